@@ -1,4 +1,4 @@
-//! The address of a host, with the zone that an address of one link alone needs.
+//! The address of a host. A link-local address has a zone.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
@@ -10,8 +10,8 @@ use serde::{Deserialize, Deserializer};
 /// Longest name of an interface, bytes (`IFNAMSIZ` without its zero).
 const LONGEST_ZONE: usize = 15;
 
-/// An IP address. One of a link (`fe80::/10`) is the same on every link, so that its text names a zone
-/// behind `%`, the interface by its name or number on the host that uses it (RFC 4007, section 11).
+/// An IP address. A link-local one (`fe80::/10`) is the same on every link, so its text has a zone
+/// after `%`: the name or number of the interface on the host that uses it (RFC 4007, section 11).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct HostAddress {
     ip: IpAddr,
@@ -52,7 +52,7 @@ impl fmt::Display for BadAddress {
 impl std::error::Error for BadAddress {}
 
 impl HostAddress {
-    /// The address without its zone: this is what packets have, and names of servers.
+    /// The address without its zone, as in packets and server names.
     pub fn ip(&self) -> IpAddr {
         self.ip
     }

@@ -1,4 +1,4 @@
-//! What carries the messages of a service that has more than one carrier, and what it has counted.
+//! Carriers of the messages of a service, and their counts.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::{Serialize, Serializer};
 
-/// What carries the messages of a service that has more than one carrier. In requests it is its name.
+/// Carrier of the messages of a service with more than one carrier. Requests contain its name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Carrier {
     #[default]
@@ -56,18 +56,19 @@ impl JsonSchema for Carrier {
     }
 }
 
-/// What this host's station on Ethernet has counted, over all its sessions and links: its losses and repairs,
-/// which a copy hides. Each carrier counts what it has; the documentation of a number is at its field there.
+/// Counts of this host's station on Ethernet over all its sessions and links: losses and
+/// retransmissions that a copy hides. Each carrier counts what applies to it; the fields document
+/// the counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CarrierCounts(Vec<Count>);
 
 impl CarrierCounts {
-    /// These numbers, in the order in which results have them. No key comes twice.
+    /// The counts in the order of results. Keys are unique.
     pub const fn new(counts: Vec<Count>) -> Self {
         Self(counts)
     }
 
-    /// The number with this key; zero if the carrier does not count it.
+    /// The count with this key; zero if the carrier does not have it.
     pub fn get(&self, key: &str) -> u64 {
         let found = self.0.iter().find(|(known, _)| *known == key);
         found.map_or(0, |(_, count)| *count)
@@ -124,7 +125,7 @@ mod tests {
         let since = after.since(&before);
         assert_eq!(since, CarrierCounts::new(vec![("sent_frames", 7), ("t1_expiries", 2)]));
         assert_eq!((since.get("sent_frames"), since.get("rejects_sent")), (7, 0));
-        // A node that was begun anew counts from zero.
+        // A restarted node counts from zero.
         assert_eq!(before.since(&after).get("sent_frames"), 0);
     }
 }

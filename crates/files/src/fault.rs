@@ -59,7 +59,7 @@ impl Fault {
         self.hint("check the user name and the password")
     }
 
-    /// The same, of what no server of the service sends.
+    /// The same for a fault that no server of the service reports.
     #[must_use]
     pub fn foreign(self) -> Self {
         self.hint("check that a server of this service listens on this port")
@@ -116,7 +116,7 @@ fn file_class(error: &io::Error) -> Class {
         K::StorageFull | K::QuotaExceeded | K::FileTooLarge => Class::NoSpace,
         K::InvalidFilename | K::InvalidInput => Class::Name,
         K::TimedOut => Class::TimedOut,
-        // A mounted share whose server has gone.
+        // A mounted share whose server has disappeared.
         K::StaleNetworkFileHandle | K::NotConnected | K::HostUnreachable => Class::Reset,
         _ => Class::Local,
     }

@@ -1,4 +1,4 @@
-//! The segment of a station on IPX, as its user knows it.
+//! The IPX segment of a station, as far as its user knows it.
 
 use std::ops::RangeInclusive;
 
@@ -13,10 +13,10 @@ use crate::Carrier;
 pub enum IpxFraming {
     #[serde(rename = "ethernet-ii")]
     EthernetIi,
-    /// A length, then the packet, as `NetWare` before 3.12.
+    /// A length, then the packet, as in `NetWare` before 3.12.
     #[serde(rename = "raw-802.3")]
     Raw8023,
-    /// LLC, as `NetWare` from 3.12 on.
+    /// LLC, as in `NetWare` from 3.12 on.
     #[serde(rename = "802.2")]
     Ieee8022,
     #[serde(rename = "snap")]
@@ -24,7 +24,7 @@ pub enum IpxFraming {
 }
 
 impl IpxFraming {
-    /// Name in requests of a framing of frames; that of all types is `ethernet-ii`.
+    /// Name of a frame type in requests; the type with Ethertypes is `ethernet-ii`.
     pub const fn name_of(framing: Framing) -> &'static str {
         match framing {
             framing::RAW_802_3 => "raw-802.3",
@@ -35,13 +35,13 @@ impl IpxFraming {
     }
 }
 
-/// The segment of a station on IPX; what is absent is found on the wire.
+/// The IPX segment of a station. Absent values are detected on the wire.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IpxSegment {
     #[serde(default)]
     pub framing: Option<IpxFraming>,
-    /// The number of its network, but neither 0, which is any segment, nor the last one, which is all networks.
+    /// The network number. Neither 0 (any segment) nor the last number (all networks).
     #[serde(default, deserialize_with = "network")]
     pub network: Option<u32>,
 }

@@ -1,8 +1,8 @@
-//! What a file service is to its users: a [`Session`] with open, read at, write at, close, remove,
-//! list and make directory, what a session is connected to ([`Target`]), and how it fails ([`Fault`]).
+//! The interface of a file service: a [`Session`] with open, read at, write at, close, remove, list
+//! and make directory; what a session is connected to ([`Target`]); and how it fails ([`Fault`]).
 //!
-//! Clients implement [`Session`]; the workloads are written against it, and know neither a protocol
-//! nor a runtime. [`TransferCapabilities`] say how a service moves a file best.
+//! Clients implement [`Session`]. Workloads use it and know neither a protocol nor a runtime.
+//! [`TransferCapabilities`] describe how a service transfers a file fastest.
 
 pub mod address;
 pub mod carrier;

@@ -1,4 +1,4 @@
-//! Links that an engine opens.
+//! Links that an engine can open.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -8,8 +8,8 @@ use serde::Deserialize;
 pub enum LinkPlace {
     /// An interface by its name; the engine needs the right to open it (`CAP_NET_RAW`).
     Interface(String),
-    /// A packet socket that another process has bound to an interface, open in the engine with this
-    /// number.
+    /// A packet socket that another process has bound to an interface. The engine has it open with
+    /// this number.
     Descriptor(i32),
     Recorded {
         descriptor: i32,

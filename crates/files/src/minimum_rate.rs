@@ -1,15 +1,15 @@
-//! Whether a stream of bytes moves at all: a server that sends a byte now and then is as good as silent.
+//! Minimum rate of a byte stream: a server that sends a byte now and then counts as silent.
 
 use std::fmt;
 use std::time::Duration;
 
 use crate::fault::{Class, Fault, Result};
 
-/// Bytes per second that a stream must bring. A slow link that many share brings more.
+/// Minimum rate of a stream, bytes per second. Even a slow, shared link is faster.
 const LEAST_BYTES_PER_S: f64 = 100.0;
 
-/// Checks the rate of a stream over periods as long as a reply may take. Only time spent waiting for
-/// the stream counts, from its first bytes on.
+/// Checks the rate of a stream over periods as long as the reply timeout. Only time spent waiting
+/// for the stream counts, from its first bytes on.
 #[derive(Debug, Default)]
 pub struct MinimumRate {
     has_begun: bool,
@@ -21,7 +21,7 @@ impl MinimumRate {
     /// Note that `bytes` came after a wait of `waited`.
     ///
     /// # Errors
-    /// [`Class::TimedOut`]: too few came within the time in which an answer must come.
+    /// [`Class::TimedOut`]: too few bytes arrived within the reply timeout.
     pub fn moved(
         &mut self,
         what: impl fmt::Display,

@@ -1,4 +1,4 @@
-//! TCP of a process of its own.
+//! The engine's own TCP stack.
 
 use std::net::Ipv4Addr;
 
@@ -9,31 +9,31 @@ use serde::Deserialize;
 
 use crate::LinkPlace;
 
-/// A station of the engine's own on an Ethernet, with IPv4, ARP and TCP in bounded memory.
+/// A station of the engine on an Ethernet, with IPv4, ARP and TCP in bounded memory.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OwnStack {
     pub link: LinkPlace,
-    /// Its IPv4 address, which no other host has.
+    /// Its IPv4 address, which no other host may have.
     pub address: Ipv4Addr,
     pub memory_bytes: u64,
     #[serde(default)]
     pub tcp: OwnTcp,
 }
 
-/// TCP of a station in little memory, as a system of its time had it; what is absent is as usual.
+/// TCP settings of a period system with little memory. Absent values have defaults.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct OwnTcp {
-    /// Longest segment that it takes and sends, 536 to 1460 bytes.
+    /// Longest segment that it accepts and sends, 536 to 1460 bytes.
     pub mss_bytes: Option<u16>,
-    /// Receive buffer where the socket's options name none, 1460 to 65,535 bytes.
+    /// Default receive buffer of a socket, 1460 to 65,535 bytes.
     pub receive_buffer_bytes: Option<u32>,
-    /// Send buffer where the socket's options name none, 1460 to 65,535 bytes.
+    /// Default send buffer of a socket, 1460 to 65,535 bytes.
     pub send_buffer_bytes: Option<u32>,
-    /// How long the acknowledgement of a single segment waits, below 500 ms; 0: not at all.
+    /// Delay of the acknowledgement of a single segment, below 500 ms; 0: no delay.
     pub delayed_ack_ns: Option<u64>,
-    /// Whether a short segment is sent at once, also if the socket's options do not say so.
+    /// Whether to send a short segment at once, even if the socket's options do not request it.
     pub no_delay: bool,
 }
 

@@ -1,10 +1,10 @@
-//! Where a file is in a service: below the directory that a session works in, and nowhere else.
+//! The path of a file in a service, always below the directory of its session.
 
 use std::fmt;
 
 const MAX_OCTETS: usize = 1024;
 
-/// Names joined by `/`, none of them empty, `.` or `..`: it cannot lead out of where it begins.
+/// Names joined by `/`. None is empty, `.` or `..`, so the path stays below its start.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ServicePath(String);
 
@@ -61,14 +61,14 @@ impl ServicePath {
         self.0.rsplit('/').next().unwrap_or(&self.0)
     }
 
-    /// The directory that it is in, unless that is where it begins.
+    /// The parent directory; `None` at the start.
     pub fn parent(&self) -> Option<Self> {
         self.0.rsplit_once('/').map(|(parent, _)| Self(parent.to_owned()))
     }
 }
 
-/// Where a session begins: names joined by `/`, below the directory of the login; with a `/` before
-/// them, or alone, below where all files of the server do. Empty, and `None`: in that of the login.
+/// Start directory of a session: names joined by `/`, below the login directory. With a leading
+/// `/`, or as `/` alone, it is below the server's root. Empty, and `None`: the login directory.
 pub fn beginning(directory: &str) -> Result<Option<&str>, BadPath> {
     let below = directory.strip_prefix('/').unwrap_or(directory);
     if !below.is_empty() {

@@ -1,4 +1,4 @@
-//! The one interface of every file service.
+//! The common interface of all file services.
 
 use std::future::Future;
 
@@ -11,39 +11,40 @@ use crate::target::TcpProfile;
 
 /// One connection of one user to a file service.
 ///
-/// A session belongs to one thread; its futures need not be `Send`. A call that was dropped before
-/// it ended leaves the session of no use. Every call may fail with any [`crate::Class`]; the text
-/// says which file and operation it was.
+/// A session belongs to one thread; its futures need not be `Send`. If a call's future is dropped
+/// before it ends, the session is unusable. Every call can fail with any [`crate::Class`]; the text
+/// names file and operation.
 pub trait Session: Sized {
     /// An open file.
     type File;
 
-    /// How this service moves a file best.
+    /// How this service transfers a file fastest.
     fn capabilities(&self) -> TransferCapabilities;
 
-    /// What the two ends agreed on.
+    /// The settings that both ends negotiated.
     fn facts(&self) -> Facts;
 
-    /// How many calls were late until now and waited for further; see [`crate::Target::waits_on`].
+    /// Number of late calls so far that the client continued to wait for; see
+    /// [`crate::Target::waits_on`].
     fn late_calls(&self) -> u32 {
         0
     }
 
-    /// Whether the service has directories; in one without, names contain slashes.
+    /// Whether the service has directories. Without directories, names contain slashes.
     fn has_directories(&self) -> bool {
         true
     }
 
-    /// Bytes of the largest file that can be written here, as far as the service says before.
+    /// Largest file that can be written here, bytes, if the service announces a limit.
     fn largest_file_bytes(&self) -> u64 {
         u64::MAX
     }
 
-    /// Open a file. That one cannot be written may be said only when it is written to or closed.
+    /// Open a file. Some services report only at a write or close that a file is not writable.
     fn open(&self, path: &ServicePath, access: Access) -> impl Future<Output = Result<Self::File>>;
 
-    /// Read into `buffer` what lies from `offset` on, and give how much that was: at least one byte
-    /// unless the file ends there. Where [`TransferCapabilities::in_order`], `offset` is where the last read ended.
+    /// Read into `buffer` from `offset` and return the length: at least one byte unless the file
+    /// ends there. With [`TransferCapabilities::in_order`], `offset` is the end of the last read.
     fn read_at(
         &self,
         file: &Self::File,
@@ -51,8 +52,8 @@ pub trait Session: Sized {
         buffer: &mut [u8],
     ) -> impl Future<Output = Result<usize>>;
 
-    /// Write all of `data` from `offset` on. Where [`TransferCapabilities::in_order`], `offset` is where the last
-    /// write ended.
+    /// Write all of `data` at `offset`. With [`TransferCapabilities::in_order`], `offset` is the
+    /// end of the last write.
     fn write_at(
         &self,
         file: &Self::File,
@@ -60,8 +61,8 @@ pub trait Session: Sized {
         data: &[u8],
     ) -> impl Future<Output = Result<()>>;
 
-    /// Write all of two parts, one behind the other: as one operation where [`TransferCapabilities::blocking`],
-    /// without putting them together first; else as two.
+    /// Write two consecutive parts completely. With [`TransferCapabilities::blocking`] this is one
+    /// operation that copies nothing, otherwise two.
     fn write_parts_at(
         &self,
         file: &Self::File,
@@ -74,33 +75,34 @@ pub trait Session: Sized {
         }
     }
 
-    /// Have the server bring what was written to its disk. [`crate::Class::Unsupported`] where the
-    /// protocol has no such operation.
+    /// Flush written data to the server's disk. [`crate::Class::Unsupported`] if the protocol has
+    /// no such operation.
     fn sync(&self, file: &Self::File) -> impl Future<Output = Result<()>>;
 
-    /// End with a file. After a write the server has confirmed by then that it has all of it.
+    /// Close a file. After writes, the server has then confirmed that it has all data.
     fn close(&self, file: Self::File) -> impl Future<Output = Result<()>>;
 
     /// Remove a file.
     fn remove(&self, path: &ServicePath) -> impl Future<Output = Result<()>>;
 
-    /// What is in a directory (`None`: the one that the session works in), in no order.
+    /// The entries of a directory (`None`: the session's directory), in any order.
     fn list(&self, path: Option<&ServicePath>) -> impl Future<Output = Result<Vec<Entry>>>;
 
-    /// Make a directory in one that is there. [`crate::Class::Exists`] if it is there already. A
+    /// Make a directory in an existing one. [`crate::Class::Exists`] if it exists already. A
     /// service without directories (S3) does nothing.
     fn make_directory(&self, path: &ServicePath) -> impl Future<Output = Result<()>>;
 
-    /// Remove a directory that is empty.
+    /// Remove an empty directory.
     fn remove_directory(&self, path: &ServicePath) -> impl Future<Output = Result<()>>;
 
-    /// What a file is. [`crate::Class::Unsupported`] where the protocol has no such operation.
+    /// The attributes of a file. [`crate::Class::Unsupported`] if the protocol has no such
+    /// operation.
     fn stat(&self, _path: &ServicePath) -> impl Future<Output = Result<Entry>> {
         async move { Err(lacks(self, "stat")) }
     }
 
-    /// Give a file another name. Whether a file of that name is replaced depends on the protocol.
-    /// [`crate::Class::Unsupported`] where the protocol has no such operation.
+    /// Rename a file. The protocol determines whether an existing file is replaced.
+    /// [`crate::Class::Unsupported`] if the protocol has no such operation.
     fn rename(&self, _from: &ServicePath, _to: &ServicePath) -> impl Future<Output = Result<()>> {
         async move { Err(lacks(self, "rename")) }
     }
@@ -117,15 +119,15 @@ fn lacks(session: &impl Session, what: &str) -> Fault {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     Read,
-    /// Write a new file of known size from its beginning. A file of that name is not overwritten
-    /// ([`crate::Class::Exists`]) where the protocol can tell.
+    /// Write a new file of known size from its beginning. An existing file is not overwritten
+    /// ([`crate::Class::Exists`]) if the protocol can detect it.
     Create {
         size_bytes: u64,
     },
     Replace {
         size_bytes: u64,
     },
-    /// Read and write anywhere in what is there; see [`TransferCapabilities::can_update`].
+    /// Read and write anywhere in an existing file; see [`TransferCapabilities::can_update`].
     Update,
 }
 
@@ -135,14 +137,14 @@ pub enum Access {
 pub struct TransferCapabilities {
     pub in_order: bool,
     pub block_bytes: u32,
-    /// Calls under way at once then; 1 where [`TransferCapabilities::in_order`].
+    /// Calls in flight; 1 with [`TransferCapabilities::in_order`].
     pub depth: u16,
-    /// Whether a call keeps the thread until it is done, as one of the operating system does.
+    /// Whether a call blocks the thread until it is done, like a system call.
     pub blocking: bool,
     /// Whether [`Access::Update`] is possible.
     pub can_update: bool,
-    /// Whether the protocol has a word for a file that must be new; else [`Access::Create`] asks first
-    /// whether there is one.
+    /// Whether the protocol can request that a file be new. Otherwise [`Access::Create`] first
+    /// checks for an existing one.
     pub can_create: bool,
 }
 
@@ -155,24 +157,25 @@ impl TransferCapabilities {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Facts {
-    /// Protocol with its version, as `SMB 3.1.1` or `FTP`.
+    /// Protocol with its version, such as `SMB 3.1.1` or `FTP`.
     pub protocol: String,
-    /// How what is sent is protected, as `TLS 1.3, AES-256-GCM` or `signed, AES-128-GMAC`; `none`.
+    /// Protection of the transferred data, such as `TLS 1.3, AES-256-GCM`, `signed, AES-128-GMAC`
+    /// or `none`.
     pub protection: String,
     pub server: Option<String>,
     /// Whether `TCP_NODELAY` is known to be set at this end; `None` without a socket of our own.
     pub no_delay: Option<bool>,
-    /// What came of a [`crate::TcpProfile`], where one was asked for.
+    /// The result of a [`crate::TcpProfile`], if one was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tcp: Option<TcpAgreed>,
 }
 
-/// What a connection has of a profile, as the kernel says: a socket chooses segment and window, the
-/// system the rest.
+/// TCP values of a connection according to the kernel: the profile determines segment and window,
+/// the system the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TcpAgreed {
     pub profile: TcpProfile,
-    /// Data of the largest segment that this end sends, without TCP options.
+    /// Payload of the largest segment that this end sends, without TCP options.
     pub maximum_segment_bytes: u64,
     pub window_bytes: u64,
     pub server_window_bytes: u64,
@@ -181,7 +184,7 @@ pub struct TcpAgreed {
     pub has_window_scaling: bool,
 }
 
-/// Whether what a server calls an entry of a directory is one name, not a way to somewhere else.
+/// Whether a directory entry from a server is a single name, not a path to another place.
 pub fn is_name(name: &str) -> bool {
     !matches!(name, "" | "." | "..") && !name.contains('/')
 }

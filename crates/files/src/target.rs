@@ -1,4 +1,4 @@
-//! Which service, where, as whom.
+//! Service, server and user of a session.
 
 use std::fmt;
 
@@ -15,16 +15,16 @@ use crate::{Carrier, HostAddress, IpxSegment, LinkPlace, OwnStack};
 )]
 #[serde(rename_all = "snake_case")]
 pub enum ServiceKind {
-    /// A directory of this host: local, or a file system that is mounted there.
+    /// A directory of this host, local or mounted.
     Directory,
     Memory,
     /// FTP (RFC 959).
     Ftp,
-    /// FTP with explicit TLS for both connections (RFC 4217).
+    /// FTP with explicit TLS on both connections (RFC 4217).
     Ftps,
     /// The SSH file transfer protocol, version 3 (draft-ietf-secsh-filexfer-02).
     Sftp,
-    /// HTTP/1.1 with the verbs of `WebDAV` (RFC 9112, RFC 4918).
+    /// HTTP/1.1 with `WebDAV` methods (RFC 9112, RFC 4918).
     Webdav,
     Webdavs,
     /// NFS version 3 (RFC 1813).
@@ -34,7 +34,7 @@ pub enum ServiceKind {
     /// SMB 1 ([MS-CIFS]) over `NetBIOS` over TCP, or directly over TCP.
     Smb1,
     Ncp,
-    /// The protocol of Amazon S3, over HTTP/1.1, addressed by path.
+    /// Amazon S3's protocol over HTTP/1.1 with path-style addresses.
     S3,
     S3s,
 }
@@ -50,7 +50,7 @@ impl ServiceKind {
     }
 }
 
-/// Dialects of SMB 1, from the oldest to the newest.
+/// Dialects of SMB 1, oldest first.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -81,12 +81,13 @@ impl From<Dialect> for lanlab_stack::smb::Dialect {
     }
 }
 
-/// A system of the time whose servers and stations there are, with SMB 1 in its core dialect alone.
+/// A period system whose servers and stations the engine emulates, with SMB 1 in its core dialect
+/// only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SystemProfile {
     PcLanProgram,
-    /// 3Com's 3+, which is all that there is over XNS.
+    /// 3Com's 3+, the only system over XNS.
     ThreePlus,
 }
 
@@ -105,18 +106,18 @@ impl SystemProfile {
         }
     }
 
-    /// That of SMB 1 over a carrier: the one that is asked for, or the only one that goes over it.
+    /// The profile for SMB 1 over a carrier: the requested one, or the only one of that carrier.
     pub fn over(carrier: CarrierKind, asked: Option<Self>) -> Option<Self> {
         asked.or_else(|| (carrier == CarrierKind::Spp).then_some(Self::ThreePlus))
     }
 }
 
-/// How TCP of a system of the time is set, as far as a socket of today can be.
+/// TCP settings of a period system, as far as today's sockets allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TcpProfile {
-    /// Windows NT 4 and 9x on Ethernet: segments of 1460 bytes, a window of six of them,
-    /// acknowledgements delayed.
+    /// Windows NT 4 and 9x on Ethernet: segments of 1460 bytes, a window of six segments, delayed
+    /// acknowledgements.
     Nt4,
 }
 
@@ -128,69 +129,71 @@ pub struct Target {
     /// Address of the server; absent for a directory.
     #[serde(default)]
     pub address: Option<HostAddress>,
-    /// Port of the server; absent: the usual one.
+    /// Port of the server; absent: the default port.
     #[serde(default)]
     pub port: Option<u16>,
-    /// Name of the server, for certificates, `Host` and SMB; absent: its address. Of `NetWare` its name; absent: the
-    /// nearest server.
+    /// Name of the server, for certificates, `Host` and SMB; absent: its address. For `NetWare` the
+    /// server's name; absent: the nearest server.
     #[serde(default)]
     pub server_name: Option<String>,
-    /// Address of this host to connect from; absent: that of the way to the server.
+    /// Address of this host to connect from; absent: chosen by the route to the server.
     #[serde(default)]
     pub bind: Option<HostAddress>,
     /// Share of SMB, volume of `NetWare`, bucket of S3, export of NFS (`/export`).
     #[serde(default)]
     pub share: Option<String>,
-    /// Directory to work in: of this host (absolute) for a directory, else names joined by `/`
-    /// below where the service begins; empty: there. Over FTP and SFTP that is the directory of the
-    /// login, and with `/` before them they lie below where all files of the server do. Of memory:
-    /// any name.
+    /// Working directory. For `directory`: an absolute path of this host. Otherwise: names joined
+    /// by `/` below the start directory of the service; empty: the start directory. For FTP and
+    /// SFTP that is the login directory; with a leading `/`, names are below the server's root. For
+    /// `memory`: any name.
     #[serde(default)]
     pub directory: String,
     /// User name and password; absent: log in without (anonymous, guest, no signature).
     #[serde(default)]
     pub credentials: Option<Credentials>,
-    /// The only dialect of SMB 1 to speak; absent: the newest that both ends have.
+    /// The only SMB 1 dialect to use; absent: the newest that both ends support.
     #[serde(default)]
     pub dialect: Option<Dialect>,
-    /// Whether to read and write by raw messages, one call at a time, as SMB 1 has them.
+    /// Whether to use SMB 1's raw reads and writes, one call at a time.
     #[serde(default)]
     pub raw: bool,
-    /// Whether a server of SMB 1 has to sign its messages, as this client then does.
+    /// Whether an SMB 1 server must sign its messages. The client then signs, too.
     #[serde(default)]
     pub requires_signatures: bool,
-    /// How TCP is set; absent: as the system has it.
+    /// TCP settings; absent: the system's.
     #[serde(default)]
     pub tcp_profile: Option<TcpProfile>,
-    /// The system of the time that both ends are, over its carrier; absent: none.
+    /// The period system that both ends emulate over its carrier; absent: none.
     #[serde(default)]
     pub profile: Option<SystemProfile>,
-    /// What carries SMB 1 or NCP; the server is then called by `server_name` where that is no address.
+    /// Carrier of SMB 1 or NCP. If the carrier has no IP addresses, `server_name` identifies the
+    /// server.
     #[serde(default)]
     pub carrier: Carrier,
-    /// Link of this host to which the server's station is joined, of a carrier on Ethernet.
+    /// The interface of this host for the server's station, for a carrier on Ethernet.
     #[serde(default)]
     pub link: Option<LinkPlace>,
     #[serde(default)]
     pub ipx: IpxSegment,
-    /// Whether reads and writes of `NetWare` are bursts of packets where the server has them; else one packet each way.
+    /// Whether to use `NetWare` packet bursts if the server supports them; otherwise one packet
+    /// each way.
     #[serde(default = "yes")]
     pub packet_burst: bool,
     #[serde(default)]
     pub trust: Trust,
-    /// An answer must come within this time, nanoseconds.
+    /// Reply timeout, nanoseconds.
     #[serde(default = "default_timeout_ns")]
     pub timeout_ns: u64,
-    /// Whether an answer that is late is waited for further, and counted: as by a program of the time that was set
-    /// to retry. On simulated machines, of historic services.
+    /// Whether to continue to wait for a late reply, and count it, like a period program that was
+    /// set to retry. For historic services on simulated machines.
     #[serde(default)]
     pub waits_on: bool,
-    /// Size of the sending socket buffer; absent: as the system has it.
+    /// Size of the send buffer of the socket; absent: the system's default.
     #[serde(default)]
     pub send_buffer_bytes: Option<u32>,
     #[serde(default)]
     pub receive_buffer_bytes: Option<u32>,
-    /// The engine's own TCP, in place of the system's, to a server of FTP; absent: the system's.
+    /// The engine's own TCP stack, for FTP; absent: the system's.
     #[serde(default)]
     pub stack: Option<OwnStack>,
 }
@@ -203,7 +206,7 @@ impl Target {
         }
     }
 
-    /// Where the service begins, with nothing else said: no address, no user, everything else as usual.
+    /// Default values: no address, no user, everything else as usual.
     pub fn new(service: ServiceKind) -> Self {
         Self {
             service,
@@ -241,28 +244,28 @@ fn default_timeout_ns() -> u64 {
     30_000_000_000
 }
 
-/// Name and secret of a user. Never in a record, a log or an error.
+/// Name and secret of a user. Never in a record, log or error.
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Credentials {
-    /// Name; of S3 the access key.
+    /// Name; for S3 the access key.
     pub user: String,
-    /// Password; of S3 the secret key.
+    /// Password; for S3 the secret key.
     pub secret: String,
-    /// Domain of SMB, region of S3.
+    /// SMB domain, or S3 region.
     #[serde(default)]
     pub domain: Option<String>,
-    /// Passphrase of the private key that is the secret; absent: it has none.
+    /// Passphrase of a private key in `secret`; absent: the key is not encrypted.
     #[serde(default)]
     pub passphrase: Option<String>,
 }
 
 impl Credentials {
-    /// How a line begins above a private key: PEM, PKCS#8 and OpenSSH; RFC 4716; `PuTTY`.
+    /// Beginnings of the first line of a private key: PEM, PKCS#8 and OpenSSH; RFC 4716; `PuTTY`.
     const KEY_MARKS: [&str; 3] = ["-----BEGIN", "---- BEGIN", "PuTTY-User-Key-File"];
 
-    /// The private key that the secret is, from its first line on; `None` of a password. A key is
-    /// signed with, and never sent.
+    /// The secret as a private key, from its first line on; `None` for a password. A key only signs
+    /// and is never sent.
     pub fn private_key(&self) -> Option<String> {
         let blank = |c: char| c == '\u{feff}' || c.is_whitespace();
         let lines = self.secret.split(['\n', '\r']).map(|line| line.trim_matches(blank));
@@ -283,13 +286,13 @@ impl fmt::Debug for Credentials {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Trust {
-    /// Over TLS a server with a certificate for its name from an authority that this system trusts;
-    /// over SSH a server whose key is in `known_hosts` of the user.
+    /// TLS: the server has a certificate for its name from an authority that this system trusts.
+    /// SSH: its key is in the user's `known_hosts`.
     #[default]
     System,
-    /// Whose certificate (DER) or SSH host key (its public blob) has this SHA-256, in hexadecimal.
+    /// The certificate (DER) or SSH host key (public blob) has this SHA-256, in hexadecimal.
     Sha256(String),
-    /// Over TLS a server with a certificate from an authority in this file (PEM); over SSH a server
-    /// whose key is in this file, in the format of `known_hosts`.
+    /// TLS: the certificate is from an authority in this file (PEM). SSH: the key is in this file,
+    /// in the format of `known_hosts`.
     File(String),
 }

@@ -1,7 +1,7 @@
 //! Both ends of historic file services: a client's [`Redirected`] session over a redirector, and [`serve`]
 //! for a file server's, over any [`MessagePort`] and any clock.
 //!
-//! There is no runtime here: the same code runs on the system's sockets, and in a simulated world.
+//! There is no runtime here: the same code runs on the system's sockets and in a simulated world.
 
 mod message_port;
 mod redirected;

@@ -1,6 +1,6 @@
 //! A session of a historic service: calls go through its redirector, messages through a port.
 //!
-//! Calls of one session belong to one task. Whichever of them is polled moves the messages of all.
+//! All calls of a session belong to one task. Each poll moves the messages of all calls.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -24,9 +24,9 @@ use lanlab_units::Clock;
 use crate::MessagePort;
 use crate::within::within;
 
-/// Calls under way at once when a whole file is moved. Measured with Samba 4.17 on loopback.
+/// Calls in flight when a whole file is transferred. Measured with Samba 4.17 on loopback.
 const DEPTH: u16 = 8;
-/// Times that a late call is waited for further, after which it is given up all the same.
+/// Number of further waits for a late call, after which it is given up.
 const MOST_LATE: u32 = 1_000;
 
 #[derive(Debug, Clone, Default)]
@@ -40,7 +40,7 @@ pub struct Redirected<R, P, K> {
     exchange: RefCell<Box<Exchange<R, P>>>,
     clock: K,
     facts: RedirectorFacts,
-    /// Directory to work in, from the root of the share: empty, or ending with `/`.
+    /// Working directory, from the root of the share: empty, or ending with `/`.
     base: String,
     patience: Duration,
     waits_on: bool,
@@ -52,7 +52,7 @@ pub struct Redirected<R, P, K> {
 pub struct File {
     id: FileId,
     path: String,
-    /// Octets in it when it was opened, if it was opened to be read.
+    /// Bytes in the file when it was opened, if it was opened for reading.
     size_bytes: Option<u64>,
 }
 
@@ -69,7 +69,7 @@ struct Exchange<R, P> {
 }
 
 impl<R: Redirector, P: MessagePort> Exchange<R, P> {
-    /// Move what can be moved until a call has ended. What it read is in `data` then.
+    /// Send and receive until a call has ended. Data that it read is then in `data`.
     fn poll(&mut self, cx: &mut Context<'_>, id: CallId) -> Poll<Result<Done>> {
         loop {
             if let Some((outcome, data)) = self.ended.remove(&id) {
@@ -126,12 +126,12 @@ impl<R: Redirector, P: MessagePort> Exchange<R, P> {
 }
 
 impl<R: Redirector, P: MessagePort, K: Clock> Redirected<R, P, K> {
-    /// Wait until the session is there, which the call `connected` says, and look at the directory.
+    /// Wait until the session is established (the call `connected`), and check the directory.
     ///
-    /// `patience` bounds each call, by `clock`.
+    /// `patience` limits each call, by `clock`.
     ///
     /// # Errors
-    /// The server refuses the session or has no such directory, or the port fails.
+    /// The server refuses the session, the directory does not exist, or the port fails.
     pub async fn begin(
         redirector: R,
         connected: CallId,
@@ -224,7 +224,7 @@ impl<R: Redirector, P: MessagePort, K: Clock> Redirected<R, P, K> {
         let read = poll_fn(|cx| {
             let exchange = &mut **self.exchange.borrow_mut();
             exchange.poll(cx, id).map(|ended| match ended? {
-                // Copied at once: the next call that is polled may take the memory.
+                // Copied at once, because the next polled call may reuse the memory.
                 Done::Read(range) => {
                     let data = &exchange.data[range];
                     buffer[..data.len()].copy_from_slice(data);
@@ -373,7 +373,7 @@ impl<R: Redirector, P: MessagePort, K: Clock> files::Session for Redirected<R, P
     }
 
     async fn end(self) -> Result<()> {
-        // It ends with its connection in any case.
+        // The handle ends with its connection anyway.
         let _ = self.command(Call::End).await;
         Ok(())
     }

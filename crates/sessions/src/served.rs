@@ -1,5 +1,5 @@
-//! What drives a session of a file server: messages come and go through a port, calls for files are carried
-//! out, and logins are judged.
+//! Runs a session of a file server: moves messages through a port, executes file calls, and checks
+//! logins.
 
 use std::future::{Future, pending, poll_fn};
 use std::io;
@@ -12,13 +12,13 @@ use lanlab_units::Clock;
 
 use crate::MessagePort;
 
-/// Memory of a message that is kept in addition to the data of a read.
+/// Memory for a message in addition to the data of a read.
 const KEPT_BYTES: usize = 80 << 10;
 
-/// What carries out calls for files.
+/// Executes calls for files.
 pub trait FileAnswers {
-    /// Carry out a call, and those that the session asks for then. What is read goes into `data`; what is
-    /// written is in it.
+    /// Execute a call, and the calls that the session then requests. Data read is returned in
+    /// `data`, which also contains data to write.
     fn carry_out(
         &mut self,
         first: FileCall,
@@ -27,28 +27,28 @@ pub trait FileAnswers {
     ) -> impl Future<Output = ()>;
 }
 
-/// What is to be done about logins.
+/// Policy for logins.
 pub trait Logins {
-    /// Most bytes of a message of a client that has logged in.
+    /// Longest message of a client that has logged in, bytes.
     fn longest_message(&self) -> usize;
 
     /// The client has logged in.
     fn succeeded(&mut self);
 
-    /// A login has failed, `count` of them so far. The client hears of it after this.
+    /// A login failed, the `count`th one. The client is informed after this returns.
     ///
     /// # Errors
-    /// The connection is to be ended.
+    /// The connection must be closed.
     fn failed(&mut self, count: u32) -> impl Future<Output = io::Result<()>>;
 
-    /// Take what became of the client, for the person who serves.
+    /// Report what happened to the client, for the operator.
     fn remarked(&mut self, _remark: Remark) {}
 }
 
-/// Serve a client until it has gone or is sent away. What it left open is closed then.
+/// Serve a client until it leaves or is disconnected. Files that it left open are then closed.
 ///
 /// # Errors
-/// Those of the port, and of [`Logins::failed`].
+/// Errors of the port, and of [`Logins::failed`].
 pub async fn serve(
     session: &mut Session,
     port: &mut impl MessagePort,
@@ -58,7 +58,7 @@ pub async fn serve(
 ) -> io::Result<()> {
     let mut served = Served { session, port, files, logins, clock, is_known: false, failed: 0 };
     let ended = served.run().await;
-    // What the client has left open is closed, and removed if it asked for that.
+    // Files that the client left open are closed, and removed if it requested that.
     served.session.end();
     served.carry_out_calls(&mut Vec::new()).await;
     ended
@@ -94,8 +94,8 @@ impl<P: MessagePort, F: FileAnswers, L: Logins, K: Clock> Served<'_, P, F, L, K>
         Ok(())
     }
 
-    /// Wait for a message, or until the session has something to say without one: then `false`. Of a
-    /// message that has not come whole, `message` keeps what there is.
+    /// Wait for a message, or until the session has something to send without one: then `false`.
+    /// `message` keeps the received part of an incomplete message.
     async fn wait(&mut self, message: &mut Vec<u8>) -> io::Result<bool> {
         let (timeout, clock) = (self.session.poll_timeout(), self.clock);
         let mut timer = pin!(async {
@@ -122,7 +122,7 @@ impl<P: MessagePort, F: FileAnswers, L: Logins, K: Clock> Served<'_, P, F, L, K>
         }
     }
 
-    /// Carry out what the session asks, and send what it says. Whether that was data.
+    /// Execute the session's requests and send its messages. Returns whether it sent data.
     async fn answer(&mut self, head: &mut Vec<u8>, data: &mut Vec<u8>) -> io::Result<bool> {
         let mut has_data = false;
         loop {
@@ -134,7 +134,7 @@ impl<P: MessagePort, F: FileAnswers, L: Logins, K: Clock> Served<'_, P, F, L, K>
             poll_fn(|cx| self.port.poll_send(cx, [&*head, &*data])).await?;
             has_data |= !data.is_empty();
             if self.port.keeps_copy() {
-                // At once: the session would exchange it for memory of its own.
+                // At once, because otherwise the session would allocate its own memory.
                 *data = Vec::new();
             }
         }

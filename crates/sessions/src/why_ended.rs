@@ -1,10 +1,10 @@
-//! Why a session of a carrier ended, as an error of a connection.
+//! Converts the reason why a carrier's session ended into a connection error.
 
 use std::io::{self, ErrorKind};
 
 use lanlab_stack::carrier::Why;
 
-/// Why a session ended, as the system says it of a connection.
+/// The reason why a session ended, as a system error of a connection.
 pub fn why_ended(why: Why) -> io::Error {
     let (kind, message) = match why {
         Why::AddressFamily => {

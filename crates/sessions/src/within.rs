@@ -1,4 +1,4 @@
-//! Bounded waiting, by a clock that is given.
+//! Bounded waiting by a given clock.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use lanlab_units::Clock;
 
-/// What a future comes to; `None` if it takes longer than `patience`.
+/// The result of a future; `None` if it takes longer than `patience`.
 pub async fn within<T>(
     clock: &impl Clock,
     patience: Duration,

@@ -1,4 +1,4 @@
-//! The sending side of a host's adapter: frames that wait, and when the next may go onto the medium.
+//! The sending side of a host's adapter: waiting frames, and when the next one may be sent.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,8 @@ pub(crate) struct Adapter {
     queue_frames: u32,
     is_ready: bool,
     is_slower: bool,
-    /// Of a slower adapter: pause after a frame for each bit of it and of the gap, and for the gap, ns.
+    /// For a slower adapter: pause after a frame per bit of the frame and of the gap, and for the
+    /// gap, ns.
     pause_per_bit_ns: f64,
     gap_ns: f64,
     sent_wire_bytes: u32,
@@ -61,7 +62,7 @@ impl Adapter {
         self.sent_wire_bytes = wire_bytes;
     }
 
-    /// The medium can take a frame again: how long the adapter still pauses, ns.
+    /// The medium can accept a frame again. Returns how long the adapter still pauses, ns.
     #[inline]
     pub(crate) fn pause_ns(&self) -> u64 {
         if !self.is_slower {
@@ -84,7 +85,7 @@ mod tests {
     fn slow_adapters_stretch_frame_times_by_their_ratio() {
         let mut adapter = Adapter::new(1, 0.5, Some(10_000_000));
         adapter.has_started(1526);
-        // The gap of 9.6 us, then once more frame and gap.
+        // The gap of 9.6 us, then frame and gap once more.
         assert_eq!(adapter.pause_ns(), 9_600 + 1_220_800 + 9_600);
         let mut adapter = Adapter::new(1, 1.0, Some(10_000_000));
         adapter.has_started(1526);

@@ -1,6 +1,6 @@
 //! Hosts and the addresses of their adapters.
 
-/// Number of a host, counted from 0; also the number of its port on the medium.
+/// Number of a host, from 0; also its port number on the medium.
 pub type HostId = u16;
 
 /// Address of an adapter (IEEE 802, 48 bits).

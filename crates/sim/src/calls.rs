@@ -1,4 +1,4 @@
-//! Work of programs on their host's processor: who waits for its end.
+//! Programs' work on their host's processor, and who waits for its end.
 
 use lanlab_workloads::virtual_time::{VirtualTime, Wake};
 
@@ -29,7 +29,7 @@ impl Calls {
         (self.calls.len() - 1) as CallId
     }
 
-    /// Whether it has ended; its number is free then. If not, `wake` says whom to wake.
+    /// Whether it has ended; then its number is free. If not, `wake` will be woken.
     pub(crate) fn poll(&mut self, id: CallId, wake: impl FnOnce() -> Wake) -> bool {
         match &mut self.calls[id as usize] {
             Call::Works { wake: waiting } => {

@@ -1,5 +1,5 @@
-//! A processor of three levels: a higher one interrupts a lower one, which goes on later from where it
-//! was. Within a level jobs are served in the order in which they came.
+//! A processor with three levels. A higher level interrupts a lower one, which continues later.
+//! Within a level, jobs run in order of arrival.
 
 use std::collections::VecDeque;
 
@@ -19,7 +19,7 @@ pub(crate) struct Cpu<Job> {
     waiting: [VecDeque<Waiting<Job>>; LEVELS],
     running: Option<Running<Job>>,
     busy_ns: [u64; LEVELS],
-    /// Number of the running job: the end of one that was interrupted is void.
+    /// Number of the running job: the end of an interrupted job is ignored.
     turn: u32,
 }
 
@@ -41,7 +41,7 @@ struct Running<Job> {
 pub(crate) enum Next<Job> {
     AsBefore,
     Done(Job),
-    /// It works until then; [`Cpu::end`] is to be called with this turn.
+    /// It works until then; call [`Cpu::end`] with this turn.
     Works {
         until: Instant,
         turn: u32,
@@ -58,12 +58,12 @@ impl<Job> Cpu<Job> {
         }
     }
 
-    /// A job comes that takes `time_ns`. [`next`](Self::next) starts it.
+    /// Add a job that takes `time_ns`. [`next`](Self::next) starts it.
     pub(crate) fn add(&mut self, level: Level, job: Job, time_ns: u64) {
         self.waiting[level as usize].push_back(Waiting { job, remaining_ns: time_ns });
     }
 
-    /// Go on at `now`; call it until it gives [`Next::AsBefore`].
+    /// Continue at `now`; call it until it returns [`Next::AsBefore`].
     pub(crate) fn next(&mut self, now: Instant) -> Next<Job> {
         let Some(level) = self.waiting.iter().position(|level| !level.is_empty()) else {
             return Next::AsBefore;
@@ -99,7 +99,7 @@ impl<Job> Cpu<Job> {
         Some(running.job)
     }
 
-    /// Time that each level has taken until `now`, ns.
+    /// Busy time of each level until `now`, ns.
     pub(crate) fn busy_ns(&self, now: Instant) -> [u64; LEVELS] {
         let mut busy_ns = self.busy_ns;
         if let Some(running) = &self.running {

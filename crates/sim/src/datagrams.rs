@@ -1,7 +1,7 @@
-//! A node without protocols: messages in Ethernet frames of a type for local experiments.
+//! A node without protocols: messages in Ethernet frames of an experimental type.
 //!
-//! It measures what hosts and media do by themselves. One socket, which keeps messages up to a number of
-//! bytes; what does not fit is dropped, and counted.
+//! It measures hosts and media alone. It has one socket with a limited buffer; messages that do not
+//! fit are dropped and counted.
 
 use std::collections::VecDeque;
 
@@ -77,8 +77,8 @@ impl Datagrams {
         }
     }
 
-    /// Send a message of at most [`MOST_BYTES`]. `false` if the send buffer has no room; [`ROOM`] says when
-    /// it may have.
+    /// Send a message of at most [`MOST_BYTES`]. `false` if the send buffer is full; [`ROOM`]
+    /// signals room.
     ///
     /// # Panics
     /// If the message is longer.
@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(take(), (Some(4), Some((from, vec![2; 4]))));
         assert_eq!(take(), (None, None));
 
-        // Of another type, cut, and one that says to be longer than it is.
+        // Frames of another type, truncated, and with a length larger than the frame.
         let mut other = frames[0].clone();
         other[13] = 0xb6;
         let longer = [&frames[0][..14], &[0, 47][..], &[0; 44]].concat();

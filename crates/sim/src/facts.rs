@@ -1,4 +1,4 @@
-//! What was counted in a world.
+//! The counts of a world.
 
 use lanlab_medium::Counts;
 use lanlab_units::Instant;
@@ -10,7 +10,7 @@ pub struct CpuFacts {
     pub program_ns: u64,
 }
 
-/// What was counted at a host. Each frame that has arrived is in one of `ring_drops`, `queue_drops`,
+/// The counts of a host. Each frame that arrived is in one of `ring_drops`, `queue_drops`,
 /// `frames_handled` and `frames_held`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HostFacts {

@@ -1,4 +1,4 @@
-//! The frames of a world: buffers that are used again, by number.
+//! The frames of a world: reused buffers, identified by number.
 
 pub(crate) type FrameId = u32;
 
@@ -28,7 +28,7 @@ impl Frame {
 }
 
 impl Frames {
-    /// A new frame with one holder, of what `write` writes. `None`: it has written nothing.
+    /// A new frame with one holder, filled by `write`. `None`: nothing was written.
     #[inline]
     pub(crate) fn add(&mut self, write: impl FnOnce(&mut Vec<u8>) -> bool) -> Option<FrameId> {
         let id = self.unused.pop().unwrap_or_else(|| {

@@ -1,4 +1,4 @@
-//! A host from inside: its processor with its jobs, its adapter, its node.
+//! The inside of a host: its processor with its jobs, its adapter, its node.
 
 use lanlab_medium::Random;
 use lanlab_units::Instant;
@@ -27,7 +27,7 @@ pub(crate) struct SimulatedHost<N> {
     pub(crate) waiters: Waiters,
     pub(crate) timeout_at: Option<Instant>,
     pub(crate) facts: HostFacts,
-    /// Since when it stands still, and for how long, ns.
+    /// Start and duration of a freeze, ns.
     frozen: Option<(Instant, u64)>,
     in_ring: u32,
     in_queue: u32,
@@ -52,7 +52,7 @@ impl<N> SimulatedHost<N> {
         }
     }
 
-    /// A frame has arrived. `false` if there is no room for it.
+    /// A frame has arrived. `false` if the ring is full.
     pub(crate) fn take_into_ring(&mut self, frame: FrameId, payload_bytes: u32) -> bool {
         self.facts.frames_arrived += 1;
         if self.in_ring >= self.machine.ring_frames {
@@ -64,7 +64,7 @@ impl<N> SimulatedHost<N> {
         true
     }
 
-    /// The interrupt of a frame is done. `false` if the queue has no room for it.
+    /// The interrupt of a frame is done. `false` if the queue is full.
     pub(crate) fn take_into_queue(&mut self, frame: FrameId, payload_bytes: u32) -> bool {
         self.in_ring -= 1;
         if self.in_queue >= self.machine.queue_frames {
@@ -76,7 +76,7 @@ impl<N> SimulatedHost<N> {
         true
     }
 
-    /// The protocols' work for a frame is done: the node can handle it.
+    /// The protocol processing of a frame is done: the node can handle it.
     pub(crate) fn take_from_queue(&mut self) {
         self.in_queue -= 1;
         self.facts.frames_handled += 1;
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!((host.facts.frames_arrived, host.facts.ring_drops), (5, 2));
         let queued: Vec<bool> = (0..3).map(|frame| host.take_into_queue(frame, 100)).collect();
         assert_eq!((queued, host.facts.queue_drops), (vec![true, true, false], 1));
-        // All have left the ring, and there is room for one more in the queue.
+        // All have left the ring, and the queue has room for one more.
         host.take_from_queue();
         let again: Vec<bool> = (0..4).map(|frame| host.take_into_ring(frame, 100)).collect();
         assert_eq!(again, [true, true, true, false]);
@@ -156,7 +156,8 @@ mod tests {
         let mut host = host(&Machine { jitter_ratio: 0.3, ..Machine::default() });
         let drawn: Vec<u64> = (0..4_000).map(|_| host.varied(1_000_000)).collect();
         assert!(drawn.iter().all(|ns| (700_000..=1_300_000).contains(ns)));
-        // Of as many even draws a twentieth of the range is left out at neither end, and each quarter has its share.
+        // Of this many uniform draws, the outer twentieths of the range get some, and each quarter
+        // its share.
         for quarter in 0..4 {
             let from = 700_000 + 150_000 * quarter;
             let count = drawn.iter().filter(|ns| (from..from + 150_000).contains(*ns)).count();

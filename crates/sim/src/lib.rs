@@ -1,24 +1,27 @@
-//! Hosts of any time on a virtual clock: processors, adapters and media around the protocols' own code.
+//! Simulates hosts in virtual time: processors, adapters and media around the real protocol code.
 //!
-//! A [`World`] is one replication, in one thread. Its hosts have a processor of three levels, an adapter
-//! on a medium, and a [`Node`]: the protocol machines. Programs are futures that run on a host and use
-//! its node through a [`Host`]. Nothing here reads a clock, opens a socket or starts a thread, and the
-//! same plan and seed give the same events, frame by frame.
+//! A [`World`] is one replication in one thread. Its hosts have a processor with three levels, an
+//! adapter on a medium, and a [`Node`] with the protocol machines. Programs are futures that run on
+//! a host and use its node through a [`Host`]. Nothing here reads a clock, opens a socket or starts
+//! a thread. The same plan and seed give the same events, frame by frame.
 //!
-//! # The way of a frame
+//! # The path of a frame
 //!
-//! 1. It arrives, and takes a place in the adapter's ring. Full: it is dropped, and counted.
-//! 2. The *interrupt* cost, at interrupt level. Then it takes a place in the receive queue. Full: it is
-//!    dropped, and counted.
-//! 3. The *protocol* cost, at protocol level. Then the node handles it, in no time, and the programs that
-//!    wait for what has changed go on.
-//! 4. What programs do costs time at program level, by [`Host::compute`] and [`Host::call`].
-//! 5. A frame that the node sends costs the *transmit* cost, at protocol level, waits in the adapter, and
-//!    goes onto the medium when the adapter has sent those before it.
+//! 1. It arrives in the adapter's ring. If the ring is full, it is dropped and counted.
+//! 2. It costs *interrupt* time at interrupt level, and moves to the receive queue. If the queue is
+//! full, it is
+//! dropped and counted.
+//! 3. It costs *protocol* time at protocol level. Then the node handles it in zero time, and
+//! programs that
+//! wait for a change continue.
+//! 4. Programs spend time at program level, by [`Host::compute`] and [`Host::call`].
+//! 5. A frame that the node sends costs *transmit* time at protocol level, waits in the adapter,
+//! and
+//! is sent when the adapter has sent all earlier frames.
 //!
-//! A level is served before those below it, and interrupts them: what is interrupted goes on later from
-//! where it was. Within a level the order is that of arrival. A cost of zero takes no time, and still
-//! waits for its turn. Costs are charged around the node, never inside it.
+//! A higher level interrupts lower ones, which continue later. Within a level, the order is that of
+//! arrival. A cost of zero takes no time but still waits for its turn. Costs are charged around the
+//! node, never inside it.
 #![allow(clippy::missing_panics_doc, reason = "shared with the engine only")]
 
 mod adapter;

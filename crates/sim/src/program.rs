@@ -1,4 +1,4 @@
-//! A host as its programs use it.
+//! A host from the point of view of its programs.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -46,12 +46,12 @@ impl<N: Node + 'static> Host<N> {
         self.shared.state.borrow().hosts[usize::from(self.id)].machine.clone()
     }
 
-    /// What a program charges for a message that it receives: [`Machine::receive_call`].
+    /// Cost of receiving a message: [`Machine::receive_call`].
     pub fn receive_call(&self) -> Cost {
         self.shared.state.borrow().hosts[usize::from(self.id)].machine.receive_call
     }
 
-    /// What a program charges for a message that it sends: [`Machine::send_call`].
+    /// Cost of sending a message: [`Machine::send_call`].
     pub fn send_call(&self) -> Cost {
         self.shared.state.borrow().hosts[usize::from(self.id)].machine.send_call
     }
@@ -65,7 +65,7 @@ impl<N: Node + 'static> Host<N> {
         self.shared.state.borrow().medium.counts().clone()
     }
 
-    /// The clock of its world, on which programs also wait for times.
+    /// The world's clock, which programs can also wait on.
     pub fn clock(&self) -> &VirtualTime {
         &self.shared.time
     }
@@ -74,7 +74,8 @@ impl<N: Node + 'static> Host<N> {
         self.shared.time.now()
     }
 
-    /// Start a program. The world ends when all programs have ended. A deadlock names it.
+    /// Start a program. The world ends when all programs have ended. `name` identifies it in a
+    /// deadlock message.
     pub fn spawn<T: 'static>(
         &self,
         name: impl Into<Rc<str>>,
@@ -89,7 +90,7 @@ impl<N: Node + 'static> Host<N> {
         })
     }
 
-    /// Start a program that does not keep the world from ending, such as a server.
+    /// Start a program that does not keep the world running, such as a server.
     pub fn spawn_service(
         &self,
         name: impl Into<Rc<str>>,
@@ -98,14 +99,14 @@ impl<N: Node + 'static> Host<N> {
         self.shared.time.spawn_named(name, program);
     }
 
-    /// Work at program level for this time, ns, varied by the machine's jitter. It waits for its turn, and
-    /// for higher levels. If the future is dropped, the work goes on, and no one waits for it.
+    /// Work at program level for this time, ns, varied by the machine's jitter. It waits for its
+    /// turn and for higher levels. If the future is dropped, the work still continues.
     pub fn compute(&self, time_ns: u64) -> Compute<N> {
         Compute { host: self.clone(), time_ns, call: None }
     }
 
-    /// Stop once, at a time and for a time, ns: nothing is processed, and frames find no room when those that the
-    /// adapter holds are as many as it can.
+    /// Freeze once, at a time and for a time, ns. Nothing is processed, and frames are dropped when
+    /// the adapter is full.
     pub fn freeze(&self, after_ns: u64, for_ns: u64) {
         let host = self.clone();
         self.spawn_service("freeze", async move {
@@ -118,8 +119,8 @@ impl<N: Node + 'static> Host<N> {
         self.compute(cost.of(message_bytes as u64))
     }
 
-    /// Use the node now, in no time: send, receive, open, ask. What it has to send then goes its way.
-    /// `using` must not use this host or another of its world.
+    /// Use the node now, in zero time: send, receive, open, query. Its frames are then sent.
+    /// `using` must not use this host or another host of its world.
     pub fn with_node<R>(&self, using: impl FnOnce(&mut N, Instant) -> R) -> R {
         let mut state = self.shared.state.borrow_mut();
         let result = using(&mut state.host(self.id).node, self.shared.time.now());
@@ -127,8 +128,8 @@ impl<N: Node + 'static> Host<N> {
         result
     }
 
-    /// Wait until `look` gives something; it looks now, and at each change of `key`
-    /// ([`Node::poll_event`]). `what` is what a deadlock says that the program waits for.
+    /// Wait until `look` returns a value. It is called now and at each change of `key`
+    /// ([`Node::poll_event`]). `what` describes the wait in a deadlock message.
     pub fn until<R, F>(&self, key: Key, what: &'static str, look: F) -> Until<N, F>
     where
         F: FnMut(&mut N, Instant) -> Option<R> + Unpin,
@@ -136,13 +137,13 @@ impl<N: Node + 'static> Host<N> {
         Until { host: self.clone(), key, what, look }
     }
 
-    /// Have the future that is being polled polled again at the next change of `key`.
+    /// Poll the current future again at the next change of `key`.
     pub(crate) fn wait(&self, context: &Context<'_>, key: Key, what: &'static str) {
         let wake = self.clock().waits_for(context, what);
         self.state().borrow_mut().host(self.id).waiters.add(key, wake);
     }
 
-    /// Use the node from a `drop`, in which the world itself may be coming to its end: then not at all.
+    /// Use the node from a `drop`. Does nothing if the world itself is being dropped.
     #[cfg(feature = "services")]
     pub(crate) fn with_node_of_drop(&self, using: impl FnOnce(&mut N, Instant)) {
         if let Ok(mut state) = self.shared.state.try_borrow_mut() {

@@ -1,4 +1,4 @@
-//! What is to happen to hosts, by time; of two at the same time the one that was added first.
+//! Future events of hosts, by time. Of two at the same time, the one added first comes first.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;

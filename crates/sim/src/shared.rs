@@ -1,4 +1,4 @@
-//! What a world, its hosts and its programs share.
+//! The state that a world, its hosts and its programs share.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! What happens in a world, step by step: on the medium, in adapters, on processors.
+//! The events of a world, step by step: on the medium, in adapters, on processors.
 
 use lanlab_medium::{Destination, Event, Loss, Medium, Offer};
 use lanlab_units::Clock as _;
@@ -13,7 +13,7 @@ use crate::host::{Job, SimulatedHost};
 use crate::node::Node;
 use crate::queue::{EventQueue, What};
 
-/// Is given each frame once, when it has arrived or would have, if chance had not taken it.
+/// Called with each frame once, when it arrives or would have arrived without random loss.
 pub(crate) type Recorder = Box<dyn FnMut(Instant, &[u8])>;
 
 pub(crate) struct State<N> {
@@ -47,7 +47,7 @@ impl<N: Node> State<N> {
         }
     }
 
-    /// Do the next thing that is due at `now`: of the medium before that of a host.
+    /// Process the next event due at `now`; events of the medium come before those of hosts.
     pub(crate) fn step(&mut self, now: Instant) {
         if self.medium.poll_timeout().is_some_and(|at| at <= now) {
             self.medium.handle_timeout(now);
@@ -103,7 +103,7 @@ impl<N: Node> State<N> {
                         self.work(at, id);
                     }
                 }
-                // The frame was on the wire, even if its receiver missed it.
+                // The frame was on the wire, even if its receiver lost it.
                 Event::Lost { ticket, loss: Loss::Chance, .. } => self.record(at, ticket),
                 Event::Lost { .. } => {}
                 Event::Done { ticket } => self.frames.release(ticket),
@@ -111,7 +111,7 @@ impl<N: Node> State<N> {
         }
     }
 
-    /// Let the processor of a host go on: all that takes no time is done at once.
+    /// Let the processor of a host continue; work that takes no time is done at once.
     fn work(&mut self, now: Instant, id: HostId) {
         loop {
             match self.host(id).cpu.next(now) {
@@ -148,7 +148,7 @@ impl<N: Node> State<N> {
         }
     }
 
-    /// Give the medium the next frame of a host, if its adapter can send.
+    /// Pass the next frame of a host to the medium, if its adapter can send.
     fn send(&mut self, now: Instant, id: HostId) {
         let host = &mut self.hosts[usize::from(id)];
         let Some(ticket) = host.adapter.start() else { return };
@@ -158,11 +158,11 @@ impl<N: Node> State<N> {
         host.facts.frames_sent += 1;
         let destination = destination(&frame.bytes, id, self.hosts.len());
         self.medium.offer(now, id, Offer { ticket, wire_bytes, destination });
-        // There is room for one more.
+        // The adapter has room for one more.
         self.drain(now, id);
     }
 
-    /// Take from a node its events and frames, and note when to call it next.
+    /// Take events and frames from a node, and note when to call it next.
     fn drain(&mut self, now: Instant, id: HostId) {
         let host = &mut self.hosts[usize::from(id)];
         loop {
@@ -182,8 +182,8 @@ impl<N: Node> State<N> {
         }
         if let Some(due) = host.node.poll_timeout() {
             let due = due.max(now);
-            // A node that only waits for room would have the same instant come again and again; it is
-            // drained when there is room.
+            // A node that only waits for room would repeat the same time forever; it is drained
+            // when there is room.
             if due == now && !host.adapter.has_room() {
                 return;
             }
@@ -232,7 +232,8 @@ impl<N: Node> State<N> {
     }
 }
 
-/// Where a frame goes. An address that no host has takes its time on the wire, and reaches no host.
+/// Destination of a frame. A frame to an unknown address takes its time on the wire and reaches no
+/// host.
 fn destination(frame: &[u8], sender: HostId, hosts: usize) -> Destination {
     let Some(mac) = frame.first_chunk::<6>() else { return Destination::Port(sender) };
     let mac: Mac = *mac;

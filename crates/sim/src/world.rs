@@ -1,4 +1,4 @@
-//! A world: hosts on a medium, programs, and the loop that lets time pass.
+//! A world: hosts on a medium, programs, and the loop that advances time.
 
 use std::fmt;
 use std::rc::Rc;
@@ -18,9 +18,9 @@ use crate::program::Host;
 use crate::shared::Shared;
 use crate::state::State;
 
-/// Streams of the world's seed for the jitter of hosts; the medium has those below.
+/// Random streams of the world's seed for the jitter of hosts; the medium uses lower numbers.
 const FIRST_HOST_STREAM: u64 = 1 << 32;
-/// Memory of a frame, bytes: the longest, and what is known about it.
+/// Memory per frame, bytes: the longest frame and its metadata.
 const FRAME_BYTES: u64 = 2048;
 const HOST_BYTES: u64 = 16 << 10;
 
@@ -31,13 +31,13 @@ pub struct WorldPlan {
 }
 
 impl WorldPlan {
-    /// Most memory that hosts and frames take, bytes, without what nodes and programs keep.
+    /// Memory limit of hosts and frames, bytes, without the memory of nodes and programs.
     pub fn memory_bytes(&self) -> u64 {
         let queues = |machine: &Machine| {
             [machine.ring_frames, machine.queue_frames, machine.transmit_queue_frames, 1]
         };
         let frames_queued: u64 = self.machines.iter().flat_map(queues).map(u64::from).sum();
-        // A shortest frame in a switch or under way takes a whole buffer here.
+        // Even a shortest frame, in a switch or in flight, occupies a whole buffer.
         let shortest_bytes = u64::from(lanlab_medium::MIN_WIRE_BYTES);
         let in_switch = u64::from(self.medium.switch_queue_bytes) / shortest_bytes + 1;
         let way_ns = u128::from(self.medium.delay_ns) + u128::from(self.medium.propagation_ns);
@@ -87,14 +87,15 @@ pub enum Ended {
     Deadlock(Vec<Unfinished>),
 }
 
-/// Hosts on a medium with a virtual clock of their own. All of one world runs in one thread.
+/// Hosts on a medium with their own virtual clock. A world runs in one thread.
 pub struct World<N: Node + 'static>(Rc<Shared<N>>);
 
 impl<N: Node + 'static> World<N> {
-    /// The world of a plan. `node` makes the node of each host. The same seed gives the same world.
+    /// The world of a plan. `node` creates the node of each host. The same seed gives the same
+    /// world.
     ///
     /// # Errors
-    /// [`BadWorld`] if there can be no such world.
+    /// [`BadWorld`] if such a world is impossible.
     pub fn new(
         plan: &WorldPlan,
         seed: u64,
@@ -131,14 +132,14 @@ impl<N: Node + 'static> World<N> {
         &self.0.time
     }
 
-    /// Hand each frame that was on the wire to `recorder` once: when it arrives first, or would have if
-    /// chance had not taken it; with padding, without check sequence.
+    /// Pass each frame that was on the wire to `recorder` once: when it first arrives, or would
+    /// have arrived without random loss. Frames have padding but no check sequence.
     pub fn record(&self, recorder: impl FnMut(Instant, &[u8]) + 'static) {
         self.0.state.borrow_mut().recorder = Some(Box::new(recorder));
     }
 
-    /// Let time pass until all programs have ended, nothing happens any more, or a bound is reached.
-    /// With larger bounds it goes on from there.
+    /// Advance time until all programs have ended, no event is left, or a limit is reached. With
+    /// larger limits, another call continues.
     pub fn run(&self, bounds: &Bounds) -> Ended {
         let Shared { time, state, programs, events } = &*self.0;
         loop {

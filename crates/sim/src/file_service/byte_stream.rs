@@ -14,9 +14,10 @@ use crate::programs::{CLIENT_PORT, HostNode, connection};
 
 const CALL_BYTES: usize = 64 << 10;
 
-/// One end of a connection; dropped, it is closed, and its buffers are given back when its peer's end is, too. Each call to send or receive takes its host's processor the
-/// time of [`Machine::send_call`](crate::Machine::send_call) and
-/// [`Machine::receive_call`](crate::Machine::receive_call).
+/// One end of a connection. Dropping it closes it; its buffers are freed when the peer has closed,
+/// too. Each send or receive call costs CPU time of its host
+/// ([`Machine::send_call`](crate::Machine::send_call),
+/// [`Machine::receive_call`](crate::Machine::receive_call)).
 pub struct ByteStream {
     host: Host<HostNode>,
     connection: ConnectionId,
@@ -41,13 +42,13 @@ impl ByteStream {
         Ok(Self::new(host.clone(), connection))
     }
 
-    /// Wait for a connection that a peer opens to a port of this host, at which
+    /// Wait for a connection to a port of this host on which
     /// [`Interface::listen`](lanlab_stack::ip::Interface::listen) listens.
     pub async fn accept(host: &Host<HostNode>, port: u16) -> Self {
         Self::new(host.clone(), connection::accept(host, port).await)
     }
 
-    /// Receive what has come, or wait for it; nothing where the peer has sent all.
+    /// Receive arrived data, or wait for it; empty if the peer has sent everything.
     ///
     /// # Errors
     /// The connection has broken.
@@ -72,17 +73,17 @@ impl ByteStream {
         let (host, count) = (&self.host, self.received.len());
         ready!(self.receiving.poll(cx, || work(host, host.receive_call(), count)));
         self.receiving = Work::None;
-        // A call that was given up may have asked for more.
+        // A dropped call may have requested more.
         let count = count.min(into.len());
         into[..count].copy_from_slice(&self.received[..count]);
         self.received.drain(..count);
         Poll::Ready(Ok(count))
     }
 
-    /// Send the first bytes of `data`, once there is room for them; gives how many.
+    /// Send the first bytes of `data` once there is room; returns their number.
     ///
     /// # Errors
-    /// The connection takes no more.
+    /// The connection accepts no more data.
     pub fn poll_write(&mut self, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
         let data = &data[..data.len().min(CALL_BYTES)];
         let host = &self.host;
@@ -104,7 +105,7 @@ impl ByteStream {
         Poll::Ready(Ok(std::mem::take(&mut self.sent).min(data.len())))
     }
 
-    /// Say that all is sent; what the peer still sends can be received.
+    /// Close the sending direction; data from the peer can still be received.
     pub fn close(&self) {
         let connection = self.connection;
         self.host.with_node(|node, now| node.ip.interface.close(now, connection));

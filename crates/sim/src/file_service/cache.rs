@@ -1,4 +1,4 @@
-//! A cache of blocks: which are in memory, which of them are not on the disk yet.
+//! A block cache: which blocks are in memory, and which of them are not yet on disk.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,7 +46,7 @@ impl Cache {
         self.blocks.get(&block).is_some_and(|held| held.dirty_since.is_some())
     }
 
-    /// Put a block; gives those that left for it and are to be written first.
+    /// Insert a block; returns blocks that were evicted for it and must be written first.
     pub fn put(&mut self, block: Block, is_dirty: bool) -> Option<Block> {
         if self.room == 0 {
             return None;
@@ -74,7 +74,7 @@ impl Cache {
         self.dirty.len()
     }
 
-    /// The block that has been waiting longest to be written; it counts as written.
+    /// The block that has waited longest to be written; it then counts as written.
     pub fn take_dirty(&mut self) -> Option<Block> {
         let (_, block) = self.dirty.pop_first()?;
         if let Some(held) = self.blocks.get_mut(&block) {
@@ -83,7 +83,7 @@ impl Cache {
         Some(block)
     }
 
-    /// The block of this number, if it is to be written; it counts as written.
+    /// The block with this number, if it must be written; it then counts as written.
     pub fn take_dirty_block(&mut self, block: Block) -> bool {
         let Some(held) = self.blocks.get_mut(&block) else { return false };
         let Some(since) = held.dirty_since.take() else { return false };
@@ -96,7 +96,7 @@ impl Cache {
         of_file.filter(|(_, held)| held.dirty_since.is_some()).map(|(block, _)| *block).collect()
     }
 
-    /// Forget a file: nothing of it is to be written any more.
+    /// Forget a file; its blocks need not be written any more.
     pub fn forget(&mut self, file: u64) {
         let of_file: Vec<Block> =
             self.blocks.range((file, 0)..=(file, u64::MAX)).map(|(block, _)| *block).collect();
@@ -113,7 +113,7 @@ impl Cache {
         self.by_use.insert((self.uses, block));
     }
 
-    /// The block used longest ago leaves; it is given if it is to be written.
+    /// Evict the least recently used block; returns it if it must be written.
     fn leave(&mut self) -> Option<Block> {
         let (_, block) = *self.by_use.first()?;
         let is_dirty = self.blocks.get(&block).is_some_and(|held| held.dirty_since.is_some());
@@ -142,7 +142,7 @@ mod tests {
         assert!(!cache.takes((1, 0)));
         assert_eq!([cache.put((1, 0), false), cache.put((1, 1), true)], [None, None]);
         assert!(cache.takes((1, 0)));
-        // (1, 1) was used longest ago, and is to be written.
+        // (1, 1) is the least recently used, and must be written.
         assert_eq!(cache.put((1, 2), false), Some((1, 1)));
         assert!(cache.takes((1, 0)) && !cache.takes((1, 1)));
         assert_eq!(cache.dirty_blocks(), 0);
@@ -154,7 +154,7 @@ mod tests {
         for place in [5, 3, 4] {
             cache.put((1, place), true);
         }
-        // Written to again: it waits since before.
+        // Written again: it still waits since the first write.
         cache.put((1, 5), true);
         assert_eq!(cache.dirty_of(1), [(1, 3), (1, 4), (1, 5)]);
         assert!(cache.take_dirty_block((1, 4)) && !cache.take_dirty_block((1, 4)));

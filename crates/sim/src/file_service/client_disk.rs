@@ -1,4 +1,4 @@
-//! The disk of a client: what is sent is read from it before, and what has come is written to it then.
+//! The disk of a client: data to send is first read from it, and received data is written to it.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -30,7 +30,7 @@ pub struct WithDisk<S> {
 }
 
 impl<S> WithDisk<S> {
-    /// A session, and the client's disk; without one, its files are in memory.
+    /// A session and the client's disk; without a disk, its files are in memory.
     pub const fn new(session: S, disk: Option<ClientDisk>) -> Self {
         Self { session, disk }
     }
@@ -44,7 +44,7 @@ pub struct File<F> {
 struct Local {
     store: Store,
     number: u64,
-    /// Bytes of one that is sent; absent: it is received.
+    /// Length of a file to send, bytes; absent: the file is received.
     size_bytes: Option<u64>,
 }
 

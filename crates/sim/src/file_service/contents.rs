@@ -1,6 +1,6 @@
-//! What is stored at a simulated file server: names, and the bytes of files.
+//! The contents of a simulated file server: names, and the bytes of files.
 //!
-//! Files whose content is known beforehand take no memory: of these only what differs from it is kept.
+//! Files with known content take no memory: only differences from it are stored.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -11,13 +11,13 @@ use lanlab_stack::files::{
 };
 use lanlab_workloads::dataset::Content;
 
-/// Bytes that are kept together where a file differs from what is known of it.
+/// Bytes stored together where a file differs from its known content.
 const BLOCK_BYTES: u64 = 4096;
 const COMPARED_BYTES: u64 = 1 << 16;
-/// When every file was written: 1995, so that files of the time have a time of it.
+/// Time of the last write of every file: 1995, a date from the period.
 const MODIFIED_S: u64 = 800_000_000;
 
-/// What files are to have in them, by their paths; `None`: anything.
+/// Expected content of files by path; `None`: anything.
 pub type Expected = Rc<dyn Fn(&[String]) -> Option<Content>>;
 
 pub struct Contents {
@@ -41,7 +41,8 @@ struct Entry {
 struct Bytes {
     size_bytes: u64,
     expected: Option<Content>,
-    /// Ranges in which it is as expected, from the first byte to the one behind the last; the others are zeros.
+    /// Ranges that have the expected content, each from its first byte to one past the last. All
+    /// others are zeros.
     as_expected: BTreeMap<u64, u64>,
     kept: BTreeMap<u64, Box<[u8]>>,
 }
@@ -66,7 +67,7 @@ impl Contents {
         self.open.len()
     }
 
-    /// Put a file of this size, with the content that it is expected to have, and its directories.
+    /// Add a file of this size with its expected content, and its directories.
     ///
     /// # Errors
     /// The disk has no room for it.
@@ -82,7 +83,7 @@ impl Contents {
         Ok(())
     }
 
-    /// Put a file with these bytes, and its directories.
+    /// Add a file with these bytes, and its directories.
     ///
     /// # Errors
     /// The disk has no room for it.
@@ -104,13 +105,13 @@ impl Contents {
         }
     }
 
-    /// Whether a file has this size and all bytes that it is expected to have; `None`: there is no such file.
+    /// Whether a file has this size and its expected content; `None`: the file does not exist.
     pub fn is_as_expected(&self, path: &[String], size_bytes: u64) -> Option<bool> {
         let bytes = self.entries.get(&key(path))?.bytes.as_ref()?;
         Some(bytes.size_bytes == size_bytes && bytes.are_as_expected())
     }
 
-    /// Number and size of each file, in the order in which they came.
+    /// Number and size of each file, in order of creation.
     pub fn files(&self) -> BTreeMap<u64, u64> {
         let of_entry = |entry: &Entry| Some((entry.number, entry.bytes.as_ref()?.size_bytes));
         self.entries.values().filter_map(of_entry).collect()
@@ -342,7 +343,7 @@ impl Contents {
         Ok(())
     }
 
-    /// Make a file as long as this, unless it is longer.
+    /// Extend a file to this length, unless it is longer.
     fn grow(&mut self, handle: Handle, size_bytes: u64) -> Result<(), FileRefusal> {
         let grown = size_bytes.saturating_sub(self.bytes(handle)?.size_bytes);
         if grown > 0 {

@@ -1,4 +1,4 @@
-//! A disk: where its arm is, how far it has turned, and who waits for it.
+//! A disk: position of its arm, rotation, and waiting accesses.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -20,10 +20,10 @@ pub struct Access {
 pub struct DiskFacts {
     pub accesses: u64,
     pub sectors: u64,
-    /// Time in which it worked, ns.
+    /// Busy time, ns.
     pub busy_ns: u64,
     pub seek_ns: u64,
-    /// Of that, it turned without reading or writing, ns.
+    /// Part of it in which the disk rotated without reading or writing, ns.
     pub rotation_ns: u64,
     pub waited_ns: u64,
 }
@@ -44,7 +44,7 @@ struct State {
 }
 
 impl Disk {
-    /// A disk that stands at its first cylinder.
+    /// A disk with its arm at the first cylinder.
     pub fn new(plan: SimulatedDisk, time: VirtualTime) -> Self {
         let state = State {
             places: places(plan.sectors_per_track, plan.interleave),
@@ -64,8 +64,8 @@ impl Disk {
         self.state.borrow().facts
     }
 
-    /// Read or write, in turn with others. If the future is dropped, an access that has begun goes on, and one
-    /// that waits is not made.
+    /// Read or write, in turn with others. If the future is dropped, an access that has started
+    /// continues, and a waiting one is cancelled.
     pub async fn access(&self, access: Access) {
         let asked = self.time.now();
         let cylinder = cylinder_of(&self.state.borrow().plan, access.sector);

@@ -1,4 +1,4 @@
-//! One end of a session of messages in a world: over a carrier of frames, or over the host's TCP.
+//! One end of a message session in a world: over a carrier of frames, or over the host's TCP.
 
 use std::io::{self, ErrorKind};
 use std::pin::Pin;
@@ -19,8 +19,9 @@ const READ_BYTES: usize = 64 << 10;
 const WAITS_TO_SEND: &str = "room for a message";
 const WAITS_TO_RECEIVE: &str = "a message";
 
-/// One end of a session. What a program does to send and receive takes its host's processor the time of
-/// [`Machine::send_call`](crate::Machine::send_call) and [`Machine::receive_call`](crate::Machine::receive_call).
+/// One end of a session. Sending and receiving cost CPU time of the host
+/// ([`Machine::send_call`](crate::Machine::send_call),
+/// [`Machine::receive_call`](crate::Machine::receive_call)).
 pub struct SimulatedPort {
     host: Host<HostNode>,
     way: Way,
@@ -35,7 +36,7 @@ enum Way {
     Tcp(Stream),
 }
 
-/// Messages on a connection, each with its length before it (RFC 1002, 4.3).
+/// Messages on a connection, each preceded by its length (RFC 1002, 4.3).
 struct Stream {
     connection: ConnectionId,
     longest: usize,
@@ -78,7 +79,7 @@ impl SimulatedPort {
         Self::new(host, Way::Frames { session, facts })
     }
 
-    /// A connection that is open; a server answers requests for a session.
+    /// An open connection; a server answers session requests.
     pub fn of_connection(
         host: Host<HostNode>,
         connection: ConnectionId,
@@ -201,7 +202,7 @@ impl Stream {
                     let mut answer = Vec::new();
                     let written = Packet::Positive.emit(Framing::Session, &mut answer);
                     written.map_err(io::Error::other)?;
-                    // Four bytes, the first on this connection: there is room.
+                    // Four bytes, the first on this connection: there is room for them.
                     let send = |node: &mut HostNode, now| {
                         node.ip.interface.send(now, self.connection, &answer)
                     };
@@ -232,7 +233,7 @@ impl Stream {
         }
     }
 
-    /// The next packet, if all of it has come; the message is in `message`.
+    /// The next packet, if it has arrived completely; the message is in `message`.
     fn take_packet(&mut self, message: &mut Vec<u8>) -> io::Result<Option<Kind>> {
         let bad = |text: String| io::Error::new(ErrorKind::InvalidData, text);
         let Some(head) = self.incoming.first_chunk::<HEADER_LEN>() else { return Ok(None) };

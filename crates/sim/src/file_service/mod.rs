@@ -1,8 +1,8 @@
 //! File services on simulated hosts: servers over a processor, a cache and a disk, and their clients.
 //!
-//! A server and a redirector are those that serve and use real files. What is modelled is what lies around
-//! them: the time of a call, the cache, the disk. What is stored is held by [`Contents`], so that a
-//! byte that was written is read again with any cache and disk.
+//! Server and redirector are the same code as for real files. The model covers the rest: the time
+//! of a call, the cache, the disk. [`Contents`] stores the data, so that written bytes are read
+//! back with any cache and disk.
 
 mod byte_stream;
 mod cache;

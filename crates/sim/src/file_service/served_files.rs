@@ -1,4 +1,4 @@
-//! What a simulated file server answers to calls for files: from its contents, at the costs of its store.
+//! Executes file calls of a simulated file server: data from its contents, time from its store.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -23,7 +23,8 @@ impl ServedFiles {
         Self { contents, store, client, written: BTreeSet::new() }
     }
 
-    /// Carry out one call, when it is its turn. What is read goes into `data`; what is written is in it.
+    /// Execute one call in its turn. Data read is returned in `data`, which also contains data to
+    /// write.
     pub async fn call(&mut self, call: FileCall, data: &mut Vec<u8>) -> FileAnswer {
         let _turn = self.store.turn().await;
         self.answer(call, data).await

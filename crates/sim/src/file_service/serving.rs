@@ -1,4 +1,4 @@
-//! A file server on a simulated host, and how a client comes to a session with it.
+//! A file server on a simulated host, and how a client opens a session with it.
 
 use std::cell::RefCell;
 use std::io;
@@ -24,9 +24,9 @@ use crate::programs::{HostNode, Station};
 
 /// Port of `NetBIOS` sessions over TCP (RFC 1002, 4.3).
 pub const NETBIOS_PORT: u16 = 139;
-/// Bytes of the longest message over TCP: what an SMB header and 64 KiB of data take.
+/// Longest message over TCP, bytes: an SMB header and 64 KiB of data.
 const LONGEST_BYTES: usize = (64 << 10) + 1024;
-/// When sessions of simulated machines begin, 100 ns since 1601: 1 January 1996.
+/// Start time of sessions on simulated machines, 100 ns since 1601: 1 January 1996.
 const TIME: u64 = 124_650_240_000_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl Logins for Anyone {
     }
 }
 
-/// Serve all who come, over TCP and over the carriers of the host's station.
+/// Serve all clients, over TCP and over the carriers of the host's station.
 pub fn serve(host: &Host<HostNode>, server: Rc<dyn FileServer>, files: &Served) {
     host.with_node(|node, _| node.ip.interface.listen(NETBIOS_PORT));
     let over_tcp = {
@@ -95,15 +95,15 @@ fn serve_client(
     let mut answers = ServedFiles::new(Rc::clone(&files.contents), files.store.clone(), client);
     let clock = host.clock().clone();
     host.spawn_service("file server's session", async move {
-        // An error here is the client's, which is gone then.
+        // This error belongs to the client, which is disconnected.
         let _ = sessions::serve(&mut session, &mut port, &mut answers, &mut Anyone, &clock).await;
     });
 }
 
-/// Open a session with the server of a name at an address.
+/// Open a session with the named server at an address.
 ///
 /// # Errors
-/// The server cannot be reached, or takes no sessions.
+/// The server cannot be reached, or accepts no sessions.
 pub async fn connect(
     host: &Host<HostNode>,
     carriage: Carriage,

@@ -1,6 +1,6 @@
-//! What files cost: the processor's work for a call, a cache of blocks, and a disk below it.
+//! The cost of files: CPU time of a call, a cache of blocks, and a disk.
 //!
-//! A store knows files by their numbers and holds no byte of them: [`Contents`](super::Contents) does.
+//! A store identifies files by number and contains no data: [`Contents`](super::Contents) does.
 
 mod layout;
 mod reading;
@@ -26,9 +26,9 @@ use crate::programs::HostNode;
 pub struct StoreFacts {
     pub disk: DiskFacts,
     pub hits: u64,
-    /// Blocks that were read from the disk because they were asked for.
+    /// Blocks read from the disk on request.
     pub misses: u64,
-    /// Blocks that wait to be written; those that are being written do not.
+    /// Blocks that wait to be written, without those that are being written.
     pub dirty_blocks: u64,
 }
 
@@ -43,7 +43,7 @@ struct Shared {
     caches: RefCell<BTreeMap<u32, Cache>>,
     layout: RefCell<Layout>,
     writes_behind_at: Cell<Option<Instant>>,
-    /// Blocks that are on their way to the disk, by how many accesses, and who waits for them.
+    /// Blocks that are being written, with the number of accesses, and who waits for them.
     going: RefCell<BTreeMap<Block, u32>>,
     wait_for_going: RefCell<Vec<Wake>>,
     coming: RefCell<BTreeMap<(u32, Block), Vec<Wake>>>,
@@ -69,8 +69,8 @@ impl Store {
         }))
     }
 
-    /// Give files their places on the disk, each in one piece, by their numbers and sizes: they were stored one
-    /// after the other before anything is timed.
+    /// Place files on the disk by number and size, each contiguous, in the order in which they were
+    /// stored before the measurement.
     pub fn lay_out(&self, files: &BTreeMap<u64, u64>) {
         for (file, size_bytes) in files {
             for block in 0..size_bytes.div_ceil(self.0.plan.block_bytes.into()) {
@@ -89,15 +89,15 @@ impl Store {
         StoreFacts { disk: self.0.disk.facts(), hits, misses, dirty_blocks: dirty as u64 }
     }
 
-    /// Blocks that are not on the disk as they were written last, by the number of their file and their place in it:
-    /// what the disk lacks if the machine stops now.
+    /// Blocks whose last version is not on disk, by file number and position: data that is lost if
+    /// the machine stops now.
     pub fn unwritten(&self) -> BTreeSet<(u64, u64)> {
         let caches = self.0.caches.borrow();
         let waiting = caches.values().flat_map(Cache::dirty);
         waiting.chain(self.0.going.borrow().keys().copied()).collect()
     }
 
-    /// Wait until a client's calls are the next, where they are carried out one after the other.
+    /// Wait for a client's turn, if calls run one after the other.
     pub async fn turn(&self) -> Option<Turn> {
         if self.0.plan.overlaps {
             return None;
@@ -105,8 +105,8 @@ impl Store {
         Some(self.0.turns.take(0, "its turn at the file server").await)
     }
 
-    /// A call is answered: who does one thing at a time begins the next when the answer is on its way, which is when
-    /// the processor has no frame left to send.
+    /// A call is answered. A server that does one thing at a time starts the next call when the
+    /// answer has been passed on, that is, when the processor has no frame left to send.
     pub fn answered(&self, turn: Option<Turn>) {
         if let Some(turn) = turn {
             let host = self.0.host.clone();
@@ -142,7 +142,7 @@ impl Store {
         }
     }
 
-    /// A file is gone, with what was to be written of it.
+    /// A file was removed; its blocks need not be written.
     pub fn forget(&self, file: u64) {
         for cache in self.0.caches.borrow_mut().values_mut() {
             cache.forget(file);
@@ -175,7 +175,7 @@ impl Store {
         self.0.layout.borrow_mut().place((file, block))
     }
 
-    /// Where blocks of a file lie, as runs of blocks that follow each other on the disk.
+    /// The position of a file's blocks, as runs of contiguous blocks on the disk.
     fn runs(&self, file: u64, from: u64, until: u64) -> Vec<(u64, u64)> {
         let mut runs: Vec<(u64, u64)> = Vec::new();
         for block in from..until {

@@ -1,4 +1,4 @@
-//! One after the other: a right that one holder has at a time, in the order of asking or of their places.
+//! Turns: a right with one holder at a time, in the order of requests or of positions.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -16,7 +16,7 @@ pub struct Turns {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     FirstCome,
-    /// The nearest in the direction of the moves, which turns round where there is none.
+    /// The nearest in the current direction; if there is none, the direction reverses.
     Elevator,
 }
 
@@ -35,7 +35,7 @@ struct Waiting {
     wake: Option<Wake>,
 }
 
-/// The right, which is given up when this is dropped; or a place in the queue.
+/// The right, which is released when this is dropped; or a place in the queue.
 pub struct Turn {
     turns: Turns,
     number: u64,
@@ -48,7 +48,7 @@ impl Turns {
         Self { state: Rc::new(RefCell::new(state)), time }
     }
 
-    /// Wait for it; `what` is what a deadlock says that is waited for.
+    /// Wait for the right; `what` names it in a deadlock message.
     pub async fn take(&self, place: u32, what: &'static str) -> Turn {
         let turn = {
             let mut state = self.state.borrow_mut();
@@ -95,7 +95,7 @@ impl State {
         Some(self.waiting.remove(next))
     }
 
-    /// Of what waits in the direction of the moves the nearest, of equally near ones the first.
+    /// The nearest waiting position in the current direction; of equal ones the first.
     fn nearest(&self) -> Option<usize> {
         let ahead = |waiting: &Waiting| {
             if self.goes_up {

@@ -1,4 +1,4 @@
-//! What programs do with a TCP connection.
+//! Operations of programs on a TCP connection.
 
 use std::net::SocketAddr;
 
@@ -30,8 +30,8 @@ pub(crate) async fn accept(host: &Host<HostNode>, port: u16) -> ConnectionId {
     host.until(ACCEPTED, "a connection from a peer", |node, _| node.ip.accept(port)).await
 }
 
-/// Wait for bytes of a connection, at most `wanted`, or until `until`: then `None`. An error is why no more
-/// will come.
+/// Wait for at most `wanted` bytes of a connection, or until `until`: then `None`. An error says
+/// why no more data will arrive.
 pub(super) async fn await_bytes(
     host: &Host<HostNode>,
     connection: ConnectionId,
@@ -53,7 +53,7 @@ pub(super) async fn await_bytes(
     host.until_or(patience, connection_key(connection), what, until, look).await
 }
 
-/// Hand over all of `data`, in parts as there is room; false if the connection takes no more.
+/// Send all of `data`, in parts as there is room; false if the connection accepts no more.
 pub(super) async fn write_all(
     host: &Host<HostNode>,
     connection: ConnectionId,
@@ -70,7 +70,7 @@ pub(super) async fn write_all(
     host.until(connection_key(connection), "room in its send buffer", &mut write).await
 }
 
-/// Wait until the peer has taken all and closed its end; false if the connection broke.
+/// Wait until the peer has received everything and closed its end; false if the connection broke.
 pub(super) async fn await_end(host: &Host<HostNode>, connection: ConnectionId) -> bool {
     host.until(connection_key(connection), "its peer to close the connection", |node, now| {
         match node.ip.interface.receive(now, connection, &mut [0; 64]) {
@@ -82,7 +82,7 @@ pub(super) async fn await_end(host: &Host<HostNode>, connection: ConnectionId) -
     .await
 }
 
-/// What a connection counted, as workloads report it. What this TCP does not tell is 0.
+/// The counts of a connection in the form of workloads. Values that this TCP does not have are 0.
 pub fn tcp_facts(counted: &ConnectionFacts) -> TcpFacts {
     TcpFacts {
         congestion_control: Some("reno".into()),

@@ -1,4 +1,4 @@
-//! The processor time of a host while a stream is measured.
+//! The CPU time of a host during a stream.
 
 use lanlab_messages::CpuTime;
 use lanlab_workloads::stream::CpuMeter;
@@ -7,8 +7,8 @@ use super::HostNode;
 use crate::facts::CpuFacts;
 use crate::program::Host;
 
-/// Takes the processor time of a host from [`begin`](CpuMeter::begin) to [`end`](CpuMeter::end): all that it did, as
-/// it runs one program. Without a host it takes none.
+/// Measures a host's CPU time from [`begin`](CpuMeter::begin) to [`end`](CpuMeter::end), including
+/// everything, because the host runs one program. Without a host it measures nothing.
 #[derive(Default)]
 pub struct HostCpuMeter {
     host: Option<Host<HostNode>>,
@@ -21,7 +21,7 @@ impl HostCpuMeter {
         Self { host: Some(host.clone()), ..Self::default() }
     }
 
-    /// Programs' time as that of user mode, interrupts and protocols as that of the system.
+    /// Program time counts as user mode, interrupts and protocols as system mode.
     pub fn used(&self) -> CpuTime {
         self.used
     }

@@ -1,4 +1,4 @@
-//! Waiting for a change of a node, but not for ever.
+//! Waiting for a change of a node, with a time limit.
 
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
@@ -11,16 +11,16 @@ use super::HostNode;
 use crate::node::Key;
 use crate::program::Host;
 
-/// The timer of a program that waits again and again, mostly for less than its limit. One that has been set
-/// stays set when the wait ends early, and serves the next: else a closed loop would leave one behind for
-/// each round trip.
+/// The timer of a program that waits often, mostly for less than its limit. If a wait ends early,
+/// the timer stays and serves the next wait: otherwise a closed loop would leave one timer for each
+/// round trip.
 #[derive(Debug, Default)]
 pub(super) struct Patience {
     set_for: Cell<Option<Instant>>,
 }
 
 impl Host<HostNode> {
-    /// Wait until `look` gives something at a change of `key`, or until `at`: then `None`.
+    /// Wait until `look` returns a value at a change of `key`, or until `at`: then `None`.
     pub(super) async fn until_or<R>(
         &self,
         patience: &Patience,
@@ -42,7 +42,7 @@ impl Host<HostNode> {
             let is_set = patience.set_for.get().is_some_and(|set| set > now && set <= at);
             if !is_set {
                 patience.set_for.set(Some(at));
-                // It fires although no task holds it, and has the program polled.
+                // It fires although no task holds it, and causes a poll of the program.
                 let timer = pin!(self.clock().sleep_until(at));
                 let _ = timer.poll(context);
             }

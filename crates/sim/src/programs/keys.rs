@@ -1,11 +1,12 @@
-//! The keys of what changes in a host's nodes.
+//! Keys of the changes in a host's nodes.
 
 use lanlab_stack::ip::{ConnectionId, SocketId};
 use lanlab_stack::node::SessionId;
 
 use crate::node::Key;
 
-/// Kinds of keys: a key is eight times a socket, connection or session, and its kind.
+/// Kinds of keys: a key is eight times the number of a socket, connection or session, plus its
+/// kind.
 const KINDS: Key = 8;
 const DATAGRAM: Key = 0;
 const ROOM: Key = 1;
@@ -13,9 +14,9 @@ const CONNECTION: Key = 2;
 const SESSION: Key = 3;
 
 pub(crate) const ACCEPTED: Key = 4;
-/// A program of another host has said something without a frame.
+/// A program of another host has passed information without a frame.
 pub(crate) const NOTIFIED: Key = 5;
-/// A station has opened a session, or the host's own is ready for sessions.
+/// A station has opened a session, or this host's station is ready for sessions.
 pub(crate) const STATION: Key = 6;
 
 pub fn datagram_key(socket: SocketId) -> Key {
@@ -30,7 +31,7 @@ pub(crate) fn connection_key(connection: ConnectionId) -> Key {
     connection.0 as Key * KINDS + CONNECTION
 }
 
-/// The key of what comes for a session of a carrier, and of room for more.
+/// The key for data of a carrier's session, and for room to send.
 pub(crate) fn session_key(session: SessionId) -> Key {
     session.0.wrapping_mul(KINDS) + SESSION
 }

@@ -1,9 +1,9 @@
 //! Programs of simulated hosts: `stream` and `echo` around the workloads' own cores, over UDP and TCP.
 //!
-//! They decide as the engine's real drivers do, by the same state machines. What real drivers do only because
-//! their ends are apart is left out: no session is set up over the wire, no end says that it is alive, and
-//! what a sender has to tell its receiver at the end ([`stream::Agreement`]) takes no frame. All frames are the
-//! workload's own.
+//! The programs use the same state machines as the engine's real drivers. Steps that real drivers
+//! need only because their ends are separate are omitted: there is no session setup over the wire
+//! and no keep-alive, and what a sender tells its receiver at the end ([`stream::Agreement`]) needs
+//! no frame. All frames belong to the workload.
 
 pub(crate) mod connection;
 mod cpu_meter;

@@ -1,4 +1,4 @@
-//! The nodes of a simulated host: IP, and a station of carriers of frames where it has one.
+//! The nodes of a simulated host: IP, and optionally a station of frame carriers.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -22,7 +22,7 @@ pub fn addresses_of(host: HostId) -> [IpAddr; 2] {
     ]
 }
 
-/// What a host has on its adapter. A frame of IP is the first's, any other the station's.
+/// The nodes on a host's adapter. IP frames go to the first, all others to the station.
 pub struct HostNode {
     pub ip: IpNode,
     pub station: Option<Station>,
@@ -82,7 +82,7 @@ pub struct IpNode {
 
 impl IpNode {
     pub fn new(host: HostId, hosts: HostId, tcp: TcpProfile, seed: u64) -> Self {
-        // A server knows all its clients, and a client its server.
+        // A server knows all its clients, and a client knows its server.
         let neighbours: BTreeMap<_, _> = (0..hosts)
             .flat_map(|other| addresses_of(other).map(|address| (address, mac_of(other))))
             .collect();
@@ -91,7 +91,7 @@ impl IpNode {
             addresses: addresses_of(host).to_vec(),
             neighbours,
             tcp,
-            // Streams of connections are far apart.
+            // Initial sequence numbers of connections are far apart.
             seed: seed.wrapping_add(u64::from(host) << 32),
         };
         Self {
@@ -102,14 +102,14 @@ impl IpNode {
         }
     }
 
-    /// The oldest connection that a peer has opened to a port and no program has taken.
+    /// The oldest connection from a peer to a port that no program has accepted.
     pub(crate) fn accept(&mut self, port: u16) -> Option<ConnectionId> {
         let place = self.accepted.iter().position(|(_, to)| *to == port)?;
         self.accepted.remove(place).map(|(connection, _)| connection)
     }
 
-    /// A port for a connection that takes any: another each time, as the peer of an earlier one may keep it
-    /// for a while (RFC 9293, 3.6.1).
+    /// An ephemeral port, a new one each time, because the peer of an earlier connection may keep
+    /// it for a while (RFC 9293, 3.6.1).
     pub(crate) fn any_port(&mut self) -> u16 {
         let next = self.next_port.checked_add(1).unwrap_or(CLIENT_PORT);
         std::mem::replace(&mut self.next_port, next)

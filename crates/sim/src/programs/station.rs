@@ -1,4 +1,5 @@
-//! The station of a simulated host: a node with carriers of frames, and what has come for its sessions.
+//! The station of a simulated host: a node with frame carriers, and received messages of its
+//! sessions.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -10,7 +11,7 @@ use lanlab_units::Instant;
 use super::keys::{STATION, session_key};
 use crate::node::{Key, Node};
 
-/// Messages that wait for the program of a session, after which its peer is held back.
+/// Limit of messages that wait for a session's program; beyond it the peer is held back.
 const MANY_WAITING: usize = 16;
 
 pub struct Station {
@@ -30,7 +31,7 @@ struct Inbox {
 }
 
 impl Station {
-    /// A station that begins to claim its name; `listens`: that takes calls.
+    /// A station that starts to claim its name. `listens`: it accepts calls.
     pub fn new(config: &NodeConfig, listens: bool) -> Self {
         let mut node = Carriers::new(config, Instant::ZERO);
         if listens {
@@ -53,7 +54,7 @@ impl Station {
         self.node.readiness() == Readiness::Ready
     }
 
-    /// Call another station; `None` without that carrier.
+    /// Call another station; `None` if it does not have that carrier.
     pub fn open(&mut self, now: Instant, kind: CarrierKind, to: Peer) -> Option<SessionId> {
         let session = self.node.open(now, kind, to)?;
         self.sessions.insert(session, Inbox::default());
@@ -68,7 +69,7 @@ impl Station {
         }
     }
 
-    /// The oldest session that another station has opened and no program has taken.
+    /// The oldest session from another station that no program has accepted.
     pub fn accept(&mut self) -> Option<(SessionId, CarrierFacts)> {
         self.accepted.pop_front()
     }
@@ -76,7 +77,7 @@ impl Station {
     /// Send a whole message.
     ///
     /// # Errors
-    /// [`NotSent`] says why it cannot be taken; a change of room has the key of the session.
+    /// [`NotSent`] says why it cannot be sent; the session's key signals a change of room.
     pub fn send(
         &mut self,
         now: Instant,
@@ -86,7 +87,7 @@ impl Station {
         self.node.send(now, session, message)
     }
 
-    /// The next message of a session, in place of what `into` holds; or why no more will come.
+    /// The next message of a session, replacing the content of `into`; or why no more will arrive.
     pub fn receive(&mut self, session: SessionId, into: &mut Vec<u8>) -> Option<Result<(), Why>> {
         let inbox = self.sessions.get_mut(&session)?;
         let Some(message) = inbox.messages.pop_front() else {

@@ -1,13 +1,13 @@
-//! Which blocks of a disk are whose.
+//! Maps blocks of files to blocks of the disk.
 
 use std::collections::BTreeMap;
 
 use super::Block;
 
-/// Which blocks of the disk are whose: each new one is the next of the disk.
+/// Maps blocks of files to blocks of the disk: each new block is the next free one.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
-    /// Of each file, runs of blocks: by the first in the file, the first on the disk and how many.
+    /// For each file, runs of blocks: first block in the file, first block on the disk, and length.
     pub(super) runs: BTreeMap<u64, BTreeMap<u64, (u64, u64)>>,
     next: u64,
 }

@@ -1,4 +1,4 @@
-//! How blocks come into memory: from the cache, from the disk, and before they are asked for.
+//! How blocks get into memory: from the cache, from the disk, and by read-ahead.
 
 use std::future::poll_fn;
 use std::ops::Range;
@@ -18,7 +18,7 @@ impl Store {
         for block in first..=last {
             self.await_block(client, (file, block), end).await;
         }
-        // The blocks behind those are read while the client does something else.
+        // The following blocks are read while the client does something else.
         let ahead = u64::from(self.0.plan.read_ahead_blocks).min(end - (last + 1));
         let is_ahead = |block| self.is_coming(client, (file, block));
         if ahead > 0 && self.0.plan.cache_blocks > 0 && !is_ahead(last + ahead.div_ceil(2)) {
@@ -32,7 +32,8 @@ impl Store {
         }
     }
 
-    /// Have a block in memory: it is there, or comes, or is read with those that are missing behind it.
+    /// Get a block into memory: it is there, on its way, or read together with missing blocks after
+    /// it.
     pub(super) async fn await_block(&self, client: u32, block: Block, end: u64) {
         if self.with_cache(client, |cache| cache.takes(block)) {
             self.count(1, 0);

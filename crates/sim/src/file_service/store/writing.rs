@@ -1,4 +1,4 @@
-//! How blocks come to the disk: at once, when they are full, or behind the client.
+//! How blocks get to disk: at once, when full, or in the background.
 
 use std::collections::BTreeSet;
 use std::future::poll_fn;
@@ -6,7 +6,7 @@ use std::task::Poll;
 
 use super::{Block, Cache, Cost, SECTOR_BYTES, Store};
 
-/// Most blocks that wait to be written and are written by one access.
+/// Maximum number of waiting blocks that one access writes.
 const MOST_WRITTEN_BLOCKS: u32 = 16;
 
 impl Store {
@@ -45,7 +45,7 @@ impl Store {
                 }
             }
             let most = plan.write_behind_blocks as usize;
-            // Half of what may wait is written while the client goes on.
+            // Half of the permitted waiting blocks are written while the client continues.
             let is_much = self.dirty_blocks(client) > most / 2;
             self.begin_to_write_behind(if is_much { 0 } else { plan.write_behind_ns });
             while self.dirty_blocks(client) > most {
@@ -54,8 +54,8 @@ impl Store {
         }
     }
 
-    /// Write what of a block lies between two bytes of its file, in one access. The disk takes whole sectors: of one
-    /// that changes in part the rest is read before, unless it is known.
+    /// Write the part of a block between two bytes of its file, in one access. The disk writes
+    /// whole sectors: the rest of a partly changed sector is read first, unless it is known.
     async fn write_through(&self, block: Block, is_known: bool, from: u64, to: u64) {
         let block_bytes = u64::from(self.0.plan.block_bytes);
         let begins = block.1 * block_bytes;
@@ -81,7 +81,7 @@ impl Store {
                 self.write_out(Some(block)).await;
             }
         }
-        // What is being written behind the client is not there yet.
+        // Blocks that are still being written in the background are not on disk yet.
         poll_fn(|context| {
             if self.0.going.borrow().range((file, 0)..=(file, u64::MAX)).next().is_none() {
                 return Poll::Ready(());
@@ -99,7 +99,7 @@ impl Store {
         }
     }
 
-    /// Write blocks of a file that follow each other on the disk, in one access.
+    /// Write contiguous blocks of a file in one access.
     async fn write_blocks(&self, (file, first): Block, count: u64) {
         let place = self.place(file, first);
         self.goes((file, first), count);
@@ -127,7 +127,7 @@ impl Store {
         }
     }
 
-    /// Write the block that has waited longest, and those behind it that wait, too, in one access.
+    /// Write the block that has waited longest, and waiting blocks after it, in one access.
     async fn write_oldest(&self, client: u32) {
         let Some((file, first)) = self.with_cache(client, Cache::take_dirty) else { return };
         let place = self.place(file, first);
@@ -145,13 +145,14 @@ impl Store {
         self.write_blocks((file, first), count).await;
     }
 
-    /// The first client of whom blocks wait; clients with one cache are the same.
+    /// The first client with waiting blocks. Clients that share a cache count as one.
     fn has_waiting(&self) -> Option<u32> {
         let caches = self.0.caches.borrow();
         caches.iter().find(|(_, cache)| cache.dirty_blocks() > 0).map(|(client, _)| *client)
     }
 
-    /// Have what waits written after this time, unless it is being written or will be before.
+    /// Write waiting blocks after this time, unless they are already being written or will be
+    /// earlier.
     fn begin_to_write_behind(&self, after_ns: u64) {
         let at = self.0.host.now().plus_nanos(after_ns);
         if self.0.writes_behind_at.get().is_some_and(|set| set <= at) {
@@ -161,11 +162,11 @@ impl Store {
         let store = self.clone();
         self.0.host.spawn_service("write-behind", async move {
             store.0.host.clock().sleep_until(at).await;
-            // One that was to begin later has been overtaken.
+            // A write that was scheduled later has been overtaken.
             if store.0.writes_behind_at.get() != Some(at) {
                 return;
             }
-            // Meanwhile clients whose blocks are written already may write more.
+            // Meanwhile, clients whose blocks have been written may write more.
             while let Some(client) = store.has_waiting() {
                 store.write_oldest(client).await;
             }

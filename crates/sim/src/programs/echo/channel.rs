@@ -1,4 +1,4 @@
-//! How a requester's messages go and come, over UDP or TCP.
+//! Sends and receives a requester's messages over UDP or TCP.
 
 use lanlab_messages::Transport;
 use lanlab_stack::ip::{ConnectionId, Received, Refusal, SocketId};
@@ -79,7 +79,7 @@ impl Channel {
         }
     }
 
-    /// Whether a reply has come over UDP. What comes over TCP and is not read holds the responder up.
+    /// Whether a UDP reply has arrived. Unread TCP replies block the responder.
     pub fn has_reply(&self) -> bool {
         match self.way {
             Way::Datagrams { socket, .. } => {
@@ -89,7 +89,7 @@ impl Channel {
         }
     }
 
-    /// Wait for a reply, until then at most.
+    /// Wait for a reply, at most until then.
     pub async fn next(&mut self, until: Instant) -> Heard {
         let (host, patience, cost) = (&self.host, &self.patience, self.host.receive_call());
         match &mut self.way {

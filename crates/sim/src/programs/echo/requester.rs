@@ -1,4 +1,4 @@
-//! The end that sends requests: in a closed loop, or on schedule.
+//! The end that sends requests, in a closed loop or on schedule.
 
 use lanlab_messages::EndedBy;
 use lanlab_stack::ip::Refusal;
@@ -43,13 +43,14 @@ async fn closed_loop(
     let mut requester = ClosedLoop::new(&echo.plan, &echo.progress, start);
     loop {
         let now = host.now();
-        // The world's bound comes before the end that is too late.
+        // The world's time limit comes first.
         match requester.next(now).unwrap_or(Step::Over(EndedBy::Silence)) {
             Step::Measure => {}
             Step::Send(sequence) => {
                 let handed = channel.send(sequence, now).await?;
                 requester.handed(handed, now);
-                // If more may be on their way than ever are, it would never listen otherwise.
+                // If more requests can be in flight than are ever sent, it would otherwise never
+                // listen.
                 while !requester.is_full() && channel.has_reply() {
                     let heard = channel.next(host.now()).await;
                     requester.heard(heard, host.now());
@@ -65,7 +66,7 @@ async fn closed_loop(
     }
 }
 
-/// One program sends and listens: on one processor that takes the same turns as two threads do.
+/// One program sends and listens. On one processor it takes the same turns as two threads.
 async fn on_schedule(
     host: &Host<HostNode>,
     echo: &Echo,
@@ -79,7 +80,7 @@ async fn on_schedule(
     let mut listener = RateListener::new(&echo.plan, &echo.progress, &last_heard, schedule);
     loop {
         let now = host.now();
-        // A responder of the same world is always there, and needs not say so.
+        // A responder of the same world is always there and need not say so.
         listener.heard(Heard::Alive, now);
         let (until, all_sent) = match sender.next(now) {
             Due::Send(sequence) => {
@@ -89,7 +90,7 @@ async fn on_schedule(
             }
             Due::SayAlive => continue,
             Due::Wait(until) | Due::Rest(until) => (until, false),
-            // Looks for the end some fifty times a second, as the real one does.
+            // Checks for the end about fifty times a second, like the real one.
             Due::Over => (now.plus_nanos(LOOK_NS), true),
         };
         if let Some(ended_by) = listener.end(now, all_sent).unwrap_or(Some(EndedBy::Silence)) {

@@ -25,8 +25,8 @@ fn add_one(count: &Cell<u64>) {
     count.set(count.get() + 1);
 }
 
-/// Answer all requests that come to `host`, as long as the world lasts. It is a service: the world does not
-/// wait for its end.
+/// Answer all requests to `host` as long as the world runs. It is a service: the world does not
+/// wait for it.
 ///
 /// # Errors
 /// If its port is in use.
@@ -80,7 +80,7 @@ async fn answer_datagrams(
         };
         replied.emit(&header, &mut reply);
         host.call(send_call, reply.len()).await;
-        // A responder waits for no requester: without room the reply is dropped.
+        // A responder does not wait: if there is no room, the reply is dropped.
         let send = |node: &mut HostNode, _| node.ip.interface.send_datagram(socket, from, &reply);
         let is_sent = host.with_node(send).is_ok();
         add_one(if is_sent { &answered.answered } else { &answered.refused });

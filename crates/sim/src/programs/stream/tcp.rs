@@ -14,7 +14,8 @@ use crate::programs::{CLIENT_PORT, HostCpuMeter, HostNode};
 
 const FLOW: u16 = 0;
 
-/// Open a connection, send all messages of a stream, close it, and wait until the receiver has taken all.
+/// Open a connection, send all messages of a stream, close it, and wait until the receiver has
+/// received everything.
 ///
 /// # Errors
 /// If the connection can never be opened.
@@ -69,7 +70,7 @@ fn facts(host: &Host<HostNode>, connection: ConnectionId) -> TcpFacts {
     tcp_facts(&host.with_node(|node, _| node.ip.interface.facts(connection)))
 }
 
-/// Take a connection and count what comes until its sender closes it.
+/// Accept a connection and count arriving data until its sender closes it.
 pub async fn receive(host: Host<HostNode>, stream: Stream) -> StreamReceived {
     host.with_node(|node, _| node.ip.interface.listen(stream.to.port()));
     stream.agreement.receiver_waits_for.set(Some(NOTIFIED));

@@ -51,7 +51,7 @@ pub async fn send(
             Step::Wait(until) => host.clock().sleep_until(until).await,
             Step::Over => break EndedBy::Finished,
             Step::Send(_) => {
-                // The time of a message is that at which its program turns to it.
+                // The send time of a message is when its program starts with it.
                 let header = Header {
                     flow: FLOW,
                     session: SESSION,
@@ -93,7 +93,7 @@ async fn hand_over(
     .await
 }
 
-/// Receive a stream at `host` until its sender has sent all and it has arrived, or is late.
+/// Receive a stream at `host` until its sender has sent everything and it has arrived, or is late.
 ///
 /// # Errors
 /// If its port is in use.
