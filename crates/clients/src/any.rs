@@ -1,5 +1,5 @@
-//! The services that there are, behind one type: a line for each. A match costs nothing compared with
-//! an operation, where a boxed future would cost an allocation.
+//! All services behind one type, one line each. A match costs nothing compared with an operation,
+//! but a boxed future would cost an allocation.
 
 use lanlab_files::{
     Access, Class, Entry, Facts, Fault, Result, ServiceKind, ServicePath, Session, Target,
@@ -156,7 +156,7 @@ fn check_secret(target: &Target) -> Result<()> {
     Err(Fault::new(Class::Login, message).hint("give the user's password"))
 }
 
-/// A fault of connecting, with what can be done about it then: no file is meant yet.
+/// A fault of connecting, with a hint; no file is involved yet.
 fn at_beginning(fault: Fault, service: ServiceKind) -> Fault {
     if fault.hint.is_some() {
         return fault;
@@ -177,7 +177,7 @@ fn at_beginning(fault: Fault, service: ServiceKind) -> Fault {
     fault.hint(hint)
 }
 
-/// A server refuses all that is asked of a share that requires encryption, which SMB 1 has not.
+/// The share requires encryption, which SMB 1 does not have, so the server refuses all requests.
 fn denied_by_smb1(fault: Fault) -> Fault {
     if fault.class != Class::Denied || fault.hint.is_some() {
         return fault;

@@ -1,10 +1,9 @@
-//! Files below a directory of this host, reached from a handle of it that is opened once.
+//! Files below a directory of this host, reached from a handle that is opened once.
 //!
-//! Every name on the way is looked up in the handle of the directory before it, and none is followed
-//! if it is a link: even if another program replaces a file or directory meanwhile, nothing outside
-//! the directory is read, written or removed. The directories of a trial that were made here
-//! are held open until they are removed, so that another in their place is not taken for them.
-//! `cap-std` makes the calls.
+//! Every name on the path is opened from the handle of its parent directory, and links are not
+//! followed. Even if another program replaces a file or directory meanwhile, nothing outside the
+//! directory is read, written or removed. The directories that this trial made are held open until
+//! they are removed, so that a replacement is noticed. `cap-std` makes the calls.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -19,25 +18,25 @@ use cap_std::fs::{Dir, Metadata, OpenOptions};
 use lanlab_files::{Access, ServicePath};
 use lanlab_served::beneath;
 
-/// Somebody who has a lease on a file (fcntl(2)) gives it back when another opens the file, within
-/// this time.
+/// A lease holder (fcntl(2)) releases its lease within this time when another process opens the
+/// file.
 const LEASE_WITHIN: Duration = Duration::from_secs(5);
 const LEASE_LOOK: Duration = Duration::from_millis(10);
 
-/// Of the directories that are made, those with no more names are held open: that of a trial, and the
-/// one in it that all its files are in or below.
+/// Of the directories made here, those with at most this many names in their path are held open:
+/// the trial's directory, and the one in it for all files.
 const HELD_DEPTH: usize = 2;
 
-/// The directories that were made here and not yet removed.
+/// The directories made here and not yet removed.
 static MADE: Mutex<Option<HashMap<PathBuf, Arc<Dir>>>> = Mutex::new(None);
-/// The handles that are open, by what they were opened for.
+/// Open handles, by what they were opened for.
 static OPEN: Mutex<Option<HashMap<PathBuf, Weak<ConfinedDirectory>>>> = Mutex::new(None);
 
 #[derive(Debug)]
 pub struct ConfinedDirectory {
     base: PathBuf,
     directory: Arc<Dir>,
-    /// The directory in which something was done last: as a rule that of the next file.
+    /// The directory of the last operation, which is usually also that of the next file.
     last: Mutex<Option<(PathBuf, Arc<Dir>)>>,
 }
 
@@ -75,7 +74,7 @@ impl Found {
 }
 
 impl ConfinedDirectory {
-    /// Open a directory. Links on the way to it are its user's own.
+    /// Open a directory. Links in its path are the user's own.
     pub fn open(base: &Path) -> io::Result<Self> {
         let directory = Arc::new(Dir::open_ambient_dir(base, ambient_authority())?);
         Ok(Self { base: base.to_owned(), directory, last: Mutex::new(None) })
@@ -97,17 +96,17 @@ impl ConfinedDirectory {
         path.map_or_else(|| self.base.clone(), |path| self.base.join(path.as_str()))
     }
 
-    /// Open a regular file. One that is written to has no other name, by which it could be
-    /// somebody's.
+    /// Open a regular file. A file to write must have no other name, because that could belong to
+    /// somebody else.
     ///
     /// # Errors
-    /// What the system says, or it is something else.
+    /// The system's error, or it is something else.
     pub fn file(&self, path: &ServicePath, access: Access) -> io::Result<File> {
         let mut options = OpenOptions::new();
         match access {
             Access::Read => options.read(true),
             Access::Create { .. } => options.write(true).create_new(true),
-            // It is cut when it is seen to be ours.
+            // It is truncated only when it is known to be ours.
             Access::Replace { .. } => options.write(true).create(true),
             Access::Update => options.read(true).write(true),
         };
@@ -134,7 +133,7 @@ impl ConfinedDirectory {
         Ok(Found::new(path.name().into(), &facts))
     }
 
-    /// What is in a directory (`None`: the one that is held open), in no order.
+    /// The entries of a directory (`None`: the one held open), in any order.
     pub fn list(
         &self,
         path: Option<&ServicePath>,
@@ -150,7 +149,7 @@ impl ConfinedDirectory {
             };
             match entry.metadata() {
                 Ok(facts) => Some(Ok(Found::new(entry.file_name(), &facts))),
-                // Removed since it was listed.
+                // Removed after it was listed.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => None,
                 Err(error) => Some(Err(error)),
             }
@@ -229,7 +228,8 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Open what one name of a directory stands for; a FIFO that somebody has put there is not waited for.
+/// Open the entry of a directory without waiting for a FIFO that another program may have put
+/// there.
 fn opened(directory: &Dir, name: &str, options: &OpenOptions) -> io::Result<File> {
     let mut waited = Duration::ZERO;
     loop {
@@ -249,7 +249,7 @@ fn entered(directory: &Dir, name: impl AsRef<Path>) -> io::Result<Dir> {
     beneath::pass_without_following(directory, name).map_err(|error| named(directory, name, error))
 }
 
-/// An error, or in its place that there is a link, which systems say in many ways.
+/// The error, or a link error, which systems report in many ways.
 fn named(directory: &Dir, name: &Path, error: io::Error) -> io::Error {
     let is_link = || directory.symlink_metadata(name).is_ok_and(|found| found.is_symlink());
     if error.kind() != io::ErrorKind::AlreadyExists && is_link() {

@@ -1,5 +1,5 @@
-//! A directory of this host: local, or a share that the system has mounted. Calls are the system's,
-//! and keep the thread until they are done. No link in it is followed (`below`).
+//! A directory of this host, local or mounted. System calls block the thread. No link in it is
+//! followed (`below`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,8 +13,8 @@ use lanlab_os::positioned;
 
 use crate::confined_directory::{ConfinedDirectory, Found, Kind};
 
-/// Octets of a call when a whole file is moved: what `cp` and the like take, and enough that the
-/// call itself costs nothing compared with the copying.
+/// Bytes per call when a whole file is transferred: as in `cp`, and enough that the call itself
+/// costs nothing compared with copying.
 const BLOCK_BYTES: u32 = 1 << 18;
 
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub struct File {
     path: PathBuf,
 }
 
-/// Work in `target.directory`, which must be there.
+/// Work in `target.directory`, which must exist.
 #[expect(clippy::unused_async, reason = "as those of the other services")]
 pub async fn connect(target: &Target) -> Result<Session> {
     let base = PathBuf::from(&target.directory);
@@ -102,7 +102,7 @@ impl files::Session for Session {
     }
 
     async fn close(&self, file: File) -> Result<()> {
-        // A mounted share may tell only now that it could not keep what was written.
+        // A mounted share may report only now that it could not store written data.
         let File { file, path } = file;
         with("close", &path, lanlab_os::close_file(file))
     }
@@ -115,7 +115,7 @@ impl files::Session for Session {
         let place = self.below.place(path);
         let mut entries = Vec::new();
         for found in with("list", &place, self.below.list(path))? {
-            // Another name is none of ours: we write only names of UTF-8.
+            // Such a name is not ours, because we write only UTF-8 names.
             entries.extend(entry(with("list", &place, found)?));
         }
         Ok(entries)

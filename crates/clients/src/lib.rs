@@ -1,4 +1,5 @@
-//! Clients of file services: each is a [`lanlab_files::Session`] whose every call is one operation.
+//! Clients of file services. Each is a [`lanlab_files::Session`], and each of its calls is one
+//! operation.
 
 mod any;
 mod confined_directory;

@@ -1,5 +1,5 @@
-//! Files in the memory of this process: a service that answers at once, by which it is seen what
-//! measuring itself costs. They are there until they are removed, or the process ends.
+//! Files in the memory of this process: a service that answers at once, to show the cost of
+//! measuring itself. Files exist until they are removed or the process ends.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -11,7 +11,7 @@ use lanlab_files::{
 };
 
 const BLOCK_BYTES: u32 = 1 << 18;
-/// Octets that a file may have: a mistake must not take the memory of the host.
+/// Maximum file size, so that a mistake does not use up the host's memory.
 const MAX_FILE_OCTETS: u64 = 1 << 30;
 
 type Content = Arc<RwLock<Vec<u8>>>;
@@ -39,7 +39,7 @@ pub struct File {
     path: ServicePath,
 }
 
-/// Work below `target.directory`, which is a name and need not be there.
+/// Work below `target.directory`, which is only a name and need not exist.
 #[expect(clippy::unused_async, reason = "as those of the other services")]
 pub async fn connect(target: &Target) -> Result<Session> {
     Ok(Session { base: target.directory.clone() })

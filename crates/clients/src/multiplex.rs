@@ -1,5 +1,5 @@
-//! Many calls under way at once on one connection: each is written when it comes, and its answer
-//! goes to it when that comes, in any order.
+//! Many calls in flight on one connection: each is written at once, and answers are matched to
+//! calls in any order.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -21,24 +21,25 @@ use crate::exchanges::Wait;
 /// copied twice.
 const READ_AHEAD_OCTETS: usize = 8 << 10;
 
-/// Data up to here is copied behind its header, which costs less than a second part of a write.
+/// Up to this length, data is copied after its header, which costs less than a second part of a
+/// write.
 const COPIED_OCTETS: usize = 4 << 10;
 
-/// Answers longer than this are read into memory that is used again: to have it from the system
-/// anew, page by page, costs as much as all else about a long answer.
+/// Longer answers are read into reused memory, because new memory from the system, page by page,
+/// costs as much as all other work for a long answer.
 const REUSED_OCTETS: usize = 16 << 10;
 
 const MAX_SPARE: usize = 16;
 
-/// How answers are delimited on a connection, and to which calls they belong.
+/// How answers are delimited on a connection, and which calls they belong to.
 pub trait Wire: Send + Sync + 'static {
-    /// Octets that follow a header, and whether the answer ends with them.
+    /// Number of bytes after a header, and whether the answer ends with them.
     fn length(&self, header: [u8; 4]) -> Result<(usize, bool)>;
 
-    /// Octets of the longest answer that is taken.
+    /// Length limit of an answer.
     fn longest(&self) -> usize;
 
-    /// The call that an answer is for, if it is for any; what protects it is taken off.
+    /// The call that an answer belongs to, if any. Removes its protection.
     fn accept(&self, answer: &mut Vec<u8>) -> Result<Option<u64>>;
 }
 
@@ -58,7 +59,8 @@ impl<W> fmt::Debug for Multiplex<W> {
 
 struct Writer {
     half: OwnedWriteHalf,
-    /// A call was dropped while it was being written: what would follow cannot be understood.
+    /// A call was dropped while it was being written, so the server could not understand further
+    /// data.
     cut: bool,
 }
 
@@ -111,8 +113,8 @@ impl<W: Wire> Multiplex<W> {
         &self.wire
     }
 
-    /// Make one call: its key and head from `begin`, which is asked when it is the call's turn to be
-    /// written, then `data`. Gives the answer.
+    /// Make one call: its key and header from `begin`, which is called when it is the call's turn
+    /// to be written, then `data`. Returns the answer.
     pub async fn call(
         &self,
         begin: impl FnOnce() -> Result<(u64, Vec<u8>)>,
@@ -197,7 +199,7 @@ async fn write_both(half: &mut OwnedWriteHalf, mut head: Vec<u8>, data: &[u8]) -
     Ok(())
 }
 
-/// Give answers to their calls until the connection ends or makes no sense.
+/// Match answers to their calls until the connection ends or is malformed.
 async fn read_all<W: Wire>(half: OwnedReadHalf, wire: Arc<W>, waiting: Arc<Waiting>) {
     let mut half = BufReader::with_capacity(READ_AHEAD_OCTETS, half);
     let fault = loop {
@@ -211,7 +213,7 @@ async fn read_all<W: Wire>(half: OwnedReadHalf, wire: Arc<W>, waiting: Arc<Waiti
                 let Some(call) = waiting.state().calls.remove(&key) else {
                     break Fault::new(Class::Protocol, "an answer to a call that was not made");
                 };
-                // A call that was dropped meanwhile needs no answer.
+                // A dropped call needs no answer.
                 let _ = call.send(answer);
             }
             Err(fault) => break fault,

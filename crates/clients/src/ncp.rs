@@ -30,7 +30,7 @@ pub async fn connect(target: &Target) -> Result<Session> {
     let plan = Plan {
         volume,
         user,
-        // What DOS has in most of Europe, as for SMB 1.
+        // The DOS code page in most of Europe, as for SMB 1.
         code_page: CodePage::Cp850,
         most_data_bytes: NETWARE_3.most_data_bytes.value,
         large_packets: true,

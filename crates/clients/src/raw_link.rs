@@ -1,4 +1,4 @@
-//! Links of whole Ethernet frames that lead to a server.
+//! Ethernet links to a server.
 
 use std::fmt::Display;
 use std::io::{Error, ErrorKind};

@@ -1,13 +1,13 @@
-//! The protocol of Amazon S3, addressed by path, signed by version 4 of its signatures.
+//! Amazon S3's protocol with path-style addresses and version 4 signatures.
 //!
-//! A file is an object: read by one GET as a stream, written by one PUT of its whole length, and by
-//! parts, one after the other, from [`SINGLE_BYTES`] on. Reading out of order asks for ranges, a
-//! request each. Directories are not there: what names have before a `/` looks like one.
+//! A file is an object: read by one GET as a stream, written by one PUT with its whole length, and
+//! in consecutive parts from [`SINGLE_BYTES`] on. Reads out of order request ranges, one request
+//! each. There are no directories, only names with `/`.
 //!
-//! The signature goes in the query, where it never covers the octets of the file
-//! (`UNSIGNED-PAYLOAD`), over TLS or not: to cover them they would have to be read twice, or signed
-//! chunk by chunk at the speed of SHA-256. Whether a copy is the same is for the workload to see; a
-//! checksum that S3 can be sent (`Content-MD5`, CRC) would be a second one.
+//! The signature is in the query and does not cover the file's bytes (`UNSIGNED-PAYLOAD`), with or
+//! without TLS: otherwise they would have to be read twice, or signed chunk by chunk at the speed
+//! of SHA-256. The workload verifies copies; a checksum for S3 (`Content-MD5`, CRC) would be a
+//! second one.
 
 use hyper::header::{CONTENT_LENGTH, HeaderName, IF_NONE_MATCH};
 use hyper::http::request::Builder;
@@ -33,7 +33,7 @@ use writing::Writing;
 
 const USUAL_REGION: &str = "us-east-1";
 
-/// Entries of one directory at most, so that a server cannot fill the memory.
+/// Maximum number of entries of a directory, so that a server cannot fill the memory.
 const MAX_ENTRIES: usize = 1_000_000;
 
 #[derive(Debug)]
@@ -51,7 +51,7 @@ pub enum File {
     Write(Box<Writing>),
 }
 
-/// Connect and see whether the bucket is there and takes the signature.
+/// Connect and check that the bucket exists and accepts the signature.
 pub async fn connect(target: &Target) -> Result<Session> {
     let with_tls = target.service == ServiceKind::S3s;
     let http = Http::new(target, with_tls)?;
@@ -89,7 +89,7 @@ pub async fn connect(target: &Target) -> Result<Session> {
     };
     let what = format!("list bucket `{}`", session.bucket.name);
     let mut listed = session.page(&what, "", None, 1).await;
-    // Where none was asked for, the server may name its own; what is signed for it is tried once.
+    // If no region was given, the server may name its own, which is tried once.
     if listed.as_ref().is_err_and(may_be_of_another_region)
         && asked_region.is_none()
         && let Ok(Some(region)) = session.named_region(&what).await
@@ -98,7 +98,7 @@ pub async fn connect(target: &Target) -> Result<Session> {
         listed = session.page(&what, "", None, 1).await;
     }
     match listed {
-        // Who may read or write objects need not be allowed to list them.
+        // A user who may read or write objects may not be allowed to list them.
         Err(fault) if fault.class == Class::Denied && session.bucket.credentials.is_some() => {
             Ok(session)
         }
@@ -129,7 +129,7 @@ impl Session {
         self.bucket.request(Method::GET, key, &[])
     }
 
-    /// The region that the server names while it refuses a request signed for another.
+    /// The region that the server names when it refuses a request signed for another.
     async fn named_region(&self, what: &str) -> Result<Option<String>> {
         if self.bucket.credentials.is_none() {
             return Ok(None);
@@ -156,8 +156,8 @@ impl Session {
         max_keys: usize,
     ) -> Result<listing::Page> {
         let max_keys = max_keys.to_string();
-        // Names come as they are (no `encoding-type`): how spaces are written in a URL differs
-        // between servers.
+        // Names are unencoded (no `encoding-type`), because servers differ in how they encode
+        // spaces in a URL.
         let mut query = vec![
             ("list-type", "2"),
             ("delimiter", "/"),
@@ -250,7 +250,7 @@ impl files::Session for Session {
         }
     }
 
-    /// S3 does not say whether there was an object of the name.
+    /// S3 does not report whether an object with that name existed.
     async fn remove(&self, path: &ServicePath) -> Result<()> {
         let (what, key) = (format!("DELETE {path}"), self.key(path));
         let request = self.bucket.request(Method::DELETE, &key, &[]);
@@ -258,7 +258,7 @@ impl files::Session for Session {
         self.text(&what, answer, REFUSAL_BYTES).await.map(drop)
     }
 
-    /// A page of at most 1000 names is one operation: there are as many as it takes.
+    /// A page of at most 1000 names is one operation; all pages are read.
     async fn list(&self, path: Option<&ServicePath>) -> Result<Vec<Entry>> {
         let what = format!("list {}", path.map_or("/", ServicePath::as_str));
         let prefix = path.map_or_else(|| self.base.clone(), |path| format!("{}/", self.key(path)));
@@ -306,18 +306,18 @@ impl files::Session for Session {
     }
 }
 
-/// Whether a server may refuse a request only for the region that it was signed for.
+/// Whether a server may have refused a request only because of its region.
 fn may_be_of_another_region(fault: &Fault) -> bool {
     !fault.class.is_passing() && fault.class != Class::Denied
 }
 
-/// Whether a text of the server's can be the name of a region, which is signed and shown.
+/// Whether text from the server can be the name of a region, which is signed and shown.
 fn is_region(text: &str) -> bool {
     (1..=64).contains(&text.len())
         && text.bytes().all(|octet| octet.is_ascii_alphanumeric() || b"-_.".contains(&octet))
 }
 
-/// Have the server refuse if there is an object of the name, unless it may be replaced.
+/// Make the server refuse if an object with that name exists, unless it may be replaced.
 fn create(request: Builder, is_new: bool) -> Builder {
     if is_new { request.header(IF_NONE_MATCH, "*") } else { request }
 }

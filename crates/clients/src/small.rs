@@ -1,4 +1,4 @@
-//! This host's station with TCP of its own, on the way to the server of a target.
+//! This host's station with its own TCP, for connections to a target's server.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use lanlab_stack::ip::small::Facts;
 use crate::raw_link::{link_fault, raw_place};
 use crate::transport;
 
-/// Connections of a session of FTP: for commands, for a file, and one of which the end is on its way.
+/// Connections of an FTP session: for commands, for a file, and one that is closing.
 const CONNECTIONS: usize = 3;
-/// In little memory the last of them is given up where its place is needed: all that it carried has been acknowledged
-/// by then, as the server has said that the file is whole.
+/// With little memory, the closing connection is aborted if its place is needed. All its data has
+/// been acknowledged by then, because the server has confirmed the file.
 const LEAST_CONNECTIONS: usize = 2;
 
-/// What the station of a target is to be; `None` over the system's TCP, or if it cannot be.
+/// The station of a target; `None` for the system's TCP, or if it is impossible.
 pub fn plan_of(target: &Target) -> Option<SmallPlan> {
     let stack = target.stack.as_ref()?;
     let peer = match target.address?.ip() {
@@ -37,13 +37,13 @@ pub fn plan_of(target: &Target) -> Option<SmallPlan> {
     Some(SmallPlan { connections: connections.clamp(LEAST_CONNECTIONS, CONNECTIONS), ..plan })
 }
 
-/// What the station of a target has counted; `None` if none was used.
+/// Counts of the station of a target; `None` if none was used.
 pub fn counted(target: &Target) -> Option<Facts> {
     facts_of(&plan_of(target)?)
 }
 
-/// Connect to an address of the server from this host's station; `None` if the target is reached by the system's
-/// TCP.
+/// Connect to an address of the server from this host's station; `None` if the target uses the
+/// system's TCP.
 pub async fn connect(target: &Target, to: SocketAddr) -> Result<Option<SmallStream>> {
     if target.stack.is_none() {
         return Ok(None);

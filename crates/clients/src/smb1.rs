@@ -41,7 +41,7 @@ pub async fn connect(target: &Target) -> Result<Session> {
         server: server_name(target)?,
         share,
         user,
-        // What Samba takes for DOS unless its `dos charset` says otherwise.
+        // Samba's code page for DOS, unless `dos charset` is set.
         code_page: CodePage::Cp850,
         nonce,
         time: ticks_from_unix_ns(since_1970.as_nanos().cast_signed()),

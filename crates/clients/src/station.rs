@@ -8,7 +8,8 @@ use lanlab_stack::node::{BadPeer, CarrierKind, Peer, SegmentFacts};
 use crate::raw_link::{link_fault, raw_place};
 use crate::transport;
 
-/// Call the server by its name, or the nearest one, from this host's station, which has a name of its own.
+/// Call the server by name, or the nearest server, from this host's station, which has its own
+/// name.
 pub async fn connect(target: &Target, carrier: CarrierKind) -> Result<WiredPort> {
     let Some(plan) = plan_of(target) else {
         return Err(Fault::new(Class::Unreachable, "found no interface")
@@ -56,7 +57,7 @@ fn not_found(mut fault: Fault, SegmentFacts { framing, network }: SegmentFacts) 
     fault.hint("`lanlab listen` shows the framings and servers of a segment")
 }
 
-/// What this host's station is for a target; `None` over TCP, or without a link.
+/// This host's station for a target; `None` over TCP, or without a link.
 fn plan_of(target: &Target) -> Option<WiredPlan> {
     match target.carrier {
         Carrier::Tcp => None,
@@ -80,7 +81,7 @@ impl<'a> CarriedSince<'a> {
         Self { target, before: counted(target).unwrap_or_default() }
     }
 
-    /// Until now; `None` where no station was used for the target.
+    /// Counts so far; `None` if the target uses no station.
     pub fn counts(&self) -> Option<CarrierCounts> {
         counted(self.target).map(|counts| counts.since(&self.before))
     }

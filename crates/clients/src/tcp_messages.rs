@@ -1,5 +1,5 @@
-//! Whole messages of historic services on a connection of the kernel's TCP: `NetBIOS` over TCP on port
-//! 139, the same framing without a session request elsewhere (RFC 1002, [MS-SMB] 2.1).
+//! Messages of historic services over the kernel's TCP: `NetBIOS` over TCP on port 139, elsewhere
+//! the same framing without a session request (RFC 1002, [MS-SMB] 2.1).
 
 use lanlab_connections::Messages;
 use lanlab_files::{Class, Fault, Result, Target};
@@ -12,10 +12,10 @@ use crate::transport;
 
 const SESSION_PORT: u16 = 139;
 const DIRECT_PORT: u16 = 445;
-/// Name that every server of Windows NT and Samba answers to in addition to its own.
+/// Name that every Windows NT server and Samba accepts in addition to its own.
 const ANY_SERVER: &str = "*SMBSERVER";
 const MAX_ANSWER_BYTES: usize = 6;
-/// Longest message that is taken: what 17 bits of length can say.
+/// Longest message that is accepted: the limit of a 17-bit length.
 pub const LONGEST_MESSAGE: usize = lanlab_wire::nbss::MAX_SESSION_LEN;
 
 /// Connect, with a session request on port 139.
@@ -37,7 +37,7 @@ fn over(stream: TcpStream, framing: Framing) -> Messages {
     Messages::new(stream, framing, LONGEST_MESSAGE)
 }
 
-/// The name that a server is called by: its own, if it is one of `NetBIOS`.
+/// The name in the session request: the server's own, if it is a valid `NetBIOS` name.
 fn called(target: &Target) -> Name {
     let own = target.server_name.as_deref().and_then(|name| name.split('.').next());
     own.filter(|name| name.parse::<u8>().is_err())

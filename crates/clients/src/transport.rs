@@ -1,4 +1,4 @@
-//! Connections: ours, with `TCP_NODELAY`, buffers as asked for, and a bound to every wait.
+//! Our connections, with `TCP_NODELAY`, requested buffers, and a timeout on every wait.
 
 use std::future::Future;
 use std::io::ErrorKind;
@@ -16,7 +16,7 @@ use tokio_rustls::client::TlsStream;
 
 use crate::trust;
 
-/// Ports that only privileged programs may have, and no service of today does.
+/// Privileged ports that no current service uses.
 const LOW_PORTS: Range<u16> = 665..1024;
 
 const MOST_LOW_PORTS: u16 = 32;
@@ -28,11 +28,11 @@ fn address(target: &Target) -> Result<HostAddress> {
     })
 }
 
-/// Name of the server, for certificates and the like: its address if it has no other.
+/// Name of the server for certificates and the like; its address if it has no other.
 pub fn server_name(target: &Target) -> Result<String> {
     match &target.server_name {
         Some(name) => Ok(name.clone()),
-        // A zone is of this host alone, and no matter of the server's (RFC 6874, section 4).
+        // A zone is local to this host and not sent to the server (RFC 6874, section 4).
         None => Ok(address(target)?.ip().to_string()),
     }
 }
@@ -47,7 +47,7 @@ pub async fn within<T>(
     done.unwrap_or_else(|_| Err(Fault::late(what, patience)))
 }
 
-/// Read from a stream as soon as something comes, and see whether it moves.
+/// Read from a stream as soon as data arrives, and check its rate.
 pub async fn moving(
     target: &Target,
     what: &str,
@@ -73,19 +73,19 @@ fn socket_address(address: HostAddress, port: u16) -> Result<SocketAddr> {
         .map_err(|error| Fault::new(Class::Unreachable, format!("address `{address}`: {error}")))
 }
 
-/// Connect to an address that the server has named, as FTP does for data.
+/// Connect to an address that the server has named, such as an FTP data port.
 pub async fn connect_to(target: &Target, peer: SocketAddr) -> Result<TcpStream> {
     connect_from(target, peer, 0).await.map_err(|(fault, _)| fault)
 }
 
-/// Connect from a port below 1024 where this process may and one is free, else from any.
+/// Connect from a port below 1024 if permitted and available, otherwise from any port.
 pub async fn connect_from_low_port(target: &Target, peer: SocketAddr) -> Result<TcpStream> {
     let mut random = [0; 2];
     let first = getrandom::fill(&mut random).map_or(0, |()| u16::from_ne_bytes(random));
     for place in 0..MOST_LOW_PORTS {
         let port = LOW_PORTS.start + first.wrapping_add(place) % (LOW_PORTS.end - LOW_PORTS.start);
         match connect_from(target, peer, port).await {
-            // One that is in use, or was until a minute ago for a connection to the same port.
+            // The port is in use, or was until a minute ago for a connection to the same port.
             Err((_, Some(ErrorKind::AddrInUse | ErrorKind::AddrNotAvailable))) => {}
             Err((_, Some(ErrorKind::PermissionDenied))) => break,
             done => return done.map_err(|(fault, _)| fault),
@@ -94,7 +94,7 @@ pub async fn connect_from_low_port(target: &Target, peer: SocketAddr) -> Result<
     connect_to(target, peer).await
 }
 
-/// Connect from a port of this host, zero for any; a failure also as the system said it.
+/// Connect from a port of this host, zero for any; a failure also has the system's error.
 async fn connect_from(
     target: &Target,
     peer: SocketAddr,
@@ -164,7 +164,7 @@ pub fn tcp_agreed(profile: Option<TcpProfile>, stream: &TcpStream) -> Option<Tcp
     })
 }
 
-/// What checks the server's certificate as [`Target::trust`] asks for.
+/// The verifier of the server's certificate, according to [`Target::trust`].
 pub fn tls_client(target: &Target) -> Result<Arc<ClientConfig>> {
     trust::tls_client(&target.trust, rustls::DEFAULT_VERSIONS)
 }
@@ -176,7 +176,7 @@ pub fn tls_name(target: &Target) -> Result<ServerName<'static>> {
     })
 }
 
-/// Speak TLS over a connection, by a configuration from [`tls_client`].
+/// Start TLS on a connection with a configuration from [`tls_client`].
 pub async fn tls(
     target: &Target,
     config: Arc<ClientConfig>,
@@ -190,7 +190,7 @@ pub async fn tls(
     within(target, "TLS", handshake).await
 }
 
-/// How a connection is protected, as `TLS 1.3, AES-256-GCM`.
+/// Protection of a connection, such as `TLS 1.3, AES-256-GCM`.
 pub fn tls_words(connection: &rustls::CommonState) -> String {
     let version = match connection.protocol_version() {
         Some(rustls::ProtocolVersion::TLSv1_2) => "TLS 1.2",
@@ -209,7 +209,7 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_secs(30);
 
-    /// Seconds until reads of `bytes` octets, each after `wait`, are too slow; at most a day.
+    /// Seconds until reads of `bytes` bytes, each after `wait`, count as too slow; at most a day.
     fn ends_after_s(bytes: usize, wait: Duration) -> Option<f64> {
         let (mut pace, mut passed) = (MinimumRate::default(), Duration::ZERO);
         while passed < Duration::from_hours(24) {
@@ -226,7 +226,7 @@ mod tests {
         let ended = ends_after_s(1, Duration::from_millis(300)).expect("a drip");
         assert!((30.0..31.0).contains(&ended), "{ended}");
         assert_eq!(ends_after_s(1000, Duration::from_millis(100)), None);
-        // A server that thinks long before it says much.
+        // A server that waits long before it sends much.
         assert_eq!(ends_after_s(64_000, Duration::from_secs(29)), None);
     }
 

@@ -1,4 +1,4 @@
-//! Whom to take for the server, over TLS.
+//! Verifies the server's identity over TLS.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ pub fn tls_fault(what: &str, error: &std::io::Error) -> Fault {
     let hint = "if it is the right server, name its certificate by its SHA-256";
     match tls {
         Some(rustls::Error::InvalidCertificate(CertificateError::Other(other))) => {
-            // Ours, in words; as an error of rustls it would show how it is kept.
+            // Our own error text, because rustls' errors would show internal names.
             Fault::new(Class::Certificate, format!("{what}: {}", other.0)).hint(hint)
         }
         Some(rustls::Error::InvalidCertificate(_) | rustls::Error::General(_)) => {
@@ -79,8 +79,9 @@ pub fn tls_fault(what: &str, error: &std::io::Error) -> Fault {
 #[derive(Debug)]
 enum Known {
     Hash(String),
-    /// Servers that these authorities name, and servers of the right name with one of these certificates:
-    /// `openssl req -x509` marks a certificate as an authority's, which no server may use by itself.
+    /// Accepts servers with certificates from these authorities, and servers with the right name
+    /// and one of these certificates: `openssl req -x509` marks a certificate as an authority's,
+    /// which no server may use itself.
     Certificates(Vec<CertificateDer<'static>>, Arc<WebPkiServerVerifier>),
 }
 

@@ -1,4 +1,4 @@
-//! Files that a user names: regular ones of a bounded size, judged before anything is read.
+//! Files that a user names: regular files of bounded size, checked before anything is read.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read};
@@ -7,25 +7,26 @@ use std::path::Path;
 
 use lanlab_files::{Class, Fault, Result};
 
-/// All of a regular file, or of one that symbolic links lead to.
+/// Content of a regular file; symbolic links are followed.
 ///
 /// # Errors
-/// It cannot be read, is longer, or is a directory, FIFO, socket or device, which is not even opened:
-/// a reader of one might wait for ever.
+/// It cannot be read, is too long, or is a directory, FIFO, socket or device, which is not even
+/// opened,
+/// because a reader might wait forever.
 pub fn read(path: &Path, most_bytes: u64) -> Result<Vec<u8>> {
     let failed = |error: io::Error| Fault::of_file(path.display(), &error);
     check(path, &fs::metadata(path).map_err(failed)?, most_bytes)?;
     let file = open(path).map_err(failed)?;
-    // It may have been replaced meanwhile.
+    // Another file may have replaced it meanwhile.
     check(path, &file.metadata().map_err(failed)?, most_bytes)?;
     let mut content = Vec::new();
-    // A file of the kernel's says that it is empty, and another may still grow.
+    // Kernel files report size 0, and other files may still grow.
     file.take(most_bytes + 1).read_to_end(&mut content).map_err(failed)?;
     check_length(path, content.len() as u64, most_bytes)?;
     Ok(content)
 }
 
-/// A text without the byte order mark that editors of Windows write before it.
+/// The text without the byte order mark that some editors on Windows write.
 pub fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }

@@ -1,9 +1,9 @@
-//! HTTP with the verbs of `WebDAV` (RFC 4918). A server without those serves files to be read.
+//! HTTP with `WebDAV` methods (RFC 4918). A server without them can serve files for reading.
 //!
-//! A file is written by one PUT of its whole length and read by one GET, as a stream. Reading out of
-//! order asks for ranges, a request each. The password is proved with every request: by the Digest scheme
-//! (RFC 7616) where the server has it, else it goes by the Basic scheme (RFC 7617), which does not
-//! protect it unless the connection is encrypted.
+//! A file is written by one PUT with its whole length, and read by one GET as a stream. Reads out
+//! of order request ranges, one request each. Every request proves the password: by Digest (RFC
+//! 7616) if the server supports it, otherwise by Basic (RFC 7617), which does not protect it unless
+//! the connection is encrypted.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -69,7 +69,7 @@ pub async fn connect(target: &Target) -> Result<Session> {
     let what = format!("PROPFIND {}", session.base);
     // Neither scheme can carry every name.
     let basic = target.credentials.as_ref().map(basic).transpose()?;
-    // The server says to a request without a password how that is to be proved.
+    // A request without a password gets the server's challenge.
     let mut answer = session.propfind(&what, &session.base, "0").await?;
     if let (Some(who), Some(basic)) = (&target.credentials, basic) {
         let basic = Authorization::Basic(basic);
@@ -88,7 +88,7 @@ pub async fn connect(target: &Target) -> Result<Session> {
         207 => {
             answer.whole(&session.http, &what, LISTING_BYTES).await?;
         }
-        // Servers without WebDAV do not know the verb, or forbid all that they do not know.
+        // Servers without WebDAV do not know the method, or forbid all unknown methods.
         400 | 403 | 405 | 501 => {
             answer.whole(&session.http, &what, LISTING_BYTES).await?;
             session.has_dav = false;
@@ -100,8 +100,8 @@ pub async fn connect(target: &Target) -> Result<Session> {
 }
 
 impl Session {
-    /// Servers without PROPFIND remove directories with their contents unseen. Files lie side by side there: `+-` in
-    /// a name stands for `/`, and `++` for `+`.
+    /// Servers without PROPFIND would remove directories with unlisted contents, so all files are
+    /// in one directory there: `+-` in a name stands for `/`, and `++` for `+`.
     fn at(&self, path: &ServicePath) -> String {
         let path = path.as_str();
         if self.has_dav {
@@ -111,7 +111,7 @@ impl Session {
         format!("{}{}", self.base, percent::encode(&flat))
     }
 
-    /// How the password is to be proved, as a server says that has refused a request without it.
+    /// The login scheme, from the challenge of a server that refused a request without a password.
     async fn way_in(
         &self,
         what: &str,
@@ -137,8 +137,9 @@ impl Session {
         }
     }
 
-    /// How the password is to be proved to a server that lets everybody look: what it says to a request that
-    /// would write, and changes nothing, as the directory is there (RFC 4918, section 9.3.1).
+    /// The login scheme of a server that allows anonymous reading. It is read from the response to
+    /// a write request that changes nothing, because the directory exists already (RFC 4918,
+    /// section 9.3.1).
     async fn later_way_in(&self, who: &Credentials, basic: Authorization) -> Result<Authorization> {
         let what = format!("MKCOL {}", self.base);
         let answer = self.ask(&what, method("MKCOL"), &self.base).await?;
@@ -168,7 +169,7 @@ impl Session {
         self.made(what, make).await
     }
 
-    /// Make a request, and once more where the server only asks for a newer nonce.
+    /// Make a request, and repeat it once if the server only needs a newer nonce.
     async fn made(
         &self,
         what: &str,
@@ -182,7 +183,7 @@ impl Session {
         self.http.ask(what, make()?).await
     }
 
-    /// Whether an answer only says that the nonce of Digest is old; it is replaced then.
+    /// Whether a response only says that the Digest nonce is stale; then it is replaced.
     fn renews(&self, answer: &Answer) -> bool {
         match &self.authorization {
             Authorization::Digest(digest) if answer.status() == StatusCode::UNAUTHORIZED => {
@@ -220,7 +221,7 @@ impl Session {
         };
         match elsewhere {
             Some(hint) => fault.hint(hint),
-            // A page of the place.
+            // The page of a directory.
             None if status == StatusCode::OK => fault.hint("give the path of its WebDAV directory"),
             None => fault,
         }
@@ -236,7 +237,7 @@ impl Session {
             Authorization::Basic(_) => {
                 fault.hint("the server rejected the user name or password (Basic scheme)")
             }
-            // A file is not sent twice here: it is tried again as after a connection that ended.
+            // A file is not sent twice here; the caller retries as after a closed connection.
             Authorization::Digest(_) if self.is_let_in => {
                 Fault::new(Class::Reset, format!("{what}: the server wants a new nonce of Digest"))
             }
@@ -275,7 +276,7 @@ impl Session {
 }
 
 fn basic(credentials: &Credentials) -> Result<HeaderValue> {
-    // RFC 7617, section 2: the first colon ends the name.
+    // RFC 7617, section 2: the first colon ends the user name.
     if credentials.user.contains(':') {
         let message = format!("user `{}`: found a colon; allowed: none", credentials.user);
         return Err(Fault::new(Class::Login, message));
@@ -392,8 +393,8 @@ impl files::Session for Session {
         self.settle(&what, answer, &[200, 201, 204]).await
     }
 
-    /// `WebDAV` has one verb for files and directories, which removes a directory with all that is in
-    /// it: `path` must be a file.
+    /// `WebDAV` has one method for files and directories, which removes a directory with its
+    /// content. So `path` must be a file.
     async fn remove(&self, path: &ServicePath) -> Result<()> {
         let what = format!("DELETE {path}");
         let answer = self.ask(&what, Method::DELETE, &self.at(path)).await?;
@@ -412,14 +413,14 @@ impl files::Session for Session {
         }
         let what = format!("MKCOL {path}");
         let answer = self.ask(&what, method("MKCOL"), &format!("{}/", self.at(path))).await?;
-        // RFC 4918, section 9.3.1: the place is taken.
+        // RFC 4918, section 9.3.1: the name is in use.
         let is_taken = answer.status() == StatusCode::METHOD_NOT_ALLOWED;
         self.settle(&what, answer, &[200, 201])
             .await
             .map_err(|fault| if is_taken { Fault { class: Class::Exists, ..fault } } else { fault })
     }
 
-    /// Two operations: the verb of `WebDAV` removes what is in a directory, too, so it is looked at
+    /// Two operations: the `WebDAV` method also removes a directory's content, so it is listed
     /// first.
     async fn remove_directory(&self, path: &ServicePath) -> Result<()> {
         if !self.has_dav {
@@ -441,7 +442,7 @@ impl files::Session for Session {
         self.properties((&what, &self.at(path), "0"), listing::parse_one).await
     }
 
-    /// A file of the new name is not replaced (RFC 4918, section 9.9).
+    /// An existing file is not replaced (RFC 4918, section 9.9).
     async fn rename(&self, from: &ServicePath, to: &ServicePath) -> Result<()> {
         let what = format!("MOVE {from}");
         self.needs_dav(&what)?;

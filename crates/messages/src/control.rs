@@ -1,4 +1,4 @@
-//! Messages that any request has: its start, its progress, its end. And the engine's greeting.
+//! Messages common to all requests: start, progress, end; and the engine's greeting.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,8 +12,8 @@ use crate::{Capabilities, Outcome};
 pub struct Arm {
     pub target: u64,
     pub at_ns: u64,
-    /// Round trip of the path between the ends, as their set-up has measured it: times of the trial
-    /// follow it. 0: not known, or of no account.
+    /// Round trip between the ends as measured during setup; times of the trial depend on it. 0:
+    /// unknown or irrelevant.
     #[serde(default)]
     pub round_trip_ns: u64,
 }
@@ -38,10 +38,10 @@ pub struct Hello {
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct Ready {
     pub id: u64,
-    /// Ports that this end listens on, one for each flow over UDP, one in all over TCP; empty at
-    /// the end that connects.
+    /// Ports that this end listens on: one per flow over UDP, one in total over TCP; empty at the
+    /// connecting end.
     pub ports: Vec<u16>,
-    /// Round trip of the session's set-up, if this end saw one.
+    /// Round trip measured during the session's setup, if this end measured it.
     pub setup_round_trip_ns: Option<u64>,
     #[cfg(feature = "services")]
     pub directory: Option<String>,
@@ -55,11 +55,11 @@ pub struct Progress {
     pub elapsed_ns: u64,
     pub messages: u64,
     pub bytes: u64,
-    /// Of a receiver of datagrams: messages up to the newest that has come, over all flows.
+    /// For a receiver of datagrams: messages up to the newest received, over all flows.
     pub expected_messages: Option<u64>,
-    /// By how much their delay varies now (RFC 3550), of one flow; absent before the measured part.
+    /// Current delay variation of one flow (RFC 3550); absent before the measured part.
     pub delay_variation_ns: Option<u64>,
-    /// Of TCP: what the kernel knows now of the connections that are looked at.
+    /// For TCP: the kernel's current information on the observed connections.
     pub tcp: Option<TcpNow>,
 }
 
@@ -72,8 +72,8 @@ pub struct TcpNow {
     pub round_trip_ns: u64,
 }
 
-/// What the kernel knew of one TCP connection in the course of a trial, in columns. Several such lines
-/// may come before the result.
+/// The kernel's information on one TCP connection during the trial, in columns. Several such lines
+/// may precede the result.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct TcpSamples {
     pub id: u64,
@@ -81,25 +81,25 @@ pub struct TcpSamples {
     pub at_ns: Vec<u64>,
     pub congestion_window_bytes: Vec<u64>,
     pub round_trip_ns: Vec<u64>,
-    /// Segments sent again until then.
+    /// Segments retransmitted so far.
     pub retransmitted_segments: Vec<u64>,
-    /// Rate at which the kernel spaces segments; 0 where it does not.
+    /// The kernel's pacing rate; 0 without pacing.
     pub pacing_rate_bps: Vec<u64>,
-    /// Most recent goodput that the kernel has seen at the peer.
+    /// Most recent goodput at the peer as measured by the kernel.
     pub delivery_rate_bps: Vec<u64>,
     pub acknowledged_bytes: Vec<u64>,
     pub received_bytes: Vec<u64>,
     pub unacknowledged_segments: Vec<u64>,
-    /// Bytes that the program has written and the kernel has not sent.
+    /// Bytes that the program has written but the kernel has not sent.
     pub unsent_bytes: Vec<u64>,
     pub peer_window_bytes: Vec<u64>,
     /// Receive window that this end announces, bytes; 0 before Linux 6.2.
     pub window_bytes: Vec<u64>,
-    /// Time until then in which data was outstanding.
+    /// Time so far in which data was outstanding.
     pub busy_ns: Vec<u64>,
-    /// Time until then limited by the receiver's window.
+    /// Time so far limited by the receiver's window.
     pub receive_window_limited_ns: Vec<u64>,
-    /// Time until then limited by the send buffer.
+    /// Time so far limited by the send buffer.
     pub send_buffer_limited_ns: Vec<u64>,
 }
 
@@ -111,9 +111,9 @@ pub struct Finished {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Failed {
-    /// The request; `null` for a line that names none.
+    /// The request; `null` if the line has no id.
     pub id: Option<u64>,
-    /// Stable and dotted; what comes before the first dot says whose fault it is.
+    /// Stable and dotted; the part before the first dot says where the cause is.
     pub code: String,
     pub message: String,
     pub hint: Option<String>,
@@ -125,7 +125,7 @@ pub struct Pong {
     pub monotonic_ns: u64,
     /// Calendar clock, since 1970.
     pub realtime_ns: u64,
-    /// CPU time of the engine so far, all threads; `null` where the system does not tell.
+    /// CPU time of all threads of the engine so far; `null` if the system does not report it.
     pub engine_cpu_ns: Option<u64>,
 }
 

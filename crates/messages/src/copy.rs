@@ -6,41 +6,41 @@ use serde::{Deserialize, Serialize};
 
 use super::{CpuTime, DatasetSpec, Distribution, HostWindow, StackFacts};
 
-/// What a trial copies, from where to where. The same for its requests: `copy_prepare`, `copy`,
-/// `copy_check` and, even if those failed, `copy_empty`.
+/// What a trial copies. The same for all its requests: `copy_prepare`, `copy`, `copy_check` and,
+/// even if those failed, `copy_empty`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CopySpec {
-    /// The service, and the directory in it that is worked in.
+    /// The service and its working directory.
     pub service: Target,
-    /// The directory that `copy_prepare` makes there, for this trial alone: `lanlab-` and up to 80
-    /// letters, digits and `-`. Nothing outside of it is touched.
+    /// The directory that `copy_prepare` makes there for this trial: `lanlab-` and up to 80
+    /// letters, digits and `-`. Nothing outside it is changed.
     pub working_name: String,
-    /// What stands in the mark file in that directory: 32 hexadecimal digits. A directory without it
-    /// is not ours.
+    /// Content of the marker file in that directory: 32 hexadecimal digits. A directory without it
+    /// does not belong to lanlab.
     pub token: String,
     pub direction: Direction,
     pub files: CopiedFiles,
     pub client: ClientSide,
-    /// Files under way at once, each over a connection of its own: 1 to 64.
+    /// Files copied at once, each over its own connection: 1 to 64.
     pub parallel_files: u16,
-    /// Bytes of a call, 512 to 8,388,608; absent: as the service is best used.
+    /// Bytes per call, 512 to 8,388,608; absent: the service's best value.
     #[serde(default)]
     pub block_bytes: Option<u32>,
-    /// Calls under way at once for each file, 1 to 256; absent: likewise. A service that moves a
-    /// file as one stream has 1.
+    /// Calls in flight per file, 1 to 256; absent: the service's best value. A service that streams
+    /// files has 1.
     #[serde(default)]
     pub depth: Option<u16>,
-    /// Whether a file counts as copied only when its receiver has it on its disk.
+    /// Whether a file counts as copied only when its receiver has it on disk.
     pub sync: CopySync,
     pub verify: CopyVerify,
-    /// How often a file is tried again after a fault that may pass: 0 to 100.
+    /// Retries per file after a transient fault: 0 to 100.
     pub retries: u8,
-    /// A request for this trial that takes longer ends in the error `copy.too_long`, nanoseconds;
-    /// absent: it may take any time. `copy_empty` may.
+    /// Time limit of each request of this trial, nanoseconds. A request that exceeds it ends with
+    /// the error `copy.too_long`. Absent: no limit. Does not apply to `copy_empty`.
     #[serde(default)]
     pub longest_ns: Option<u64>,
-    /// As `copy_prepare` reported it: with other files the request is refused. Absent: with any.
+    /// As reported by `copy_prepare`: with other files the request is refused. Absent: no check.
     #[serde(default)]
     pub files_digest: Option<String>,
 }
@@ -57,8 +57,8 @@ pub enum Direction {
 pub enum CopiedFiles {
     #[schemars(title = "CopiedDataset")]
     Dataset(DatasetSpec),
-    /// What lies in and below a directory of this host, by its absolute path, at most 100,000 files.
-    /// Symbolic links and what is neither file nor directory are left out, and counted.
+    /// All files below a directory of this host, by its absolute path; at most 100,000. Symbolic
+    /// links and special files are skipped and counted.
     #[schemars(title = "CopiedTree")]
     Tree(String),
 }
@@ -66,10 +66,10 @@ pub enum CopiedFiles {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ClientSide {
-    /// Nowhere: content is made when it is sent, and only its hash is kept when it is received.
+    /// No files: content is generated while sending, and only its hash is kept when receiving.
     Memory,
-    /// In a directory, by its absolute path. To be sent, the files lie there; received, they go to a
-    /// directory of the trial's `working_name` in it, which `copy_empty` removes.
+    /// A directory, by its absolute path. Files to send are in it. Received files are written to a
+    /// directory in it named `working_name`, which `copy_empty` removes.
     #[schemars(title = "ClientDirectory")]
     Directory(String),
 }
@@ -77,9 +77,9 @@ pub enum ClientSide {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CopySync {
-    /// When the server, or this host's system, has confirmed its close.
+    /// When the server, or this host's system, has confirmed the close.
     None,
-    /// When it has been asked to bring it to its disk, and has confirmed that.
+    /// When it has confirmed that the data is on disk, on request.
     File,
 }
 
@@ -91,30 +91,30 @@ pub enum CopyVerify {
     None,
 }
 
-/// Prepare a trial: make its directory at the service and mark it; of a download, put the files
-/// there. Ends in `copy_prepared`.
+/// Prepare a trial: make its directory at the service and mark it; for a download, upload the
+/// files. Ends in `copy_prepared`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CopyPrepare {
     pub spec: CopySpec,
 }
 
-/// Copy the files. `ready` comes when all connections are there; ends in `copied`.
+/// Copy the files. `ready` is sent when all connections are open; ends in `copied`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Copy {
     pub spec: CopySpec,
 }
 
-/// See that what was uploaded is at the service, over a new connection. Ends in `copy_checked`, or
-/// in the error `copy.wrong`.
+/// Verify an upload at the service over a new connection. Ends in `copy_checked`, or in the error
+/// `copy.wrong`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CopyCheck {
     pub spec: CopySpec,
 }
 
-/// Remove what the trial wrote, and nothing else. Ends in `copy_emptied`.
+/// Remove only what the trial wrote. Ends in `copy_emptied`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CopyEmpty {
@@ -126,7 +126,7 @@ pub struct CopyPrepared {
     pub files: u64,
     pub bytes: u64,
     pub left_out: LeftOut,
-    /// What tells the files from others, or from what they were before: names, sizes, times.
+    /// Fingerprint of the files that detects changes: names, sizes, times.
     pub files_digest: String,
 }
 
@@ -136,10 +136,10 @@ pub struct LeftOut {
     pub special_files: u64,
 }
 
-/// What was measured. Times of files follow in `copied_files` lines before it.
+/// Results of a copy. File times precede it in `copied_files` lines.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Copied {
-    /// From the opening of the first file to the confirmed closing of the last, at both sides.
+    /// From opening the first file to the confirmed close of the last, at both ends.
     pub elapsed_ns: u64,
     /// Of all files; absent: this service's client does not count them.
     pub exchanges: Option<Exchanges>,
@@ -150,27 +150,27 @@ pub struct Copied {
     pub copied_files: u64,
     pub copied_bytes: u64,
     pub retries: u64,
-    /// Faults of operations by their class, those that a retry mended included.
+    /// Faults of operations by class, including faults that a retry repaired.
     pub faults: BTreeMap<String, u64>,
-    /// How long each connection took, login included, before the start.
+    /// Time to open each connection, including login, before the start.
     pub connect_ns: Vec<u64>,
     pub facts: Facts,
-    /// What this host's station counted from the first connection on, of a carrier on Ethernet.
+    /// Counts of this host's station from the first connection on, for a carrier on Ethernet.
     pub carrier: Option<CarrierCounts>,
-    /// What the engine's own TCP has counted until now, where the server was reached by that.
+    /// Counts of the engine's own TCP so far, if it was used.
     pub stack: Option<StackFacts>,
     pub manner: TransferCapabilities,
-    /// From the opening of a file to its first byte: received of a download, taken by the server
+    /// From opening a file to its first byte: received in a download, or accepted by the server
     /// with the first call of an upload.
     pub first_byte: Distribution,
-    /// From the opening of a file to its confirmed closing.
+    /// From opening a file to its confirmed close.
     pub file_time: Distribution,
     pub operations: OperationTimes,
-    /// Calls that wait for a timer, if there are such.
+    /// Calls that wait for a timer, if any.
     pub stalls: Vec<Stall>,
     pub cpu: CpuTime,
     pub host: Option<HostWindow>,
-    /// What was seen of the copy at this host, once it was timed.
+    /// Observations of the copy at this host, once it was timed.
     pub verified: Verified,
     pub left_out: LeftOut,
 }
@@ -199,16 +199,16 @@ pub struct OperationTimes {
     pub close: Distribution,
 }
 
-/// Calls of a kind that take nearly the same time, and far longer than the others, because they wait
-/// for a timer.
+/// Calls of a kind that take nearly the same time, and much longer than the others, because they
+/// wait for a timer.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Stall {
-    /// Their kind: `open`, `read`, `write` or `close`.
+    /// Kind of call: `open`, `read`, `write` or `close`.
     pub operation: String,
     pub mode_ns: u64,
     pub calls: u64,
     pub calls_ratio: f64,
-    /// Their share of the time of all calls of the kind.
+    /// Share of the time of all calls of the kind.
     pub time_ratio: f64,
     pub likely: String,
 }
@@ -217,19 +217,20 @@ pub struct Stall {
 pub struct Verified {
     pub how: CopyVerify,
     pub files: u64,
-    /// Bytes compared; zero where only sizes were.
+    /// Bytes compared; zero if only sizes were compared.
     pub bytes: u64,
 }
 
-/// Times of files, some thousand a line. The columns are of one length; all times from the start.
+/// File times, about a thousand per line. All columns have equal length; times count from the
+/// start.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct FileTimes {
     pub id: u64,
-    /// Number of each file, in the order of their ends for each connection.
+    /// Number of each file, by connection in order of completion.
     pub number: Vec<u64>,
     pub bytes: Vec<u64>,
     pub opened_ns: Vec<u64>,
-    /// When its first byte was there or taken, in the attempt that succeeded.
+    /// Time of its first byte in the successful attempt.
     pub first_byte_ns: Vec<u64>,
     pub closed_ns: Vec<u64>,
     pub retries: Vec<u64>,
@@ -245,19 +246,19 @@ pub struct CopyChecked {
 pub struct CopyEmptied {
     pub removed_files: u64,
     pub is_gone: bool,
-    /// Why a directory could not be listed, or what in its listing was not understood: then what was
-    /// written in it was removed by its names. Absent: all was listed.
+    /// Why a directory could not be listed, or what was not understood. Its files were then removed
+    /// by name. Absent: everything was listed.
     pub not_listed: Option<String>,
     pub left: Option<LeftBehind>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LeftBehind {
-    /// Files and directories that are still there, from the directory that the service works in;
-    /// those of this host by their paths. The first 20.
+    /// Remaining files and directories, relative to the service's working directory; on this host
+    /// by their paths. The first 20.
     pub names: Vec<String>,
     pub count: u64,
-    /// What the server said to the first that it did not remove. Absent: it has refused nothing, but
-    /// somebody else has put something into a directory or in its place, which is left.
+    /// The server's message about the first entry that it did not remove. Absent: it refused
+    /// nothing, but another program has added or replaced something, which stays.
     pub refusal: Option<String>,
 }

@@ -7,10 +7,10 @@ use super::Medium;
 #[serde(deny_unknown_fields)]
 pub struct DatasetSpec {
     pub seed: u64,
-    /// Files by their sizes, in the order of their numbers; at least one, 100,000 files in all.
+    /// Files by size, in the order of their numbers; at least one, at most 100,000 in total.
     pub groups: Vec<FileGroup>,
-    /// Share of every 4096 bytes that is zeros, which any compression finds; 0 to 1. At 0 nothing
-    /// can be compressed, and no 8 bytes of a file come twice.
+    /// Share of zeros in every 4096 bytes, which any compression finds; 0 to 1. At 0 nothing can be
+    /// compressed, and no 8 bytes of a file occur twice.
     #[serde(default)]
     pub compressible_ratio: f64,
 }
@@ -20,31 +20,29 @@ pub struct DatasetSpec {
 pub struct FileGroup {
     pub count: u32,
     pub least_bytes: u64,
-    /// Greatest size. Between the two, sizes are drawn so that each doubling is as likely as any
-    /// other (log-uniform), as sizes of files are.
+    /// Maximum size. Sizes are drawn log-uniformly between the two, like sizes of real files.
     pub most_bytes: u64,
-    /// Bytes of all files of the group; absent: what is drawn. Sizes that were drawn are moved
-    /// together until their sum is this.
+    /// Bytes of all files of the group; absent: as drawn. Drawn sizes are scaled to this sum.
     #[serde(default)]
     pub total_bytes: Option<u64>,
 }
 
-/// Make a dataset in a directory of this host, or see that it is there, byte for byte.
+/// Create a dataset in a directory of this host, or verify an existing one byte for byte.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dataset {
     pub spec: DatasetSpec,
-    /// Where its files lie. What else lies there is left alone.
+    /// Directory of its files. Other entries there are left alone.
     pub place: DatasetPlace,
 }
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum DatasetPlace {
-    /// A directory by its absolute path, made if it is not there.
+    /// A directory by its absolute path, created if missing.
     Directory(String),
-    /// Where this host keeps datasets of this user: on disk from run to run, in memory until the engine
-    /// ends.
+    /// This host's cache of datasets for this user: kept on disk between runs, or in memory until
+    /// the engine ends.
     Cache {
         medium: Medium,
         /// Identifies the dataset: 1 to 64 ASCII letters, digits, `-` and `_`.
@@ -57,9 +55,9 @@ pub struct DatasetMade {
     pub directory: String,
     pub files: u64,
     pub bytes: u64,
-    /// Files that had to be written: they were not there, or not as they should be.
+    /// Files that were written because they were missing or wrong.
     pub written_files: u64,
-    /// XXH3 of all files one after the other, 64 bits, hexadecimal.
+    /// XXH3 (64 bits, hexadecimal) of all files in order.
     pub xxh3: String,
     pub elapsed_ns: u64,
 }
@@ -67,14 +65,14 @@ pub struct DatasetMade {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DropCaches {
-    /// Whose files are to be forgotten at least: a directory by its absolute path.
+    /// The directory, by its absolute path, whose files must at least be dropped.
     pub directory: String,
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct CachesDropped {
     pub of: DroppedOf,
-    /// Why not of more; `null` if everything is.
+    /// Why the other caches were not dropped; `null` if all were.
     pub reason: Option<String>,
 }
 
@@ -82,7 +80,7 @@ pub struct CachesDropped {
 #[serde(rename_all = "snake_case")]
 pub enum DroppedOf {
     Everything,
-    /// Of the content of the files in the directory; not of their names and places.
+    /// Content of the files in the directory; without names and other metadata.
     Files,
     Nothing,
 }

@@ -11,32 +11,32 @@ use super::{
 #[serde(deny_unknown_fields)]
 pub struct EchoSpec {
     pub transport: Transport,
-    /// Payload of a request and of its reply: 1 to 65,507 over UDP, to 16,777,216 over TCP.
+    /// Payload of a request and its reply: 1 to 65,507 over UDP, to 16,777,216 over TCP.
     pub message_size_bytes: u32,
     pub amount: EchoAmount,
-    /// Requests per second on a fixed schedule, to a thousandth; absent: a closed loop, the next
-    /// request when the reply is there or overdue.
+    /// Requests per second on a fixed schedule, in steps of 0.001; absent: a closed loop, in which
+    /// the next request is sent when a reply arrives or times out.
     #[serde(default)]
     pub rate_requests_per_s: Option<f64>,
-    /// Requests on their way at a time in a closed loop: 1 to 16,384, to 64 with messages of 1 byte;
-    /// over TCP 65,536 bytes in all, and no more than a socket buffer that is given.
+    /// Requests in flight in a closed loop: 1 to 16,384 (1-byte messages: 64). Over TCP at most
+    /// 65,536 bytes in total, and at most a given socket buffer.
     #[serde(default = "one_request")]
     pub outstanding_requests: u32,
-    /// A reply later than this after the intended time of its request is a time-out.
+    /// A reply that arrives later than this after its request's intended time is a timeout.
     pub timeout_ns: u64,
-    /// Whether `timeout_ns` is a default, which is more on a path whose round trips take longer.
+    /// Whether `timeout_ns` is a default, which is increased on a path with longer round trips.
     #[serde(default)]
     pub timeout_follows_path: bool,
     #[serde(default)]
     pub receive: Receive,
-    /// Whether the kernel's time stamps are taken as well (UDP, closed loop).
+    /// Whether to record kernel timestamps as well (UDP, closed loop).
     #[serde(default)]
     pub timestamps: Timestamps,
     #[serde(default)]
     pub socket: SocketOptions,
-    /// Time from the start that is kept out of the figures.
+    /// Warm-up from the start, excluded from the results.
     pub warmup_ns: u64,
-    /// Either end gives up when nothing has come from the other for this time.
+    /// Either end gives up if it receives nothing for this time.
     pub silence_ns: u64,
 }
 
@@ -58,17 +58,17 @@ pub enum EchoAmount {
 pub struct EchoRespond {
     pub spec: EchoSpec,
     pub bind: HostAddress,
-    /// Port to listen on, the first that may be; 0 lets the system choose.
+    /// Port to listen on, or the first of a range; 0: the system chooses.
     #[serde(default)]
     pub port: u16,
-    /// The last port that may be; 0: the first.
+    /// Last port of the range; 0: the first.
     #[serde(default)]
     pub last_port: u16,
-    /// The only address that is answered.
+    /// The only address that gets answers.
     pub peer: HostAddress,
-    /// Secret that only both ends know: 32 hexadecimal digits.
+    /// Secret of both ends: 32 hexadecimal digits.
     pub session: String,
-    /// The processor that this end's threads are bound to; absent: any.
+    /// Processor to which this end's threads are bound; absent: any.
     #[serde(default)]
     pub processor: Option<u16>,
 }
@@ -77,15 +77,15 @@ pub struct EchoRespond {
 #[serde(deny_unknown_fields)]
 pub struct EchoRequest {
     pub spec: EchoSpec,
-    /// Address to send from; absent: the system's choice.
+    /// Source address; absent: the system's choice.
     #[serde(default)]
     pub bind: Option<HostAddress>,
     pub peer: HostAddress,
     /// The responder's port, from its `ready`.
     pub port: u16,
-    /// Secret that only both ends know: 32 hexadecimal digits.
+    /// Secret of both ends: 32 hexadecimal digits.
     pub session: String,
-    /// The processor that this end's threads are bound to; absent: any.
+    /// Processor to which this end's threads are bound; absent: any.
     #[serde(default)]
     pub processor: Option<u16>,
 }
@@ -93,22 +93,22 @@ pub struct EchoRequest {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct EchoResponded {
     pub ended_by: EndedBy,
-    /// How it waited: never `auto`.
+    /// Receive mode used; never `auto`.
     pub receive: Receive,
     pub answered_messages: u64,
     pub refused_messages: u64,
-    /// Datagrams that do not belong to the session or are no request; not answered.
+    /// Datagrams of other sessions or that are no request; not answered.
     pub foreign_datagrams: u64,
     pub cpu: CpuTime,
 }
 
-/// Round trips of replies in time, those of the warm-up included, by when the replies came.
+/// Round trips of replies in time, including the warm-up, by arrival time.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct RoundTripsOverTime {
-    /// Width of a bin; the first begins at the start.
+    /// Width of an interval; the first begins at the start.
     pub interval_ns: u64,
     pub replies: Vec<u64>,
-    /// Their mean round trip; 0 where there are none.
+    /// Their mean round trip; 0 if there are none.
     pub mean_ns: Vec<u64>,
     pub longest_ns: Vec<u64>,
 }
@@ -116,37 +116,37 @@ pub struct RoundTripsOverTime {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct EchoRequested {
     pub ended_by: EndedBy,
-    /// How it waited: never `auto`.
+    /// Receive mode used; never `auto`.
     pub receive: Receive,
-    /// Time from the start asked for to the first request.
+    /// Time from the requested start to the first request.
     pub start_skew_ns: i64,
-    /// From the first measured request to the last reply or time-out.
+    /// From the first measured request to the last reply or timeout.
     pub elapsed_ns: u64,
-    /// Time in which requests were sent, from the first measured one to when the amount was reached: for
-    /// a rate of replies. With many requests on their way it ends before the last replies come.
+    /// Sending time, from the first measured request until the amount was reached, for a reply
+    /// rate. With many requests in flight, it ends before the last replies.
     pub sending_ns: u64,
-    /// Replies in time that came in `sending_ns`, those to requests of the warm-up included.
+    /// Replies in time that arrived within `sending_ns`, including replies to warm-up requests.
     pub sending_replies: u64,
-    /// Requests that were due: by the schedule with a rate, else those sent.
+    /// Requests due by the schedule; without a rate, requests sent.
     pub offered_requests: u64,
     pub requests: u64,
     pub replies: u64,
     pub timeouts: u64,
     pub late_replies: u64,
     pub duplicate_replies: u64,
-    /// Requests that the system refused for want of room (`ENOBUFS`).
+    /// Requests that the system refused because a buffer was full (`ENOBUFS`).
     pub refused_requests: u64,
-    /// Datagrams that do not belong to the session or are no reply.
+    /// Datagrams of other sessions or that are no reply.
     pub foreign_datagrams: u64,
-    /// Round-trip times of the replies in time: with a rate from the intended time of the request,
-    /// else from when it was handed to the system.
+    /// Round-trip times of replies in time: at a rate from the intended time of the request,
+    /// otherwise from when it was passed to the system.
     pub round_trip: Distribution,
-    /// The same from the kernel's stamp of a request to its stamp of the reply: without the
-    /// requester's own waiting and waking. `null` unless asked for.
+    /// The same between the kernel's timestamps of request and reply, without the requester's own
+    /// waiting and waking. `null` unless requested.
     pub kernel_round_trip: Option<Distribution>,
     pub over_time: RoundTripsOverTime,
     pub cpu: CpuTime,
-    /// What the whole host did from the start of the measured part to its end.
+    /// Activity of the whole host from the start of the measured part to its end.
     pub host: Option<HostWindow>,
     pub tcp: Option<TcpFacts>,
 }

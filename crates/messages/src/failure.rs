@@ -1,13 +1,13 @@
 use std::fmt;
 use std::io;
 
-/// Why a request cannot be met. `code` is stable and dotted, and what comes before its first dot
-/// says whose fault it is: `request` and `arm` the driver's, `peer` the other host's, anything else
-/// this machine's.
+/// Why a request cannot be executed. `code` is stable and dotted. The part before its first dot
+/// says where the cause is: `request` and `arm` the driver, `peer` the other host, anything else
+/// this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     pub code: &'static str,
-    /// What was found and, where it can be said, what is allowed.
+    /// What was found and, if applicable, what is allowed.
     pub message: String,
     pub hint: Option<String>,
 }
@@ -36,7 +36,7 @@ impl Failure {
             .hint("check that its engine still runs and the link is up")
     }
 
-    /// What the system said to the attempt to `what`.
+    /// The system's error for the attempt to `what`.
     pub fn system(what: impl fmt::Display, error: &io::Error) -> Self {
         let message = format!("{what}: {error}");
         match error.kind() {
@@ -46,8 +46,8 @@ impl Failure {
                 Self::new("bind.no_address", message).hint("bind to an address that this host has")
             }
             io::ErrorKind::PermissionDenied => Self::new("system.permission", message),
-            // Of a buffer that is smaller than it was asked for. The system's own error of this kind
-            // is about anything, as an address without its zone.
+            // A buffer that is smaller than requested. The system's own error of this kind can mean
+            // anything, such as an address without its zone.
             io::ErrorKind::InvalidInput if error.raw_os_error().is_none() => {
                 Self::new("socket.option", message)
                     .hint("use smaller buffers, or raise net.core.rmem_max and net.core.wmem_max")

@@ -1,13 +1,13 @@
-//! What the driver and the engine say to each other: one JSON object a line, this way and that.
+//! Messages between driver and engine: one JSON object per line, in both directions.
 //!
-//! These types are the only definition. `lanlab-engine schema` prints them as JSON Schema, from
-//! which the Python types are made; a change here that a driver could notice raises
+//! These types are the only definition. `lanlab-engine schema` prints them as JSON Schema, against
+//! which the driver checks the engine. A change that a driver could notice raises
 //! [`SCHEMA_VERSION`].
 //!
-//! The first line comes from the engine: [`Reply::Hello`]. Then each [`Command`] carries an `id` of
-//! the driver's choosing, and ends in exactly one `result` or `error` with that id. `ready` and
-//! `progress` may come before it. All times are whole nanoseconds, on the engine's monotonic clock
-//! where they are points in time; all sizes are bytes; all rates bit/s or messages/s.
+//! The engine first sends [`Reply::Hello`]. Each [`Command`] has an `id` that the driver chooses,
+//! and ends in exactly one `result` or `error` with that id. `ready` and `progress` may come before
+//! it. All times are whole nanoseconds; points in time are on the engine's monotonic clock. All
+//! sizes are bytes, all rates bit/s or messages/s.
 
 mod control;
 #[cfg(feature = "services")]
@@ -68,26 +68,26 @@ pub use storage::*;
 pub use stream::*;
 pub use virtual_hosts::*;
 
-/// Raised whenever a driver built for the version before could misunderstand.
+/// Raised if a driver of the previous version could misunderstand a change.
 pub const SCHEMA_VERSION: u32 = 8;
 
-/// Longest line that the engine reads, bytes, the line feed included: a simulated world of 255
-/// machines takes a third of it.
+/// Longest line that the engine reads, bytes, including the line feed. A simulated world of 255
+/// machines needs a third of it.
 pub const MAX_LINE_BYTES: usize = 1_048_576;
 
-/// Longest line that the engine sends, likewise: a result with whole histograms, or with 1000 flows.
+/// Longest line that the engine sends, bytes: a result with whole histograms, or with 1000 flows.
 pub const MAX_REPLY_BYTES: usize = 1_048_576;
 
 /// Time between two `progress` lines of a request.
 pub const PROGRESS_INTERVAL_NS: u64 = 250_000_000;
 
-/// The same of a driver on another host: with what carries them, lines are to take less than 1 kB/s.
+/// The same for a driver on another host: with protocol overhead, the lines use less than 1 kB/s.
 pub const REMOTE_PROGRESS_INTERVAL_NS: u64 = 500_000_000;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Command {
-    /// Chosen by the driver, not in use by a request that has not ended.
+    /// Chosen by the driver; not in use by another open request.
     pub id: u64,
     pub request: Request,
 }
@@ -95,39 +95,39 @@ pub struct Command {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Request {
-    /// Facts of this host as they are now. Ends in `description`.
+    /// Return the current facts of this host. Ends in `description`.
     #[schemars(title = "DescribeRequest")]
     Describe {},
-    /// The clocks as they are now. Ends in `pong`.
+    /// Return the current clocks. Ends in `pong`.
     #[schemars(title = "PingRequest")]
     Ping {},
     /// Receive a stream. `ready` names the ports; ends in `stream_received`.
     #[schemars(title = "StreamReceiveRequest")]
     StreamReceive(StreamReceive),
-    /// Send a stream to a receiver that is ready. Ends in `stream_sent`.
+    /// Send a stream to a ready receiver. Ends in `stream_sent`.
     #[schemars(title = "StreamSendRequest")]
     StreamSend(StreamSend),
-    /// Send a stream to a peer that is no engine, or receive one from it. Ends in `peer_streamed`.
+    /// Send a stream to a peer without an engine, or receive one from it. Ends in `peer_streamed`.
     #[schemars(title = "PeerStreamRequest")]
     PeerStream(Box<PeerStream>),
-    /// Time round trips to a peer that is no engine. Ends in `peer_echoed`.
+    /// Measure round trips to a peer without an engine. Ends in `peer_echoed`.
     #[schemars(title = "PeerEchoRequest")]
     PeerEcho(Box<PeerEcho>),
-    /// Serve programs that are no engines. `ready` names the port; `peer_client` describes each client; when
-    /// cancelled, the error has `peer_serve_ended`.
+    /// Serve clients without an engine. `ready` names the port; `peer_client` describes each
+    /// client; when cancelled, the error has `peer_serve_ended`.
     #[schemars(title = "PeerServeRequest")]
     PeerServe(PeerServe),
     /// Answer echo requests. `ready` names the port; ends in `echo_responded`.
     #[schemars(title = "EchoRespondRequest")]
     EchoRespond(EchoRespond),
-    /// Send echo requests to a responder that is ready. Ends in `echo_requested`.
+    /// Send echo requests to a ready responder. Ends in `echo_requested`.
     #[schemars(title = "EchoRequestRequest")]
     EchoRequest(EchoRequest),
-    /// Answer a peer that looks for the largest packets of the path. `ready` names the port; when
+    /// Answer a peer's probes for the largest packets of the path. `ready` names the port; when
     /// cancelled, the error has `path_mtu_answered`.
     #[schemars(title = "PathMtuAnswerRequest")]
     PathMtuAnswer(PathMtuAnswer),
-    /// Look for the largest packets of the path to a peer that answers. Ends in `path_mtu_probed`.
+    /// Probe for the largest packets of the path to a peer. Ends in `path_mtu_probed`.
     #[schemars(title = "PathMtuProbeRequest")]
     PathMtuProbe(PathMtuProbe),
     /// Compute what a simulated Ethernet carries under a load. Ends in `medium_loaded`.
@@ -136,11 +136,11 @@ pub enum Request {
     /// Run a workload between modelled machines in virtual time. Ends in `simulated`.
     #[schemars(title = "SimulateRequest")]
     Simulate(Box<Simulate>),
-    /// Listen on a segment. `ready` once frames are received; ends in `heard`. When cancelled, the error
-    /// has it.
+    /// Listen on a segment. `ready` once frames are received; ends in `heard`. When cancelled, the
+    /// error contains it.
     #[schemars(title = "ListenRequest")]
     Listen(Listen),
-    /// Make a dataset, or see that it is there. Ends in `dataset_made`.
+    /// Create a dataset, or verify that it exists. Ends in `dataset_made`.
     #[cfg(feature = "services")]
     #[schemars(title = "DatasetRequest")]
     Dataset(Dataset),
@@ -149,11 +149,11 @@ pub enum Request {
     #[cfg(feature = "services")]
     #[schemars(title = "TrialDirectoryRequest")]
     TrialDirectory(TrialDirectory),
-    /// Ask for the room on a file system. Ends in `room_measured`.
+    /// Measure the free space of a file system. Ends in `room_measured`.
     #[cfg(feature = "services")]
     #[schemars(title = "MeasureRoomRequest")]
     MeasureRoom(MeasureRoom),
-    /// Have the host hold free memory. Ends in `memory_ready`.
+    /// Make free memory available on the host. Ends in `memory_ready`.
     #[cfg(feature = "services")]
     #[schemars(title = "ReadyMemoryRequest")]
     ReadyMemory(ReadyMemory),
@@ -161,7 +161,7 @@ pub enum Request {
     #[cfg(feature = "services")]
     #[schemars(title = "ResolveRequest")]
     Resolve(Resolve),
-    /// Have the host forget what it keeps of files in memory. Ends in `caches_dropped`.
+    /// Drop the host's file caches. Ends in `caches_dropped`.
     #[cfg(feature = "services")]
     #[schemars(title = "DropCachesRequest")]
     DropCaches(DropCaches),
@@ -170,8 +170,8 @@ pub enum Request {
     #[cfg(feature = "services")]
     #[schemars(title = "ServeRequest")]
     Serve(Serve),
-    /// Prepare the trial of a copy. `ready` says that something of it can be at the server from then
-    /// on. Ends in `copy_prepared`.
+    /// Prepare the trial of a copy. After `ready`, files may exist at the server. Ends in
+    /// `copy_prepared`.
     #[cfg(feature = "services")]
     #[schemars(title = "CopyPrepareRequest")]
     CopyPrepare(Box<CopyPrepare>),
@@ -179,7 +179,7 @@ pub enum Request {
     #[cfg(feature = "services")]
     #[schemars(title = "CopyRequest")]
     Copy(Box<Copy>),
-    /// See that what was uploaded is right. Ends in `copy_checked`.
+    /// Verify an upload. Ends in `copy_checked`.
     #[cfg(feature = "services")]
     #[schemars(title = "CopyCheckRequest")]
     CopyCheck(Box<CopyCheck>),
@@ -187,11 +187,11 @@ pub enum Request {
     #[cfg(feature = "services")]
     #[schemars(title = "CopyEmptyRequest")]
     CopyEmpty(Box<CopyEmpty>),
-    /// Prepare the trial of stations. `ready` as of `copy_prepare`. Ends in `stations_prepared`.
+    /// Prepare a trial of stations. `ready` as for `copy_prepare`. Ends in `stations_prepared`.
     #[cfg(feature = "services")]
     #[schemars(title = "StationsPrepareRequest")]
     StationsPrepare(Box<StationsPrepare>),
-    /// Have stations read and write blocks at a file service. Ends in `stationed`.
+    /// Run stations that read and write blocks at a file service. Ends in `stationed`.
     #[cfg(feature = "services")]
     #[schemars(title = "StationsRequest")]
     Stations(Box<Stations>),
@@ -199,11 +199,11 @@ pub enum Request {
     #[cfg(feature = "services")]
     #[schemars(title = "StationsEmptyRequest")]
     StationsEmpty(Box<StationsEmpty>),
-    /// Prepare the trial of metadata. `ready` as of `copy_prepare`. Ends in `metadata_prepared`.
+    /// Prepare a trial of metadata. `ready` as for `copy_prepare`. Ends in `metadata_prepared`.
     #[cfg(feature = "services")]
     #[schemars(title = "MetadataPrepareRequest")]
     MetadataPrepare(Box<MetadataPrepare>),
-    /// Time operations on names at a file service. Ends in `metadata_measured`.
+    /// Measure operations on names at a file service. Ends in `metadata_measured`.
     #[cfg(feature = "services")]
     #[schemars(title = "MetadataRequest")]
     Metadata(Box<Metadata>),
@@ -211,21 +211,21 @@ pub enum Request {
     #[cfg(feature = "services")]
     #[schemars(title = "MetadataEmptyRequest")]
     MetadataEmpty(Box<MetadataEmpty>),
-    /// Carry frames between the hosts of a virtual LAN. `ready` once their interfaces are there; when
+    /// Carry frames between the hosts of a virtual LAN. `ready` once their interfaces exist; when
     /// cancelled, the error has `medium_ended`.
     #[schemars(title = "CarryFramesRequest")]
     CarryFrames(CarryFrames),
-    /// Read what a medium has carried. Ends in `medium_read`.
+    /// Read the counts of a medium. Ends in `medium_read`.
     #[schemars(title = "ReadMediumRequest")]
     ReadMedium(ReadMedium),
-    /// Take up the interfaces of a virtual LAN's hosts, with their addresses and neighbours. Ends in
+    /// Bring up the interfaces of a virtual LAN's hosts, with addresses and neighbours. Ends in
     /// `hosts_set_up`.
     #[schemars(title = "SetUpHostsRequest")]
     SetUpHosts(SetUpHosts),
-    /// Read what the interfaces of a virtual LAN's hosts are like now. Ends in `hosts_read`.
+    /// Read the current state of the interfaces of a virtual LAN's hosts. Ends in `hosts_read`.
     #[schemars(title = "ReadHostsRequest")]
     ReadHosts(ReadHosts),
-    /// Give a ready request its start. Ends in `armed`, or in the error `arm.late`.
+    /// Set the start time of a ready request. Ends in `armed`, or in the error `arm.late`.
     #[schemars(title = "ArmRequest")]
     Arm(Arm),
     /// End a request now. Ends in `cancelled`; the request itself ends in the error `cancelled`.
@@ -243,21 +243,21 @@ pub enum Reply {
     Ready(Ready),
     #[schemars(title = "ProgressReply")]
     Progress(Progress),
-    /// What the kernel knew of a TCP connection; several such lines may come before the result.
+    /// The kernel's information on a TCP connection; several such lines may precede the result.
     #[schemars(title = "TcpSamplesReply")]
     TcpSamples(Box<TcpSamples>),
-    /// Times of files of a copy; several such lines may come before its end.
+    /// File times of a copy; several such lines may precede its end.
     #[cfg(feature = "services")]
     #[schemars(title = "CopiedFilesReply")]
     CopiedFiles(FileTimes),
-    /// Readings of stations; several such lines may come before their end.
+    /// Readings of stations; several such lines may precede their end.
     #[cfg(feature = "services")]
     #[schemars(title = "StationReadingsReply")]
     StationReadings(StationReadings),
     #[cfg(feature = "services")]
     #[schemars(title = "StationSlicesReply")]
     StationSlices(StationSlices),
-    /// A client of a server for peers has ended; one such line for each.
+    /// A client of a peer server has ended; one line per client.
     #[schemars(title = "PeerClientReply")]
     PeerClient(Box<PeerClient>),
     #[cfg(feature = "services")]
@@ -265,7 +265,7 @@ pub enum Reply {
     ClientSeen(ClientSeen),
     #[schemars(title = "ResultReply")]
     Result(Finished),
-    /// A request has ended otherwise, or a line could not be read.
+    /// A request has ended with an error, or a line could not be read.
     #[schemars(title = "ErrorReply")]
     Error(Failed),
 }

@@ -1,10 +1,10 @@
-//! Listening on a segment: who speaks what there.
+//! Listening on a segment: protocols and stations.
 
 use lanlab_files::LinkPlace;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Listen to all frames of a segment, and say who speaks what. Nothing is sent.
+/// Receive all frames of a segment and report protocols and stations. Nothing is sent.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Listen {
@@ -13,42 +13,42 @@ pub struct Listen {
     pub longest_ns: u64,
     /// Stop after this number of frames, 1 to 1,000,000,000.
     pub most_frames: u64,
-    /// Write each frame to this file, pcap with nanoseconds; it must not exist.
+    /// Write each frame to this file, pcap with nanoseconds; the file must not exist.
     #[serde(default)]
     pub pcap: Option<String>,
 }
 
-/// What was heard on a segment. Each list is in order, bounded, and says what it leaves out.
+/// Results of listening. Each list is sorted and bounded, with a count of omitted entries.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Heard {
     pub interface: String,
     pub mac: String,
     pub elapsed_ns: u64,
     pub frames: u64,
-    /// Their bytes, from destination address to the end of the padding.
+    /// Their bytes, from the destination address to the end of the padding.
     pub bytes: u64,
     pub kernel_drops: u64,
-    /// Frames that are too short, or have neither a type nor a length.
+    /// Frames that are too short, or whose type or length field is invalid.
     pub unreadable_frames: u64,
-    /// Frames to one station that is not this one, sent by another: with none of them, answers to
-    /// single stations do not come here, as behind a switch.
+    /// Unicast frames between two other stations. Without any, unicast answers do not arrive here,
+    /// as behind a switch.
     pub frames_between_others: u64,
     pub recorded_frames: u64,
-    /// Frames missing from that file, as the disk could not keep up.
+    /// Frames missing from that file because the disk was too slow.
     pub unrecorded_frames: u64,
     pub protocols: Vec<ProtocolHeard>,
     pub other_protocol_frames: u64,
     pub stations: Vec<StationHeard>,
     pub other_station_frames: u64,
     pub names: Vec<NameHeard>,
-    /// Names that are not in the list, counted each time they were heard.
+    /// Names omitted from the list, counted each time they were heard.
     pub other_names: u64,
     pub servers: Vec<ServerHeard>,
-    /// Servers that are not in the list, counted each time they were heard.
+    /// Servers omitted from the list, counted each time they were heard.
     pub other_servers: u64,
     pub unanswered: Vec<QuestionHeard>,
     pub answered_questions: u64,
-    /// Questions that are not in the list, counted each time they were heard.
+    /// Queries omitted from the list, counted each time they were heard.
     pub other_questions: u64,
 }
 
@@ -69,7 +69,7 @@ pub enum FramingHeard {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ProtocolHeard {
     pub framing: FramingHeard,
-    /// Its name, or its number where it has no known name.
+    /// Its name, or its number if the name is unknown.
     pub protocol: String,
     pub frames: u64,
     pub bytes: u64,
@@ -81,17 +81,17 @@ pub struct StationHeard {
     pub frames: u64,
     pub bytes: u64,
     pub protocols: Vec<String>,
-    /// Addresses of IPv4 and IPX that it used, at most eight.
+    /// IPv4 and IPX addresses that it used, at most eight.
     pub addresses: Vec<String>,
-    /// Framings in which it spoke IPX. What looks for routers or servers is left out: stations do that in
-    /// framings that they do not use.
+    /// Frame types in which it used IPX, without queries for routers or servers: stations also send
+    /// these in frame types that they do not use.
     pub ipx_framings: Vec<FramingHeard>,
-    /// First heard this long after the start, ns.
+    /// Time from the start to the first frame, ns.
     pub first_ns: u64,
     pub last_ns: u64,
 }
 
-/// How a name was heard, from the weakest to the strongest sign that its station has it.
+/// How a name was heard, from the weakest to the strongest evidence that its station has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NameSign {
@@ -119,7 +119,7 @@ pub struct ServerHeard {
     pub kind: String,
     pub name: String,
     pub protocol: String,
-    /// Where it is: a hardware address, or an address of IPX.
+    /// Address of the server: a hardware address, or an IPX address.
     pub address: String,
 }
 
@@ -129,7 +129,7 @@ pub struct QuestionHeard {
     pub asked: String,
     pub mac: String,
     pub times: u64,
-    /// Time from its last question to the end of listening, ns: too short, and an answer may still
-    /// have come.
+    /// Time from its last query to the end of listening, ns. If it is short, an answer may still
+    /// follow.
     pub last_before_end_ns: u64,
 }

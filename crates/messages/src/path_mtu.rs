@@ -2,27 +2,26 @@ use lanlab_files::HostAddress;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Answer a peer that looks for the largest packets of the path: each datagram of its session with one as
-/// large, and with a short one. `ready` names the port; when cancelled, the error has
+/// Answer a peer's probes for the largest packets of the path: each datagram of its session with
+/// one of equal size, and with a short one. `ready` names the port; when cancelled, the error has
 /// `path_mtu_answered`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PathMtuAnswer {
     pub bind: HostAddress,
-    /// Port to listen on, the first that may be; 0 lets the system choose.
+    /// Port to listen on, or the first of a range; 0: the system chooses.
     #[serde(default)]
     pub port: u16,
-    /// The last port that may be; 0: the first.
+    /// Last port of the range; 0: the first.
     #[serde(default)]
     pub last_port: u16,
-    /// The only address that is answered.
+    /// The only address that gets answers.
     pub peer: HostAddress,
-    /// Secret token of the session, known to both ends only: 32 hexadecimal digits.
+    /// Secret token of the session, known only to both ends: 32 hexadecimal digits.
     pub session: String,
 }
 
-/// Find the largest packets that pass to a peer that answers, and back. Ends in
-/// `path_mtu_probed`.
+/// Find the largest packets that pass to a peer, and back. Ends in `path_mtu_probed`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PathMtuProbe {
@@ -30,11 +29,11 @@ pub struct PathMtuProbe {
     pub peer: HostAddress,
     /// The peer's port, from its `ready`.
     pub port: u16,
-    /// Secret token of the session, known to both ends only: 32 hexadecimal digits.
+    /// Secret token of the session, known only to both ends: 32 hexadecimal digits.
     pub session: String,
-    /// The largest packet to try, IP header included: that of both interfaces, 1280 to 65,535.
+    /// Largest packet to try, including the IP header: the MTU of both interfaces, 1280 to 65,535.
     pub most_bytes: u32,
-    /// Time that it may take: 1 ms to 10 s.
+    /// Time limit: 1 ms to 10 s.
     pub within_ns: u64,
 }
 
@@ -54,9 +53,9 @@ pub struct PacketBounds {
 pub struct PathMtuProbed {
     /// To the peer; `null` if nothing came back.
     pub there: Option<PacketBounds>,
-    /// From the peer. Only sizes that passed to the peer are tried.
+    /// From the peer. Only sizes that reached the peer are tried.
     pub back: Option<PacketBounds>,
-    /// Whether a router said that a packet was too long (RFC 792, RFC 4443).
+    /// Whether a router reported that a packet was too long (RFC 792, RFC 4443).
     pub was_told: bool,
     pub datagrams: u64,
     pub elapsed_ns: u64,

@@ -1,4 +1,4 @@
-//! A server for programs that are no engines.
+//! A server for clients without an engine.
 
 use lanlab_files::HostAddress;
 use schemars::JsonSchema;
@@ -11,15 +11,15 @@ use super::{PeerStreamed, Transport};
 pub struct PeerServe {
     pub service: PeerService,
     pub bind: HostAddress,
-    /// The port to listen on; 0: one that is free.
+    /// Port to listen on; 0: any free port.
     #[serde(default)]
     pub port: u16,
-    /// Clients at once, 1 to 100. A further one is refused.
+    /// Clients at once, 1 to 100. Further clients are refused.
     pub clients: u16,
-    /// Longest time of a client, 1 s to 1 day.
+    /// Time limit per client, 1 s to 1 day.
     pub longest_ns: u64,
-    /// Bit/s that a client of iperf3 may ask for in one direction, and that any other is served with; absent:
-    /// unbounded.
+    /// Limit of the rate that an iperf3 client may request in one direction, and of the rate for
+    /// other clients, bit/s; absent: no limit.
     #[serde(default)]
     pub rate_bps: Option<u64>,
 }
@@ -29,41 +29,41 @@ pub struct PeerServe {
 pub enum PeerService {
     /// Serves clients of iperf3.
     Iperf3,
-    /// Reads and discards what comes over TCP (RFC 863).
+    /// Reads and discards data over TCP (RFC 863).
     Discard,
-    /// Writes back what comes over TCP (RFC 862).
+    /// Returns data over TCP (RFC 862).
     Echo,
-    /// Writes characters over TCP (RFC 864).
+    /// Sends characters over TCP (RFC 864).
     Chargen,
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PeerClient {
     pub id: u64,
-    /// Counted from 1.
+    /// From 1.
     pub number: u64,
-    /// Where it came from, as `ADDRESS:PORT`.
+    /// Its address, as `ADDRESS:PORT`.
     pub address: String,
-    /// Its cookie, by which a client of iperf3 names its test in its own results too.
+    /// Its cookie, which an iperf3 client also shows in its own results.
     pub cookie: String,
     pub asked: Option<PeerAsked>,
-    /// When its messages began to go, from the start of the server.
+    /// Start of its messages, from the start of the server.
     pub began_ns: u64,
-    /// From then, without the time that it left out, to its own word that the test is over.
+    /// From then to the client's end message, without the omitted time.
     pub elapsed_ns: u64,
-    /// Bytes of payload that this end received in that time, and what was on its way then.
+    /// Payload bytes that this end received in that time, including data that was in flight.
     pub received_bytes: u64,
-    /// Bytes that this end sent in that time: over TCP those that the client's TCP acknowledged.
+    /// Bytes that this end sent in that time; over TCP those that the client's TCP acknowledged.
     pub sent_bytes: u64,
-    /// Bytes in both directions that this server moved for this client while its messages went, and for all
-    /// clients in the same time, each counted as it was moved.
+    /// Bytes in both directions for this client during its test, and for all clients in the same
+    /// time, counted at transfer.
     pub moved_bytes: u64,
     pub moved_for_all_bytes: u64,
-    /// Most clients whose messages went at the same time as its own, itself included.
+    /// Maximum number of simultaneous clients during its test, including itself.
     pub clients_at_once: u64,
     pub counted: PeerStreamed,
     pub said: Option<super::PeerReport>,
-    /// Why it ended, unless it ended well.
+    /// The error with which it ended; absent: success.
     pub error: Option<PeerError>,
 }
 
@@ -89,7 +89,7 @@ impl PeerClient {
     }
 }
 
-/// What a client of iperf3 asked for.
+/// The parameters that an iperf3 client requested.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PeerAsked {
     pub transport: Transport,
@@ -110,22 +110,22 @@ pub struct PeerError {
 
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct PeerServeEnded {
-    /// Clients that were served, whether their tests ended well or not.
+    /// Clients served, successful or not.
     pub clients: u64,
     pub refused: u64,
     pub silent: u64,
     pub elapsed_ns: u64,
-    /// Processor time of the engine meanwhile, where the system tells.
+    /// CPU time of the engine meanwhile, if the system reports it.
     pub engine_cpu_ns: Option<u64>,
     pub moved_bytes: u64,
-    /// The time in which the same clients, most of all times and at least two, were served at once; the
-    /// longest of these.
+    /// The period in which the most clients (at least two) were served at once; the longest such
+    /// period.
     pub together: Option<PeersTogether>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PeersTogether {
     pub time_ns: u64,
-    /// Bytes of payload that were moved for each of them, in the order of their numbers.
+    /// Payload bytes transferred for each of them, in the order of their numbers.
     pub bytes: Vec<u64>,
 }

@@ -1,4 +1,4 @@
-//! A stream whose other end is no engine.
+//! A stream whose other end is not an engine.
 
 use lanlab_files::HostAddress;
 pub use lanlab_files::OwnStack;
@@ -8,22 +8,22 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Intervals, StreamReceived, StreamSent, StreamSpec};
 
-/// Send a stream to a peer that is no engine, or receive one from it.
+/// Send a stream to a peer without an engine, or receive one from it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PeerStream {
     pub spec: StreamSpec,
     pub protocol: PeerProtocol,
     pub direction: PeerDirection,
-    /// Address to connect from; absent: the system's choice.
+    /// Source address; absent: the system's choice.
     #[serde(default)]
     pub bind: Option<HostAddress>,
     pub peer: HostAddress,
     pub port: u16,
-    /// The processor that the threads of the flows are bound to; absent: any.
+    /// Processor to which the threads of the flows are bound; absent: any.
     #[serde(default)]
     pub processor: Option<u16>,
-    /// The engine's own TCP, in place of the system's; absent: the system's.
+    /// The engine's own TCP instead of the system's; absent: the system's.
     #[serde(default)]
     pub stack: Option<OwnStack>,
 }
@@ -31,17 +31,17 @@ pub struct PeerStream {
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct StackFacts {
     pub memory_bytes: u64,
-    /// The most that it held in all: buffers, frames, gaps in what was received, timers, connections.
+    /// Its maximum memory use: buffers, frames, gaps in received data, timers, connections.
     pub held_bytes: u64,
     pub sent_frames: u64,
-    /// Frames that came: ARP, and IPv4 to its address.
+    /// Received frames: ARP, and IPv4 to its address.
     pub received_frames: u64,
     pub dropped_frames: u64,
     pub mss_bytes: u64,
-    /// Receive buffer of a connection, and so its largest window.
+    /// Receive buffer of a connection, and thus its maximum window.
     pub receive_buffer_bytes: u64,
     pub send_buffer_bytes: u64,
-    /// How long the acknowledgement of a single segment waited at most; 0: not at all.
+    /// Maximum delay of the acknowledgement of a single segment; 0: no delay.
     pub delayed_ack_ns: u64,
 }
 
@@ -49,7 +49,7 @@ pub struct StackFacts {
 #[serde(rename_all = "snake_case")]
 pub enum PeerProtocol {
     Tcp,
-    /// iperf3's protocol: it is an iperf3 server.
+    /// iperf3's protocol, with an iperf3 server as peer.
     Iperf3,
 }
 
@@ -64,25 +64,25 @@ pub enum PeerDirection {
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct PeerStreamed {
     pub sent: Option<StreamSent>,
-    /// What of it the peer's TCP acknowledged, where the system tells. That its program has read it is
-    /// not known.
+    /// The part that the peer's TCP acknowledged, if the system reports it. Whether its program has
+    /// read it is unknown.
     pub acknowledged: Option<Acknowledged>,
-    /// Bytes that the peer sent back meanwhile, warm-up included; they were read and discarded.
+    /// Bytes that the peer sent back, including the warm-up; they were discarded.
     pub returned_bytes: Option<u64>,
     pub received: Option<StreamReceived>,
-    /// What the peer counted, if it says so; warm-up included.
+    /// The peer's own counts, if it reports them, including the warm-up.
     pub report: Option<PeerReport>,
-    /// Time that this end waited, with nothing on its way, until it said that the test was over: the times of
-    /// the report include it.
+    /// Time that this end waited, with no data in flight, before its end message. The times of the
+    /// report include it.
     pub waited_ns: u64,
-    /// What this end's own TCP counted, if it was used.
+    /// Counts of this end's own TCP, if it was used.
     pub stack: Option<StackFacts>,
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Acknowledged {
-    /// For an amount of time from the first measured message to the end of sending; else to the last
-    /// acknowledgement. The longest of all flows.
+    /// In a trial with a time: from the first measured message to the end of sending; otherwise to
+    /// the last acknowledgement. The longest of all flows.
     pub window_ns: u64,
     pub window_bytes: u64,
     pub total_bytes: u64,
@@ -97,7 +97,7 @@ pub struct AcknowledgedFlow {
     pub total_bytes: u64,
 }
 
-/// What an iperf3 server reported of a test, by the names that it uses. What it left out is 0.
+/// An iperf3 server's report of a test, with its names. Omitted values are 0.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct PeerReport {
@@ -107,10 +107,10 @@ pub struct PeerReport {
     pub cpu_util_user: f64,
     #[serde(deserialize_with = "amount")]
     pub cpu_util_system: f64,
-    /// Whether `retransmits` is known: 1; 0 or -1: it is not.
+    /// Whether `retransmits` is known: 1 for yes; 0 or -1 for no.
     #[serde(deserialize_with = "signed")]
     pub sender_has_retransmits: i64,
-    /// Congestion control of its connections. Servers were seen to crash on one that is `null`.
+    /// Congestion control of its connections. `null` has crashed servers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion_used: Option<String>,
     #[serde(deserialize_with = "few")]
@@ -125,7 +125,7 @@ pub struct PeerReportFlow {
     pub id: i64,
     #[serde(deserialize_with = "whole")]
     pub bytes: u64,
-    /// Segments sent again; -1: it does not know.
+    /// Retransmitted segments; -1: unknown.
     #[serde(deserialize_with = "signed")]
     pub retransmits: i64,
     /// Jitter as in RFC 1889, seconds (UDP).
@@ -139,32 +139,33 @@ pub struct PeerReportFlow {
     pub packets: i64,
     #[serde(deserialize_with = "signed")]
     pub omitted_packets: i64,
-    /// When it began, seconds.
+    /// Start, seconds.
     #[serde(deserialize_with = "amount")]
     pub start_time: f64,
-    /// When it ended, seconds.
+    /// End, seconds.
     #[serde(deserialize_with = "amount")]
     pub end_time: f64,
 }
 
-/// Most bytes that a test can have moved: 1 Tbit/s for three months.
+/// Most bytes that a test can transfer: 1 Tbit/s for three months.
 const MOST_COUNTED: f64 = 1e18;
 
-/// Longest time of a test, seconds, and most of a processor, per cent.
+/// Maximum time of a test, seconds, and maximum CPU use, per cent.
 const MOST_AMOUNT: f64 = 1e9;
 
-/// A count in which some versions write -1 as the largest number of 64 bits.
+/// A count for which some versions write -1 as the largest 64-bit number.
 fn signed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     let number = number(deserializer, u64::MAX as f64)?;
     Ok(if number >= i64::MAX as f64 { -1 } else { number as i64 })
 }
 
-/// A count, which libraries for JSON may write as a number with an exponent.
+/// A count, which some JSON libraries write with an exponent.
 fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     number(deserializer, MOST_COUNTED).map(|number| number as u64)
 }
 
-/// A number; of one that is none, as an average of nothing, libraries for JSON write `null`.
+/// A number. JSON libraries write `null` for values that are not numbers, such as an average of
+/// nothing.
 fn number<'de, D: Deserializer<'de>>(deserializer: D, most: f64) -> Result<f64, D::Error> {
     let number: f64 = Option::deserialize(deserializer)?.unwrap_or_default();
     if number.abs() <= most {
@@ -173,15 +174,16 @@ fn number<'de, D: Deserializer<'de>>(deserializer: D, most: f64) -> Result<f64, 
     Err(D::Error::custom(format!("found {number:e}; allowed: at most {most:e}")))
 }
 
-/// A time or a share, none of which is below 0.
+/// A time or share, at least 0.
 fn amount<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     number(deserializer, MOST_AMOUNT).map(|number| number.max(0.0))
 }
 
-/// Most flows that a report may have: twice as many as a test has in both directions.
+/// Most flows in a report: twice as many as a test has, for both directions.
 const MOST_REPORTED: usize = 512;
 
-/// Flows of a report, which are no more than there can be: a short text could ask for much memory.
+/// Flows of a report, limited to the possible number, because a short text could otherwise request
+/// much memory.
 fn few<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PeerReportFlow>, D::Error> {
     struct Few;
     impl<'de> Visitor<'de> for Few {

@@ -12,56 +12,56 @@ use super::StackFacts;
 #[serde(deny_unknown_fields)]
 pub struct Serve {
     pub service: ServiceKind,
-    /// The directory, by its absolute path; it must be there.
+    /// The directory, by its absolute path; it must exist.
     pub root: String,
     pub bind: HostAddress,
-    /// Port; 0 lets the system choose.
+    /// Port; 0: the system chooses.
     #[serde(default)]
     pub port: u16,
-    /// To whom; absent: to anybody who can reach the address.
+    /// Required login; absent: none, for everybody who can reach the address.
     #[serde(default)]
     pub credentials: Option<Credentials>,
-    /// What carries SMB 1.
+    /// Carrier of SMB 1.
     #[serde(default)]
     pub carrier: Carrier,
-    /// Link of this host to serve on, of a carrier on Ethernet; `bind` and `port` have no meaning then.
+    /// The interface of this host to serve on, for a carrier on Ethernet; then `bind` and `port`
+    /// are ignored.
     #[serde(default)]
     pub link: Option<LinkPlace>,
-    /// The engine's own TCP, over which FTP is served at an address of its own; absent: the system's. `bind` has no
-    /// meaning then, and port 0 is 21.
+    /// The engine's own TCP, with its own address, for FTP; absent: the system's. Then `bind` is
+    /// ignored, and port 0 means 21.
     #[serde(default)]
     pub stack: Option<OwnStack>,
-    /// Name of the server's station there, 1 to 15 characters of ASCII.
+    /// Name of the server's station, 1 to 15 ASCII characters.
     #[serde(default)]
     pub station_name: Option<String>,
-    /// The segment of that station, of a carrier on IPX.
+    /// The station's segment, for a carrier on IPX.
     #[serde(default)]
     pub ipx: IpxSegment,
-    /// The system of the time that a server of SMB 1 is, over its carrier; absent: none.
+    /// The period system that an SMB 1 server emulates over its carrier; absent: none.
     #[serde(default)]
     pub profile: Option<SystemProfile>,
-    /// Name that a server of SMB 1 says, 1 to 15 characters of ASCII; absent: `lanlab`.
+    /// Name that an SMB 1 server reports, 1 to 15 ASCII characters; absent: `lanlab`.
     #[serde(default)]
     pub server_name: Option<String>,
-    /// Name of the share of SMB, 1 to 12 characters of ASCII, as old clients hold no longer one; absent:
-    /// `lanlab`.
+    /// Name of the SMB share, 1 to 12 ASCII characters, the limit of old clients; absent: `lanlab`.
     #[serde(default)]
     pub share: Option<String>,
     #[serde(default)]
     pub read_only: bool,
-    /// Whether every client has to sign its messages, which only SMB 1 can ask for, and takes a user.
+    /// Whether every client must sign its messages. Only for SMB 1 with a user.
     #[serde(default)]
     pub requires_signatures: bool,
-    /// The oldest dialect of SMB 1 to speak.
+    /// The oldest SMB 1 dialect to accept.
     #[serde(default = "oldest")]
     pub oldest_dialect: Dialect,
     #[serde(default = "newest")]
     pub newest_dialect: Dialect,
-    /// Connections that are expected at once; it is refused if this process may not have as many
-    /// files and sockets as these take.
+    /// Expected number of simultaneous connections. The request is refused if this process may not
+    /// open enough files and sockets.
     #[serde(default)]
     pub connections: u32,
-    /// Whether lines `client_seen` say what clients do.
+    /// Whether `client_seen` lines report clients' actions.
     #[serde(default)]
     pub says_clients: bool,
 }
@@ -76,30 +76,30 @@ fn newest() -> Dialect {
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Served {
-    /// Share, bucket or export by which the directory goes there; `null` where there is none.
+    /// Share, bucket or export with the directory; `null` if the service has none.
     pub share: Option<String>,
-    /// SHA-256 of its certificate or host key, hexadecimal; `null` where it has none.
+    /// SHA-256 of its certificate or host key, hexadecimal; `null` if it has none.
     pub trust_sha256: Option<String>,
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ClientSeen {
     pub id: u64,
-    /// Address of its host; of a station on Ethernet that of its adapter.
+    /// Address of its host; for a station on Ethernet, of its adapter.
     pub peer: String,
     pub what: String,
     pub times: u64,
     pub left_out: u64,
 }
 
-/// What a server did until its end was requested.
+/// The server's counts until it was ended.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ServeEnded {
     pub accepted: u64,
-    /// What its station counted meanwhile, of a carrier on Ethernet.
+    /// Counts of its station, for a carrier on Ethernet.
     pub carrier: Option<CarrierCounts>,
     pub stack: Option<StackFacts>,
     pub elapsed_ns: u64,
-    /// CPU time of the whole engine meanwhile; `null` where the system does not tell.
+    /// CPU time of the whole engine meanwhile; `null` if the system does not report it.
     pub engine_cpu_ns: Option<u64>,
 }

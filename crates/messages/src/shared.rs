@@ -13,13 +13,13 @@ pub enum Transport {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Receive {
-    /// In the system's call, until something is there: what a plain program does.
+    /// Waits in the system call, like a simple program.
     Block,
-    /// Sleeps 200 µs, then takes all that is there: the fewest wake-ups.
+    /// Sleeps 200 µs, then reads everything: fewest wake-ups.
     Poll,
-    /// Never sleeps: asks again and again, and takes a processor for itself.
+    /// Never sleeps but polls continuously, which uses a whole processor.
     Spin,
-    /// The engine chooses by trying them on this system; the result says what and why.
+    /// The engine chooses by the rate; the result names the choice and the reason.
     #[default]
     Auto,
 }
@@ -29,7 +29,8 @@ pub enum Receive {
 pub enum Timestamps {
     #[default]
     Program,
-    /// The kernel's, when it takes a packet from the device or gives it to it (`SO_TIMESTAMPING`).
+    /// The kernel's timestamp when a packet arrives from or leaves to the device
+    /// (`SO_TIMESTAMPING`).
     Kernel,
 }
 
@@ -39,14 +40,14 @@ pub struct Choice {
     pub reason: String,
 }
 
-/// Socket options of either end. What is absent stays as the system has it.
+/// Socket options of either end. Absent options keep the system's default.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SocketOptions {
     /// `TCP_NODELAY`.
     #[serde(default)]
     pub nodelay: bool,
-    /// Congestion controls of TCP, by name, given to the flows in turn; empty: the system's.
+    /// Names of TCP congestion controls, used by the flows in turn; empty: the system's.
     #[serde(default)]
     pub congestion_controls: Vec<String>,
     /// `SO_SNDBUF`, bytes. Refused if the system does not grant it.
@@ -100,25 +101,25 @@ pub struct Distribution {
     pub histogram: String,
 }
 
-/// What a whole host did in a stretch of time: everybody's doings, not only the engine's.
+/// Activity of a whole host in a period of time, including other programs.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct HostWindow {
     pub elapsed_ns: u64,
-    /// CPU time of all processors, by what it went to.
+    /// CPU time of all processors, by category.
     pub processors: ProcessorTimes,
     pub engine_cpu_ns: u64,
     pub softnet_processed: u64,
-    /// Packets that it dropped because a backlog was full. Of the whole kernel, all namespaces.
+    /// Packets dropped because a backlog was full. For the whole kernel, all namespaces.
     pub softnet_dropped: u64,
-    /// Times that it ran out of its time slice for packets.
+    /// Times that the kernel exceeded its time slice for packets.
     pub softnet_squeezed: u64,
-    /// By how much UDP counters of this network namespace rose, by the kernel's names.
+    /// Increase of the UDP counters of this network namespace, by the kernel's names.
     pub udp_counters: std::collections::BTreeMap<String, u64>,
-    /// By how much the calendar clock was stepped against the monotonic one.
+    /// Step of the calendar clock relative to the monotonic clock.
     pub clock_step_ns: i64,
 }
 
-/// CPU time of all processors (`/proc/stat`), to the hundredth of a second.
+/// CPU time of all processors (`/proc/stat`), in steps of 10 ms.
 #[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
 pub struct ProcessorTimes {
     pub user_ns: u64,

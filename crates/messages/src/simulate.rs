@@ -1,4 +1,4 @@
-//! A world of modelled machines in virtual time, and what its programs measured.
+//! A world of modelled machines in virtual time, and the results of its programs.
 
 mod cost;
 mod machine;
@@ -18,15 +18,16 @@ pub use machine::*;
 pub use outcomes::*;
 pub use store::*;
 
-/// Run a workload between modelled machines in virtual time. The same request gives the same reply, and
-/// the same frames.
+/// Run a workload between modelled machines in virtual time. The same request gives the same reply
+/// and the same frames.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Simulate {
     pub seed: u64,
     pub world: SimulatedWorld,
     pub work: SimulatedWork,
-    /// Write each delivered frame to this file, pcap with nanoseconds of virtual time; it must not exist.
+    /// Write each delivered frame to this file, pcap with nanoseconds of virtual time; the file
+    /// must not exist.
     #[serde(default)]
     pub pcap: Option<String>,
 }
@@ -35,10 +36,10 @@ pub struct Simulate {
 #[serde(deny_unknown_fields)]
 pub struct SimulatedWorld {
     pub medium: SimulatedMedium,
-    /// Of a stream the sender, then the receiver. Of an echo one or more requesters, then the responder.
-    /// 2 to 256; 2 on a cable.
+    /// For a stream the sender, then the receiver. For an echo one or more requesters, then the
+    /// responder. 2 to 256; 2 on a cable.
     pub machines: Vec<SimulatedMachine>,
-    /// When a world that has not come to its end is stopped.
+    /// When an unfinished world is stopped.
     #[serde(default)]
     pub bounds: SimulationBounds,
 }
@@ -49,16 +50,18 @@ pub struct SimulatedMedium {
     pub topology: MediumTopology,
     /// Speed in bit/s, 1,000 to 100,000,000,000.
     pub rate_bps: u64,
-    /// Propagation between any two machines, ns, up to 1,000,000; on a bus it decides which frames collide.
+    /// Propagation between any two machines, ns, up to 1,000,000. On a bus it determines which
+    /// frames collide.
     #[serde(default)]
     pub propagation_ns: u64,
-    /// Added to each delivery, one way, ns, up to 10,000,000,000.
+    /// Delay of each delivery, one way, ns, up to 10,000,000,000.
     #[serde(default)]
     pub delay_ns: u64,
-    /// Share of copies lost by chance, 0 to below 1.
+    /// Share of deliveries lost at random, 0 to below 1.
     #[serde(default)]
     pub loss_ratio: f64,
-    /// Most bytes on the wire that wait at each output of a switch, up to 16,777,216. Others ignore it.
+    /// Size of each output queue of a switch, bytes on the wire, up to 16,777,216. Others ignore
+    /// it.
     #[serde(default = "default_switch_queue_bytes")]
     pub switch_queue_bytes: u32,
 }
@@ -67,13 +70,13 @@ fn default_switch_queue_bytes() -> u32 {
     131_072
 }
 
-/// When a world that has not come to its end is stopped, with an error.
+/// When an unfinished world is stopped, with an error.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SimulationBounds {
     /// Events, 1 or more.
     pub events: u64,
-    /// Virtual time from the start; absent: what the workload may take at most.
+    /// Virtual time from the start; absent: the maximum that the workload allows.
     pub virtual_time_ns: Option<u64>,
 }
 
@@ -91,11 +94,11 @@ pub enum SimulatedWork {
     Stream(SimulatedStream),
     #[schemars(title = "SimulatedEchoWork")]
     Echo(SimulatedEcho),
-    /// A copy of a dataset, as the workload asks for it, by SMB 1: over TCP or a carrier of frames.
+    /// A copy of a dataset as in the workload, by SMB 1 over TCP or a frame carrier.
     #[cfg(feature = "services")]
     #[schemars(title = "SimulatedCopyWork")]
     Copy(Box<SimulatedCopy>),
-    /// Stations, as the workload asks for them, by SMB 1: over TCP or a carrier of frames.
+    /// Stations as in the workload, by SMB 1 over TCP or a frame carrier.
     #[cfg(feature = "services")]
     #[schemars(title = "SimulatedStationsWork")]
     Stations(Box<SimulatedStations>),
@@ -105,10 +108,10 @@ pub enum SimulatedWork {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimulatedStations {
-    /// The trial, all of whose stations are this host's. Of the service count the dialect, the carrier and
-    /// its segment, and the time for an answer.
+    /// The trial, with all stations on this host. Of the service, only dialect, carrier with
+    /// segment, and reply timeout are used.
     pub spec: StationsSpec,
-    /// Whose timers and windows carriers of frames have, by name; absent: those of Windows NT.
+    /// Profile with the timers and windows of frame carriers; absent: Windows NT.
     #[serde(default)]
     pub profile: Option<String>,
 }
@@ -117,9 +120,9 @@ pub struct SimulatedStations {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimulatedCopy {
-    /// The copy. Of the service count the dialect, the carrier and its segment, and the time for an answer.
+    /// The copy. Of the service, only dialect, carrier with segment, and reply timeout are used.
     pub spec: CopySpec,
-    /// Whose timers and windows carriers of frames have, by name; absent: those of Windows NT.
+    /// Profile with the timers and windows of frame carriers; absent: Windows NT.
     #[serde(default)]
     pub profile: Option<String>,
 }
@@ -130,24 +133,25 @@ pub struct SimulatedStream {
     pub transport: Transport,
     /// 4 or 6.
     pub ip_version: u8,
-    /// Payload of a message: 1 to 16,777,216 over TCP; over UDP to what fits into one frame, 1472 or 1452.
+    /// Payload of a message: over TCP 1 to 16,777,216; over UDP up to one frame, 1472 or 1452.
     pub message_size_bytes: u32,
     pub amount: Amount,
     /// Sending rate; absent: as fast as possible.
     #[serde(default)]
     pub rate: Option<Rate>,
-    /// What a sender with a rate does about messages whose slot has passed.
+    /// What a sender with a rate does with messages whose slot has passed.
     #[serde(default)]
     pub when_late: WhenLate,
-    /// Bytes that one read asks for (TCP), 1 to 16,777,216.
+    /// Bytes per read (TCP), 1 to 16,777,216.
     #[serde(default = "default_read_bytes")]
     pub read_bytes: u32,
-    /// Time from the start that is kept out of the figures.
+    /// Warm-up from the start, excluded from the results.
     pub warmup_ns: u64,
-    /// Over UDP, what arrives later than this after the end of the measured part is late, and lost.
+    /// Over UDP, a message that arrives later than this after the end of the measured part is late
+    /// and counts as lost.
     #[serde(default = "default_drain_ns")]
     pub drain_ns: u64,
-    /// Width of the bins of the interval series, 1,000,000 to 60,000,000,000.
+    /// Width of the intervals of the series, 1,000,000 to 60,000,000,000.
     pub interval_ns: u64,
 }
 
@@ -165,26 +169,26 @@ pub struct SimulatedEcho {
     pub transport: Transport,
     /// 4 or 6.
     pub ip_version: u8,
-    /// Payload of a request: 1 to 16,777,216 over TCP; over UDP to what fits into one frame, 1472 or 1452.
+    /// Payload of a request: over TCP 1 to 16,777,216; over UDP up to one frame, 1472 or 1452.
     pub message_size_bytes: u32,
-    /// Payload of a reply, likewise; absent: that of the request.
+    /// Payload of a reply, with the same limits; absent: that of the request.
     #[serde(default)]
     pub reply_size_bytes: Option<u32>,
-    /// How much is measured of each requester, after the warm-up.
+    /// Measured amount per requester, after the warm-up.
     pub amount: EchoAmount,
-    /// Requests per second of each requester on a fixed schedule, to a thousandth; absent: a closed loop,
-    /// the next request when the reply is there or overdue.
+    /// Requests per second of each requester on a fixed schedule, in steps of 0.001; absent: a
+    /// closed loop, in which the next request is sent when a reply arrives or times out.
     #[serde(default)]
     pub rate_requests_per_s: Option<f64>,
-    /// Requests of each requester on their way at a time in a closed loop: 1 to 16,384, to 64 with
-    /// messages of 1 byte; over TCP no more bytes than any machine's window and send buffer hold.
+    /// Requests in flight per requester in a closed loop: 1 to 16,384 (1-byte messages: 64). Over
+    /// TCP they must fit into the window and send buffer of each machine.
     #[serde(default = "crate::echo::one_request")]
     pub outstanding_requests: u32,
-    /// A reply later than this after the intended time of its request is a time-out.
+    /// A reply that arrives later than this after its request's intended time is a timeout.
     pub timeout_ns: u64,
-    /// Whether `timeout_ns` is a default, which is more on a path whose round trips take longer.
+    /// Whether `timeout_ns` is a default, which is increased on a path with longer round trips.
     #[serde(default)]
     pub timeout_follows_path: bool,
-    /// Time from the start that is kept out of the figures.
+    /// Warm-up from the start, excluded from the results.
     pub warmup_ns: u64,
 }

@@ -8,7 +8,7 @@ pub enum Medium {
     Tmpfs,
 }
 
-/// Make an empty directory on this host for one trial. It is removed, with all that is in it, when the
+/// Make an empty directory on this host for one trial. It is removed with all its content when the
 /// request is cancelled or the engine ends.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -22,7 +22,7 @@ pub struct TrialDirectory {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TrialDirectoryRemoved {
     pub directory: String,
-    /// Whether all of it is gone. What is not, the next trial of this user removes.
+    /// Whether everything is removed. The next trial of this user removes the rest.
     pub is_gone: bool,
 }
 
@@ -34,25 +34,26 @@ pub struct MeasureRoom {
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct RoomMeasured {
-    /// Bytes that this user may still write to its file system; `null` where the system does not tell.
+    /// Free bytes of its file system for this user; `null` if the system does not report them.
     pub free_bytes: Option<u64>,
 }
 
-/// Have this host hold free memory for files that come to it, so that a copy does not wait for it.
+/// Make memory available for files that this host will receive, so that a copy does not wait for
+/// it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadyMemory {
     pub bytes: u64,
-    /// Where the files come to. In a file system that is in memory, its own memory is made ready.
+    /// Directory of the files. On an in-memory file system, its own memory is prepared.
     #[serde(default)]
     pub directory: Option<String>,
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct MemoryReady {
-    /// How much of it: less than was asked for where less is free.
+    /// Prepared amount: less than requested if less is free.
     pub ready_bytes: u64,
-    /// Why none was made ready; `null` if some was.
+    /// Why no memory was prepared; `null` if some was.
     pub reason: Option<String>,
     pub elapsed_ns: u64,
 }
@@ -71,20 +72,21 @@ pub enum AddressFamily {
 pub struct Resolve {
     pub name: String,
     pub family: AddressFamily,
-    /// Whether to ask the hosts of this host's networks for a `NetBIOS` name, if the system does not
-    /// know it.
+    /// Whether to query the hosts of this host's networks for a `NetBIOS` name that the system does
+    /// not know.
     #[serde(default)]
     pub netbios: bool,
-    /// A name server (WINS) that is asked for a `NetBIOS` name before the system is.
+    /// A name server (WINS) to query for a `NetBIOS` name before the system.
     #[serde(default)]
     pub wins: Option<std::net::Ipv4Addr>,
-    /// Port over TCP that tells which of several addresses is of a server; absent: the first is taken.
+    /// TCP port to find out which of several addresses belongs to a server; absent: the first
+    /// address is used.
     #[serde(default)]
     pub port: Option<u16>,
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Resolved {
-    /// The first that the system gives, or the first that answers at the port.
+    /// The first address that the system returns, or the first that answers at the port.
     pub address: std::net::IpAddr,
 }

@@ -5,16 +5,17 @@ use std::net::IpAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Take up the interface of each host, with its addresses, and make all others its neighbours.
+/// Bring up the interface of each host, with its addresses, and make all other hosts its
+/// neighbours.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetUpHosts {
     /// 1 to 256.
     pub hosts: Vec<VirtualHost>,
     pub mtu_bytes: u32,
-    /// Frames that the system's own queue before each interface holds.
+    /// Frames in the system's own queue before each interface.
     pub queue_frames: u32,
-    /// Most segments in a packet that TCP hands down; absent: as the system has it.
+    /// Most segments in a packet from TCP; absent: the system's default.
     #[serde(default)]
     pub segments: Option<u32>,
 }
@@ -23,7 +24,7 @@ pub struct SetUpHosts {
 #[serde(deny_unknown_fields)]
 pub struct VirtualHost {
     pub namespace_pid: u32,
-    /// Name of its interface, which is there already.
+    /// Name of its interface, which exists already.
     pub interface: String,
     pub mac: String,
     pub addresses: Vec<HostAddress>,
@@ -39,13 +40,13 @@ pub struct HostAddress {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadHosts {
-    /// Of each host a process in its network namespace, 1 to 257.
+    /// A process in the network namespace of each host, 1 to 257.
     pub namespace_pids: Vec<u32>,
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct HostsRead {
-    /// Of each host, in the order of the request: its interfaces.
+    /// For each host, in the order of the request: its interfaces.
     pub hosts: Vec<Vec<HostInterface>>,
 }
 
@@ -53,13 +54,13 @@ pub struct HostsRead {
 pub struct HostInterface {
     pub name: String,
     pub carrier_changes: u64,
-    /// Its sending queue; `null` while it has none.
+    /// Its sending queue; `null` if it has none.
     pub queue: Option<HostQueue>,
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct HostQueue {
-    /// Its queueing discipline, as `tbf`.
+    /// Its queueing discipline, such as `tbf`.
     pub kind: String,
     pub bytes: u64,
     pub packets: u64,

@@ -1,4 +1,4 @@
-//! The control connection: commands, and the answers to them in their order.
+//! The control connection: commands and their replies, in order.
 
 use std::io;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::network::Network;
 use super::reply::{self, Reply};
 use crate::exchanges::Wait;
 
-/// Lines of one answer at most.
+/// Maximum number of lines of a reply.
 const MAX_REPLY_LINES: usize = 512;
 
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub struct Control<N: Network> {
 }
 
 impl<N: Network> Control<N> {
-    /// A dialogue on a connection whose server speaks first, if it `greets`.
+    /// A dialogue on a connection. If the server `greets`, it sends first.
     pub fn new(network: Arc<N>, wire: N::Wire, greets: bool) -> Self {
         Self {
             network,
@@ -44,11 +44,12 @@ impl<N: Network> Control<N> {
         self.lines.into_wire().map_err(|error| Fault::of_connection("AUTH TLS", &error))
     }
 
-    /// Send commands, each with its answers to be taken in order.
+    /// Send commands, whose replies must be read in order.
     ///
     /// # Errors
-    /// Answers to something else are still to come: a file is open, or a call was given up. To take
-    /// one of them for the answer to this would be to report what did not happen.
+    /// Replies to earlier commands are outstanding, because a file is open or a call was dropped.
+    /// One
+    /// of them could be mistaken for the reply to this command.
     pub async fn send(&mut self, what: &str, commands: &[&str]) -> Result<()> {
         if let Some(lost) = &self.lost {
             let message = format!("{what}: this FTP session has ended: {}", lost.message);

@@ -1,4 +1,4 @@
-//! Data connections: one for each file or listing that is moved.
+//! Data connections, one per file or listing.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::exchanges::Wait;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
     Already,
-    /// While it is made, which saves a round trip: the server listens already.
+    /// Connects while the command is sent, which saves a round trip: the server already listens.
     Meanwhile,
 }
 
@@ -23,7 +23,7 @@ pub enum Asked {
 pub struct DataConnections<N> {
     network: Arc<N>,
     server: SocketAddr,
-    /// EPSV (RFC 2428) until the server turned out not to know it, then PASV.
+    /// EPSV (RFC 2428); PASV if the server does not support it.
     extended: AtomicBool,
     has_worked: Arc<AtomicBool>,
 }
@@ -34,7 +34,7 @@ impl<N: Network> DataConnections<N> {
         Self { network, server, extended: AtomicBool::new(true), has_worked }
     }
 
-    /// Whether one has been used to its end: the server then knows what [`Self::command`] asks for.
+    /// Whether one has been used to its end: then the server supports [`Self::command`].
     pub fn have_worked(&self) -> bool {
         self.has_worked.load(Ordering::Relaxed)
     }
@@ -49,7 +49,8 @@ impl<N: Network> DataConnections<N> {
         what: &str,
         mut answer: Reply,
     ) -> Result<SocketAddr> {
-        // Each refusal of the newer one: the older does without what that may have lacked.
+        // After any refusal of the newer command, use the older, which does not need what the newer
+        // may lack.
         let is_refused = (400..600).contains(&answer.code) && answer.code != 421;
         if is_refused && self.server.is_ipv4() && self.command() == "EPSV" {
             self.extended.store(false, Ordering::Relaxed);
@@ -62,8 +63,8 @@ impl<N: Network> DataConnections<N> {
             let fault = answer.fault(&format!("{what}: {}", self.command()), Class::Protocol);
             Fault { class: Class::Protocol, ..fault }
         };
-        // An address that PASV names is passed over: behind NAT it is one of the server's own network, or none
-        // at all (0.0.0.0), and a server could have us connect anywhere (RFC 2577, section 3).
+        // The address in a PASV reply is ignored: behind NAT it belongs to the server's own network
+        // or is 0.0.0.0, and a server could make us connect anywhere (RFC 2577, section 3).
         let port = if self.command() == "EPSV" {
             reply::epsv_port(answer.words())
         } else {
@@ -74,9 +75,10 @@ impl<N: Network> DataConnections<N> {
         Ok(peer)
     }
 
-    /// Have the command `what` fill or empty a data connection to where the server listens. TLS is
-    /// agreed on while the answer comes: some servers answer first, some agree first. Who `may_begin`
-    /// to write does not wait for the answer, unless TLS is to be agreed on.
+    /// Run command `what` over a data connection to the port on which the server listens. The TLS
+    /// handshake runs while waiting for the reply, because some servers reply first and others do
+    /// the handshake first. With `may_begin`, writing does not wait for the reply, unless there is
+    /// a TLS handshake.
     pub async fn begin(
         &self,
         control: &mut Control<N>,
@@ -106,7 +108,7 @@ impl<N: Network> DataConnections<N> {
             tokio::select! {
                 biased;
                 answer = &mut answer => (answer?, handshake.await?),
-                // If it failed, the answer says why.
+                // If it failed, the reply says why.
                 shaken = &mut handshake => (answer.await?, shaken?),
             }
         };

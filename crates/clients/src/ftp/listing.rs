@@ -1,4 +1,4 @@
-//! What is in a directory: MLSD, which is defined (RFC 3659 section 7), and LIST, which is not.
+//! Directory listings by MLSD, which is standardised (RFC 3659 section 7), and LIST, which is not.
 
 use lanlab_files::{Class, Entry, Fault, Result, is_name};
 
@@ -7,7 +7,7 @@ use super::unix_listing::{self, Line};
 pub fn mlsd(text: &str) -> Result<Vec<Entry>> {
     let mut entries = Vec::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        // One blank parts facts and name. Some servers begin each line with another.
+        // One space separates facts and name. Some servers begin each line with another space.
         let parted = line.split_once(' ').and_then(|(facts, name)| match facts {
             "" => name.split_once(' ').filter(|(facts, _)| facts.contains('=')),
             _ => Some((facts, name)),
@@ -23,7 +23,7 @@ pub fn mlsd(text: &str) -> Result<Vec<Entry>> {
         let is_directory = match kind.as_str() {
             "file" => false,
             "dir" => true,
-            // The directory itself, the one above, and what is neither file nor directory.
+            // The directory itself, its parent, and special files.
             _ => continue,
         };
         let size_bytes = match fact("size") {
@@ -38,10 +38,10 @@ pub fn mlsd(text: &str) -> Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// Read what LIST gave, if it is in the form of `ls -l` or of `dir`, the two that are common.
+/// Parse the reply to LIST in the two common formats, `ls -l` and `dir`.
 ///
 /// # Errors
-/// A line is neither an entry nor what stands around them: what it hides is not known.
+/// A line is neither an entry nor a known extra line, so it may hide an entry.
 pub fn list(text: &str) -> Result<Vec<Entry>> {
     let mut entries = Vec::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
@@ -63,7 +63,7 @@ pub fn list(text: &str) -> Result<Vec<Entry>> {
     }
 }
 
-/// `11-21-26  10:00AM  <DIR>  a name`, also with four digits of the year, or a clock of 24 hours.
+/// `11-21-26  10:00AM  <DIR>  a name`, also with a four-digit year or a 24-hour clock.
 fn dos(line: &str) -> Option<Entry> {
     let (date, rest) = line.split_once(' ')?;
     if !date.contains(['-', '/', '.']) {
@@ -73,7 +73,7 @@ fn dos(line: &str) -> Option<Entry> {
     let (size, name) = rest.trim_start().split_once(' ')?;
     let is_directory = size == "<DIR>";
     let size_bytes = if is_directory { 0 } else { size.parse().ok()? };
-    // A directory's name is set in to where a file's begins.
+    // A directory's name starts in the same column as a file's.
     let name = if is_directory { name.trim_start() } else { name };
     (!name.is_empty()).then(|| Entry { name: name.to_owned(), size_bytes, is_directory })
 }
@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(mlsd(text).unwrap(), wanted);
         assert_eq!(mlsd("type=file;size=many; x\r\n").unwrap_err().class, Class::Protocol);
         assert_eq!(mlsd("nonsense\r\n").unwrap_err().class, Class::Protocol);
-        // A blank before the facts, and one that belongs to a name.
+        // A space before the facts, and one in a name.
         let text = " type=file;size=3; a\r\n type=dir;modify=1;  b\r\n\r\n";
         assert_eq!(mlsd(text).unwrap(), [entry("a", 3, false), entry(" b", 0, true)]);
         assert_eq!(mlsd(" no facts\r\n").unwrap_err().class, Class::Protocol);

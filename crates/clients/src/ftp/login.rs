@@ -1,4 +1,4 @@
-//! From a connection to a session: TLS, name and password, binary, what the server can do, where.
+//! From connection to session: TLS, login, binary mode, server features, working directory.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,16 +21,16 @@ const ANONYMOUS: (&str, &str) = ("anonymous", "anonymous@");
 
 pub async fn connect(target: &Target) -> Result<Session> {
     let server = transport::peer(target, target.port.unwrap_or(USUAL_PORT))?;
-    // The kept target needs no password.
+    // A kept target contains no password.
     let kept = Target { credentials: None, ..target.clone() };
     let network = Sockets::new(kept, target.service == ServiceKind::Ftps)?;
     begin(network, server, target).await
 }
 
-/// Connect to the control port of a server and log in, as a target has it.
+/// Connect to the control port of a server and log in, according to the target.
 ///
 /// # Errors
-/// It cannot be reached, or does not let this client in.
+/// The server cannot be reached, or refuses the login.
 pub async fn begin<N: Network>(
     network: N,
     server: SocketAddr,
@@ -63,7 +63,7 @@ pub async fn begin<N: Network>(
     }
 
     if greeting.lines.iter().any(|line| line.contains("ProFTPD")) {
-        // Known before the first upload shows it.
+        // Must be known before the first upload.
         network.expect_no_tickets();
     }
     if network.has_tls() {
@@ -77,7 +77,7 @@ pub async fn begin<N: Network>(
     control.demand("TYPE I", "TYPE I", Class::Protocol).await?;
     let abilities = abilities(&mut control).await?;
     if abilities.utf8 {
-        // Some use UTF-8 only after this command; the others may refuse it.
+        // Some servers use UTF-8 only after this command; others may refuse it.
         control.ask("OPTS UTF8 ON", "OPTS UTF8 ON").await?;
     }
     if let Some(base) = base {
@@ -100,7 +100,7 @@ pub async fn begin<N: Network>(
     Ok(Session { control: Mutex::new(control), data, facts, abilities, has_mlsd, base })
 }
 
-/// Go on over TLS (RFC 4217 section 4).
+/// Switch to TLS (RFC 4217 section 4).
 async fn secure<N: Network>(network: &Arc<N>, mut control: Control<N>) -> Result<Control<N>> {
     let reply = control.ask("AUTH TLS", "AUTH TLS").await?;
     if reply.code != 234 {
@@ -112,7 +112,7 @@ async fn secure<N: Network>(network: &Arc<N>, mut control: Control<N>) -> Result
     Ok(Control::new(Arc::clone(network), wire, false))
 }
 
-/// What a server says that takes no session now (421, RFC 959 section 4.2.1).
+/// Reply of a server that accepts no session now (421, RFC 959 section 4.2.1).
 fn full(fault: Fault) -> Fault {
     Fault { class: Class::Refused, ..fault }
         .hint("the server accepts no more sessions now: try later, or copy fewer files at once")
@@ -153,7 +153,7 @@ async fn abilities(control: &mut Control<impl Network>) -> Result<Abilities> {
             let line = line.trim().to_ascii_uppercase();
             match line.split(' ').next() {
                 Some("SIZE") => abilities.size = true,
-                // RFC 3659 section 7.8: who names MLST has MLSD too.
+                // RFC 3659 section 7.8: a server with MLST also has MLSD.
                 Some("MLST" | "MLSD") => abilities.mlsd = true,
                 Some("UTF8") => abilities.utf8 = true,
                 _ => {}
@@ -163,8 +163,8 @@ async fn abilities(control: &mut Control<impl Network>) -> Result<Abilities> {
     Ok(abilities)
 }
 
-/// Where it is: within quotation marks, one of them in the name doubled (RFC 959 appendix II). Some servers
-/// forget the marks.
+/// The directory is in quotation marks; a mark in the name is doubled (RFC 959 appendix II). Some
+/// servers omit the marks.
 async fn working_directory(control: &mut Control<impl Network>) -> Result<String> {
     let reply = control.demand("PWD", "PWD", Class::Protocol).await?;
     let name = quoted(reply.words()).or_else(|| unquoted(reply.words())).ok_or_else(|| {

@@ -1,9 +1,9 @@
-//! FTP (RFC 959), with TLS for both connections if asked for (RFC 4217).
+//! FTP (RFC 959), optionally with TLS on both connections (RFC 4217).
 //!
-//! A session is one control connection and moves one file at a time: a data connection for each, in
-//! binary, to the server's own address. What a transfer asks of the server goes out in one segment
-//! where no answer decides whether the next is asked: a server takes one line after another, and
-//! waits for the data connection that it was to listen for.
+//! A session is one control connection and transfers one file at a time over its own data
+//! connection, in binary, to the server's own address. The commands of a transfer are sent in one
+//! segment unless a reply decides about the next. A server reads one line after another, and waits
+//! for the data connection on its port.
 
 pub mod control;
 mod data;
@@ -29,8 +29,7 @@ use transfer::Transfer;
 pub use login::{begin, connect};
 pub use network::{Network, Sockets};
 
-/// Octets of a call when a whole file is moved: enough that the call costs nothing compared with
-/// the copying.
+/// Bytes per call when a whole file is transferred: enough that the call itself costs nothing.
 const BLOCK_BYTES: u32 = 1 << 18;
 
 const MAX_LISTING_OCTETS: usize = 1 << 26;
@@ -45,7 +44,7 @@ pub struct Session<N: Network = Sockets> {
     base: String,
 }
 
-/// What the server said that it can do (RFC 2389).
+/// The server's features (RFC 2389).
 #[derive(Debug, Clone, Copy, Default)]
 struct Abilities {
     size: bool,
@@ -65,8 +64,8 @@ impl<N: Network> Session<N> {
         format!("{verb} {path}")
     }
 
-    /// Ask for a data connection, in one segment with what else is asked: before it, how long a file
-    /// is; behind it, if `at_once`, to move it. What the server says to the first two.
+    /// Request a data connection together with other commands in one segment: before it the size of
+    /// a file, after it (if `at_once`) the transfer. Returns the first two replies.
     async fn ask_for_port(
         &self,
         control: &mut Control<N>,
@@ -87,7 +86,7 @@ impl<N: Network> Session<N> {
         Ok((size_bytes, control.reply(what).await?))
     }
 
-    /// Where a data connection is to be made, and how long a file is, if that is asked.
+    /// Where to open the data connection, and the size of a file, if requested.
     async fn prepare(
         &self,
         control: &mut Control<N>,
@@ -98,8 +97,8 @@ impl<N: Network> Session<N> {
         Ok((size_bytes, self.data.peer(control, what, port).await?))
     }
 
-    /// Begin to move a file with all that this takes in one segment, which saves a round trip with
-    /// each; not before the server has shown that it knows how a data connection is asked for.
+    /// Start a transfer with all its commands in one segment, which saves a round trip each; only
+    /// after the server has shown which data connection command it supports.
     async fn begin_at_once(
         &self,
         control: &mut Control<N>,
@@ -109,7 +108,7 @@ impl<N: Network> Session<N> {
     ) -> Result<Transfer<N>> {
         let (length, port) = self.ask_for_port(control, what, sized, true).await?;
         if !port.is_done() {
-            // Nothing is moved then, which the server says next, if it says anything more.
+            // Then nothing is transferred, and the server says so next, if at all.
             let _ = control.reply(what).await;
             return Err(port.fault(&format!("{what}: {}", self.data.command()), Class::Protocol));
         }
@@ -135,8 +134,8 @@ impl<N: Network> Session<N> {
         control.demand(&command, &command, Class::Missing).await.map(drop)
     }
 
-    /// Do something to a directory; where the server's words leave open why not, look whether it is
-    /// there.
+    /// Run a command on a directory. If the error text does not say why it failed, check whether
+    /// the directory exists.
     async fn with_directory(&self, verb: &str, path: &ServicePath) -> Result<()> {
         let what = Self::command(verb, path);
         let mut control = self.control.lock().await;
@@ -161,7 +160,7 @@ impl<N: Network> Session<N> {
         let mut transfer =
             self.data.begin(control, command, peer, Asked::Meanwhile, None, false).await?;
         let octets = transfer.read_to_end(control, command, MAX_LISTING_OCTETS).await?;
-        // Names that are not UTF-8 are none of ours; they show, and cannot be opened.
+        // Names that are not UTF-8 are not ours; they are listed but cannot be opened.
         Ok(String::from_utf8_lossy(&octets).into_owned())
     }
 }
@@ -190,7 +189,7 @@ impl<N: Network> files::Session for Session<N> {
         let mut control = self.control.lock().await;
         let (reads, creates) = (access == Access::Read, matches!(access, Access::Create { .. }));
         let sized = (reads || creates).then_some(path);
-        // STOR replaces what is there (RFC 959, section 4.1.3): to create, that is asked for first.
+        // STOR replaces existing files (RFC 959, section 4.1.3), so check first when creating.
         let transfer = if self.data.have_worked() && !creates {
             self.begin_at_once(&mut control, &what, sized, !reads).await?
         } else {
@@ -267,7 +266,8 @@ impl<N: Network> files::Session for Session<N> {
             let command =
                 path.map_or_else(|| "MLSD".to_owned(), |path| Self::command("MLSD", path));
             match self.read_listing(&mut control, &command).await {
-                // Who names MLST need not have MLSD. Its other refusals LIST repeats, if they are true.
+                // A server with MLST may lack MLSD. LIST repeats its other errors, if they are
+                // real.
                 Err(fault) if fault.class == Class::Unsupported => {
                     self.has_mlsd.store(false, Ordering::Relaxed);
                 }
@@ -275,7 +275,7 @@ impl<N: Network> files::Session for Session<N> {
                 text => return listing::mlsd(&text?),
             }
         }
-        // LIST may take its path for options or for a pattern, so it is given none.
+        // LIST may take its path for options or for a pattern, so it gets none.
         if let Some(path) = path {
             let command = Self::command("CWD", path);
             control.demand(&command, &command, Class::Missing).await?;
@@ -285,7 +285,7 @@ impl<N: Network> files::Session for Session<N> {
             self.go_back(&mut control).await?;
         }
         match text {
-            // What some say of a directory that is there and empty.
+            // Some servers reply this for an empty directory.
             Err(fault) if fault.message.to_lowercase().contains("no files") => Ok(Vec::new()),
             text => listing::list(&text?),
         }
@@ -299,7 +299,7 @@ impl<N: Network> files::Session for Session<N> {
         self.with_directory("RMD", path).await
     }
 
-    /// SIZE (RFC 3659, section 4), which says nothing of a directory.
+    /// SIZE (RFC 3659, section 4), which does not work for directories.
     async fn stat(&self, path: &ServicePath) -> Result<Entry> {
         let what = Self::command("SIZE", path);
         if !self.abilities.size {
@@ -326,7 +326,7 @@ impl<N: Network> files::Session for Session<N> {
 
     async fn end(self) -> Result<()> {
         let mut control = self.control.into_inner();
-        // All has been confirmed before: a server may answer as it likes, or close at once.
+        // Everything was confirmed before, so any reply or close is fine.
         let _ = control.ask("QUIT", "QUIT").await;
         let _ = control.shutdown().await;
         Ok(())

@@ -1,4 +1,4 @@
-//! What a session of FTP reaches its server by: sockets of this host, or a simulated machine.
+//! The network of an FTP session: sockets of this host, or a simulated machine.
 
 use std::fmt::Debug;
 use std::future::Future;
@@ -16,7 +16,7 @@ use tokio_rustls::{TlsConnector, TlsStream};
 
 use crate::{small, transport, trust};
 
-/// Connections to a server, and a clock to wait by.
+/// Connections to a server, and a clock for timeouts.
 pub trait Network: Debug {
     /// A connection.
     type Wire: AsyncRead + AsyncWrite + Unpin + Debug;
@@ -27,44 +27,44 @@ pub trait Network: Debug {
     /// It cannot be reached.
     fn connect(&self, peer: SocketAddr) -> impl Future<Output = Result<Self::Wire>>;
 
-    /// Whether data connections speak TLS.
+    /// Whether data connections use TLS.
     fn has_tls(&self) -> bool;
 
-    /// Speak TLS on a connection, if data connections do.
+    /// Start TLS on a connection, if data connections use it.
     ///
     /// # Errors
-    /// The server does not agree to it, or is not the one that is trusted.
+    /// The server refuses TLS or is not trusted.
     fn secure(&self, what: &str, wire: Self::Wire) -> impl Future<Output = Result<Self::Wire>>;
 
-    /// How a connection is protected, in words, and whether it sends at once (`TCP_NODELAY`).
+    /// Protection of a connection in words, and whether it sends at once (`TCP_NODELAY`).
     fn facts(&self, wire: &Self::Wire) -> (String, Option<bool>);
 
-    /// Expect that uploads bring no tickets of TLS: before [`Network::secure`].
+    /// Expect that uploads bring no TLS tickets. Call before [`Network::secure`].
     fn expect_no_tickets(&self) {}
 
-    /// Learn from a connection that was written whether uploads bring tickets of TLS.
+    /// Learn from an upload's connection whether uploads bring TLS tickets.
     fn note_tickets(&self, _wire: &Self::Wire) {}
 
-    /// How long an answer is waited for.
+    /// Timeout for a reply.
     fn patience(&self) -> Duration;
 
-    /// Time since a moment that stays the same.
+    /// Time since a fixed moment.
     fn now(&self) -> Duration;
 
-    /// Bounded wait: `work`, within the patience.
+    /// Run `work` with the reply timeout.
     ///
     /// # Errors
-    /// Those of `work`, and that it took longer.
+    /// Errors of `work`, and a timeout.
     fn within<T>(
         &self,
         what: &str,
         work: impl Future<Output = Result<T>>,
     ) -> impl Future<Output = Result<T>>;
 
-    /// Read from a connection as soon as something comes, and see whether it moves.
+    /// Read from a connection as soon as data arrives, and check its rate.
     ///
     /// # Errors
-    /// Those of `reading`, and that it is too slow.
+    /// Errors of `reading`, and too low a rate.
     fn moving(
         &self,
         what: &str,
@@ -89,8 +89,8 @@ pub struct Sockets {
 
 #[derive(Debug)]
 struct Tls {
-    /// With what resumes it: the same for all connections of a session, which some servers demand of a data
-    /// connection as a sign that it is from the same client.
+    /// With session resumption shared by all connections of a session, because some servers require
+    /// that to recognise the client of a data connection.
     newest: Arc<ClientConfig>,
     chosen: OnceLock<Arc<ClientConfig>>,
     name: ServerName<'static>,
@@ -108,8 +108,8 @@ impl Sockets {
     }
 }
 
-/// How TLS is spoken: each connection uses up one ticket, and asks for the next. Servers that know
-/// RFC 9149 give it on connections where they only receive, too.
+/// Each connection uses up one ticket and requests the next. Servers with RFC 9149 also send one on
+/// connections on which they only receive.
 fn asking_for_tickets(
     target: &Target,
     versions: &[&'static SupportedProtocolVersion],
@@ -119,8 +119,8 @@ fn asking_for_tickets(
     Ok(Arc::new(config))
 }
 
-/// Servers that gave no ticket of TLS 1.3 with an upload, as `ProFTPD`: a session of theirs would end after
-/// two files. With TLS 1.2 one ticket resumes any number of connections.
+/// Servers that sent no TLS 1.3 ticket with an upload, such as `ProFTPD`: a session with them would
+/// end after two files. With TLS 1.2, one ticket resumes any number of connections.
 static WITHOUT_TICKETS: Mutex<Vec<Server>> = Mutex::new(Vec::new());
 
 type Server = (Option<String>, Option<u16>);
@@ -219,7 +219,7 @@ mod tests {
 
     use super::*;
 
-    /// As `ProFTPD` with an upload: no ticket comes, and each connection must resume TLS.
+    /// Like `ProFTPD` with an upload: no ticket arrives, and each connection must resume TLS.
     async fn server_without_tickets() -> (SocketAddr, String) {
         let key = KeyPair::generate().unwrap();
         let params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();

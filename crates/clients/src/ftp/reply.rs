@@ -1,4 +1,4 @@
-//! What a server answers (RFC 959 section 4.2), and what it means.
+//! Replies of a server (RFC 959 section 4.2), and their meaning.
 
 use lanlab_files::{Class, Fault};
 
@@ -19,8 +19,8 @@ impl Reply {
         (200..300).contains(&self.code)
     }
 
-    /// Whether the server demands that a data connection resumes TLS (RFC 4217, section 10), and this one
-    /// did not. `ProFTPD` puts that into the words of another code.
+    /// Whether the server requires that data connections resume TLS (RFC 4217, section 10) and this
+    /// one did not. `ProFTPD` says this only in the text of another code.
     pub fn is_not_resumed(&self) -> bool {
         let is_forbidden = self.words().ends_with("data connection: Operation not permitted");
         self.code == 522 || (self.code == 425 && is_forbidden)
@@ -30,8 +30,8 @@ impl Reply {
         self.lines.last().map_or("", String::as_str)
     }
 
-    /// What the server refused to do, and why. A bare 550 is `usual`: RFC 959 has this one code for
-    /// "not found" and "no access", and only the words differ.
+    /// The fault of a refused command. `usual` is the meaning of a bare 550: RFC 959 has one code
+    /// for "not found" and "no access", and only the text differs.
     pub fn fault(&self, what: &str, usual: Class) -> Fault {
         let words: String =
             self.words().chars().filter(|c| !c.is_control()).take(MAX_WORDS).collect();
@@ -64,8 +64,8 @@ impl Reply {
             452 | 552 => Class::NoSpace,
             450 | 451 | 550 | 551 | 553 if says(&["space", "quota", "disk full"]) => Class::NoSpace,
             530 | 532 | 332 | 430 => Class::Login,
-            // RFC 4217 section 10 and RFC 2228: how data is protected does not suit the server. Whom
-            // to trust would not change that.
+            // RFC 4217 section 10 and RFC 2228: the server rejects the protection level of data.
+            // Another trust setting would not help.
             500 | 502 | 504 | 521 | 522 | 533..=537 => Class::Unsupported,
             501 => Class::Name,
             550 | 553 if says(&["exists", "not empty"]) => Class::Exists,
@@ -83,7 +83,7 @@ impl Reply {
     }
 }
 
-/// A line of a reply: its code, whether it is the last of the reply, and its words.
+/// A line of a reply: its code, whether it is the last line, and its text.
 pub fn parse(line: &str) -> Option<(u16, bool, &str)> {
     let code = line.get(..3).filter(|code| code.bytes().all(|octet| octet.is_ascii_digit()))?;
     let code = code.parse().ok().filter(|code| (100..600).contains(code))?;
@@ -94,7 +94,7 @@ pub fn parse(line: &str) -> Option<(u16, bool, &str)> {
     }
 }
 
-/// Port of the answer to EPSV (RFC 2428 section 3): `(|||6446|)`, any sign for `|`.
+/// Port in the reply to EPSV (RFC 2428 section 3): `(|||6446|)`, with any delimiter.
 pub fn epsv_port(words: &str) -> Option<u16> {
     let inside = words.split_once('(')?.1.split_once(')')?.0;
     let sign = inside.chars().next()?;
@@ -103,8 +103,8 @@ pub fn epsv_port(words: &str) -> Option<u16> {
     port.parse().ok().filter(|port| *port != 0)
 }
 
-/// Port of the answer to PASV (RFC 959 section 4.1.2): `h1,h2,h3,h4,p1,p2`, in brackets or not (RFC 1123
-/// section 4.1.2.6).
+/// Port in the reply to PASV (RFC 959 section 4.1.2): `h1,h2,h3,h4,p1,p2`, with or without brackets
+/// (RFC 1123 section 4.1.2.6).
 pub fn pasv_port(words: &str) -> Option<u16> {
     let start = words.find(|c: char| c.is_ascii_digit())?;
     let mut octets = [0; 6];

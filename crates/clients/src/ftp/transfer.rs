@@ -1,4 +1,5 @@
-//! A file or listing on its way over a data connection, until both ends agree that it is whole.
+//! A transfer of a file or listing over a data connection, until both ends agree that it is
+//! complete.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,14 +12,15 @@ use super::network::Network;
 use super::reply::Reply;
 use crate::exchanges::Wait;
 
-/// Octets that may still come on a connection for writing: TLS's tickets and farewell.
+/// Maximum bytes that may still arrive on a connection for writing: TLS tickets and the TLS close.
 const MAX_FAREWELL_OCTETS: usize = 1 << 16;
 
-/// Octets that are written before the server has accepted the transfer, which saves a round trip
-/// with each small file: no more than any window takes, so that writing does not wait.
+/// Bytes written before the server has accepted the transfer, which saves a round trip for each
+/// small file. At most what fits into any window, so that writing does not block.
 const MAX_UNHEARD_OCTETS: usize = 16 << 10;
 
-/// The answer that data comes or is awaited; a server may call so little done already.
+/// The reply that data is sent or expected; a server may also report a short transfer as done
+/// already.
 pub async fn preliminary(
     control: &mut Control<impl Network>,
     what: &str,
@@ -31,9 +33,9 @@ pub async fn preliminary(
     Err(refused(&reply, what, Class::Missing, has_worked))
 }
 
-/// What the answer to a transfer says. A ticket of TLS is good for one connection, and one that the
-/// server refuses before TLS uses up a ticket and brings none: after some refusals nothing is left to
-/// resume TLS with, which a new session mends.
+/// The meaning of the reply to a transfer. A TLS ticket is valid for one connection. A connection
+/// that the server refuses before TLS uses up a ticket and brings none. After several refusals no
+/// ticket is left; a new session solves that.
 fn refused(reply: &Reply, what: &str, usual: Class, has_worked: &AtomicBool) -> Fault {
     let fault = reply.fault(what, usual);
     if reply.is_not_resumed() && has_worked.load(Ordering::Relaxed) {
@@ -80,7 +82,7 @@ impl<N: Network> Transfer<N> {
         Self { network, wire: Some(wire), position: 0, length, beginning, has_worked, wait, pace }
     }
 
-    /// Read what comes next; zero where the file ends, which the server has confirmed then.
+    /// Read the next data; zero at the end of the file, which the server has then confirmed.
     pub async fn read(
         &mut self,
         control: &mut Control<N>,
@@ -100,7 +102,7 @@ impl<N: Network> Transfer<N> {
             length.filter(|said| if count == 0 { position != *said } else { position > *said });
         if count == 0 {
             self.wire = None;
-            // Why it ended early is in the answer, if it is anywhere.
+            // The reply, if any, says why it ended early.
             self.confirm(control, what).await?;
             self.wait.moved(position);
         }
@@ -139,7 +141,7 @@ impl<N: Network> Transfer<N> {
 
     pub async fn write(&mut self, control: &mut Control<N>, what: &str, data: &[u8]) -> Result<()> {
         if self.position > 0 || data.len() > MAX_UNHEARD_OCTETS {
-            // A server that has refused the transfer may read no more: a write would block.
+            // A server that refused the transfer may not read any more, and a write would block.
             self.hear(control, what).await?;
         }
         let Some(wire) = self.wire.as_mut() else {
@@ -164,20 +166,20 @@ impl<N: Network> Transfer<N> {
         if self.length.is_none_or(|length| self.position < length) {
             return self.give_up(control, what).await;
         }
-        // All is there; more than that would be too much.
+        // The file is complete; more data would be too much.
         let mut beyond = [0; 1];
         self.read(control, what, &mut beyond).await.map(drop)
     }
 
-    /// Stop reading. What the server says to that is of no interest, but must not be taken for the
-    /// answer to something else.
+    /// Stop reading. The server's reply to that does not matter, but must not be mistaken for the
+    /// reply to another command.
     pub async fn give_up(&mut self, control: &mut Control<N>, what: &str) -> Result<()> {
         let Some(mut wire) = self.wire.take() else { return Ok(()) };
         if self.network.has_tls() {
-            // Each connection uses up one of TLS's tickets, and brings one before the first octet: a
-            // server that demands that TLS is resumed would refuse a client that had none left.
+            // Each connection uses up a TLS ticket and brings one before the first byte. A server
+            // that requires TLS resumption would refuse a client without tickets.
             let ticket = async {
-                // What comes else, or that nothing does, is given up.
+                // Other data, or no data, is ignored.
                 let _ = wire.read(&mut [0; 1]).await;
                 Ok(())
             };
@@ -195,7 +197,7 @@ impl<N: Network> Transfer<N> {
             return Err(Fault::new(Class::Reset, format!("{what}: the connection has ended")));
         };
         let ending = async {
-            // TLS holds back what it has not yet sent.
+            // TLS buffers data that it has not yet sent.
             wire.shutdown().await.map_err(|error| Fault::of_connection(what, &error))
         };
         if let Err(fault) = self.network.within(what, ending).await {
@@ -204,8 +206,8 @@ impl<N: Network> Transfer<N> {
         self.confirm(control, what).await?;
         self.wait.answered(self.position as usize);
         if self.network.has_tls() {
-            // A ticket that is not read could resume no later connection, and a connection closed
-            // with something unread is reset.
+            // An unread ticket could not resume a later connection, and closing a connection with
+            // unread data resets it.
             let farewell = async {
                 let (mut rest, mut total) = ([0; 4096], 0);
                 while total < MAX_FAREWELL_OCTETS {
@@ -224,7 +226,7 @@ impl<N: Network> Transfer<N> {
 
     async fn hear(&mut self, control: &mut Control<N>, what: &str) -> Result<()> {
         if matches!(self.beginning, Beginning::Unheard) {
-            // The server answers once, whether this succeeds or fails.
+            // The server replies once, whether this succeeds or fails.
             self.beginning = Beginning::Announced;
             let answer = preliminary(control, what, &self.has_worked).await;
             self.beginning = Beginning::of(answer.inspect_err(|_| self.wire = None)?);
@@ -245,7 +247,7 @@ impl<N: Network> Transfer<N> {
         Ok(())
     }
 
-    /// Why writing failed: what the server says of it, if it says something, else what was seen.
+    /// Why writing failed: the server's reply, if there is one, otherwise the local error.
     async fn reason(&mut self, control: &mut Control<N>, what: &str, seen: Fault) -> Fault {
         self.wire = None;
         if seen.class == Class::TimedOut {

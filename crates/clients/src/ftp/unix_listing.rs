@@ -1,5 +1,5 @@
-//! Lines of LIST in the forms of `ls -l`: with or without a group, in the language and the style of dates
-//! of their server. The date is what they have in common: the size stands before it, the name behind it.
+//! Lines of LIST in the formats of `ls -l`: with or without a group, in the server's language and
+//! date format. The date is the common part: the size is before it, the name after it.
 
 use lanlab_files::Entry;
 
@@ -11,8 +11,9 @@ pub enum Line {
 }
 
 const MOST_FIELDS: usize = 12;
-/// Which field the date begins with, the likeliest first: behind mode, links, owner, group and size; without
-/// a group; with a group of two words; without owner or links. A user and a size may look like a date.
+/// Number of the field with which the date begins, most likely first: after mode, links, owner,
+/// group and size; without a group; with a group of two words; without owner or links. A user and a
+/// size can look like a date.
 const DATE_AT: [usize; 7] = [5, 4, 6, 3, 2, 7, 8];
 
 pub fn read(line: &str) -> Line {
@@ -23,15 +24,15 @@ pub fn read(line: &str) -> Line {
     }
 }
 
-/// A line without a mode: `total 12`, `insgesamt 12`, `合計 12`, or not understood.
+/// A line without a mode: `total 12`, `insgesamt 12`, `合計 12`, or an unknown one.
 pub fn without_mode(line: &str) -> Line {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let is_sum = matches!(fields.as_slice(), [_, number] | [_, number, _] if is_number(number));
     if is_sum { Line::NoEntry } else { Line::Unknown }
 }
 
-/// The first character of a mode, if the line begins with one: `-rw-r--r--`, also with a sign of more
-/// rights behind it (`+`, `.`, `@`).
+/// The first character of a mode, if the line begins with one: `-rw-r--r--`, also followed by a
+/// sign for further rights (`+`, `.`, `@`).
 fn kind_of(line: &str) -> Option<char> {
     let mode = line.split(' ').next()?;
     let mut characters = mode.chars();
@@ -63,7 +64,7 @@ fn fields(line: &str) -> Vec<Field<'_>> {
 fn entry(line: &str, is_directory: bool) -> Option<Entry> {
     let fields = fields(line);
     let texts: Vec<&str> = fields.iter().map(|field| field.text).collect();
-    // The size, which a directory may lack, stands before the date.
+    // The size before the date, which may be missing for a directory.
     for at in DATE_AT.into_iter().filter(|at| *at < texts.len()) {
         let size_bytes = match texts[at - 1].parse() {
             _ if is_directory => 0,
@@ -71,7 +72,7 @@ fn entry(line: &str, is_directory: bool) -> Option<Entry> {
             Err(_) => continue,
         };
         let Some(count) = date_fields(&texts[at..]) else { continue };
-        // One blank parts the date from the name; more would belong to the name.
+        // One space separates date and name; further spaces belong to the name.
         let name = line[fields[at + count - 1].end..].strip_prefix(' ')?;
         if name.is_empty() {
             return None;
@@ -133,7 +134,7 @@ fn is_day(text: &str) -> bool {
     day.len() <= 2 && is_number(day)
 }
 
-/// A month, in any language: no number, though one may stand in it.
+/// A month in any language: it may contain digits, but is no number.
 fn is_word(text: &str) -> bool {
     text.chars().any(char::is_alphabetic)
 }

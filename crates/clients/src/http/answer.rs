@@ -1,4 +1,4 @@
-//! An answer: its head, and the octets after it as they come.
+//! A response: its header, and its body as it arrives.
 
 use hyper::StatusCode;
 use hyper::header::{CONTENT_RANGE, HeaderName};
@@ -63,8 +63,8 @@ impl Answer {
         }
     }
 
-    /// Whether nothing more need come, after `at` octets were read: all that the server said it would
-    /// send, or whole chunks.
+    /// Whether the response is complete after `at` bytes: everything that the server announced, or
+    /// all chunks.
     pub fn may_end_at(&self, at: u64) -> bool {
         match &self.body {
             Body::Chunks(chunks) => chunks.is_between(),
@@ -72,7 +72,7 @@ impl Answer {
         }
     }
 
-    /// First and last octet of `Content-Range` (RFC 9110, section 14.4).
+    /// First and last byte of `Content-Range` (RFC 9110, section 14.4).
     pub fn said_range(&self) -> Option<(u64, u64)> {
         let range = self.header(CONTENT_RANGE)?.strip_prefix("bytes ")?;
         let (first, last) = range.split('/').next()?.split_once('-')?;
@@ -80,7 +80,7 @@ impl Answer {
         (first <= last).then_some((first, last))
     }
 
-    /// Read the next octets into `buffer`, which has room for one; zero at the end.
+    /// Read the next bytes into `buffer`, which must not be empty; zero at the end.
     pub async fn read(&mut self, http: &Http, what: &str, buffer: &mut [u8]) -> Result<usize> {
         let mut pace = std::mem::take(&mut self.pace);
         let reading = async {
@@ -104,7 +104,7 @@ impl Answer {
         Ok(filled)
     }
 
-    /// Keep the connection, after [`Answer::read`] gave zero.
+    /// Keep the connection, after [`Answer::read`] returned zero.
     pub async fn done(self, http: &Http, what: &str) -> Result<()> {
         self.body_wait.moved(self.received_bytes);
         http.keep(what, self.connection, self.head.keeps_alive).await
@@ -129,7 +129,7 @@ impl Answer {
         Ok(whole)
     }
 
-    /// What is said in an answer of which the status is enough: nothing, if that does not end.
+    /// The body of a response whose status is enough; empty if the body does not end.
     pub async fn reason(self, http: &Http, what: &str) -> Result<Vec<u8>> {
         match self.whole(http, what, REFUSAL_BYTES).await {
             Err(fault) if fault.class.is_passing() => Err(fault),
@@ -183,7 +183,7 @@ impl Answer {
     }
 }
 
-/// What a status says (RFC 9110, section 15; RFC 4918, section 11) where no more is known.
+/// The default meaning of a status (RFC 9110, section 15; RFC 4918, section 11).
 pub fn refusal(what: &str, status: StatusCode) -> Fault {
     let class = match status.as_u16() {
         401 | 407 => Class::Login,
@@ -194,7 +194,7 @@ pub fn refusal(what: &str, status: StatusCode) -> Fault {
         412 => Class::Exists,
         413 | 507 => Class::NoSpace,
         414 => Class::Name,
-        // RFC 6585, section 4; RFC 9110, section 15.6.4: later it may do it.
+        // RFC 6585, section 4; RFC 9110, section 15.6.4: a later attempt may succeed.
         429 | 503 => Class::Refused,
         _ => Class::Protocol,
     };

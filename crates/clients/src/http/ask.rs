@@ -1,4 +1,4 @@
-//! Requests, and the answers that come to them.
+//! Requests and their responses.
 
 use hyper::Request;
 use lanlab_files::Result;
@@ -23,16 +23,16 @@ impl Http {
         transport::within(self.target(), what, asking).await
     }
 
-    /// Wait for the answer to a request of which all has been sent; [`transport::within`] is the
-    /// caller's.
+    /// Wait for the response to a request that was sent completely. The caller adds
+    /// [`transport::within`].
     pub async fn answered(&self, what: &str, mut connection: Connection) -> Result<Answer> {
         let head = connection.head().await.map_err(|broken| broken.fault(what))?;
         self.see(&head, connection.wait());
         Ok(Answer::new(connection, head))
     }
 
-    /// The answer to a request of which not all has been sent. The server waits for the rest, or does
-    /// not: nothing can be asked after it.
+    /// The response to a request that was not sent completely. The server may wait for the rest, so
+    /// no further request is possible.
     pub fn early(&self, connection: Connection, head: Head) -> Answer {
         self.see(&head, connection.wait());
         Answer::new(connection, Head { keeps_alive: false, ..head })

@@ -1,5 +1,5 @@
-//! One connection: a request goes out, its answer comes in, in the caller's own buffers and without a
-//! task between.
+//! One connection: sends a request and receives its response in the caller's buffers, without a
+//! task in between.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -14,11 +14,11 @@ use super::head::{self, Head, Heads};
 use super::inbox::Inbox;
 use crate::exchanges::Wait;
 
-/// Octets of a request that are put together, so that a short one is one segment, and one record of
-/// TLS (RFC 8446, section 5.1: 2¹⁴ octets at most).
+/// Bytes of a request that are combined, so that a short one is one segment and one TLS record (RFC
+/// 8446, section 5.1: at most 2¹⁴ bytes).
 const TOGETHER_BYTES: usize = 1 << 14;
 
-/// What a connection goes over: TCP, or TLS over that.
+/// Transport of a connection: TCP, or TLS over TCP.
 pub trait Stream: AsyncRead + AsyncWrite + Unpin + Send + fmt::Debug {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Send + fmt::Debug> Stream for T {}
@@ -28,7 +28,7 @@ pub struct Connection {
     stream: Box<dyn Stream>,
     inbox: Inbox,
     heads: Heads,
-    /// The head of a request that has not gone out yet.
+    /// The header of a request that has not been sent yet.
     head: Vec<u8>,
     /// Whether the request is HEAD.
     asks_head: bool,
@@ -37,7 +37,7 @@ pub struct Connection {
 
 impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not what is in its buffers: a password is.
+        // Without the buffers, which can contain a password.
         f.debug_struct("Connection").field("stream", &self.stream).finish_non_exhaustive()
     }
 }
@@ -90,7 +90,7 @@ impl Connection {
         }
     }
 
-    /// Begin a request: `write` puts its head into a buffer, which goes out with the first
+    /// Begin a request: `write` puts its header into a buffer, which is sent with the first
     /// [`Connection::send`].
     pub fn begin(&mut self, asks_head: bool, write: impl FnOnce(&mut Vec<u8>)) {
         self.asks_head = asks_head;
@@ -98,8 +98,8 @@ impl Connection {
         write(&mut self.head);
     }
 
-    /// Send the head of the request, if that has not gone out, and `data`. Gives the head of an
-    /// answer that comes before all of it has been sent.
+    /// Send the header of the request, if not yet sent, and `data`. Returns the header of a
+    /// response that arrives before everything has been sent.
     pub async fn send(&mut self, mut data: &[u8]) -> Result<Option<Head>, Broken> {
         if self.head.is_empty() {
             self.wait.carries(data.len());
@@ -135,12 +135,12 @@ impl Connection {
         &mut self.inbox
     }
 
-    /// Wait for more, to the inbox; gives how much that is, zero at the end.
+    /// Wait for more data for the inbox; returns its length, zero at the end.
     pub async fn fill(&mut self) -> Result<usize, Broken> {
         poll_fn(|context| self.poll_fill(context)).await
     }
 
-    /// Wait for octets and put them into `buffer`; zero at the end.
+    /// Wait for data and put it into `buffer`; zero at the end.
     pub async fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Broken> {
         match self.inbox.take_into(buffer) {
             0 => poll_fn(|context| self.poll_read(context, buffer)).await,
@@ -149,7 +149,7 @@ impl Connection {
     }
 
     pub async fn look(&mut self) -> Idle {
-        // What has come is known only when the reactor has been asked.
+        // Arrived data is visible only after the reactor has run.
         tokio::task::yield_now().await;
         if !self.inbox.waiting().is_empty() {
             return Idle::Octets;
@@ -165,12 +165,12 @@ impl Connection {
     }
 
     pub async fn close(mut self) {
-        // The connection is over, even if this fails.
+        // The connection is unusable, even if this fails.
         let _ = poll_fn(|context| Pin::new(&mut self.stream).poll_shutdown(context)).await;
     }
 
-    /// Write all of `data` and see meanwhile whether an answer comes; `watch` says whether it may be
-    /// there already.
+    /// Write all of `data`, and check meanwhile for a response; `watch` says whether it may have
+    /// arrived already.
     async fn write(&mut self, data: &[u8], mut watch: bool) -> Result<Option<Head>, Broken> {
         let mut sent = 0;
         let mut broken = None;
@@ -179,7 +179,8 @@ impl Connection {
                 if watch {
                     match self.poll_head(context) {
                         Poll::Ready(Ok(head)) => return Poll::Ready(Ok(Some(head))),
-                        // The first error says more: what follows is of a connection that is gone.
+                        // The first error is more informative; later ones only say that the
+                        // connection is gone.
                         Poll::Ready(Err(read)) => {
                             return Poll::Ready(Err(broken.take().unwrap_or(read)));
                         }
@@ -201,7 +202,7 @@ impl Connection {
                     Poll::Ready(Ok(0)) => broken = Some(Broken::Ended),
                     Poll::Ready(Ok(count)) => {
                         sent += count;
-                        // An answer to all of it is no early one.
+                        // A response to the complete request is not early.
                         watch = sent < data.len();
                         continue;
                     }
@@ -231,7 +232,7 @@ impl Connection {
         }
     }
 
-    /// There is room: a caller that waits for more has taken what can be understood, or has given up.
+    /// There is room: a caller that waits for more has parsed the rest, or has given up.
     fn poll_fill(&mut self, context: &mut Context<'_>) -> Poll<Result<usize, Broken>> {
         let mut buffer = ReadBuf::new(self.inbox.room());
         let done = Pin::new(&mut self.stream).poll_read(context, &mut buffer);

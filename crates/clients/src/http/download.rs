@@ -1,5 +1,5 @@
-//! A file that comes from the server: as one stream while it is read in order, else each read as a
-//! request of its own for a range (RFC 9110, section 14).
+//! A file from the server: one stream if read in order; otherwise each read is a request for a
+//! range (RFC 9110, section 14).
 
 use std::cell::RefCell;
 
@@ -34,7 +34,7 @@ enum State {
 }
 
 impl Download {
-    /// Read on in the answer to a request for the whole file.
+    /// Continue to read the response to a request for the whole file.
     pub fn new(what: String, answer: Answer) -> Self {
         let state = State::Stream { answer: Box::new(answer), at: 0 };
         Self { what, state: RefCell::new(state) }
@@ -44,8 +44,8 @@ impl Download {
         &self.what
     }
 
-    /// Fill `buffer` with what lies from `offset` on, as far as the file goes. `request` asks for
-    /// the file, `refused` makes a fault of an answer.
+    /// Fill `buffer` from `offset` on, up to the end of the file. `request` requests the file,
+    /// `refused` converts an error response into a fault.
     pub async fn read_at(
         &self,
         http: &Http,
@@ -78,7 +78,7 @@ impl Download {
                 self.state.replace(State::Ended { at });
                 Ok(0)
             }
-            // A stream that is left in its middle takes its connection with it.
+            // A stream that is abandoned in the middle closes its connection.
             left @ (State::Stream { .. } | State::Ended { .. } | State::Ranges) => {
                 drop(left);
                 let done = self.read_range(http, offset, buffer, request()?, refused).await;
@@ -89,9 +89,9 @@ impl Download {
     }
 
     pub async fn finish(self, http: &Http) -> Result<()> {
-        // A stream of which all may have been taken, but not its end: that is where an octet too many
-        // shows, or a chunk that is none. One that was left in its middle takes its connection with
-        // it.
+        // Finish a stream whose data may have been read completely, but not its end, where an extra
+        // byte or an invalid chunk would show. A stream that is abandoned in the middle closes its
+        // connection.
         if let State::Stream { mut answer, at } = self.state.take()
             && answer.may_end_at(at)
             && answer.read(http, &self.what, &mut [0]).await? == 0

@@ -1,7 +1,8 @@
-//! The head of an answer (RFC 9112, sections 2 to 6): its status, its fields, and how its body ends.
+//! The header of a response (RFC 9112, sections 2 to 6): its status, its fields, and how its body
+//! ends.
 //!
-//! What two readers could understand differently is refused, not guessed: a client that takes the end
-//! of one answer for the beginning of the next measures something else.
+//! Anything ambiguous is refused: a client that mistakes the end of one response for the beginning
+//! of the next would measure something else.
 
 use hyper::StatusCode;
 use hyper::header::{AsHeaderName, TRANSFER_ENCODING};
@@ -11,7 +12,7 @@ use super::inbox::{INBOX_BYTES, Inbox};
 
 const MAX_FIELDS: usize = 100;
 
-/// Interim answers (RFC 9110, section 15.2) at most before the one that is waited for.
+/// Maximum number of interim responses (RFC 9110, section 15.2) before the final one.
 const MAX_INTERIM: u32 = 64;
 
 const BEGINNING: &[u8] = b"HTTP/1.";
@@ -33,12 +34,12 @@ pub enum Framing {
     UntilClose,
 }
 
-/// What TLS begins with (RFC 8446, section 5.1).
+/// First byte of a TLS record (RFC 8446, section 5.1).
 const TLS_ALERT: u8 = 21;
 const TLS_HANDSHAKE: u8 = 22;
 const TLS_MAJOR: u8 = 3;
 pub const IN_TLS: &str = "an answer in TLS";
-/// What does not begin as an answer of HTTP does.
+/// The error for data that does not begin like an HTTP response.
 pub const NOT_HTTP: &str = "an answer that is not HTTP/1";
 
 #[derive(Debug, Default)]
@@ -48,11 +49,11 @@ pub struct Heads {
 }
 
 impl Heads {
-    /// Take the next head from `inbox`, once all of it is there; interim ones are left out. `to_head`
-    /// says whether the request was HEAD, whose answer has no body even if its fields describe one.
+    /// Take the next header from `inbox` when it is complete, without interim ones. `to_head` says
+    /// whether the request was HEAD, whose response has no body even if its fields describe one.
     ///
     /// # Errors
-    /// What was found that is no head, or none that can be understood in one way only.
+    /// Why the data is not a header, or is ambiguous.
     pub fn take(&mut self, inbox: &mut Inbox, to_head: bool) -> Result<Option<Head>, String> {
         loop {
             let waiting = inbox.waiting();
@@ -84,9 +85,10 @@ impl Heads {
     }
 }
 
-/// Octets up to and with the empty line that ends a head. `searched` of them are known to hold none.
+/// Length of a header including the empty line at its end. The first `searched` bytes are known to
+/// contain no end.
 fn end_of_head(octets: &[u8], searched: usize) -> Option<usize> {
-    // The end may begin up to two octets before what is new.
+    // The end may begin up to two bytes before the new data.
     let mut at = searched.saturating_sub(3);
     while let Some(found) = octets[at..].iter().position(|octet| *octet == b'\n') {
         at += found + 1;
@@ -99,11 +101,11 @@ fn end_of_head(octets: &[u8], searched: usize) -> Option<usize> {
     None
 }
 
-/// Read a whole head; `None` if it is an interim one.
+/// Parse a complete header; `None` for an interim one.
 fn parse(octets: &[u8], to_head: bool) -> Result<Option<Head>, String> {
     let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
     let mut response = httparse::Response::new(&mut fields);
-    // As it is set up, it refuses lines that are folded and blanks before a colon.
+    // With these settings it refuses folded lines and spaces before a colon.
     match response.parse(octets) {
         Ok(httparse::Status::Complete(length)) if length == octets.len() => {}
         Ok(_) => return Err("a head that ends in its middle".to_owned()),
@@ -152,7 +154,7 @@ fn framing(
         if length_bytes.is_some() {
             return Err("both `Content-Length` and `Transfer-Encoding`; allowed: one".to_owned());
         }
-        // RFC 9112, section 6.1: HTTP/1.0 does not have it.
+        // RFC 9112, section 6.1: HTTP/1.0 has no chunks.
         if is_old {
             return Err("`Transfer-Encoding` of HTTP/1.0".to_owned());
         }
@@ -165,7 +167,7 @@ fn framing(
     Ok(length_bytes.map_or(Framing::UntilClose, Framing::Length))
 }
 
-/// What `Content-Length` says: in one or more places, but the same (RFC 9112, section 6.3).
+/// The value of `Content-Length`: in one or more fields, but equal (RFC 9112, section 6.3).
 fn length(fields: &HeaderMap) -> Result<Option<u64>, String> {
     let mut said = None;
     for value in fields.get_all(CONTENT_LENGTH) {

@@ -1,6 +1,6 @@
-//! Octets that have come over a connection and have not been taken, in one buffer of bounded size.
+//! Received bytes that have not been consumed, in one buffer of bounded size.
 
-/// Octets that are held at most; no head of an answer is longer.
+/// Buffer size; no header of a response may be longer.
 pub const INBOX_BYTES: usize = 1 << 16;
 
 pub struct Inbox {
@@ -20,7 +20,7 @@ impl Inbox {
         &self.octets[self.taken..self.filled]
     }
 
-    /// Take the first `count` of [`Inbox::waiting`], or all if that is fewer.
+    /// Consume the first `count` of [`Inbox::waiting`], or all if there are fewer.
     pub fn take(&mut self, count: usize) {
         self.taken = (self.taken + count).min(self.filled);
         if self.taken == self.filled {
@@ -28,7 +28,7 @@ impl Inbox {
         }
     }
 
-    /// Move what is waiting to `buffer`, as far as it has room; gives how much that was.
+    /// Move waiting data to `buffer` as far as it fits; returns the length.
     pub fn take_into(&mut self, buffer: &mut [u8]) -> usize {
         let count = self.waiting().len().min(buffer.len());
         buffer[..count].copy_from_slice(&self.waiting()[..count]);
@@ -36,7 +36,7 @@ impl Inbox {
         count
     }
 
-    /// Where more can be put: empty only if [`INBOX_BYTES`] are waiting.
+    /// Room for more data: empty only if [`INBOX_BYTES`] are waiting.
     pub fn room(&mut self) -> &mut [u8] {
         if self.filled == self.octets.len() {
             self.octets.copy_within(self.taken..self.filled, 0);
@@ -45,7 +45,7 @@ impl Inbox {
         &mut self.octets[self.filled..]
     }
 
-    /// `count` octets have been put where [`Inbox::room`] is.
+    /// Note that `count` bytes were written to [`Inbox::room`].
     pub fn put(&mut self, count: usize) {
         self.filled = (self.filled + count).min(self.octets.len());
     }

@@ -1,11 +1,11 @@
-//! HTTP/1.1 (RFC 9112) over connections of our own, for the services that speak it.
+//! HTTP/1.1 (RFC 9112) over our own connections, for services that use it.
 //!
-//! A session has one connection that is kept alive. Another is opened when the server has closed it
-//! between two requests, when a file was left in its middle, or when something is asked while a file
-//! is under way; [`Http::opened`] counts them. No request is sent twice.
+//! A session keeps one connection alive. It opens another one if the server closed it between two
+//! requests, if a file was abandoned in the middle, or for a request during a transfer;
+//! [`Http::opened`] counts them. No request is sent twice.
 //!
-//! hyper's client in its place takes 1.3 times the processor's time or more for a large file that comes,
-//! and twice as much for one that goes: it copies each block. For small files both take as long.
+//! hyper's client would take at least 1.3 times the CPU time for a large download, and twice as
+//! much for an upload, because it copies each block. For small files both take the same.
 
 mod answer;
 mod ask;
@@ -23,11 +23,11 @@ pub use outgoing::{Outgoing, whole_request};
 pub use peer::Http;
 pub use upload::Upload;
 
-/// Octets of a call when a whole file is moved.
+/// Bytes per call when a whole file is transferred.
 pub const BLOCK_BYTES: u32 = 1 << 18;
 
-/// Octets at most of an answer that says why not.
+/// Maximum length of an error response.
 pub const REFUSAL_BYTES: usize = 1 << 16;
 
-/// Octets at most of one answer that lists a directory: some 200 000 names.
+/// Maximum length of a directory listing: some 200 000 names.
 pub const LISTING_BYTES: usize = 1 << 26;

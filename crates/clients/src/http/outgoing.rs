@@ -1,4 +1,4 @@
-//! A request: what is in its head, and what is sent after that.
+//! A request: the content of its header, and its body.
 
 use bytes::Bytes;
 use hyper::header::{CONTENT_LENGTH, HOST, HeaderValue};
@@ -38,7 +38,7 @@ pub fn whole_request(what: &str, request: Builder, body: Outgoing) -> Result<Req
         .map_err(|error| Fault::new(Class::Name, format!("{what}: no request of HTTP: {error}")))
 }
 
-/// Write the head of a request (RFC 9112, sections 3 and 5), with a body of `size_bytes`.
+/// Write the header of a request (RFC 9112, sections 3 and 5) with a body of `size_bytes`.
 pub fn write_head(head: &mut Vec<u8>, parts: &Parts, host: &HeaderValue, size_bytes: u64) {
     let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
     for piece in [parts.method.as_str(), " ", path, " HTTP/1.1\r\n"] {

@@ -1,4 +1,4 @@
-//! A server, and one request after another over one connection to it.
+//! A server, and successive requests over one connection to it.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::outgoing::{Outgoing, write_head};
 use crate::exchanges::Wait;
 use crate::transport;
 
-/// Octets of the name that a server gives itself that are kept.
+/// Length limit for the name that a server reports.
 const SERVER_BYTES: usize = 200;
 
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub struct Http {
 }
 
 impl Http {
-    /// How to reach the server of a target, over TLS or not. Nothing is opened yet.
+    /// How to reach the server of a target, with or without TLS. Opens nothing yet.
     pub fn new(target: &Target, with_tls: bool) -> Result<Self> {
         let tls = with_tls.then(|| transport::tls_client(target)).transpose()?;
         let tls = tls.map(|config| {
@@ -63,7 +63,7 @@ impl Http {
         &self.target
     }
 
-    /// Name of the server and, unless it is the usual one, its port.
+    /// Name of the server and, unless it is the default, its port.
     pub fn authority(&self) -> &str {
         &self.authority
     }
@@ -77,7 +77,7 @@ impl Http {
         self.opened.get()
     }
 
-    /// The protocol, with the number of connections if it took more than one.
+    /// The protocol, with the number of connections if there were several.
     pub fn named(&self, protocol: &str) -> String {
         match self.opened() {
             0 | 1 => protocol.to_owned(),
@@ -93,13 +93,13 @@ impl Http {
         self.protection.borrow().clone()
     }
 
-    /// A connection on which a request has begun, which goes out with the first octets that are sent
-    /// over it; and the body of that.
+    /// A connection with a request in progress, whose header is sent with the first data; and the
+    /// body.
     pub async fn begin(&self, request: Request<Outgoing>) -> Result<(Connection, Outgoing)> {
         let (parts, body) = request.into_parts();
         let mut connection = match self.still_open().await {
             Some(connection) => connection,
-            // Boxed: it is rare and large.
+            // Boxed, because it is rare and large.
             None => Box::pin(self.open()).await?,
         };
         let size_bytes = body.size_bytes();
@@ -109,8 +109,8 @@ impl Http {
         Ok((connection, body))
     }
 
-    /// Keep a connection for the next request, if the server does (`keeps_alive`). Give
-    /// [`Class::Length`] if more has come over it than the server had said.
+    /// Keep a connection for the next request, if the server does (`keeps_alive`). Returns
+    /// [`Class::Length`] if more data arrived than the server had announced.
     pub async fn keep(
         &self,
         what: &str,
@@ -136,7 +136,7 @@ impl Http {
                 connection.close().await;
                 Ok(())
             };
-            // The connection is over, even if this fails.
+            // The connection is unusable, even if this fails.
             let _ = transport::within(&self.target, "end", closing).await;
         }
         Ok(())
@@ -152,7 +152,7 @@ impl Http {
         }
     }
 
-    /// The connection that is kept, unless the server has closed it.
+    /// The kept connection, unless the server has closed it.
     async fn still_open(&self) -> Option<Connection> {
         let mut connection = self.idle.take()?;
         (connection.look().await == Idle::Quiet).then_some(connection)

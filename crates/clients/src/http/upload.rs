@@ -1,4 +1,4 @@
-//! A file that goes to the server, as the body of one request of a length said before.
+//! An upload as the body of one request with a known length.
 
 use std::cell::RefCell;
 
@@ -27,8 +27,8 @@ struct Sending {
 }
 
 impl Upload {
-    /// Begin to send `size_bytes` octets; the request has no body of its own yet. Its head goes out
-    /// with the first of them, so that a short file is one segment.
+    /// Start to send `size_bytes` bytes. The header is sent with the first of them, so that a short
+    /// file is one segment.
     pub async fn begin(
         http: &Http,
         what: String,
@@ -45,8 +45,8 @@ impl Upload {
         &self.what
     }
 
-    /// Send all of `data`, which lies at `offset`. `refused` makes a fault of an answer that comes
-    /// before the end.
+    /// Send all of `data`, which belongs at `offset`. `refused` converts an early response into a
+    /// fault.
     pub async fn write_at(
         &self,
         http: &Http,
@@ -95,7 +95,7 @@ impl Upload {
             return Err(Fault::new(Class::Length, message));
         }
         let answered = async {
-            // Of a file of no octets the head has not gone out yet.
+            // For an empty file, the header has not been sent yet.
             let sent = connection.send(&[]).await;
             match sent.map_err(|broken| broken.fault(what))? {
                 Some(early) => Ok(http.early(connection, early)),
@@ -124,7 +124,7 @@ impl Upload {
             let message = format!("{what}: the server answers {status} before it has the file");
             return Fault::new(Class::Protocol, message);
         }
-        // The status has come, even if the rest does not.
+        // The status has arrived, even if the rest does not.
         let text = answer.reason(http, what).await.unwrap_or_default();
         refused(status, &text)
     }

@@ -1,4 +1,4 @@
-//! A connection to a server of remote calls: one call, one answer, as many at once as are made.
+//! A connection to an RPC server: each call has one answer, with any number of calls in flight.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -13,10 +13,10 @@ use crate::multiplex::{Multiplex, Wire};
 
 use super::status::class;
 
-/// Octets of the longest data of a call or an answer.
+/// Maximum length of the data of a call or an answer.
 pub const MAX_DATA_OCTETS: u32 = 1 << 20;
 
-/// Octets of the longest answer: data, and all that can stand before it.
+/// Maximum length of an answer: data, and everything that can precede it.
 pub const LONGEST: usize = MAX_DATA_OCTETS as usize + 4096;
 
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl Wire for Records {
     }
 }
 
-/// The server requires a stronger flavor of authentication (RFC 5531, section 9).
+/// The server requires stronger authentication (RFC 5531, section 9).
 const AUTH_TOOWEAK: u32 = 5;
 
 pub const SYS_ALONE: &str =
@@ -51,7 +51,7 @@ pub struct Connection {
     calls: Multiplex<Records>,
     next_xid: AtomicU32,
     user: Vec<u8>,
-    /// Whether it comes from a port that only privileged programs have, as some servers want.
+    /// Whether it comes from a privileged port, as some servers require.
     pub is_from_low_port: bool,
 }
 
@@ -67,21 +67,23 @@ impl Answer {
 }
 
 impl Connection {
-    /// Make calls on a connection, as a user ([`rpc::auth_sys`]) or, if `user` is empty, as none.
+    /// Make calls on a connection, as a user ([`rpc::auth_sys`]) or, if `user` is empty, without
+    /// one.
     pub fn new(
         stream: TcpStream,
         user: Vec<u8>,
         patience: Duration,
         is_from_low_port: bool,
     ) -> Self {
-        // Servers tell calls of one client apart by their number, also across its connections.
+        // Servers distinguish a client's calls by number, even across its connections.
         let mut first = [0; 4];
         let first = getrandom::fill(&mut first).map_or(1, |()| u32::from_ne_bytes(first));
         let calls = Multiplex::new(stream, Records, patience);
         Self { calls, next_xid: AtomicU32::new(first), user, is_from_low_port }
     }
 
-    /// Call a procedure: its arguments from `arguments`, then `data`, which is opaque data or empty.
+    /// Call a procedure with arguments from `arguments`, then `data`, which is opaque data or
+    /// empty.
     pub async fn call(
         &self,
         program: (u32, u32),

@@ -1,4 +1,4 @@
-//! What is in a directory, page by page (READDIRPLUS, RFC 1813, section 3.3.17).
+//! Directory listings, page by page (READDIRPLUS, RFC 1813, section 3.3.17).
 
 use lanlab_files::{Class, Entry, Fault, Result, ServicePath, is_name};
 use lanlab_wire::nfs3::xdr::{Garbled, Reader, Writer};
@@ -10,7 +10,7 @@ use super::connection::garbled;
 const NAME_OCTETS: u32 = 32 << 10;
 const PAGE_OCTETS: u32 = 128 << 10;
 
-/// More entries than any study makes; a server that says more is not believed.
+/// More entries than any study creates. A server that sends more is rejected.
 const MAX_ENTRIES: usize = 1 << 20;
 
 pub struct Page {
@@ -40,7 +40,7 @@ impl Session {
                 if !is_name(&name) {
                     continue;
                 }
-                // A server need not say what an entry is.
+                // A server may omit the attributes of an entry.
                 let attributes = match attributes {
                     Some(attributes) => attributes,
                     None => self.look(&directory, &name).await?.1,
@@ -82,7 +82,7 @@ impl Page {
             if reader.boolean()? {
                 reader.opaque(MAX_HANDLE_OCTETS)?;
             }
-            // Another name is none of ours: we write only names of UTF-8. It counts as seen.
+            // Such a name is not ours, because we write only UTF-8 names. It counts as seen.
             let name = String::from_utf8(name.to_vec()).unwrap_or_default();
             entries.push((name, attributes));
         }

@@ -1,9 +1,9 @@
-//! NFS version 3 (RFC 1813), spoken by lanlab itself: no mount, no cache, one remote call for each
-//! operation on a file.
+//! lanlab's own NFS version 3 client (RFC 1813): no mount, no cache, one remote call per file
+//! operation.
 //!
-//! It has no passwords: the server believes the numbers of user and group that this process has
-//! (`AUTH_SYS`, RFC 5531, appendix A). Writes are as a kernel's: not yet on the disk when they are
-//! answered, and committed when the file is closed.
+//! NFS has no passwords: the server trusts the user and group ids of this process (`AUTH_SYS`, RFC
+//! 5531, appendix A). As in a kernel's client, writes are not yet on disk when they are answered,
+//! and are committed when the file is closed.
 
 use std::cell::{Cell, OnceCell};
 
@@ -25,8 +25,8 @@ use lanlab_wire::nfs3::{
     mount, procedure, skip_wcc,
 };
 
-/// Calls under way at once when a whole file is moved. From 2 to 8 made no difference beyond the
-/// spread on loopback; a network with more delay has use for more than 2.
+/// Calls in flight when a whole file is transferred. On loopback, 2 to 8 made no significant
+/// difference; a network with more delay needs more than 2.
 const DEPTH: u16 = 4;
 
 #[derive(Debug)]
@@ -45,14 +45,14 @@ pub struct Limits {
     pub file: u64,
 }
 
-/// An open file, which is a handle: NFS version 3 knows no opening.
+/// An open file, which is only a handle: NFS version 3 has no open call.
 #[derive(Debug)]
 pub struct File {
     handle: Vec<u8>,
     path: String,
-    /// Octets in it when it was opened, if it was opened to be read.
+    /// Bytes in the file when it was opened, if it was opened for reading.
     size_bytes: Option<u64>,
-    /// Names the server's memory of writes that it has not committed (section 3.3.7).
+    /// Identifies the server's memory of uncommitted writes (section 3.3.7).
     verifier: OnceCell<[u8; 8]>,
     dirty: Cell<bool>,
 }
@@ -68,7 +68,7 @@ pub async fn connect(target: &Target) -> Result<Session> {
     Ok(session)
 }
 
-/// What the server takes (FSINFO, section 3.3.19).
+/// Limits of the server (FSINFO, section 3.3.19).
 async fn limits(nfs: &Connection, root: &[u8]) -> Result<Limits> {
     let handle = |writer: &mut Writer| writer.opaque(root);
     let answer = nfs.call_with_status(NFS, procedure::FSINFO, handle, &[]).await?;
@@ -85,7 +85,7 @@ pub fn read_limits(reader: &mut Reader<'_>) -> Result<Limits> {
     }
     reader.fixed(12).map_err(garbled)?; // The same of writes, and of listings.
     let file = reader.u64().map_err(garbled)?;
-    // None is what some servers say that have no limit.
+    // Some servers report zero if they have no limit.
     let file = if file == 0 { u64::MAX } else { file };
     let (read, write) = (longest_read.min(MAX_DATA_OCTETS), longest_write.min(MAX_DATA_OCTETS));
     Ok(Limits { read, write, file })
@@ -101,7 +101,7 @@ impl Session {
         self.nfs.call_with_status(NFS, procedure, arguments, data).await
     }
 
-    /// Handle and attributes of what has a name in a directory (section 3.3.3).
+    /// Handle and attributes of a name in a directory (section 3.3.3).
     async fn lookup(&self, directory: &[u8], name: &str) -> Result<(Vec<u8>, Option<Attributes>)> {
         let arguments = |writer: &mut Writer| {
             writer.opaque(directory);
@@ -133,7 +133,7 @@ impl Session {
         self.lookup(&directory, path.name()).await
     }
 
-    /// Handle and attributes of a name, whether or not the server tells of these without being asked.
+    /// Handle and attributes of a name, with further calls if the server omits them.
     async fn look(&self, directory: &[u8], name: &str) -> Result<(Vec<u8>, Attributes)> {
         let (handle, attributes) = self.lookup(directory, name).await?;
         let attributes = match attributes {
@@ -152,7 +152,7 @@ impl Session {
         Ok(file(handle, path, to_read.then_some(attributes.size_bytes)))
     }
 
-    /// Make a file (section 3.3.8), or take what is in one of the name out of it.
+    /// Create a file (section 3.3.8), or truncate an existing one.
     async fn create(&self, path: &ServicePath, is_new: bool) -> Result<File> {
         let directory = self.directory_of(path).await?;
         let arguments = |writer: &mut Writer| {
@@ -233,7 +233,7 @@ impl Session {
         Ok(())
     }
 
-    /// Have all that was written brought to the disk (section 3.3.21).
+    /// Commit all written data to disk (section 3.3.21).
     async fn commit(&self, file: &File) -> Result<()> {
         let arguments = |writer: &mut Writer| {
             writer.opaque(&file.handle);
@@ -256,7 +256,7 @@ impl Session {
         Ok(Entry { name: path.name().to_owned(), size_bytes, is_directory })
     }
 
-    /// Rename (section 3.3.14), which replaces a file of the new name.
+    /// Rename (section 3.3.14), which replaces an existing file.
     async fn give_name(&self, from: &ServicePath, to: &ServicePath) -> Result<()> {
         let old = self.directory_of(from).await?;
         let new =
@@ -283,7 +283,7 @@ impl Session {
     }
 }
 
-/// Read the result of a READ of `wanted` octets: its data, and whether the file ends there.
+/// Read the result of a READ of `wanted` bytes: its data, and whether the file ends there.
 pub fn read_data<'a>(reader: &mut Reader<'a>, wanted: usize) -> Result<(&'a [u8], bool)> {
     Attributes::read_optional(reader).map_err(garbled)?;
     let (count, at_end) =
@@ -301,7 +301,7 @@ fn file(handle: Vec<u8>, path: &ServicePath, size_bytes: Option<u64>) -> File {
     File { handle, path, size_bytes, verifier: OnceCell::new(), dirty: Cell::new(false) }
 }
 
-/// Write `sattr3` (section 2.6) with a mode and perhaps a size, and nothing else.
+/// Write `sattr3` (section 2.6) with only a mode and optionally a size.
 fn write_attributes(writer: &mut Writer, mode: u32, size_bytes: Option<u64>) {
     writer.boolean(true);
     writer.u32(mode);
@@ -413,7 +413,8 @@ impl files::Session for Session {
     async fn end(self) -> Result<()> {
         let asked = self.mount.as_ref().unwrap_or(&self.nfs);
         let path = |writer: &mut Writer| writer.opaque(self.export.as_bytes());
-        // It is good manners: the server only strikes a name off a list (appendix I, section 5.2.4).
+        // This is a courtesy: the server only removes an entry from a list (appendix I, section
+        // 5.2.4).
         let _ = asked.call(MOUNT, mount::UMNT, path, &[]).await;
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! How a session begins: where the services are, and the handle of the export.
+//! The start of a session: finds the ports of the services, and the handle of the export.
 
 use std::time::Duration;
 
@@ -14,13 +14,13 @@ use super::connection::{Connection, SYS_ALONE, fault_of, garbled};
 const GETPORT: u32 = 3;
 const IPPROTO_TCP: u32 = 6;
 
-/// Authentication by nothing (RFC 5531, section 8.1).
+/// No authentication (RFC 5531, section 8.1).
 const AUTH_NONE: u32 = 0;
 
-/// The most flavors of authentication that an export is expected to allow.
+/// Maximum number of authentication flavors of an export.
 const MAX_FLAVORS: u32 = 64;
 
-/// User and group without rights on most systems, used where those of this process are not known.
+/// User and group without rights on most systems, used if those of this process are unknown.
 const UNKNOWN_USER: (u32, u32) = (65_534, 65_534);
 
 pub struct Mounted {
@@ -42,7 +42,7 @@ pub async fn mounted(target: &Target) -> Result<Mounted> {
     let path = |writer: &mut Writer| writer.opaque(export.as_bytes());
     let what = format!("mount `{export}`");
     let about = |fault: Fault| Fault { message: format!("{what}: {}", fault.message), ..fault };
-    // A port that is given is the one of NFS: many servers have mount there, too.
+    // A given port is that of NFS; many servers have the mount service on the same port.
     let at_same_port = match target.port {
         Some(_) => match nfs.call(MOUNT, mount::MNT, path, &[]).await {
             Err(fault) if fault.class == Class::Unsupported => None,
@@ -64,7 +64,7 @@ pub async fn mounted(target: &Target) -> Result<Mounted> {
 pub fn read_root(reader: &mut Reader<'_>, is_from_low_port: bool) -> Result<Vec<u8>> {
     match Status(reader.u32().map_err(garbled)?) {
         Status::OK => {}
-        // Numbers and meanings of `mountstat3` are those of `nfsstat3`, as far as there are any.
+        // `mountstat3` uses the numbers and meanings of `nfsstat3`.
         status @ (Status::ACCES | Status::PERM) if !is_from_low_port => {
             return Err(fault_of(status).hint(
                 "the server may want a port below 1024, which needs root or CAP_NET_BIND_SERVICE: \
@@ -85,7 +85,7 @@ pub fn read_root(reader: &mut Reader<'_>, is_from_low_port: bool) -> Result<Vec<
         .map(|_| reader.u32())
         .collect::<std::result::Result<Vec<_>, _>>()
         .map_err(garbled)?;
-    // Who lists AUTH_NONE takes any flavor, as Linux has it.
+    // AUTH_NONE in the list means that any flavor is accepted, as in Linux.
     if flavors.is_empty() || flavors.iter().any(|one| matches!(*one, rpc::AUTH_SYS | AUTH_NONE)) {
         Ok(root)
     } else {

@@ -1,4 +1,4 @@
-//! What a status of NFS means for a copy.
+//! Converts an NFS status into a fault.
 
 use lanlab_files::Class;
 use lanlab_wire::nfs3::Status;

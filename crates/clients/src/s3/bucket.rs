@@ -1,4 +1,4 @@
-//! Requests to one bucket, signed in their URL.
+//! Requests to one bucket, signed in their URLs.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -15,12 +15,12 @@ pub struct Bucket {
     pub name: String,
     pub host: String,
     pub region: String,
-    /// Who asks; absent: nothing is signed.
+    /// Credentials; absent: requests are not signed.
     pub credentials: Option<Credentials>,
 }
 
 impl Bucket {
-    /// A request for an object, or the bucket itself where the key is empty.
+    /// A request for an object, or for the bucket itself if the key is empty.
     pub fn request(&self, method: Method, key: &str, query: &[(&str, &str)]) -> Builder {
         let uri = self.uri(&method, key, query, SystemTime::now());
         Request::builder().method(method).uri(uri)

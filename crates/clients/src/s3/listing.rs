@@ -1,4 +1,4 @@
-//! What a server answers to `ListObjectsV2`.
+//! Responses to `ListObjectsV2`.
 
 use lanlab_files::{Entry, is_name};
 use lanlab_wire::xml;
@@ -6,7 +6,7 @@ use lanlab_wire::xml;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Page {
     pub entries: Vec<Entry>,
-    /// What to ask for next, unless this is all.
+    /// Token for the next page; absent: this is the last.
     pub next: Option<String>,
 }
 
@@ -16,10 +16,10 @@ struct Object {
     size_bytes: Option<u64>,
 }
 
-/// Read a page of what begins with `prefix` and has no other `/`.
+/// Read a page of names that begin with `prefix` and have no further `/`.
 ///
 /// # Errors
-/// What cannot be understood in the answer.
+/// What is invalid in the response.
 pub fn parse(document: &[u8], prefix: &str) -> Result<Page, String> {
     let (mut page, mut object) = (Page::default(), Object::default());
     let (mut is_whole, mut token, mut wrong, mut is_listing) = (true, None, None, false);
@@ -39,7 +39,7 @@ pub fn parse(document: &[u8], prefix: &str) -> Result<Page, String> {
             ["ListBucketResult", "Contents"] => {
                 let Object { key, size_bytes } = std::mem::take(&mut object);
                 match (name(&key), size_bytes) {
-                    // A key that ends so stands for a directory in the tools of some vendors.
+                    // Some vendors' tools use such a key for a directory.
                     _ if key.ends_with('/') => {}
                     (Some(name), Some(size_bytes)) => {
                         page.entries.push(Entry { name, size_bytes, is_directory: false });
@@ -77,7 +77,7 @@ pub fn parse(document: &[u8], prefix: &str) -> Result<Page, String> {
 mod tests {
     use super::*;
 
-    /// As the documentation of `ListObjectsV2` shows it, cut and with names of our own.
+    /// As in the documentation of `ListObjectsV2`, shortened and with our own names.
     const ANSWER: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
   <Name>lanlab</Name><Prefix>a b/</Prefix><KeyCount>3</KeyCount><MaxKeys>2</MaxKeys>

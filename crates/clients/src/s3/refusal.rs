@@ -1,4 +1,4 @@
-//! Why a server of S3 does not do what it was asked.
+//! Why an S3 server refuses a request.
 
 use hyper::StatusCode;
 use lanlab_files::{Class, Fault};
@@ -51,7 +51,7 @@ pub fn refusal(what: &str, status: StatusCode, text: &[u8]) -> Fault {
     }
 }
 
-/// Code and message of an error document, which may come with a status that says nothing is wrong.
+/// Code and message of an error document, which may come with a success status.
 pub fn code(text: &[u8]) -> Option<(String, String)> {
     Some((element(text, "Code")?, element(text, "Message").unwrap_or_default()))
 }

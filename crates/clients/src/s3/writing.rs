@@ -1,4 +1,4 @@
-//! An object that is written: by one PUT, or by parts one after the other.
+//! Writes an object by one PUT, or by consecutive parts.
 
 use std::cell::RefCell;
 
@@ -12,12 +12,12 @@ use super::refusal::{code, refusal};
 use super::{Session, create};
 use crate::http::{Outgoing, REFUSAL_BYTES, Upload};
 
-/// Largest object that is written by one PUT, octets. S3 allows 5 GiB; there one that is cut off in its
-/// middle would have to begin again from far.
+/// Largest object written by one PUT, bytes. S3 allows 5 GiB, but an interrupted PUT must start
+/// again from the beginning.
 pub const SINGLE_BYTES: u64 = 1 << 30;
 
-/// Octets of each part but the last of a longer one. S3 allows 5 MiB to 5 GiB, and 10 000 parts. Those
-/// make 640 GB, and a longer object has larger parts. No part is held in memory.
+/// Size of each part except the last, bytes. S3 allows parts of 5 MiB to 5 GiB, and 10 000 parts.
+/// These make 640 GB; a longer object has larger parts. No part is held in memory.
 pub const PART_BYTES: u64 = 1 << 26;
 
 const MAX_PARTS: u64 = 10_000;
@@ -49,7 +49,7 @@ struct Parts {
 }
 
 impl Writing {
-    /// Begin to write an object; `is_new`: only if there is none of the name.
+    /// Start to write an object; `is_new`: only if no object has that name.
     pub async fn begin(
         session: &Session,
         key: String,
@@ -194,14 +194,14 @@ impl Writing {
         let body = Outgoing::Whole(Some(whole_of(&parts.etags).into()));
         let answer = session.ask(what, request, body).await?;
         let text = session.text(what, answer, REFUSAL_BYTES).await?;
-        // The status was sent before it was known whether it can be done.
+        // The server sent the status before it knew whether it would succeed.
         match code(&text) {
             Some(_) => Err(refusal(what, StatusCode::INTERNAL_SERVER_ERROR, &text)),
             None => Ok(()),
         }
     }
 
-    /// Have the server forget the parts: they cost space. What it says to that changes nothing.
+    /// Make the server discard the parts, which use space. Its answer does not matter.
     async fn abort(&self, session: &Session, parts: Parts) {
         let Parts { upload_id, current, .. } = parts;
         drop(current);

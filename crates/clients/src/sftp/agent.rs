@@ -1,4 +1,5 @@
-//! Logins by the keys of a running ssh-agent (draft-ietf-sshm-ssh-agent), which signs and keeps its keys.
+//! Logins with keys of a running ssh-agent (draft-ietf-sshm-ssh-agent), which signs and keeps the
+//! keys.
 
 use lanlab_files::{Class, Fault, Result};
 use russh::client::Handle;
@@ -10,7 +11,7 @@ use super::trust::Verifier;
 
 pub const AGENT: &str = "ssh-agent:";
 
-/// Keys that are tried: OpenSSH's server ends a connection after six.
+/// Maximum number of keys to try: OpenSSH's server disconnects after six.
 const MOST_KEYS: usize = 6;
 
 pub async fn log_in(ssh: &mut Handle<Verifier>, user: &str, socket: &str) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Requests and the replies to them, in any order, on one channel.
+//! Requests and their replies, in any order, on one channel.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -36,7 +36,7 @@ impl Reply {
             return None;
         }
         let mut fields = self.fields();
-        // Version 3 has words in it; some servers leave them out.
+        // In version 3 it has a text; some servers omit it.
         Some((fields.u32()?, fields.text().unwrap_or("")))
     }
 
@@ -84,7 +84,7 @@ impl Drop for Exchange {
 }
 
 impl Exchange {
-    /// Begin on a channel; gives the extensions that the server names too.
+    /// Start on a channel; also returns the server's extensions.
     pub async fn begin(
         target: Target,
         ssh: Handle<Verifier>,
@@ -142,7 +142,7 @@ impl Exchange {
                     sent?;
                     receiver.await.map_err(|_| self.over(what))
                 }
-                // A channel whose window is shut never tells that its connection is gone.
+                // A channel with a closed window does not report that its connection is gone.
                 early = &mut receiver => {
                     let reply = early.map_err(|_| self.over(what))?;
                     sending.await?;
@@ -164,7 +164,8 @@ impl Exchange {
 
     async fn send(&self, what: &dyn fmt::Display, message: Bytes) -> Result<()> {
         let mut writer = self.writer.lock().await;
-        // Until all of it is sent nothing else can be: who gives up in the middle leaves this.
+        // Nothing else can be sent until this is complete. A caller that gives up in the middle
+        // leaves this behind.
         let Some(channel) = writer.take() else {
             let message = format!("{what}: a message before it was cut off");
             return Err(Fault::new(Class::Reset, message));
@@ -236,7 +237,7 @@ async fn read(mut channel: ChannelReadHalf, awaited: Shared, version: oneshot::S
                 break Fault::new(Class::Unsupported, message)
                     .hint("see whether a forced command or the login shell keeps the user out");
             }
-            // Words for a person, window sizes.
+            // Messages for people, window sizes.
             Some(_) => {}
         }
     };
@@ -258,7 +259,7 @@ fn take(
         })?;
         let Some(message) = message else { return Ok(()) };
         if let Some(version) = version.take() {
-            // The caller may have stopped waiting.
+            // The caller may no longer be waiting.
             let _ = version.send(message);
             continue;
         }
@@ -267,14 +268,14 @@ fn take(
             return Err(Fault::new(Class::Protocol, "found an SFTP message cut off in the middle"));
         };
         let reply = Reply { kind, body: message.slice(5..) };
-        // Of a request that was given up, or of none.
+        // A reply to a cancelled or unknown request.
         if let Some(sender) = lock(awaited).replies.remove(&number) {
             let _ = sender.send(reply);
         }
     }
 }
 
-/// The extensions that a server's first message names; `None`: of a version that is not spoken.
+/// The extensions in a server's first message; `None`: unsupported version.
 pub fn extensions(version: &[u8]) -> Option<Vec<String>> {
     let mut fields = Fields(version);
     if fields.u8()? != kind::VERSION || fields.u32()? < VERSION {

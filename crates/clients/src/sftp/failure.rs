@@ -1,4 +1,4 @@
-//! What an SFTP server says when something fails.
+//! Converts errors of an SFTP server into faults.
 
 use std::fmt;
 
@@ -40,7 +40,7 @@ fn class(code: u32, words: &str) -> Class {
         status::OP_UNSUPPORTED => Class::Unsupported,
         status::FILE_ALREADY_EXISTS | status::DIR_NOT_EMPTY => Class::Exists,
         status::NO_SPACE | status::QUOTA_EXCEEDED => Class::NoSpace,
-        // OpenSSH has this for a name that is too long.
+        // OpenSSH uses this for a name that is too long.
         status::INVALID_FILENAME | status::BAD_MESSAGE => Class::Name,
         status::FAILURE if says(&["no space", "quota", "disk full"]) => Class::NoSpace,
         status::FAILURE if says(&["exists", "not empty"]) => Class::Exists,

@@ -1,4 +1,4 @@
-//! From a connection to a session: SSH, name and password, the subsystem, what the server can do.
+//! From connection to session: SSH, login, the subsystem, and the server's limits.
 
 use std::borrow::Cow;
 use std::sync::{Arc, PoisonError};
@@ -26,16 +26,16 @@ const ANONYMOUS: &str = "anonymous";
 
 const MAX_QUESTIONS: usize = 4;
 
-/// Pieces of a file where a server does not say what it takes (section 3: 34 000 octets in all).
+/// Data length of a message if the server reports no limit (section 3: 34 000 bytes in total).
 const USUAL_PIECE_OCTETS: u32 = 32 * 1024;
 
-/// Octets that may come before we take any.
+/// Bytes that may arrive before we read any.
 const WINDOW_OCTETS: u32 = 1 << 24;
 
-/// Longest SSH packet that we take: all that russh allows, to spend as little as possible on each.
+/// Longest SSH packet that we accept: russh's maximum, to minimise the overhead per packet.
 const PACKET_OCTETS: u32 = 65_535;
 
-/// Packets that wait for us at most; with their length the memory of a connection.
+/// Packets that may wait for us; with their length they limit the memory of a connection.
 const WAITING_PACKETS: usize = 64;
 
 pub async fn connect(target: &Target) -> Result<Session> {
@@ -56,7 +56,7 @@ pub async fn connect(target: &Target) -> Result<Session> {
             key: Cow::Owned(verifier.algorithms(&usual.key)),
             cipher: Cow::Borrowed(&CIPHERS),
             compression: Cow::Borrowed(&[compression::NONE]),
-            // Many older NAS have no other one.
+            // Many older NAS support nothing else.
             mac: Cow::Owned([&*usual.mac, &[mac::HMAC_SHA1]].concat()),
             ..usual
         },
@@ -92,7 +92,7 @@ pub async fn connect(target: &Target) -> Result<Session> {
         }
     };
     let channel = transport::within(target, "SFTP", opening).await?;
-    // The kept target needs no password.
+    // A kept target contains no password.
     let kept = Target { credentials: None, ..target.clone() };
     let (exchange, extensions) = Exchange::begin(kept, ssh, channel, cut).await?;
     let has = |name: &str| extensions.iter().any(|found| found == name);
@@ -145,7 +145,7 @@ async fn log_in(ssh: &mut Handle<Verifier>, as_whom: Option<&Credentials>) -> Re
     }
     match ssh.authenticate_password(user, secret).await.map_err(failed)? {
         AuthResult::Success => Ok(()),
-        // Some servers ask for the password in a dialogue only (RFC 4256).
+        // Some servers only accept the password in a dialogue (RFC 4256).
         AuthResult::Failure { remaining_methods, .. }
             if remaining_methods.contains(&MethodKind::KeyboardInteractive)
                 && !remaining_methods.contains(&MethodKind::Password) =>
@@ -167,7 +167,7 @@ async fn log_in(ssh: &mut Handle<Verifier>, as_whom: Option<&Credentials>) -> Re
 }
 
 fn private_key(user: &str, text: &str, passphrase: Option<&str>) -> Result<PrivateKey> {
-    // The error of the decoder is not shown: it may quote the key.
+    // The decoder's error is not shown, because it may quote the key.
     let unread = |what: &str, hint: &str| {
         Fault::new(Class::Login, format!("SSH login of `{user}`: {what}; it was not sent"))
             .hint(hint)
@@ -203,7 +203,7 @@ fn admitted(user: &str, is: bool) -> Result<()> {
     Err(Fault::new(Class::Login, message).hint(hint))
 }
 
-/// Octets of a piece that the server lets be read and written; zero: it does not say.
+/// The server's limits for reads and writes, bytes; zero: not reported.
 async fn limits(exchange: &Exchange) -> Result<(u32, u32)> {
     let what = "SFTP limits";
     let ask = exchange.ask(&what, kind::EXTENDED, 64, |m| m.string(extension::LIMITS));
@@ -217,7 +217,7 @@ async fn limits(exchange: &Exchange) -> Result<(u32, u32)> {
     Ok((bounded(read), bounded(write)))
 }
 
-/// Where to work, as the server calls it: there must be a directory.
+/// The working directory under the server's name for it; it must be a directory.
 async fn base(exchange: &Exchange, directory: Option<&str>) -> Result<String> {
     let path = directory.unwrap_or(".");
     let what = format!("directory {path}");

@@ -1,7 +1,7 @@
 //! SFTP version 3 over SSH.
 //!
-//! A session is one SSH connection with one channel. Calls are independent: each is a message of its
-//! own, as many under way as the caller starts.
+//! A session is one SSH connection with one channel. Calls are independent messages, and the caller
+//! decides how many are in flight.
 
 mod agent;
 pub mod exchange;
@@ -23,10 +23,10 @@ use failure::refused;
 
 pub use login::connect;
 
-/// Messages under way at once when a whole file is moved.
+/// Messages in flight when a whole file is transferred.
 const DEPTH: u16 = 16;
 
-/// Entries of a directory at most.
+/// Maximum number of entries of a directory.
 const MAX_ENTRIES: usize = 1 << 20;
 
 #[derive(Debug)]
@@ -65,8 +65,8 @@ impl Session {
         Ok(if reply.kind == kind::ATTRS { reply.fields().attributes() } else { None })
     }
 
-    /// What a refusal means, where the server says only that it failed: this version has no code for
-    /// "there already", nor for "no space".
+    /// The meaning of a refusal without a reason: this version has no code for "exists already" or
+    /// "no space".
     async fn why(&self, what: &str, path: &str, makes: bool, reply: &Reply) -> Fault {
         let fault = refused(&what, reply);
         if fault.class != Class::Protocol || reply.kind != kind::STATUS {
@@ -107,7 +107,7 @@ impl Session {
         if reply.is_ok() {
             return Ok(());
         }
-        // A directory that is there and cannot be removed is not empty.
+        // An existing directory that cannot be removed is not empty.
         Err(self.why(&what, &at, makes || kind == kind::RMDIR, &reply).await)
     }
 }
@@ -272,7 +272,7 @@ impl files::Session for Session {
         Ok(Entry { name: path.name().to_owned(), size_bytes, is_directory })
     }
 
-    /// A file of the new name is not replaced (draft-ietf-secsh-filexfer-02, section 6.5).
+    /// An existing file is not replaced (draft-ietf-secsh-filexfer-02, section 6.5).
     async fn rename(&self, from: &ServicePath, to: &ServicePath) -> Result<()> {
         let what = format!("rename {from}");
         let (old, new) = (self.at(from), self.at(to));
@@ -288,17 +288,17 @@ impl files::Session for Session {
     }
 }
 
-/// Take the entries of one message; whether it had any, `None` if it cannot be read.
+/// Add the entries of one message. Returns whether it had any; `None` if it is invalid.
 pub fn names(mut fields: Fields<'_>, entries: &mut Vec<Entry>) -> Option<bool> {
     let count = fields.u32()?;
     for _ in 0..count {
         let name = fields.string()?;
         let long = fields.string()?;
         let found = fields.attributes()?;
-        // Without a kind in its attributes there is one only in what is shown to a person.
+        // If the attributes have no type, only the line for people shows it.
         let is_directory = found.is_directory().unwrap_or(long.first() == Some(&b'd'));
         let is_file = found.is_file().unwrap_or(long.first() == Some(&b'-'));
-        // A name that is not UTF-8 is none of ours; a link or a device is neither.
+        // A name that is not UTF-8 is not ours, and neither is a link or device.
         let Ok(name) = std::str::from_utf8(name) else { continue };
         if !is_name(name) || !(is_directory || is_file) {
             continue;

@@ -1,4 +1,4 @@
-//! What an SSH connection says when something fails.
+//! Converts errors of an SSH connection into faults.
 
 use lanlab_files::{Class, Fault};
 

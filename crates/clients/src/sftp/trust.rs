@@ -1,4 +1,4 @@
-//! Whom to take for the server, over SSH.
+//! Verifies the server's identity over SSH.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,7 +26,7 @@ pub struct Verifier {
 
 #[derive(Debug)]
 enum Wanted {
-    /// The SHA-256 of its public blob.
+    /// The SHA-256 of the server key's public blob.
     Sha256(String),
     Known(Vec<PublicKey>, String),
 }
@@ -41,7 +41,7 @@ impl Verifier {
                         .hint("name the server's key by its SHA-256")
                 })?;
                 let path = home.join(".ssh").join("known_hosts");
-                // Who has none knows no server.
+                // Without such a file no server is known.
                 if path.exists() {
                     known(target, port, &path)?
                 } else {
@@ -57,8 +57,8 @@ impl Verifier {
         Arc::clone(&self.learnt)
     }
 
-    /// Kinds of keys in the order that the server is asked for them: those that are known of it
-    /// first, or it would show one that is not.
+    /// Key types in the order in which to request them: known types first, because otherwise the
+    /// server would present an unknown key.
     pub fn algorithms(&self, usual: &[Algorithm]) -> Vec<Algorithm> {
         let Wanted::Known(keys, _) = &self.wanted else { return usual.to_vec() };
         let is_known = |of: &Algorithm| keys.iter().any(|key| same_kind(&key.algorithm(), of));
@@ -97,10 +97,10 @@ fn same_kind(a: &Algorithm, b: &Algorithm) -> bool {
 }
 
 fn known(target: &Target, port: u16, path: &std::path::Path) -> Result<Wanted> {
-    // russh takes a file that it cannot read for an empty one, and reads any to its end.
+    // russh treats an unreadable file as empty, and reads any file to its end.
     let content = user_file::read(path, trust::MOST_FILE_BYTES)?;
     if user_file::without_mark(&content).len() < content.len() {
-        // To russh it would be the beginning of the first name.
+        // russh would read it as the beginning of the first name.
         let message = format!("{}: begins with a byte order mark; allowed: none", path.display());
         return Err(Fault::new(Class::Certificate, message).hint("save it as UTF-8 without one"));
     }
@@ -137,7 +137,7 @@ impl client::Handler for Verifier {
     ) -> std::result::Result<(), russh::Error> {
         let plain = |name: &str| name.split('@').next().unwrap_or_default().to_owned();
         let (cipher, exchange) = (plain(names.cipher.as_ref()), plain(names.kex.as_ref()));
-        // A cipher that authenticates itself has no use for the MAC that was agreed on.
+        // A cipher with built-in authentication ignores the negotiated MAC.
         let whole = cipher.contains("gcm") || cipher.contains("poly1305");
         let mac =
             if whole { String::new() } else { format!(", {}", plain(names.server_mac.as_ref())) };

@@ -1,4 +1,4 @@
-//! Calls of a session ([MS-SMB2] section 2.2), each one message with one answer.
+//! Calls of a session ([MS-SMB2] section 2.2): one message and one answer each.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -22,19 +22,19 @@ use super::handshake::{Agreed, CREDIT_OCTETS};
 use super::protect::{HEADER_OCTETS, Protection};
 use super::status;
 
-/// What is asked for in credits, so that a whole file's calls under way need not wait for each other.
+/// Number of credits to request, so that the calls of a whole file need not wait for each other.
 const WANTED_CREDITS: u16 = 512;
 
 const MAX_OTHER_OCTETS: usize = 1 << 17;
 
-/// Octets before the data of a WRITE (section 2.2.21).
+/// Length of a WRITE before its data (section 2.2.21).
 const WRITE_OCTETS: u16 = 48;
 
 pub struct Calls {
     calls: Multiplex<Protection>,
     next_message_id: AtomicU64,
     tree_id: TreeId,
-    /// Whether a call says what it costs, which SMB 2.0.2 does not know.
+    /// Whether a call states its credit charge, which SMB 2.0.2 does not have.
     has_charges: bool,
 }
 
@@ -58,7 +58,7 @@ impl Answer {
         T::unpack(&mut ReadCursor::new(self.body())).map_err(|_| garbled())
     }
 
-    /// `length` octets of the message from `begin` on, counted from the start of the header.
+    /// `length` bytes of the message from `begin`, counted from the start of the header.
     fn part(&self, begin: usize, length: usize) -> Option<&[u8]> {
         self.message.get(begin..begin.checked_add(length)?)
     }
@@ -100,7 +100,7 @@ impl Calls {
         self.calls.wire()
     }
 
-    /// Make one call that moves at most `moved_octets` one way.
+    /// Make one call that transfers at most `moved_octets` in one direction.
     async fn call(
         &self,
         command: Command,
@@ -142,7 +142,7 @@ impl Calls {
             Ok((message_id, [&length.to_be_bytes(), &head[..]].concat()))
         };
         let message = self.calls.call(begin, if plain { data } else { &[] }).await?;
-        // Its header was read when it was accepted, and has at least 12 octets.
+        // Its header was read when it was accepted, so it has at least 12 bytes.
         let word = message.get(8..12).and_then(|word| word.try_into().ok()).ok_or_else(garbled)?;
         Ok(Answer { message, status: NtStatus(u32::from_le_bytes(word)) })
     }
@@ -151,18 +151,18 @@ impl Calls {
         self.call(command, &packed(body), &[], 0).await?.done()
     }
 
-    /// The same, whose answer the caller judges, of at most one credit's octets.
+    /// The same, for an answer of at most one credit's bytes that the caller checks.
     pub async fn judged(&self, command: Command, body: &dyn Pack) -> Result<Answer> {
         self.call(command, &packed(body), &[], CREDIT_OCTETS as usize).await
     }
 
-    /// CREATE (section 2.2.13). Others may do all to it meanwhile: stations do not exclude each other.
+    /// CREATE (section 2.2.13) with full sharing: stations do not exclude each other.
     pub async fn create(&self, name: &str, how: &Opening) -> Result<CreateResponse> {
         let share = ShareAccess::FILE_SHARE_READ
             | ShareAccess::FILE_SHARE_WRITE
             | ShareAccess::FILE_SHARE_DELETE;
         let request = CreateRequest {
-            // Nothing is cached here, so that nothing need be granted.
+            // Nothing is cached here, so no oplock is needed.
             requested_oplock_level: OplockLevel::None,
             impersonation_level: ImpersonationLevel::Impersonation,
             desired_access: FileAccessMask::new(how.access),
@@ -181,7 +181,7 @@ impl Calls {
         self.small(Command::Close, &CloseRequest { flags: 0, file_id }).await.map(drop)
     }
 
-    /// READ (section 2.2.19): how many octets came; zero at the end.
+    /// READ (section 2.2.19): returns the number of bytes read; zero at the end.
     pub async fn read(&self, file_id: FileId, offset: u64, buffer: &mut [u8]) -> Result<usize> {
         let mut body = WriteCursor::with_capacity(49);
         body.write_u16_le(49);
@@ -219,7 +219,7 @@ impl Calls {
         }
     }
 
-    /// WRITE (section 2.2.21): how many octets were taken.
+    /// WRITE (section 2.2.21): returns the number of bytes written.
     pub async fn write(&self, file_id: FileId, offset: u64, data: &[u8]) -> Result<usize> {
         let mut body = WriteCursor::with_capacity(usize::from(WRITE_OCTETS));
         body.write_u16_le(49);

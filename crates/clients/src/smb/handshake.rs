@@ -1,8 +1,8 @@
-//! How a session begins: negotiation, login and share, by the `smb2` crate on a connection of ours,
-//! which is then taken over together with what was agreed on.
+//! The start of a session: negotiation, login and share by the `smb2` crate on our connection,
+//! which is then taken over with the negotiated settings.
 //!
-//! The crate's own way to make calls probes, retries and waits by rules of its own; a laboratory
-//! must know what each call was.
+//! The crate's own calls probe, retry and wait by rules of their own, but a laboratory must know
+//! what each call did.
 
 use std::future::Future;
 use std::io::ErrorKind;
@@ -30,12 +30,12 @@ use super::status;
 
 const USUAL_PORT: u16 = 445;
 
-/// Octets of the longest answer before there is a session: many times what servers send.
+/// Maximum length of an answer before the session exists: many times what servers send.
 const LONGEST: usize = 1 << 18;
 
 const CAPABILITIES_OCTET: usize = 72;
 
-/// Octets of a call that one credit pays for ([MS-SMB2] section 3.1.5.2).
+/// Bytes of a call that one credit covers ([MS-SMB2] section 3.1.5.2).
 pub const CREDIT_OCTETS: u32 = 1 << 16;
 
 pub struct Agreed {
@@ -49,7 +49,7 @@ pub struct Agreed {
     pub write_octets: u32,
     pub list_octets: u32,
     pub signing: Option<(smb2::crypto::signing::SigningAlgorithm, Vec<u8>)>,
-    /// How every message is encrypted, if the server requires that: cipher, keys to write and read.
+    /// How to encrypt messages, if the server requires it: cipher and keys for both directions.
     pub encryption: Option<(Cipher, Vec<u8>, Vec<u8>)>,
 }
 
@@ -84,7 +84,7 @@ pub async fn agree(target: &Target) -> Result<Agreed> {
         })
     };
     transport::within(target, "negotiate", negotiation).await?;
-    // Keys are made from the messages as they were on the wire.
+    // Keys are derived from the messages as they were on the wire.
     let begun = wire.negotiation.lock().unwrap_or_else(PoisonError::into_inner).clone();
     connection.with_preauth_hasher_mut(|hasher| {
         *hasher = PreauthHasher::new();
@@ -96,7 +96,8 @@ pub async fn agree(target: &Target) -> Result<Agreed> {
         .params()
         .ok_or_else(|| Fault::new(Class::Protocol, "negotiate: nothing was agreed on"))?;
 
-    // Who has no name asks as this one, whom servers take for a guest if they take guests.
+    // A client without a user name uses this one, which servers with guest access accept as a
+    // guest.
     let guest = ("Guest".to_owned(), String::new(), String::new());
     let (user, secret, domain) = target.credentials.as_ref().map_or(guest, |who| {
         (who.user.clone(), who.secret.clone(), who.domain.clone().unwrap_or_default())
@@ -118,7 +119,7 @@ pub async fn agree(target: &Target) -> Result<Agreed> {
     drop(connection);
     let stream = transport::within(target, "begin the session", wire.take_back()).await?;
     let encryption = if login.should_encrypt || tree.encrypt_data {
-        // [MS-SMB2] section 3.2.5.3.1: the cipher of 3.0 and 3.0.2, which negotiate none.
+        // [MS-SMB2] section 3.2.5.3.1: the cipher of 3.0 and 3.0.2, which do not negotiate one.
         let cipher = agreed.cipher.unwrap_or(Cipher::Aes128Ccm);
         let keys = login.encryption_key.zip(login.decryption_key).ok_or_else(|| {
             let message = format!("{what}: the server wants encryption, and agreed on none");
@@ -130,7 +131,7 @@ pub async fn agree(target: &Target) -> Result<Agreed> {
     };
     let must_sign = agreed.signing_required && login.should_sign && encryption.is_none();
     let signing = must_sign.then_some((login.signing_algorithm, login.signing_key));
-    // Without large messages one credit pays for one call (section 3.2.4.1.2).
+    // Without large messages, each call costs one credit (section 3.2.4.1.2).
     let most = if agreed.capabilities.contains(Capabilities::LARGE_MTU) {
         super::MAX_DATA_OCTETS
     } else {
@@ -158,8 +159,8 @@ struct Wire {
     negotiation: std::sync::Mutex<Vec<Vec<u8>>>,
 }
 
-/// Say in NEGOTIATE that we encrypt: the crate does so in a context only, which Samba and servers below
-/// SMB 3.1.1 do not look at ([MS-SMB2] section 2.2.3).
+/// Announce encryption in NEGOTIATE: the crate announces it only in a context, which Samba and
+/// servers below SMB 3.1.1 ignore ([MS-SMB2] section 2.2.3).
 fn announce_encryption(negotiate: &mut [u8]) {
     if let Some(capabilities) = negotiate.get_mut(CAPABILITIES_OCTET) {
         *capabilities |= Capabilities::ENCRYPTION as u8;
@@ -168,7 +169,7 @@ fn announce_encryption(negotiate: &mut [u8]) {
 
 impl Wire {
     async fn take_back(&self) -> Result<TcpStream> {
-        // The task that waits to read is aborted by now, or in a moment.
+        // The reading task has been aborted, or will be in a moment.
         let reading = self.reading.lock().await.take();
         let writing = self.writing.lock().await.take();
         let halves = reading.zip(writing).filter(|_| !self.over.load(Ordering::Relaxed));
@@ -196,7 +197,7 @@ impl TransportSend for Half {
             let mut writing = self.0.writing.lock().await;
             let half = writing.as_mut().ok_or(smb2::Error::Disconnected)?;
             let length = u32::try_from(data.len()).unwrap_or(u32::MAX);
-            // One write: two would meet Nagle's algorithm where that is on.
+            // A single write, because two would wait for Nagle's algorithm, if enabled.
             let mut message = [&length.to_be_bytes(), data].concat();
             {
                 let mut begun = self.0.negotiation.lock().unwrap_or_else(PoisonError::into_inner);
@@ -220,7 +221,7 @@ impl TransportReceive for Half {
             let mut reading = self.0.reading.lock().await;
             let half = reading.as_mut().ok_or(smb2::Error::Disconnected)?;
             let mut header = [0; 4];
-            // To be aborted before anything has come is how the crate lets go of it.
+            // The crate releases the connection when it is aborted before anything has arrived.
             let begun = loop {
                 half.readable().await?;
                 match half.try_read(&mut header) {

@@ -1,7 +1,7 @@
-//! SMB 2 and 3 ([MS-SMB2]): messages and cryptography of the `smb2` crate, on connections and calls
-//! of our own.
+//! SMB 2 and 3 ([MS-SMB2]): messages and cryptography of the `smb2` crate on our own connections
+//! and calls.
 //!
-//! Messages are signed or encrypted only where the server requires that, as other clients have it; the
+//! Messages are signed or encrypted only if the server requires it, like in other clients; the
 //! record says which.
 
 use std::time::Duration;
@@ -35,15 +35,16 @@ mod status;
 use calls::{Calls, Opening};
 use handshake::CREDIT_OCTETS;
 
-/// Octets of the longest data of a call: what Windows and Samba take at most.
+/// Maximum data length of a call: the limit of Windows and Samba.
 const MAX_DATA_OCTETS: u32 = 8 << 20;
 
-/// Octets of a call and calls under way at once when a whole file is moved. Measured with Samba 4.17
-/// on loopback, up: 8 calls of 1 MiB were faster than 2, 4 or 16, than 8 of 512 KiB and 2 of 8 MiB.
+/// Bytes per call and calls in flight when a whole file is transferred. Measured with Samba 4.17
+/// uploads on loopback: 8 calls of 1 MiB were faster than 2, 4 or 16, than 8 of 512 KiB and than 2
+/// of 8 MiB.
 const BLOCK_BYTES: u32 = 1 << 20;
 const DEPTH: u16 = 8;
 
-/// More entries than any study makes; a server that says more is not believed.
+/// More entries than any study creates. A server that sends more is rejected.
 const MAX_ENTRIES: usize = 1 << 20;
 
 // Options of CREATE (section 2.2.13).
@@ -57,13 +58,13 @@ const DISPOSITION: u8 = 13;
 /// `FileRenameInformation` ([MS-FSCC] section 2.4.42.2).
 const RENAME: u8 = 10;
 
-/// Characters that no name may have ([MS-FSCC] section 2.1.5); `/` and `\` a path has between names.
+/// Characters that are not allowed in a name ([MS-FSCC] section 2.1.5); `/` and `\` separate names.
 const FORBIDDEN: [char; 7] = ['"', '*', ':', '<', '>', '?', '|'];
 
 #[derive(Debug)]
 pub struct Session {
     calls: Calls,
-    /// Directory to work in, as the server has it: empty, or ending with `\`.
+    /// Working directory in the server's form: empty, or ending with `\`.
     base: String,
     facts: Facts,
     read_octets: usize,
@@ -75,7 +76,7 @@ pub struct Session {
 pub struct File {
     id: FileId,
     path: String,
-    /// Octets in it when it was opened, if it was opened to be read.
+    /// Bytes in the file when it was opened, if it was opened for reading.
     size_bytes: Option<u64>,
 }
 
@@ -143,8 +144,8 @@ fn check_name(name: &str) -> Result<()> {
 }
 
 impl Session {
-    /// Have the server grant what a call of a whole block takes. One that never does has shorter calls: it would be
-    /// waited for in vain.
+    /// Obtain enough credits for a call of a whole block. A server that never grants them gets
+    /// shorter calls, because waiting would be useless.
     async fn keep_to_credits(&mut self) -> Result<()> {
         let block = self.read_octets.max(self.write_octets).min(BLOCK_BYTES as usize);
         let wanted = block.div_ceil(CREDIT_OCTETS as usize);
@@ -171,7 +172,7 @@ impl Session {
     async fn open_file(&self, path: &ServicePath, access: Access) -> Result<File> {
         let look = Mask::FILE_READ_ATTRIBUTES | Mask::SYNCHRONIZE;
         let read = Mask::FILE_READ_DATA;
-        // To let a file grow is a right of its own ([MS-SMB2] section 3.3.5.13).
+        // Extending a file is a separate right ([MS-SMB2] section 3.3.5.13).
         let write = Mask::FILE_WRITE_DATA | Mask::FILE_APPEND_DATA | Mask::FILE_WRITE_ATTRIBUTES;
         let (access, disposition, to_read) = match access {
             Access::Read => (look | read, CreateDisposition::FileOpen, true),
@@ -216,7 +217,7 @@ impl Session {
         Ok(())
     }
 
-    /// A file goes with its last handle, which is this one unless others have it open.
+    /// A file is removed with its last handle, which is this one unless other clients have it open.
     async fn remove_file(&self, path: &ServicePath) -> Result<()> {
         let how = Opening {
             access: Mask::DELETE,
@@ -245,7 +246,7 @@ impl Session {
         set.map(drop).and(closed)
     }
 
-    /// A file of the new name is not replaced.
+    /// An existing file is not replaced.
     async fn give_name(&self, from: &ServicePath, to: &ServicePath) -> Result<()> {
         let how = Opening {
             access: Mask::DELETE | Mask::SYNCHRONIZE,
@@ -254,7 +255,7 @@ impl Session {
         };
         let new: Vec<u8> = self.name(to)?.encode_utf16().flat_map(u16::to_le_bytes).collect();
         let id = self.calls.create(&self.name(from)?, &how).await?.file_id;
-        // Whether to replace, reserved, no directory's handle, then the name behind its length.
+        // Whether to replace, reserved, no directory handle, then the name after its length.
         let mut buffer = vec![0; 16];
         buffer.extend((new.len() as u32).to_le_bytes());
         buffer.extend(new);
@@ -399,7 +400,7 @@ impl files::Session for Session {
     }
 
     async fn end(self) -> Result<()> {
-        // It ends with its connection in any case.
+        // The handle ends with its connection anyway.
         let _ = self.calls.small(Command::Logoff, &LogoffRequest).await;
         Ok(())
     }

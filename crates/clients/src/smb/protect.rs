@@ -1,4 +1,4 @@
-//! Messages of a session on the wire: their frames, credits, signatures and encryption.
+//! Messages of a session on the wire: framing, credits, signatures and encryption.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,14 +12,14 @@ use tokio::sync::Semaphore;
 
 use crate::multiplex::Wire;
 
-/// Octets of a message's header ([MS-SMB2] section 2.2.1).
+/// Length of a message's header ([MS-SMB2] section 2.2.1).
 pub const HEADER_OCTETS: usize = 64;
-/// Octets before an encrypted message (section 2.2.41).
+/// Length of the header of an encrypted message (section 2.2.41).
 const TRANSFORM_OCTETS: usize = 52;
 const TRANSFORM_ID: [u8; 4] = [0xFD, b'S', b'M', b'B'];
-/// Message without a request: a lease or lock that is broken (section 2.2.23).
+/// Message without a request: a lease or oplock break (section 2.2.23).
 const UNASKED: u64 = u64::MAX;
-/// The handshake has used the first nonces with these keys; none may be used again.
+/// The handshake has used the first nonces with these keys; none may be used twice.
 const FIRST_NONCE: u64 = 1 << 32;
 const MAX_CREDITS: usize = 8192;
 
@@ -45,7 +45,7 @@ impl Protection {
         Self { longest, session_id, signing, encryption, next_nonce, credits }
     }
 
-    /// Whether messages go out as they are, so that their data need not be copied.
+    /// Whether messages are sent unprotected, so that their data need not be copied.
     pub fn is_plain(&self) -> bool {
         self.signing.is_none() && self.encryption.is_none()
     }
@@ -108,7 +108,8 @@ impl Wire for Protection {
             verify_signature(answer, key, *algorithm, header.message_id.0, false)
                 .map_err(|error| Fault::new(Class::Protocol, error.to_string()))?;
         }
-        // What an answer grants counts even if it only says that another will come (section 3.2.5.1.4).
+        // An answer's credits count even if it only says that another will follow (section
+        // 3.2.5.1.4).
         let room = MAX_CREDITS.saturating_sub(self.credits.available_permits());
         self.credits.add_permits(usize::from(header.credits).min(room));
         Ok((!pending).then_some(header.message_id.0))

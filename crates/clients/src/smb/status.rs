@@ -1,10 +1,10 @@
-//! What a server's status ([MS-ERREF] section 2.3) says can be done about a failure.
+//! Converts a server's status ([MS-ERREF] section 2.3) into a fault.
 
 use lanlab_files::{Class, Fault};
 use smb2::types::status::NtStatus;
 use smb2::{Error, ErrorKind};
 
-/// Statuses that the `smb2` crate has no name for.
+/// Statuses without a name in the `smb2` crate.
 const STATUS_QUOTA_EXCEEDED: u32 = 0xC000_0044;
 const STATUS_MEDIA_WRITE_PROTECTED: u32 = 0xC000_00A2;
 const STATUS_WRONG_PASSWORD: u32 = 0xC000_006A;
@@ -66,7 +66,7 @@ pub fn refused(status: NtStatus) -> Fault {
     Fault::new(class(status), status.to_string())
 }
 
-/// What the `smb2` crate says of the attempt to `what`.
+/// The fault for the `smb2` crate's error on the attempt to `what`.
 pub fn fault(what: &str, error: &Error) -> Fault {
     let class = match error {
         Error::Protocol { status, .. } => class(*status),
@@ -83,7 +83,7 @@ pub fn fault(what: &str, error: &Error) -> Fault {
     Fault::new(class, format!("{what}: {error}"))
 }
 
-/// The same of the attempt to log in: a refusal there is one of the user.
+/// The same for a login: there, a refusal concerns the user.
 pub fn login_fault(what: &str, error: &Error) -> Fault {
     let is_wrong = matches!(error, Error::Auth { .. })
         || matches!(error, Error::Protocol { status, .. } if matches!(

@@ -1,5 +1,5 @@
-//! How a password is proved over HTTP: which schemes a server takes (RFC 9110, section 11), and the Digest
-//! scheme (RFC 7616), which does not send it.
+//! HTTP authentication: the schemes of a server (RFC 9110, section 11), and the Digest scheme (RFC
+//! 7616), which does not send the password.
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
@@ -26,7 +26,7 @@ impl Challenge {
     }
 }
 
-/// Read the fields of an answer that say which ways in there are. What cannot be understood ends it.
+/// Parse the fields of a response that list authentication schemes, up to the first invalid part.
 pub fn challenges<'a>(fields: impl Iterator<Item = &'a str>) -> Vec<Challenge> {
     let mut found = Vec::new();
     for field in fields {
@@ -43,12 +43,12 @@ fn read_field(mut rest: &str, found: &mut Vec<Challenge>) {
         if word.is_empty() {
             return;
         }
-        // A parameter is followed by `=` and a value, a scheme by a blank or nothing.
+        // A parameter is followed by `=` and a value, a scheme by a space or nothing.
         let value = behind.trim_start_matches([' ', '\t']).strip_prefix('=');
         let is_parameter = value.is_some_and(|value| !value.starts_with('=')) && !found.is_empty();
         let Some(value) = value.filter(|_| is_parameter) else {
             found.push(Challenge { scheme: word.to_owned(), parameters: Vec::new() });
-            // A token of 68 characters belongs to the scheme and says nothing here.
+            // A token68 belongs to the scheme and is ignored here.
             rest = match behind.trim_start_matches([' ', '\t']) {
                 after if after.len() < behind.len() => past_token68(after),
                 after => after,
@@ -63,7 +63,7 @@ fn read_field(mut rest: &str, found: &mut Vec<Challenge>) {
     }
 }
 
-/// What follows a token68, if one stands there, which ends with a comma or the field.
+/// The text after a token68, if there is one, which ends with a comma or the field.
 fn past_token68(text: &str) -> &str {
     let length = text.find([',', ' ', '\t']).unwrap_or(text.len());
     let (token, after) = text.split_at(length);
@@ -144,7 +144,7 @@ impl Turn {
 }
 
 impl Digest {
-    /// The safest of the Digest challenges that can be answered. `client_nonce` is random.
+    /// The safest supported Digest challenge. `client_nonce` is random.
     pub fn of(challenges: &[Challenge], who: &Credentials, client_nonce: &str) -> Option<Self> {
         let known = challenges.iter().filter(|one| one.is("Digest"));
         known.filter_map(|one| Self::new(one, who, client_nonce)).max_by_key(|one| one.algorithm)
@@ -164,7 +164,7 @@ impl Digest {
         };
         let quality = challenge.parameter("qop");
         let has_quality = quality.is_some_and(takes_auth);
-        // Of the body as well: it would have to be read before its head goes out.
+        // This would also cover the body, which would have to be read before its header is sent.
         if quality.is_some() && !has_quality {
             return None;
         }
@@ -186,8 +186,8 @@ impl Digest {
         })
     }
 
-    /// Go on with a newer nonce, if the server only asks for that: it says so (`stale`, RFC 7616, section
-    /// 3.3), or has taken the one before.
+    /// Continue with a newer nonce, if the server only needs that: it says so (`stale`, RFC 7616,
+    /// section 3.3), or has accepted the previous one.
     pub fn renew(&self, challenges: &[Challenge]) -> bool {
         let newer = challenges.iter().find(|one| {
             one.is("Digest")
@@ -210,10 +210,10 @@ impl Digest {
         format!("Digest {name}")
     }
 
-    /// What a request says of its user.
+    /// The authorization field of a request.
     ///
     /// # Errors
-    /// The user's name cannot stand in a request.
+    /// The user's name is not allowed in a header.
     pub fn authorization(&self, method: &str, uri: &str) -> Result<HeaderValue> {
         let mut turn = self.turn.borrow_mut();
         turn.count = turn.count.wrapping_add(1);
@@ -255,8 +255,7 @@ impl Digest {
         Ok(value)
     }
 
-    /// The user's name, encoded where its characters need it and the server takes it (RFC 7616, section
-    /// 3.4).
+    /// The user's name, encoded if necessary and supported by the server (RFC 7616, section 3.4).
     fn user_field(&self) -> String {
         if self.user.is_ascii() || !self.has_utf8 {
             return format!("username={}", quoted(&self.user));
@@ -391,13 +390,14 @@ mod tests {
         assert!(digest.renew(&fresh) && !digest.renew(&found[..3]));
         let text = digest.authorization("GET", "/").unwrap();
         assert!(text.to_str().unwrap().contains("nonce=\"new\""));
-        // One that is not stale is a refusal, unless the server has taken the nonce before.
+        // A challenge that is not stale is a refusal, unless the server has accepted the previous
+        // nonce.
         let other = challenges(["Digest realm=r, nonce=other"].into_iter());
         assert!(!digest.renew(&other));
         digest.authorization("GET", "/").unwrap();
         assert!(!digest.renew(&challenges(["Digest realm=r, nonce=new"].into_iter())));
         assert!(digest.renew(&other) && !digest.renew(&fresh[..0]));
-        // The body would have to be known before its head.
+        // The body would have to be known before its header.
         assert!(Digest::of(&found, &who("u", "p"), "own").is_none());
         assert_eq!(challenges(["", ", ,"].into_iter()), []);
     }

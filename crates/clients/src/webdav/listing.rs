@@ -1,4 +1,4 @@
-//! What a server answers to PROPFIND (RFC 4918, section 9.1).
+//! Responses to PROPFIND (RFC 4918, section 9.1).
 
 use lanlab_files::{Entry, is_name};
 use lanlab_wire::{percent, xml};
@@ -10,10 +10,10 @@ struct Response {
     size_bytes: Option<u64>,
 }
 
-/// The entries of the directory of which the path, encoded, is `of`: not itself.
+/// The entries of the directory with the encoded path `of`, without the directory itself.
 ///
 /// # Errors
-/// What cannot be understood in the answer.
+/// What is invalid in the response.
 pub fn parse(document: &[u8], of: &str) -> Result<Vec<Entry>, String> {
     let own = names(&percent::decode(of).unwrap_or_default());
     let listed = responses(document)?;
@@ -22,10 +22,10 @@ pub fn parse(document: &[u8], of: &str) -> Result<Vec<Entry>, String> {
     others.filter_map(|(_, (path, response))| entry(path, response).transpose()).collect()
 }
 
-/// What the only response describes, as to a question of depth 0.
+/// The properties in the only response, for a request of depth 0.
 ///
 /// # Errors
-/// What cannot be understood in the answer, or that there is not one response.
+/// What is invalid in the response, or that it does not have exactly one entry.
 pub fn parse_one(document: &[u8]) -> Result<Entry, String> {
     let listed = responses(document)?;
     let [(path, response)] = &listed[..] else {
@@ -57,7 +57,7 @@ fn responses(document: &[u8]) -> Result<Vec<(Vec<String>, Response)>, String> {
             }
             ["multistatus", "response"] => {
                 let response = std::mem::take(&mut current);
-                // We write only names of UTF-8: another is not ours.
+                // Such a name is not ours, because we write only UTF-8 names.
                 if let Some(path) = path(&response.href) {
                     listed.push((path, response));
                 }
@@ -68,7 +68,7 @@ fn responses(document: &[u8]) -> Result<Vec<(Vec<String>, Response)>, String> {
     wrong.map_or(Ok(listed), Err)
 }
 
-/// The names on the way that an href leads (RFC 4918, section 8.3: a path, or a URL with one).
+/// The names in the path of an href (RFC 4918, section 8.3: a path, or a URL with one).
 fn path(href: &str) -> Option<Vec<String>> {
     let path = match href.split_once("://") {
         Some((_, rest)) => rest.find('/').map_or("/", |slash| &rest[slash..]),
@@ -81,8 +81,8 @@ fn names(path: &str) -> Vec<String> {
     path.split('/').filter(|name| !matches!(*name, "" | ".")).map(str::to_owned).collect()
 }
 
-/// Which of the listed is the directory itself. Behind a proxy that changes paths a server names it
-/// otherwise than it was asked for: it is the one that all others lie in, or alone and of its name.
+/// Which entry is the directory itself. Behind a proxy that changes paths, its path differs from
+/// the requested one: it is the entry that contains all others, or the only entry with its name.
 fn itself(listed: &[(Vec<String>, Response)], own: &[String]) -> Option<usize> {
     let same = |a: &str, b: &str| a.eq_ignore_ascii_case(b);
     let is_own =
@@ -101,7 +101,7 @@ fn itself(listed: &[(Vec<String>, Response)], own: &[String]) -> Option<usize> {
     (response.is_directory && is_it).then_some(place)
 }
 
-/// An entry, unless its name is none.
+/// An entry, unless its name is invalid.
 fn entry(path: &[String], response: &Response) -> Result<Option<Entry>, String> {
     let Some(name) = path.last().filter(|name| is_name(name)) else { return Ok(None) };
     let size_bytes = match (response.is_directory, response.size_bytes) {
@@ -116,7 +116,8 @@ fn entry(path: &[String], response: &Response) -> Result<Option<Entry>, String> 
 mod tests {
     use super::*;
 
-    /// As nginx 1.22 with dav-ext answers, cut to two entries; the second href as Apache writes it.
+    /// A response of nginx 1.22 with dav-ext, cut to two entries; the second href as Apache writes
+    /// it.
     const ANSWER: &str = r#"<?xml version="1.0" encoding="utf-8" ?>
 <D:multistatus xmlns:D="DAV:">
 <D:response><D:href>/a%20b/</D:href><D:propstat><D:prop>
@@ -145,8 +146,8 @@ mod tests {
         assert_eq!(parse(answer.as_bytes(), "/a%20b/").unwrap_err(), "length `-1`");
     }
 
-    /// Names of the entries of `/nas/own/` where the server answers with these hrefs; a `/` at the end
-    /// of one makes it a directory.
+    /// Names of the entries of `/nas/own/` for a response with these hrefs; a trailing `/` marks a
+    /// directory.
     fn listed(hrefs: &[&str]) -> Vec<String> {
         let response = |href: &&str| {
             let kind = if href.ends_with('/') { "<collection/>" } else { "" };

@@ -1,4 +1,4 @@
-//! Processor time of one step of a simulated machine's software.
+//! CPU time of one step of a simulated machine's software.
 
 use super::numbers::numbers;
 
@@ -17,7 +17,7 @@ impl SimulatedCost {
         Self { each_ns, per_byte_ps: 0 }
     }
 
-    /// Processor time for `bytes`, ns, rounded to the nearest.
+    /// CPU time for `bytes`, ns, rounded to the nearest.
     pub const fn of(self, bytes: u64) -> u64 {
         let bytes_ns = self.per_byte_ps.saturating_mul(bytes).saturating_add(500) / 1000;
         self.each_ns.saturating_add(bytes_ns)

@@ -6,8 +6,8 @@ use super::store::SimulatedStore;
 use crate::Failure;
 
 numbers! {
-    /// A machine with its operating system. Bytes of `interrupt`, `protocol` and `transmit` are those of the
-    /// IP packet, of calls those of the message. A cost of 0 takes no time.
+    /// A machine with its operating system. For `interrupt`, `protocol` and `transmit`, bytes are
+    /// those of the IP packet; for calls, those of the message. A cost of 0 takes no time.
     pub struct SimulatedMachine {
         interrupt: SimulatedCost = SimulatedCost::ZERO, as "interrupt",
             "of each received frame, at interrupt level.";
@@ -43,7 +43,7 @@ impl SimulatedMachine {
 }
 
 numbers! {
-    /// The processor does nothing, and the adapter receives frames until its buffer is full.
+    /// The processor stops, and the adapter receives frames until its buffer is full.
     #[derive(Copy, Eq)]
     pub struct SimulatedFreeze {
         after_ns: u64 = 0, in 0 to 3_600_000_000_000_u64, as "after_ms",

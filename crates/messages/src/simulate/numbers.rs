@@ -1,11 +1,12 @@
-//! One row for each number of a simulated machine: the field, its default, its range, its name in a study, its help.
+//! One row per number of a simulated machine: field, default, range, name in a study, and help.
 //!
-//! A row gives the field of the struct, its check, and its part of the schema. From the schema the driver takes
-//! the number's name in studies (`study`, else the field's own), its range, its default and its help.
+//! A row generates the field of the struct, its check, and its part of the schema. From the schema
+//! the driver takes the number's name in studies (`study`, otherwise the field's name), its range,
+//! default and help.
 
 use crate::Failure;
 
-/// What stands in a row of [`numbers`], alone or in a group.
+/// The content of a row of [`numbers`], alone or in a group.
 pub trait Row {
     /// # Errors
     /// A number is out of its range; `key` leads to it.
@@ -36,8 +37,9 @@ impl<R: Row> Row for Option<R> {
     }
 }
 
-/// A struct of numbers. `as` is the name in studies, or the prefix of the names of a group; every machine of a
-/// study states the `required` numbers; `then` names a check of several numbers together.
+/// A struct of numbers. `as` is the name in studies, or the prefix of the names of a group. Every
+/// machine of a study must state the `required` numbers. `then` names a check of several numbers
+/// together.
 macro_rules! numbers {
     ($(#[$meta:meta])* pub struct $name:ident $(then $together:ident)? { $(
         $field:ident: $kind:ty = $default:expr,
@@ -64,7 +66,7 @@ macro_rules! numbers {
             fn check(&self, key: &str, _: f64, _: f64) -> Result<(), $crate::Failure> {
                 let key = if key.is_empty() { String::new() } else { format!("{key}.") };
                 $({
-                    // The last is that of the row; one without a range has the first.
+                    // The last one belongs to the row; a row without a range has the first.
                     let [.., (least, most)] = [(0.0, 0.0) $(, ($least as f64, $most as f64))?];
                     let key = format!("{key}{}", stringify!($field));
                     self.$field.check(&key, least, most)?;

@@ -1,4 +1,4 @@
-//! What came of a simulated world.
+//! Results of a simulated world.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,14 +11,14 @@ use crate::{EchoRequested, EchoResponded, StreamReceived, StreamSent};
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Simulated {
-    /// What the program of each machine measured, in the machines' order. What belongs to a real system
-    /// (descriptors, processors of the host, kernel stamps) is 0 or `null`.
+    /// Results of the program of each machine, in the machines' order. Values of a real system
+    /// (descriptors, processors of the host, kernel timestamps) are 0 or `null`.
     pub outcomes: Vec<RoleOutcome>,
-    /// What happened in the world, from its start to its end, warm-up included.
+    /// Events of the world from its start to its end, including the warm-up.
     pub world: SimulatedFacts,
 }
 
-/// What the program of a machine measured: the same types as of the real workload.
+/// Results of a machine's program, with the same types as for the real workload.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum RoleOutcome {
@@ -36,7 +36,7 @@ pub enum RoleOutcome {
     #[cfg(feature = "services")]
     #[schemars(title = "StationedRole")]
     Stationed(Box<Stationed>),
-    /// Of a file server: what it counted is with its machine.
+    /// A file server; its counts are with its machine.
     #[schemars(title = "FilesServedRole")]
     FilesServed,
 }
@@ -49,19 +49,19 @@ pub struct SimulatedFacts {
     pub hosts: Vec<SimulatedHostFacts>,
     /// The medium's counts of the frames that each machine sent, in the machines' order.
     pub medium: Vec<SimulatedPortFacts>,
-    /// Of a copy: what each machine sent from its start until its session had ended, in the machines' order;
-    /// empty of others.
+    /// For a copy: what each machine sent from its start until its session ended, in the machines'
+    /// order; otherwise empty.
     pub timed: Vec<SimulatedSent>,
-    /// How long a bus was busy; 0 of others.
+    /// Time that a bus was busy; 0 for others.
     pub bus_busy_ns: u64,
-    /// How often a bus was busy with a collision; 0 of others.
+    /// Number of collisions of a bus; 0 for others.
     pub collisions: u64,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SimulatedSent {
     pub frames: u64,
-    /// Bytes of these frames: padding and check sequence included, preambles and gaps not.
+    /// Bytes of these frames, with padding and check sequence, without preamble and gap.
     pub bytes: u64,
 }
 
@@ -71,7 +71,7 @@ pub enum SimulationEnd {
     ProgramsDone,
     Time,
     Events,
-    /// All programs wait, and nothing would ever happen; the error says which waits for what.
+    /// All programs wait, and no event is left; the error names what each waits for.
     Deadlock,
     Cancelled,
 }
@@ -81,16 +81,16 @@ pub struct SimulatedHostFacts {
     pub interrupt_ns: u64,
     pub protocol_ns: u64,
     pub program_ns: u64,
-    /// Time that it stood still by a fault; absent: it did not.
+    /// Duration of an injected freeze; absent: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frozen_ns: Option<u64>,
     pub received_frames: u64,
     pub sent_frames: u64,
     pub ring_dropped_frames: u64,
     pub queue_dropped_frames: u64,
-    /// Datagrams that found the receive buffer of their socket full.
+    /// Datagrams dropped because the receive buffer of their socket was full.
     pub socket_dropped_datagrams: u64,
-    /// Frames that the stack did not take: with wrong checksums, or for no socket.
+    /// Frames that the stack rejected: wrong checksum, or no socket.
     pub unclaimed_frames: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub store: Option<SimulatedStoreFacts>,
@@ -99,13 +99,13 @@ pub struct SimulatedHostFacts {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SimulatedPortFacts {
     pub offered_frames: u64,
-    /// Bytes of these frames: padding and check sequence included, preambles and gaps not.
+    /// Bytes of these frames, with padding and check sequence, without preamble and gap.
     pub offered_bytes: u64,
     pub delivered_frames: u64,
     pub lost_chance_frames: u64,
-    /// Copies of the frames that were given up after 16 collisions.
+    /// Copies given up after 16 collisions.
     pub lost_excessive_collisions_frames: u64,
-    /// Copies that found the output queue of the switch full.
+    /// Copies dropped because the output queue of the switch was full.
     pub lost_switch_queue_frames: u64,
     pub collisions: u64,
     /// Frames whose first attempt had to wait for the bus.

@@ -1,4 +1,4 @@
-//! Files of a simulated machine: what calls for them cost, its cache and its disk.
+//! Files of a simulated machine: costs of calls, cache and disk.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,8 +10,7 @@ use crate::Failure;
 pub const SECTOR_BYTES: u64 = 512;
 
 numbers! {
-    /// What calls for files take of a machine's processor, its cache and its disk. Bytes of costs are those read
-    /// or written.
+    /// Costs of file calls: CPU time, cache and disk. Bytes of costs are those read or written.
     #[derive(Copy)]
     pub struct SimulatedStore then check_blocks {
         open_ns: u64 = 0, in 0 to 10_000_000_000_u64, as "file_open_us",
@@ -112,10 +111,10 @@ impl SimulatedDisk {
 pub struct SimulatedStoreFacts {
     pub disk_accesses: u64,
     pub disk_sectors: u64,
-    /// Time in which the disk worked, ns.
+    /// Busy time of the disk, ns.
     pub disk_busy_ns: u64,
     pub disk_seek_ns: u64,
-    /// Of that, it turned without reading or writing, ns.
+    /// Part of it in which the disk rotated without reading or writing, ns.
     pub disk_rotation_ns: u64,
     pub disk_waited_ns: u64,
     pub cache_hits: u64,

@@ -8,8 +8,8 @@ use socket2::{SockAddr, SockRef};
 use super::{check, set_option};
 use crate::{TcpInfo, TcpLimits, TcpState};
 
-/// `struct tcp_info` of `include/uapi/linux/tcp.h`, as far as lanlab reads it. The kernel only ever
-/// appends to it, and fills what it knows; the rest stays zero.
+/// `struct tcp_info` of `include/uapi/linux/tcp.h`, as far as lanlab uses it. The kernel only
+/// appends fields, and fills those that it supports; the rest stays zero.
 #[repr(C)]
 #[derive(Default)]
 struct RawTcpInfo {
@@ -59,9 +59,9 @@ struct RawTcpInfo {
     rcv_wnd: u32,
 }
 
-/// Have the port of a socket that is bound to an address with port 0 chosen when it connects, when it
-/// need differ only from those of connections to the same place (`IP_BIND_ADDRESS_NO_PORT`, ip(7)):
-/// else each would take one of this host's ports for itself, and keep it for a minute after its end.
+/// Choose the port of a socket bound to port 0 only when it connects (`IP_BIND_ADDRESS_NO_PORT`,
+/// ip(7)). Then it must differ only from ports of connections to the same destination. Otherwise
+/// each socket would occupy one of this host's ports, until a minute after its end.
 pub fn choose_port_late(socket: &impl AsFd) -> io::Result<()> {
     let on: libc::c_int = 1;
     set_option(socket.as_fd(), libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, &on)
@@ -91,14 +91,14 @@ pub fn tcp_info(connection: &impl AsFd) -> io::Result<TcpInfo> {
         data_segments_received: raw.data_segs_in.into(),
         round_trip_ns: from_us(raw.rtt),
         round_trip_variation_ns: from_us(raw.rttvar),
-        // The kernel's "not measured" is all ones.
+        // The kernel's value for "not measured" is all ones.
         minimum_round_trip_ns: if raw.min_rtt == u32::MAX { 0 } else { from_us(raw.min_rtt) },
         congestion_window_segments: raw.snd_cwnd.into(),
         maximum_segment_bytes: raw.snd_mss.into(),
         busy_ns: raw.busy_time * 1_000,
         receive_window_limited_ns: raw.rwnd_limited * 1_000,
         send_buffer_limited_ns: raw.sndbuf_limited * 1_000,
-        // All ones: the kernel does not space them.
+        // All ones: no pacing.
         pacing_rate_bps: bits(raw.pacing_rate),
         delivery_rate_bps: bits(raw.delivery_rate),
         unacknowledged_segments: raw.unacked.into(),
@@ -112,7 +112,7 @@ pub fn tcp_info(connection: &impl AsFd) -> io::Result<TcpInfo> {
     })
 }
 
-/// A rate of the kernel's, bytes/s, in bit/s; 0 where it has none.
+/// A rate of the kernel's, bytes/s, in bit/s; 0 if there is none.
 fn bits(bytes_per_s: u64) -> u64 {
     if bytes_per_s == u64::MAX { 0 } else { bytes_per_s.saturating_mul(8) }
 }
@@ -122,16 +122,16 @@ const OPTION_TIMESTAMPS: u8 = 1;
 const OPTION_SELECTIVE_ACKNOWLEDGEMENT: u8 = 2;
 const OPTION_WINDOW_SCALING: u8 = 4;
 
-/// Limit the segments and the receive window of a socket before it connects or listens; what
-/// listens hands the limits on to its connections (`TCP_MAXSEG`, `TCP_WINDOW_CLAMP`, tcp(7)).
+/// Limit the segments and the receive window of a socket before it connects or listens. A listener
+/// passes the limits on to its connections (`TCP_MAXSEG`, `TCP_WINDOW_CLAMP`, tcp(7)).
 ///
-/// Linux from 6.6 on moves the clamp with the receive buffer, so the buffer is what holds the
-/// window. The kernel takes a part of the buffer for data that depends on how segments arrive. With
-/// 7/8 of the window Linux 6.18 mostly announced 5/6 to 1 of that asked for, and 1.16 on a busy
-/// machine where segments arrived together. [`TcpInfo::window_bytes`] has what is announced.
+/// From Linux 6.6 on, the clamp moves with the receive buffer, so the buffer limits the window. The
+/// kernel reserves a part of the buffer that depends on how segments arrive. With 7/8 of the
+/// window, Linux 6.18 mostly announced 5/6 to 1 of the requested window, and 1.16 on a busy machine
+/// where segments arrived together. [`TcpInfo::window_bytes`] has the announced window.
 ///
 /// Acknowledgements are delayed from the start (`TCP_QUICKACK`), by 40 to 200 ms as the kernel
-/// chooses: no option sets how long.
+/// chooses; no option sets the delay.
 pub fn limit_tcp(socket: &impl AsFd, limits: TcpLimits) -> io::Result<()> {
     let set = |name, value: u32| {
         let value = libc::c_int::try_from(value).unwrap_or(libc::c_int::MAX);
@@ -145,17 +145,17 @@ pub fn limit_tcp(socket: &impl AsFd, limits: TcpLimits) -> io::Result<()> {
     set(libc::TCP_QUICKACK, 0)
 }
 
-/// Acknowledge each segment at first, as on a connection over which nothing was sent yet.
+/// Acknowledge each segment at first, as on a connection on which nothing was sent yet.
 ///
-/// Linux takes a program that has answered on a connection for one that always answers, and delays
-/// its acknowledgements from then on. So the window of a bulk sender would grow in bursts of two
-/// segments, and its queue on the link come out longer than that of a sender that just sends.
+/// Linux assumes that a program that has answered on a connection always answers, and then delays
+/// its acknowledgements. So the window of a bulk sender would grow in bursts of two segments, and
+/// its queue on the link would be longer than that of a sender that only sends.
 pub fn acknowledge_at_once(socket: &impl AsFd) -> io::Result<()> {
     let on: libc::c_int = 1;
     set_option(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_QUICKACK, &on)
 }
 
-/// End the connections from a port of this process to some peers, whichever part of the process uses them.
+/// End the connections from a port of this process to some peers, in any part of the process.
 pub fn shut_down_connections(port: u16, peers: &BTreeSet<SocketAddr>) {
     let is_one = |socket: &SockRef<'_>| {
         let address = |address: io::Result<SockAddr>| address.ok().and_then(|it| it.as_socket());
@@ -169,7 +169,7 @@ pub fn shut_down_connections(port: u16, peers: &BTreeSet<SocketAddr>) {
         let borrowed = unsafe { BorrowedFd::borrow_raw(number) };
         if is_one(&SockRef::from(&borrowed))
             && let Ok(owned) = borrowed.try_clone_to_owned()
-            // The number may be another socket's by now; this duplicate cannot.
+            // Another socket may have the number by now; this duplicate stays valid.
             && is_one(&SockRef::from(&owned))
         {
             let _ = SockRef::from(&owned).shutdown(Shutdown::Both);
@@ -184,7 +184,7 @@ pub fn unread_bytes(socket: &impl AsFd) -> io::Result<u64> {
 /// Choose the congestion control of a socket by its name.
 ///
 /// # Errors
-/// `ENOENT` if the kernel has none of that name, `EPERM` if this user may not choose it.
+/// `ENOENT` if the kernel does not have it, `EPERM` if this user may not choose it.
 pub fn set_congestion_control(socket: &impl AsFd, name: &str) -> io::Result<()> {
     // SAFETY: pointer and length describe `name`; the kernel copies it.
     check(unsafe {
@@ -199,10 +199,10 @@ pub fn set_congestion_control(socket: &impl AsFd, name: &str) -> io::Result<()> 
     .map(drop)
 }
 
-/// Read what is there without waiting for more.
+/// Read available data without waiting.
 ///
 /// # Errors
-/// The system's own; `WouldBlock` if there is nothing.
+/// The system's error; `WouldBlock` if there is no data.
 pub fn receive_now(connection: &TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
     // SAFETY: pointer and length describe `buffer`.
     let received = unsafe {
@@ -212,10 +212,10 @@ pub fn receive_now(connection: &TcpStream, buffer: &mut [u8]) -> io::Result<usiz
     usize::try_from(received).map_err(|_| io::Error::last_os_error())
 }
 
-/// Write as much as there is room for without waiting for more.
+/// Write as much as there is room for, without waiting.
 ///
 /// # Errors
-/// The system's own; `WouldBlock` if there is no room.
+/// The system's error; `WouldBlock` if there is no room.
 pub fn send_now(connection: &TcpStream, octets: &[u8]) -> io::Result<usize> {
     // SAFETY: pointer and length describe `octets`.
     let sent = unsafe {
