@@ -17,7 +17,7 @@ from lanlab.services import SERVICES, Service
 from lanlab.studies.machine_numbers import NUMBERS, NumberKind
 from lanlab.workloads import WORKLOADS
 from lanlab.workloads.definitions import Definition, definitions
-from lanlab.workloads.metrics import REVERSE_STREAM, Metric
+from lanlab.workloads.metrics import OPERATIONS, REVERSE_STREAM, Metric
 
 TARGET = Path(__file__).resolve().parent.parent / "docs/reference.md"
 _OPENING = """\
@@ -31,7 +31,7 @@ Study files set parameters by key, the command line by option. Values may have u
 """
 _METRICS = """\
 A key ends with its unit where there is one (`_bps`: bit/s). With `traffic_direction` `both`,
-metrics of the second direction have the prefix `reverse_`.
+metrics of the second direction have the prefix `reverse_`. `OPERATION` is one of {operations}.
 """
 _MACHINES = """\
 ## Numbers of a simulated machine
@@ -62,7 +62,7 @@ def page() -> str:
         "## Parameters\n",
         *_chapters(parameters, _parameter_table),
         "## Metrics\n",
-        _METRICS,
+        _METRICS.format(operations=", ".join(f"`{one}`" for one in OPERATIONS)),
         *_chapters(metrics, _metric_list),
         "## File services\n",
     ]
@@ -97,6 +97,7 @@ def _parameter_table(rows: Sequence[Sequence[str]]) -> str:
 
 def _metric_list(rows: Sequence[Sequence[str]]) -> str:
     """One line per direction; metrics with the same name share it."""
+    rows = list(dict.fromkeys(_of_any_operation(row, rows) for row in rows))
     lines = []
     for better in _BETTER.values():
         named = groupby((row for row in rows if row[2] == better), lambda row: row[1])
@@ -107,6 +108,17 @@ def _metric_list(rows: Sequence[Sequence[str]]) -> str:
         if keys:
             lines.append(f"- {better}: {', '.join(keys)}\n")
     return "".join(lines)
+
+
+def _of_any_operation(row: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """The row with `OPERATION` in its key, if every operation of `metadata` has such a metric."""
+    key, name, better = row
+    for operation, words in OPERATIONS.items():
+        rest = key.removeprefix(f"`{operation}_")
+        if rest != key and {f"`{one}_{rest}" for one in OPERATIONS} <= {one[0] for one in rows}:
+            name = name.removesuffix(f": {words}").removeprefix(f"{words} ")
+            return f"`OPERATION_{rest}", name, better
+    return key, name, better
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

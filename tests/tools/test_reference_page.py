@@ -6,7 +6,7 @@ import reference
 
 from lanlab.workloads import WORKLOADS
 from lanlab.workloads.definitions import definitions
-from lanlab.workloads.metrics import REVERSE_STREAM
+from lanlab.workloads.metrics import OPERATIONS, REVERSE_STREAM
 
 
 def test_the_reference_is_current() -> None:
@@ -29,6 +29,11 @@ def test_what_several_workloads_have_is_reported_once_and_nothing_is_left_out() 
     rows = [row for row in reference.page().splitlines() if row.startswith(("| `", "- "))]
 
     assert len(rows) == len(set(rows))
-    keys = {key for row in rows for key in re.findall(r"`([a-z][a-z\d_]*)`", row)}
+    keys = {
+        key.replace("OPERATION", operation)
+        for row in rows
+        for key in re.findall(r"`((?:OPERATION_)?[a-z][a-z\d_]*)`", row)
+        for operation in OPERATIONS
+    }
     for kind in WORKLOADS.values():
         assert set(definitions(kind.Parameters)) | set(kind.metrics) - set(REVERSE_STREAM) <= keys
