@@ -206,7 +206,13 @@ impl Served {
             Ok(names) => names,
             Err(status) => return plain(status),
         };
-        let (head, body) = request.into_parts();
+        let (mut head, body) = request.into_parts();
+        let is_deep = |depth: &HeaderValue| depth.as_bytes().eq_ignore_ascii_case(b"infinity");
+        if head.headers.get("depth").is_none_or(is_deep) && head.method.as_str() == "PROPFIND" {
+            // Without `Depth`, dav-server omits the resource itself; without litmus's mark it refuses `infinity`.
+            head.headers.insert("depth", HeaderValue::from_static("infinity"));
+            head.headers.insert("x-litmus", HeaderValue::from_static("depth"));
+        }
         let document = match Document::read(&head.method, body).await {
             Ok(document) => document,
             Err(status) => return plain(status),

@@ -246,6 +246,25 @@ async fn properties_are_set_or_refused_and_never_silently_ignored() {
 }
 
 #[tokio::test]
+async fn a_listing_without_a_depth_has_the_resource_and_all_below_it() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(root.path().join("d/e")).unwrap();
+    std::fs::write(root.path().join("d/e/f"), "x").unwrap();
+    let serving = open_server(root.path(), false).await;
+    for fields in [&[][..], &["Depth: infinity"][..]] {
+        for (at, wanted) in [("/d/e/f", &["/d/e/f"][..]), ("/d/", &["/d/", "/d/e/", "/d/e/f"][..])]
+        {
+            let said = ask(&serving, &format!("PROPFIND {at}"), fields, b"").await;
+            let hrefs: Vec<&str> = said.body.split("<D:href>").skip(1).collect();
+            let hrefs: Vec<&str> =
+                hrefs.iter().filter_map(|rest| Some(rest.split_once('<')?.0)).collect();
+            assert_eq!(hrefs, wanted, "{at} {fields:?}: {}", said.body);
+        }
+    }
+    serving.end().await;
+}
+
+#[tokio::test]
 async fn only_the_lock_owner_changes_a_locked_file() {
     let root = tempfile::tempdir().unwrap();
     let serving = open_server(root.path(), false).await;
