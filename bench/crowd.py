@@ -37,6 +37,8 @@ class Crowd:
         assert self._process.stdin is not None
         self._process.stdin.write(len(piece).to_bytes(4, "big") + piece)
         self._process.stdin.flush()
+        assert self._process.stdout is not None
+        self._process.stdout.readline()  # All have come.
 
     def end(self) -> int:
         """Close all of them; how many connections they made."""
@@ -63,7 +65,6 @@ def _over_tcp(strangers: int, host: str, port: str, how: str, piece: bytes) -> i
     choice = random.Random(7)
     events = select.EPOLLRDHUP | (0 if how == "unread" else select.EPOLLIN)
     held: dict[int, socket.socket] = {}
-    numbers: list[int] = []
     connections = 0
     with select.epoll() as ended:
         while not _is_over():
@@ -75,6 +76,8 @@ def _over_tcp(strangers: int, host: str, port: str, how: str, piece: bytes) -> i
                 connections += 1
                 held[one.fileno()] = one
                 ended.register(one, events)
+                if connections == strangers:
+                    print(flush=True)
             if piece:
                 numbers = list(held)
                 for number in choice.sample(numbers, min(200, len(numbers))):
@@ -105,6 +108,8 @@ def _over_ethernet(strangers: int, carrier: str, interface: str, server: str, go
                     with contextlib.suppress(BlockingIOError):
                         link.send(frame)
                 begun += 1
+                if begun == strangers:
+                    print(flush=True)
             if not select.select([link], [], [], 0.005)[0]:
                 continue
             for _ in range(1000):

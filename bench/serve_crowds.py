@@ -280,7 +280,6 @@ def _row(name: str, kind: str, piece: bytes, asked: argparse.Namespace) -> bool:
         alone_s, _, before_bytes = _longest_wait_s(server, 1)
         where, *rest = server.crowd
         crowd = Crowd([where, str(asked.strangers), *rest], piece, server.prefix)
-        time.sleep(0.5)
         longest_s, refused, most_bytes = _longest_wait_s(server, asked.seconds)
         connections = crowd.end()
         count = server.lines()

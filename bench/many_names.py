@@ -1,0 +1,227 @@
+"""
+What a client's call costs in a directory with many names, beside one with 100: an existing name, a
+missing one, and a page of a listing.
+
+    TMPDIR=/dev/shm python bench/many_names.py --names 1000000
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import ftplib
+import http.client
+import itertools
+import socket
+import struct
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "engine"))
+
+from raw_engine import Line, RawEngine
+
+_FEW, _PAGE, _PATIENCE_S = 100, 64, 600.0
+_HERE = "127.0.0.1"
+
+#: Calls of a client: an existing name, a missing one, and a page. What one returns is called after
+#: its time was taken.
+Calls = dict[str, Callable[[], Callable[[], object] | None]]
+
+
+def _name(number: int) -> str:
+    return f"F{number:07}.DAT"
+
+
+def _check(is_right: bool, what: str) -> None:
+    if not is_right:
+        raise SystemExit(f"found another answer: {what}")
+
+
+@contextlib.contextmanager
+def _ftp(port: int, names: Iterator[str]) -> Iterator[Calls]:
+    client = ftplib.FTP(timeout=_PATIENCE_S)
+    client.connect(_HERE, port)
+    client.login()
+    client.sendcmd("TYPE I")
+
+    def misses() -> None:
+        with contextlib.suppress(ftplib.error_perm):
+            raise SystemExit(client.size("NONE"))
+
+    def page() -> Callable[[], None]:
+        with client.transfercmd("MLSD") as data, data.makefile("rb") as lines:
+            _check(len(list(itertools.islice(lines, _PAGE))) == _PAGE, "MLSD")
+        return ends
+
+    def ends() -> None:
+        with contextlib.suppress(ftplib.Error):
+            client.voidresp()
+
+    yield {
+        "open": lambda: _check(client.size(next(names)) == 0, "SIZE"),
+        "miss": misses,
+        "page": page,
+    }
+    client.close()
+
+
+def _http(
+    port: int, method: str, path: str, headers: dict[str, str], most: int
+) -> tuple[int, bytes]:
+    client = http.client.HTTPConnection(_HERE, port, timeout=_PATIENCE_S)
+    with contextlib.closing(client):
+        client.request(method, path, headers=headers)
+        answer = client.getresponse()
+        return answer.status, answer.read(most)
+
+
+@contextlib.contextmanager
+def _webdav(port: int, names: Iterator[str]) -> Iterator[Calls]:
+    def page() -> None:
+        status, _ = _http(port, "PROPFIND", "/", {"Depth": "1"}, 16_384)
+        _check(status == 207, "PROPFIND")
+
+    yield {
+        "open": lambda: _check(_http(port, "HEAD", f"/{next(names)}", {}, 0)[0] == 200, "HEAD"),
+        "miss": lambda: _check(_http(port, "HEAD", "/NONE", {}, 0)[0] == 404, "HEAD"),
+        "page": page,
+    }
+
+
+@contextlib.contextmanager
+def _s3(port: int, names: Iterator[str]) -> Iterator[Calls]:
+    def page() -> None:
+        query = f"?list-type=2&delimiter=/&max-keys={_PAGE}&start-after={_name(7)}"
+        status, said = _http(port, "GET", f"/lanlab{query}", {}, 1 << 20)
+        _check((status, said.count(b"<Key>")) == (200, _PAGE), "GET")
+
+    def asks(name: str) -> int:
+        return _http(port, "HEAD", f"/lanlab/{name}", {}, 0)[0]
+
+    yield {
+        "open": lambda: _check(asks(next(names)) == 200, "HEAD"),
+        "miss": lambda: _check(asks("NONE") == 404, "HEAD"),
+        "page": page,
+    }
+
+
+class _Nfs:
+    """Calls of RFC 1813 in records of RFC 5531."""
+
+    def __init__(self, port: int) -> None:
+        self._socket = socket.create_connection((_HERE, port), _PATIENCE_S)
+        mounted = self.call(100005, 1, _opaque(b"/lanlab"))
+        self.root = _opaque(_taken(mounted, 4)[0])
+
+    def call(self, program: int, procedure: int, arguments: bytes) -> bytes:
+        message = struct.pack(">10I", 7, 0, 2, program, 3, procedure, 0, 0, 0, 0) + arguments
+        self._socket.sendall(struct.pack(">I", 1 << 31 | len(message)) + message)
+        length = struct.unpack(">I", self._read(4))[0] & ~(1 << 31)
+        return self._read(length)[24:]
+
+    def _read(self, length: int) -> bytes:
+        got = b""
+        while len(got) < length:
+            got += self._socket.recv(length - len(got))
+        return got
+
+    def status(self, name: str) -> int:
+        found = self.call(100003, 3, self.root + _opaque(name.encode()))
+        return int(struct.unpack_from(">I", found)[0])
+
+    def page(self, after: int) -> tuple[int, int]:
+        """How many names follow, and the number of the last one."""
+        said = self.call(100003, 16, self.root + struct.pack(">QQI", after, 0, 1500))
+        _check(said[:4] == bytes(4), "READDIR")
+        at = 4 + (4 + 84 if said[4:8] == b"\0\0\0\1" else 4) + 8
+        count = 0
+        while said[at : at + 4] == b"\0\0\0\1":
+            _, at = _taken(said, at + 12)
+            after, count, at = struct.unpack_from(">Q", said, at)[0], count + 1, at + 8
+        return count, after
+
+
+def _opaque(octets: bytes) -> bytes:
+    return struct.pack(">I", len(octets)) + octets + bytes(-len(octets) % 4)
+
+
+def _taken(octets: bytes, at: int) -> tuple[bytes, int]:
+    length = struct.unpack_from(">I", octets, at)[0]
+    return octets[at + 4 : at + 4 + length], at + 4 + length + -length % 4
+
+
+@contextlib.contextmanager
+def _nfs(port: int, names: Iterator[str]) -> Iterator[Calls]:
+    client = _Nfs(port)
+    began_s = time.monotonic()
+    _, second = client.page(0)
+    print(f"| nfs | first page | {1e3 * (time.monotonic() - began_s):.1f} ms | | |")
+    yield {
+        "open": lambda: _check(client.status(next(names)) == 0, "LOOKUP"),
+        "miss": lambda: _check(client.status("NONE") == 2, "LOOKUP"),
+        "page": lambda: _check(client.page(second)[0] > 0, "READDIR"),
+    }
+
+
+_SERVICES = {"ftp": _ftp, "webdav": _webdav, "s3": _s3, "nfs": _nfs}
+
+
+def _best_s(service: str, root: str, count: int, calls: int) -> dict[str, float]:
+    """The shortest time of each call."""
+    request: Line = {
+        "type": "serve", "service": service, "root": root, "bind": _HERE,
+        "read_only": True,
+    }
+    names = itertools.cycle(_name(number * 7919 % count) for number in range(calls))
+    with RawEngine() as server:
+        _, ports = server.ready(request)
+        with _SERVICES[service](ports[0], names) as does:
+            best = {}
+            for kind, call in does.items():
+                times_s = []
+                # A call that reads a whole directory takes seconds.
+                end_s = time.monotonic() + 20
+                while len(times_s) < 3 or (len(times_s) < calls and time.monotonic() < end_s):
+                    began_s = time.monotonic()
+                    then = call()
+                    times_s.append(time.monotonic() - began_s)
+                    if then is not None:
+                        then()
+                best[kind] = min(times_s)
+            return best
+
+
+def main() -> None:
+    """Print a row for each call of each service."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--names", type=int, default=1_000_000)
+    parser.add_argument("--calls", type=int, default=300)
+    parser.add_argument("services", nargs="*", default=list(_SERVICES))
+    asked = parser.parse_args()
+    with contextlib.ExitStack() as stack:
+        roots = {}
+        for count in (_FEW, asked.names):
+            roots[count] = stack.enter_context(tempfile.TemporaryDirectory())
+            for number in range(count):
+                Path(roots[count], _name(number)).touch()
+        print(f"| service | call | {_FEW} names | {asked.names} names | ratio |")
+        print("|---|---|---:|---:|---:|")
+        for service in asked.services:
+            found = {
+                count: _best_s(service, root, count, asked.calls) for count, root in roots.items()
+            }
+            for kind, few_s in found[_FEW].items():
+                many_s = found[asked.names][kind]
+                print(
+                    f"| {service} | {kind} | {1e6 * few_s:.0f} µs | {1e6 * many_s:.0f} µs | "
+                    f"{many_s / few_s:.2f} |",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main()
