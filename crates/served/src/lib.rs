@@ -14,6 +14,6 @@ mod unseen_name;
 
 pub use calls::{Files, Served};
 pub use confined::{Confined, Entries, Entry, Found, MAX_DEPTH, Names};
-pub use directory::{Directory, Known, Place};
+pub use directory::{Directory, Known, Place, Unchanged};
 pub use unseen::Unseen;
 pub use unseen_name::is_unseen;

@@ -32,6 +32,7 @@ pub mod ftp;
 pub mod fuzz_checks;
 mod http;
 mod identity;
+mod listings;
 mod login;
 mod ncp;
 mod nfs;

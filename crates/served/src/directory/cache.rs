@@ -9,12 +9,13 @@ use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use cap_std::fs::{Dir, Metadata, MetadataExt};
+use cap_std::fs::{Dir, MetadataExt};
 use lanlab_os::{DirectoryChange, DirectoryWatch};
 
 use super::index::Index;
+use super::unchanged::Unchanged;
 use crate::beneath::look;
 use crate::unseen_name::is_unseen;
 
@@ -31,14 +32,10 @@ const TOO_LONG_KEPT: Duration = Duration::from_secs(10);
 /// Most changed names of a directory since its last use; after more it is read again.
 const MAX_CHANGED: usize = 4096;
 
-const RESOLUTION: Duration = Duration::from_secs(2);
-
 /// Retries when a directory is evicted from the cache while waiting for it.
 const ATTEMPTS: usize = 4;
 
 type Identity = (u64, u64);
-
-type Stamp = (Option<SystemTime>, i64, i64);
 
 #[derive(Debug)]
 pub struct Cache {
@@ -85,8 +82,8 @@ enum Changed {
 struct Names {
     index: Option<Index>,
     too_long: Option<Instant>,
-    /// The directory's change time, and when it was first seen; only if not watched.
-    stamp: Option<(Stamp, Instant)>,
+    /// Only if not watched.
+    unchanged: Unchanged,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -122,7 +119,9 @@ impl Cache {
                 kept.index.take_if(|index| index.len() > self.max_listed);
                 true
             } else {
-                kept.check(stamp(&metadata), Instant::now())
+                let is_unchanged = kept.unchanged.check(&metadata, Instant::now());
+                kept.index.take_if(|_| !is_unchanged);
+                is_unchanged
             };
             let index = match kept.index.take() {
                 Some(index) => index,
@@ -288,17 +287,6 @@ impl Names {
             }
         }
     }
-
-    /// Drop cached names if the directory has changed. Returns whether names read now may be cached.
-    fn check(&mut self, stamp: Stamp, now: Instant) -> bool {
-        match self.stamp {
-            Some((seen, since)) if seen == stamp => now.duration_since(since) > RESOLUTION,
-            _ => {
-                (self.index, self.stamp) = (None, Some((stamp, now)));
-                false
-            }
-        }
-    }
 }
 
 /// Names of the files and directories in a directory, unordered. Links, devices and names that are not UTF-8 are
@@ -315,11 +303,6 @@ fn names(directory: &Dir) -> io::Result<impl Iterator<Item = io::Result<String>>
         }
         entry.file_name().into_string().ok().filter(|name| !is_unseen(name)).map(Ok)
     }))
-}
-
-fn stamp(metadata: &Metadata) -> Stamp {
-    let modified = metadata.modified().ok().map(cap_std::time::SystemTime::into_std);
-    (modified, metadata.ctime(), metadata.ctime_nsec())
 }
 
 #[cfg(test)]

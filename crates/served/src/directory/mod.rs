@@ -5,6 +5,7 @@
 
 mod cache;
 mod index;
+mod unchanged;
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -20,6 +21,7 @@ use crate::free_name::{self, is_same_file};
 use crate::unseen_name::is_unseen;
 use cache::Cache;
 pub use index::Known;
+pub use unchanged::Unchanged;
 
 #[derive(Debug)]
 pub struct Directory {

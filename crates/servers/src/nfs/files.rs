@@ -15,6 +15,7 @@ use lanlab_wire::nfs3::{
 };
 
 use super::handles::{Handles, ROOT};
+use crate::listings::Listings;
 use lanlab_served::beneath::open_file;
 use lanlab_served::is_unseen;
 
@@ -49,6 +50,7 @@ pub struct Files {
     pub port: u16,
     pub read_only: bool,
     handles: Mutex<Handles>,
+    pub listings: Listings<u64, u64>,
     /// Differs between server runs, so that stale handles and uncommitted writes are recognised.
     pub life: [u8; 8],
 }
@@ -59,7 +61,8 @@ impl Files {
         let root = Dir::open_ambient_dir(root, ambient_authority())?;
         let mut life = [0; 8];
         getrandom::fill(&mut life).map_err(io::Error::other)?;
-        Ok(Self { root, path, port: 0, read_only, handles: Mutex::new(Handles::new()), life })
+        let (handles, listings) = (Mutex::new(Handles::new()), Listings::new());
+        Ok(Self { root, path, port: 0, read_only, handles, listings, life })
     }
 
     /// Total and free bytes of the file system.

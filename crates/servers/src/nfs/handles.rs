@@ -61,6 +61,14 @@ impl Handles {
         self.nodes.get(&number).map_or(ROOT, |node| node.directory)
     }
 
+    /// The name of a number, if it is in this directory.
+    pub fn name_in(&self, directory: u64, number: u64) -> Option<String> {
+        self.nodes
+            .get(&number)
+            .filter(|node| node.directory == directory)
+            .map(|node| node.name.clone())
+    }
+
     /// The number of a name in a directory, assigned if new.
     pub fn number(&mut self, directory: u64, name: &str) -> Result<u64, Status> {
         let key = (directory, name.to_owned());

@@ -1,5 +1,7 @@
 //! Procedures that change nothing.
 
+use std::sync::Arc;
+
 use cap_std::fs::FileType;
 use lanlab_os::positioned;
 use lanlab_served::is_unseen;
@@ -117,14 +119,25 @@ pub fn readdir(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer, p
     let page_bound = if plus { arguments.u32()? as usize } else { first_bound };
     let page_bound = page_bound.min(MAX_PAGE_OCTETS);
 
-    let entries = entries(files, directory, after)?;
+    let numbers = numbers(files, directory, after != 0)?;
+    let from = numbers.partition_point(|number| *number <= after);
+    let above = [ITSELF, ABOVE].into_iter().filter(|number| *number > after);
     writer.boolean(false);
     writer.fixed(&[0; 8]);
     let begin = writer.octets().len();
     let mut names_octets = 0;
     let mut written = 0;
-    let (mut at_end, count) = (true, entries.len());
-    for (number, name) in entries {
+    let mut at_end = true;
+    for number in above.chain(numbers[from..].iter().copied()) {
+        let name = match number {
+            ITSELF => ".".to_owned(),
+            ABOVE => "..".to_owned(),
+            // An entry removed or moved meanwhile is left out.
+            _ => match files.handles().name_in(directory, number) {
+                Some(name) => name,
+                None => continue,
+            },
+        };
         let before = writer.octets().len();
         writer.boolean(true);
         entry(files, directory, (number, &name), plus, writer);
@@ -137,7 +150,7 @@ pub fn readdir(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer, p
         }
         written += 1;
     }
-    if written == 0 && count > 0 {
+    if written == 0 && !at_end {
         return Err(Status::TOOSMALL.into());
     }
     writer.boolean(false);
@@ -145,23 +158,24 @@ pub fn readdir(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer, p
     Ok(())
 }
 
-fn entries(files: &Files, directory: u64, after: u64) -> Result<Vec<(u64, String)>, Failed> {
+/// Numbers of a directory's names, in order.
+fn numbers(files: &Files, directory: u64, is_later: bool) -> Result<Arc<[u64]>, Failed> {
     let path = files.handles().path(directory)?;
-    let mut found = vec![(ITSELF, ".".to_owned()), (ABOVE, "..".to_owned())];
-    for entry in files.root.read_dir(&path)? {
-        let entry = entry?;
-        // Names that are not UTF-8 cannot be requested, and are omitted.
-        if let Ok(name) = entry.file_name().into_string()
-            && !is_unseen(&name)
-            && entry.file_type().is_ok_and(is_served)
-        {
-            let number = files.handles().number(directory, &name)?;
-            found.push((number, name));
+    let opened = files.root.open_dir(&path)?;
+    files.listings.get(directory, &opened.dir_metadata()?, is_later, || {
+        let mut numbers = Vec::new();
+        for entry in opened.entries()? {
+            let entry = entry?;
+            // Names that are not UTF-8 cannot be requested, and are omitted.
+            if let Ok(name) = entry.file_name().into_string()
+                && !is_unseen(&name)
+                && entry.file_type().is_ok_and(is_served)
+            {
+                numbers.push(files.handles().number(directory, &name)?);
+            }
         }
-    }
-    found.retain(|(number, _)| *number > after);
-    found.sort_unstable();
-    Ok(found)
+        Ok(numbers)
+    })
 }
 
 /// Excludes pipes, sockets and devices, which are never opened.
@@ -244,4 +258,90 @@ pub fn pathconf(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) 
 fn attributes_then_none(attributes: &Attributes, writer: &mut Writer) {
     Attributes::write_optional(Some(attributes), writer);
     writer.boolean(false);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::super::handles::ROOT;
+    use super::*;
+
+    /// Names of a page after a number, and the last number.
+    fn page(files: &Files, after: u64) -> (Vec<String>, u64) {
+        let (mut asked, mut answer) = (Writer::default(), Writer::default());
+        files.write_handle(ROOT, &mut asked);
+        asked.u64(after);
+        asked.fixed(&[0; 8]);
+        asked.u32(4096);
+        assert!(readdir(files, &mut Reader::new(asked.octets()), &mut answer, false).is_ok());
+        let (mut reader, mut names, mut last) = (Reader::new(answer.octets()), Vec::new(), after);
+        assert!(!reader.boolean().unwrap());
+        reader.fixed(8).unwrap();
+        while reader.boolean().unwrap() {
+            reader.u64().unwrap();
+            names.push(String::from_utf8(reader.opaque(255).unwrap().to_vec()).unwrap());
+            last = reader.u64().unwrap();
+        }
+        (names, last)
+    }
+
+    fn served(count: usize) -> (tempfile::TempDir, Files) {
+        let root = tempfile::tempdir().unwrap();
+        for number in 0..count {
+            std::fs::write(root.path().join(format!("{number:05}")), "").unwrap();
+        }
+        let files = Files::new(root.path(), false).unwrap();
+        (root, files)
+    }
+
+    #[test]
+    fn a_page_costs_the_same_in_directories_of_any_size() {
+        let best_s = [500, 20_000].map(|count| {
+            let (_root, files) = served(count);
+            let (_, second) = page(&files, 0);
+            (0..50)
+                .map(|_| {
+                    let start = Instant::now();
+                    assert!(!page(&files, second).0.is_empty());
+                    start.elapsed().as_secs_f64()
+                })
+                .fold(f64::INFINITY, f64::min)
+        });
+        assert!(best_s[1] < 4.0 * best_s[0], "{best_s:?}");
+    }
+
+    #[test]
+    fn pages_together_name_each_entry_once_and_follow_changes() {
+        let (root, files) = served(1000);
+        let (mut names, mut after) = (Vec::new(), 0);
+        loop {
+            let (more, last) = page(&files, after);
+            if more.is_empty() {
+                break;
+            }
+            if after == 0 {
+                let gone = files.root.open_dir(".").unwrap();
+                let name = |number: u64| files.handles().name_in(ROOT, number).unwrap();
+                let (next, moved) = (name(last + 1), name(last + 2));
+                gone.remove_file(&next).unwrap();
+                files.handles().forget(ROOT, &next);
+                gone.rename(&moved, &gone, "moved").unwrap();
+                files.handles().rename((ROOT, &moved), (ROOT, "moved"));
+            }
+            names.extend(more);
+            after = last;
+        }
+        let mut now: Vec<_> = std::fs::read_dir(root.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        now.extend([".".to_owned(), "..".to_owned()]);
+        now.sort_unstable();
+        names.sort_unstable();
+        assert_eq!(names, now);
+        std::fs::write(root.path().join("new"), "").unwrap();
+        let numbers = numbers(&files, ROOT, false).ok().unwrap();
+        assert_eq!(numbers.len(), 1000, "a first page shows what other programs made");
+    }
 }

@@ -80,7 +80,7 @@ impl Served {
         let (prefix, max_keys) = (wanted.prefix.clone(), wanted.max_keys as usize);
         let by_directory = wanted.delimiter.is_some();
         self.with(move |store| {
-            Ok(keys::page(store.confined(), &prefix, by_directory, after.as_deref(), max_keys)?)
+            Ok(keys::page(store, &prefix, by_directory, after.as_deref(), max_keys)?)
         })
         .await
     }

@@ -8,6 +8,7 @@ use cap_std::fs::Metadata;
 
 use super::receive::Sink;
 use super::refusal::Refusal;
+use crate::listings::Listings;
 use lanlab_served::{self as served, Confined, Names};
 
 const ATTEMPTS: usize = 8;
@@ -15,6 +16,8 @@ const ATTEMPTS: usize = 8;
 #[derive(Debug)]
 pub struct Store {
     confined: Confined,
+    /// Of each directory; names of directories end with `/`.
+    pub listings: Listings<Names, String>,
 }
 
 #[derive(Debug, Clone)]
@@ -56,7 +59,7 @@ fn number(metadata: &Metadata) -> u64 {
 
 impl Store {
     pub fn new(confined: Confined) -> Self {
-        Self { confined }
+        Self { confined, listings: Listings::new() }
     }
 
     pub fn confined(&self) -> &Confined {

@@ -1,0 +1,83 @@
+//! Listings of directories, kept so that a page costs the same in directories of any size.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use cap_std::fs::Metadata;
+use lanlab_served::Unchanged;
+
+use crate::admission::locked;
+
+/// Most entries kept in all; a longer listing is not kept.
+pub const MAX_KEPT: usize = 1 << 20;
+
+#[derive(Debug)]
+pub struct Listings<K, E>(Mutex<Kept<K, E>>);
+
+#[derive(Debug)]
+struct Kept<K, E> {
+    of: HashMap<K, Listing<E>>,
+    entries: usize,
+}
+
+#[derive(Debug)]
+struct Listing<E> {
+    unchanged: Unchanged,
+    /// It holds as long as the directory is unchanged.
+    is_current: bool,
+    entries: Arc<[E]>,
+}
+
+impl<K: Eq + Hash, E: Ord> Listings<K, E> {
+    pub fn new() -> Self {
+        Self(Mutex::new(Kept { of: HashMap::new(), entries: 0 }))
+    }
+
+    /// Sorted entries of a directory with this metadata, kept or read. Kept ones may be older than its last change
+    /// only if `may_be_old`: on later pages of a listing that finds each entry by itself.
+    pub fn get<F>(
+        &self,
+        directory: K,
+        metadata: &Metadata,
+        may_be_old: bool,
+        read: impl FnOnce() -> Result<Vec<E>, F>,
+    ) -> Result<Arc<[E]>, F> {
+        let mut unchanged = Unchanged::default();
+        let is_current = {
+            let kept = locked(&self.0);
+            let listing = kept.of.get(&directory);
+            unchanged = listing.map_or(unchanged, |listing| listing.unchanged);
+            let is_unchanged = unchanged.check(metadata, Instant::now());
+            let is_good = |one: &&Listing<E>| may_be_old || is_unchanged && one.is_current;
+            if let Some(listing) = listing.filter(is_good) {
+                return Ok(Arc::clone(&listing.entries));
+            }
+            is_unchanged
+        };
+        let mut entries = read()?;
+        entries.sort_unstable();
+        let entries: Arc<[E]> = entries.into();
+        let kept = Listing { unchanged, is_current, entries: Arc::clone(&entries) };
+        locked(&self.0).keep(directory, kept);
+        Ok(entries)
+    }
+}
+
+impl<K: Eq + Hash, E> Kept<K, E> {
+    fn keep(&mut self, directory: K, listing: Listing<E>) {
+        let size = |listing: &Listing<E>| listing.entries.len() + 1;
+        if let Some(old) = self.of.remove(&directory) {
+            self.entries -= size(&old);
+        }
+        if self.entries + size(&listing) > MAX_KEPT {
+            self.of.clear();
+            self.entries = 0;
+        }
+        if size(&listing) <= MAX_KEPT {
+            self.entries += size(&listing);
+            self.of.insert(directory, listing);
+        }
+    }
+}
