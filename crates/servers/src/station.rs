@@ -13,8 +13,8 @@ use crate::admission::{MemoryBudget, Proof, UNIT_BYTES as EACH};
 use crate::visits::Visits;
 use crate::{Bounds, StationOffer};
 
-/// Most sessions before login, of the 254 of a station.
-const MOST_STRANGERS: usize = 192;
+/// Most sessions before login, of each four of a station: with all of them strangers would leave no place to log in.
+const STRANGERS_OF_FOUR: usize = 3;
 
 /// Login time of NCP clients: shells connect when a station starts, and wait at a prompt. The watchdog ends
 /// vanished ones, and clients before login are evicted for others.
@@ -39,6 +39,11 @@ where
     let (framing, network) = (offer.ipx.framing(), offer.ipx.network);
     let profile = SystemProfile::over(offer.carrier, offer.profile);
     let profile = profile.map_or(plan.profile, |system| *system.numbers().station);
+    let of_carrier = match offer.carrier {
+        CarrierKind::Spp => &profile.xns.sessions,
+        _ => &profile.sessions,
+    };
+    let sessions = of_carrier.value;
     let plan = WiredPlan { name: Some(name), listens: true, framing, network, profile, ..plan };
     let failed = |error: std::io::Error| Fault::of_connection(format!("{:?}", plan.place), &error);
     let node = WiredNode::begin(&plan).map_err(failed)?;
@@ -47,7 +52,8 @@ where
     claimed
         .map_err(|_| Fault::new(Class::TimedOut, what.clone()))?
         .map_err(|error| Fault::of_connection(&what, &error))?;
-    let strangers = MemoryBudget::crowded(MOST_STRANGERS * EACH, bounds);
+    let strangers = (usize::from(sessions) * STRANGERS_OF_FOUR).div_ceil(4);
+    let strangers = MemoryBudget::crowded(strangers * EACH, bounds);
     let patience = if offer.carrier == CarrierKind::Ncp { AT_A_PROMPT } else { bounds.login };
     let visits = Arc::clone(visits);
     let task = tokio::spawn(accept(Arc::clone(&node), (strangers, patience), visits, serve));

@@ -1,6 +1,8 @@
 //! Eviction of stations that start something and do not continue. Addresses can be forged, so a limit per station
 //! alone would not protect the total.
 
+use std::collections::BTreeMap;
+
 use lanlab_units::room::{Places, Room, Standing, Use};
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::nbf::value;
@@ -12,11 +14,6 @@ use crate::llc;
 
 /// Most incoming sessions of one station, so that some numbers stay free for others.
 const MOST_SESSIONS_OF_STATION: usize = 222;
-
-fn is_only_called(sessions: &[Session], station: Mac) -> bool {
-    let mut of_station = sessions.iter().filter(|session| session.station == station);
-    of_station.all(|session| session.phase == Phase::Recognized)
-}
 
 impl Station {
     /// A session number for a calling station.
@@ -49,13 +46,17 @@ impl Station {
         if self.peers.find(station).is_some() || self.peers.all.len() < MOST_LINKS {
             return;
         }
-        let is_called = |mac: Mac| self.sessions.iter().any(|session| session.station == mac);
+        // One pass over the sessions: a crowd's calls must not cost links times sessions.
+        let mut known = BTreeMap::<Mac, (bool, bool)>::new();
+        for session in &self.sessions {
+            let (is_used, is_beyond) = known.entry(session.station).or_default();
+            *is_used |= session.phase.uses_link();
+            *is_beyond |= session.phase != Phase::Recognized;
+        }
         let least = self.peers.all.iter().enumerate().filter_map(|(index, peer)| {
-            if self.is_used(peer.mac) && !is_only_called(&self.sessions, peer.mac) {
-                return None;
-            }
+            let called = known.get(&peer.mac);
             let is_open = peer.link.state() == llc::State::Opened;
-            Some(((is_called(peer.mac), is_open, index), index))
+            (called != Some(&(true, true))).then_some(((called.is_some(), is_open, index), index))
         });
         if let Some((_, index)) = least.min() {
             let peer = self.peers.all.remove(index);
