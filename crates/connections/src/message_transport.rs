@@ -30,7 +30,7 @@ impl MessageTransport {
         }
     }
 
-    /// The connection of TCP; `None` where there is none.
+    /// The TCP connection; `None` if there is none.
     pub fn connection(&self) -> Option<&TcpStream> {
         match self {
             Self::Tcp(messages) => Some(messages.stream()),

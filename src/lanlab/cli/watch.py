@@ -126,7 +126,7 @@ class RunWatch:
             f"{promise(self._study, run.scale, estimate, is_simulated)}"
         )
         if self._study.commands is not None:
-            # A resumed run has them in its record: nothing runs unseen.
+            # The record of a resumed run contains the commands, so they are shown before they run.
             given = self._study.commands.model_dump(include={"setup", "prepare", "cleanup"})
             for when, command in given.items():
                 if command is not None:

@@ -69,7 +69,7 @@ def _shares(found: Sequence[Bucket]) -> list[tuple[float, float]]:
     steps, below, last = [(float(found[0].low), 0.0)], 0, 0
     for bucket in found:
         below += bucket.count
-        # Show each step up, and so the far end of the tail.
+        # At most `_MOST_POINTS` steps of equal height, and every step of the last percent.
         if (below - last) * _MOST_POINTS >= total or (total - below) * 100 <= total:
             steps.append((float(bucket.high), below / total))
             last = below

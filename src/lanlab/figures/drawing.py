@@ -46,7 +46,7 @@ class _Processes:
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            # Jobs that a process cannot do are done, and fail, here.
+            # Jobs that a worker process cannot do run in this process, and fail here.
             stderr=subprocess.DEVNULL,
         )
         self._started.append(process)

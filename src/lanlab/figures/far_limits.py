@@ -1,4 +1,4 @@
-"""Drops limits so far above the data that drawing them would hide it."""
+"""Omits limits far above the data, because drawing them would compress the data."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _LARGE_BYTES = (256_000, 1_000_000_000)
 _SMALL_FILES = (16, 4_000)
 #: Part of a trial's time that is copying: the rest is setting up, comparing and cleaning up.
 _COPYING_RATIO = 0.4
-#: Operations of metadata on each file and their checks, counted in copies of a small file.
+#: Cost of the metadata operations on each file and of their checks, in copies of a small file.
 _METADATA_COPIES = 5
 
 

@@ -284,7 +284,7 @@ def packed(text: object) -> Mapping[str, float | int]:
             form = _form(tuple(metrics), tuple(map(type, values)))
             if math.isfinite(sum(values)):
                 return PackedMetrics(form, form.all.pack(*values))
-    # Something in it is rare or wrong.
+    # It contains something unusual or invalid.
     found: Mapping[str, float | int] = from_json(text)
     return found
 

@@ -99,7 +99,7 @@ def _loaded(path: Path) -> LoadedStudy:
     if has_folder and _is_file(machines):
         simulation = read_machines(machines)
         data = {**data, "simulation": simulation.model_dump(exclude_none=True)}
-        # Before the study's conditions look for their places.
+        # Must run before the study's conditions look up their places.
         words = of_published(published) | of_study(_parse(Study, data, str(path)))
         wrong = published_problems_of(simulation, published, words)
         found = list(itertools.islice(wrong, _ENOUGH_PROBLEMS))

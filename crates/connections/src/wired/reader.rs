@@ -46,8 +46,8 @@ impl Reader {
         })
     }
 
-    /// Take the link for the program of a session, which waits. False if another one has it, or it cannot
-    /// be taken.
+    /// Take over the link for a session's waiting program. False if another program has it, or it
+    /// cannot be taken over.
     pub fn take(&mut self, id: SessionId, now: Instant) -> bool {
         if let Some((reading, _)) = self.program {
             return reading == id;

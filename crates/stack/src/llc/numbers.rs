@@ -18,7 +18,7 @@ pub(super) struct SendQueue {
     frames: VecDeque<Vec<u8>>,
     acknowledged: u8,
     sent: u8,
-    /// Most frames ever in flight: those of them after `sent` are resends.
+    /// Maximum number of frames ever in flight. Frames after `sent` up to this number are resends.
     highest: u8,
     past: u8,
     spare: Vec<Vec<u8>>,

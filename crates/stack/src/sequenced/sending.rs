@@ -234,7 +234,7 @@ mod tests {
         let whole = Acknowledged { is_valid: true, is_ahead: false, is_new: true, messages: 1 };
         assert_eq!(acknowledged, whole);
         assert_eq!(parts(&mut sending), [(2, 0, 100, false), (3, 100, 1, true)]);
-        // What is long acknowledged.
+        // Numbers that were acknowledged long ago.
         for number in [0, 0xfff0] {
             assert_eq!(sending.acknowledge(number, 99), Acknowledged::default(), "{number}");
         }

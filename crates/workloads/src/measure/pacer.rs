@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(&sent_by_a_sender_late_until(10)[..3], [10, 1000, 2000]);
     }
 
-    /// When the 100 messages of a schedule leave, in µs, if the first cannot before `us`.
+    /// Send times of the 100 messages of a schedule, in µs, if the first is blocked until `us`.
     fn sent_by_a_sender_late_until(us: u64) -> Vec<u64> {
         let mut pacer = every_millisecond(1);
         let mut now = at_us(us);

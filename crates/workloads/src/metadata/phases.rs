@@ -49,7 +49,7 @@ impl Operation {
         }
     }
 
-    /// What must be true of the names after it.
+    /// What must hold for the names after the phase.
     pub fn leaves(self, is_renamed: bool) -> Option<Stage> {
         match self {
             Self::Create => Some(Stage::Files { is_renamed: false }),

@@ -10,7 +10,7 @@ use crate::messages::{EndedBy, TcpFacts, WhenLate};
 /// A message sent later than this after its slot counts as late.
 const LATE_NS: u64 = 1_000_000;
 
-/// Small unscheduled messages between two clock readings: some tens of microseconds.
+/// Without a schedule, small messages sent between two clock readings: some tens of microseconds.
 const RUN_MESSAGES: u64 = 16;
 const SMALL_MESSAGE_BYTES: usize = 4096;
 

@@ -103,7 +103,7 @@ impl Acknowledgements {
             Ok(info) if info.unacknowledged_segments > 0 || info.unsent_bytes > 0 => {
                 Drained::NotYet
             }
-            // Acknowledged since the last sample, or gone: the next sample tells.
+            // Acknowledged since the last sample, or lost; the next sample shows which.
             Ok(info) if info.state == os::TcpState::Open => Drained::NotYet,
             _ => Drained::Gone,
         }

@@ -93,7 +93,7 @@ mod tests {
 
     const TOKEN: Token = Token([7; 16]);
 
-    /// A receiver's word, and the sender that it is said to, which waits 10 s for one at most.
+    /// A receiver's keep-alive message and its sender, which waits at most 10 s for one.
     fn word(flow: u16) -> (Arc<Word>, UdpSocket) {
         let (socket, sender) = datagram_pair();
         (Arc::new(Word::new(&Arc::new(socket), TOKEN, flow)), sender)
