@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use lanlab_os as os;
 
-/// Standard input that also ends after a silence, as a dead connection may cause no error.
+/// Standard input that also ends after a silence, because a dead connection may cause no error.
 pub struct Input {
     stdin: Stdin,
     longest_silence: Option<Duration>,

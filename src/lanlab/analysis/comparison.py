@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lanlab.analysis.statistics import Comparison, Further, KnownSpread, Margin, TwoModes
     from lanlab.analysis.statistics.samples import Scale
 
-#: Largest probability that any of the claimed differences is none.
+#: Largest probability that any claimed difference does not exist.
 LEVEL = 0.05
 
 #: A difference larger than that of two modes by this factor is not due to modes.

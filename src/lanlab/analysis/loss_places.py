@@ -26,7 +26,7 @@ PLACES: Mapping[str, str] = {
 }
 RECEIVED = "received"
 
-#: Metrics of shares, by what they are shares of: `received` or a place.
+#: Metrics of the shares, by key: `received` or a place of loss.
 SHARES: Mapping[str, str] = {
     RECEIVED: "received_share_ratio",
     **{place: place.removesuffix("_messages") + "_share_ratio" for place in PLACES},

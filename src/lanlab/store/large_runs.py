@@ -36,8 +36,8 @@ _LARGE = frozenset(
     )
 )
 _LONGEST_LIST = 64
-#: Key, in an object of a digest, of the path to it, the names that it omits, and the names of those
-#: of its objects that have this key.
+#: Key in each reduced object of a digest. Its value has the path to the object, the omitted names,
+#: and the names of nested objects with this key.
 _OMITTED = "~"
 _PLAIN_KEY = re.compile(r"[a-z_]+")
 _KEYS = re.compile(r'^"([a-z_]+)":', re.MULTILINE)

@@ -29,7 +29,8 @@ _SLOWEST_PER_S = 5.0
 _BEYOND_S = 60.0
 #: Calls on each name, with the comparisons between the operations.
 _CALLS = 10
-#: Operations a second, and bits of one, where a trial's time must be known in advance.
+#: Assumed operations per second, and bits per operation, if a trial's time must be estimated in
+#: advance.
 _EXPECTED_PER_S = 3_000.0
 _CALL_BITS = 8 * 400.0
 
