@@ -5,13 +5,15 @@ CPU time and peak memory of lists, results and reports of a large store.
 
 Measures one short stream over loopback, copies its trial in the store until there are as many as
 asked, each at a position of its own, and runs `lanlab runs`, `show last` and `report last`, in turn
-with another checkout's, from whose `src` they then run.
+with another checkout's, from whose `src` they then run, on a store of its schema. With `--trials 1`
+it compares the commands on a small store.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sqlite3
 import statistics
 import subprocess
@@ -51,9 +53,27 @@ def fill(store: Path, trials: int) -> None:
     connection.close()
 
 
+def older(store: Path, copy: Path) -> None:
+    """Copy a store, in schema 6."""
+    connection = sqlite3.connect(store, isolation_level=None)
+    connection.execute("VACUUM INTO ?", (str(copy),))
+    connection.close()
+    connection = sqlite3.connect(copy, isolation_level=None)
+    connection.executescript(
+        "DROP TABLE digest; ALTER TABLE run DROP COLUMN summary;"
+        "DELETE FROM migration WHERE version = 7; PRAGMA user_version = 6;"
+    )
+    connection.close()
+    files = Path(f"{store}.series")
+    if files.exists():
+        shutil.copytree(files, f"{copy}.series")
+
+
 def used(checkout: Path, arguments: Sequence[str]) -> tuple[float, float]:
     """CPU seconds and peak memory in MB of a command."""
     environment = {**os.environ, "PYTHONPATH": str(checkout / "src")}
+    # As users have it: modules are compiled once.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     process = subprocess.Popen(
         (LANLAB, *arguments), env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     )
@@ -78,13 +98,18 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="lanlab-large-", dir=Path.cwd()) as folder:
         store = Path(folder) / "store.sqlite"
         fill(store, asked.trials)
-        for words in (("runs",), ("show", "last"), ("report", "last")):
+        stores = {OWN: store}
+        if asked.beside is not None:
+            stores[asked.beside] = Path(folder) / "older.sqlite"
+            older(store, stores[asked.beside])
+        for words in (("--help",), ("runs",), ("show", "last"), ("report", "last")):
             found: dict[Path, list[tuple[float, float]]] = {one: [] for one in checkouts}
             for number in range(asked.runs):
                 for place, checkout in enumerate(checkouts):
                     page = Path(folder) / f"page-{number}-{place}"
                     out = ("--out", str(page)) if words[0] == "report" else ()
-                    found[checkout].append(used(checkout, (*words, *out, "--store", str(store))))
+                    where = () if words[0] == "--help" else ("--store", str(stores[checkout]))
+                    found[checkout].append(used(checkout, (*words, *out, *where)))
             for checkout, all_used in found.items():
                 cpu_s, peak_mb = (
                     statistics.median(column) for column in zip(*all_used, strict=True)

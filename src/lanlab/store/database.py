@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import difflib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -19,7 +18,7 @@ from lanlab.store import parquet, rows
 from lanlab.store.base import Deleted, Lease, RunHead
 from lanlab.store.encoding import to_json, utc_now
 from lanlab.store.intervals import intervals_in
-from lanlab.store.labels import RunLabel, check_name, id_of_name
+from lanlab.store.labels import RunLabel, check_name, id_among, id_of_name
 from lanlab.store.large_runs import Digests, digest_of
 from lanlab.store.records import RUN_STATUSES, RunRecord, TrialRecord
 from lanlab.store.rows import ENTRY_COLUMNS, RUN_COLUMNS, TRIAL_COLUMNS, Session, insert, select
@@ -31,16 +30,6 @@ _HEADS = (
     "FROM run ORDER BY sequence"
 )
 _STATUSES = "SELECT status, count(*) FROM trial WHERE run_id = :run_id GROUP BY status"
-_OUTLINES = (
-    select(
-        "trial LEFT JOIN digest ON digest.run_id = trial.run_id AND digest.number = trial.number",
-        ["is_disturbed" if one == "raw" else f"trial.{one}" for one in TRIAL_COLUMNS],
-    )
-    + " WHERE trial.run_id = :run_id AND trial.number >= :first ORDER BY trial.number LIMIT :most"
-)
-_DIGESTS = (
-    "SELECT number, parts FROM digest WHERE run_id = :run_id AND number >= :first AND number < :end"
-)
 _ALL = 2**62
 #: Runs with this many trials or more are read as outlines.
 MANY_TRIALS = 2000
@@ -283,7 +272,7 @@ class DatabaseStore:
             with self._database.reading() as session:
                 known = session.execute("SELECT id, label FROM run ORDER BY sequence")
             ids = [str(run_id) for run_id, _ in known]
-            run_id = id_of_name(name, known) or _find(name, ids)
+            run_id = id_of_name(name, known) or id_among(name, ids)
             found = self._rows_of(run_id)
         with self._read_here():
             if not found:
@@ -335,7 +324,7 @@ class DatabaseStore:
         while True:
             with self._database.reading() as session:
                 found = session.execute(
-                    _OUTLINES, run_id=run.id, first=first, most=OUTLINES_AT_ONCE
+                    rows.OUTLINES, run_id=run.id, first=first, most=OUTLINES_AT_ONCE
                 )
             if not found:
                 return trials
@@ -345,7 +334,7 @@ class DatabaseStore:
 
     def _digests(self, run_id: str, first: int, count: int) -> dict[int, str]:
         with self._database.reading() as session:
-            found = session.execute(_DIGESTS, run_id=run_id, first=first, end=first + count)
+            found = session.execute(rows.DIGESTS, run_id=run_id, first=first, end=first + count)
         return {number: str(parts) for number, parts in found}
 
     def series(
@@ -412,19 +401,3 @@ def no_store(place: object) -> StoreError:
 
 def already_there(run_id: str, number: int) -> StoreError:
     return StoreError(f"run `{run_id}` already has a trial {number}; nothing was overwritten")
-
-
-def _find(name: str, ids: list[str]) -> str:
-    found = ids[-1:] if name == "last" else [run_id for run_id in ids if run_id == name]
-    if not found and name:
-        found = [run_id for run_id in ids if run_id.startswith(name)]
-    if len(found) > 1:
-        raise UsageError(
-            f"`{name}` is a prefix of {len(found)} run ids: {', '.join(found)}",
-            hint="write a longer prefix",
-        )
-    if not found:
-        # With hundreds of runs, only the newest are worth listing.
-        close = difflib.get_close_matches(name, ids, n=1, cutoff=0.4)
-        raise UnknownName("run", name, close or ids[-5:])
-    return found[0]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from lanlab.errors import UsageError
+from lanlab.errors import UnknownName, UsageError
 from lanlab.frozen import dataclass
 from lanlab.outside import json_of
 from lanlab.store.records import RunRecord
@@ -113,3 +114,26 @@ def id_of_name(name: str, rows: Sequence[Sequence[Any]]) -> str | None:
         if isinstance(data, dict) and data.get("name") == name:
             return str(run_id)
     return None
+
+
+def id_among(name: str, ids: list[str]) -> str:
+    """
+    The id that is `name` or begins with it, or for `last` the last one.
+
+    Raises:
+        UnknownName: There is none.
+        UsageError: There are several.
+    """
+    found = ids[-1:] if name == "last" else [run_id for run_id in ids if run_id == name]
+    if not found and name:
+        found = [run_id for run_id in ids if run_id.startswith(name)]
+    if len(found) > 1:
+        raise UsageError(
+            f"`{name}` is a prefix of {len(found)} run ids: {', '.join(found)}",
+            hint="write a longer prefix",
+        )
+    if not found:
+        # With hundreds of runs, only the newest are worth listing.
+        close = difflib.get_close_matches(name, ids, n=1, cutoff=0.4)
+        raise UnknownName("run", name, close or ids[-5:])
+    return found[0]

@@ -111,6 +111,19 @@ def to_trial(row: Sequence[Any]) -> TrialRecord:
     return trial_record(fields)
 
 
+#: Rows for `to_outlines`.
+OUTLINES = (
+    select(
+        "trial LEFT JOIN digest ON digest.run_id = trial.run_id AND digest.number = trial.number",
+        ["is_disturbed" if one == "raw" else f"trial.{one}" for one in TRIAL_COLUMNS],
+    )
+    + " WHERE trial.run_id = :run_id AND trial.number >= :first ORDER BY trial.number LIMIT :most"
+)
+DIGESTS = (
+    "SELECT number, parts FROM digest WHERE run_id = :run_id AND number >= :first AND number < :end"
+)
+
+
 def to_outlines(found: Sequence[Sequence[Any]], digests: Digests) -> list[TrialRecord]:
     """
     Trials of rows of `TRIAL_COLUMNS` with `is_disturbed` for `raw`; that of trials without a digest
