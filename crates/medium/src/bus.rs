@@ -14,8 +14,6 @@
 //! - **Backoff** (4.2.8, `BackOff`): after the nth collision a whole number of slots from 0 up to, and
 //!   without, 2^min(n, 10), counted from the end of the jam; after the 16th the frame is given up.
 
-#[cfg(test)]
-mod bit_by_bit;
 mod station;
 #[cfg(test)]
 mod tests;

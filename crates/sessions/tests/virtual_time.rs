@@ -21,9 +21,12 @@ use lanlab_workloads::virtual_time::VirtualTime;
 
 #[path = "support/behaviour.rs"]
 mod behaviour;
+#[path = "../../stack/tests/support/memory_files.rs"]
+mod memory_files;
+
+use memory_files::MemoryFiles;
 
 use behaviour::behaves;
-use lanlab_stack::file_server::memory::MemoryFiles;
 
 /// Time of a message between the ends.
 const DELAY: Duration = Duration::from_millis(3);

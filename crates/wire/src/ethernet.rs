@@ -22,7 +22,6 @@ pub const HEADER_LEN: usize = field::LENGTH_OR_TYPE.end;
 /// Shortest frame that adapters send, without check sequence.
 pub const MIN_FRAME_LEN: usize = 60;
 pub const MAX_PAYLOAD_LEN: usize = 1500;
-pub const MAX_FRAME_LEN: usize = HEADER_LEN + MAX_PAYLOAD_LEN;
 
 const FIRST_TYPE: u16 = 0x0600;
 /// First octets of a raw IPX packet, which has no checksum.

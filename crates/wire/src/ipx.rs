@@ -33,12 +33,10 @@ pub mod socket {
     pub const SAP: u16 = 0x0452;
     pub const RIP: u16 = 0x0453;
     pub const NETBIOS: u16 = 0x0455;
-    pub const DIAGNOSTIC: u16 = 0x0456;
     pub const SMB_SERVER: u16 = 0x0550;
     pub const SMB_NAMES: u16 = 0x0551;
     pub const SMB_CLIENT: u16 = 0x0552;
     pub const MAILSLOT: u16 = 0x0553;
-    pub const MESSENGER: u16 = 0x0554;
     /// First of the sockets that programs use dynamically.
     pub const FIRST_DYNAMIC: u16 = 0x4000;
     pub const LAST_DYNAMIC: u16 = 0x7fff;

@@ -198,7 +198,6 @@ impl Reasons {
     pub const TOO_LONG: Self = Self(0x04);
     /// Z: N(R) is not between the last acknowledged and the last sent number.
     pub const RECEIVE_NUMBER: Self = Self(0x08);
-    pub const SEND_NUMBER: Self = Self(0x10);
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -18,7 +18,6 @@ pub const HEADER_LEN: usize = SOURCE + NAME_LEN;
 pub mod kind {
     pub const MACHINE: u8 = 1;
     pub const WORKGROUP: u8 = 2;
-    pub const BROWSER: u8 = 3;
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

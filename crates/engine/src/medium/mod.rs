@@ -5,14 +5,10 @@
 //! the schedule does not shift.
 
 mod adapter;
-#[cfg(test)]
-mod both_clocks;
 mod carrier;
 mod driving;
 mod lateness;
 pub mod recorder;
-#[cfg(test)]
-mod scripted;
 mod wake_up;
 
 use lanlab_medium::{LossPlan, Medium, Plan, Topology};
@@ -130,6 +126,9 @@ fn parse_mac(text: &str) -> Option<[u8; 6]> {
 
 #[cfg(test)]
 mod tests {
+    mod both_clocks;
+    mod scripted;
+
     use super::*;
 
     #[test]

@@ -1,6 +1,8 @@
+mod bit_by_bit;
+
 use lanlab_units::Instant;
 
-use super::bit_by_bit::{BitByBit, Seen};
+use self::bit_by_bit::{BitByBit, Seen};
 use crate::random::Random;
 use crate::{Destination, Event, Loss, LossPlan, Medium, Offer, Plan, Port, Topology};
 

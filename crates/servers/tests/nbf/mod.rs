@@ -4,6 +4,8 @@ mod cable;
 mod clockless;
 mod goodput;
 mod hostile;
+#[path = "../../../stack/tests/support/memory_files.rs"]
+mod memory_files;
 mod offline;
 mod scripted;
 pub mod virtual_cable;

@@ -25,9 +25,9 @@ use lanlab_wire::smb1::strings::CodePage;
 
 use super::cable::{Cable, place, runs_outside};
 use super::clockless::{all_without_clock, of_netware};
+use super::memory_files::MemoryFiles;
 use super::offline::World;
 
-use lanlab_stack::file_server::memory::MemoryFiles;
 use lanlab_stack::files::FileStore;
 
 pub const MACS: [[u8; 6]; 2] = [[2, 0x60, 0x8c, 0, 0, 1], [2, 0x60, 0x8c, 0, 0, 2]];

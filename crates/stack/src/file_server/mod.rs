@@ -19,11 +19,11 @@
 
 pub(crate) mod channel;
 pub(crate) mod locks;
-pub mod memory;
 pub(crate) mod open_files;
 pub(crate) mod sharing;
 pub mod short_names;
 #[cfg(test)]
+#[path = "tests/toy.rs"]
 mod toy;
 pub(crate) mod waiting;
 

@@ -23,6 +23,7 @@
 
 mod carriers;
 #[cfg(test)]
+#[path = "tests/toy.rs"]
 mod toy;
 
 use lanlab_units::Instant;

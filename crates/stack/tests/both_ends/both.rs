@@ -9,7 +9,7 @@ use lanlab_stack::smb::client::{Client, Plan, User};
 use lanlab_stack::smb::server::{Offer, Server};
 use lanlab_wire::smb1::strings::CodePage;
 
-pub use lanlab_stack::file_server::memory::MemoryFiles;
+pub use crate::memory_files::MemoryFiles;
 use lanlab_stack::files::{FileCall, FileStore};
 
 pub const CARRIER: CarrierFacts =

@@ -7,6 +7,8 @@ mod calls;
 mod commands;
 mod levels;
 mod locks;
+#[path = "../support/memory_files.rs"]
+mod memory_files;
 mod multiplexed;
 mod raw;
 mod raw_data;

@@ -9,6 +9,8 @@ mod copying;
 mod exchange;
 mod framings;
 mod hostile;
+#[path = "../support/memory_files.rs"]
+mod memory_files;
 mod netbios;
 mod network;
 #[path = "../nbf/pair.rs"]

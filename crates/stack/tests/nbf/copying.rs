@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 
 use lanlab_stack::carrier::CarrierFacts;
-use lanlab_stack::file_server::memory::MemoryFiles;
 use lanlab_stack::file_server::{FileServer, Session};
 use lanlab_stack::files::FileStore;
 use lanlab_stack::node::{Event, Node, NotSent, SessionId, Why};
@@ -14,6 +13,7 @@ use lanlab_stack::smb::server::{Offer, Server};
 use lanlab_units::Instant;
 use lanlab_wire::smb1::strings::CodePage;
 
+use crate::memory_files::MemoryFiles;
 use crate::segment::{Program, Segment};
 
 pub enum Station {

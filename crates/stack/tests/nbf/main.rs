@@ -6,6 +6,8 @@ mod chance;
 mod copying;
 mod dissected;
 mod hostile;
+#[path = "../support/memory_files.rs"]
+mod memory_files;
 mod names;
 mod pace;
 mod pair;

@@ -1,6 +1,5 @@
 //! Packets of clients that do not keep to the protocol: counted, refused, bounded.
 
-use lanlab_stack::file_server::memory::MemoryFiles;
 use lanlab_stack::file_server::{FileServer, Session};
 use lanlab_stack::files::FileStore;
 use lanlab_stack::ncp::client::User;
@@ -20,6 +19,7 @@ use lanlab_wire::ncp::search::{FIRST, Found, Search};
 use lanlab_wire::ncp::text::Name;
 use lanlab_wire::smb1::strings::CodePage;
 
+use crate::memory_files::MemoryFiles;
 use crate::pair::{READY, node};
 use crate::segment::mac;
 

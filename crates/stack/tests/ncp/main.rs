@@ -6,6 +6,8 @@ mod by_hand;
 #[path = "../nbf/chance.rs"]
 mod chance;
 mod hostile;
+#[path = "../support/memory_files.rs"]
+mod memory_files;
 mod name_spaces;
 mod pace;
 mod pair;

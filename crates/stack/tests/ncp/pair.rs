@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use lanlab_medium::Topology;
 use lanlab_stack::carrier::CarrierFacts;
-use lanlab_stack::file_server::memory::MemoryFiles;
 use lanlab_stack::file_server::{FileServer, Session};
 use lanlab_stack::files::FileStore;
 use lanlab_stack::ncp::NetWare;
@@ -22,6 +21,7 @@ use lanlab_wire::ipx::framing;
 use lanlab_wire::pcap;
 use lanlab_wire::smb1::strings::CodePage;
 
+use crate::memory_files::MemoryFiles;
 use crate::segment::{Program, Segment, mac, name};
 
 /// Time until every station knows its segment.

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use lanlab_stack::carrier::CarrierFacts;
-use lanlab_stack::file_server::memory::MemoryFiles;
 use lanlab_stack::files::{FileCall, FileStore as _};
 use lanlab_stack::ncp::client::{Plan, User};
 use lanlab_stack::ncp::profile::NETWARE_3;
@@ -21,6 +20,7 @@ use lanlab_wire::ncp::function::{self, Function};
 use lanlab_wire::netbios_name::{Name, suffix};
 use lanlab_wire::smb1::strings::CodePage;
 
+use crate::memory_files::MemoryFiles;
 use crate::pair::{Asking, READY, Serving};
 use crate::replay::{self, Captured};
 use crate::tshark::fields;

@@ -2,7 +2,6 @@
 //! a completion code, and what stands behind it.
 
 use lanlab_stack::carrier::CarrierFacts;
-use lanlab_stack::file_server::memory::MemoryFiles;
 use lanlab_stack::file_server::{FileServer, Session};
 use lanlab_stack::files::{FileAnswer, FileCall, FileStore, Presence};
 use lanlab_stack::ncp::NetWare;
@@ -13,6 +12,8 @@ use lanlab_units::Instant;
 use lanlab_wire::ncp::completion as c;
 use lanlab_wire::ncp::function::{self as f, Function};
 use lanlab_wire::smb1::strings::CodePage;
+
+use crate::memory_files::MemoryFiles;
 
 /// A packet of 1,500 octets has 37 around a message.
 pub const CARRIER: CarrierFacts =

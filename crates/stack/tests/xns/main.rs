@@ -7,6 +7,8 @@ mod chance;
 mod copying;
 mod datagrams;
 mod hostile;
+#[path = "../support/memory_files.rs"]
+mod memory_files;
 #[path = "../nbf/pair.rs"]
 mod pair;
 #[path = "../nbf/peer.rs"]

@@ -89,7 +89,6 @@ pub mod value {
     pub const STATUS_FRAME_LIMIT: u16 = 0x8000;
     /// STATUS RESPONSE: the requester's buffer is too small.
     pub const STATUS_OVERFLOW: u16 = 0x4000;
-    pub const STATUS_LENGTH: u16 = 0x3fff;
     /// Highest session number; the lowest one is 1.
     pub const LAST_SESSION_NUMBER: u8 = 254;
 }

@@ -16,8 +16,6 @@ pub mod kind {
 const FORMAT: &str = "ncp";
 /// Connection number before a connection exists.
 pub const NO_CONNECTION: u16 = 0xffff;
-/// Header length of a request, and of a reply.
-pub const REQUEST_LEN: usize = Envelope::LEN;
 pub const REPLY_LEN: usize = Envelope::LEN + 2;
 const CONNECTION_LOW: usize = 3;
 const CONNECTION_HIGH: usize = 5;

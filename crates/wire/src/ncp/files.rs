@@ -13,7 +13,6 @@ pub mod access {
     pub const WRITE: u8 = 0x02;
     pub const DENY_READ: u8 = 0x04;
     pub const DENY_WRITE: u8 = 0x08;
-    pub const COMPATIBLE: u8 = 0x10;
 }
 
 fields! {

@@ -25,8 +25,6 @@ pub mod query {
     pub const PASS_BASIC: u16 = 1004;
     pub const PASS_STANDARD: u16 = 1005;
     pub const PASS_EA: u16 = 1007;
-    /// Like [`ALL`] in another order; not read here.
-    pub const PASS_ALL: u16 = 1018;
 }
 
 pub mod set {

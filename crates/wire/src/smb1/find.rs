@@ -18,8 +18,6 @@ pub mod flags {
     pub const RETURN_RESUME_KEYS: u16 = 0x0004;
     /// Continue after the last entry, not after the name in the request.
     pub const CONTINUE_FROM_LAST: u16 = 0x0008;
-    /// The client is a backup program.
-    pub const BACKUP_INTENT: u16 = 0x0010;
 }
 
 pub mod level {

@@ -3,8 +3,6 @@
 //! Source: [MS-CIFS] 2.2.3.1.
 
 pub mod flags {
-    /// The client supports lock-and-read and write-and-unlock.
-    pub const LOCK_AND_READ_OK: u8 = 0x01;
     pub const CASE_INSENSITIVE: u8 = 0x08;
     pub const CANONICALIZED_PATHS: u8 = 0x10;
     pub const OPLOCK: u8 = 0x20;
@@ -17,7 +15,6 @@ pub mod flags {
 pub mod flags2 {
     /// Names may be longer than 8.3.
     pub const LONG_NAMES: u16 = 0x0001;
-    pub const EXTENDED_ATTRIBUTES: u16 = 0x0002;
     pub const SIGNED: u16 = 0x0004;
     /// Signatures are required ([MS-SMB] 2.2.3.1).
     pub const SIGNATURE_REQUIRED: u16 = 0x0010;
@@ -25,7 +22,6 @@ pub mod flags2 {
     pub const IS_LONG_NAME: u16 = 0x0040;
     /// Extended security is in use ([MS-SMB] 2.2.3.1).
     pub const EXTENDED_SECURITY: u16 = 0x0800;
-    pub const DFS: u16 = 0x1000;
     /// A read is allowed if the file may be executed.
     pub const PAGING_IO: u16 = 0x2000;
     pub const NT_STATUS: u16 = 0x4000;

@@ -10,8 +10,6 @@ use crate::fields::fields;
 
 pub mod lock_type {
     pub const SHARED: u8 = 0x01;
-    /// The message releases an opportunistic lock, or requests its release.
-    pub const OPLOCK_RELEASE: u8 = 0x02;
     pub const CHANGE: u8 = 0x04;
     pub const CANCEL: u8 = 0x08;
     /// Ranges have 64 bits.

@@ -54,16 +54,9 @@ pub mod capabilities {
     /// 64-bit offsets.
     pub const LARGE_FILES: u32 = 0x0000_0008;
     pub const NT_SMBS: u32 = 0x0000_0010;
-    pub const RPC_REMOTE_APIS: u32 = 0x0000_0020;
     /// NTSTATUS errors.
     pub const STATUS32: u32 = 0x0000_0040;
-    /// Level 2 opportunistic locks.
-    pub const LEVEL_II_OPLOCKS: u32 = 0x0000_0080;
-    pub const LOCK_AND_READ: u32 = 0x0000_0100;
     pub const NT_FIND: u32 = 0x0000_0200;
-    pub const DFS: u32 = 0x0000_1000;
-    /// Information levels of the operating system can be passed through.
-    pub const INFOLEVEL_PASSTHRU: u32 = 0x0000_2000;
     pub const LARGE_READX: u32 = 0x0000_4000;
     pub const LARGE_WRITEX: u32 = 0x0000_8000;
     pub const EXTENDED_SECURITY: u32 = 0x8000_0000;

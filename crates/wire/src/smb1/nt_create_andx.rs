@@ -60,10 +60,6 @@ pub mod options {
 
 pub mod flags {
     pub const OPLOCK: u32 = 0x02;
-    pub const BATCH_OPLOCK: u32 = 0x04;
-    pub const OPEN_PARENT: u32 = 0x08;
-    /// The response may have the longer form.
-    pub const EXTENDED_RESPONSE: u32 = 0x10;
 }
 
 pub mod result {

@@ -12,7 +12,6 @@ use crate::Error;
 
 /// Access modes ([MS-CIFS] 2.2.4.3.1): an access and a sharing mode.
 pub mod access {
-    pub const MASK: u16 = 0x0007;
     pub const READ: u16 = 0;
     pub const WRITE: u16 = 1;
     pub const READ_WRITE: u16 = 2;

@@ -4,9 +4,6 @@
 
 use super::blocks::block;
 
-/// Flag of a request: the response has attributes, time and size.
-pub const REQUEST_ATTRIBUTES: u16 = 0x0001;
-
 /// Open functions: what to do if the file exists, and if it does not.
 pub mod function {
     pub const FAIL_IF_EXISTS: u16 = 0x00;

@@ -10,7 +10,6 @@ use crate::Error;
 
 pub mod action {
     pub const GUEST: u16 = 0x01;
-    pub const LM_SESSION_KEY: u16 = 0x02;
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -90,7 +90,6 @@ pub mod class {
     pub const SUCCESS: u8 = 0;
     pub const DOS: u8 = 1;
     pub const SERVER: u8 = 2;
-    pub const HARDWARE: u8 = 3;
 }
 
 /// Errors in both forms. If several share a form, the first one is used for it.

@@ -10,9 +10,6 @@ use super::reader::Reader;
 use super::writer::Writer;
 use crate::Error;
 
-pub const DISCONNECT_TID: u16 = 0x0001;
-pub const NO_RESPONSE: u16 = 0x0002;
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Request<'a> {
     pub total_parameters: u16,

@@ -25,8 +25,6 @@ pub const QUERY_FILE_INFORMATION: u16 = 0x0007;
 pub const SET_FILE_INFORMATION: u16 = 0x0008;
 /// `TRANS2_CREATE_DIRECTORY`.
 pub const CREATE_DIRECTORY: u16 = 0x000d;
-/// `TRANS2_GET_DFS_REFERRAL`.
-pub const GET_DFS_REFERRAL: u16 = 0x0010;
 
 const FORMAT: &str = "smb1 transaction 2";
 

@@ -7,11 +7,6 @@ use super::strings::Text;
 use super::writer::Writer;
 use crate::Error;
 
-/// Flag of a request: first end the connection in the header.
-pub const DISCONNECT: u16 = 0x0001;
-/// Flag of a request: the response may have the longer form.
-pub const EXTENDED_RESPONSE: u16 = 0x0008;
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request<'a> {
     /// [`DISCONNECT`] and [`EXTENDED_RESPONSE`].

@@ -1,9 +1,12 @@
 //! Files in memory, for a file server without a disk; kept as simple as possible.
+#![allow(dead_code, reason = "not every test asks for open files")]
 
 use std::collections::BTreeMap;
 
-use super::short_names;
-use crate::files::{FileAnswer, FileCall, FileRefusal, FileStore, Found, Handle, Names, Presence};
+use lanlab_stack::file_server::short_names;
+use lanlab_stack::files::{
+    FileAnswer, FileCall, FileRefusal, FileStore, Found, Handle, Names, Presence,
+};
 
 /// Most bytes of all files together.
 const MAX_OCTETS: usize = 1 << 20;

@@ -5,10 +5,10 @@ use lanlab_medium::{LossPlan, Medium, Plan, Port, Topology};
 use lanlab_units::Instant;
 use lanlab_wire::pcap::{FILE_HEADER_OCTETS, RECORD_HEADER_OCTETS};
 
-use super::carrier::Carrier;
-use super::recorder::Recorder;
+use super::super::carrier::Carrier;
+use super::super::recorder::Recorder;
 
-const SCRIPT: &str = include_str!("../../../../tests/testbeds/scripted_exchange.txt");
+const SCRIPT: &str = include_str!("../../../../../tests/testbeds/scripted_exchange.txt");
 const RATE_BPS: u64 = 10_000_000;
 const PROPAGATION_NS: u64 = 500;
 const HOSTS: [[u8; 6]; 3] = [[2, 0x77, 0, 0, 0, 1], [2, 0x77, 0, 0, 0, 2], [2, 0x77, 0, 0, 0, 3]];

@@ -226,4 +226,5 @@ impl Carrier for Toy {
     }
 }
 
+#[path = "toy_tests.rs"]
 mod tests;

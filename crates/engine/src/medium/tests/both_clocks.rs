@@ -9,7 +9,7 @@ use lanlab_os as os;
 use lanlab_stack::ip::{Config, Event, Interface, Received, TcpProfile};
 use lanlab_units::Instant;
 
-use super::carrier::Carrier;
+use super::super::carrier::Carrier;
 
 const RATE_BPS: u64 = 10_000_000;
 const MACS: [[u8; 6]; 2] = [[2, 0x77, 0, 0, 0, 1], [2, 0x77, 0, 0, 0, 2]];
