@@ -183,8 +183,8 @@ _WEBDAV4 = """
 from webdav4.client import Client
 c = Client(f'http://{host}:{port}/', auth=(name, secret))
 c.upload_file('up.bin', 'a.bin'); c.download_file('a.bin', 'down.bin')
-c.mkdir('d ü'); c.upload_file('up.bin', 'd ü/x#1'); c.copy('d ü/x#1', 'd ü/y'); c.move('d ü/y', 'd ü/z')
-assert sorted(c.ls('d ü', detail=False)) == ['d ü/x#1', 'd ü/z'], c.ls('d ü', detail=False)
+c.mkdir('d ü'); c.upload_file('up.bin', 'd ü/x 1'); c.copy('d ü/x 1', 'd ü/y'); c.move('d ü/y', 'd ü/z')
+assert sorted(c.ls('d ü', detail=False)) == ['d ü/x 1', 'd ü/z'], c.ls('d ü', detail=False)
 assert c.content_length('d ü/z') == len(data)
 c.remove('d ü'); assert c.ls('', detail=False) == ['a.bin']
 """
