@@ -160,14 +160,8 @@ impl<S: System> Dialogue<S> {
             "TYPE" => match argument.to_ascii_uppercase().as_str() {
                 kind @ ("I" | "L 8" | "A" | "A N") => {
                     self.is_text = kind.starts_with('A');
-                    say(
-                        200,
-                        if self.is_text {
-                            "Line ends become CR LF"
-                        } else {
-                            "Files go as they are"
-                        },
-                    )
+                    let done = ["Files go as they are", "Line ends become CR LF"];
+                    say(200, done[usize::from(self.is_text)])
                 }
                 _ => say(504, "TYPE I and TYPE A are what there is"),
             },
@@ -201,14 +195,11 @@ impl<S: System> Dialogue<S> {
         rename_from: Option<Names>,
     ) -> Answer {
         match verb {
-            "SIZE" => {
-                let found = self.system.look(&self.names(argument)?).await?;
-                match found {
-                    _ if self.is_text => say(550, "SIZE needs TYPE I"),
-                    found if found.is_directory => say(550, "Not a plain file"),
-                    found => say(213, found.size_bytes.to_string()),
-                }
-            }
+            "SIZE" => match self.system.look(&self.names(argument)?).await? {
+                _ if self.is_text => say(550, "SIZE needs TYPE I"),
+                found if found.is_directory => say(550, "Not a plain file"),
+                found => say(213, found.size_bytes.to_string()),
+            },
             "MDTM" => {
                 let found = self.system.look(&self.names(argument)?).await?;
                 say(213, calendar::time_val(found.modified_s))
@@ -256,10 +247,8 @@ impl<S: System> Dialogue<S> {
 
     fn status(&self) -> String {
         let (user, kind) = (&self.user, if self.is_text { "A" } else { "I" });
-        let directory = self.directory.join("/");
-        format!(
-            "lanlab FTP server\r\n User: {user}\r\n Directory: /{directory}\r\n TYPE: {kind}\r\nEnd"
-        )
+        let path = quoted(&self.directory);
+        format!("lanlab FTP server\r\n User: {user}\r\n Directory: {path}\r\n TYPE: {kind}\r\nEnd")
     }
 
     fn speaks_tls(&self) -> bool {
