@@ -9,15 +9,12 @@
 //!
 //! 1. It arrives in the adapter's ring. If the ring is full, it is dropped and counted.
 //! 2. It costs *interrupt* time at interrupt level, and moves to the receive queue. If the queue is
-//! full, it is
-//! dropped and counted.
+//!    full, it is dropped and counted.
 //! 3. It costs *protocol* time at protocol level. Then the node handles it in zero time, and
-//! programs that
-//! wait for a change continue.
+//!    programs that wait for a change continue.
 //! 4. Programs spend time at program level, by [`Host::compute`] and [`Host::call`].
 //! 5. A frame that the node sends costs *transmit* time at protocol level, waits in the adapter,
-//! and
-//! is sent when the adapter has sent all earlier frames.
+//!    and is sent when the adapter has sent all earlier frames.
 //!
 //! A higher level interrupts lower ones, which continue later. Within a level, the order is that of
 //! arrival. A cost of zero takes no time but still waits for its turn. Costs are charged around the
