@@ -22,7 +22,7 @@ pub mod result {
 
 block! {
     Request<'a>: andx_words(15) {
-        /// [`REQUEST_ATTRIBUTES`] and flags for opportunistic locks.
+        /// Bit 0 requests attributes, time and size; others opportunistic locks.
         flags: u16,
         access: u16,
         search_attributes: u16,

@@ -17,7 +17,7 @@ pub struct Request<'a> {
     pub max_parameters: u16,
     pub max_data: u16,
     pub max_setup: u8,
-    /// [`DISCONNECT_TID`] and [`NO_RESPONSE`].
+    /// Bit 0 ends the connection to the share, bit 1 requests no response.
     pub flags: u16,
     /// Time to wait, ms. Zero: no wait.
     pub timeout_ms: u32,
