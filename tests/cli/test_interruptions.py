@@ -76,6 +76,8 @@ def test_a_killed_run_leaves_only_its_trials(testbed: str, lanlab: Lanlab, folde
         command.process.wait()
         until(lambda: command.left() == [], "the engines to end")
 
+    said = lanlab("show", "last")
+    assert said.code == 0 and "The run is interrupted: " in said.out
     completed(lanlab, kept=1)
 
 

@@ -21,6 +21,23 @@ def store_runs() -> tuple[str, str]:
     return ids
 
 
+def test_what_holds_no_result_is_an_error(lanlab: Lanlab) -> None:
+    ids = store_runs()
+    assert "with the tag `lab3`" in lanlab("runs", "--tagged", "lab3").err
+    for run in ids:
+        assert lanlab("delete", run, "--yes").code == 0
+    said = lanlab("runs")
+    assert (said.code, said.out) == (1, "") and "the store has no run" in said.err
+
+    with open_store(None) as records:
+        began = "2026-11-21T08:00:00.000000+00:00"
+        records.create_run(RunRecord(ids[0], "s", {}, "quick", 1, {}, {}, "running", began))
+        records.finish_run(ids[0], "interrupted")
+    for command in (("show", "last"), ("show", "last", "--json"), ("report", "last")):
+        said = lanlab(*command)
+        assert said.code == 1 and "has no trial: nothing was measured" in said.err, said
+
+
 def test_a_run_is_found_by_its_name(lanlab: Lanlab) -> None:
     one, two = store_runs()
     with open_store(None) as records:

@@ -44,6 +44,15 @@ def test_an_unreachable_limit_is_reported(lanlab: Lanlab) -> None:
     assert said.out.splitlines()[-1].startswith("Not even 1 user can be served within a")
 
 
+def test_stations_that_were_never_all_active_are_an_error(lanlab: Lanlab, tmp_path: Path) -> None:
+    once = ("--stations", "2", "--trials", "1", "--time", "0.2s", "--think-time", "60s")
+    for form in ((), ("--json",)):
+        said = lanlab("stations", tmp_path.as_uri(), *once, *form)
+        assert said.code == 1, said
+        assert "goodput" not in said.out
+        assert "error: no trial has a result that counts" in said.err
+
+
 def test_as_json_it_has_every_trial_and_the_answer(lanlab: Lanlab) -> None:
     said = lanlab(
         *("stations", "--service", "webdav", "--testbed", "loopback", "--stations", "1,3"),

@@ -66,6 +66,14 @@ def test_unsent_messages_are_a_different_failure() -> None:
     assert caught.value.code == "stream.nothing_sent"
 
 
+@pytest.mark.parametrize("arrived", [NOTHING, {"window_messages": 52, "total_messages": 3000}])
+def test_a_stream_that_sent_nothing_in_its_time_fails(arrived: dict[str, int]) -> None:
+    sent = stream_sent(sent_messages=0, offered_messages=0)
+    with pytest.raises(EngineError, match="no message was sent in the measured time") as caught:
+        check_stream(1400, "udp", exchange_of(sent, stream_received(**arrived)), QUIET)
+    assert caught.value.hint == "measure longer with `--time`"
+
+
 def test_a_stream_of_which_anything_arrived_is_a_result() -> None:
     received = stream_received(**{**NOTHING, "total_messages": 1, "total_bytes": 1400})
     check_stream(1400, "udp", exchange_of(stream_sent(), received), QUIET)

@@ -102,6 +102,21 @@ def test_a_start_that_comes_too_late_is_tried_again(pair: Pair) -> None:
             engine.ask({"type": "cancel", "target": 1})
 
 
+def test_a_sender_that_missed_its_whole_time_begins_again(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = TwoEnds(("sender", "receiver"), {}, {"spec": {"amount": {"time_ns": 50}}}, longest_s=1)
+    for sent, late_ns, is_missed in ((0, 26, True), (0, 25, False), (1, 99, False)):
+        results = {"sender": {"total_messages": sent, "start_skew_ns": late_ns}}
+        assert steps.missed_their_time(results) is is_missed
+    told = iter((True, False))
+    monkeypatch.setattr(TwoEnds, "missed_their_time", lambda self, results: next(told))
+    exchange = pair.trial("stream", messages=10, rate_messages_per_s=1000).exchange
+    assert exchange.error is None
+    assert exchange.setup["start_attempts"] == 2
+    assert exchange.results["sender"]["total_messages"] >= 10
+
+
 class _Late:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

@@ -81,6 +81,16 @@ def test_only_what_ended_in_the_steady_part_is_in_rates_but_every_error_counts()
     assert seen.record["table"]["response_mean_ns"] == [4 * MS, None]
 
 
+def test_no_rate_is_claimed_for_less_than_a_wait_between_operations() -> None:
+    once = columns([(0, 0, 0, 2 * MS, 1000, 0, 0), (1, MS, MS, 3 * MS, 1000, 0, 0)])
+    steady = part(MS, 2 * MS)
+    seen = station_sums(once, steady, OUTCOMES, stations=2, think_time_s=5.0)
+    assert not {"operations_per_s", "goodput_bps", "little_ratio"} & set(seen.metrics)
+    assert seen.metrics["response_mean_ns"] == 2 * MS
+    seen = station_sums(once, steady, OUTCOMES, stations=2, think_time_s=0.001)
+    assert seen.metrics["operations_per_s"] == 1000
+
+
 def test_every_metric_that_is_told_has_a_unit() -> None:
     seen = station_sums(BY_HAND, part(0, 10 * MS), OUTCOMES, stations=2)
     elsewhere = {"reconnects", "ended_stations", "unstarted_operations", "setup_errors"} | {

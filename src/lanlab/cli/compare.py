@@ -197,7 +197,7 @@ def _between(
 ) -> Any:
     from lanlab.cli.comparable import compare_series
     from lanlab.report.comparison.compared import between_runs
-    from lanlab.report.runs.stored import others_in
+    from lanlab.report.runs.stored import others_in, run_to_show
     from lanlab.store import open_store
 
     with open_store(store) as records:
@@ -206,7 +206,7 @@ def _between(
             read = [(run, records.trials(run.id)) for run in series]
             with _comparing(read, as_json):
                 return compare_series(series, records, metrics, margin_ratio, base)
-        found = [records.run(name) for name in names]
+        found = [run_to_show(records, name) for name in names]
         place = 0
         if base is not None:
             wanted = records.run(base).id

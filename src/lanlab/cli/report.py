@@ -32,13 +32,13 @@ def report(
     from lanlab.cli.terminal import print_json, talk
     from lanlab.figures.drawing import other_processes
     from lanlab.report.runs.build import build_report
-    from lanlab.report.runs.stored import trials_for_page
+    from lanlab.report.runs.stored import run_to_show, trials_for_page
     from lanlab.store import open_store
     from lanlab.store.place import results_folder
 
     named = path_of(out)
     with open_store(store) as records:
-        found = [records.run(name) for name in runs]
+        found = [run_to_show(records, name) for name in runs]
         # Import the drawing libraries while records are read.
         with other_processes():
             read = [(run, trials_for_page(records, run.id)) for run in found]

@@ -9,7 +9,7 @@ import typer
 
 from lanlab.cli import complete
 from lanlab.cli.options import JsonOption, StoreOption
-from lanlab.errors import UsageError
+from lanlab.errors import RunError, UsageError
 
 _Pair = tuple[str, str] | None
 
@@ -140,6 +140,9 @@ def _list(tagged: str | None, store: str | None, as_json: bool, *, verbose: bool
     if as_json:
         print_json({"runs": rows})
         return
+    if not rows:
+        which = "" if tagged is None else f" with the tag `{tagged}`"
+        raise RunError(f"the store has no run{which}")
     columns = [
         Column("", short=heading, is_number=key.endswith("trials"), rank=0 if verbose else rank)
         for key, heading, rank in _COLUMNS

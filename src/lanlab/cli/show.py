@@ -110,6 +110,7 @@ def _show_run(
         UsageError: An option for studies was given.
     """
     from lanlab.cli.results import print_run
+    from lanlab.report.runs.stored import run_to_show
     from lanlab.store import open_store
 
     for option, value in of_studies.items():
@@ -119,7 +120,7 @@ def _show_run(
                 hint=f"`lanlab report {name}` draws the figures of a run",
             )
     with open_store(store) as records:
-        run = records.run(name)
+        run = run_to_show(records, name)
         print_run(run, records.trials(run.id), as_json, records)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from lanlab.cli.exit_report import tell_after_the_answer
 from lanlab.cli.host_options import with_many_hosts
 from lanlab.cli.parameter_options import Given, parameters_of
 from lanlab.cli.run_settings import RunSettings, with_run_settings
@@ -18,7 +19,7 @@ from lanlab.cli.service_options import (
     TargetArgument,
     check_trust,
 )
-from lanlab.errors import UsageError
+from lanlab.errors import RunError, UsageError
 
 _STATISTICS = ("mean", "p50", "p90", "p99")
 
@@ -90,7 +91,7 @@ def stations(
     from lanlab.figures.station_figures import station_figures
     from lanlab.report.document.fitted import Fitted
     from lanlab.report.stations.host_table import host_table
-    from lanlab.report.stations.stations_text import answer_sentence, level_table
+    from lanlab.report.stations.stations_text import answer_sentence, is_answered, level_table
     from lanlab.report.trials.subject import subject
     from lanlab.report.trials.trials_text import title_of
     from lanlab.testbeds.registry import is_of_real_hosts
@@ -160,6 +161,11 @@ def stations(
         single.finish(run, records, verbose=settings.verbose)
         return
     sentence = answer_sentence(records, limit_s, statistic)
+    is_done = all(record.status == "done" for record in records)
+    if is_done and not is_answered(records, statistic):
+        errors = sum(record.metrics["errors"] for record in records)
+        hint = None if errors else "measure longer with `--time`"
+        tell_after_the_answer(RunError("no trial has a result that counts", hint=hint))
     if settings.as_json:
         print_json({**run_as_json(run, records), "answer": sentence})
         single.finish(run, records, verbose=settings.verbose)

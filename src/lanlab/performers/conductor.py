@@ -79,15 +79,18 @@ def conduct_timed(
         for attempt in range(1, _START_ATTEMPTS + 1):
             setup["start_attempts"] = attempt
             run = _TimedRun(steps, hosts, clocks, on_progress, sent)
+            is_late, is_last = False, attempt == _START_ATTEMPTS
             try:
                 run.run(groups, lead_s, setup)
-                break
             except EngineError as error:
-                if error.code != "arm.late" or attempt == _START_ATTEMPTS:
+                is_late = error.code == "arm.late" and not is_last
+                if not is_late:
                     raise
-                lead_s *= 2
             finally:
                 outcome.results = run.collected()
+            if is_last or not (is_late or steps.missed_their_time(outcome.results)):
+                break
+            lead_s *= 2
     except LabError:
         setup["clocks"] = clock_record(clocks, None)
         raise

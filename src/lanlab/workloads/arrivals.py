@@ -33,27 +33,35 @@ def check_stream(
     size_bytes: int, transport: str, outcome: TrialOutcome, changes: CounterChanges, way: str = ""
 ) -> None:
     """
-    Check that part of a stream arrived.
+    Check that something was sent in the measured time, and that part of it arrived.
 
     Args:
         size_bytes: Size of a message.
         way: The direction, if there are two, with a space before it.
 
     Raises:
-        EngineError: Nothing arrived, and no loss configured in lanlab's own medium explains it.
+        EngineError: Nothing was sent or arrived, and no loss configured in lanlab's own medium
+            explains it.
     """
     sent, received = outcome.results["sender"], outcome.results["receiver"]
-    if received["total_messages"] > 0 or received["total_bytes"] > 0:
-        return
     count = sent["sent_messages"]
+    # Messages of the warm-up may arrive in the measured time. TCP may be amid one long message.
+    if (count > 0 or transport == "tcp") and (
+        received["total_messages"] > 0 or received["total_bytes"] > 0
+    ):
+        return
     if count == 0:
         refused, unsent = sent["refused_messages"], sent["unsent_messages"]
-        why = f": the system refused {refused}" if refused else ""
         if refused or unsent:
+            why = f": the system refused {refused}" if refused else ""
             raise EngineError(
                 "stream.nothing_sent", f"no message of {size_bytes} bytes could be sent{way}{why}"
             )
-        return
+        raise EngineError(
+            "stream.nothing_sent",
+            f"no message was sent{way} in the measured time",
+            hint="measure longer with `--time`",
+        )
     if transport == "udp" and sum(lost_in_the_medium(changes, count).values()) > 0:
         # Configured random loss, collisions or full queues are a valid result.
         return

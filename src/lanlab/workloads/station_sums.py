@@ -82,6 +82,8 @@ def station_sums(
     within = all_operations.where((all_operations.end_ns > start) & (all_operations.end_ns <= end))
     good = within if bool(within.well.all()) else within.where(within.well)
     length_s = (end - start) / 1e9
+    # A part that is shorter than a wait shows no rate: each station may have worked at once.
+    shows_rates = length_s > 0 and (loop == "open" or length_s >= think_time_s)
     metrics: dict[str, float | int] = {
         "stations": stations,
         "readings": len(good.end_ns),
@@ -92,7 +94,7 @@ def station_sums(
     metrics |= _error_metrics(readings, outcomes)
     response = (good.end_ns - good.intended_ns).astype(np.float64)
     counts = np.bincount(good.station, minlength=stations)
-    if length_s > 0:
+    if shows_rates:
         metrics["operations_per_s"] = len(response) / length_s
         metrics["goodput_bps"] = 8 * int(good.octets.sum(dtype=np.int64)) / length_s
         metrics |= shares(counts, length_s)

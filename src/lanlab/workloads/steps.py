@@ -195,6 +195,10 @@ class Steps:
         """The results by role, from the reports of the parts, also for a failed trial."""
         return {part.role: part.result for part in reports if part.result is not None}
 
+    def missed_their_time(self, results: Mapping[str, Request]) -> bool:
+        """Whether an end did nothing as it began late, on a busy machine: the step begins again."""
+        return False
+
     def progress(self, lines: Sequence[Line | None]) -> Progress:
         """Progress of the trial, from the last progress line of each part; the first exists."""
         known = [line for line in lines if line is not None]
@@ -330,6 +334,12 @@ class TwoEnds(Steps):
             spec = request["spec"]
             amount = {"time_ns": spec["amount"]["time_ns"] + time_ns}
             request["spec"] = {**spec, "amount": amount}
+
+    def missed_their_time(self, results: Mapping[str, Request]) -> bool:
+        sent = results.get("sender", {})
+        time_ns = self._connect["spec"]["amount"].get("time_ns")
+        is_empty = time_ns is not None and sent.get("total_messages") == 0
+        return is_empty and bool(2 * sent["start_skew_ns"] > time_ns)
 
     def progress(self, lines: Sequence[Line | None]) -> Progress:
         listener, connector = lines

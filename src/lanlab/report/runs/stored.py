@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lanlab import __version__
-from lanlab.errors import LabError
+from lanlab.errors import LabError, RunError
 from lanlab.store.labels import label_of
 from lanlab.store.shape import reading_records
 
@@ -58,6 +59,19 @@ def other_kind_in(store: Store, run: RunRecord) -> list[tuple[RunRecord, list[Tr
 
 def is_killed(run: RunRecord, store: Store) -> bool:
     return run.status == "running" and not store.is_executing(run.id)
+
+
+def run_to_show(store: Store, name: str) -> RunRecord:
+    """
+    A run of this name. A killed process cannot record the end of its run; it counts as interrupted.
+
+    Raises:
+        RunError: It has no trial.
+    """
+    run = store.run(name)
+    if not store.statuses(run.id):
+        raise RunError(f"run {run.id} has no trial: nothing was measured")
+    return replace(run, status="interrupted") if is_killed(run, store) else run
 
 
 def unreadable_row(run_id: str, why: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from lanlab.units import format_rate, format_time
 from lanlab.workloads.carrier_counts import trouble_words
 
 if TYPE_CHECKING:
-    from lanlab.analysis.stations import StationsWithin
+    from lanlab.analysis.stations import StationCurve, StationsWithin
     from lanlab.report.document.fitted import Fitted
 
 #: Little's law holds if the counts are right; points that deviate by more are flagged.
@@ -172,17 +172,28 @@ def answer_sentence(trials: Sequence[TrialRecord], limit_s: float, of: str = "me
         limit_s: Above 0.
         of: Which response time: `mean`, `p50`, `p90` or `p99`.
     """
-    from lanlab.analysis.stations import curves_of, stations_within
+    from lanlab.analysis.stations import stations_within
 
     what = "mean response time" if of == "mean" else f"response time ({of})"
-    ids = sorted({trial.experiment for trial in trials})
-    curves = curves_of(trials, ids, f"response_{of}_ns")
+    curves = _curves(trials, of)
     if not curves:
         return f"No trial has a {what}, so the number of users is not known."
     found = stations_within(curves[0], limit_s, can_predict=of == "mean")
     # Rounded as in the table; the models use logarithms.
     responses = {level.stations: sum(level.response_s) / level.trials for level in curves[0].levels}
     return _sentence(found, responses, what)
+
+
+def is_answered(trials: Sequence[TrialRecord], of: str = "mean") -> bool:
+    """Whether `answer_sentence` has a response time to compare with the limit."""
+    return bool(_curves(trials, of))
+
+
+def _curves(trials: Sequence[TrialRecord], of: str) -> Sequence[StationCurve]:
+    from lanlab.analysis.stations import curves_of
+
+    ids = sorted({trial.experiment for trial in trials})
+    return curves_of(trials, ids, f"response_{of}_ns")
 
 
 def _sentence(found: StationsWithin, responses: dict[int, float], what: str) -> str:
