@@ -64,6 +64,8 @@ pub struct Running {
     #[cfg(feature = "services")]
     wrote_nothing: AtomicBool,
     changed: Condvar,
+    #[cfg(feature = "services")]
+    cancelled: tokio::sync::Notify,
     lock: Mutex<()>,
     answerer: Mutex<Option<Answerer>>,
     watched: Mutex<Vec<TcpStream>>,
@@ -81,6 +83,8 @@ impl Running {
             #[cfg(feature = "services")]
             wrote_nothing: AtomicBool::new(false),
             changed: Condvar::new(),
+            #[cfg(feature = "services")]
+            cancelled: tokio::sync::Notify::new(),
             lock: Mutex::new(()),
             answerer: Mutex::new(None),
             watched: Mutex::new(Vec::new()),
@@ -246,6 +250,16 @@ impl Running {
         let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         self.progress.cancel();
         self.changed.notify_all();
+        #[cfg(feature = "services")]
+        self.cancelled.notify_one();
+    }
+
+    /// Wait until cancelled; for one task.
+    #[cfg(feature = "services")]
+    pub async fn cancelled(&self) {
+        while !self.is_cancelled() {
+            self.cancelled.notified().await;
+        }
     }
 
     pub fn is_cancelled(&self) -> bool {

@@ -150,6 +150,11 @@ impl Serving {
         self.visits.accepted()
     }
 
+    /// Wait until [`Self::seen`] may have entries.
+    pub async fn noted(&self) {
+        self.visits.noted().await;
+    }
+
     /// Client activity since the last call; `now` counts from any fixed time. Limited to a few entries a second.
     pub fn seen(&self, now: Duration) -> Vec<Seen> {
         self.visits.take(now)

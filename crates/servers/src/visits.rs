@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use tokio::sync::Notify;
+
 use crate::admission::locked;
 
 /// Most queued entries, and most returned at once after a quiet period.
@@ -32,6 +34,7 @@ pub struct Seen {
 pub struct Visits {
     accepted: AtomicU64,
     waiting: Mutex<Waiting>,
+    noted: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -64,6 +67,14 @@ impl Visits {
             waiting.seen.push_back(Seen { peer: peer.to_owned(), what, times: 1, left_out });
         } else {
             waiting.left_out += 1;
+        }
+        self.noted.notify_one();
+    }
+
+    /// Wait until there are entries; for one task.
+    pub async fn noted(&self) {
+        while locked(&self.waiting).seen.is_empty() {
+            self.noted.notified().await;
         }
     }
 
@@ -156,6 +167,23 @@ mod tests {
         assert_eq!(texts(&visits.take(Duration::from_secs(9))), wanted);
         assert_eq!(visits.accepted(), 5);
         assert!(visits.take(Duration::from_secs(9)).is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_entry_ends_the_wait_for_entries() {
+        let visits = Arc::new(Visits::default());
+        let short = Duration::from_secs(1000);
+        assert!(tokio::time::timeout(short, visits.noted()).await.is_err());
+        let waiting = tokio::spawn({
+            let visits = Arc::clone(&visits);
+            async move { visits.noted().await }
+        });
+        tokio::task::yield_now().await;
+        drop(visits.arrive("10.0.0.7".to_owned()));
+        waiting.await.unwrap();
+        visits.noted().await;
+        assert_eq!(visits.take(short).len(), 1);
+        assert!(tokio::time::timeout(short, visits.noted()).await.is_err());
     }
 
     #[test]
