@@ -20,16 +20,16 @@ def counting(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
     undisturbed, or the last attempt allowed. The plan uses the same rule (`lanlab.plan.plan`).
     """
     done = [trial for trial in trials if trial.status == "done"]
-    disturbed = {place_of(trial) for trial in done if trial.is_disturbed}
-    if not disturbed:
+    if not any(trial.is_disturbed for trial in done):
         return done
+    places = [place_of(trial) for trial in done]
     last: dict[Place, int] = {}
-    for trial in done:
-        place = place_of(trial)
-        if place in disturbed:
-            last[place] = max(trial.number, last.get(place, trial.number))
+    for trial, place in zip(done, places, strict=True):
+        last[place] = max(trial.number, last.get(place, trial.number))
     return [
-        trial for trial in done if not (trial.is_disturbed and trial.number < last[place_of(trial)])
+        trial
+        for trial, place in zip(done, places, strict=True)
+        if not (trial.is_disturbed and trial.number < last[place])
     ]
 
 
