@@ -286,6 +286,20 @@ def parse_time_s(text: str) -> float:
     return _parse(text, "time", _TIME, "2.5s")
 
 
+def time_of(option: str, text: str) -> float:
+    """
+    The time of an option, in seconds.
+
+    Raises:
+        UsageError: Not a number with a time unit; it names the option.
+    """
+    try:
+        return parse_time_s(text)
+    except UsageError as error:
+        said = error.message.removeprefix("time: ")
+        raise UsageError(f"{option}: {said}", hint=error.hint) from None
+
+
 def _scaled(value: float, steps: tuple[tuple[float, str], ...]) -> str:
     factor, unit = next((step for step in steps if abs(value) >= step[0]), steps[-1])
     shown = value / factor

@@ -132,7 +132,9 @@ def test_an_unreachable_server_is_named(postgresql_url: str) -> None:
             assert str(parse_url(url)) in refused.value.message
 
 
-@pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n", None])
+@pytest.mark.parametrize(
+    "answer", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n", b"SSH-2.0-OpenSSH_9.2\r\n", None]
+)
 def test_other_servers_are_reported_as_no_postgresql(answer: bytes | None) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         code = "import sys; from lanlab.store import open_store; open_store(sys.argv[1]).runs()"

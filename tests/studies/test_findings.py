@@ -204,7 +204,7 @@ def test_a_form_is_read_written_and_reported(form: str) -> None:
         (of_form("order", levels=["xp", "xp"]), "found 'xp' 2 times (form `order`); allowed: once"),
         (of_form("order", along="so"), "`finding.f1.statement.along`: found unknown factor 'so'"),
         (of_form("ratio", min=None), "allowed: `min`, `max` or both"),
-        (of_form("ratio", max=1), "allowed: min (1.5) at most max (1)"),
+        (of_form("ratio", max=1), "allowed: min up to max"),
         (of_form("equivalent", margin=1), "exactly one of `margin_ratio` and `margin`"),
         (of_form("equivalent", margin_ratio=1), "found 1 (form `equivalent`); allowed: less"),
         (of_form("knee", between=[5, 2]), "allowed: two levels, the lower one first"),

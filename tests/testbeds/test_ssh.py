@@ -155,7 +155,7 @@ def test_an_unauthorised_key_is_refused(lan: SshLan) -> None:
     finally:
         lan.configure("")
     assert code == 2
-    assert "error: nas: ssh was not let in; the host takes: publickey" in err
+    assert "error: nas: ssh login refused; the host allows: publickey" in err
     assert "ssh-copy-id" in err
 
 

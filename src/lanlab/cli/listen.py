@@ -70,9 +70,9 @@ def listen(
     from lanlab.report.traffic.listen_text import listen_lines
     from lanlab.testbeds.pcap import check_pcap
     from lanlab.testbeds.raw_links import check_interface
-    from lanlab.units import parse_time_s
+    from lanlab.units import time_of
 
-    longest_s = parse_time_s(time)
+    longest_s = time_of("--time", time)
     if not 0.001 <= longest_s <= _LONGEST_S:
         raise UsageError(f"--time: found `{time}`; allowed: 1 ms to 1 day")
     check_interface(interface, allow_default_route=allow_default_route, sends=False)

@@ -229,13 +229,13 @@ def _live(interval: str | None, option: str, *, is_live: bool, is_json: bool) ->
     Raises:
         UsageError: The interval is too short or too long, or `--live` is given without it.
     """
-    from lanlab.units import parse_time_s
+    from lanlab.units import time_of
 
     if is_live and not is_json:
         raise UsageError(
             "--live needs --json", hint=f"{option} 1 prints readable lines on any output"
         )
-    interval_s = None if interval is None else parse_time_s(interval)
+    interval_s = None if interval is None else time_of(option, interval)
     if interval_s is not None and interval_s != 0 and not _SHORTEST_S <= interval_s <= _LONGEST_S:
         raise UsageError(
             f"{option}: found `{interval}`; allowed: 0, or {_SHORTEST_S:g} s to {_LONGEST_S:g} s"
@@ -252,9 +252,9 @@ def _live(interval: str | None, option: str, *, is_live: bool, is_json: bool) ->
 
 
 def _timeout_s(text: str) -> float:
-    from lanlab.units import parse_time_s
+    from lanlab.units import time_of
 
-    time_s = parse_time_s(text)
+    time_s = time_of("--command-timeout", text)
     if not 0 < time_s <= _LONGEST_S:
         raise UsageError(
             f"--command-timeout: found `{text}`; allowed: above 0, at most {_LONGEST_S:g} s"

@@ -246,9 +246,9 @@ def serve(
     from lanlab.cli.terminal import print_lines, say
     from lanlab.errors import of_name
     from lanlab.performers.servers.embedded import Wanted, serving
-    from lanlab.units import parse_time_s
+    from lanlab.units import time_of
 
-    within_s = None if time is None else parse_time_s(time)
+    within_s = None if time is None else time_of("--time", time)
     if peer is not None:
         files = {
             "DIRECTORY": (directory, None),

@@ -11,7 +11,7 @@ from lanlab.addresses import bare, is_of_one_link
 from lanlab.cli.terminal import print_lines, say
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
-from lanlab.units import format_rate, format_size, format_time, parse_rate_bps, parse_time_s
+from lanlab.units import format_rate, format_size, format_time, parse_rate_bps, time_of
 
 _Line = Mapping[str, Any]
 
@@ -91,7 +91,7 @@ def serve_peers(
 
     served = of_name("peer", _SAME.get(peer, peer), SERVED)
     address, port = place
-    longest_s = parse_time_s(longest)
+    longest_s = time_of("--longest", longest)
     rate_bps = None if rate_limit is None else parse_rate_bps(rate_limit)
     if not 1 <= longest_s <= 86_400:
         raise UsageError(f"--longest: found `{longest}`; allowed: 1 s to 1 day")

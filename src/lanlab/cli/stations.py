@@ -95,9 +95,9 @@ def stations(
     from lanlab.report.trials.subject import subject
     from lanlab.report.trials.trials_text import title_of
     from lanlab.testbeds.registry import is_of_real_hosts
-    from lanlab.units import parse_time_s
+    from lanlab.units import time_of
 
-    limit_s = parse_time_s(limit)
+    limit_s = time_of("--limit", limit)
     if limit_s <= 0:
         raise UsageError("--limit must be greater than 0")
     if statistic not in _STATISTICS:

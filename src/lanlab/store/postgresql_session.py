@@ -179,6 +179,8 @@ def _connect(target: Target) -> Any:
         raise StoreError(f"{target}: {cause}", hint=hint) from error
     except ssl.SSLError as error:
         connected.close()
+        if error.reason == "WRONG_VERSION_NUMBER":
+            raise _other_protocol(target, error.reason) from error
         raise StoreError(
             f"{target}: no TLS connection: {getattr(error, 'reason', None) or error}",
             hint="check `sslmode`, `sslrootcert` and the server's certificate",
@@ -193,10 +195,7 @@ def _connect(target: Target) -> Any:
         # A timeout, a closed connection, or another protocol, on which the driver raises any
         # exception.
         cause = str(error) or type(error).__name__
-        raise StoreError(
-            f"{target}: does not answer as a PostgreSQL server ({cause})",
-            hint="check host and port, and that the server runs",
-        ) from error
+        raise _other_protocol(target, cause) from error
     except BaseException:
         connected.close()
         raise
@@ -205,6 +204,13 @@ def _connect(target: Target) -> Any:
     # As written, so that it is parsed like in any other store.
     connection.register_in_adapter(_JSON_OID, str)
     return connection
+
+
+def _other_protocol(target: Target, cause: str) -> StoreError:
+    return StoreError(
+        f"{target}: does not answer as a PostgreSQL server ({cause})",
+        hint="check host and port, and that the server runs",
+    )
 
 
 def _reach(target: Target) -> socket.socket:

@@ -48,7 +48,7 @@ class _Bounded(_Statement):
         if self.min is None and self.max is None:
             raise ValueError("`min`, `max` or both")
         if self.min is not None and self.max is not None and self.min > self.max:
-            raise ValueError(f"min ({self.min:g}) at most max ({self.max:g})")
+            raise ValueError("min up to max")
         return self
 
 

@@ -199,7 +199,7 @@ class TrialPolicy(Data):
     @model_validator(mode="after")
     def _ordered(self) -> TrialPolicy:
         if self.max < self.min:
-            raise ValueError(f"min ({self.min}) at most max ({self.max})")
+            raise ValueError("min up to max")
         return self
 
 

@@ -103,6 +103,8 @@ def parse_peer(url: str, protocols: Protocols = PROTOCOLS) -> Peer:
     """
     if url.strip() == STARTED and protocols is PROTOCOLS:
         return Peer(STARTED, "", 0)
+    if re.fullmatch(r"\w+://", url.strip()):
+        raise _problem(f"found no host in `{url}`", f"{url.strip()}192.168.7.2")
     match = _URL.fullmatch(url.strip())
     known = protocols.get(match["protocol"]) if match else None
     if match is None or known is None:

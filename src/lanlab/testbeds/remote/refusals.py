@@ -62,7 +62,7 @@ _KNOWN: tuple[tuple[str, type[LabError], str, str], ...] = (
     (
         r"Permission denied \(([^)]*)\)|Too many authentication failures",
         UsageError,
-        "{label}: ssh was not let in; the host takes: {detail}",
+        "{label}: ssh login refused; the host allows: {detail}",
         "lanlab asks for no password: let a key in with `ssh-copy-id`, or start ssh-agent; "
         "`{ssh}` must work without a question",
     ),
@@ -76,13 +76,19 @@ _KNOWN: tuple[tuple[str, type[LabError], str, str], ...] = (
         r"No route to host|Network is unreachable",
         UsageError,
         "{label}: there is no route to this host",
-        "see that it is up, and that `{ssh}` works",
+        "check that it is up, and that `{ssh}` works",
     ),
     (
-        r"Connection timed out|Operation timed out|banner exchange: .*timed out",
+        r"banner exchange: .*timed out",
+        UsageError,
+        "{label}: this port accepts connections, but not as an ssh server",
+        "give the port of sshd as in `alice@nas:2222`; `{ssh}` must work",
+    ),
+    (
+        r"Connection timed out|Operation timed out",
         UsageError,
         "{label}: the host does not answer",
-        "see that it is up and that no firewall drops ssh; `{ssh}` must work",
+        "check that it is up and that no firewall drops ssh; `{ssh}` must work",
     ),
     (
         r"(Bad owner or permissions on [^\n]*|[^\n]*: Bad configuration option: [^\n]*)",
