@@ -173,7 +173,10 @@ _SERVICES = {"ftp": _ftp, "webdav": _webdav, "s3": _s3, "nfs": _nfs}
 def _best_s(service: str, root: str, count: int, calls: int) -> dict[str, float]:
     """The shortest time of each call."""
     request: Line = {
-        "type": "serve", "service": service, "root": root, "bind": _HERE,
+        "type": "serve",
+        "service": service,
+        "root": root,
+        "bind": _HERE,
         "read_only": True,
     }
     names = itertools.cycle(_name(number * 7919 % count) for number in range(calls))
