@@ -24,10 +24,10 @@ impl<W: AsyncRead + AsyncWrite + Unpin> Lines<W> {
         &self.wire
     }
 
-    /// The connection again, to speak TLS on it: nothing may have come that TLS did not protect.
+    /// Returns the connection to start TLS on it. No unprotected data may be waiting.
     ///
     /// # Errors
-    /// Something came in clear.
+    /// Unprotected data has arrived.
     pub fn into_wire(self) -> io::Result<W> {
         if self.pending.is_empty() {
             return Ok(self.wire);

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from lanlab.frozen import dataclass
 from lanlab.plan.bounds import Tried
 
-#: Up to this share of the highest throughput no trial is lossy by saturation: four standard
-#: deviations below it if the capacity varies by 5 %.
+#: Up to this share of the highest throughput, saturation causes no loss: it is four standard
+#: deviations below, if the capacity varies by 5 %.
 _BELOW_RATIO = 0.8
 #: Upper end of the lower part of these loads; loss that rises with load is smaller there.
 _MIDDLE_RATIO = 0.6

@@ -256,7 +256,7 @@ mod tests {
         turns(&mut schedule, 40);
         let next = schedule.next();
         assert_eq!(schedule.due_before(100_000_000, next), 60);
-        // That at the very end is not due before it.
+        // An operation due exactly at the end is not due before it.
         let mut schedule = Schedule::new(&spec, 0, 1);
         let next = schedule.next();
         assert_eq!(schedule.due_before(3_000_000, next), 3);

@@ -44,7 +44,7 @@ from lanlab.frozen import dataclass
 _LEVELS_FOR_TEST = 5
 _LEAST_LEVELS = 3
 _DRAWS = 200
-#: Standard errors of a 95 % interval.
+#: Half width of a 95 % interval, in standard errors.
 _TWO_SIDED = 1.959964
 _FALL = 0.1
 
