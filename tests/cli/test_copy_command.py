@@ -90,4 +90,4 @@ def test_an_unreachable_server_is_an_error(lanlab: Lanlab) -> None:
 
     assert said.code == 1
     assert "connect to 127.0.0.1:1" in said.err
-    assert "hint: see whether the server runs" in said.err
+    assert "hint: check that the server runs" in said.err

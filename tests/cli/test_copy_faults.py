@@ -38,7 +38,7 @@ def test_server_faults_are_reported_with_a_hint(
         absent = url.replace(f":{port}", f":{closed_port()}")
         said = copied(lanlab, absent, trust)
         assert "Connection refused" in said
-        assert "hint: see whether the server runs" in said
+        assert "hint: check that the server runs" in said
         if trust is not None:
             said = copied(lanlab, url, "sha256:" + 64 * "0")
             assert 64 * "0" in said

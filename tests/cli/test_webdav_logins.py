@@ -64,7 +64,7 @@ def test_a_file_refused_by_a_busy_server_is_resent(root: Path, lanlab: Lanlab) -
 @pytest.mark.parametrize(
     ("scheme", "hint"),
     [
-        ("Digest SHA-256", "name or password are not those of this server (by Digest SHA-256)"),
+        ("Digest SHA-256", "the server rejected the user name or password (Digest SHA-256 scheme)"),
         ("Basic", "the server rejected the user name or password (Basic scheme)"),
     ],
 )

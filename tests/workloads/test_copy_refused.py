@@ -38,7 +38,7 @@ def test_an_unreachable_server_is_named(pair: Pair, service: str) -> None:
     )
     assert error.code == "service.refused"
     assert f"127.0.0.1:{port}" in error.message
-    assert error.hint == "see whether the server runs, and its port"
+    assert error.hint == "check that the server runs on this port"
 
 
 @pytest.mark.parametrize("service", WITH_USERS)

@@ -145,7 +145,7 @@ TABLE = (
     Shown("the server is overloaded: try later", S3, answers("503 Busy"), answers("500 Broken")),
     Shown("accepts no file of this size", DAV, _made("413 Too Large"), _made("507 No Room")),
     Shown("make room at the server", DAV, _made("507 No Room"), _made("413 Too Large")),
-    Shown("see what the user may do there", DAV, _made("403 Forbidden"), _made("404 Not Found")),
+    Shown("check the user's permissions", DAV, _made("403 Forbidden"), _made("404 Not Found")),
     Shown(
         "name a user, as in `webdav",
         "webdav://127.0.0.1:%d/",
@@ -160,7 +160,7 @@ TABLE = (
         answers("401 x\r\nWWW-Authenticate: Digest realm=x, nonce=y, qop=auth"),
     ),
     Shown(
-        "name or password are not those of this server (by Digest",
+        "the server rejected the user name or password (Digest",
         DAV,
         answers("401 x\r\nWWW-Authenticate: Digest realm=x, nonce=y, qop=auth"),
         answers("401 x\r\nWWW-Authenticate: Basic realm=x"),
@@ -235,7 +235,7 @@ OTHERS = {
     "save its content to a file": "a file of trust or a key is none, as a directory",
     "check that it is the right file": "a file of trust or a key is longer than 16 MiB",
     "see whether the server is overloaded": "a file goes on, and too slowly",
-    "see what the user may do there; if": "SMB 1 is denied all",
+    "check the user's permissions there; if": "SMB 1 is denied all",
 }
 
 

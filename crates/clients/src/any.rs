@@ -162,7 +162,7 @@ fn at_beginning(fault: Fault, service: ServiceKind) -> Fault {
         return fault;
     }
     let hint = match fault.class {
-        Class::Missing => "see whether the share, bucket or directory is there",
+        Class::Missing => "check that the share, bucket or directory exists",
         Class::Name => "see whether the name of the server and the directory are right",
         Class::Reset => "check that it is a server of this service and accepts this host",
         Class::TimedOut if service == ServiceKind::Ftps => {
@@ -183,7 +183,7 @@ fn denied_by_smb1(fault: Fault) -> Fault {
         return fault;
     }
     fault.hint(
-        "see what the user may do there; if the share requires encryption, use `smb://`, as SMB 1 \
+        "check the user's permissions there; if the share requires encryption, use `smb://`, as SMB 1 \
          has none",
     )
 }

@@ -58,7 +58,11 @@ pub fn tls_fault(what: &str, error: &std::io::Error) -> Fault {
     match tls {
         Some(rustls::Error::InvalidCertificate(CertificateError::Other(other))) => {
             // Our own error text, because rustls' errors would show internal names.
-            Fault::new(Class::Certificate, format!("{what}: {}", other.0)).hint(hint)
+            let said = match other.0.to_string() {
+                said if said == "CaUsedAsEndEntity" => "the certificate is self-signed".to_owned(),
+                said => said,
+            };
+            Fault::new(Class::Certificate, format!("{what}: {said}")).hint(hint)
         }
         Some(rustls::Error::InvalidCertificate(_) | rustls::Error::General(_)) => {
             Fault::new(Class::Certificate, format!("{what}: {error}")).hint(hint)

@@ -243,7 +243,9 @@ impl Session {
             }
             Authorization::Digest(digest) => {
                 let scheme = digest.name();
-                fault.hint(format!("name or password are not those of this server (by {scheme})"))
+                fault.hint(format!(
+                    "the server rejected the user name or password ({scheme} scheme)"
+                ))
             }
         }
     }

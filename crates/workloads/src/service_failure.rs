@@ -31,7 +31,7 @@ pub fn failure_of(fault: Fault) -> Failure {
 /// is known, there is none.
 fn usual_hint(class: Class) -> Option<&'static str> {
     Some(match class {
-        Class::Refused => "see whether the server runs, and its port",
+        Class::Refused => "check that the server runs on this port",
         Class::Unreachable => "see whether the address is right and the link is up",
         Class::TimedOut => {
             "see whether the server is overloaded or was ended; over a slow link, allow more by \
@@ -39,7 +39,7 @@ fn usual_hint(class: Class) -> Option<&'static str> {
         }
         Class::Reset => "see whether the server is overloaded or was ended",
         Class::Certificate => "name whom to trust, as in `--trust sha256:…` or `--trust FILE`",
-        Class::Denied => "see what the user may do there",
+        Class::Denied => "check the user's permissions there",
         Class::NoSpace => "make room at the server, or copy less",
         Class::Name => "rename the file, or use a service that can hold its name",
         _ => return None,

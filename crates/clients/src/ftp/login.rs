@@ -130,6 +130,9 @@ async fn log_in(control: &mut Control<impl Network>, user: &str, secret: &str) -
                 Fault { class: Class::Login, ..fault }
                     .hint("this server requires TLS for logins: use ftps://")
             }
+            530 if words.contains("anonymous only") => {
+                Fault { class: Class::Login, ..fault }.hint("log in as `anonymous`")
+            }
             530 if user == ANONYMOUS.0 => {
                 Fault { class: Class::Login, ..fault }.hint("name a user, as in `ftp://USER@HOST/`")
             }

@@ -72,7 +72,9 @@ pub fn read_root(reader: &mut Reader<'_>, is_from_low_port: bool) -> Result<Vec<
             ));
         }
         status @ (Status::ACCES | Status::PERM) => {
-            return Err(fault_of(status).hint("check that the export allows this host"));
+            return Err(
+                fault_of(status).hint("check the path of the export, and that it allows this host")
+            );
         }
         status => return Err(fault_of(status)),
     }
@@ -152,6 +154,6 @@ mod tests {
             read_root(&mut Reader::new(&refused), is_from_low_port).unwrap_err().hint.unwrap()
         };
         assert!(hint(false).contains("CAP_NET_BIND_SERVICE"));
-        assert_eq!(hint(true), "check that the export allows this host");
+        assert_eq!(hint(true), "check the path of the export, and that it allows this host");
     }
 }

@@ -198,8 +198,8 @@ fn admitted(user: &str, is: bool) -> Result<()> {
     if is {
         return Ok(());
     }
-    let message = format!("SSH login of `{user}`: the server does not accept name or secret");
-    let hint = "the secret is a password, a private key, or left out where an ssh-agent runs";
+    let message = format!("SSH login of `{user}`: the server rejected the user name or the secret");
+    let hint = "check the user name and the password or private key; omit both to use ssh-agent";
     Err(Fault::new(Class::Login, message).hint(hint))
 }
 

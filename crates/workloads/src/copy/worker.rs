@@ -88,7 +88,7 @@ pub async fn connect_patiently<T, F: Future<Output = lanlab_files::Result<T>>, K
                     && fault.class != Class::TimedOut
                     && attempt < attempts => {}
             Err(CopyError::Service(fault)) if attempt > 1 => {
-                return Err(given_up(fault, u64::from(attempt - 1)).into());
+                return Err(given_up(None, fault, u64::from(attempt - 1)).into());
             }
             Err(error) => return Err(error),
         }
@@ -143,6 +143,7 @@ impl<S: CopyEndpoints, K: Clock> Worker<'_, S, K> {
         .map_err(|bad| Failure::new("copy.name", bad.message))?;
         let opened = self.guard.clock.now();
         let mut pause_ns = FIRST_PAUSE_NS;
+        let mut first = None;
         for retries in 0.. {
             let attempt = self.attempt(number, &path, session, retries > 0);
             match self.guard.unless_stopped(attempt).await {
@@ -163,8 +164,9 @@ impl<S: CopyEndpoints, K: Clock> Worker<'_, S, K> {
                 Err(CopyError::Service(fault)) => {
                     self.note(&fault);
                     if !fault.class.is_passing() || retries >= u64::from(self.spec.retries) {
-                        return Err(given_up(fault, retries));
+                        return Err(given_up(first, fault, retries));
                     }
+                    first.get_or_insert(fault);
                 }
             }
             self.transfer.meters.borrow_mut().retries += 1;
@@ -241,14 +243,38 @@ async fn remove_part<S: Session>(session: &S, path: &ServicePath) -> Result<(), 
     }
 }
 
-fn given_up(fault: Fault, retries: u64) -> Failure {
-    let mut failure = failure_of(fault);
+/// A refusal after a fault of the connection follows from it, e.g. because the server still has the file open: the
+/// first fault is the cause.
+fn given_up(first: Option<Fault>, last: Fault, retries: u64) -> Failure {
+    let (cause, then) = match first {
+        Some(first) if !last.class.is_passing() => (first, format!("; the last: {}", last.message)),
+        _ => (last, String::new()),
+    };
+    let mut failure = failure_of(cause);
     if retries > 0 {
-        failure.message = format!("{} (given up after {} attempts)", failure.message, retries + 1);
+        let attempts = retries + 1;
+        failure.message = format!("{} (given up after {attempts} attempts{then})", failure.message);
     }
     failure
 }
 
 fn no_session() -> Failure {
     Failure::new("engine.defect", "a copy has lost its connection by a defect of the engine")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_retry_after_a_cut_connection_names_the_cut_first() {
+        let cut = || Fault::new(Class::Reset, "write a: the server ended the session");
+        let locked = Fault::new(Class::Denied, "DELETE a: 423 Locked");
+        let failure = given_up(Some(cut()), locked, 1);
+        assert_eq!(failure.code, failure_of(cut()).code);
+        assert_eq!(
+            failure.message,
+            "write a: the server ended the session (given up after 2 attempts; the last: DELETE a: 423 Locked)"
+        );
+    }
 }

@@ -132,10 +132,10 @@ impl Client {
 
     pub fn closed(&self) -> Failure {
         let hint = if self.phase == Phase::Opening {
-            "see what it says at its end; one with --authorized-users-path, or that allows a lower rate \
-             alone, closes so"
+            "check the server's output; it closes so with --authorized-users-path, or if it allows only a \
+             lower rate"
         } else {
-            "see what it says at its end"
+            "check the server's output"
         };
         Failure::new("peer.closed", "the iperf3 server closed its control connection").hint(hint)
     }
@@ -209,7 +209,7 @@ fn failed((own, system): (i32, i32)) -> Failure {
     let hint = if own == sentence::RATE {
         "it allows less at once, as by its --server-bitrate-limit: name a rate"
     } else {
-        "see what it says at its end; older servers do not take every option"
+        "check the server's output; older servers do not know every option"
     };
     Failure::new("peer.failed", found).hint(hint)
 }

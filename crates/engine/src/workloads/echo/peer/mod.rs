@@ -101,8 +101,8 @@ fn hint_of(protocol: PeerEchoProtocol) -> &'static str {
             "see whether a program listens there, the link is up and no firewall is between"
         }
         PeerEchoProtocol::Icmp => {
-            "see whether the link is up and no firewall drops ICMP: some hosts answer none; the time to \
-             open a connection to a port of it is measured by `--peer tcp://HOST:PORT`"
+            "check that the link is up and no firewall drops ICMP; or time TCP connections to a port of \
+             it with `--peer tcp://HOST:PORT`"
         }
     }
 }
