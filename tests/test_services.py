@@ -32,12 +32,12 @@ def test_what_servers_serve_is_in_the_table() -> None:
     assert {name for server in SERVERS.values() for name in server.services} <= set(SERVICES)
 
 
-def test_no_scheme_is_of_two_services() -> None:
+def test_each_scheme_belongs_to_one_service() -> None:
     given = [scheme for one in SERVICES.values() for scheme in (one.name, *one.schemes)]
     assert len(given) == len(set(given))
 
 
-def test_a_row_is_all_that_a_new_service_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_service_needs_only_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match="no such file service"):
         parse_url("gopher://nas/files")
     # Their help is made when they are imported.
@@ -81,7 +81,7 @@ def test_a_new_password_is_another_each_time_and_fits_what_lm_can_hold() -> None
     assert SERVICES["smb1+nbf"].most_password_characters == 14
 
 
-def test_a_row_is_all_that_a_new_carrier_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_carrier_needs_only_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     carriers, services = cast(dict[str, Carrier], CARRIERS), cast(dict[str, Service], SERVICES)
     monkeypatch.setitem(carriers, "toy", Carrier("Toy", "frames of its own", "mac"))
     smb1 = SERVICES["smb1+nbf"]

@@ -43,7 +43,7 @@ def of_first_condition(found: PlannedRun, *values: float | None) -> list[TrialRe
     ]
 
 
-def test_the_interval_of_printed_trials_is_the_one_worked_out_by_hand() -> None:
+def test_the_interval_of_printed_trials_equals_a_hand_calculation() -> None:
     """Mean 82.00, half-width 2.63: 2.776 times 2.121 over the square root of 5."""
     interval = interval_of_mean("retransmitted_segments", PRINTED_TRIALS)
 
@@ -75,7 +75,7 @@ def test_equal_values_have_an_interval_of_no_width() -> None:
     assert interval_of_mean("goodput_bps", [0.1, 0.1, 0.1]) == pytest.approx((0.1, 0.1), abs=1e-15)
 
 
-def test_conditions_come_in_the_order_of_the_study_whatever_the_order_of_trials(
+def test_conditions_keep_the_order_of_the_study_for_any_order_of_trials(
     found: PlannedRun,
 ) -> None:
     levels = [(4, 128), (4, 512), (4, 1408), (6, 128), (6, 512), (6, 1408)]

@@ -75,7 +75,7 @@ def test_a_difference_beyond_the_modes_is_one() -> None:
     assert found.better is True and verdict_text(found) == "differs, better"
 
 
-def test_few_trials_in_which_no_mode_can_be_seen_say_so() -> None:
+def test_too_few_trials_to_detect_modes_are_reported() -> None:
     said = comparison_sentences(STUDY, [one(FAST[:3], SLOW[:3])])
     assert said[-1] == (
         "With 3 runs a side two modes cannot be seen: a machine that is slow for some runs can "
@@ -136,7 +136,7 @@ def test_two_trials_of_a_condition_are_held_against_each_other() -> None:
     assert (found.ratio, found.apart, found.trials) == (1.5, 2, 9)
 
 
-def test_the_mode_that_most_trials_of_a_condition_are_in_is_its_usual_one() -> None:
+def test_the_usual_mode_is_that_of_most_trials() -> None:
     found = two_modes([[70.0, 70.1, 100.0], [50.0, 50.1, 35.0], [80.0, 80.1, 80.2]])
     assert found is not None and (found.apart, found.trials) == (2, 9)
 

@@ -54,7 +54,7 @@ def test_limits_follow_from_the_text_of_a_link(text: str, wire: Wire | None) -> 
         ({"shape": "medium", "topology": "switch"}, Wire(10_000_000, is_switched=True)),
     ],
 )
-def test_the_record_of_a_run_says_what_its_link_was(
+def test_a_run_record_describes_its_link(
     found: PlannedRun, facts: dict[str, Any] | None, wire: Wire
 ) -> None:
     testbed = {"link_rate_bps": 10_000_000} | ({} if facts is None else {"link_facts": facts})

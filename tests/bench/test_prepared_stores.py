@@ -20,9 +20,7 @@ def good(tmp_path: Path) -> Path:
     return folder
 
 
-def test_no_use_of_forty_prepared_stores_changes_a_file_of_the_users(
-    tmp_path: Path, good: Path
-) -> None:
+def test_using_forty_hostile_stores_changes_no_user_file(tmp_path: Path, good: Path) -> None:
     assert [line for seed in range(40) for line in changed_by(seed, good, tmp_path)] == []
 
 
@@ -42,7 +40,7 @@ def test_a_run_is_neither_deleted_nor_resumed_through_a_link(
     assert sorted(tmp_path.glob("elsewhere/**/*")) == before and link.is_symlink()
 
 
-def test_a_fifo_in_the_place_of_a_log_does_not_hold_up(good: Path) -> None:
+def test_a_fifo_in_place_of_a_log_does_not_block(good: Path) -> None:
     (good / "s.sqlite-wal").unlink(missing_ok=True)
     os.mkfifo(good / "s.sqlite-wal")
     with (

@@ -113,9 +113,7 @@ def test_a_failed_measurement_exits_with_1_and_gives_the_reason(lanlab: Lanlab) 
     assert "error: host1: " in said.err and "0.001 to 100,000,000" in said.err
 
 
-def test_a_run_with_a_condition_that_was_given_up_exits_with_1(
-    lanlab: Lanlab, folder: Path
-) -> None:
+def test_a_run_with_an_abandoned_condition_exits_with_1(lanlab: Lanlab, folder: Path) -> None:
     text = (folder / "small.toml").read_text()
     broken = text.replace('rate_bps = "1M"', "rate_messages_per_s = 0.0004")
     (folder / "small.toml").write_text(broken)
@@ -164,7 +162,7 @@ def test_a_study_that_cannot_be_run_yet_says_what_is_missing(lanlab: Lanlab, fol
     assert sorted(path.name for path in folder.iterdir()) == ["old.toml", "small.toml"]
 
 
-def test_a_study_that_runs_in_part_says_what_is_left_out(lanlab: Lanlab, folder: Path) -> None:
+def test_a_partly_runnable_study_names_the_omitted_parts(lanlab: Lanlab, folder: Path) -> None:
     with (folder / "small.toml").open("a", encoding="utf-8") as file:
         file.write('\n[[waiting]]\nid = "old"\ntitle = "old PCs"\nworkload = "historic-copy"\n')
     said = lanlab("run", "small.toml", "--testbed", "loopback")
@@ -201,7 +199,7 @@ def test_runs_are_listed_newest_last(lanlab: Lanlab) -> None:
     assert [line.split()[0] for line in lines] == ["run", first, second]
 
 
-def test_a_report_is_written_into_the_folder_that_is_named(lanlab: Lanlab, folder: Path) -> None:
+def test_a_report_is_written_to_the_named_folder(lanlab: Lanlab, folder: Path) -> None:
     lanlab("run", "small.toml", "--testbed", "loopback")
 
     said = lanlab("report", "last", "--out", "mine")

@@ -123,7 +123,7 @@ def test_the_rate_of_a_flow_needs_one_number_of_flows(lanlab: Lanlab) -> None:
         assert (said.code, said.err.startswith("error: --flow-rate ")) == (2, True), said.err
 
 
-def test_the_help_of_what_measures_is_in_groups(lanlab: Lanlab) -> None:
+def test_help_of_measuring_commands_is_grouped(lanlab: Lanlab) -> None:
     for name in ("stream", "echo", "copy", "stations"):
         said = lanlab(name, "--help", "all").out
         heads = [line for line in said.splitlines() if line.endswith(":") and line[:1].isalpha()]

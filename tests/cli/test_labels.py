@@ -71,7 +71,7 @@ def test_labels_are_taken_back(lanlab: Lanlab) -> None:
 
 
 @pytest.mark.parametrize("name", ["last", "a b", "-x", "x" * 65, "2"])
-def test_a_name_that_could_mean_something_else_is_refused(name: str, lanlab: Lanlab) -> None:
+def test_an_ambiguous_run_name_is_refused(name: str, lanlab: Lanlab) -> None:
     one, _ = store_runs()
     said = (
         lanlab("runs", f"--rename={one}", name)

@@ -83,7 +83,7 @@ def test_unambiguous_lists_are_accepted(key: str, text: str) -> None:
     assert levels_of(STREAM[key], text).count == text.count(",") + 1
 
 
-def test_a_number_that_must_be_one_says_what_is_wrong_with_its_comma(lanlab: Lanlab) -> None:
+def test_a_comma_in_a_single_number_is_explained(lanlab: Lanlab) -> None:
     for args in (
         ("saturation", "--low", "1,5M"),
         ("saturation", "--goals", "0,1%"),
@@ -137,7 +137,7 @@ def test_a_million_conditions_are_refused_by_arithmetic(lanlab: Lanlab) -> None:
     assert (huge.code, "9.0e+79 values" in huge.err) == (2, True)
 
 
-def test_a_value_that_stands_twice_is_refused(lanlab: Lanlab) -> None:
+def test_a_repeated_value_is_refused(lanlab: Lanlab) -> None:
     said = lanlab("stream", "--testbed", "loopback", "--size", "1000,1k")
 
     assert said.err.startswith("error: --size: found a value twice")

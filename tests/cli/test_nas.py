@@ -41,7 +41,7 @@ def test_two_services_get_an_answer_and_a_refusal_its_reason(
     assert [run["run"] for run in runs] == [found["run"]]
 
 
-def test_each_service_that_is_left_out_says_what_it_needs(
+def test_each_omitted_service_names_its_need(
     lanlab: Lanlab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     offered = (
@@ -96,7 +96,7 @@ def test_a_mount_is_one_more_target_and_a_disk_is_none(
     assert list((tmp_path / "mount").iterdir()) == []
 
 
-def test_a_start_takes_a_yes(lanlab: Lanlab, engine: Engine, root: Path) -> None:
+def test_nas_starts_only_after_a_yes(lanlab: Lanlab, engine: Engine, root: Path) -> None:
     with Served(engine, "ftp", root) as (ftp, _), Served(engine, "webdav", root) as (webdav, _):
         said = lanlab("nas", HOST, ftp, webdav, "--quick")
     assert said.code == 2 and "cannot ask whether to start" in said.err

@@ -29,7 +29,7 @@ def test_a_single_measurement_warns_and_is_not_repeated(lanlab: Lanlab, command:
 
 
 @pytest.mark.usefixtures("_busy")
-def test_of_several_trials_one_line_says_how_many_were_disturbed(lanlab: Lanlab) -> None:
+def test_one_line_counts_the_disturbed_trials(lanlab: Lanlab) -> None:
     said = lanlab("stream", *QUICK, "--trials", "3", "--json")
 
     assert [line for line in said.err.splitlines() if line.startswith("warning")] == [

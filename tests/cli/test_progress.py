@@ -23,7 +23,7 @@ def test_without_a_terminal_progress_is_an_occasional_line(
     assert said.json()["n"] == 1
 
 
-def test_a_run_without_a_search_says_how_many_trials_it_has_at_most(
+def test_a_run_without_a_search_states_its_maximum_number_of_trials(
     lanlab: Lanlab, folder: Path
 ) -> None:
     single = lanlab("stream", "--testbed", "loopback", "--time", "0.05")

@@ -37,7 +37,7 @@ def test_a_scan_is_a_study_in_blocks(lanlab: Lanlab) -> None:
     assert [trial["block"] for trial in answer["trials"]] == [0] * 4 + [1] * 4
 
 
-def test_a_scan_says_how_long_it_takes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_scan_states_its_duration(capsys: pytest.CaptureFixture[str]) -> None:
     given = {"time_s": "10", "warmup_s": "1", "message_size_bytes": "64,128,256"}
     scan = scan_of("stream", given, 4)
     assert scan is not None and scan.conditions == 3
@@ -177,7 +177,7 @@ def test_existing_user_files_are_refused_before_the_run(lanlab: Lanlab, folder: 
         assert not (folder / file).exists()
 
 
-def test_a_study_file_may_not_bring_commands(lanlab: Lanlab, folder: Path) -> None:
+def test_a_study_file_cannot_contain_commands(lanlab: Lanlab, folder: Path) -> None:
     study = folder / "small.toml"
     study.write_text(study.read_text() + '\n[commands]\nprepare = "touch bad"\n')
     said = lanlab("run", "small.toml", "--testbed", "loopback")

@@ -50,7 +50,7 @@ def test_options_with_several_values_are_varied_and_the_others_fixed() -> None:
     }
 
 
-def test_the_time_of_a_scan_is_that_of_all_its_conditions() -> None:
+def test_the_time_of_a_scan_covers_all_its_conditions() -> None:
     assert scan(time_s="1,2,4", warmup_s="0").expected_s == 7
 
 
@@ -144,7 +144,7 @@ def test_scans_are_limited_in_size() -> None:
     assert "found 999,999,999,999 values of --rate = 999,999,999,999 conditions" in most.message
 
 
-def test_it_says_beforehand_how_large_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_scan_states_its_size_before_it_starts(capsys: pytest.CaptureFixture[str]) -> None:
     found = scan(message_size_bytes="64,128", **SHORT)
     found.announce(1)
     found.announce(2)

@@ -71,7 +71,7 @@ def test_two_files_in_turns_are_compared_by_runs(tiny: Path, lanlab: Lanlab) -> 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
-def test_ctrl_c_leaves_what_is_done_and_says_how_to_go_on(tiny: Path, lanlab: Lanlab) -> None:
+def test_ctrl_c_keeps_finished_runs_and_explains_how_to_resume(tiny: Path, lanlab: Lanlab) -> None:
     args = ("run", "before.toml", "--with", "sizes.io=batch", "--alternate", "2", *HERE)
 
     def has_a_run_and_a_trial() -> bool:

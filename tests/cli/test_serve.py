@@ -40,7 +40,7 @@ def target(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("service", ["sftp", "smb", "smb1", "webdav"])
-def test_what_it_prints_is_enough_to_copy_to_it(
+def test_the_printed_address_and_password_suffice_for_a_copy(
     service: str, source: Path, target: Path, tmp_path: Path
 ) -> None:
     with serving(str(target), "--service", service, "--write") as (server, said):
@@ -63,7 +63,7 @@ def test_a_server_of_nfs_prints_the_command_that_mounts_it(target: Path) -> None
         assert said["mount"] == f"mount -t nfs -o {options} 127.0.0.1:/lanlab /mnt"
 
 
-def test_a_server_that_requires_signatures_refuses_a_dialect_without(
+def test_a_server_that_requires_signatures_refuses_dialects_without_them(
     source: Path, target: Path, tmp_path: Path
 ) -> None:
     argv = (str(target), "--service", "smb1", "--write", "--require-signing")

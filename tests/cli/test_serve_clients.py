@@ -21,7 +21,7 @@ def _dialogue(address: str, *lines: str) -> list[str]:
         return said
 
 
-def test_a_line_says_who_logged_in_and_what_was_refused(tmp_path: Path) -> None:
+def test_log_lines_name_logins_and_refusals(tmp_path: Path) -> None:
     with serving(str(tmp_path), "--service", "ftp", "--user", "anna") as (server, said):
         assert server.stdout is not None
         _dialogue(said["address"], "USER b\x1b[2Job", "PASS x")

@@ -31,7 +31,7 @@ def port_of(said: dict[str, str]) -> int:
     return int(said["address"].rpartition(":")[2].partition("/")[0])
 
 
-def test_name_share_and_user_are_those_that_were_asked_for(argv: tuple[str, ...]) -> None:
+def test_the_server_uses_the_given_name_share_and_user(argv: tuple[str, ...]) -> None:
     for _ in range(2):
         with serving(*argv) as (_, said):
             assert said["user"] == "cnc"
@@ -121,14 +121,14 @@ def test_smbclient_lists_them_too(argv: tuple[str, ...]) -> None:
         (["--service", "smb1", "--user", " "], "--user: found"),
     ],
 )
-def test_names_that_cannot_be_are_refused(
+def test_invalid_server_names_are_refused(
     options: list[str], found: str, tmp_path: Path, lanlab: Lanlab
 ) -> None:
     done = lanlab("serve", str(tmp_path), *options)
     assert (done.code, found in done.err) == (2, True), done.err
 
 
-def test_what_is_served_beyond_this_machine_is_warned_of(tmp_path: Path, lanlab: Lanlab) -> None:
+def test_serving_other_machines_prints_a_warning(tmp_path: Path, lanlab: Lanlab) -> None:
     done = lanlab(
         *("serve", str(tmp_path), "--service", "smb1", "--address", "127.0.0.1", "--time", "0.1")
     )

@@ -143,7 +143,7 @@ def test_what_cannot_be_served_is_refused(
     assert expected in " ".join(said.err.split())
 
 
-def test_without_root_it_says_what_it_needs(
+def test_serving_without_root_states_what_is_needed(
     cable: tuple[Namespace, Namespace], tmp_path: Path
 ) -> None:
     dropped = ["setpriv", "--bounding-set", "-net_raw", "--inh-caps", "-net_raw"]

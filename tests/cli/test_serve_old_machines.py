@@ -77,7 +77,7 @@ def test_a_password_of_the_user_is_that_of_the_share_and_stays(
                 one.connect("lanlab", "")
 
 
-def test_dialects_that_are_not_wanted_are_not_spoken(tmp_path: Path) -> None:
+def test_dialects_outside_the_range_are_not_offered(tmp_path: Path) -> None:
     argv = (str(tmp_path), "--service", "smb1", "--guest", "--dialect")
     with serving(*argv, "core") as (_, said):
         with machine(said, CORE, MS_NET_3, "NT LM 0.12") as one:
@@ -107,7 +107,7 @@ def test_dialects_that_are_not_wanted_are_not_spoken(tmp_path: Path) -> None:
         (["--service", "nfs", "--password-file", "x"], "which has no logins"),
     ],
 )
-def test_what_has_no_effect_is_refused(
+def test_options_without_effect_are_refused(
     argv: list[str], found: str, tmp_path: Path, lanlab: Lanlab
 ) -> None:
     done = lanlab("serve", str(tmp_path), *argv)

@@ -90,7 +90,7 @@ def test_shares_of_those_that_were_served_at_once_are_told_at_the_end() -> None:
     assert "together" not in done_text({**done, "together": None})
 
 
-def test_a_flood_of_strangers_gives_few_lines_and_the_number_left_out() -> None:
+def test_a_flood_of_strangers_gives_few_lines_and_the_number_omitted() -> None:
     lines = BoundedLines()
     printed = sum(lines.takes(100 + number / 1000) for number in range(3000))
     assert printed == 20 + 2

@@ -106,7 +106,7 @@ def test_curl_takes_and_brings_files(hosts: tuple[Host, Host], tmp_path: Path) -
 
 
 @pytest.mark.parametrize("stack", ["system", "small"])
-def test_a_copy_of_many_files_comes_whole(
+def test_a_copy_of_many_files_is_complete(
     hosts: tuple[Host, Host], stack: str, tmp_path: Path
 ) -> None:
     here, there = hosts
@@ -127,9 +127,7 @@ def test_a_copy_of_many_files_comes_whole(
     assert list(directory.iterdir()) == []
 
 
-def test_clients_that_say_nothing_or_vanish_make_room(
-    hosts: tuple[Host, Host], tmp_path: Path
-) -> None:
+def test_silent_and_vanished_clients_make_room(hosts: tuple[Host, Host], tmp_path: Path) -> None:
     here, there = hosts
     curl = peer_program("curl")
     directory = tmp_path / "served"
@@ -180,7 +178,7 @@ def test_what_cannot_be_served_so_is_refused(
     assert refused.out == ""
 
 
-def test_memory_that_no_client_fits_into_is_refused_with_what_does(
+def test_memory_too_small_for_a_client_is_refused_with_the_minimum(
     hosts: tuple[Host, Host], tmp_path: Path
 ) -> None:
     here, _ = hosts

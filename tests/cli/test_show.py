@@ -55,7 +55,7 @@ def test_a_finding_is_shown_with_statement_and_verdict(lanlab: Lanlab) -> None:
     assert cells[4] == "Section III, par. 3"
 
 
-def test_verdicts_that_differ_from_manual_ones_say_so(lanlab: Lanlab) -> None:
+def test_verdicts_that_differ_from_manual_ones_are_marked(lanlab: Lanlab) -> None:
     said = lanlab("show", "schomer-claason", "--only", "findings").out
 
     [line] = [line for line in said.splitlines() if line.startswith("f12 ")]
@@ -72,7 +72,7 @@ def test_json_has_the_verdicts_with_their_numbers(lanlab: Lanlab) -> None:
     assert judged["f8"]["comparisons"][0]["p_holm"] < 0.05
 
 
-def test_discrepancies_come_with_the_gravest_first(lanlab: Lanlab) -> None:
+def test_discrepancies_are_listed_gravest_first(lanlab: Lanlab) -> None:
     said = lanlab("show", "schomer-claason", "--only", "discrepancies").out
 
     severities = re.findall(r"^d\d+\s+(major|minor|note|scan)\b", said, re.MULTILINE)

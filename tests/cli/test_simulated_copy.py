@@ -43,7 +43,7 @@ def test_tshark_reads_the_frames_of_a_simulated_ftp_copy(
     assert sum(map(int, sizes)) == 3 * 20_000
 
 
-def test_a_service_that_is_not_simulated_is_refused_with_those_that_are(lanlab: Lanlab) -> None:
+def test_an_unsimulated_service_is_refused_with_the_simulated_ones(lanlab: Lanlab) -> None:
     said = lanlab("copy", "3x20kB", *SITE, "--service", "sftp")
     assert said.code == 2
     expected = (

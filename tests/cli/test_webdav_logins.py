@@ -35,7 +35,7 @@ def test_a_server_of_digest_is_copied_to_and_never_gets_the_password(
 
 
 @pytest.mark.parametrize("says_stale", [True, False])
-def test_a_nonce_that_grows_old_is_replaced(says_stale: bool, root: Path, lanlab: Lanlab) -> None:
+def test_an_expired_nonce_is_replaced(says_stale: bool, root: Path, lanlab: Lanlab) -> None:
     with dav_server(root, "Digest SHA-256") as server:
         server.nonce_lasts, server.says_stale = 25, says_stale
         done = lanlab(*COPY, server.url)

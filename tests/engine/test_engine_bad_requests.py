@@ -270,7 +270,7 @@ def test_invalid_addresses_and_sessions_are_refused(
         assert re.search(says, error["message"]), error
 
 
-def test_there_must_be_a_port_for_each_udp_flow(engine: RawEngine) -> None:
+def test_each_udp_flow_needs_a_port(engine: RawEngine) -> None:
     error = engine.refusal(stream_send([9], flows=2))
     assert (error["code"], error["message"]) == (
         "request.value",

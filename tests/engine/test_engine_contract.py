@@ -134,7 +134,7 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Line]]:
         yield target.lines + source.lines
 
 
-def test_the_schema_of_the_package_is_the_engines() -> None:
+def test_the_package_schema_equals_the_engines() -> None:
     assert generate_messages.TARGET.read_text() == generate_messages.generate(str(engine_path()))
 
 

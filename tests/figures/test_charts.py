@@ -19,7 +19,7 @@ def charts(synthetic: SyntheticRun) -> list[Chart]:
     ]
 
 
-def test_every_figure_that_a_study_names_is_there() -> None:
+def test_every_figure_named_by_a_study_exists() -> None:
     named = {f.figure for name in known_studies() for f in load_study(name).study.figure}
     assert named
     assert named <= FIGURES.keys()

@@ -243,7 +243,7 @@ def test_full_length_trials_find_losses_hidden_by_a_queue() -> None:
     assert strictest.lower <= 10.2e6 < strictest.upper
 
 
-def test_a_link_that_takes_everything_ends_every_goal_at_the_high_end() -> None:
+def test_on_a_lossless_link_every_goal_ends_at_the_highest_load() -> None:
     result, steps = searched(RULE, link(20e6))
 
     assert {step.level for step in steps} == {16_000_000}
@@ -364,7 +364,7 @@ def test_the_remaining_estimate_assumes_a_quiet_link() -> None:
     assert sum(said) >= sum(needed) / len(needed)
 
 
-def test_nothing_is_left_of_a_search_that_has_ended() -> None:
+def test_an_ended_search_has_no_remaining_trials() -> None:
     state = SearchState(RULE)
     while (step := state.next_step()) is not None:
         assert sum(state.left()) >= 1

@@ -111,7 +111,7 @@ def test_a_damaged_testbed_is_rebuilt_and_recorded(
     assert len(set(map(id, made))) == 2
 
 
-def test_a_testbed_that_cannot_be_made_again_ends_the_run_which_can_be_resumed(
+def test_a_run_whose_testbed_cannot_be_rebuilt_ends_resumable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     beds: list[LoopbackTestbed] = []
@@ -187,7 +187,7 @@ def test_the_root_cause_is_reported() -> None:
     assert error_record(RunError("somewhere"), ends)["end"] is None
 
 
-def test_an_older_run_with_failures_is_refused_and_one_without_goes_on(tmp_path: Path) -> None:
+def test_an_older_run_resumes_only_if_no_trial_failed(tmp_path: Path) -> None:
     with a_store(tmp_path) as store:
         run = interrupted(store, after=3)
         (scale,) = run.study["scale"].values()

@@ -102,7 +102,7 @@ def test_trials_have_their_metrics(kept: Kept) -> None:
         assert trial.metrics[metric] > 0
 
 
-def test_a_seed_is_drawn_and_kept_where_none_is_given(tmp_path: Path) -> None:
+def test_without_a_seed_one_is_drawn_and_kept(tmp_path: Path) -> None:
     with a_store(tmp_path) as store:
         run = new_run(on_loopback(slow_study(0.05), seed=None), store, Watching())
         again = new_run(on_loopback(slow_study(0.05), seed=run.seed), store, Watching())

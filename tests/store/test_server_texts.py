@@ -57,7 +57,7 @@ def test_invalid_urls_are_refused(url: str, message: str) -> None:
     assert message in refused.value.message
 
 
-def test_a_url_is_taken_up_to_its_limits() -> None:
+def test_urls_are_accepted_up_to_their_limits() -> None:
     least = parse_url("postgresql://ada@db/lab?port=1&connect_timeout=1")
     most = parse_url(f"postgresql://ada@db/lab?port=65535&connect_timeout=600&schema={'x' * 63}")
 
@@ -203,7 +203,7 @@ def test_the_doctor_refuses_a_server_without_durable_commits(
     assert readiness("postgres://ada@db/lab").detail == "PostgreSQL 16.4, no TLS, tables there"
 
 
-def test_locks_of_runs_and_of_schemas_have_numbers_of_their_own() -> None:
+def test_run_and_schema_locks_have_different_numbers() -> None:
     """Which another version of lanlab takes, too: the first 8 bytes of SHA-256, with a sign."""
     assert _key("") == int.from_bytes(bytes.fromhex("e3b0c44298fc1c14"), "big", signed=True) < 0
     database = PostgresqlDatabase(LAB)

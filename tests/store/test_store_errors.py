@@ -347,7 +347,7 @@ def test_json_is_written_without_blanks_and_the_time_with_microseconds_and_its_z
     assert utc_now().endswith("+00:00")
 
 
-def test_a_beginning_finds_a_run_only_if_no_run_has_it_for_its_id(tmp_path: Path) -> None:
+def test_a_prefix_finds_a_run_only_if_it_is_no_run_id(tmp_path: Path) -> None:
     with open_store(str(tmp_path / "s")) as store:
         for number in range(10, 17):
             store.create_run(a_run(id=f"{number}-run"))

@@ -116,7 +116,7 @@ def test_values_that_cannot_be_stored_exactly_are_refused(
         store.commit_trial(a_trial(0))
 
 
-def test_a_run_is_found_by_id_by_beginning_and_as_last(where: str) -> None:
+def test_a_run_is_found_by_id_by_prefix_and_as_last(where: str) -> None:
     with open_store(where) as store:
         for run_id in ("20270101-b", "20260101-a", "20260101-a-2"):
             store.create_run(a_run(id=run_id))
@@ -127,7 +127,7 @@ def test_a_run_is_found_by_id_by_beginning_and_as_last(where: str) -> None:
         assert [run.id for run in store.runs()] == ["20270101-b", "20260101-a", "20260101-a-2"]
 
 
-def test_a_beginning_of_several_runs_lists_them(where: str) -> None:
+def test_an_ambiguous_prefix_lists_its_runs(where: str) -> None:
     with open_store(where) as store:
         for run_id in ("20260101-a", "20260101-b", "2027"):
             store.create_run(a_run(id=run_id))

@@ -154,7 +154,7 @@ def test_a_wrong_name_is_answered_with_the_closest_or_the_newest(
     assert told == [offered]
 
 
-def test_a_name_means_the_newest_an_id_or_its_beginning() -> None:
+def test_a_name_is_last_an_id_or_a_prefix() -> None:
     ids = ["2026-a", "2026-ab", "2027-b"]
     assert _find("last", ids) == "2027-b"
     assert _find("2026-a", ids) == "2026-a"

@@ -126,7 +126,7 @@ def mistaken(statement: dict[str, Any]) -> BadStudy:
     return caught.value
 
 
-def test_there_is_an_example_of_every_form() -> None:
+def test_every_form_has_an_example() -> None:
     assert list(EXAMPLES) == list(FORMS)
 
 

@@ -55,7 +55,7 @@ def test_a_number_needs_one_origin_and_a_value_in_its_range(
     assert said in refusal(machines(interrupt_us=number))
 
 
-def test_unknown_numbers_and_machines_are_named_with_those_there_are() -> None:
+def test_unknown_numbers_and_machines_are_reported_with_the_known_ones() -> None:
     assert "did you mean `interrupt_us`?" in refusal(machines(interupt_us={"value": 1, **WHY}))
     wrong = machines()
     wrong["place"][0]["machines"] = ["pc", "pcc"]
@@ -98,7 +98,7 @@ def test_inheritance_chains_are_limited() -> None:
     assert time.process_time() - began < 5
 
 
-def test_as_many_places_as_there_may_be_are_checked_soon() -> None:
+def test_the_maximum_number_of_places_is_checked_quickly() -> None:
     data = machines()
     data["place"] = [{"when": {f"a{n}": n}, "machines": ["pc", "pc"]} for n in range(256)]
     began = time.process_time()

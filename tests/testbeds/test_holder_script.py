@@ -135,7 +135,7 @@ def test_existing_partial_files_are_not_written_to(shell: list[str], cache: Path
 
 @pytest.mark.parametrize("mode", [0o777, 0o770, 0o720, 0o702, 0o1777])
 @pytest.mark.parametrize("above", [False, True])
-def test_a_directory_that_others_can_write_to_is_passed_over(
+def test_a_directory_that_others_can_write_to_is_not_used(
     shell: list[str], cache: Path, mode: int, above: bool
 ) -> None:
     cache.mkdir(0o700, parents=True)
@@ -147,7 +147,7 @@ def test_a_directory_that_others_can_write_to_is_passed_over(
     assert bool(kept(cache)) == is_safe
 
 
-def test_a_link_in_the_place_of_the_directory_is_passed_over(shell: list[str], cache: Path) -> None:
+def test_a_link_in_place_of_the_directory_is_not_used(shell: list[str], cache: Path) -> None:
     cache.parent.mkdir()
     elsewhere = cache.parent / "elsewhere"
     elsewhere.mkdir(0o700)

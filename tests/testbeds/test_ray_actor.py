@@ -37,7 +37,7 @@ def test_an_engine_is_kept_in_the_cache(cache: Path) -> None:
 
 
 @pytest.mark.parametrize("above", [False, True])
-def test_a_directory_that_others_can_write_to_is_passed_over(cache: Path, above: bool) -> None:
+def test_a_directory_that_others_can_write_to_is_not_used(cache: Path, above: bool) -> None:
     cache.mkdir(0o700, parents=True)
     (cache.parent if above else cache).chmod(0o770)
     assert kept().parent.parent.name == "session"

@@ -112,7 +112,7 @@ def is_engine(words: str) -> bool:
         (["--client-hosts", "2", "--testbed", "loopback"], "found `loopback`"),
     ],
 )
-def test_hosts_that_cannot_be_are_refused(lan: SshLan, argv: list[str], said: str) -> None:
+def test_impossible_client_hosts_are_refused(lan: SshLan, argv: list[str], said: str) -> None:
     command = lan.start("stations", *argv, *SHORT)
     out, err = command.communicate(timeout=60)
     assert (command.returncode, out) == (2, "")

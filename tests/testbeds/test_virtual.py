@@ -227,13 +227,13 @@ def test_an_idle_switch_floods_nothing(open_bed: Open) -> None:
     assert bed.counters()["host2/eth0"]["rx_packets"] - before <= 6
 
 
-def test_facts_say_which_rights_it_had(open_bed: Open, as_user: None) -> None:
+def test_facts_state_the_rights_of_the_process(open_bed: Open, as_user: None) -> None:
     bed = open_bed("virtual", 2, "unshaped")
     assert bed.facts()["privileges"] == "user namespace"
     assert network_of(bed.hosts[0]) != network_of(bed.hosts[1])
 
 
-def test_nobody_can_have_a_virtual_lan() -> None:
+def test_the_user_nobody_can_have_a_virtual_lan() -> None:
     if os.geteuid() != 0:
         pytest.skip("all the other tests are this one")
     setpriv, python = shutil.which("setpriv"), "/usr/bin/python3"

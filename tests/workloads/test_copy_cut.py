@@ -172,9 +172,7 @@ def test_a_server_without_a_stall_is_not_blamed(pair: Pair, tmp_path: Path) -> N
     assert metrics_of(exchange)["stall_ratio"] == 0
 
 
-def test_a_mark_that_cannot_be_removed_for_the_moment_fails_the_trial(
-    pair: Pair, tmp_path: Path
-) -> None:
+def test_a_temporarily_unremovable_mark_fails_the_trial(pair: Pair, tmp_path: Path) -> None:
     with Served(pair.engines[1], "ftp", tmp_path) as (url, _), Relay(url) as relay:
         is_asked = False
 

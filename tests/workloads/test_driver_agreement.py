@@ -132,7 +132,7 @@ EVERY = [
 )
 @pytest.mark.figures
 @pytest.mark.long
-def test_other_drivers_come_near_lanlab_s_figures(
+def test_other_drivers_agree_roughly_with_lanlab(
     program: str, name: str, workload: str, condition: Mapping[str, Level], tmp_path: Path
 ) -> None:
     peer_program(program)

@@ -116,7 +116,7 @@ def test_ending_a_program_ends_what_it_has_started() -> None:
         program.close()
 
 
-def test_ports_that_somebody_has_are_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ports_in_use_are_not_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     first = free_ports((), 4)
     monkeypatch.setattr("lanlab.performers.program._PORTS", (first, first + 5))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
@@ -197,7 +197,7 @@ def left_running(folder: Path) -> list[int]:
     ],
     ids=["server fails", "server is mute", "client fails", "client hangs", "server stays"],
 )
-def test_whatever_goes_wrong_is_an_error_and_nothing_is_left(
+def test_every_failure_is_an_error_and_leaves_nothing(
     script: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake_iperf3(tmp_path, monkeypatch, script)

@@ -244,7 +244,7 @@ def test_a_program_that_is_not_here_is_named_with_how_to_get_it(
     assert not need.found and "not found on PATH" in need.detail
 
 
-def test_segmentation_takes_an_iperf3_that_has_it(
+def test_segmentation_needs_an_iperf3_that_supports_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     program = tmp_path / "iperf3"
@@ -257,7 +257,7 @@ def test_segmentation_takes_an_iperf3_that_has_it(
         driver("iperf3").check_found("stream", parameters)
 
 
-def test_an_unknown_driver_is_answered_with_those_that_are_known() -> None:
+def test_an_unknown_driver_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UnknownName, match="no driver named `iperf33`") as unknown:
         driver("iperf33")
     assert unknown.value.hint == "did you mean `iperf3`?"

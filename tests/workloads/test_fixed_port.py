@@ -57,7 +57,7 @@ def test_a_port_in_use_is_named(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
-def test_of_a_range_the_first_free_port_is_taken(pair: Pair, transport: str) -> None:
+def test_the_first_free_port_of_a_range_is_used(pair: Pair, transport: str) -> None:
     port = free_ports(4)
     kind = socket.SOCK_DGRAM if transport == "udp" else socket.SOCK_STREAM
     wanted = {"transport": transport, "messages": 20, "flows": 2, "port": f"{port}-{port + 3}"}

@@ -79,7 +79,7 @@ def test_a_key_means_the_same_in_every_workload() -> None:
         assert all(METRICS[key] == metric for key, metric in kind.metrics.items())
 
 
-def test_a_row_is_all_that_a_new_metric_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_metric_needs_only_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     row = Metric("jitter_ns", "ns", "jitter", "less", ("µs", 1e3))
     for table in (ECHO, METRICS):
         monkeypatch.setitem(table, "jitter_ns", row)  # type: ignore[misc]

@@ -61,7 +61,7 @@ def copied(pair: Pair, **given: Any) -> dict[str, float | int]:
 
 @pytest.mark.parametrize("server", ["embedded", "vsftpd"])
 @pytest.mark.parametrize("direction", ["upload", "download"])
-def test_a_file_comes_whole(pair: Pair, server: str, direction: str) -> None:
+def test_a_file_arrives_complete(pair: Pair, server: str, direction: str) -> None:
     metrics = copied(pair, server=server, direction=direction)
 
     assert metrics["copied_bytes"] == 200_000
@@ -103,7 +103,7 @@ def test_a_stream_after_a_copy_is_the_only_station_at_its_address(clean: Pair) -
 @pytest.mark.long
 @pytest.mark.parametrize("medium", ["tmpfs", "disk"])
 @pytest.mark.parametrize("direction", ["upload", "download"])
-def test_ten_megabytes_come_whole(clean: Pair, medium: str, direction: str) -> None:
+def test_ten_megabytes_arrive_complete(clean: Pair, medium: str, direction: str) -> None:
     metrics = copied(clean, server="vsftpd", dataset="1x10MB", medium=medium, direction=direction)
 
     assert metrics["copied_bytes"] == 10_000_000
@@ -150,6 +150,8 @@ def test_memory_that_the_buffers_do_not_fit_into_is_refused_with_what_suffices(
         ({"stack": "system"}, "stack `small`"),
     ],
 )
-def test_what_the_small_stack_cannot_do_is_refused(given: dict[str, Any], said: str) -> None:
+def test_options_unsupported_by_the_small_stack_are_refused(
+    given: dict[str, Any], said: str
+) -> None:
     with pytest.raises(ValueError, match=said):
         CopyParameters.model_validate(over_small(**given))

@@ -117,7 +117,7 @@ def test_a_stall_is_not_a_steady_state() -> None:
     assert sum(stalled.start_ns < row[3] <= stalled.end_ns for row in early + late) > 3900
 
 
-def test_too_few_readings_are_said_to_be_too_few() -> None:
+def test_too_few_readings_are_reported() -> None:
     seen = steady_part(columns(one_after_another(noisy(MS, 249))), 1)
     assert not seen.found
     assert "249 good readings" in seen.reason and "it takes 250" in seen.reason

@@ -91,7 +91,7 @@ def test_no_rate_is_claimed_for_less_than_a_wait_between_operations() -> None:
     assert seen.metrics["operations_per_s"] == 1000
 
 
-def test_every_metric_that_is_told_has_a_unit() -> None:
+def test_every_shown_metric_has_a_unit() -> None:
     seen = station_sums(BY_HAND, part(0, 10 * MS), OUTCOMES, stations=2)
     elsewhere = {"reconnects", "ended_stations", "unstarted_operations", "setup_errors"} | {
         key for key in STATIONS if key.startswith(("connect_", "own_", "busiest_", "client_"))

@@ -109,7 +109,7 @@ def test_a_start_that_came_too_late_is_made_again_through_another_relay(
     ],
     ids=str,
 )
-def test_lost_words_of_the_session_are_said_again(
+def test_lost_session_messages_are_resent(
     pair: Pair, there: dict[str, int], back: dict[str, int]
 ) -> None:
     ways = Way(lose_session=there), Way(lose_session=back)
@@ -158,7 +158,7 @@ def test_messages_of_the_warm_up_may_be_lost(pair: Pair) -> None:
     assert trial.metrics["received_messages"] == 100 - lost
 
 
-def test_a_receiver_that_is_not_heard_is_given_up(pair: Pair) -> None:
+def test_an_unheard_receiver_times_out(pair: Pair) -> None:
     never = Way(lose_session={"alive": 1_000_000})
     exchange = relayed_exchange(
         pair, "stream", Way(), never, time_s=10, silence_s=0.3, rate_messages_per_s=500

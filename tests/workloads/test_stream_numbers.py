@@ -142,7 +142,7 @@ def test_flows_share_the_rate(pair: Pair, transport: str, flows: int) -> None:
 
 @pytest.mark.parametrize("rated", [True, False])
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
-def test_the_most_flows_that_there_can_be(pair: Pair, transport: str, rated: bool) -> None:
+def test_the_maximum_number_of_flows_works(pair: Pair, transport: str, rated: bool) -> None:
     trial = pair.trial(
         "stream",
         transport=transport,
@@ -221,7 +221,7 @@ def test_few_messages_are_not_too_fast(pair: Pair, messages: int) -> None:
     assert trial.metrics["goodput_bps"] == pytest.approx(2_000_000, rel=0.03)
 
 
-def test_tcp_counts_what_arrived_and_not_what_was_written(pair: Pair) -> None:
+def test_tcp_counts_received_and_not_written_bytes(pair: Pair) -> None:
     trial: Trial = pair.trial(
         "stream", transport="tcp", message_size_bytes=65_536, warmup_s=0.1, time_s=0.3
     )

@@ -66,7 +66,7 @@ count = st.integers(0, 5000)
     burst=st.integers(1, 64),
     io=st.sampled_from(["single", "batch", "segment"]),
 )
-def test_what_was_not_received_adds_up_to_what_was_offered(
+def test_received_and_lost_messages_add_up_to_the_offered_ones(
     received: int,
     lost: int,
     refused: int,
@@ -247,7 +247,7 @@ def test_the_time_that_the_sender_was_made_to_wait_is_a_share_of_its_time() -> N
     assert metrics()["received_messages_per_s"] == 1000
 
 
-def test_flows_are_held_against_each_other() -> None:
+def test_flows_are_compared_with_each_other() -> None:
     """Two controls in turn: the first has flows 1 and 3."""
     flows = [flow_received(octets) for octets in (300_000, 100_000, 300_000, 100_000)]
     found = metrics(

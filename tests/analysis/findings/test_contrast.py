@@ -27,7 +27,7 @@ SCALES: tuple[Scale, ...] = ("linear", "log")
 
 
 @pytest.mark.parametrize("scale", SCALES)
-def test_two_conditions_are_welch_s_test(scale: Scale) -> None:
+def test_two_conditions_are_compared_by_welchs_test(scale: Scale) -> None:
     ours = contrast([(1.0, Trials(TCP_S)), (-1.0, Trials(NWLINK_S))], scale)
     theirs = welch(TCP_S, NWLINK_S, scale=scale)
 
@@ -82,14 +82,14 @@ def test_printed_digits_widen_an_interval_and_weaken_a_test() -> None:
     assert cut.p_above(20.5) > exact.p_above(20.5)
 
 
-def test_one_condition_is_student_s_interval() -> None:
+def test_one_condition_has_a_students_t_interval() -> None:
     ours = contrast([(1.0, Trials(TCP_S))], "linear")
     theirs = mean_interval(TCP_S)
 
     assert ours.interval(0.95) == pytest.approx((theirs.low, theirs.high))
 
 
-def test_a_margin_is_two_one_sided_tests() -> None:
+def test_a_margin_is_tested_by_two_one_sided_tests() -> None:
     a, b = (99.0, 100.0, 101.0, 100.0), (100.0, 101.0, 102.0, 101.0)
     ours = contrast([(1.0, Trials(a)), (-1.0, Trials(b))], "log")
     margin = Margin.of_ratio(0.05)
@@ -134,7 +134,7 @@ def test_a_value_read_in_steps_has_at_least_the_spread_of_a_step() -> None:
     assert found.error == pytest.approx(1 / math.sqrt(12) / 2)
 
 
-def test_a_lost_trial_takes_every_value_it_may_have_had() -> None:
+def test_a_lost_trial_is_tried_at_every_possible_value() -> None:
     lost = Trials((10.0, 11.0), missing=(((9.0, 12.0, 15.0), 3),))
     found = contrasts([(1.0, lost)], "linear")
 

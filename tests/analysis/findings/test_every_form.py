@@ -248,7 +248,7 @@ def test_a_form_is_judged(
     assert verdict(form, evidence, **statement) == expected
 
 
-def test_there_is_a_case_of_every_form_and_verdict() -> None:
+def test_every_form_and_verdict_has_a_case() -> None:
     there = {(param.values[0], param.values[3]) for param in ALL_CASES}
     every = {"holds", "does not hold", "undecided", "not tested"}
 

@@ -123,7 +123,7 @@ def test_only_trials_can_be_lost() -> None:
     assert Side(cell(replace(whole, missing=(((1.0,), 6),)), os="xp")).lost_trials == 1
 
 
-def test_an_extreme_may_lie_at_a_level_that_has_no_number() -> None:
+def test_an_extreme_may_be_at_a_level_without_a_number() -> None:
     cells = [cell(trials(mean), os="xp", size=size) for size, mean in ((1, 10.0), (2, 20.0))]
     most: dict[str, Any] = {"at": {"os": "xp", "take": "greatest"}, "min": 15.0}
     whole = Given(cells, can_lack=True, known={"size": (1, 2)})

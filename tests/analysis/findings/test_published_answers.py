@@ -53,7 +53,7 @@ def against(
         ("deficit", 0.25, 0.75, 0.745, 0.755),
     ],
 )
-def test_a_gain_is_one_and_more_and_a_deficit_one_and_less(
+def test_gains_are_ratios_from_one_up_and_deficits_from_one_down(
     statistic: str, number: float, mean: float, low: float, high: float
 ) -> None:
     evidence = paper(against(statistic, number))

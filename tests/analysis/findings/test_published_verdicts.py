@@ -120,7 +120,7 @@ def test_the_conclusion_on_small_messages_is_judged_over_udp_too() -> None:
     assert wrong.comparison.what.count(" / ") == 2
 
 
-def test_a_difference_the_other_way_round_would_be_seen() -> None:
+def test_a_reversed_difference_is_detected() -> None:
     for name in ("f4", "f7"):
         bounds = {
             (one.comparison.least, one.comparison.most)
@@ -136,7 +136,7 @@ def test_findings_without_published_evidence_give_the_reason() -> None:
                 assert one.reasons, one.finding.id
 
 
-def test_a_verdict_without_any_spread_says_that_there_is_no_test() -> None:
+def test_a_verdict_without_spread_reports_that_no_test_applies() -> None:
     for name in ("milanovic-srbljic", "brutman-mtcp", "poo-tan"):
         found = judged(name)
         decided = [one for one in found.judgements if one.verdict in ("holds", "does not hold")]

@@ -213,7 +213,7 @@ def test_no_difference_at_all_is_never_found() -> None:
         ),
     ],
 )
-def test_what_cannot_be_planned_is_refused(ask: object, said: str) -> None:
+def test_impossible_plans_are_refused(ask: object, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         ask()  # type: ignore[operator]
 

@@ -90,7 +90,7 @@ def _shown(run: RunRecord, trials: list[TrialRecord]) -> list[tuple[Column, list
     return cost_table(run, trials, copy_study(["ftp"], _TWO), "copies").shown()
 
 
-def test_how_well_costs_fit_is_shown_next_to_them() -> None:
+def test_the_fit_quality_is_shown_next_to_the_costs() -> None:
     study = copy_study(["ftp"], (*_TWO, "50x1MB", "400x10kB"))
     run, trials = copy_run(study, {"ftp": (1e-8, 2e-3, 0.1)}, 0.01)
     bent = [

@@ -25,7 +25,7 @@ def test_earlier_files_are_replaced_and_stale_ones_removed(tmp_path: Path) -> No
     assert not list(tmp_path.glob(".lanlab-*"))
 
 
-def test_the_list_is_one_that_sha256sum_checks(tmp_path: Path) -> None:
+def test_sha256sum_accepts_the_list(tmp_path: Path) -> None:
     write_folder({"a/1": b"1", "page": b"p"}, tmp_path)
     done = subprocess.run(["sha256sum", "--check", "--strict", LIST_NAME], cwd=tmp_path, check=True)
     assert done.returncode == 0
@@ -94,7 +94,7 @@ def test_a_list_cannot_name_files_outside_its_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"mine"])
-def test_a_prepared_list_removes_nothing_through_a_link(tmp_path: Path, content: bytes) -> None:
+def test_a_hostile_list_removes_nothing_through_a_link(tmp_path: Path, content: bytes) -> None:
     outside = tmp_path / "outside"
     (outside / "deep").mkdir(parents=True)
     for place in (outside / "mine", outside / "deep" / "mine"):

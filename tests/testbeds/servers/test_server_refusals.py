@@ -68,7 +68,7 @@ def test_a_program_that_is_missing_is_named_with_how_to_get_it(
     assert [need.found for need in server_needs()] == [False] * len(SERVERS)
 
 
-def test_nfs_wants_a_network_of_its_own(served: Path) -> None:
+def test_the_nfs_server_needs_its_own_network(served: Path) -> None:
     error = refused(served, "nfs", credentials=None)
     assert isinstance(error, UnmetNeed)
     assert error.hint
