@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from command_line import Lanlab
-from file_servers import Served, closed_port
+from command_line import Lanlab, Said
+from file_servers import Relay, Served, closed_port
 
 from lanlab.cli import same_places
 from lanlab.engine import Engine
@@ -50,10 +50,10 @@ def test_each_omitted_service_names_its_need(
         Found("sftp", 22, "no answer within 10 s"),
     )
     monkeypatch.setattr(discovery, "discover", lambda host: offered)
-    said = lanlab("nas", "nas", "--user", "me", "--yes")
+    said = lanlab("nas", HOST, "--user", "me", "--yes")
     assert said.code == 2
-    assert "SMB: left out: needs a share: add --share" in said.err
-    assert "NFS: left out: name one export as nfs://nas/EXPORT (exports: /a, /b)" in said.err
+    assert "SMB: left out: " in said.err
+    assert "NFS: left out: name one export by its URL (exports: /a, /b)" in said.err
     assert "SFTP: left out: no answer within 10 s" in said.err
     assert "hint: name a share or folder by its URL" in said.err
     assert "SMB: left out: needs a login" in lanlab("nas", "nas", "--yes").err
@@ -76,6 +76,74 @@ def test_bad_urls_are_refused_before_anything_is_touched(
     assert said.code == 2 and error in said.err
 
 
+def levels_of(said: Said) -> set[str]:
+    found = said.json()["purposes"]
+    return {level["level"] for one in found for group in one["groups"] for level in group}
+
+
+def test_the_only_share_and_bucket_are_taken(lanlab: Lanlab, engine: Engine, root: Path) -> None:
+    (root.parent / "bucket").mkdir()
+    with (
+        Served(engine, "smb", root) as (smb, _),
+        Served(engine, "s3", root.parent / "bucket") as (s3, _),
+    ):
+        without = [url.rstrip("/").rpartition("/")[0] for url in (smb, s3)]
+        said = lanlab("nas", HOST, *without, "--quick", "--yes", "--json")
+    assert said.code == 0, said.err
+    assert levels_of(said) == {smb.rstrip("/"), s3.rstrip("/")}
+
+
+@pytest.mark.parametrize("service", ["ftp", "smb", "webdav", "s3"])
+def test_a_wrong_password_is_tried_twice_at_most(
+    lanlab: Lanlab, engine: Engine, root: Path, monkeypatch: pytest.MonkeyPatch, service: str
+) -> None:
+    monkeypatch.setenv("LANLAB_PASSWORD", "wrong")
+    with Served(engine, service, root) as (url, _), Relay(url) as relay:
+        said = lanlab("nas", HOST, relay.url, "--quick", "--yes")
+        assert 1 <= relay.accepted <= 2
+    assert said.code == 2 and f"{relay.url}: left out: " in said.err, said
+    assert "hint: see the reasons above" in said.err
+    assert [path.name for path in root.iterdir()] == ["letter"]
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        (["ftp=a", "ftp=b"], "found two for ftp"),
+        (["a", "b"], "found two without a service"),
+        (["smb=/none"], "no smb target uses it"),
+        (["ftp=/none/of/that"], "No such file"),
+    ],
+)
+def test_password_files_are_for_one_service_each(
+    lanlab: Lanlab, given: list[str], error: str
+) -> None:
+    options = [word for one in given for word in ("--password-file", one)]
+    said = lanlab("nas", HOST, f"ftp://me@{HOST}/", *options, "--yes")
+    assert said.code == 2 and error in said.err, said
+
+
+def test_bad_targets_are_left_out_with_their_reasons_while_another_goes_on(
+    lanlab: Lanlab, engine: Engine, root: Path
+) -> None:
+    with (
+        Served(engine, "ftp", root) as (good, _),
+        Served(engine, "smb", root, read_only=True) as (read_only, _),
+        Served(engine, "webdavs", root) as (untrusted, _),
+        Served(engine, "s3", root) as (s3, _),
+    ):
+        missing = f"{s3.rstrip('/')}-missing"
+        said = lanlab(
+            "nas", HOST, good, read_only, untrusted, missing, "--quick", "--yes", "--json"
+        )
+    assert said.code == 0, said.err
+    left_out = said.json()["left_out"]
+    assert set(left_out) == {read_only, untrusted, missing}
+    assert "certificate" in left_out[untrusted]
+    assert said.json()["answer"].startswith("No ranking: it takes two services")
+    assert [path.name for path in root.iterdir()] == ["letter"]
+
+
 def test_a_mount_is_one_more_target_and_a_disk_is_none(
     lanlab: Lanlab, engine: Engine, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -86,13 +154,7 @@ def test_a_mount_is_one_more_target_and_a_disk_is_none(
         monkeypatch.setattr(same_places, "local_file_system", lambda directory: None)
         said = lanlab("nas", HOST, ftp, str(tmp_path / "mount"), "--quick", "--yes", "--json")
     assert said.code == 0, said.err
-    levels = {
-        level["level"]
-        for one in said.json()["purposes"]
-        for group in one["groups"]
-        for level in group
-    }
-    assert levels == {ftp, (tmp_path / "mount").as_uri()}
+    assert levels_of(said) == {ftp, (tmp_path / "mount").as_uri()}
     assert list((tmp_path / "mount").iterdir()) == []
 
 

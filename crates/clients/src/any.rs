@@ -6,6 +6,9 @@ use lanlab_files::{
     TransferCapabilities,
 };
 
+/// Most shares or buckets that are told.
+const MAX_PLACES: usize = 1_000;
+
 macro_rules! services {
     ($($Service:ident in $module:ident for $($kind:ident)|+;)+) => {
         #[derive(Debug)]
@@ -145,6 +148,26 @@ macro_rules! services {
             }
         }
     };
+}
+
+/// Names of the shares or buckets that a server offers to a user, which a target of it lacks.
+///
+/// # Errors
+/// A fault of the server, its address, or the user; or a service without such names.
+pub async fn places(target: &Target) -> Result<Vec<String>> {
+    check_secret(target)?;
+    let listed = match target.service {
+        ServiceKind::Smb => crate::smb::shares(target).await,
+        ServiceKind::S3 | ServiceKind::S3s => crate::s3::buckets(target).await,
+        _ => {
+            let message = "this service has no list of shares";
+            return Err(Fault::new(Class::Unsupported, message));
+        }
+    };
+    let mut names = listed.map_err(|fault| at_beginning(fault, target.service))?;
+    names.retain(|name| !name.chars().any(char::is_control));
+    names.truncate(MAX_PLACES);
+    Ok(names)
 }
 
 fn check_secret(target: &Target) -> Result<()> {

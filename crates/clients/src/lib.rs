@@ -29,6 +29,6 @@ mod webdav;
 
 pub use station::CarriedSince;
 
-pub use any::{AnyFile, AnySession, connect};
+pub use any::{AnyFile, AnySession, connect, places};
 pub use confined_directory::{ConfinedDirectory, Found, Kind};
 pub use lanlab_connections::wired;

@@ -107,6 +107,27 @@ pub async fn connect(target: &Target) -> Result<Session> {
     }
 }
 
+/// Names of the buckets of who asks (`ListBuckets`).
+pub async fn buckets(target: &Target) -> Result<Vec<String>> {
+    let what = "list of buckets";
+    let http = Http::new(target, target.service == ServiceKind::S3s)?;
+    let region = target.credentials.as_ref().and_then(|user| user.domain.clone());
+    let bucket = Bucket {
+        name: String::new(),
+        host: http.authority().to_owned(),
+        region: region.unwrap_or_else(|| USUAL_REGION.to_owned()),
+        credentials: target.credentials.clone(),
+    };
+    let (single_bytes, part_bytes) = (writing::SINGLE_BYTES, writing::PART_BYTES);
+    let session = Session { http, bucket, base: String::new(), single_bytes, part_bytes };
+    let answer = session.ask(what, session.get(""), Outgoing::nothing()).await?;
+    let text = session.text(what, answer, LISTING_BYTES).await?;
+    let names = listing::buckets(&text)
+        .map_err(|found| Fault::new(Class::Protocol, format!("{what}: found {found}")))?;
+    session.http.end().await?;
+    Ok(names)
+}
+
 impl Session {
     fn key(&self, path: &ServicePath) -> String {
         format!("{}{path}", self.base)

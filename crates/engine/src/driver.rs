@@ -232,6 +232,8 @@ fn check(request: Request) -> Result<Wanted, Failure> {
         Request::Metadata(request) => metadata::task(request.spec, metadata::measure),
         #[cfg(feature = "services")]
         Request::MetadataEmpty(request) => metadata::task(request.spec, metadata::empty),
+        #[cfg(feature = "services")]
+        Request::ListPlaces(request) => metadata::list_places(*request),
     };
     task.map(Wanted::Task)
 }

@@ -203,6 +203,7 @@ fn the_schema_names_every_form_of_request() {
         "drop_caches",
         "echo_request",
         "echo_respond",
+        "list_places",
         "listen",
         "measure_room",
         "medium_load",

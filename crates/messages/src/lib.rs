@@ -211,6 +211,10 @@ pub enum Request {
     #[cfg(feature = "services")]
     #[schemars(title = "MetadataEmptyRequest")]
     MetadataEmpty(Box<MetadataEmpty>),
+    /// List the shares or buckets of a server. Ends in `places_listed`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "ListPlacesRequest")]
+    ListPlaces(Box<ListPlaces>),
     /// Carry frames between the hosts of a virtual LAN. `ready` once their interfaces exist; when
     /// cancelled, the error has `medium_ended`.
     #[schemars(title = "CarryFramesRequest")]
@@ -376,6 +380,10 @@ pub enum Outcome {
     #[cfg(feature = "services")]
     #[schemars(title = "MetadataEmptiedOutcome")]
     MetadataEmptied(CopyEmptied),
+    /// Of `list_places`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "PlacesListedOutcome")]
+    PlacesListed(PlacesListed),
 }
 
 #[derive(JsonSchema)]

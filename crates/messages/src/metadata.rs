@@ -75,6 +75,18 @@ pub struct MetadataMeasured {
     pub verified_names: u64,
 }
 
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListPlaces {
+    /// Its share and directory are ignored.
+    pub service: Target,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct PlacesListed {
+    pub places: Vec<String>,
+}
+
 /// All operations of one kind, started by all clients at once.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct MetadataPhase {

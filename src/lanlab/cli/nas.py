@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lanlab.cli.options import JsonOption, SeedOption, StoreOption, VerboseOption
-from lanlab.cli.service_options import PasswordFileOption, check_trust
+from lanlab.cli.service_options import check_trust
 from lanlab.errors import UsageError
 
 if TYPE_CHECKING:
-    from lanlab.nas.discovery import Found
     from lanlab.nas.plan import Speed
     from lanlab.plan import Estimate, PlannedTrial
     from lanlab.run import Watcher
@@ -35,9 +34,22 @@ def nas(
         str | None, typer.Option("--user", metavar="NAME", help="User to log in as.")
     ] = None,
     share: Annotated[
-        str | None, typer.Option("--share", metavar="NAME", help="SMB share to copy to.")
+        str | None,
+        typer.Option(
+            "--share",
+            metavar="NAME",
+            help="SMB share to copy to. Default: the only one listed, or a prompt.",
+        ),
     ] = None,
-    password_file: PasswordFileOption = None,
+    password_file: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--password-file",
+            metavar="[SERVICE=]FILE",
+            help="File with the password or SSH private key, for one service if named; may be "
+            "repeated. Default: $LANLAB_PASSWORD, ssh-agent, or a prompt.",
+        ),
+    ] = None,
     trust: Annotated[
         str | None,
         typer.Option(
@@ -68,16 +80,19 @@ def nas(
     lanlab nas nas.lan --user me --share data --quick --yes --json;
     lanlab nas 192.168.7.2 smb://me@192.168.7.2/data/tmp nfs://192.168.7.2/volume1
     """
+    from lanlab.cli.nas_targets import ask_passwords, password_files, targets_of, with_places
     from lanlab.cli.same_places import say_same_places
     from lanlab.cli.single import finish
     from lanlab.cli.terminal import say
     from lanlab.cli.watch import RunWatch
     from lanlab.nas import plan
-    from lanlab.nas.discovery import discover
 
-    mounted, named = _mounts(urls or ()), _named(host, urls or ())
-    found = discover(host)
-    targets, left_out = _targets(host, found, named, user, share)
+    files = password_files(password_file or ())
+    targets, left_out = targets_of(host, urls or (), user, share)
+    if targets:
+        ask_passwords(targets, files)
+    targets, without_place = with_places(targets, trust)
+    left_out |= without_place
     for service, why in left_out.items():
         say(f"{service}: left out: {why}")
     if not targets:
@@ -86,10 +101,8 @@ def nas(
             f"{host}: nothing to measure (found: {listening})",
             hint=f"name a share or folder by its URL, e.g. `lanlab nas {host} smb://me@{host}/data`",
         )
-    targets += mounted
     say_same_places(targets)
     check_trust(trust, targets)
-    _ask_passwords(targets, password_file)
     scale = plan.QUICK if quick else plan.USUAL
     say(f"checking {len(targets)} targets: {', '.join(targets)}")
     common = {} if trust is None else {"trust": trust}
@@ -116,105 +129,6 @@ def nas(
         )
     _answer(host, run, trials, {**left_out, **refused}, as_json)
     finish(run, trials, verbose=verbose, summary=as_json)
-
-
-def _mounts(places: Sequence[str]) -> list[str]:
-    """The directories among the targets, as URLs.
-
-    Raises:
-        UsageError: One does not exist, is no directory, or is on a disk of this machine.
-    """
-    from lanlab.cli.copy_places import directory_of
-    from lanlab.cli.same_places import local_file_system
-    from lanlab.workloads.server_url import is_url
-
-    found = []
-    for place in places:
-        if is_url(place):
-            continue
-        directory = directory_of("DIRECTORY", place)
-        if (kind := local_file_system(str(directory))) is not None:
-            raise UsageError(
-                f"`{place}`: found a directory of this machine ({kind}); allowed: one where a "
-                "share of the server is mounted",
-                hint="`lanlab copy many-small DIRECTORY URL` measures a disk of this machine",
-            )
-        found.append(directory.as_uri())
-    return found
-
-
-def _named(host: str, urls: Sequence[str]) -> dict[str, str]:
-    """The given URLs, by service.
-
-    Raises:
-        UsageError: A URL names another host, or two name one service.
-    """
-    from lanlab.workloads.server_url import is_url, parse_url
-
-    found: dict[str, str] = {}
-    for text in filter(is_url, urls):
-        url = parse_url(text)
-        if url.host != host:
-            raise UsageError(
-                f"`{text}`: found host `{url.host or 'none'}`; allowed: {host}, the host that is "
-                "measured",
-                hint="`lanlab copy many-small URL URL` compares services of different hosts",
-            )
-        if url.service in found:
-            raise UsageError(f"two URLs for {url.service}; allowed: one for each service")
-        found[url.service] = text
-    return found
-
-
-def _targets(
-    host: str,
-    found: Sequence[Found],
-    named: Mapping[str, str],
-    user: str | None,
-    share: str | None,
-) -> tuple[list[str], dict[str, str]]:
-    from lanlab.services import SERVICES
-
-    place = f"[{host}]" if ":" in host else host
-    login = f"{user}@{place}" if user else None
-    targets, left_out = list(named.values()), {}
-    for one in found:
-        if one.service in named:
-            continue
-        title = SERVICES[one.service].title
-        if one.problem is not None:
-            left_out[title] = one.problem
-        elif one.service == "nfs":
-            if len(one.exports) == 1:
-                targets.append(f"nfs://{place}{one.exports[0]}")
-            else:
-                known = ", ".join(one.exports[:8]) or "not listed by the server"
-                left_out[title] = f"name one export as nfs://{place}/EXPORT (exports: {known})"
-        elif login is None:
-            left_out[title] = "needs a login: add --user, or name its URL"
-        elif one.service == "smb":
-            if share is None:
-                left_out[title] = "needs a share: add --share, or name its URL"
-            else:
-                targets.append(f"smb://{login}/{share}")
-        elif one.service == "webdav" and any(
-            other.service == "webdavs" and other.problem is None for other in found
-        ):
-            left_out[title] = (
-                f"WebDAV with TLS is measured; to measure both, name webdav://{login}/, which "
-                "sends the password in clear"
-            )
-        else:
-            targets.append(f"{one.service}://{login}/")
-    return targets, left_out
-
-
-def _ask_passwords(targets: Sequence[str], password_file: str | None) -> None:
-    from lanlab.cli.copy_places import Endpoints
-    from lanlab.workloads.server_url import parse_url
-
-    urls = tuple(url for url in targets if parse_url(url).needs_password)
-    Endpoints({"server": tuple(targets)}, urls).get_password(password_file if urls else None)
 
 
 class _Silent:
@@ -294,15 +208,21 @@ def _answer(
     as_json: bool,
 ) -> None:
     from lanlab.cli.terminal import answer, print_json
+    from lanlab.nas.network import adapter_bps
+    from lanlab.report.answer.network import network_sentence
     from lanlab.report.answer.purposes import purposes_of
     from lanlab.report.document.fitted import Fitted
 
     found = purposes_of(run, trials)
+    network = network_sentence(trials, found.names, adapter_bps(host))
     if as_json:
-        print_json({"host": host, "run": run.id, "left_out": dict(left_out), **found.to_json()})
+        result = {"host": host, "run": run.id, "left_out": dict(left_out), "network": network}
+        print_json({**result, **found.to_json()})
         return
     console = answer()
     console.print(found.sentence)
+    if network:
+        console.print(network)
     console.print()
     answer(markup=True).print(Fitted(found.table, ""))
     console.print()

@@ -50,6 +50,7 @@ RESULT_KINDS = {
     "metadata_prepare": "metadata_prepared",
     "metadata": "metadata_measured",
     "metadata_empty": "metadata_emptied",
+    "list_places": "places_listed",
     "carry_frames": "medium_ended",
     "set_up_hosts": "hosts_set_up",
     "read_hosts": "hosts_read",

@@ -28,7 +28,12 @@ impl Bucket {
 
     fn uri(&self, method: &Method, key: &str, query: &[(&str, &str)], now: SystemTime) -> String {
         let path = format!("/{}/{key}", self.name);
-        let path = if key.is_empty() { path.trim_end_matches('/') } else { &path };
+        let path = match (self.name.is_empty(), key.is_empty()) {
+            // The list of buckets.
+            (true, _) => "/",
+            (false, true) => path.trim_end_matches('/'),
+            (false, false) => &path,
+        };
         let mut uri = percent::encode(path);
         let Some(Credentials { user, secret, .. }) = &self.credentials else {
             if !query.is_empty() {

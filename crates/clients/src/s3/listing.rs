@@ -73,9 +73,39 @@ pub fn parse(document: &[u8], prefix: &str) -> Result<Page, String> {
     Ok(page)
 }
 
+/// The names in the answer to `ListBuckets`.
+///
+/// # Errors
+/// What cannot be understood in the answer.
+pub fn buckets(document: &[u8]) -> Result<Vec<String>, String> {
+    let (mut found, mut is_listing) = (Vec::new(), false);
+    xml::elements(document, |names, text| {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        match names[..] {
+            ["ListAllMyBucketsResult", "Buckets", "Bucket", "Name"] => found.push(text.to_owned()),
+            ["ListAllMyBucketsResult"] => is_listing = true,
+            _ => {}
+        }
+    })?;
+    if is_listing { Ok(found) } else { Err("no list of buckets".to_owned()) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// As the documentation of `ListBuckets` shows it, with names of our own.
+    #[test]
+    fn buckets_are_listed_by_name() {
+        let answer = br#"<?xml version="1.0" encoding="UTF-8"?>
+<ListAllMyBucketsResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Buckets>
+<Bucket><CreationDate>2019-12-11T23:32:47+00:00</CreationDate><Name>photos</Name></Bucket>
+<Bucket><CreationDate>2019-11-10T23:32:13+00:00</CreationDate><Name>backup</Name></Bucket>
+</Buckets><Owner><DisplayName>me</DisplayName><ID>AIDACKCEVSQ6C2EXAMPLE</ID></Owner>
+</ListAllMyBucketsResult>"#;
+        assert_eq!(buckets(answer).unwrap(), ["photos", "backup"]);
+        assert!(buckets(b"<Error><Code>AccessDenied</Code></Error>").is_err());
+    }
 
     /// As in the documentation of `ListObjectsV2`, shortened and with our own names.
     const ANSWER: &str = r#"<?xml version="1.0" encoding="UTF-8"?>

@@ -30,10 +30,13 @@ use lanlab_files::fault::{during, shown};
 mod calls;
 mod handshake;
 mod protect;
+mod shares;
 mod status;
 
 use calls::{Calls, Opening};
 use handshake::CREDIT_OCTETS;
+
+pub use shares::shares;
 
 /// Maximum data length of a call: the limit of Windows and Samba.
 const MAX_DATA_OCTETS: u32 = 8 << 20;

@@ -48,6 +48,7 @@ class Purposes:
     purposes: tuple[Purpose, ...]
     #: Round trips for each small file, by service; empty where they are not counted.
     why: str
+    names: Mapping[Level, str]
     #: The time of each file by one user, explained: task, service, words.
     reasons: Table
 
@@ -93,7 +94,7 @@ def purposes_of(run: RunRecord, trials: Sequence[TrialRecord]) -> Purposes:
     )
     why = _why(trials, factor, names)
     reasons = _reasons(study, trials, factor, names)
-    return Purposes(_sentence(purposes, names), table, purposes, why, reasons)
+    return Purposes(_sentence(purposes, names), table, purposes, why, names, reasons)
 
 
 def _reasons(

@@ -10,7 +10,7 @@
 mod tests;
 mod trial;
 
-use lanlab_clients::connect;
+use lanlab_clients::{connect, places};
 use lanlab_files::{BadPath, ServicePath, Session};
 use lanlab_os as os;
 use lanlab_workloads::Guard;
@@ -25,7 +25,7 @@ use super::recorded;
 use super::segment::{check_profile, check_segment};
 use super::setup::check_range;
 use crate::cost::{Cost, METERS_BYTES, OWN_THREADS};
-use crate::messages::{Failure, MetadataPrepared, MetadataSpec, Outcome};
+use crate::messages::{Failure, ListPlaces, MetadataPrepared, MetadataSpec, Outcome, PlacesListed};
 use crate::running::{Measured, Running};
 use crate::task::Task;
 
@@ -69,6 +69,17 @@ fn check(spec: &MetadataSpec) -> Result<Cost, Failure> {
         memory_bytes: clients * CLIENT_BYTES + names * NAME_BYTES,
         threads: clients + OWN_THREADS,
     })
+}
+
+pub fn list_places(request: ListPlaces) -> Result<Task, Failure> {
+    check_range("service.timeout_ns", request.service.timeout_ns, 1_000_000, 600_000_000_000)?;
+    let cost = Cost { memory_bytes: CLIENT_BYTES, threads: OWN_THREADS };
+    Ok(Task::new(cost, move |running| {
+        let guard = guard(running);
+        let work = guard.unless_stopped(async { Ok(places(&request.service).await?) });
+        let places = runtime()?.block_on(work).map_err(CopyError::into_failure)?;
+        Ok(Outcome::PlacesListed(PlacesListed { places }))
+    }))
 }
 
 pub fn bounded<'a>(spec: &MetadataSpec, running: &'a Running) -> Guard<'a, RuntimeClock> {

@@ -1,0 +1,218 @@
+"""The targets of `lanlab nas`: services that were found, URLs and mounts, with their logins."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import typer
+
+from lanlab.errors import LabError, UsageError
+
+if TYPE_CHECKING:
+    from lanlab.nas.discovery import Found
+
+_MOST_SHOWN = 12
+
+
+def targets_of(
+    host: str, urls: Sequence[str], user: str | None, share: str | None
+) -> tuple[list[str], dict[str, str]]:
+    """
+    The targets of a host, as URLs, of which some lack a share or bucket.
+
+    Args:
+        urls: URLs and directories that the user named.
+        user, share: Login and SMB share of services that were found.
+
+    Returns:
+        Also why each other service cannot be measured.
+
+    Raises:
+        UsageError: A URL or directory cannot be a target, or the host has no address.
+    """
+    from lanlab.nas import discovery
+
+    mounted, named = _mounts(urls), _named(host, urls)
+    targets, left_out = _found(host, discovery.discover(host), named, user, share)
+    return targets + mounted, left_out
+
+
+def password_files(given: Sequence[str]) -> dict[str, str]:
+    """Password files by service; that of all other services under an empty name.
+
+    Raises:
+        UsageError: Two are for one service.
+    """
+    from lanlab.services import schemes
+
+    found: dict[str, str] = {}
+    for text in given:
+        service, is_named, path = text.partition("=")
+        if not is_named or service not in schemes():
+            service, path = "", text
+        if service in found:
+            what = f"for {service}" if service else "without a service"
+            raise UsageError(f"--password-file: found two {what}; allowed: one")
+        found[service] = path
+    return found
+
+
+def ask_passwords(targets: Sequence[str], files: Mapping[str, str]) -> None:
+    """
+    Get the passwords, one for each user who has no file, and remember them.
+
+    Raises:
+        UsageError: A file cannot be read or has no use, or there is no terminal to ask on.
+    """
+    from lanlab.cli.copy_places import Endpoints
+    from lanlab.nas.places import lacks_place, with_place
+    from lanlab.workloads.server_url import parse_url
+
+    whole = [with_place(text) if lacks_place(text) else text for text in targets]
+    of_file: dict[str, list[str]] = {service: [] for service in files}
+    for text in whole:
+        if (url := parse_url(text)).needs_password:
+            of_file.setdefault(url.service if url.service in files else "", []).append(text)
+    for service, urls in of_file.items():
+        path = files.get(service)
+        if path is not None and service and not urls:
+            raise UsageError(f"--password-file {service}=…: no {service} target uses it")
+        Endpoints({"server": tuple(whole)}, tuple(urls)).get_password(path if urls else None)
+
+
+def with_places(targets: Sequence[str], trust: str | None) -> tuple[list[str], dict[str, str]]:
+    """The targets, each with a share or bucket, and why others cannot be measured."""
+    from lanlab.nas.places import lacks_place, with_place
+    from lanlab.performers.servers.places import places_of
+    from lanlab.services import SERVICES
+    from lanlab.workloads.server_url import parse_url, password_of, remember_password
+
+    complete, left_out = [], dict[str, str]()
+    for text in targets:
+        if not lacks_place(text):
+            complete.append(text)
+            continue
+        unknown = with_place(text)
+        service = SERVICES[parse_url(unknown).service]
+        what = str(service.share)
+        try:
+            chosen = with_place(text, _chosen(service.title, what, places_of(unknown, trust)))
+        except UsageError as error:
+            left_out[service.title] = error.message
+            continue
+        except LabError as error:
+            why = error.message.removeprefix("here: ")
+            left_out[service.title] = f"no list of {what}s: {why}; name a {what} by its URL"
+            continue
+        if (secret := password_of(parse_url(unknown))) is not None:
+            remember_password(chosen, secret)
+        complete.append(chosen)
+    return complete, left_out
+
+
+def _chosen(title: str, what: str, names: Sequence[str]) -> str:
+    """The only name, or the one that the user chooses.
+
+    Raises:
+        UsageError: There is none, or several and no terminal to ask on.
+    """
+    if len(names) == 1:
+        return names[0]
+    if not names:
+        raise UsageError(f"the server lists no {what}; name one by its URL")
+    shown = ", ".join(names[:_MOST_SHOWN]) + (", …" if len(names) > _MOST_SHOWN else "")
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError(f"name one {what} by its URL ({what}s: {shown})")
+    while (name := typer.prompt(f"{what} of {title} ({shown})", err=True)) not in names:
+        typer.echo(f"no such {what}", err=True)
+    return str(name)
+
+
+def _mounts(places: Sequence[str]) -> list[str]:
+    """The directories among the targets, as URLs.
+
+    Raises:
+        UsageError: One does not exist, is no directory, or is on a disk of this machine.
+    """
+    from lanlab.cli.copy_places import directory_of
+    from lanlab.cli.same_places import local_file_system
+    from lanlab.workloads.server_url import is_url
+
+    found = []
+    for place in places:
+        if is_url(place):
+            continue
+        directory = directory_of("DIRECTORY", place)
+        if (kind := local_file_system(str(directory))) is not None:
+            raise UsageError(
+                f"`{place}`: found a directory of this machine ({kind}); allowed: one where a "
+                "share of the server is mounted",
+                hint="`lanlab copy many-small DIRECTORY URL` measures a disk of this machine",
+            )
+        found.append(directory.as_uri())
+    return found
+
+
+def _named(host: str, urls: Sequence[str]) -> dict[str, str]:
+    """The given URLs, by service.
+
+    Raises:
+        UsageError: A URL names another host, or two name one service.
+    """
+    from lanlab.nas.places import lacks_place, with_place
+    from lanlab.workloads.server_url import is_url, parse_url
+
+    found: dict[str, str] = {}
+    for text in filter(is_url, urls):
+        url = parse_url(with_place(text) if lacks_place(text) else text)
+        if url.host != host:
+            raise UsageError(
+                f"`{text}`: found host `{url.host or 'none'}`; allowed: {host}, the host that is "
+                "measured",
+                hint="`lanlab copy many-small URL URL` compares services of different hosts",
+            )
+        if url.service in found:
+            raise UsageError(f"two URLs for {url.service}; allowed: one for each service")
+        found[url.service] = text
+    return found
+
+
+def _found(
+    host: str,
+    found: Sequence[Found],
+    named: Mapping[str, str],
+    user: str | None,
+    share: str | None,
+) -> tuple[list[str], dict[str, str]]:
+    from lanlab.services import SERVICES
+
+    place = f"[{host}]" if ":" in host else host
+    login = f"{user}@{place}" if user else None
+    targets, left_out = list(named.values()), {}
+    for one in found:
+        if one.service in named:
+            continue
+        title = SERVICES[one.service].title
+        if one.problem is not None:
+            left_out[title] = one.problem
+        elif one.service == "nfs":
+            try:
+                targets.append(f"nfs://{place}{_chosen(title, 'export', one.exports)}")
+            except UsageError as error:
+                left_out[title] = error.message
+        elif login is None:
+            left_out[title] = "needs a login: add --user, or name its URL"
+        elif one.service == "smb":
+            targets.append(f"smb://{login}/{share or ''}")
+        elif one.service == "webdav" and any(
+            other.service == "webdavs" and other.problem is None for other in found
+        ):
+            left_out[title] = (
+                f"WebDAV with TLS is measured; to measure both, name webdav://{login}/, which "
+                "sends the password in clear"
+            )
+        else:
+            targets.append(f"{one.service}://{login}/")
+    return targets, left_out

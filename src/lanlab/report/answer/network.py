@@ -1,0 +1,38 @@
+"""Whether the network limits copies: their rate, compared with the speed of the adapter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from lanlab.analysis.limits import tcp_limit_bps
+from lanlab.store import Level, TrialRecord
+from lanlab.units import format_rate
+
+#: Share of the limit from which on a service is as fast as the network.
+_AT_LIMIT_RATIO = 0.95
+
+
+def network_sentence(
+    trials: Sequence[TrialRecord], names: Mapping[Level, str], speed_bps: float | None
+) -> str:
+    """Which services copy large files as fast as the network; empty if none does, or if its speed
+    is unknown.
+    """
+    if speed_bps is None:
+        return ""
+    limit_bps = tcp_limit_bps(speed_bps, 4)
+    fast = []
+    for level, name in names.items():
+        rates: dict[str, list[float]] = {}
+        for trial in trials:
+            if trial.experiment.startswith("large-") and trial.factors.get("server") == level:
+                rates.setdefault(trial.experiment, []).append(trial.metrics.get("goodput_bps", 0))
+        means = [sum(own) / len(own) for own in rates.values()]
+        if means and min(means) >= _AT_LIMIT_RATIO * limit_bps:
+            fast.append(name)
+    if not fast:
+        return ""
+    limit = f"{format_rate(limit_bps)} over this host's adapter of {format_rate(speed_bps)}"
+    if len(fast) == len(names):
+        return f"The network is the limit for large files ({limit}): use any service."
+    return f"For large files the network is the limit of {', '.join(fast)} ({limit})."

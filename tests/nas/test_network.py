@@ -1,0 +1,68 @@
+"""Whether the network is the limit of large files."""
+
+from pathlib import Path
+
+import pytest
+
+from lanlab.analysis.limits import tcp_limit_bps
+from lanlab.nas import network
+from lanlab.report.answer.network import network_sentence
+from lanlab.store import TrialRecord
+
+NAMES = {"smb://nas/a": "SMB", "nfs://nas/a": "NFS"}
+LIMIT_BPS = tcp_limit_bps(1e9, 4)
+
+
+def trials(**ratios: tuple[float, ...]) -> list[TrialRecord]:
+    """Two directions for each service, as shares of the limit."""
+    servers = {name.lower(): url for url, name in NAMES.items()}
+    return [
+        TrialRecord(
+            run_id="r",
+            number=0,
+            experiment=f"large-{way}-1",
+            workload="copy",
+            factors={"server": servers[name]},
+            parameters={},
+            block=0,
+            purpose="trial",
+            status="done",
+            started_at="",
+            elapsed_s=1.0,
+            metrics={"goodput_bps": ratio * LIMIT_BPS},
+            raw={},
+            error=None,
+        )
+        for name, own in ratios.items()
+        for way, ratio in zip(("upload", "download"), own, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("smb", "nfs", "said"),
+    [
+        ((0.99, 0.97), (0.96, 0.98), "The network is the limit for large files (941 Mbit/s"),
+        ((0.99, 0.97), (0.96, 0.5), "For large files the network is the limit of SMB (941"),
+        ((0.9, 0.99), (0.5, 0.5), ""),
+    ],
+)
+def test_services_as_fast_as_the_adapter_are_named(
+    smb: tuple[float, ...], nfs: tuple[float, ...], said: str
+) -> None:
+    found = trials(smb=smb, nfs=nfs)
+    sentence = network_sentence(found, NAMES, 1e9)
+    assert sentence.startswith(said) and bool(sentence) == bool(said)
+    assert network_sentence(found, NAMES, None) == ""
+
+
+def test_the_speed_is_that_of_the_adapter_to_the_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(network.sys, "platform", "linux")
+    assert network.adapter_bps("127.0.0.1") is None
+    monkeypatch.setattr(network, "_interface_with", lambda own: {"127.0.0.1": "eth7"}[own])
+    (tmp_path / "eth7/device").mkdir(parents=True)
+    (tmp_path / "eth7/speed").write_text("2500\n")
+    assert network.adapter_bps("127.0.0.1", tmp_path) == 2.5e9
+    (tmp_path / "eth7/speed").write_text("-1\n")
+    assert network.adapter_bps("127.0.0.1", tmp_path) is None
