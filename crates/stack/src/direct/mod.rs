@@ -13,7 +13,6 @@ mod answerer;
 mod caller;
 mod calls;
 mod connection;
-pub(crate) mod counts;
 mod multiplexed;
 mod names;
 mod parts;
@@ -27,7 +26,7 @@ pub use station::Station;
 
 use crate::carrier::CarrierFacts;
 
-type Common = crate::ipx::Common<counts::Counts>;
+type Common = crate::ipx::Common<crate::ipx::SessionCounts>;
 
 /// Capabilities of sessions in a framing: one packet per message, and no raw data, whose messages have no header
 /// for the numbers.

@@ -12,6 +12,7 @@ mod interface;
 mod output;
 mod round_trip;
 mod segment;
+mod session_counts;
 
 pub(crate) use common::Common;
 pub(crate) use counts::Counts;
@@ -19,3 +20,4 @@ pub(crate) use discovery::Found;
 pub(crate) use exchange::Exchange;
 pub(crate) use interface::{Advertised, Interface, Packet};
 pub(crate) use output::{Output, Place};
+pub(crate) use session_counts::SessionCounts;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Mac};
 use lanlab_wire::nbf::value;
-use lanlab_wire::netbios_name::{Name, suffix};
+use lanlab_wire::netbios_name::Name;
 
 use super::LONGEST_MESSAGE;
 use super::output::Output;
@@ -16,7 +16,7 @@ use crate::carrier::{
     Stray, Why,
 };
 use crate::llc;
-use crate::netbios::{Correlators, Names, Outcome, QueryPace};
+use crate::netbios::{self, Correlators, Names, Outcome, QueryPace};
 use crate::profile::Profile;
 use crate::spare::keep;
 
@@ -131,10 +131,7 @@ impl Carrier for Station {
     }
 
     fn server(name: &str) -> Result<Peer, BadPeer> {
-        Name::new(name, suffix::SERVER).map(Peer::Name).map_err(|error| BadPeer {
-            message: format!("`{name}` is no NetBIOS name: {error}"),
-            hint: "a name has 1 to 15 characters of ASCII",
-        })
+        netbios::server(name)
     }
 
     fn readiness(&self) -> Readiness {

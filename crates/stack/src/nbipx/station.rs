@@ -15,8 +15,7 @@ use crate::carrier::{
     StationConfig, Stray, Why,
 };
 use crate::ipx::{Advertised, Interface};
-use crate::nbf;
-use crate::netbios::{Correlators, LONGEST_MESSAGE, Names, QueryPace};
+use crate::netbios::{self, Correlators, LONGEST_MESSAGE, Names, QueryPace};
 use crate::profile::Profile;
 
 #[derive(Debug)]
@@ -66,7 +65,7 @@ impl Carrier for Station {
     }
 
     fn server(name: &str) -> Result<Peer, BadPeer> {
-        nbf::Station::server(name)
+        netbios::server(name)
     }
 
     fn segment(&self) -> Option<SegmentFacts> {

@@ -7,9 +7,9 @@ mod calls;
 mod names;
 
 use lanlab_wire::ethernet::Mac;
-use lanlab_wire::netbios_name::Name;
+use lanlab_wire::netbios_name::{Name, suffix};
 
-use crate::carrier::CarrierFacts;
+use crate::carrier::{BadPeer, CarrierFacts, Peer};
 use crate::profile::Profile;
 
 pub(crate) use calls::{NameCall, Unanswered};
@@ -22,6 +22,14 @@ pub(crate) const FACTS: CarrierFacts = CarrierFacts {
     keeps_raw: true,
     is_one_at_a_time: false,
 };
+
+/// The address of the file server with this name.
+pub(crate) fn server(name: &str) -> Result<Peer, BadPeer> {
+    Name::new(name, suffix::SERVER).map(Peer::Name).map_err(|error| BadPeer {
+        message: format!("`{name}` is no NetBIOS name: {error}"),
+        hint: "a name has 1 to 15 characters of ASCII",
+    })
+}
 
 /// Numbers that replies repeat; never zero, except for carriers that match replies by name.
 #[derive(Debug)]

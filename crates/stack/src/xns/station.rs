@@ -15,8 +15,7 @@ use crate::carrier::{
     BadPeer, Carrier, Count, Event, NotSent, Peer, Readiness, SessionId, SessionIds, StationConfig,
     Stray, Why,
 };
-use crate::nbf;
-use crate::netbios::LONGEST_MESSAGE;
+use crate::netbios::{self, LONGEST_MESSAGE};
 use crate::profile::Profile;
 
 /// Range above the first dynamic socket from which a station picks its first one.
@@ -71,7 +70,7 @@ impl Carrier for Station {
     fn server(name: &str) -> Result<Peer, BadPeer> {
         match address_of(name) {
             Some(address) => Ok(Peer::Ipx(address)),
-            None => nbf::Station::server(name),
+            None => netbios::server(name),
         }
     }
 

@@ -22,14 +22,13 @@ use crate::carrier::{
     BadPeer, Carrier, Count, Event, NotSent, Peer, Readiness, SegmentFacts, SessionId, SessionIds,
     StationConfig, Stray, Why,
 };
-use crate::direct::counts::Counts;
-use crate::ipx::{Advertised, Interface};
+use crate::ipx::{Advertised, Interface, SessionCounts};
 use crate::ncp::ECHO_SOCKET;
 use crate::responders::{may_answer_on_ipx, may_echo_on_ipx};
 use answerer::Answerer;
 use caller::Caller;
 
-type Common = crate::ipx::Common<Counts>;
+type Common = crate::ipx::Common<SessionCounts>;
 
 /// Range above the first dynamic socket from which a station picks its first one; even, as each session uses two.
 const SOCKETS_AWAY: u64 = 0x2000;

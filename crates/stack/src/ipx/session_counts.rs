@@ -1,9 +1,9 @@
-//! Session counters of a station.
+//! Session counters of a station whose messages lie straight in IPX packets.
 
 use crate::counts::counts;
 
 counts! {
-    pub(crate) struct Counts {
+    pub(crate) struct SessionCounts {
         requests_sent: "information_sent",
         sent_again: "information_sent_again",
         answered_again: "answered_again",
