@@ -31,12 +31,12 @@ def test_a_number_of_a_report_that_no_test_can_have_is_refused(number: float) ->
 
 
 @pytest.mark.parametrize("text", NO_VALUES)
-def test_a_name_of_a_run_that_is_no_json_is_nobodys(text: str) -> None:
+def test_a_run_name_that_is_not_json_has_no_owner(text: str) -> None:
     assert id_of_name("x", [("a", text), ("b", '{"name": "x"}')]) == "b"
 
 
 @pytest.mark.parametrize("text", NO_VALUES)
-def test_a_parameter_of_the_command_line_that_is_no_number_is_a_text(text: str) -> None:
+def test_a_command_line_parameter_that_is_not_a_number_is_a_text(text: str) -> None:
     assert _value(text) == text
 
 

@@ -41,9 +41,7 @@ def test_a_program_gets_all_that_is_written() -> None:
         ("while head -c 4096 >/dev/null; do sleep 0.05; done", 0.5, 5.0),
     ],
 )
-def test_what_is_not_taken_has_an_end(
-    script: str, within_s: float, stalled_s: float | None
-) -> None:
+def test_unread_output_times_out(script: str, within_s: float, stalled_s: float | None) -> None:
     process = program(script)
     assert process.stdin is not None
     began = time.monotonic()
@@ -62,7 +60,7 @@ def test_a_reader_that_is_gone_is_an_error() -> None:
     ended(process)
 
 
-def test_of_a_long_output_the_end_is_kept() -> None:
+def test_the_end_of_a_long_output_is_kept() -> None:
     process = program("head -c 5000000 /dev/zero | tr '\\0' x; echo; echo last; echo")
     assert process.stdout is not None
     tail = Tail(process.stdout, "test")

@@ -28,7 +28,7 @@ def test_the_table_has_the_services_of_the_engine() -> None:
     assert set(known) == {one.engine_name for one in SERVICES.values()}
 
 
-def test_what_servers_serve_is_in_the_table() -> None:
+def test_every_served_service_is_in_the_table() -> None:
     assert {name for server in SERVERS.values() for name in server.services} <= set(SERVICES)
 
 
@@ -72,7 +72,7 @@ def test_a_service_that_a_workload_does_not_have_is_refused_with_those_that_it_h
         WORKLOADS["copy"].Parameters.model_validate({"service": "memory"})
 
 
-def test_a_new_password_is_another_each_time_and_fits_what_lm_can_hold() -> None:
+def test_new_passwords_differ_and_fit_lan_manager() -> None:
     for service in SERVICES.values():
         one, other = service.new_password(), service.new_password()
         assert one != other

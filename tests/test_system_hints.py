@@ -29,7 +29,7 @@ def test_each_cause_has_its_own_hint_and_no_others(number: int) -> None:
 @pytest.mark.parametrize(
     "error", [OSError(errno.EBUSY, "busy"), OSError(), ValueError("a zero in it"), KeyError()]
 )
-def test_a_cause_that_is_not_known_has_only_what_helps_always(error: Exception) -> None:
+def test_an_unknown_cause_has_only_the_general_hint(error: Exception) -> None:
     assert system_hint(error, "name another") == "name another"
 
 
@@ -48,7 +48,7 @@ def _readers() -> dict[str, Callable[[Path], object]]:
         ("long", "shorten its name", "path is right"),
     ],
 )
-def test_hints_are_of_what_was_met(
+def test_hints_match_the_observed_cause(
     tmp_path: Path, name: str, kind: str, hint: str, not_hint: str
 ) -> None:
     path = tmp_path / ("x" * 300 if kind == "long" else "a")

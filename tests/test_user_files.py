@@ -54,7 +54,7 @@ def test_a_device_is_refused(device: str) -> None:
 
 
 @unix_only
-def test_what_would_make_a_reader_wait_is_refused(tmp_path: Path) -> None:
+def test_files_that_would_block_a_reader_are_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     assert "found a FIFO" in refusal(tmp_path / "fifo").message
     (tmp_path / "link").symlink_to("fifo")
@@ -73,12 +73,12 @@ def test_what_would_make_a_reader_wait_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["no\0name", 300 * "x", "missing"])
-def test_a_name_that_cannot_be_is_refused(tmp_path: Path, name: str) -> None:
+def test_an_impossible_file_name_is_refused(tmp_path: Path, name: str) -> None:
     refusal(tmp_path / name)
 
 
 @pytest.mark.skipif(not Path("/proc/kallsyms").exists(), reason="no such file of the kernel here")
-def test_a_file_that_says_it_is_empty_is_bounded_as_well() -> None:
+def test_a_file_of_reported_size_zero_is_bounded_too() -> None:
     path = Path("/proc/kallsyms")
     assert path.stat().st_size == 0
     assert "allowed: at most 100" in refusal(path).message

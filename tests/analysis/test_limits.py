@@ -110,7 +110,7 @@ def test_the_largest_udp_message_goes_in_fragments() -> None:
     assert udp_wire_bytes(65_507, 6) == 45 * (40 + 8 + 1448 + 38) + (40 + 8 + 355 + 38)
 
 
-def test_fragments_that_fill_their_frames_have_no_empty_one_after_them() -> None:
+def test_full_fragments_are_not_followed_by_an_empty_one() -> None:
     assert udp_wire_bytes(2952, 4) == 2 * 1538
 
 

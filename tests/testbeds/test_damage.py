@@ -26,7 +26,7 @@ def on(bed: Bed, host: int, *command: str) -> None:
 
 
 @pytest.mark.parametrize("link", ["unshaped", "10M", "10M:switch", "10M+tbf", "1G:switch"])
-def test_a_testbed_is_whole_for_as_long_as_nobody_touches_it(open_bed: Open, link: str) -> None:
+def test_an_untouched_testbed_stays_undamaged(open_bed: Open, link: str) -> None:
     bed = open_bed("virtual", 2, link)
     on(bed, 0, "cat", "/proc/net/dev")
     bed.counters()
@@ -83,7 +83,7 @@ def test_an_ended_holder_is_reported_before_its_consequences(open_bed: Open) -> 
     assert bed.damage() == "host1: the process that held its network has ended"
 
 
-def test_an_interface_that_came_later_is_no_interruption() -> None:
+def test_an_interface_added_later_is_no_damage() -> None:
     assert interruption_of({"host0": {"eth0": 2}}, {"host0": {"eth0": 2, "eth1": 5}}) is None
     assert interruption_of({"host0": {"eth0": 2}}, {"host0": {}}) is None
 

@@ -94,9 +94,7 @@ def routed(lan: SshLan, mtu_bytes: int) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("family", ["ipv4", "ipv6"])
-def test_a_path_that_carries_what_its_interfaces_take_is_no_matter(
-    lan: SshLan, family: AddressFamily
-) -> None:
+def test_a_path_that_carries_full_packets_gives_no_note(lan: SshLan, family: AddressFamily) -> None:
     _, err, path = streamed(lan, family=family)
     assert path["interface_mtu_bytes"] == 1500
     assert path["there"] == path["back"] == bounds(1500)

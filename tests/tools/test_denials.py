@@ -60,12 +60,12 @@ def denials() -> list[tuple[str, str]]:
     return found
 
 
-def test_pages_deny_something() -> None:
+def test_some_pages_deny_capabilities() -> None:
     assert {page for page, _ in denials()} == {"limits.md"}
 
 
 @pytest.mark.parametrize(("page", "item"), denials())
-def test_what_a_page_denies_is_not_there(page: str, item: str) -> None:
+def test_capabilities_denied_by_a_page_do_not_exist(page: str, item: str) -> None:
     known = [is_there for words, is_there in IS_THERE.items() if re.search(words, item)]
     assert known, f"{page} denies `{item}`: say in this file how to see that"
     assert not any(is_there() for is_there in known), f"{page} denies `{item}`, which is there"
@@ -75,7 +75,7 @@ def test_what_a_page_denies_is_not_there(page: str, item: str) -> None:
     "item",
     ["links with delay or loss", "a simulator", "latency under load", "many client hosts at once"],
 )
-def test_what_is_there_could_not_be_denied(item: str) -> None:
+def test_existing_capabilities_are_not_denied(item: str) -> None:
     assert any(is_there() for words, is_there in IS_THERE.items() if re.search(words, item))
 
 

@@ -65,7 +65,7 @@ def test_digits_of_other_scripts_are_refused(name: str, pattern: str, digit: str
         ("10\u0661", "has other digits than 0 to 9"),
     ],
 )
-def test_what_is_wrong_with_a_quantity_is_reported(text: str, problem: str) -> None:
+def test_invalid_quantities_are_reported_with_the_problem(text: str, problem: str) -> None:
     for read in (parse_rate_bps, parse_size_bytes, parse_time_s):
         with pytest.raises(UsageError) as raised:
             read(text)

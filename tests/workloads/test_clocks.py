@@ -116,7 +116,7 @@ def test_one_clock_has_no_error_and_keeps_what_was_measured() -> None:
     }
 
 
-def test_a_clock_that_split_has_the_offset_as_its_error() -> None:
+def test_diverged_clocks_have_the_offset_as_their_error() -> None:
     assert clock_record(clocks(0, 0), clocks(0, 9_000))["bound_ns"] == 9_100
 
 

@@ -106,7 +106,7 @@ def test_files_of_a_medium_are_read_or_written(
     assert kept == []
 
 
-def test_a_user_s_own_server_keeps_what_is_the_user_s(pair: Pair, tmp_path: Path) -> None:
+def test_the_users_files_stay_at_the_users_server(pair: Pair, tmp_path: Path) -> None:
     mine = tmp_path / "mine"
     (mine / "lanlab-photos").mkdir(parents=True)
     (mine / "lanlab-photos/f000000.dat").write_text("precious")

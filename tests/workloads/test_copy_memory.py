@@ -29,7 +29,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 @pytest.mark.parametrize("service", ["directory", "ftp", "smb"])
 @pytest.mark.parametrize("direction", ["upload", "download"])
 @pytest.mark.parametrize("medium", ["disk", "tmpfs"])
-def test_each_trial_tells_what_was_made_ready(
+def test_each_trial_records_its_preparation(
     pair: Pair, service: str, direction: str, medium: str
 ) -> None:
     for _ in range(2):

@@ -53,7 +53,7 @@ def with_requests(
     return perform_between(workload("stream"), condition, ends[0], ends[1], 0.05)
 
 
-def test_the_record_of_a_trial_tells_how_it_began(pair: Pair) -> None:
+def test_a_trial_record_states_how_the_trial_began(pair: Pair) -> None:
     trial = pair.trial("stream", messages=10, rate_messages_per_s=1000)
     setup = trial.exchange.setup
     requests = setup["requests"]

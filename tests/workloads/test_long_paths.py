@@ -45,7 +45,7 @@ def check_echo(pair: Pair, delay_s: float, **amount: Any) -> None:
 
 
 @pytest.mark.figures
-def test_a_stream_and_an_echo_over_a_satellite_are_what_they_are() -> None:
+def test_a_stream_and_an_echo_over_a_satellite_are_measured_correctly() -> None:
     with opened("300ms") as pair:
         check_stream(pair, 0.5)
         check_echo(pair, 0.3, requests=1)
@@ -70,7 +70,7 @@ def test_tcp_is_set_up_and_ends_on_a_path_that_is_longer_than_the_idle_time_out(
         check_echo(pair, 0.3, transport="tcp", requests=3)
 
 
-def test_waits_are_those_of_a_lan_where_the_path_is_one() -> None:
+def test_on_a_lan_path_the_lan_timeouts_apply() -> None:
     with opened_pair() as pair:
         outcome = pair.exchange("echo", requests=1, message_size_bytes=64)
     request = outcome.setup["requests"]["requester"]

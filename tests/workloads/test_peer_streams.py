@@ -67,7 +67,7 @@ def failed(pair: Pair, peer: str, **given: Any) -> LabError:
     return outcome.error
 
 
-def test_what_a_peers_tcp_acknowledged_is_what_its_program_read(pair: Pair) -> None:
+def test_bytes_acknowledged_by_a_peer_equal_those_its_program_read(pair: Pair) -> None:
     with listening(discard) as program:
         outcome, metrics = measured(pair, program.tcp, flows=2)
 

@@ -203,7 +203,7 @@ def test_cpu_time_is_counted_for_each_message_and_gigabyte_that_arrived() -> Non
     assert found["receiver_cpu_s_per_gb"] == pytest.approx(0.008 / (800 * 500 / 1e9))
 
 
-def test_an_engine_that_does_not_know_its_cpu_time_has_none() -> None:
+def test_an_engine_without_cpu_times_reports_none() -> None:
     found = metrics(how={"capabilities": {"thread_usage": False}})
     assert not [key for key in found if "cpu" in key and key != "interrupt_cpu_s"]
 

@@ -118,7 +118,7 @@ def test_every_outcome_has_a_sentence(found: Compared, said: str, study: Study) 
     assert re.fullmatch(said, sentence(study, found)), sentence(study, found)
 
 
-def test_how_a_metric_differs_over_conditions_is_reported_before_each(study: Study) -> None:
+def test_the_overall_difference_of_a_metric_precedes_each_condition(study: Study) -> None:
     gains = (1.05, 1.12, 1.2)
     found = [one(TEN, tuple(gain * value for value in TEN)) for gain in gains]
     even = one(TEN, (100e6, 102e6, 101e6, 103e6))

@@ -47,7 +47,7 @@ def test_an_unknown_service_or_server_is_named(served: Path) -> None:
     assert "nginx" in str(error.hint)
 
 
-def test_a_server_that_serves_something_else_says_what(served: Path, nginx: str) -> None:
+def test_a_server_of_other_services_names_them(served: Path, nginx: str) -> None:
     assert refused(served, "smb", server=nginx).message == (
         "server `nginx`: found smb; allowed: webdav, webdavs"
     )
