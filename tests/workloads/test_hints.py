@@ -106,6 +106,7 @@ TABLE = (
     Shown("accepts no more sessions now", FTP, says(b"421 Too many connections"), WRONG),
     Shown("no more sessions", FTP, says(b"220 x", b"331 x", b"421 Too many"), WRONG),
     Shown("check the user name and the password", FTP, WRONG, PLAIN_FTP),
+    Shown("log in as `anonymous`", FTP, says(b"220 x", b"331 x", b"530 anonymous only"), WRONG),
     Shown("requires TLS for logins", FTP, PLAIN_FTP, WRONG),
     Shown(
         "name a user, as in `ftp",
@@ -209,7 +210,7 @@ OTHERS = {
     "write the file again": "an NFS server has lost what it had not written to disk",
     "name one, as `/export`": "NFS, and the URL names no export",
     "the server may want a port below": "a mount is refused, and our port is above 1023",
-    "check that the export allows": "a mount is refused, and our port is below 1024",
+    "check the path of the export": "a mount is refused, and our port is below 1024",
     "check that an NFSv3 server": "the portmapper knows no NFS 3",
     "raw frames need the rights": "the system allows no raw frames",
     "enable the interface": "the interface of raw frames is down",
