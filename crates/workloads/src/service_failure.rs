@@ -58,7 +58,7 @@ mod tests {
             (failure.code, failure.hint.unwrap_or_default())
         };
         for (class, code, hint) in [
-            (Class::Refused, "refused", "whether the server runs"),
+            (Class::Refused, "refused", "that the server runs"),
             (Class::Unreachable, "unreachable", "whether the address is right"),
             (Class::TimedOut, "timed_out", "`--timeout`"),
             (Class::Reset, "reset", "overloaded or was ended"),
@@ -66,7 +66,7 @@ mod tests {
             (Class::Certificate, "certificate", "`--trust FILE`"),
             (Class::Missing, "missing", ""),
             (Class::Exists, "exists", ""),
-            (Class::Denied, "denied", "what the user may do there"),
+            (Class::Denied, "denied", "permissions there"),
             (Class::NoSpace, "no_space", "make room"),
             (Class::Name, "name", "rename the file"),
             (Class::Unsupported, "unsupported", ""),
