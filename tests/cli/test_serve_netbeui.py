@@ -157,4 +157,4 @@ def test_serving_without_root_states_what_is_needed(
         check=False,
     )
     assert (said.returncode, said.stdout) == (2, ""), said.stderr
-    assert "rights of root" in said.stderr
+    assert "needs root" in said.stderr
