@@ -24,7 +24,7 @@ def ended(process: subprocess.Popen[bytes]) -> None:
             pipe.close()
 
 
-def test_a_program_gets_all_that_is_written() -> None:
+def test_a_program_receives_all_written_data() -> None:
     process = program("wc -c")
     assert process.stdin is not None and process.stdout is not None
     write_within(process.stdin, b"x" * 1_000_000, 10.0)
@@ -51,7 +51,7 @@ def test_unread_output_times_out(script: str, within_s: float, stalled_s: float 
     ended(process)
 
 
-def test_a_reader_that_is_gone_is_an_error() -> None:
+def test_a_vanished_reader_is_an_error() -> None:
     process = program("exec <&-; exec sleep 60")
     assert process.stdin is not None
     with pytest.raises(BrokenPipeError):

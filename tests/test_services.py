@@ -66,7 +66,7 @@ def test_a_service_that_no_link_carries_is_refused_with_one() -> None:
         Endpoints({"service": "memory"}).check_link("1G")
 
 
-def test_a_service_that_a_workload_does_not_have_is_refused_with_those_that_it_has() -> None:
+def test_an_unsupported_service_is_refused_with_the_supported_ones() -> None:
     WORKLOADS["stations"].Parameters.model_validate({"service": "memory"})
     with pytest.raises(ValidationError, match="found `memory`; allowed: directory, ftp, "):
         WORKLOADS["copy"].Parameters.model_validate({"service": "memory"})
@@ -106,7 +106,7 @@ def test_a_new_carrier_needs_only_a_row(monkeypatch: pytest.MonkeyPatch) -> None
     assert found.parameters["service"] == "smb1+toy"
 
 
-def test_the_carriers_of_the_table_are_those_of_the_engine() -> None:
+def test_the_table_lists_the_carriers_of_the_engine() -> None:
     schema = json.loads(files("lanlab.engine").joinpath("schema.json").read_text())
     assert [each["const"] for each in schema["$defs"]["Carrier"]["oneOf"]] == list(CARRIERS)
 

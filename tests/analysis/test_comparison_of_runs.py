@@ -126,7 +126,7 @@ def test_few_close_or_unrelated_runs_give_no_spread(
     assert {one.basis for one in few} == {"single"}
 
 
-def test_versions_are_kept_apart_in_the_spread_between_runs(manford: PlannedRun) -> None:
+def test_the_spread_between_runs_is_computed_for_each_version(manford: PlannedRun) -> None:
     others = []
     for place in range(14):
         run, trials = at(manford, place, (1.0 + 0.01 * (place // 2 % 2)) * (1 + place % 2))
@@ -194,7 +194,7 @@ def test_the_spread_between_runs_decides(manford: PlannedRun) -> None:
     assert {one.unit for one in found} == {"run"}
 
 
-def test_runs_of_one_side_after_the_other_claim_nothing(manford: PlannedRun) -> None:
+def test_unalternated_runs_claim_no_difference(manford: PlannedRun) -> None:
     a = Side("before", tuple(at(manford, m, 1 + 0.001 * m) for m in range(3)))
     b = Side("after", tuple(at(manford, m, 1.2 + 0.001 * m) for m in range(3, 6)))
 

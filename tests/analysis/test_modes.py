@@ -37,7 +37,7 @@ def test_different_modes_are_counted_most_frequent_first() -> None:
     assert found == "2 trials: io single, receive poll; 1 trial: io batch, receive poll"
 
 
-def test_failed_trials_and_those_of_other_programs_have_no_modes() -> None:
+def test_failed_trials_and_trials_of_other_programs_have_no_modes() -> None:
     failed = replace(polled(None), status="failed")
     foreign = trial({"output": "text"}, {})
     assert modes_of(foreign) is None

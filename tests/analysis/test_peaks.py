@@ -104,7 +104,7 @@ def test_a_peak_is_not_below_a_measured_throughput() -> None:
     assert peak_of(rising) == pytest.approx((225, 260))
 
 
-def test_there_is_no_peak_where_throughput_rises_as_the_load_does() -> None:
+def test_throughput_that_rises_with_load_has_no_peak() -> None:
     for rise in (100.0, 150.0):
         assert peak_of([(100.0, 100.0), (300.0, 240.0), (400.0, 240.0 + rise)]) is None
     assert peak_of([(100.0, 100.0), (300.0, 240.0), (400.0, 330.0)]) is not None

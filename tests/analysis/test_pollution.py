@@ -274,7 +274,7 @@ def test_drops_explained_by_the_trial_are_results() -> None:
     assert judge(both(), {}, HOSTS).unknown == ()
 
 
-def test_a_calendar_clock_that_is_set_is_found_in_both_directions() -> None:
+def test_a_step_of_the_calendar_clock_is_detected_in_both_directions() -> None:
     assert codes(of(both(clock_step_ns=-200_000_000))) == ["clock_step"]
     assert codes(of(both(clock_step_ns=200_000_000))) == ["clock_step"]
     assert codes(of(both(clock_step_ns=2_000_000))) == []

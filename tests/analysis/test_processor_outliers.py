@@ -53,7 +53,9 @@ def test_a_first_trial_with_twice_the_processor_time_is_named() -> None:
         [0.9, 0.0, 0.0, 0.0],
     ],
 )
-def test_less_than_twice_or_too_few_others_is_none(values: list[float | None]) -> None:
+def test_values_below_twice_the_others_or_with_too_few_others_are_not_outliers(
+    values: list[float | None],
+) -> None:
     assert processor_outliers(numbered(values)) == ()
 
 

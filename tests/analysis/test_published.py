@@ -91,7 +91,7 @@ def test_a_share_of_an_unlimited_link_has_no_counterpart() -> None:
     assert (found.ours, found.how) == (None, "this link has no rate of its own")
 
 
-def test_known_mistakes_are_compared_with_nothing(manford: PlannedRun) -> None:
+def test_known_wrong_values_are_not_compared(manford: PlannedRun) -> None:
     sent = {"ip_version": 6, "message_size_bytes": 384}
     summary = next(one for one in goodputs(manford) if one.factors == sent)
     known = {point.value.id for point in points_for(summary, manford.published)}

@@ -117,7 +117,7 @@ def compared_as(worse: Mapping[tuple[str, str], bool], rank: Mapping[str, float]
     }  # fmt: skip
 
 
-def test_a_level_is_placed_behind_only_if_every_pair_is_shown_to_differ() -> None:
+def test_a_level_ranks_lower_only_if_every_pair_is_shown_to_differ() -> None:
     """A noisy level that equals the best one was placed with a slower one, as only the group right
     before it was looked at."""
     rank = {"best": 0.0, "slower": 0.05, "noisy": 0.06}

@@ -70,7 +70,7 @@ def test_every_step_is_kept_in_order(quick: PlannedRun) -> None:
     assert list(end_of(quick).steps) == quick.of(SEARCH)
 
 
-def test_a_capacity_that_drifts_is_said_in_sentence_table_and_json(
+def test_a_drifting_capacity_is_reported_in_sentence_table_and_json(
     quick: PlannedRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steady = (0.01, -0.02, 0.015, -0.01, 0.02, -0.015, 0.01, -0.01, 0.0, 0.01)

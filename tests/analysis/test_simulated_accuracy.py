@@ -75,7 +75,7 @@ def test_bounds_are_excluded_from_counts() -> None:
     assert counts([bound]) == (0, 0, 0, 0)
 
 
-def test_the_end_of_a_range_is_read_off_at_its_size() -> None:
+def test_range_ends_are_compared_at_their_message_size() -> None:
     study = load_study("manford-kolahi")
     cells = [
         cell(27e6, transport="udp", os="vista", ip_version=4, message_size_bytes=128),

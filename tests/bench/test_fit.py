@@ -120,7 +120,7 @@ def test_a_fit_recovers_known_costs_and_predicts_what_was_held_out(folder: Path)
     assert (folder / "machines.toml").read_text() == written
 
 
-def test_a_value_that_is_held_out_for_a_while_is_predicted(folder: Path) -> None:
+def test_a_temporarily_held_out_value_is_predicted(folder: Path) -> None:
     """By numbers that rest on others; what was fitted to it alone is as of the other machine. The
     prediction is written down, and no number changes."""
     other = '\n[[machine]]\nid = "other"\ntitle = ""\nlike = "pc"\n\n[machine.numbers]\n'

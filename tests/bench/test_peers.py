@@ -84,7 +84,7 @@ def frame(payload: int, ip_version: int) -> bytes:
 
 @pytest.mark.parametrize("ip_version", [4, 6])
 @pytest.mark.parametrize("payload", [0, 64, 500])
-def test_the_payload_is_read_off_the_frame(payload: int, ip_version: int) -> None:
+def test_the_payload_follows_from_the_frame(payload: int, ip_version: int) -> None:
     assert wire.payload_bytes(frame(payload, ip_version)[:96]) == payload
 
 

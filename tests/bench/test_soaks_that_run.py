@@ -150,7 +150,7 @@ def run_soak(*arguments: str, **environment: str) -> subprocess.CompletedProcess
 # Memory is judged from a hundred trials on; all else is from the first.
 @pytest.mark.parametrize("trials", [30, pytest.param(120, marks=pytest.mark.long)])
 @needs_proc
-def test_a_soak_finds_nothing_names_what_failed_and_leaves_what_it_was_asked_for(
+def test_a_soak_passes_names_failures_and_leaves_only_its_results(
     tmp_path: Path, trials: int
 ) -> None:
     done = run_soak(

@@ -120,7 +120,7 @@ def test_a_stall_is_reported_with_the_waiting_side(
         pytest.param("s3", signal.SIGTERM, marks=pytest.mark.long),
     ],
 )
-def test_a_copy_that_is_ended_leaves_nothing_at_the_server(
+def test_a_terminated_copy_leaves_nothing_at_the_server(
     folder: Path, engine: Engine, root: Path, service: str, number: signal.Signals
 ) -> None:
     with (

@@ -67,7 +67,7 @@ def test_on_a_terminal_it_asks_first(
     assert len(runs(lanlab)) == (0 if answer else 1)
 
 
-def test_a_run_that_is_being_executed_is_refused(lanlab: Lanlab) -> None:
+def test_a_running_run_is_refused(lanlab: Lanlab) -> None:
     for _ in range(2):
         assert lanlab("stream", *QUICK).code == 0
     first, second = runs(lanlab)

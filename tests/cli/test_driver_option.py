@@ -163,7 +163,7 @@ def test_options_unsupported_by_a_driver_are_refused_before_the_run(
     assert [path.name for path in folder.iterdir()] == ["small.toml"]
 
 
-def test_a_driver_that_is_not_installed_is_refused_before_the_run(
+def test_a_missing_driver_is_refused_before_the_run(
     lanlab: Lanlab, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(folder))

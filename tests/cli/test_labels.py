@@ -60,7 +60,7 @@ def test_a_run_is_found_by_its_name(lanlab: Lanlab) -> None:
     ]
 
 
-def test_labels_are_taken_back(lanlab: Lanlab) -> None:
+def test_labels_are_removed(lanlab: Lanlab) -> None:
     one, _ = store_runs()
     lanlab("runs", "--note", one, "wrong")
     lanlab("runs", "--tag", one, "old")

@@ -81,7 +81,7 @@ def levels_of(said: Said) -> set[str]:
     return {level["level"] for one in found for group in one["groups"] for level in group}
 
 
-def test_the_only_share_and_bucket_are_taken(lanlab: Lanlab, engine: Engine, root: Path) -> None:
+def test_the_only_share_and_bucket_are_used(lanlab: Lanlab, engine: Engine, root: Path) -> None:
     (root.parent / "bucket").mkdir()
     with (
         Served(engine, "smb", root) as (smb, _),
@@ -123,7 +123,7 @@ def test_password_files_are_for_one_service_each(
     assert said.code == 2 and error in said.err, said
 
 
-def test_bad_targets_are_left_out_with_their_reasons_while_another_goes_on(
+def test_bad_targets_are_skipped_with_reasons_while_others_are_measured(
     lanlab: Lanlab, engine: Engine, root: Path
 ) -> None:
     with (

@@ -90,7 +90,7 @@ def test_an_invalid_dataset_description_is_named(
         assert "hint: " in err
 
 
-def test_a_path_that_is_no_directory_is_reported(lanlab: Lanlab, folder: Path) -> None:
+def test_a_path_that_is_not_a_directory_is_reported(lanlab: Lanlab, folder: Path) -> None:
     (folder / "file").write_text("1")
     for name, found in (
         ("file", "found a file; allowed: a directory"),

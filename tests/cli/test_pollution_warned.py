@@ -40,7 +40,7 @@ def test_one_line_counts_the_disturbed_trials(lanlab: Lanlab) -> None:
 
 
 @pytest.mark.usefixtures("_busy")
-def test_asked_for_each_trial_has_a_warning_of_its_own(lanlab: Lanlab) -> None:
+def test_verbose_output_has_a_warning_for_each_trial(lanlab: Lanlab) -> None:
     said = lanlab("stream", *QUICK, "--trials", "2", "-v")
 
     warnings = [line for line in said.err.splitlines() if line.startswith("warning")]

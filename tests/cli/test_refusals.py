@@ -125,7 +125,7 @@ def test_an_unknown_figure_is_refused_before_the_run(lanlab: Lanlab, folder: Pat
     assert [path.name for path in folder.iterdir()] == ["small.toml"]
 
 
-def test_a_tool_that_is_missing_is_named_with_its_package(
+def test_a_missing_tool_is_named_with_its_package(
     lanlab: Lanlab, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tools = folder / "tools"

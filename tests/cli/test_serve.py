@@ -77,7 +77,7 @@ def test_a_server_that_requires_signatures_refuses_dialects_without_them(
         assert "speaks none of the dialects `LANMAN1.0`" in done.stderr
 
 
-def test_signatures_are_required_only_where_there_are_some(target: Path, lanlab: Lanlab) -> None:
+def test_signing_can_be_required_only_of_services_that_sign(target: Path, lanlab: Lanlab) -> None:
     refused = lanlab("serve", str(target), "--service", "sftp", "--require-signing")
     assert refused.code == 2
     assert "--require-signing works only with service `smb1`; found service `sftp`" in refused.err

@@ -79,7 +79,7 @@ def test_of_a_client_without_a_protocol_it_says_what_this_end_knows() -> None:
     assert client_text(gone).endswith("40001  the client reset its connection")
 
 
-def test_shares_of_those_that_were_served_at_once_are_told_at_the_end() -> None:
+def test_shares_of_concurrent_clients_are_reported_at_the_end() -> None:
     done = {"clients": 3, "refused": 1, "silent": 2, "elapsed_ns": 10**10, "moved_bytes": 4_000_000}
     together = {"time_ns": 1_500_000_000, "bytes": [1_000_000, 3_000_000]}
     assert done_text({**done, "together": together}) == (

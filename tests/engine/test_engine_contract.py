@@ -341,7 +341,7 @@ def test_every_request_that_a_workload_builds_is_valid(parameters: FlowParameter
     ],
     ids=lambda request: str(request["type"]),
 )
-def test_schema_and_engine_refuse_the_same(request_: Line) -> None:
+def test_schema_and_engine_refuse_the_same_requests(request_: Line) -> None:
     if "session" in request_:
         # Valid by the schema, refused all the same: nothing is to be measured here.
         request_ = {**request_, "session": "no token"}

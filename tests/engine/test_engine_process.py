@@ -64,7 +64,7 @@ def test_another_version_of_the_messages_is_refused(tmp_path: Path, version: str
     ],
     ids=["ends", "ends with a word", "killed", "greets", "garbage", "a number"],
 )
-def test_a_program_that_is_no_engine_is_reported(tmp_path: Path, body: str, says: str) -> None:
+def test_a_program_that_is_not_an_engine_is_reported(tmp_path: Path, body: str, says: str) -> None:
     began = time.monotonic()
     with pytest.raises(EngineLost, match=re.escape(says)):
         Engine("host7", fake(tmp_path, body))
@@ -169,7 +169,7 @@ def test_a_description_names_this_machine(engine: Engine) -> None:
         assert "UdpInDatagrams" in facts["udp_counters"]
 
 
-def test_the_engine_named_by_the_environment_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_engine_named_by_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     here = engine_path()
     monkeypatch.setenv("LANLAB_ENGINE", here)
     assert engine_path() == here

@@ -149,7 +149,7 @@ def test_fewer_than_three_trials_have_no_interval() -> None:
     assert all((p.low is None) == (len(p.trials) < 3) for p in points)
 
 
-def test_the_table_of_a_chart_has_every_number_that_is_drawn() -> None:
+def test_the_table_of_a_chart_has_every_drawn_number() -> None:
     for chart in charts(synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)):
         rows = list(chart.rows())
         assert all(len(row) == len(chart.columns()) for row in rows)

@@ -107,7 +107,7 @@ def test_parts_of_a_stack_differ_by_pattern_too(sweep: SyntheticRun) -> None:
     assert len(patterns) == 2
 
 
-def test_the_dark_page_has_a_colour_for_every_one_that_is_drawn() -> None:
+def test_the_dark_page_has_a_colour_for_every_drawn_colour() -> None:
     css = (
         Path(build_figure.__code__.co_filename).parents[1] / "report/page/assets/report.css"
     ).read_text()
@@ -147,7 +147,7 @@ def test_a_metric_is_drawn_against_a_number_on_a_logarithmic_axis(fairness: Synt
     assert to_bytes(chart, "svg")
 
 
-def test_by_default_it_is_the_first_metric_and_the_first_factor_that_is_a_number() -> None:
+def test_a_figure_shows_the_first_metric_over_the_first_numeric_factor() -> None:
     synthetic = synthetic_run("manford-kolahi", link_rate_bps=100_000_000)
     figure = Figure(figure="against_factor", title="t", experiments=("throughput",))
     chart = drawn(synthetic, figure)

@@ -252,7 +252,7 @@ def test_paired_lines_are_distinguishable() -> None:
     assert len(limit.with_gaps()) == 6
 
 
-def test_the_table_of_a_drawing_has_the_trials_behind_a_printed_mean() -> None:
+def test_the_table_of_a_figure_counts_the_trials_of_a_published_mean() -> None:
     chart = figures_of("manford-kolahi")["text-goodput-bps"].chart
     at = chart.columns().index("trials")
     counts = {row[at] for row in chart.rows()}

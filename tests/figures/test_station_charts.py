@@ -102,7 +102,7 @@ def test_peak_throughput_is_drawn_beside_published_values(
     assert marks == {(0.0, 1.5), (1.0, 2.4)}
 
 
-def test_response_time_by_size_is_of_one_station_that_reads(
+def test_response_time_by_size_comes_from_one_reading_station(
     charts: dict[tuple[str, str], Chart],
 ) -> None:
     chart = of(charts, "against_factor")

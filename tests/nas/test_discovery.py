@@ -125,7 +125,7 @@ def test_exports_are_listed_without_their_groups() -> None:
 @pytest.mark.parametrize(
     "data", [b"", b"\0\0\0\1", b"\0\0\0\1\xff\xff\xff\xff", b"\0\0\0\1\0\0\0\2/"]
 )
-def test_a_list_of_exports_that_is_cut_off_is_refused(data: bytes) -> None:
+def test_a_truncated_export_list_is_refused(data: bytes) -> None:
     with pytest.raises(BadReply, match="cut off"):
         exports(data)
 

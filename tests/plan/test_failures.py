@@ -193,7 +193,7 @@ def test_a_hopeless_search_costs_five_trials() -> None:
     assert plan.search_results()["second"].goals[0].kind == "at_least_high"
 
 
-def test_a_search_that_is_refused_ends_at_once() -> None:
+def test_a_refused_search_ends_at_once() -> None:
     plan = Plan(two_searches(), "quick", 1)
     run_out(plan, lambda trial: ran(trial, status="failed", error=LASTING))
 

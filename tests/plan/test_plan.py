@@ -340,7 +340,7 @@ def test_ten_thousand_conditions_are_planned_in_reasonable_time() -> None:
 
 
 @pytest.mark.parametrize("name", RUNNABLE)
-def test_upcoming_trials_are_those_of_a_plan_without_failures(name: str) -> None:
+def test_upcoming_trials_assume_no_failures(name: str) -> None:
     """Of conditions; of a search the next trial alone is known. The last blocks are no more than
     guessed where conditions end early."""
     plan = Plan(load_study(name).study, "tiny", 3)

@@ -86,7 +86,7 @@ def test_without_a_goal_every_condition_gets_the_most() -> None:
     assert not trials(10, 10, 10, 10, 10, min=3, max=5).active
 
 
-def test_a_steady_condition_stops_after_the_least_and_no_sooner() -> None:
+def test_a_steady_condition_stops_after_the_minimum_of_trials() -> None:
     policy = {"min": 3, "max": 20, "relative_ci": 0.02}
     assert stopped_after(trials(**policy), [100.0, 100.1, 99.9] * 9) == LEAST_WITH_GOAL == 12
     assert stopped_after(trials(**{**policy, "min": 15}), [100.0, 100.1, 99.9] * 9) == 15

@@ -32,7 +32,7 @@ from lanlab.run.failures import cause_of, error_record, retry_helps
 from lanlab.testbeds.loopback import LoopbackTestbed
 
 
-def test_the_record_of_a_failed_trial_has_all_that_is_known(
+def test_the_record_of_a_failed_trial_has_all_known_facts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engines = NotedEngines(tmp_path)

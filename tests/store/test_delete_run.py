@@ -38,7 +38,7 @@ def test_deleting_a_run_removes_its_trials_and_series_only(where: str) -> None:
         assert store.trials(a_run().id) == []
 
 
-def test_a_run_that_is_being_executed_is_not_deleted(where: str) -> None:
+def test_a_running_run_is_not_deleted(where: str) -> None:
     filled(where)
     with open_store(where) as executing, open_store(where) as store:
         with executing.acquire_run(OTHER), pytest.raises(StoreError, match="still running"):

@@ -196,7 +196,7 @@ def test_a_record_of_another_shape_is_refused(spoilt: Callable[[str], Path], nam
 @pytest.mark.parametrize(
     "run_id", ["../../../etc/x", "a/b", "last", "", "-x", "a\u001b[2J", "x" * 300, "..", "a\0b"]
 )
-def test_a_run_with_an_id_that_is_no_file_name_is_refused(
+def test_a_run_whose_id_cannot_be_a_file_name_is_refused(
     spoilt: Callable[[str], Path], run_id: str
 ) -> None:
     path = spoilt("PRAGMA foreign_keys = OFF;")

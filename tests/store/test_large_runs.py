@@ -96,7 +96,7 @@ def test_many_trials_are_read_in_parts(tmp_path: Path, monkeypatch: pytest.Monke
         )
 
 
-def test_a_summary_is_kept_until_the_run_goes_on(where: str) -> None:
+def test_a_summary_is_kept_until_the_run_continues(where: str) -> None:
     with open_store(where) as store:
         store.create_run(a_run())
         store.keep_summary(a_run().id, {"trials": 0})

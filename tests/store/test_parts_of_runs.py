@@ -44,7 +44,7 @@ def test_a_part_of_a_run_has_exactly_the_requested_trials(where: str) -> None:
         assert store.trials("last", 6) == []
 
 
-def test_a_file_that_is_removed_while_it_is_open_is_noticed(tmp_path: Path) -> None:
+def test_removal_of_an_open_file_is_noticed(tmp_path: Path) -> None:
     place = tmp_path / "store.sqlite"
     with open_store(str(place)) as store:
         store.create_run(a_run())

@@ -140,7 +140,7 @@ def test_a_store_finds_a_run_by_its_name_and_changes_nothing_else_of_it(where: s
         assert [run.label for run in store.runs()] == [None, {"note": "n"}]
 
 
-def test_a_run_whose_label_is_taken_away_has_none_in_its_row(tmp_path: Path) -> None:
+def test_a_run_row_loses_its_removed_label(tmp_path: Path) -> None:
     path = tmp_path / "s"
     with open_store(str(path)) as store:
         store.create_run(a_run(id="2026-a"))

@@ -129,10 +129,10 @@ def test_only_avoidable_disturbances_count_as_disturbed() -> None:
 
 def test_a_field_of_another_type_is_named_with_its_record() -> None:
     run: dict[str, Any] = vars(a_run(seed="x"))
-    with pytest.raises(StoreError, match="a run is not as lanlab writes it: `seed`"):
+    with pytest.raises(StoreError, match="a run has an invalid value of `seed`"):
         run_record(run)
     trial: dict[str, Any] = vars(a_trial(elapsed_s="x"))
-    with pytest.raises(StoreError, match="a trial is not as lanlab writes it: `elapsed_s`"):
+    with pytest.raises(StoreError, match="a trial has an invalid value of `elapsed_s`"):
         trial_record(trial)
     for field in ("status", "purpose"):
         trial = vars(a_trial(7, **{field: "x"}))

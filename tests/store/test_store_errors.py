@@ -158,7 +158,7 @@ def test_a_series_is_never_written_over_another_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks Linux what a descriptor is of")
-def test_a_series_that_is_written_is_on_disk_with_its_name(
+def test_a_written_series_is_on_disk_under_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done: list[str] = []
@@ -361,7 +361,7 @@ def test_a_prefix_finds_a_run_only_if_it_is_no_run_id(tmp_path: Path) -> None:
     assert "12-run" not in f"{refused.value.message} {refused.value.hint}"
 
 
-def test_a_new_store_takes_the_mode_of_the_file_that_is_there_and_syncs_its_folder(
+def test_a_new_store_keeps_the_mode_of_the_existing_file_and_syncs_its_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synced: list[Path] = []

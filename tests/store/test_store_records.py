@@ -74,7 +74,7 @@ def test_a_run_id_is_never_used_twice(where: str) -> None:
 
 
 @pytest.mark.parametrize("run_id", ["", "last", "../x", "a b", "-x"])
-def test_a_run_id_that_is_no_file_name_is_refused(where: str, run_id: str) -> None:
+def test_a_run_id_that_cannot_be_a_file_name_is_refused(where: str, run_id: str) -> None:
     with open_store(where) as store, pytest.raises(StoreError, match="cannot have"):
         store.create_run(a_run(id=run_id))
 

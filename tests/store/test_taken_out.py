@@ -80,7 +80,7 @@ def test_unknown_series_stay_in_the_record(raw: dict[str, Any]) -> None:
     assert (kept, series) == (trial, ())
 
 
-def test_times_of_files_come_in_the_order_in_which_they_were_opened() -> None:
+def test_file_times_are_in_the_order_of_opening() -> None:
     told = {
         "number": [4, 5, 6, 7],
         "opened_ns": [30, 10, 20, 10],

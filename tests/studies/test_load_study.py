@@ -344,7 +344,9 @@ def test_a_path_without_a_study_is_refused_as_a_path(
         (b"", r"found nothing; allowed: a value; this key is required"),
     ],
 )
-def test_a_file_that_is_no_study_says_where(tmp_path: Path, content: bytes, message: str) -> None:
+def test_an_invalid_study_file_names_the_place_of_the_error(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
     file = tmp_path / "study.toml"
     file.write_bytes(content)
 

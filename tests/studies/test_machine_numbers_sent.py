@@ -227,7 +227,7 @@ def test_costs_stay_where_a_clock_or_the_exponent_is_not_known(lacking: str) -> 
     assert (found.value, found.origin) == (9, "as of slow; assumed: made up for this test")
 
 
-def test_clocks_that_were_fitted_are_part_of_what_a_cost_rests_on() -> None:
+def test_a_scaled_cost_depends_on_the_fitted_clocks() -> None:
     clocks = [{"value": 50, "fitted": ["a.b"]}, {"value": 100, "fitted": ["c.d"]}]
     slow = {"protocol_us": 9, "clock_exponent": 1, "clock_mhz": clocks[0]}
     found = simulation(slow=slow, fast={"like": "slow", "clock_mhz": clocks[1]})

@@ -68,7 +68,7 @@ def test_every_study_that_comes_with_lanlab_is_counted_here() -> None:
 
 
 @pytest.mark.parametrize("name", COUNTS)
-def test_every_published_number_is_there_once(name: str) -> None:
+def test_every_published_number_is_stored_once(name: str) -> None:
     values = list(load_study(name).published.printed)
 
     assert Counter(value.kind for value in values) == COUNTS[name]

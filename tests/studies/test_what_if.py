@@ -197,7 +197,7 @@ def ensemble(metric: str, number: str, *factors: float) -> Ensemble:
     return Ensemble(metric=metric, numbers=(number,), members=members)
 
 
-def test_there_are_as_many_other_machines_as_the_shortest_ensemble_has() -> None:
+def test_the_shortest_ensemble_limits_the_number_of_alternative_machines() -> None:
     both = (
         ensemble("a", "slow.protocol_us", 2.0, 3.0, 4.0),
         ensemble("b", "slow.interrupt_us", 1.5, 2.5),

@@ -101,7 +101,7 @@ def test_lateness_counts_since_the_previous_reading(open_bed: Open) -> None:
 
 @pytest.mark.usefixtures("interfaces")
 @pytest.mark.parametrize("as_user", [False, True])
-def test_a_medium_that_is_killed_is_damage(
+def test_a_killed_medium_is_damage(
     open_bed: Open, monkeypatch: pytest.MonkeyPatch, as_user: bool
 ) -> None:
     if as_user:
@@ -122,7 +122,7 @@ def test_a_medium_that_is_killed_is_damage(
 
 
 @pytest.mark.usefixtures("interfaces")
-def test_an_interface_that_is_deleted_ends_the_medium(open_bed: Open) -> None:
+def test_deleting_an_interface_ends_the_medium(open_bed: Open) -> None:
     bed = open_bed("virtual", 2, "10M")
     assert isinstance(bed, VirtualTestbed)
     delete = [*bed.hosts[0].command_prefix, tool("ip"), "link", "delete", "eth0"]
@@ -237,7 +237,7 @@ def test_frames_are_written_to_a_new_file(open_bed: Open, tmp_path: Path) -> Non
         ("loopback", "unshaped", "cannot capture frames on testbed `loopback`"),
     ],
 )
-def test_frames_are_refused_where_there_is_no_medium(
+def test_a_capture_is_refused_without_a_medium(
     tmp_path: Path, name: str, link: str, message: str
 ) -> None:
     with pytest.raises(UsageError, match=f"--pcap: {message.replace('+', '[+]')}"):

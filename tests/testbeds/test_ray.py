@@ -106,7 +106,7 @@ def test_stations_work_on_several_nodes(cluster: RayCluster) -> None:
     assert not (cluster.folder / "cache/lanlab").exists()
 
 
-def test_more_nodes_than_there_are_is_refused(cluster: RayCluster) -> None:
+def test_more_nodes_than_available_are_refused(cluster: RayCluster) -> None:
     where = ["--testbed", f"ray:{cluster.address}", "--client-hosts", "3"]
     done = ended(start(cluster, *STATIONS, *where))
     assert done.returncode == 2

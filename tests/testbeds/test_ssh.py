@@ -159,7 +159,7 @@ def test_an_unauthorised_key_is_refused(lan: SshLan) -> None:
     assert "ssh-copy-id" in err
 
 
-def test_a_host_that_is_not_known_is_refused(lan: SshLan) -> None:
+def test_an_unknown_host_is_refused(lan: SshLan) -> None:
     known = lan.folder / "known_hosts"
     kept = known.read_text()
     try:
@@ -292,7 +292,7 @@ def test_iperf3_of_the_hosts_measures_beside_lanlab(lan: SshLan) -> None:
         host.await_nothing_left()
 
 
-def test_an_iperf3_whose_lanlab_is_gone_ends(lan: SshLan, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_iperf3_ends_when_lanlab_is_gone(lan: SshLan, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", lan.environment["PATH"])
     pc1, nas = lan.hosts
     with open_testbed(f"ssh:pc1={pc1.address},nas={nas.address}", 2, "unshaped") as bed:

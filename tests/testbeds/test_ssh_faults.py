@@ -120,7 +120,7 @@ def test_nothing_is_left_of_a_command_that_was_ended(tmp_path: Path, end: int) -
         nas.await_nothing_left()
 
 
-def test_a_run_goes_on_behind_a_cut_connection(tmp_path: Path) -> None:
+def test_a_run_continues_after_a_connection_is_cut(tmp_path: Path) -> None:
     with ssh_lan(tmp_path) as lan:
         nas = lan.hosts[1]
         command = lan.start(
@@ -136,7 +136,7 @@ def test_a_run_goes_on_behind_a_cut_connection(tmp_path: Path) -> None:
         nas.await_nothing_left()
 
 
-def test_a_connection_that_is_cut_before_the_first_trial_is_reported(tmp_path: Path) -> None:
+def test_a_connection_cut_before_the_first_trial_is_reported(tmp_path: Path) -> None:
     with ssh_lan(tmp_path) as lan:
         nas = lan.hosts[1]
         command = lan.start(*SLOW)
@@ -156,7 +156,7 @@ def test_a_connection_that_is_cut_before_the_first_trial_is_reported(tmp_path: P
         nas.await_nothing_left()
 
 
-def test_a_connection_that_is_cut_between_trials_costs_one_at_most(tmp_path: Path) -> None:
+def test_a_connection_cut_between_trials_costs_at_most_one(tmp_path: Path) -> None:
     with ssh_lan(tmp_path) as lan:
         nas = lan.hosts[1]
         trials = Held(tmp_path / "trials", BEFORE_TRIAL)
@@ -278,7 +278,7 @@ def test_an_engine_that_does_not_start_there_is_named(tmp_path: Path) -> None:
         lan.hosts[1].await_nothing_left()
 
 
-def test_an_old_kernel_is_reported(tmp_path: Path) -> None:
+def test_an_old_kernel_gets_a_note_on_its_timers(tmp_path: Path) -> None:
     programs = {"uname": UNAME.format("Linux", os.uname().machine, "4.19.0-27-amd64")}
     with ssh_lan(tmp_path, more=FAKE, programs=programs) as lan:
         code, _, err = lan.run("echo", "--to", "nas", "--requests", "10")
@@ -286,8 +286,8 @@ def test_an_old_kernel_is_reported(tmp_path: Path) -> None:
         assert "note: nas: Linux 4.19 waits to the millisecond; 5.11 and newer" in err
 
 
-def test_a_kernel_that_is_too_old_is_reported(tmp_path: Path) -> None:
-    # The engine cannot be run by such a kernel here, so that its program there is another one.
+def test_a_kernel_too_old_for_the_engine_is_reported(tmp_path: Path) -> None:
+    # No such kernel is here, so a script that prints its error replaces the engine.
     said = "FATAL: kernel too old"
     chmod = f"""#!/bin/sh
 case "$1 $2" in "700 "*/.part-*) [ "$(head -c 4 "$2")" = exit ] ||
@@ -363,7 +363,7 @@ parameters = { time_s = 0.5, warmup_s = 0 }
 """
 
 
-def test_a_run_that_was_interrupted_goes_on(tmp_path: Path) -> None:
+def test_an_interrupted_run_continues(tmp_path: Path) -> None:
     study = tmp_path / "small.toml"
     study.write_text(STUDY)
     folder = tmp_path / "lan"

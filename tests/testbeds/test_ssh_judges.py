@@ -44,7 +44,7 @@ def test_tshark_counts_the_same_at_both_hosts(lan: SshLan) -> None:
 
 
 @pytest.mark.figures
-def test_iperf3_finds_the_same(lan: SshLan) -> None:
+def test_iperf3_measures_the_same_goodput(lan: SshLan) -> None:
     pc1, nas = lan.hosts
     ours = ("stream", *lan.ends(), "--transport", "udp", "--size", "1408", "--time", "2")
     ours_bps = lan.measured(*ours)["goodput_bps"]

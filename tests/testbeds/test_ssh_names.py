@@ -114,7 +114,7 @@ def test_a_testbed_without_hosts_is_refused(name: str, said: str) -> None:
         open_testbed(name, 2, "unshaped")
 
 
-def test_real_hosts_have_no_link_to_ask_for() -> None:
+def test_real_hosts_accept_no_link_speed() -> None:
     with pytest.raises(UsageError, match="no link `10M`; allowed: unshaped"):
         open_testbed("ssh:here,nas", 2, "10M")
     with pytest.raises(UsageError, match="names 2 hosts; 3 are needed"):

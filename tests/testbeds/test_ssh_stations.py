@@ -76,7 +76,7 @@ def test_a_file_may_have_several_client_hosts(lan: SshLan, tmp_path: Path) -> No
     assert any(tmp_path.glob("report/**/*-hosts*.csv"))
 
 
-def test_a_client_host_that_is_lost_costs_its_trial(lan: SshLan) -> None:
+def test_a_lost_client_host_costs_only_its_trial(lan: SshLan) -> None:
     pc1, pc2, nas = lan.hosts
     clients = ["--from", f"{named(pc1)},{named(pc2)}", "--to", "nas", "--address", nas.address]
     long = ["--service", "smb", "--time", "3s", "--size", "4k", "--trials", "2", "--json"]

@@ -49,7 +49,7 @@ def database(folder: Path, crate: str) -> str:
 
 
 @needs_deny
-def test_an_advisory_of_a_crate_that_is_linked_in_is_found(
+def test_an_advisory_for_a_linked_crate_is_found(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert audit.audit_crates(database(tmp_path, "serde_json")) == audit.FOUND

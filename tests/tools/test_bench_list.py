@@ -23,7 +23,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
 
 
-def test_every_page_and_section_is_there() -> None:
+def test_every_page_and_section_exists() -> None:
     links = re.findall(r"\]\(\.\./(docs/[\w-]+\.md)(?:#([\w-]+))?\)", TEXT)
     assert len(links) > 30
     for page, section in links:

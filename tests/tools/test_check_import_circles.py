@@ -29,7 +29,7 @@ def test_a_circle_is_found_through_a_name_that_is_passed_on(tmp_path: Path) -> N
     assert circles(imports(source)) == [{("a", "inner"), ("b",)}]
 
 
-def test_what_tests_import_and_what_comes_from_around_is_no_circle(tmp_path: Path) -> None:
+def test_imports_by_tests_and_from_the_parent_are_no_circle(tmp_path: Path) -> None:
     source = crate(
         tmp_path,
         {

@@ -251,7 +251,7 @@ def test_a_removed_and_restored_store_is_shown(store: Path, tmp_path: Path) -> N
         assert next(data["done"] for name, data in found if name == "head") > 0
 
 
-def test_a_run_that_is_deleted_is_reported(store: Path, tmp_path: Path) -> None:
+def test_a_deleted_run_is_reported(store: Path, tmp_path: Path) -> None:
     place = tmp_path / "store.sqlite"
     shutil.copy(store, place)
     with serving(place) as server, events(server, f"run/{_INTERRUPTED}/events") as found:
@@ -359,7 +359,7 @@ def test_nothing_is_drawn_for_a_run_that_measures(tmp_path: Path) -> None:
         assert asked(server, f"/{server.token}/run/{made.run.id}/report")[0] == 200
 
 
-def test_a_port_that_is_taken_is_refused(server: WebServer, store: Path) -> None:
+def test_a_port_in_use_is_refused(server: WebServer, store: Path) -> None:
     with pytest.raises(UsageError, match="cannot be used"):
         WebServer(str(store), server.server_address[1])
 

@@ -29,7 +29,7 @@ def refused(size_bytes: int, changes: CounterChanges = QUIET, **received: Any) -
     return caught.value
 
 
-def test_a_stream_of_which_nothing_arrived_fails() -> None:
+def test_a_stream_without_received_messages_fails() -> None:
     parameters = StreamParameters(message_size_bytes=1400, time_s=1)
     outcome = exchange_of(stream_sent(), stream_received(**NOTHING))
     with pytest.raises(EngineError, match="none of the 1000 messages of 1400 bytes that were sent"):
@@ -74,7 +74,7 @@ def test_a_stream_that_sent_nothing_in_its_time_fails(arrived: dict[str, int]) -
     assert caught.value.hint == "measure longer with `--time`"
 
 
-def test_a_stream_of_which_anything_arrived_is_a_result() -> None:
+def test_a_stream_with_any_received_message_is_a_result() -> None:
     received = stream_received(**{**NOTHING, "total_messages": 1, "total_bytes": 1400})
     check_stream(1400, "udp", exchange_of(stream_sent(), received), QUIET)
 

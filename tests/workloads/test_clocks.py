@@ -211,7 +211,7 @@ def ahead() -> Iterator[Engine]:
 # How near the clocks are known, and how close the starts are, are times.
 @pytest.mark.alone
 @pytest.mark.parametrize("sends", [True, False], ids=["sender ahead", "receiver ahead"])
-def test_a_time_namespace_is_seen_although_the_boot_is_the_same(pair: Pair, sends: bool) -> None:
+def test_a_time_namespace_is_detected_despite_equal_boot_ids(pair: Pair, sends: bool) -> None:
     with ahead() as engine:
         ours, theirs = pair.end(0), replace(pair.end(1), engine=engine)
         assert engine.describe()["boot_id"] == ours.boot_id

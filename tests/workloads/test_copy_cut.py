@@ -151,7 +151,7 @@ def test_the_end_of_a_connection_of_ftp_is_the_end_of_a_file(
 
 @pytest.mark.parametrize("service", ["webdav", pytest.param("smb", marks=pytest.mark.long)])
 @pytest.mark.figures
-def test_a_stall_that_is_real_is_named(pair: Pair, tmp_path: Path, service: str) -> None:
+def test_a_real_stall_is_named(pair: Pair, tmp_path: Path, service: str) -> None:
     with (
         Served(pair.engines[1], service, tmp_path) as (url, trust),
         Relay(url, has_nagle=True) as relay,

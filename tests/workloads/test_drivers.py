@@ -133,9 +133,7 @@ def test_values_missing_from_a_program_are_absent() -> None:
 
 @pytest.mark.parametrize("path", OUTPUTS, ids=ids)
 @pytest.mark.parametrize("garbled", ["", "command not found\n", '{"error": "the server is busy"}'])
-def test_output_that_is_not_the_program_s_is_an_error_not_a_number(
-    path: Path, garbled: str
-) -> None:
+def test_foreign_output_is_an_error_not_a_number(path: Path, garbled: str) -> None:
     name = path.stem.partition("-")[0]
 
     with pytest.raises(RunError, match=name):
@@ -221,7 +219,7 @@ def test_a_study_with_a_condition_that_a_driver_cannot_measure_is_refused() -> N
     assert parse_study(study, "two-tools.toml").experiment[0].factors
 
 
-def test_a_warm_up_that_is_not_named_is_one_that_the_driver_can_leave_out() -> None:
+def test_the_default_warm_up_is_one_that_the_driver_can_omit() -> None:
     assert parameters_of("stream", time_s=1).warmup_s == 0.2
     assert parameters_of("stream", time_s=1, driver="iperf3").warmup_s == 1
     assert parameters_of("stream", time_s=1, driver="nuttcp").warmup_s == 0
@@ -230,7 +228,7 @@ def test_a_warm_up_that_is_not_named_is_one_that_the_driver_can_leave_out() -> N
 
 
 @pytest.mark.parametrize("name", DRIVERS)
-def test_a_program_that_is_not_here_is_named_with_how_to_get_it(
+def test_an_absent_program_is_named_with_its_install_command(
     name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))

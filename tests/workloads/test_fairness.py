@@ -12,7 +12,7 @@ goodputs = st.lists(st.floats(1e-3, 1e12), min_size=1, max_size=40)
 
 
 @given(goodputs)
-def test_the_index_lies_between_one_flow_having_all_and_all_having_the_same(
+def test_jains_index_lies_between_one_over_n_and_one(
     flows: list[float],
 ) -> None:
     assert 1 / len(flows) <= jain_index(flows) * (1 + 1e-12)

@@ -37,7 +37,7 @@ def test_goodput_is_the_limit_of_the_ethernet(lan: Pair, size: int) -> None:
 
 
 @pytest.mark.figures
-def test_iperf3_finds_the_same_limit(lan: Pair) -> None:
+def test_iperf3_measures_the_same_limit(lan: Pair) -> None:
     size = 500
     source, target = lan.bed.hosts
     address = target.addresses["ipv4"]
@@ -62,7 +62,7 @@ def test_tshark_sees_every_datagram_once(lan: Pair) -> None:
 
 
 @pytest.mark.parametrize("ip_version", [4, 6])
-def test_the_queue_of_the_link_counts_the_same(lan: Pair, ip_version: int) -> None:
+def test_the_link_queue_counts_the_same_frames(lan: Pair, ip_version: int) -> None:
     before = lan.bed.counters()
     trial = lan.trial(
         "stream",

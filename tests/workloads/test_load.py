@@ -36,7 +36,7 @@ def pair() -> Iterator[Pair]:
 
 
 @pytest.mark.parametrize("load", ["none", "up", "down", "both"])
-def test_each_direction_that_is_loaded_has_its_results(pair: Pair, load: str) -> None:
+def test_each_loaded_direction_has_its_results(pair: Pair, load: str) -> None:
     told: list[Progress] = []
     trial = pair.trial("load", told.append, load=load, **SMALL)
 

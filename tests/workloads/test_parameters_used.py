@@ -25,6 +25,6 @@ def test_every_parameter_of_every_workload_is_used() -> None:
     assert unused(sorted(keys), source) == []
 
 
-def test_a_parameter_that_is_only_defined_is_found() -> None:
+def test_an_unused_parameter_is_found() -> None:
     source = "used_s: float = parameter(1)\nidle_s: float = parameter(1)\nwait(given.used_s)\n"
     assert unused(["used_s", "idle_s"], source) == ["idle_s"]

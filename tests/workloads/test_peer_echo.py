@@ -146,7 +146,7 @@ def test_the_kernels_stamps_of_a_peers_replies_are_within_the_programs_times(pai
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
-def test_tshark_sees_each_icmp_request_and_its_time_between_those_of_kernel_and_program() -> None:
+def test_tshark_times_of_icmp_lie_between_those_of_kernel_and_program() -> None:
     """On the asking host: a capture stamps a request before the kernel's stamp of it is taken, and
     a reply with the same stamp."""
     with opened_pair("virtual", "10M") as lan:
@@ -278,7 +278,7 @@ def test_round_trips_that_no_peer_can_have_are_refused(given: dict[str, Any], wo
         EchoParameters.model_validate({"time_s": 1, **given})
 
 
-def test_a_peer_is_named_and_what_it_has_not_is_not_said() -> None:
+def test_a_peer_is_named_without_properties_that_it_lacks() -> None:
     assert parse_peer("echo://[fe80::1%25eth0]", ECHO).host == "fe80::1%eth0"
     common = {"message_size_bytes": 128, "time_s": 3.0, "transport": "udp"}
     named = {

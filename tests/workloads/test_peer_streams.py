@@ -166,7 +166,7 @@ def test_a_peer_that_does_not_do_its_part_ends_the_trial_with_a_sentence(
     assert error.hint
 
 
-def test_a_peer_that_is_not_there_is_named(pair: Pair) -> None:
+def test_a_missing_peer_is_named(pair: Pair) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]

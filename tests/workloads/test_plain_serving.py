@@ -41,7 +41,7 @@ def ended_clients(server: Server, count: int) -> list[dict[str, Any]]:
     return [server.numbered(number) for number in range(1, count + 1)]
 
 
-def test_both_ends_of_a_plain_stream_count_the_same(pair: Pair) -> None:
+def test_both_ends_of_a_plain_stream_report_equal_counts(pair: Pair) -> None:
     with served(service="discard") as server:
         metrics = measured(pair, server, flows=3)
         clients = ended_clients(server, 3)

@@ -43,7 +43,7 @@ def test_a_private_key_logs_in_over_ssh(monkeypatch: pytest.MonkeyPatch, key: st
     assert credentials.get("passphrase") == ("opens it" if "ENCRYPTED PRI" in key[20:] else None)
 
 
-def test_a_passphrase_is_asked_for_where_a_key_has_one(tmp_path: Path) -> None:
+def test_lanlab_prompts_for_the_passphrase_of_a_key(tmp_path: Path) -> None:
     for form in ("RFC4716", "PEM", "PKCS8"):
         for passphrase in ("", "a passphrase"):
             path = tmp_path / f"{form}{len(passphrase)}"

@@ -177,7 +177,7 @@ def test_the_kernels_round_trip_is_within_the_programs(pair: Pair) -> None:
 
 
 @pytest.mark.figures
-def test_gaps_are_those_of_the_schedule(pair: Pair) -> None:
+def test_gaps_match_the_schedule(pair: Pair) -> None:
     trial = pair.trial("stream", message_size_bytes=500, rate_messages_per_s=1000, time_s=0.5)
     gap = trial.source["gap"]
     assert gap["samples"] == trial.source["sent_messages"] - 1

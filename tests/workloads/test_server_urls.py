@@ -32,7 +32,7 @@ def test_a_path_begins_at_the_login_by_default(scheme: str, path: str, directory
 
 
 @pytest.mark.parametrize("before", ["", "me@"])
-def test_a_url_without_a_host_is_of_the_nearest_server_where_there_is_such_a_one(
+def test_a_url_without_a_host_means_the_nearest_server_if_the_service_finds_servers(
     before: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LANLAB_PASSWORD", "secret")
@@ -47,7 +47,7 @@ def test_a_url_without_a_host_is_of_the_nearest_server_where_there_is_such_a_one
         parse_url(f"ncp://{before}/")
 
 
-def test_where_there_is_no_login_directory_a_tilde_is_a_name() -> None:
+def test_without_a_login_directory_a_tilde_is_a_name() -> None:
     assert parse_url("webdav://nas/~/data").directory == "~/data"
     assert parse_url("webdav://nas//data").directory == "data"
 

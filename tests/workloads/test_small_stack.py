@@ -198,7 +198,7 @@ def test_an_address_that_a_host_has_is_refused(one_pair: Pair) -> None:
     assert f"{taken} is the address of another station" in error.message
 
 
-def test_a_port_where_nothing_listens_and_a_host_that_is_not_there_are_reported(
+def test_closed_ports_and_missing_hosts_are_reported(
     one_pair: Pair,
 ) -> None:
     there = one_pair.bed.hosts[1].addresses["ipv4"]

@@ -183,7 +183,7 @@ def test_frames_that_come_twice_or_late_change_nothing(
 @pytest.mark.parametrize("role", ["connect", "listen"])
 @pytest.mark.parametrize("pauses_s", [(0.4, 0), (0, 0.4)], ids=["small", "kernel"])
 @pytest.mark.parametrize("size_bytes", [SHORT_BYTES, pytest.param(LONG_BYTES, marks=LONG)])
-def test_a_window_that_is_closed_for_a_while_opens_again(
+def test_a_temporarily_closed_window_reopens(
     clean: Pair,
     small_tcp: Path,
     tmp_path: Path,

@@ -32,7 +32,7 @@ BY_HAND = columns(
 )
 
 
-def test_sums_are_those_done_by_hand() -> None:
+def test_sums_match_a_calculation_by_hand() -> None:
     seen = station_sums(BY_HAND, part(0, 10 * MS), OUTCOMES, stations=2)
     # The operation that was tried twice took from 4 to 10 ms.
     responses = [2, 2, 4, 2, 4, 6]

@@ -83,7 +83,7 @@ def both(every: int) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any], di
 
 
 @pytest.mark.parametrize("every", [2, 64])
-def test_sums_of_thinned_readings_are_those_of_all(every: int) -> None:
+def test_sums_of_thinned_readings_equal_those_of_all_readings(every: int) -> None:
     """Only percentiles, which are of those that were kept, and what follows from the first and last
     readings of a station may differ."""
     whole, few, table, thin = both(every)

@@ -131,7 +131,7 @@ def test_wrong_data_fail_the_trial(pair: Pair, wrong: int, said: str) -> None:
     assert "discard these results" in (failed.value.hint or "")
 
 
-def test_stations_are_spread_over_the_hosts_that_there_are(pair: Pair) -> None:
+def test_stations_are_spread_over_all_hosts(pair: Pair) -> None:
     with Engine("host2", [engine_path()]) as third:
         other = EngineHost(third, "127.0.0.1", pair.end(0).boot_id)
         exchange = run(pair, (other,), service="nfs", stations=5, operation="mix")
@@ -247,9 +247,7 @@ def test_a_server_that_dies_leaves_what_was_measured(pair: Pair, tmp_path: Path)
     assert result["station_sums"]["table"]["readings"]
 
 
-def test_a_connection_that_is_cut_is_counted_and_the_others_go_on(
-    pair: Pair, tmp_path: Path
-) -> None:
+def test_a_cut_connection_is_counted_and_the_others_continue(pair: Pair, tmp_path: Path) -> None:
     with _served(pair, "sftp", tmp_path) as (url, trust), _Cutter(url) as cutter:
         server_url.remember_password(cutter.url, SECRET)
         exchange = run(
@@ -310,7 +308,7 @@ def test_a_server_that_accepts_and_never_answers_is_not_waited_for(pair: Pair) -
     ("narrow_end", "needed", "whose"),
     [(0, 114, "50 stations"), (1, 164, "50 connections of an embedded server")],
 )
-def test_too_few_descriptors_are_an_error_before_the_start(
+def test_too_few_descriptors_are_refused_before_the_start(
     pair: Pair, narrow_end: int, needed: int, whose: str
 ) -> None:
     # Whoever may raise a hard limit would: even root may not without this capability.

@@ -115,9 +115,7 @@ def test_messages_for_each_segment_take_a_segment(segments: int) -> None:
     assert found.get("bytes_per_segment") == (600_000 if segments else None)
 
 
-def test_shares_and_rates_of_a_single_message_or_nanosecond_are_told_and_those_of_none_not() -> (
-    None
-):
+def test_shares_and_rates_need_at_least_one_message_and_nanosecond() -> None:
     one = metrics(
         stream_sent(elapsed_ns=1, offered_messages=1, sent_messages=1, blocked_ns=3),
         stream_received(window_ns=1, window_bytes=500, window_messages=1, measured_messages=1),
@@ -201,7 +199,7 @@ def test_reported_queue_drops_are_not_counted_as_sent() -> None:
     assert lost({}, {}, {}, total_refused=30) == [0, 100, 0, 0, 0]
 
 
-def test_the_lesser_of_two_counts_of_a_backlog_is_taken_or_the_only_one() -> None:
+def test_the_smaller_of_two_backlog_counts_is_used() -> None:
     host = {"host": host_window(softnet_dropped=9)}
     assert lost(host, {}, {"rx_drops": 4})[2] == 4
     assert lost(host, {}, {"rx_drops": 11})[2] == 9
@@ -236,14 +234,14 @@ def test_the_lesser_of_two_counts_of_a_backlog_is_taken_or_the_only_one() -> Non
         ),
     ],
 )
-def test_a_place_is_unseen_where_neither_of_those_who_could_count_did(
+def test_a_place_has_no_loss_count_if_nobody_counted_there(
     received: dict[str, Any], changes: CounterChanges, how: dict[str, Any], unseen: set[str]
 ) -> None:
     found = metrics(received=stream_received(**received), changes=changes, how=how)
     assert set(LOST_ON_THE_WAY) - found.keys() == {f"lost_{place}_messages" for place in unseen}
 
 
-def test_a_flow_of_which_nothing_came_has_no_goodput_and_others_their_own() -> None:
+def test_each_flow_has_its_own_goodput_which_is_zero_if_nothing_arrived() -> None:
     flows = [
         {**flow_received(500), "window_ns": 2_000},
         {**flow_received(500), "window_ns": 0},
@@ -276,7 +274,7 @@ def test_the_share_of_the_first_control_is_that_of_every_flow_that_has_it() -> N
     assert found["first_control_share_ratio"] == pytest.approx(0.25)
 
 
-def test_fairness_is_a_share_of_what_equal_flows_would_have() -> None:
+def test_jains_index_is_the_share_of_equally_served_flows() -> None:
     for served, flows in ((1, 2), (3, 4), (7, 10), (2, 1000)):
         goodputs = [5e6] * served + [0.0] * (flows - served)
         assert jain_index(goodputs) == pytest.approx(served / flows)

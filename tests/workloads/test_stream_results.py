@@ -131,7 +131,7 @@ def test_received_and_lost_messages_add_up_to_the_offered_ones(
         ("lost_link_messages", {}, COUNTED),
     ],
 )
-def test_a_loss_is_named_by_who_counted_it(
+def test_a_loss_is_attributed_to_the_place_that_counted_it(
     place: str, received: dict[str, Any], changes: CounterChanges
 ) -> None:
     found = metrics(received=stream_received(measured_messages=993, **received), changes=changes)
@@ -151,7 +151,7 @@ def test_a_loss_in_the_medium_is_named_by_its_cause(place: int) -> None:
     assert found["lost_link_messages"] == 0
 
 
-def test_of_what_the_medium_lost_with_the_warm_up_each_place_has_its_share() -> None:
+def test_losses_in_the_medium_are_divided_among_its_places() -> None:
     """200 lost by chance and 100 at the switch since the counters were read; 30 were measured."""
     found = metrics(
         received=stream_received(measured_messages=970),
@@ -177,7 +177,7 @@ def test_what_the_queue_refused_is_not_among_what_it_lost() -> None:
     assert [found[place] for place in places] == [7, 2, 1]
 
 
-def test_a_place_at_which_nobody_counts_is_not_said_to_have_lost_nothing() -> None:
+def test_a_place_without_counters_reports_no_loss_count() -> None:
     found = metrics(
         received=stream_received(measured_messages=990, socket_dropped_datagrams=None, host=None),
         changes=CounterChanges(),
@@ -215,7 +215,7 @@ def test_where_nothing_arrived_nothing_has_a_cost() -> None:
     assert not [key for key in found if key.endswith(("_per_message", "_per_gb"))]
 
 
-def test_interrupts_of_one_machine_are_counted_once_and_of_two_together() -> None:
+def test_interrupts_of_one_kernel_count_once_and_of_two_kernels_add_up() -> None:
     assert metrics()["interrupt_cpu_s"] == pytest.approx(0.04)
     assert metrics(how={"same_kernel": False})["interrupt_cpu_s"] == pytest.approx(0.08)
     one_silent = stream_received(host=None)
@@ -224,7 +224,7 @@ def test_interrupts_of_one_machine_are_counted_once_and_of_two_together() -> Non
     assert "interrupt_cpu_s" not in unknown
 
 
-def test_gaps_are_reported_where_there_is_a_rate() -> None:
+def test_gaps_are_reported_if_a_rate_is_set() -> None:
     paced = metrics()
     gaps = [paced[f"gap_{name}_ns"] for name in ("p1", "p50", "p99")]
     assert gaps == [995_000, 1_000_000, 1_005_000]
@@ -376,7 +376,7 @@ def test_over_tcp_all_that_was_sent_must_arrive_and_the_window_is_the_figure() -
     assert {name: found[name] for name in expected} == pytest.approx(expected)
 
 
-def test_what_an_end_can_tell_is_asked_of_that_end() -> None:
+def test_each_end_is_checked_for_its_own_capabilities() -> None:
     exchange = exchange_of(stream_sent(), stream_received())
     exchange.setup["capabilities"] = {
         "sender": {"thread_usage": True},

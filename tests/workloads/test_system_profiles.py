@@ -23,7 +23,7 @@ def stations(**given: Any) -> StationsParameters:
     return parameters
 
 
-def test_a_system_has_one_dialect_and_over_xns_there_is_no_other() -> None:
+def test_each_period_system_has_one_dialect_and_xns_has_one_system() -> None:
     one = stations(service="smb1+nbf", profile="pc-lan-program", stations=32)
     assert (one.dialect, one.system_profile) == ("core", PROFILES["pc-lan-program"])
     assert stations(service="smb1+spp", stations=32).system_profile is PROFILES["three-plus"]
@@ -70,7 +70,7 @@ def test_a_users_server_has_the_sessions_that_it_has() -> None:
     assert stations(server="smb1+spp://SERVER/SHARE", stations=33).stations == 33
 
 
-def test_the_systems_of_the_table_are_those_of_the_engine() -> None:
+def test_the_table_lists_the_systems_of_the_engine() -> None:
     schema = json.loads(files("lanlab.engine").joinpath("schema.json").read_text())
     assert sorted(names_of(schema["$defs"]["SystemProfile"])) == sorted(PROFILES)
     found = re.findall(r"name: \"(.+)\",\s+buffer_bytes: assumed\((.+)\)", _OF_ENGINE.read_text())

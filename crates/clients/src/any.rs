@@ -6,7 +6,7 @@ use lanlab_files::{
     TransferCapabilities,
 };
 
-/// Most shares or buckets that are told.
+/// Maximum shares or buckets that are told.
 const MAX_PLACES: usize = 1_000;
 
 macro_rules! services {

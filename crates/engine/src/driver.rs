@@ -30,7 +30,7 @@ use crate::virtual_hosts;
 use crate::workloads::{copy, dataset, metadata, serve, stations};
 use crate::workloads::{echo, medium_load, path_mtu, simulate, stream};
 
-/// Most concurrent measurements, so that a faulty driver cannot exhaust the host.
+/// Maximum concurrent measurements, so that a faulty driver cannot exhaust the host.
 const MAX_RUNNING: usize = 16;
 
 const MAX_MESSAGE_CHARACTERS: usize = 4096;

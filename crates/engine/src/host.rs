@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn the_counters_of_a_device_are_those_of_its_line() {
+    fn the_counters_of_a_device_come_from_its_line() {
         let table =
             "Inter-|   Receive\n face |bytes\n    lo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n";
         let found = counters(table, "lo");

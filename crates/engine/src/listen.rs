@@ -22,7 +22,7 @@ const FRAMES: std::ops::RangeInclusive<u64> = 1..=1_000_000_000;
 const LONGEST_FRAME_BYTES: usize = 65_536 + 18;
 /// Longest interval between checks for cancellation.
 const LOOK_NS: u64 = 50_000_000;
-/// Most frames read between checks for the end.
+/// Maximum frames read between checks for the end.
 const TURN_FRAMES: u64 = 1000;
 const TELL_NS: u64 = 250_000_000;
 

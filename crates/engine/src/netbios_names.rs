@@ -20,7 +20,7 @@ struct Retries {
 const OF_ALL: Retries = Retries { queries: 3, patience: Duration::from_millis(250) };
 /// Three queries as in the RFC, and 1.5 s as in Windows (`NameSrvQueryTimeout`), where the RFC has 5 s.
 const OF_SERVER: Retries = Retries { queries: 3, patience: Duration::from_millis(1500) };
-/// Most datagrams examined per query, so that foreign ones cannot prolong it.
+/// Maximum datagrams examined per query, so that foreign ones cannot prolong it.
 const MAX_DATAGRAMS: u32 = 256;
 
 impl Display for Retries {

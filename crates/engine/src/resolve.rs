@@ -13,7 +13,7 @@ use crate::task::Task;
 /// Longest name of a host (RFC 1035, section 2.3.4).
 const LONGEST_NAME: usize = 255;
 
-/// Most addresses of a name tried, and the time-out of each.
+/// Maximum addresses of a name tried, and the time-out of each.
 const MOST_TRIED: usize = 8;
 const ANSWERS_WITHIN: Duration = Duration::from_secs(3);
 

@@ -10,7 +10,7 @@ use lanlab_units::Instant;
 use crate::messages::{Reply, TcpNow, TcpSamples};
 use crate::output::Output;
 
-/// Most connections sampled; each call takes about 1 µs.
+/// Maximum connections sampled; each call takes about 1 µs.
 pub const MOST_WATCHED: usize = 8;
 /// Sampling interval: 66 a second.
 const LOOK_NS: u64 = 15_000_000;

@@ -10,7 +10,7 @@ use crate::messages::{
 };
 use crate::task::Task;
 
-/// Most memory for a host's neighbour requests and replies.
+/// Maximum memory for a host's neighbour requests and replies.
 const MEMORY_BYTES: u64 = 1 << 20;
 
 fn cost(hosts: usize, most: usize) -> Result<Cost, Failure> {

@@ -62,7 +62,7 @@ pub struct Plan {
     /// Added to each delivery, one way, ns. Preserves order, and is invisible to carrier sense.
     pub delay_ns: u64,
     pub loss: LossPlan,
-    /// Most bytes of frames (with their gaps) that wait at each output of a switch, the frame that is
+    /// Maximum bytes of frames (with their gaps) that wait at each output of a switch, the frame that is
     /// being sent not counted. Other topologies do not use it.
     pub switch_queue_bytes: u32,
 }

@@ -19,9 +19,9 @@ pub struct MediumLoad {
     /// 0, up to 100. Absent: every station always has a frame.
     #[serde(default)]
     pub offered_ratio: Option<f64>,
-    /// Most frames that wait in a station's adapter, besides the one on the medium: up to 10,000.
+    /// Maximum frames that wait in a station's adapter, besides the one on the medium: up to 10,000.
     pub queue_frames: u32,
-    /// Most bytes that wait at each output of a switch, up to 16,777,216. Other topologies ignore it.
+    /// Maximum bytes that wait at each output of a switch, up to 16,777,216. Other topologies ignore it.
     #[serde(default)]
     pub switch_queue_bytes: u32,
     pub duration_ns: u64,

@@ -147,7 +147,7 @@ pub struct PeerReportFlow {
     pub end_time: f64,
 }
 
-/// Most bytes that a test can transfer: 1 Tbit/s for three months.
+/// Maximum bytes that a test can transfer: 1 Tbit/s for three months.
 const MOST_COUNTED: f64 = 1e18;
 
 /// Maximum time of a test, seconds, and maximum CPU use, per cent.
@@ -179,7 +179,7 @@ fn amount<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     number(deserializer, MOST_AMOUNT).map(|number| number.max(0.0))
 }
 
-/// Most flows in a report: twice as many as a test has, for both directions.
+/// Maximum flows in a report: twice as many as a test has, for both directions.
 const MOST_REPORTED: usize = 512;
 
 /// Flows of a report, limited to the possible number, because a short text could otherwise request

@@ -15,7 +15,7 @@ pub struct SetUpHosts {
     pub mtu_bytes: u32,
     /// Frames in the system's own queue before each interface.
     pub queue_frames: u32,
-    /// Most segments in a packet from TCP; absent: the system's default.
+    /// Maximum segments in a packet from TCP; absent: the system's default.
     #[serde(default)]
     pub segments: Option<u32>,
 }

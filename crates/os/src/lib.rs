@@ -56,7 +56,7 @@ pub use usage::Usage;
 pub use virtual_hosts::{HostInterface, HostPlan, HostQueue, HostSettings};
 pub use zones::socket_address;
 
-/// Most connections without a place that a server may keep: a quarter of this process's descriptors, as served
+/// Maximum connections without a place that a server may keep: a quarter of this process's descriptors, as served
 /// clients need some.
 pub fn most_waiting_connections() -> usize {
     let most = 4096;

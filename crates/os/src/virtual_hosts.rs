@@ -12,7 +12,7 @@ pub struct HostPlan {
 pub struct HostSettings {
     pub mtu_bytes: u32,
     pub queue_frames: u32,
-    /// Most segments per packet passed down by TCP; `None`: the system's default.
+    /// Maximum segments per packet passed down by TCP; `None`: the system's default.
     pub segments: Option<u32>,
 }
 

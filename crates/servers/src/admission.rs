@@ -97,7 +97,7 @@ impl Proof {
 pub struct Admission {
     budget: Arc<MemoryBudget>,
     waiting: Arc<MemoryBudget>,
-    /// Most memory of one connection.
+    /// Maximum memory of one connection.
     each_bytes: usize,
     patience: Duration,
     visits: Arc<Visits>,

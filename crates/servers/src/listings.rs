@@ -10,7 +10,7 @@ use lanlab_served::Unchanged;
 
 use crate::admission::locked;
 
-/// Most entries kept in all; a longer listing is not kept.
+/// Maximum entries cached in all listings; a longer listing is not cached.
 pub const MAX_KEPT: usize = 1 << 20;
 
 #[derive(Debug)]

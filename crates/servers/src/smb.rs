@@ -20,10 +20,10 @@ use crate::{Bounds, Offer, Serving};
 /// Default name of the only share.
 const SHARE: &str = "lanlab";
 
-/// Most data bytes per call. A connection buffers a few of them.
+/// Maximum data bytes per call. A connection buffers a few of them.
 const MAX_DATA_OCTETS: u32 = 1 << 20;
 
-/// Most connections before login, each of which may hold a 68 KiB record. As many more wait to be counted and log
+/// Maximum connections before login, each of which may hold a 68 KiB record. As many more wait to be counted and log
 /// in meanwhile; the crate closes those beyond.
 const STRANGERS: usize = 256;
 

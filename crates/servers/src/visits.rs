@@ -12,11 +12,11 @@ use tokio::sync::Notify;
 
 use crate::admission::locked;
 
-/// Most queued entries, and most returned at once after a quiet period.
+/// Maximum queued entries, and maximum returned at once after a quiet period.
 const WAITING: usize = 20;
 /// Interval of further entries.
 const EACH: Duration = Duration::from_secs(1);
-/// Most characters of an entry: client names can be long.
+/// Maximum characters of an entry: client names can be long.
 const LONGEST: usize = 160;
 
 /// Logged for a change on a read-only service.

@@ -41,7 +41,7 @@ async fn clients_stay_below_the_directory() {
 
 #[tokio::test]
 async fn a_full_disk_has_its_own_error() {
-    no_space_is_said(KIND).await;
+    full_disk_is_reported(KIND).await;
 }
 
 #[tokio::test]

@@ -60,7 +60,7 @@ fn an_echo_takes_two_frames_and_each_cost_once() {
 }
 
 #[test]
-fn a_deadlocked_world_names_who_waits_for_what() {
+fn a_deadlocked_world_names_the_waiting_programs() {
     let world = world(medium(Topology::Cable, 2, 10_000_000), two(&Machine::default()), 1);
     let (a, b) = (world.host(0), world.host(1));
     a.clone().spawn("client on host 0", async move {

@@ -102,7 +102,7 @@ pub struct Profile {
     pub session_wait_ns: Known<u64>,
     /// Idle time after which SESSION ALIVE is sent, ns. Zero: never.
     pub alive_ns: Known<u64>,
-    /// Most incoming sessions over NetBIOS frames; further calls are refused.
+    /// Maximum incoming sessions over NetBIOS frames; further calls are refused.
     pub sessions: Known<u16>,
 }
 

@@ -8,7 +8,7 @@ use lanlab_wire::xns;
 
 use crate::ncp::ECHO_SOCKET;
 
-/// Most answers of one kind per second: more than any segment needs.
+/// Maximum answers of one kind per second: more than any segment needs.
 const MOST_IN_SECOND: u32 = 100;
 const SECOND_NS: u64 = 1_000_000_000;
 const LAST_WELL_KNOWN: u16 = 3_000;

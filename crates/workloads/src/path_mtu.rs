@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_answers_nothing_is_found() {
+    fn nothing_is_found_if_nobody_answers() {
         assert_eq!(found(0, 0, 1, 0), (None, 300));
     }
 }

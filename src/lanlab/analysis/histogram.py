@@ -17,7 +17,7 @@ _HEADER = struct.Struct(">iiiiqqd")
 #: The lowest bits give the word size, which version 2 does not use.
 _COOKIE, _COOKIE_MASK = 0x1C849303, ~0xF0
 _MOST_DIGITS = 5
-#: Most bytes of a number: the last of 9 has 8 bits of it, the others 7 each.
+#: Maximum bytes of a number: the last of 9 has 8 bits of it, the others 7 each.
 _MOST_BYTES = 9
 #: Values have 63 bits.
 _MOST_POWER = 63

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 INTERVALS = "intervals"
 REVERSE_RECEIVER = f"{REVERSE_PREFIX}{RECEIVER}"
-#: Most trials in a figure; more lines could not be distinguished.
+#: Maximum trials in a figure; more lines could not be distinguished.
 MOST_TRIALS = 4
 _MOST_STEPS = 100
 

@@ -23,7 +23,7 @@ _LEAST_OTHERS = 3
 
 @dataclass(frozen=True)
 class ProcessorOutlier:
-    """A trial with its end's processor time, s/GB."""
+    """A trial with an unusual CPU time at one end, s/GB."""
 
     number: int
     end: str

@@ -181,7 +181,7 @@ def _get_passphrase(url: ServerUrl) -> None:
         return
     if not sys.stdin.isatty():
         raise UsageError(
-            f"the private key for `{url.text}` has a passphrase; it was not sent",
+            f"the private key for `{url.text}` has a passphrase; the key was not used",
             hint="give it in LANLAB_PASSPHRASE, or `ssh-add` the key and log in by ssh-agent",
         )
     import getpass

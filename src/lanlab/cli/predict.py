@@ -54,8 +54,8 @@ def predict(
             "--ensemble",
             metavar="N",
             min=0,
-            help="Alternative fits of the machines to simulate too; intervals cover them all. "
-            "Default: 6 if the study has them.",
+            help="Number of alternative fits to simulate, to widen intervals by the uncertainty of "
+            "the fit. Default: 6 if the study has them.",
         ),
     ] = None,
     scale: options.ScaleOption = "quick",

@@ -70,8 +70,8 @@ def run(
         typer.Option(
             "--undecided",
             metavar="pass|warn|fail",
-            help="With --check: for undecided findings exit with 0, 3, or 1 (also if one is "
-            "untested). Default: warn.",
+            help="With --check: exit code for undecided findings: pass 0, warn 3, fail 1 (also for "
+            "untested ones). Default: warn.",
         ),
     ] = None,
     store: options.StoreOption = None,

@@ -16,7 +16,7 @@ from lanlab.figures.gather import FigureData, axis, caption, far_apart
 from lanlab.figures.wording import quantity
 from lanlab.store import Level
 
-#: Most points of a line; more could not be distinguished.
+#: Maximum points of a line; more could not be distinguished.
 _MOST_POINTS = 160
 #: Lines of a figure; among more, none can be followed.
 _MOST_LINES = 8

@@ -17,7 +17,7 @@ from lanlab.studies import Level, Published, PublishedValue, Study
 from lanlab.studies.published import PublishedTable
 from lanlab.studies.tables import laid_out
 
-#: Most series of one figure; with more, rows distinguish them.
+#: Maximum series of one figure; with more, rows distinguish them.
 _MOST_SERIES = 4
 _LEAST_ON_AN_AXIS = 3
 _DOTS = "Small dots are the single trials."

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     HeightOfModel = Callable[[StationCurve, ServerModel, int, bool], float]
 
 STATIONS = "stations"
-#: Most curves with bounds; more would hide them.
+#: Maximum curves with bounds; more would hide them.
 _MOST_BOUNDED = 4
 _WIDE = 30
 _PLACES = 60

@@ -164,7 +164,7 @@ def _nfs(connection: socket.socket, host: str) -> tuple[str, ...]:
         exports.ping_nfs(connection)
     except exports.BadReply as error:
         raise _NotSpoken(str(error)) from None
-    # A server of NFS 4 alone has no MOUNT, and its exports cannot be listed.
+    # A server that has only NFS 4 has no MOUNT service, so its exports cannot be listed.
     with contextlib.suppress(OSError, exports.BadReply):
         return exports.exports_of(host, CONNECT_S)
     return ()

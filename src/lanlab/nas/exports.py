@@ -24,12 +24,12 @@ class BadReply(LabError):
 
 def ping_nfs(connection: socket.socket) -> None:
     """
-    Call the procedure of NFS 3 that does nothing. A server of NFS 4 alone refuses the version, and
-    is an NFS server all the same.
+    Call the NULL procedure of NFS 3. A server that has only NFS 4 refuses the version; this proves
+    that it is an NFS server.
 
     Raises:
         OSError: The connection failed.
-        BadReply: It does not answer as an NFS server.
+        BadReply: The reply is not that of an NFS server.
     """
     _call(connection, _NFS, 3, 0, may_refuse_version=True)
 

@@ -12,7 +12,7 @@ from lanlab.testbeds.link import LinkRequest, parse_link
 from lanlab.workloads import CounterChanges, TrialOutcome, Workload
 from lanlab.workloads.registry import WORKLOADS, Simulates, simulates
 
-#: Most events of a world; more are taken for an endless loop. Some minutes of work.
+#: Maximum events of a world; more are taken for an endless loop. Some minutes of work.
 MAX_EVENTS = 2_000_000_000
 _WITHOUT_EFFECT: Mapping[str, tuple[Any, ...]] = {
     "driver": ("lanlab",),

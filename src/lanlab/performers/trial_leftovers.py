@@ -151,7 +151,7 @@ class Emptying:
 
     def __call__(self, failed: BaseException | None) -> None:
         """
-        Remove it, unless it ended before the first write, or the server refused that.
+        Remove it, unless the trial ended before its first write or the server refused that write.
 
         Args:
             failed: Why the trial failed; errors of the clean-up must not hide it.

@@ -132,7 +132,7 @@ class DatabaseStore:
             yield
         except StoreError as error:
             raise StoreError(
-                f"{self._database.place}: is damaged, or not written by lanlab: {error.message}",
+                f"{self._database.place} is damaged, or not written by lanlab: {error.message}",
                 hint="restore a backup, or name another store with --store",
             ) from None
 

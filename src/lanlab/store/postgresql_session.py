@@ -76,7 +76,7 @@ class PostgresqlSession:
             (version,) = self.execute("SELECT current_setting('server_version_num')::int")[0]
             if version < OLDEST_SERVER:
                 raise StoreError(
-                    f"{target}: is PostgreSQL {version // 10000}; allowed: "
+                    f"{target} is PostgreSQL {version // 10000}; allowed: "
                     f"{OLDEST_SERVER // 10000} and newer",
                     hint="name another server with --store or LANLAB_STORE",
                 )

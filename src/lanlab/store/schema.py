@@ -188,11 +188,11 @@ def _check_regular(facts: os.stat_result, path: Path) -> None:
     """
     if stat.S_ISDIR(facts.st_mode):
         raise StoreError(
-            f"{path}: is a directory, not a store", hint="name a file in it with --store"
+            f"{path} is a directory, not a store", hint="name a file in it with --store"
         )
     if special(facts.st_mode):
         raise StoreError(
-            f"{path}: is a device, FIFO or socket; a store is a regular file",
+            f"{path} is a device, FIFO or socket; a store is a regular file",
             hint="name another file with --store; this one was not touched",
         )
 
@@ -223,12 +223,12 @@ def check_header(path: Path) -> bool:
     if not header:
         return False
     if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
-        raise StoreError(f"{path}: is not a store: not an SQLite file", hint=other)
+        raise StoreError(f"{path} is not a store: not an SQLite file", hint=other)
     (application_id,) = struct.unpack_from(">I", header, _APPLICATION_ID_AT)
     (version,) = struct.unpack_from(">I", header, _USER_VERSION_AT)
     if application_id != APPLICATION_ID:
         raise StoreError(
-            f"{path}: is not a store: an SQLite file of another program "
+            f"{path} is not a store: an SQLite file of another program "
             f"(application id {application_id:#x}, ours is {APPLICATION_ID:#x})",
             hint=other,
         )
@@ -239,7 +239,7 @@ def check_header(path: Path) -> bool:
     has_log = path.with_name(f"{path.name}-wal").exists()
     if not has_log and path.stat().st_size < page_bytes * pages:
         raise StoreError(
-            f"{path}: is damaged: its end is missing",
+            f"{path} is damaged: the file is truncated",
             hint="restore a backup, or name another store with --store",
         )
     return True

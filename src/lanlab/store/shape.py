@@ -103,7 +103,7 @@ def _record(kind: type[_Record], fields: Mapping[str, Any]) -> _Record:
     for name, holds in _CHECKS[kind]:
         if not holds(fields[name]):
             word = "run" if kind is RunRecord else "trial"
-            raise StoreError(f"a {word} is not as lanlab writes it: `{name}` holds something else")
+            raise StoreError(f"a {word} has an invalid value of `{name}`")
     return kind(**fields)
 
 

@@ -260,7 +260,7 @@ class SqliteDatabase(Database):
             is_same = False
         if not is_same:
             raise StoreError(
-                f"{self.path}: was removed or replaced while it was in use",
+                f"{self.path} was removed or replaced while it was in use",
                 hint="put it back with its `-wal` file, if you moved it, and resume the run; "
                 "the trial in flight is not kept",
             )
@@ -278,7 +278,7 @@ class SqliteDatabase(Database):
 
     def _no_text(self) -> StoreError:
         _, hint = CAUSES[sqlite3.SQLITE_CORRUPT]
-        return StoreError(f"{self.path}: is damaged: a text is not UTF-8", hint=hint)
+        return StoreError(f"{self.path} is damaged: a text is not UTF-8", hint=hint)
 
     @property
     def place(self) -> str:

@@ -32,7 +32,7 @@ _PUBLISHED_FILE = "published.toml"
 _FINDINGS_FILE = "findings.toml"
 _MACHINES_FILE = "machines.toml"
 _MAX_FILE_BYTES = 2**20
-#: Most problems to look for; one more than the hint shows.
+#: Maximum problems to look for; one more than the hint shows.
 _ENOUGH_PROBLEMS = 50
 
 _Model = TypeVar("_Model", bound=BaseModel)

@@ -190,9 +190,9 @@ class TrialPolicy(Data):
     #: The first 3 trials of a condition determine its number of trials, at least `min` and 12, at
     #: most `max` (`lanlab.plan.stopping`); absent: always `max`.
     relative_ci: ShareRatio | None = Field(default=None, gt=0, lt=1)
-    #: Most repeats of a disturbed trial within its block; 0: none.
+    #: Maximum repeats of a disturbed trial within its block; 0: none.
     repeat_polluted: int = Field(default=1, ge=0, le=10)
-    #: Most retries of a failed trial within its block; 0: none. Then its position counts as
+    #: Maximum retries of a failed trial within its block; 0: none. Then its position counts as
     #: missing.
     retry_failed: int = Field(default=2, ge=0, le=10)
 

@@ -1,7 +1,7 @@
 """
 A study at one of its scales.
 
-Of values given twice, the more specific one counts: the study's experiment, then the scale's
+If a value is given twice, the more specific one counts: the study's experiment, then the scale's
 `parameters` if the workload has such a parameter, then the scale's own entry for the experiment.
 """
 
@@ -41,8 +41,8 @@ class ExperimentAtScale:
     trials: TrialPolicy
 
     def placing(self, levels: Mapping[str, Level]) -> dict[str, Level]:
-        """Its parameters and the levels that are not parameters of a workload: they select the
-        machines of a simulated condition.
+        """Parameters and levels that select the machines of a simulated condition: those that the
+        workload does not have.
         """
         known = workload(self.experiment.workload).Parameters.model_fields
         return {key: one for key, one in {**self.parameters, **levels}.items() if key not in known}

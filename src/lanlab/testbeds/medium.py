@@ -163,7 +163,7 @@ class Medium:
         captures.note(path, int(counts["recorded_frames"]), int(counts["unrecorded_frames"]), why)
 
     def _ended(self, within_s: float) -> LabError:
-        """The outcome of its request, which is never a result: it is cancelled."""
+        """The error that ended its request, which runs until it is cancelled."""
         if self._end is None:
             try:
                 self._carrying.result(within_s)

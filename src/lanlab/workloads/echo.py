@@ -18,7 +18,7 @@ from lanlab.workloads.processor_time import cpu_metrics, interrupt_metrics
 from lanlab.workloads.steps import MARGIN_S, Steps, TwoEnds
 from lanlab.workloads.without_effect import ECHO_NEEDS, refuse_without_effect
 
-#: Most requests in flight with messages of one byte, and most bytes in flight over TCP.
+#: Maximum requests in flight with messages of one byte, and maximum bytes in flight over TCP.
 MOST_TINY_REQUESTS = 64
 MOST_TCP_BYTES = 65_536
 

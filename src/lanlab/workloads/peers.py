@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: In place of a URL: lanlab's own plain server at the second host, which reads, or writes if the
 #: stream comes from it.
 STARTED = "tcp"
-#: Most flows to a peer, as in the engine; and to a peer that lanlab starts.
+#: Maximum flows to a peer, as in the engine; and to a peer that lanlab starts.
 MOST_FLOWS, MOST_STARTED_FLOWS = 128, 100
 _MAX_PORT = 65_535
 _LONGEST_NAME = 253

@@ -257,7 +257,9 @@ class ServiceParameters(TrialParameters):
                     f"signing: `required` needs dialect `{dialects[-1]}`; found `{self.dialect}`"
                 )
             if self.raw:
-                raise ValueError("signing: `required` cannot be used with raw: it is unsigned")
+                raise ValueError(
+                    "signing: `required` cannot be used with raw: raw transfers are unsigned"
+                )
         return self
 
     @model_validator(mode="after")

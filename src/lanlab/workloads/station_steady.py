@@ -37,7 +37,7 @@ BATCH = 5
 LEAST_BATCHES = 10
 #: Mean number of readings per value; with fewer, most steps would be empty.
 _READINGS = 5
-#: Most values of a series: more do not improve the cut.
+#: Maximum values of a series: more do not improve the cut.
 _MOST_VALUES = 1_000
 #: Fewer batches are never taken as steady: their variance is an accident.
 _LEAST_LEFT = 5

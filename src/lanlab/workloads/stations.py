@@ -31,7 +31,7 @@ from lanlab.workloads.without_effect import STATIONS_NEEDS, refuse_without_effec
 _READINGS = 800
 #: Default limit for the readings of all stations; more take minutes.
 _READINGS_OF_ALL = 800_000
-#: Most readings of all stations on request: 640 MB in an engine.
+#: Maximum readings of all stations on request: 640 MB in an engine.
 _MOST_ASKED_READINGS = 2**24
 #: Default size of the files of all stations together, bytes.
 _FILES_BYTES = 256 * 2**20

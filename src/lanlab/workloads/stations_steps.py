@@ -38,7 +38,7 @@ _SLOWEST_BPS = 1e6
 _SLOWEST_PER_S = 1.0
 #: Default limit of single readings that are kept: 10 MB in an engine.
 MOST_READINGS = 250_000
-#: Most modelled stations: one of a world's machines is the server.
+#: Maximum modelled stations: one of a world's machines is the server.
 _MOST_SIMULATED = 255
 #: Time per station between the announcement of a start and the start: to wake up and wait for it,
 #: either on its own thread (for a directory) or on a shared one.

@@ -148,7 +148,7 @@ def open_about(conditions: tuple[str, ...], n: tuple[int, ...], needed: int | No
     return Judged(seen, "undecided", 0.2, 1, 0.95, 0.5, 1.5, needed)
 
 
-def test_trials_to_decide_are_the_maximum_needed_less_those_done() -> None:
+def test_trials_to_decide_are_the_maximum_needed_minus_those_done() -> None:
     """Of a 9 - 5, of b the greater of 9 and 12 less 5, of c 12 - 4: 19 of half a minute each."""
     own = [open_about(("a", "b"), (5, 5), 9), open_about(("b", "c"), (5, 4), 12)]
     decided = replace(own[0], truth="holds", trials_needed=None)
@@ -161,7 +161,7 @@ def test_trials_to_decide_are_the_maximum_needed_less_those_done() -> None:
     assert _further([decided], 30.0) is None and _further([], 30.0) is None
 
 
-def test_a_question_asked_both_ways_is_reported_by_the_side_that_holds() -> None:
+def test_of_two_opposite_findings_the_one_that_holds_is_reported() -> None:
     one = open_about(("a",), (5,), 9)
     other = open_about(("b",), (5,), 9)
     holds = replace(one, truth="holds")

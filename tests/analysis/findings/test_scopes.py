@@ -95,7 +95,7 @@ def test_lists_of_alternatives_are_not_iterated() -> None:
     assert reduced.lists() == {"size": (1, 2)}
 
 
-def test_levels_are_those_named_or_known_or_seen_in_this_order() -> None:
+def test_named_levels_precede_known_levels_and_known_precede_measured() -> None:
     assert scope(size=[2, 1]).levels_along("size") == (1, 2)
     assert scope(os=["xp", "linux"]).levels_along("os") == ("xp", "linux")
     assert scope(size=[2, "all", 1]).levels_along("size") == (2, "all", 1)

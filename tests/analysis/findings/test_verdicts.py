@@ -261,7 +261,7 @@ def test_a_rate_of_zero_is_compared_as_a_difference(form: str, statement: dict[s
     assert verdict(form, Numbers(cells), **statement) == expected
 
 
-def test_zero_allows_no_ratio() -> None:
+def test_no_ratio_is_computed_if_a_trial_is_zero() -> None:
     cells = [
         cell(Trials((0.0, 0.0, value)), os=os, size=size)
         for os in ("a", "b")

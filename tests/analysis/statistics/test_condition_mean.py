@@ -56,7 +56,7 @@ def test_the_interval_of_a_share_is_cut_at_0_and_1() -> None:
     assert most is not None and (most.high, most.low > 0.96) == (1.0, True)
 
 
-def test_a_ratio_that_is_no_share_goes_above_one() -> None:
+def test_a_ratio_that_is_not_a_share_may_exceed_one() -> None:
     seen = condition_mean("little_ratio", [0.99, 1.0, 0.98])
 
     assert seen is not None and seen.high > 1

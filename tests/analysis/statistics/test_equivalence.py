@@ -38,7 +38,7 @@ def test_a_ratio_is_tested_on_logarithms() -> None:
     )
 
 
-def test_pingouin_finds_the_same() -> None:
+def test_results_match_pingouin() -> None:
     """pingouin 0.7.0: tost(nwlink, netbeui, bound=10, correction=True), and paired=True."""
     a, b = W2K["nwlink", 1], W2K["netbeui", 1]
     margin = Margin.of_difference(10)

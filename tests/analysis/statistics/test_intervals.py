@@ -103,7 +103,7 @@ def test_too_few_values_for_an_interval_are_refused(
 
 
 @pytest.mark.parametrize("confidence", [0, 1, 95, math.nan])
-def test_a_confidence_that_is_no_share_is_refused(confidence: float) -> None:
+def test_a_confidence_outside_zero_to_one_is_refused(confidence: float) -> None:
     with pytest.raises(UsageError, match="confidence: need a number above 0 and below 1"):
         mean_interval([1, 2], confidence=confidence)
 

@@ -105,7 +105,7 @@ def test_order_and_unit_do_not_matter(a: list[float], b: list[float], unit: floa
     assert swapped.p_less == pytest.approx(seen.p_greater, rel=1e-5, abs=1e-12)
 
 
-def test_pingouin_finds_the_same() -> None:
+def test_results_match_pingouin() -> None:
     """pingouin 0.7.0: `ttest(tcpip, nwlink, correction=True)`, `compute_effsize(nwlink, netbeui,
     eftype="hedges")`, which takes the usual approximation of the correction, and of which effects
     are of the other sign here and there."""

@@ -148,7 +148,7 @@ def test_each_sweep_has_its_own_sentence() -> None:
     assert said.endswith("83.4 % of the messages offered arrived, and 10.00 % were not sent.")
 
 
-def test_a_transport_that_is_compared_is_named_once() -> None:
+def test_a_compared_transport_is_named_once() -> None:
     synthetic = synthetic_run("manford-kolahi", link_rate_bps=100_000_000)
     study = deepcopy(dict(synthetic.run.study))
     study["experiment"] = [one for one in study["experiment"] if one["id"] == "throughput"]

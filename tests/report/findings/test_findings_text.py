@@ -68,7 +68,7 @@ def test_the_numbers_are_kept_next_to_the_page(chapter: tuple[str, Path]) -> Non
     assert own[0]["trials"] == "3 3"
 
 
-def test_a_study_without_findings_has_no_such_chapter(tmp_path: Path) -> None:
+def test_a_study_without_findings_gets_no_findings_chapter(tmp_path: Path) -> None:
     run = synthetic_run("manford-kolahi")
     record = replace(run.run, study_id="my-own")
     paths = build_report([(record, run.trials)], tmp_path)

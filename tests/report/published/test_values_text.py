@@ -88,7 +88,7 @@ def test_the_answer_has_published_simulated_and_measured_values(runs: list[Run])
     assert "by the means alone" in simulated.text
 
 
-def test_without_a_run_of_the_protocols_there_is_no_table() -> None:
+def test_without_a_run_of_the_protocols_no_table_is_shown() -> None:
     study = study_on(_STUDY.study, "real", "tiny")
     other = copy_run(study, dict.fromkeys(("nfs", "ftp"), (1e-7, 1e-3, 0.0)), scale="tiny")
     assert values_table(_STUDY.published, [other]).rows == ()

@@ -303,7 +303,7 @@ def test_published_figures_have_our_values_marked(
     assert "measured here" in page
 
 
-def test_a_study_that_published_nothing_has_no_such_chapter(tmp_path: Path) -> None:
+def test_a_study_without_published_values_gets_no_rereading_chapter(tmp_path: Path) -> None:
     synthetic = synthetic_run("manford-kolahi", most_trials=2)
     run = replace(synthetic.run, study_id="my-own")
     page = build_report([(run, synthetic.trials)], tmp_path).html.read_text(encoding="utf-8")

@@ -79,7 +79,7 @@ def test_an_unseen_loss_is_not_attributed_to_the_link_alone(template: SyntheticR
     )
 
 
-def test_pacing_is_reported_where_there_is_a_rate(template: SyntheticRun) -> None:
+def test_pacing_is_reported_if_a_rate_is_set(template: SyntheticRun) -> None:
     sent = stream_sent(late_messages=4, skipped_messages=2, back_to_back_messages=1)
     assert said(template, sent)["pacing"] == (
         "gaps p1 995 µs, p50 1.00 ms, p99 1.01 ms, "

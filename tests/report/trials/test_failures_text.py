@@ -181,7 +181,7 @@ def test_json_has_failed_trials_and_missing_places(lacking: SyntheticRun) -> Non
     assert all((t["failure"] is None) == (t["status"] == "done") for t in told["trials"])
 
 
-def test_a_single_measurement_counts_its_trials(lacking: SyntheticRun) -> None:
+def test_one_condition_counts_its_own_trials(lacking: SyntheticRun) -> None:
     levels = {"ip_version": 4, "message_size_bytes": 384}
     own = [t for t in lacking.trials if t.experiment == EXPERIMENT and t.factors == levels]
     told = as_json(lacking.run, own)

@@ -53,7 +53,7 @@ def test_a_server_of_other_services_names_them(served: Path, nginx: str) -> None
     )
 
 
-def test_a_program_that_is_missing_is_named_with_how_to_get_it(
+def test_a_missing_program_is_named_with_its_install_command(
     served: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("lanlab.testbeds.tools._SYSTEM_FOLDERS", ())

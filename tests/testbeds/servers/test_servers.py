@@ -122,7 +122,7 @@ def test_clients_without_the_secret_get_nothing(
     assert their_client.put(content, "file", server.credentials) == ""
 
 
-def test_the_certificate_is_the_one_that_is_named(
+def test_the_server_presents_the_certificate_that_lanlab_trusts(
     case: Case, bed: Bed, server: RunningServer
 ) -> None:
     if case.service == "webdavs":

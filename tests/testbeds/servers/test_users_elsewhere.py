@@ -7,7 +7,7 @@ import pytest
 from lanlab.testbeds.servers import server_needs, users
 
 
-def test_where_there_is_no_list_of_users_nobody_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_user_list_no_user_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "win32")
     for name in ("pwd", "grp"):
         monkeypatch.setitem(sys.modules, name, None)

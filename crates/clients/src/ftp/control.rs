@@ -19,7 +19,7 @@ pub struct Control<N: Network> {
     network: Arc<N>,
     lines: Lines<N::Wire>,
     awaited: u32,
-    /// For the first answer to what was sent last.
+    /// Measures the wait for the first reply to the last command.
     wait: Option<Wait>,
     lost: Option<Fault>,
 }

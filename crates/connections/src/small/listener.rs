@@ -46,7 +46,7 @@ impl SmallListener {
         state.accepted.remove(at)
     }
 
-    /// Drop connections that were opened but not taken.
+    /// Drop connections that no caller has accepted.
     pub fn turn_away(&self) {
         self.shared.with(|state| {
             while let Some(accepted) = self.next(state) {

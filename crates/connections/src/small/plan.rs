@@ -16,7 +16,7 @@ pub struct SmallPlan {
     /// The peer to connect to, on the same Ethernet; absent for stations that only accept connections.
     pub peer: Option<Ipv4Addr>,
     pub tcp: TcpProfile,
-    /// Most connections at a time.
+    /// Maximum connections at a time.
     pub connections: usize,
     pub memory_bytes: u64,
 }

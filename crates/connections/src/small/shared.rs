@@ -12,7 +12,7 @@ use lanlab_units::Instant;
 use crate::link_thread::{self, AtLink, LinkFailure};
 use crate::wired::FrameLink;
 
-/// Most frames received before releasing the lock.
+/// Maximum frames received before releasing the lock.
 const TURN_FRAMES: usize = 64;
 /// Pause before retrying a link that accepts no frame.
 const RETRY_NS: u64 = 100_000;

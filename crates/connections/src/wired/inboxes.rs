@@ -13,7 +13,7 @@ use lanlab_wire::ethernet::Mac;
 const MANY_WAITING: usize = 16;
 /// Queue limit: a peer that ignores being held back loses its session.
 const MOST_WAITING: usize = 64;
-/// Most message buffers kept for reuse.
+/// Maximum message buffers kept for reuse.
 const MOST_FREE: usize = 64;
 
 #[derive(Debug, Default)]

@@ -15,7 +15,7 @@ use crate::link_thread::{AtLink, LinkFailure};
 
 /// Longest frame read: these protocols have no longer ones.
 const LONGEST_FRAME_BYTES: usize = 2048;
-/// Most frames read before releasing the lock.
+/// Maximum frames read before releasing the lock.
 const TURN_FRAMES: usize = 64;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -16,7 +16,7 @@ const FRAME_BYTES: usize = 1518;
 const PREAMBLE_BYTES: usize = 8;
 const CHECK_SEQUENCE_BYTES: usize = 4;
 const ADDRESS_BYTES: usize = 6;
-/// Most frames in transit; more wait in the hosts.
+/// Maximum frames in transit; more wait in the hosts.
 const MOST_FRAMES: usize = 32_768;
 pub const MEMORY_BYTES: u64 = (MOST_FRAMES * (FRAME_BYTES + 64)) as u64;
 

@@ -23,7 +23,7 @@ const MINIMUM_WIRE_BYTES: u16 = 84;
 const BURST_NS: u64 = 2_000_000;
 const LEAST_BURST_BYTES: u64 = 2 * FULL_FRAME_BYTES;
 
-/// Most frames read from one host before the next host is read.
+/// Maximum frames read from one host before the next host is read.
 const TURN_FRAMES: usize = 64;
 /// Polling interval while the thread waits for a deadline without sleeping. Each poll is a system call, and delays
 /// frames by at most this.

@@ -15,7 +15,7 @@ use crate::messages::Failure;
 
 /// Frames are passed to the thread in pieces of this size.
 const PIECE_BYTES: usize = 64 << 10;
-/// Most pieces queued for the disk; further frames are omitted and counted.
+/// Maximum pieces queued for the disk; further frames are omitted and counted.
 const WAITING_PIECES: usize = 256;
 pub const MEMORY_BYTES: u64 = (PIECE_BYTES * (WAITING_PIECES + 2)) as u64;
 /// Longest delay before a piece is passed on.

@@ -13,10 +13,10 @@ use crate::running::{Measured, Running, conclude};
 use crate::task::Task;
 use crate::workloads::pcap_file::PcapFile;
 
-/// Most work of a request: virtual bit times per station, times the load if above 1. Takes some minutes of a
+/// Maximum work of a request: virtual bit times per station, times the load if above 1. Takes some minutes of a
 /// processor.
 const MOST_STATION_BITS: f64 = 1e12;
-/// Most bits in a capture file: 1.25 GB.
+/// Maximum bits in a capture file: 1.25 GB.
 const MOST_RECORDED_BITS: f64 = 1e10;
 const SLICE_BITS: u64 = 10_000_000;
 const FULL_FRAME_BYTES: usize = 1518;

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_are_those_of_the_sorted_delays() {
+    fn quantiles_match_the_sorted_delays() {
         let mut delays = Delays::new();
         assert_eq!((delays.mean_ns(), delays.quantile_ns(0.5)), (None, None));
         for delay_ns in 1..=100 {

@@ -31,7 +31,7 @@ pub struct LoadPlan {
     pub medium: Plan,
     pub arrivals: Arrivals,
     pub frames: Vec<FrameShare>,
-    /// Most frames queued in an adapter, besides the one on the medium.
+    /// Maximum frames queued in an adapter, besides the one on the medium.
     pub queue_frames: u32,
     pub warmup_ns: u64,
 }

@@ -28,7 +28,7 @@ pub struct StreamSent {
     pub io: Io,
     pub io_choice: Option<Choice>,
     pub threads: u64,
-    /// Most messages sent back to back; with a rate, the nominal size of a group.
+    /// Maximum messages sent back to back; with a rate, the nominal size of a group.
     pub burst_messages: u64,
     /// Time from the requested start to the first message, the latest of all flows.
     pub start_skew_ns: i64,

@@ -15,7 +15,7 @@ use crate::DirectoryChange;
 /// Bytes of reports read from the kernel at once.
 const BUFFER_LEN: usize = 16 << 10;
 
-/// Most reports read per call: programs may create them as fast as they are read.
+/// Maximum reports read per call: programs may create them as fast as they are read.
 const MAX_REPORTS: usize = 1 << 16;
 
 /// File systems that only this kernel changes, by the magic numbers of statfs(2), so that every change is reported.

@@ -25,7 +25,7 @@ const LONG_BYTES: usize = 65_535 + 14 + TAG_BYTES;
 #[derive(Debug)]
 pub struct PacketSocket {
     socket: OwnedFd,
-    /// For a socket that does the work left to adapters: further frames split from a long one.
+    /// If this socket does offloaded work: frames split from a long one that are still to be returned.
     cut: Option<Mutex<VecDeque<Vec<u8>>>>,
 }
 
@@ -42,7 +42,7 @@ impl PacketSocket {
     }
 
     /// The same, but it receives nothing until [`Self::listen`], to leave time for a filter. Frames are as on the
-    /// wire: work left to adapters is done here.
+    /// wire: this socket does the work that the kernel offloads to adapters.
     pub fn silent(index: i32) -> io::Result<Self> {
         Self::bound(index)?.working_as_adapter()
     }

@@ -19,17 +19,17 @@ use super::unchanged::Unchanged;
 use crate::beneath::look;
 use crate::unseen_name::is_unseen;
 
-/// Most names of a directory. Larger ones are refused, as each use would read them again.
+/// Maximum names of a directory. Larger ones are refused, as each use would read them again.
 const MAX_LISTED: usize = 1 << 20;
 
-/// Most names cached in all (150 bytes each), and most directories.
+/// Maximum names cached in all (150 bytes each), and maximum directories.
 const MAX_NAMES: usize = MAX_LISTED + (1 << 18);
 const MAX_DIRECTORIES: usize = 1024;
 
 /// A directory with too many names is read again no sooner than after this time.
 const TOO_LONG_KEPT: Duration = Duration::from_secs(10);
 
-/// Most changed names of a directory since its last use; after more it is read again.
+/// Maximum changed names of a directory since its last use; after more it is read again.
 const MAX_CHANGED: usize = 4096;
 
 /// Retries when a directory is evicted from the cache while waiting for it.

@@ -40,7 +40,7 @@ pub fn refused(record: &[u8], reply: &[u8]) -> Option<String> {
     Some(format!("the export `{path}`: `{EXPORT}` is served"))
 }
 
-/// Most data bytes in the reply to a call.
+/// Maximum data bytes in the reply to a call.
 pub fn longest(record: &[u8]) -> usize {
     let Ok(mut call) = rpc::read_call(record) else { return 0 };
     match (call.program, call.procedure) {

@@ -10,7 +10,7 @@ use lanlab_wire::nfs3::Status;
 /// The served directory. Smaller numbers stand for `.` and `..` in listings.
 pub const ROOT: u64 = 3;
 
-/// Most names with handles, which bounds the server's memory.
+/// Maximum names with handles, which bounds the server's memory.
 const MAX_NODES: usize = 1 << 20;
 
 const MAX_OPEN: usize = 256;

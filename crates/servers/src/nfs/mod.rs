@@ -26,7 +26,7 @@ use records::{Held, Records, read_record, write_answer};
 
 const EXPORT: &str = "/lanlab";
 
-/// Most data bytes per call.
+/// Maximum data bytes per call.
 pub const MAX_DATA_OCTETS: u32 = 1 << 20;
 
 /// Longest call: data and headers, bytes.

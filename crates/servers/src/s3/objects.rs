@@ -20,10 +20,10 @@ use super::request::Asked;
 use super::store::{Found, Store};
 use super::{BUCKET, Served};
 
-/// Most bytes in one upload, as in S3.
+/// Maximum bytes in one upload, as in S3.
 pub const MAX_BYTES: u64 = 5 << 30;
 
-/// Most keys in a `Delete` document, as in S3.
+/// Maximum keys in a `Delete` document, as in S3.
 const MAX_DELETED: usize = 1000;
 
 impl Served {

@@ -9,13 +9,13 @@ use super::store::{Found, Unseen};
 
 type Result<T> = std::result::Result<T, Refusal>;
 
-/// Most uploads in progress: clients that never finish them cannot fill the memory.
+/// Maximum uploads in progress: clients that never finish them cannot fill the memory.
 const MAX_UPLOADS: usize = 10_000;
 
 /// Smallest size of each part except the last, as in S3.
 const MIN_PART_BYTES: u64 = 5 << 20;
 
-/// Most parts of an object, as in S3.
+/// Maximum parts of an object, as in S3.
 const MAX_PARTS: u32 = 10_000;
 
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@ use std::io;
 
 use lanlab_served::Found;
 
-/// Most open handles per channel.
+/// Maximum open handles per channel.
 pub const MAX_HANDLES: usize = 256;
 
 pub enum Open {

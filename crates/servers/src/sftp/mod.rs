@@ -31,14 +31,14 @@ use lanlab_served::Confined;
 
 use requests::Requests;
 
-/// Most channels per connection.
+/// Maximum channels per connection.
 const MAX_CHANNELS: usize = 8;
 
 /// Memory of a connection before login: the longest packet that russh accepts, which it allocates when announced,
 /// and the key exchange.
 const STRANGER_BYTES: usize = 320 << 10;
 
-/// Most packets queued per channel: more than the requests a client has in flight, since the window does not grow
+/// Maximum packets queued per channel: more than the requests a client has in flight, since the window does not grow
 /// while they wait.
 const WAITING_PACKETS: usize = 512;
 

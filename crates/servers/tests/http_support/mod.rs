@@ -307,7 +307,7 @@ pub async fn clients_are_confined(service: ServiceKind) {
 }
 
 /// A disk of 1 MiB.
-pub async fn no_space_is_said(service: ServiceKind) {
+pub async fn full_disk_is_reported(service: ServiceKind) {
     struct Mounted(tempfile::TempDir);
     impl Drop for Mounted {
         fn drop(&mut self) {

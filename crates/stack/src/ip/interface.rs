@@ -16,7 +16,7 @@ use super::frames::{self, Carried};
 use super::udp::Socket;
 use super::{Config, Mac, Refusal};
 
-/// Most resets queued for the adapter.
+/// Maximum resets queued for the adapter.
 const MOST_RESETS: usize = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -17,7 +17,7 @@ const DELAYED_ACK_NS: u64 = 40_000_000;
 /// Delays must be below this (RFC 1122, 4.2.3.2).
 const MOST_DELAYED_ACK_NS: u64 = 499_000_000;
 
-/// Most bytes per read: a segment.
+/// Maximum bytes per read: a segment.
 pub const READ_BYTES: usize = 1460;
 pub const LONGEST_FRAME_BYTES: usize = ETHERNET_HEADER_BYTES + MTU_BYTES;
 /// Room for a received frame, plus 4 bytes that reveal one that is too long.

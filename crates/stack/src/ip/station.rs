@@ -25,9 +25,9 @@ const PROBES: u32 = 3;
 const PROBE_PAUSE_NS: u64 = 100_000_000;
 const QUESTIONS: u32 = 12;
 const QUESTION_PAUSE_NS: u64 = 250_000_000;
-/// Most stations on the Ethernet known at a time.
+/// Maximum stations on the Ethernet known at a time.
 const MOST_NEIGHBOURS: usize = 8;
-/// Most answers queued for the adapter.
+/// Maximum answers queued for the adapter.
 const MOST_ANSWERS: usize = 4;
 /// Frames of the driving program: one received and one sent.
 const FRAME_BYTES: usize = 2 * RECEIVED_FRAME_BYTES;
@@ -39,7 +39,7 @@ pub struct StationConfig {
     /// The peer to connect to, on the same Ethernet; absent for stations that only accept connections.
     pub peer: Option<Ipv4Addr>,
     pub tcp: TcpProfile,
-    /// Most connections at a time.
+    /// Maximum connections at a time.
     pub connections: usize,
     pub seed: u64,
 }

@@ -6,7 +6,7 @@ use lanlab_wire::Error;
 use lanlab_wire::ethernet::{Framing, Mac};
 use lanlab_wire::ipx::Address;
 
-/// Most frames queued; more are dropped until the driver has sent some.
+/// Maximum frames queued; more are dropped until the driver has sent some.
 const MOST_WAITING: usize = 512;
 const MOST_SPARE: usize = 32;
 

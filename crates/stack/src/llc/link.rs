@@ -19,7 +19,7 @@ pub(super) enum Pending {
     FrameReject { poll: bool },
 }
 
-/// Most frames queued; the driver has to send them before it hands in the next one.
+/// Maximum frames queued; the driver has to send them before it hands in the next one.
 const MOST_PENDING: usize = 32;
 /// Most I frames waiting for the window, besides those in flight.
 const MOST_WAITING: usize = 2;

@@ -12,7 +12,7 @@ use super::session::{Phase, Session};
 use super::station::Station;
 use crate::llc;
 
-/// Most incoming sessions of one station, so that some numbers stay free for others.
+/// Maximum incoming sessions of one station, so that some numbers stay free for others.
 const MOST_SESSIONS_OF_STATION: usize = 222;
 
 impl Station {

@@ -25,7 +25,7 @@ pub use station::{Counts, Station};
 use crate::carrier::CarrierFacts;
 use crate::netbios;
 
-/// Most message bytes in one frame on Ethernet.
+/// Maximum message bytes in one frame on Ethernet.
 pub const LONGEST_PART: usize = MAX_PAYLOAD_LEN - NUMBERED_LEN - SESSION_HEADER_LEN;
 pub const LONGEST_MESSAGE: usize = netbios::LONGEST_MESSAGE;
 pub const LONGEST_DATAGRAM: usize = 512;

@@ -6,7 +6,7 @@ use lanlab_wire::ethernet::{self, Framing, Mac};
 use lanlab_wire::llc::{Control, Header, Unnumbered, sap};
 use lanlab_wire::nbf::NameHeader;
 
-/// Most frames queued; more are dropped until the driver has sent some.
+/// Maximum frames queued; more are dropped until the driver has sent some.
 const MOST_WAITING: usize = 128;
 
 #[derive(Debug)]

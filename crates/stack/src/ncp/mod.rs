@@ -38,7 +38,7 @@ const fn packet_bytes(carrier: CarrierFacts) -> u16 {
     (carrier.longest_message + AROUND_MESSAGE) as u16
 }
 
-/// Most data bytes of a read or write in a packet of this size; writes need more header, including the function
+/// Maximum data bytes of a read or write in a packet of this size; writes need more header, including the function
 /// code.
 const fn data_in_packet(octets: u16) -> u32 {
     (octets as u32).saturating_sub(AROUND_MESSAGE + 1 + WRITE_LEN as u32)

@@ -12,11 +12,11 @@ pub struct NetWare {
     pub has_internal_network: Known<bool>,
     /// Whether users prove their passwords with a server key instead of sending them.
     pub has_keyed_logins: Known<bool>,
-    /// Most data bytes per read or write.
+    /// Maximum data bytes per read or write.
     pub most_data_bytes: Known<u16>,
     pub has_large_packets: Known<bool>,
     pub has_bursts: Known<bool>,
-    /// Most packets per burst that a client reads, and that it writes.
+    /// Maximum packets per burst that a client reads, and that it writes.
     pub burst_packets: Known<(u32, u32)>,
     pub most_tries: Known<u32>,
     /// Silence after which a server probes the client, ns.

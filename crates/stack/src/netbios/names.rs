@@ -10,7 +10,7 @@ use lanlab_wire::netbios_name::Name;
 use super::{Correlators, NameClaim, NameFrames, QueryPace};
 use crate::carrier::{Event, Readiness};
 
-/// Most names of a station, without its permanent one (IBM: 254).
+/// Maximum names of a station, without its permanent one (IBM: 254).
 const MOST_NAMES: usize = 254;
 
 /// Pause before a lost name is claimed again, ns. A part that differs per station is added, as two simultaneous

@@ -6,11 +6,11 @@ use super::is_after;
 use crate::carrier::NotSent;
 use crate::spare::keep;
 
-/// Most messages queued, including the one being sent.
+/// Maximum messages queued, including the one being sent.
 const MOST_MESSAGES: usize = 4;
-/// Most bytes queued, unless there is only one message.
+/// Maximum bytes queued, unless there is only one message.
 const MOST_BYTES: usize = 96 << 10;
-/// Most packets in flight, even if the other end allows more.
+/// Maximum packets in flight, even if the other end allows more.
 const MOST_ON_THEIR_WAY: u16 = 16;
 
 #[derive(Debug)]

@@ -15,7 +15,7 @@ use crate::carrier::{Event, Peer, SessionId, Why};
 use crate::netbios::{FACTS, NameCall, QueryPace, Unanswered};
 use crate::responders::may_answer_on_xns;
 
-/// Most outgoing sessions, and most ended sessions that still answer.
+/// Maximum outgoing sessions, and maximum ended sessions that still answer.
 const MOST_CALLS: usize = 254;
 const MOST_OVER: usize = 254;
 const UNKNOWN: [u16; 2] = [NO_CONNECTION, NO_CONNECTION_OF_SPX];

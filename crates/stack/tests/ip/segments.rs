@@ -173,7 +173,7 @@ type Change<'a> = (&'a str, &'a dyn Fn(&mut Vec<u8>));
 
 /// RFC 791, RFC 8200, RFC 768: what is not for this interface, in pieces, of another version or damaged is not taken.
 #[test]
-fn only_whole_datagrams_for_this_interface_are_taken() {
+fn only_whole_datagrams_for_this_interface_are_accepted() {
     let ipv4_again = |frame: &mut Vec<u8>| {
         frame[24..26].fill(0);
         let own = checksum(sum(&frame[14..34]));

@@ -8,7 +8,7 @@ use lanlab_stack::files::{
     FileAnswer, FileCall, FileRefusal, FileStore, Found, Handle, Names, Presence,
 };
 
-/// Most bytes of all files together.
+/// Maximum bytes of all files together.
 const MAX_OCTETS: usize = 1 << 20;
 
 #[derive(Debug, Default)]

@@ -13,7 +13,7 @@ use crate::stranger::{CLIENT, OTHER, SOCKET, Sent, Server, THEIRS, call, frame, 
 use crate::{OF_XEROX, THREE_PLUS};
 
 #[test]
-fn repeated_packets_are_taken_once_and_early_ones_wait() {
+fn repeated_packets_are_accepted_once_and_early_ones_wait() {
     let mut server = Server::new();
     let ours = server.session();
     assert!(server.hear(CLIENT, part(ours, 0), b"one").is_empty());

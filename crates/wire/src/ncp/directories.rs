@@ -8,10 +8,10 @@ pub const VOLUME_NAME_LEN: usize = 16;
 pub const SECTOR_BYTES: u64 = 512;
 /// Maximum number of directory entries that servers report here.
 pub const SLOTS: u16 = u16::MAX;
-/// Most sectors per block if DOS counts blocks by 16 bits: 65,535 blocks are then 2 GiB less 32
+/// Maximum sectors per block if DOS counts blocks by 16 bits: 65,535 blocks are then 2 GiB less 32
 /// KiB.
 const MOST_DOS_SECTORS: u8 = 64;
-/// Most sectors per block of a 32-bit volume: the field has one octet.
+/// Maximum sectors per block of a 32-bit volume: the field has one octet.
 const MOST_SECTORS: u8 = 128;
 pub const ALL_RIGHTS: u8 = 0xff;
 /// Rights to see, open and read only.
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_volume_is_28_bytes_and_a_rename_two_names() {
+    fn a_volume_takes_28_bytes_and_a_rename_holds_two_names() {
         let mut octets = Vec::new();
         Volume { name: *b"SYS\0\0\0\0\0\0\0\0\0\0\0\0\0", ..Volume::default() }.emit(&mut octets);
         assert_eq!((octets.len(), &octets[10..13]), (28, &b"SYS"[..]));

@@ -155,7 +155,7 @@ fn summed_worker_bytes_tell_slow_links_from_timers() {
 
 /// A file of 50 kB takes 40 ms at 10 Mbit/s: that is what closing it waits for.
 #[test]
-fn closing_a_stream_waits_for_what_was_written() {
+fn closing_a_stream_waits_for_written_data() {
     let mut meters = called(Operation::Close, 41, 20, 0);
     meters.add(called(Operation::Write, 0, 20, 20 * 50_000));
     assert!(meters.stalls(true).is_empty());

@@ -302,7 +302,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn requested_settings_replace_those_of_the_service() {
+    fn requested_settings_replace_service_defaults() {
         assert_eq!(moved(SERVICE, None, None), Some((1 << 20, 4)));
         assert_eq!(moved(SERVICE, Some(4096), Some(8)), Some((4096, 8)));
         let in_order = TransferCapabilities { in_order: true, ..SERVICE };

@@ -2,7 +2,7 @@
 
 use crate::messages::Intervals;
 
-/// Most bins: beyond it, pairs are merged and the width doubles, so that memory stays bounded.
+/// Maximum bins: beyond it, pairs are merged and the width doubles, so that memory stays bounded.
 const MAX_BINS: usize = 1_200;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

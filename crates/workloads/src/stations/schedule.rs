@@ -5,7 +5,7 @@ use crate::messages::{Arrivals, BlockAccess, StationOperation, StationsSpec};
 
 /// The golden ratio in 64 bits.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
-/// Most files per station on a service that moves whole files only.
+/// Maximum files per station on a service that moves whole files only.
 const MOST_FILES: u64 = 8;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Sums per station and time slice: exact, even if readings are thinned.
 
-/// Most slices of a trial; longer trials get wider ones.
+/// Maximum slices of a trial; longer trials get wider ones.
 const SLICES: usize = 64;
 pub const CELL_BYTES: usize = 48;
 /// Cells per line, so that their Base64 stays below the limit of a line.

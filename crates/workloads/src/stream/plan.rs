@@ -30,7 +30,7 @@ pub struct Plan {
     pub when_late: WhenLate,
     pub timestamps: Timestamps,
     pub drain_ns: u64,
-    /// Most messages per system call.
+    /// Maximum messages per system call.
     pub group: usize,
     pub warmup_ns: u64,
     pub interval_ns: u64,

@@ -16,7 +16,7 @@ from lanlab.analysis.statistics.condition_mean import cut
 from lanlab.analysis.statistics.samples import Scale, scale_of
 from lanlab.studies import Level
 
-#: Most combinations of conditions that may be the extreme ones.
+#: Maximum combinations of conditions that may be the extreme ones.
 _MOST_TIED = 65
 
 

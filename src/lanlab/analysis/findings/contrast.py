@@ -37,7 +37,8 @@ Term = tuple[float, Sample]
 
 #: Fewer equal trials do not support a verdict.
 _LEAST_EQUAL = 3
-#: Above this number of combinations for lost trials, only their ends and middle are tried.
+#: Above this number of combinations of values for lost trials, only the ends and middle of each
+#: range are tried.
 _MOST_WAYS = 100
 
 

@@ -33,7 +33,7 @@ from lanlab.studies.plain_level import plain_level
 _Levels = tuple[tuple[str, Level], ...]
 _TRIAL = "trial"
 _ENDS = {"minimum": "least", "maximum": "greatest"}
-#: Most values tried for a lost trial, between the ends of its possible range.
+#: Maximum values tried for a lost trial, between the ends of its possible range.
 _MOST_FILLS = 9
 
 

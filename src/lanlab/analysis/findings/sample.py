@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from lanlab.frozen import dataclass
 
-#: Most values tried for a missing trial if several samples lack one.
+#: Maximum values tried for a missing trial if several samples lack one.
 _MOST_FILLS = 3
 
 

@@ -28,7 +28,7 @@ class Coefficient:
     """A coefficient of the model, in the values' unit divided by its column's unit."""
 
     value: float
-    #: `None` if it depends on a group with a single value.
+    #: `None` if the coefficient depends on a group with a single value.
     standard_error: float | None
     df: float | None
     low: float | None

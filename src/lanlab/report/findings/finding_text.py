@@ -17,7 +17,7 @@ from lanlab.studies.findings import Equivalent
 if TYPE_CHECKING:
     from lanlab.analysis.findings.claim import Tally
 
-#: Most comparisons of a finding shown in text; the others are counted, and are in JSON and CSV.
+#: Maximum comparisons of a finding shown in text; the others are counted, and are in JSON and CSV.
 _MOST_TOLD = 4
 #: Intervals that reach this multiple of the value are not printed as digits.
 _TOO_WIDE = 100

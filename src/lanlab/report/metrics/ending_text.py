@@ -19,7 +19,7 @@ HOW_ENDED = {
     "given_up": "given up",
     "unfinished": "not finished",
 }
-#: Most conditions that are named; the table has the rest.
+#: Maximum conditions that are named; the table has the rest.
 _MOST_NAMED = 6
 
 

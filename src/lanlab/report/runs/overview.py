@@ -22,7 +22,7 @@ from lanlab.store.labels import label_of
 from lanlab.studies import load_study
 from lanlab.studies.what_if import SUFFIX
 
-#: Most claims of the authors, and most sentences of each run, before the first figure.
+#: Maximum claims of the authors, and maximum sentences of each run, before the first figure.
 _MOST_SENTENCES = 2
 _AUTHORS = "The authors found"
 _QUESTION = "The question"

@@ -12,7 +12,7 @@ from lanlab.plan import Plan
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
 
-#: Most conditions that are named; the table has the rest.
+#: Maximum conditions that are named; the table has the rest.
 _MOST_NAMED = 6
 
 

@@ -36,7 +36,7 @@ _ALIVE_INTERVAL_S, _ALIVE_QUESTIONS = 5, 3
 _END_WITHIN_S = 3.0
 _LAST_WORDS_WITHIN_S = 0.2
 _CLOSED = "the host has closed its end of the ssh connection"
-#: Most bytes that login scripts may print before the shell runs the given command.
+#: Maximum bytes that login scripts may print before the shell runs the given command.
 _MOST_PRELUDE_BYTES = 65_536
 _MOST_LINE_BYTES = 4096
 _PIECE_BYTES = 65_536
@@ -298,7 +298,7 @@ class Heartbeat:
         while not self._over.wait(self._interval_s):
             for connection in self._connections:
                 with contextlib.suppress(LabError, ValueError):
-                    # One that does not read must not delay the others.
+                    # A host that does not read must not delay the others.
                     connection.send(b"\n", 0)
 
     def close(self) -> None:

@@ -42,7 +42,7 @@ pub use workers::{CONNECT_AT_ONCE, copy, counted, runtime};
 /// Memory of the services' own buffers per connection, in addition.
 const TRANSPORT_BYTES: u64 = 1 << 20;
 const NAMES_BYTES: u64 = 32 << 20;
-/// Most memory for block hashes kept until compared.
+/// Maximum memory for block hashes kept until compared.
 const HASHES_BYTES: u64 = 64 << 20;
 
 pub fn task(spec: CopySpec, step: fn(&CopySpec, &Running) -> Measured) -> Result<Task, Failure> {

@@ -30,7 +30,7 @@ use crate::running::Measured;
 use crate::running::Running;
 use crate::running::conclude;
 
-/// Most connections made at once: OpenSSH by default refuses some if more than ten are not logged in (`MaxStartups`
+/// Maximum connections made at once: OpenSSH by default refuses some if more than ten are not logged in (`MaxStartups`
 /// 10:30:100).
 pub const CONNECT_AT_ONCE: usize = 8;
 

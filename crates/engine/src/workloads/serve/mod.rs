@@ -27,7 +27,7 @@ use crate::running::conclude;
 use crate::stack_facts::stack_facts;
 use crate::task::Task;
 
-/// Most serving threads: one per processor, up to what a small server needs.
+/// Maximum serving threads: one per processor, up to what a small server needs.
 const MOST_THREADS: usize = 4;
 /// Threads for file calls. Without a limit there is one per call in progress, up to 512: on few processors most of
 /// them wait with a call in hand, and their stations stall while others continue.

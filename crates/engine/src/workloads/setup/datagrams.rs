@@ -194,7 +194,7 @@ pub fn accept_datagram(
     Ok(accepted)
 }
 
-/// Most datagrams read per check while waiting, so that a flood does not block the receiver.
+/// Maximum datagrams read per check while waiting, so that a flood does not block the receiver.
 const LOOKED_AT: usize = 1_000;
 
 impl Accepted {

@@ -72,7 +72,7 @@ pub fn listen(
     start().map_err(|error| Failure::system(format!("TCP port {port} on {}", address.ip()), &error))
 }
 
-/// Most connections being opened, and the minimum time for each: lost questions are resent after a path-dependent
+/// Maximum connections being opened, and the minimum time for each: lost questions are resent after a path-dependent
 /// time, like the tolerated silence. Above the limit the oldest is closed, so silent connections cannot block
 /// others.
 const MAX_OPENING: usize = 64;

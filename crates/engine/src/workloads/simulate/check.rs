@@ -27,7 +27,7 @@ const MOST_SWITCH_QUEUE_BYTES: u64 = 1 << 24;
 /// Memory per copied file, bytes: names, position, times, and cache entries.
 #[cfg(feature = "services")]
 const BYTES_PER_FILE: u64 = 2048;
-/// Most connections that may have ended within the ten seconds for which one is kept.
+/// Maximum connections that may have ended within the ten seconds for which one is kept.
 #[cfg(feature = "services")]
 const MOST_HELD: u64 = 2_000;
 const MOST_BUFFER_BYTES: u64 = 1 << 24;

@@ -32,7 +32,7 @@ use crate::task::Task;
 pub use preparation::{empty, prepare};
 pub use trial::{failure, tell, work};
 
-/// Most stations of a trial.
+/// Maximum stations of a trial.
 const MOST_STATIONS: u32 = 10_000;
 const MOST_ALONE: u32 = 1_000;
 /// Memory of a connection, its tasks and buffers, besides the message.

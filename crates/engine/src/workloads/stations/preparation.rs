@@ -27,7 +27,7 @@ use crate::workloads::copy::{
 };
 
 const HANDS: u32 = 8;
-/// Most bytes written at once, unless a message is longer.
+/// Maximum bytes written at once, unless a message is longer.
 const MOST_PIECE_BYTES: usize = 1 << 20;
 
 /// Make the directory of a trial, and write the files of all stations.

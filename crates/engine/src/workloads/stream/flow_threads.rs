@@ -20,7 +20,7 @@ use crate::waiting::Waiter;
 use crate::workloads::setup::bind;
 
 const POLL_NS: u64 = 200_000;
-/// Most consecutive turns of a flow, so that others get theirs.
+/// Maximum consecutive turns of a flow, so that others get theirs.
 const TURNS_IN_A_ROW: usize = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use smoltcp::socket::tcp;
 
 use super::{Connection, Device, ETHERNET_HEADER_BYTES, MTU_BYTES, TcpProfile};
 
-/// Most frames held by a connection: one received, its answers, and spare buffers.
+/// Maximum frames held by a connection: one received, its answers, and spare buffers.
 const MOST_FRAMES: usize = 5;
 
 /// Size of the send ring: whole segments, as one is split where the ring wraps.

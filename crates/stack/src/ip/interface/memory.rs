@@ -13,7 +13,7 @@ const NODE_ENTRIES: usize = 11;
 const LEAST_ENTRIES: usize = 5;
 const NODE_BYTES: usize = 128;
 const LEAST_CAPACITY: usize = 4;
-/// Most events queued per connection: opened, and changed.
+/// Maximum events queued per connection: opened, and changed.
 const MOST_EVENTS: usize = 2;
 /// Queued resets and spare buffers, each with the longest headers, after growth.
 const RESETS_BYTES: usize = 2 * MOST_RESETS * (size_of::<Vec<u8>>() + 2 * 80);

@@ -86,7 +86,7 @@ impl Client {
         Ok(())
     }
 
-    /// Most data of a request at this offset: it may not cross a multiple of the buffer, so that it touches one
+    /// Maximum data of a request at this offset: it may not cross a multiple of the buffer, so that it touches one
     /// block of the server's cache. Linux's `ncpfs` does the same (`fs/ncpfs/file.c`). The size of a large packet
     /// need not be a divisor of such a block.
     fn room_at(&self, offset: u64) -> u32 {

@@ -29,10 +29,10 @@ pub struct Plan {
     /// The user; absent for a guest.
     pub user: Option<User>,
     pub code_page: CodePage,
-    /// Most data bytes per read or write.
+    /// Maximum data bytes per read or write.
     pub most_data_bytes: u16,
     pub large_packets: bool,
-    /// Most packets per read burst and per write burst, if the server supports bursts; absent: bursts are not
+    /// Maximum packets per read burst and per write burst, if the server supports bursts; absent: bursts are not
     /// requested.
     pub burst_packets: Option<(u32, u32)>,
     pub carrier: CarrierFacts,
@@ -72,7 +72,7 @@ pub struct Client {
     root: u8,
     data_bytes: u32,
     has_large_packets: bool,
-    /// Most bytes per read burst and per write burst, once the server has agreed to bursts.
+    /// Maximum bytes per read burst and per write burst, once the server has agreed to bursts.
     bursts: Option<(u32, u32)>,
     files: BTreeMap<FileId, FileHandle>,
     next_file: u32,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::files::Names;
 
 pub const ROOT: u32 = 0;
-/// Most entries known. When exceeded, all are dropped: clients with an old number get an invalid-path error, and
+/// Maximum entries known. When exceeded, all are dropped: clients with an old number get an invalid-path error, and
 /// look it up again.
 const MOST: usize = 1 << 17;
 

@@ -13,7 +13,7 @@ use crate::smb::server::can_be_asked_for;
 
 /// The directory that clients may read before login; shells load `LOGIN.EXE` from it.
 const LOGIN: &str = "LOGIN";
-/// Most names in a path.
+/// Maximum names in a path.
 const MAX_DEPTH: usize = 25;
 
 impl State {

@@ -9,7 +9,7 @@ use super::refusals::{Refused, malformed};
 use super::state::{Logged, Open, State};
 use crate::file_server::locks::Owner;
 
-/// Most ranges logged per session.
+/// Maximum ranges logged per session.
 const MOST_LOGGED: usize = 256;
 
 const fn owner(open: &Open) -> Owner {

@@ -11,7 +11,7 @@ use lanlab_wire::smb1::wildcard;
 
 use crate::files::{Found, Names};
 
-/// Most searches kept, and most directories with open searches.
+/// Maximum searches kept, and maximum directories with open searches.
 const MOST_CURSORS: usize = 8;
 const MOST_BEGUN: usize = 32;
 

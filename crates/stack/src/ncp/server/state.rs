@@ -17,7 +17,7 @@ use crate::file_server::channel::SessionChannel;
 use crate::file_server::open_files::{OpenFiles, Opened};
 use crate::files::{FileAnswer, FileCall, Found, Handle, Names};
 
-/// Most open files of a session.
+/// Maximum open files of a session.
 pub const MAX_OPENS: usize = 256;
 /// Data size before a client negotiates another, bytes: it passes every router.
 const FIRST_DATA_BYTES: u16 = 512;
@@ -62,7 +62,7 @@ pub struct State {
     /// Start of the session, 100 ns since 1601, and by the driver's clock.
     pub time: u64,
     pub began: Option<Instant>,
-    /// Most data bytes per read or write.
+    /// Maximum data bytes per read or write.
     pub data_bytes: u16,
     pub directories: BTreeMap<u8, Directory>,
     pub opens: BTreeMap<u16, Open>,

@@ -7,7 +7,7 @@ use lanlab_wire::ncp::burst::{Fragment, HEADER_LEN, Header, Packet, flag};
 
 use crate::ncp::{AROUND_BURST, MOST_BURST, SMALLEST_PACKET};
 
-/// Most gaps in received data, and most ranges queued for sending; only hostile peers exceed it.
+/// Maximum gaps in received data, and maximum ranges queued for sending; only hostile peers exceed it.
 const MOST_RANGES: usize = 64;
 /// Unit of the time between packets, ns.
 const DELAY_NS: u64 = 100_000;
@@ -20,7 +20,7 @@ const LONGER_DELAY: u32 = 10;
 pub(super) struct Burst {
     own: u32,
     other: u32,
-    /// Most burst bytes per packet.
+    /// Maximum burst bytes per packet.
     part: usize,
     packets: u32,
     /// Interval between packets, 100 µs.

@@ -9,7 +9,7 @@ use crate::smb::{AROUND_DATA, Dialect};
 
 /// Longest message accepted besides large reads, as announced by Samba and Windows NT.
 pub const MAX_BUFFER: u16 = 16_644;
-/// Most requests in flight, even if a server allows more.
+/// Maximum requests in flight, even if a server allows more.
 pub const MAX_OUTSTANDING: u16 = 50;
 /// Data of a large read or write: 60 KiB, which every server of Windows takes.
 const LARGE_BYTES: u32 = 60 << 10;

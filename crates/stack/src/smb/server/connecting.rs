@@ -16,7 +16,7 @@ use crate::smb::responses::same;
 use crate::smb::spnego;
 use dialect::CORE_PLUS;
 
-/// Most requests a client may have in flight; they are executed one after another.
+/// Maximum requests a client may have in flight; they are executed one after another.
 const MAX_MPX: u16 = 50;
 const MAX_RAW: u32 = 65_535;
 /// The workgroup that the server announces.

@@ -11,7 +11,7 @@ use super::state::{Answer, State, Tree};
 use super::transferring::Writing;
 use crate::smb::Dialect;
 
-/// Most replies to an echo.
+/// Maximum replies to an echo.
 const MAX_ECHOES: u16 = 16;
 
 impl State {

@@ -184,7 +184,7 @@ impl State {
     }
 }
 
-/// Most entries of a response that a client may return to: the last ones.
+/// Maximum entries of a response that a client may return to: the last ones.
 const MAX_KEPT: usize = 32;
 
 fn keep(search: &mut Search, position: Position, found: &Found) {

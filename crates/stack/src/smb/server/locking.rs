@@ -19,7 +19,7 @@ use super::state::{Answer, State};
 use crate::file_server::locks::{LockRefusal, Locks, Owner, Wanted};
 use crate::file_server::waiting::{Outcome, Ticket};
 
-/// Most waiting requests per session, and most ranges per request, to bound memory.
+/// Maximum waiting requests per session, and maximum ranges per request, to bound memory.
 const MAX_WAITS: usize = 16;
 const MAX_RANGES: usize = 64;
 /// From this offset on, Windows reports a refused lock as a conflict at once, unless the highest bit is set.

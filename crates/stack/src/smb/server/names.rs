@@ -8,7 +8,7 @@ use super::refusals::Refused;
 use super::state::State;
 use crate::files::Names;
 
-/// Most names in a path, and most characters in a name.
+/// Maximum names in a path, and maximum characters in a name.
 const MAX_DEPTH: usize = 64;
 const MAX_CHARACTERS: usize = 255;
 const FORBIDDEN: [char; 5] = ['/', ':', '|', '\u{fffd}', '\u{7f}'];

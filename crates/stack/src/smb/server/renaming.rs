@@ -11,7 +11,7 @@ use super::state::State;
 use crate::file_server::sharing::Sharing;
 use crate::files::{FileCall, Found, Names};
 
-/// Most bytes of names matching a pattern: all are collected before the first rename, so that no file is found
+/// Maximum bytes of names matching a pattern: all are collected before the first rename, so that no file is found
 /// again under its new name.
 const MAX_NAMES_BYTES: usize = 64 << 10;
 

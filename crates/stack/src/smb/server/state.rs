@@ -20,9 +20,9 @@ use crate::smb::signing::Signing;
 
 /// Longest message accepted and announced, besides large writes.
 pub const MAX_BUFFER: u16 = 16_644;
-/// Most bytes of a message besides data.
+/// Maximum bytes of a message besides data.
 pub const AROUND_DATA: usize = crate::smb::AROUND_DATA as usize;
-/// Most users, tree connections, searches and open files of a session.
+/// Maximum users, tree connections, searches and open files of a session.
 const MAX_USERS: usize = 16;
 const MAX_TREES: usize = 32;
 const MAX_SEARCHES: usize = 32;

@@ -12,7 +12,7 @@ use super::state::{AROUND_DATA, Answer, State};
 use crate::files::FileCall;
 use crate::smb::Dialect;
 
-/// Most bytes of parameters and data in a request: names, and settable file information.
+/// Maximum bytes of parameters and data in a request: names, and settable file information.
 const MAX_OCTETS: usize = 16 << 10;
 
 impl State {

@@ -138,7 +138,7 @@ pub fn part(destination: u16, sequence: u16, len: u16) -> SessionHeader {
 }
 
 #[test]
-fn repeated_parts_are_taken_once_and_parts_after_a_gap_refused() {
+fn repeated_parts_are_accepted_once_and_parts_after_a_gap_refused() {
     let mut server = Server::new();
     let ours = server.session();
     assert!(server.hear(CLIENT, part(ours, 1, 3), b"one").is_empty());

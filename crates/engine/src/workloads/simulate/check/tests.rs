@@ -53,7 +53,7 @@ fn asked(changes: &[(&str, &str)]) -> Result<Checked, Failure> {
 }
 
 #[test]
-fn a_plain_request_is_taken() {
+fn a_plain_request_is_accepted() {
     let checked = asked(&[]).unwrap();
     assert!(matches!(checked.work, Work::Stream(_)));
     assert!(checked.cost.memory_bytes < 16 << 20, "{:?}", checked.cost);

@@ -12,7 +12,7 @@ use crate::messages::Failure;
 use crate::workloads::setup::is_idle;
 
 pub const BUFFER_BYTES: usize = 256 * 1024;
-/// Most consecutive reads of a connection, so that others get their turn.
+/// Maximum consecutive reads of a connection, so that others get their turn.
 const READS_IN_A_ROW: usize = 16;
 const LOOK: Duration = Duration::from_millis(5);
 /// After the work, wait until nothing has arrived for this time.

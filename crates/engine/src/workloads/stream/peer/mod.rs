@@ -17,7 +17,7 @@ use crate::workloads::setup::{check_addresses, check_processor, check_range};
 
 pub use serve::serve as serve_peers;
 
-/// Most flows to a peer, each a connection that its program must accept.
+/// Maximum flows to a peer, each a connection that its program must accept.
 const MOST_FLOWS: u64 = 128;
 
 /// Send a stream to a peer that is not an engine, or receive one from it.

@@ -209,7 +209,7 @@ fn a_flow_waiting_for_its_slot_checks_for_cancellation() {
 }
 
 #[test]
-fn a_connection_that_is_closed_ends_the_flow_and_another_error_is_a_failure() {
+fn a_reset_ends_the_flow_and_any_other_error_is_a_failure() {
     let (plan, running) = (of(|_| ()), running());
     let mut shared = shared(&plan);
     let (near, far) = pair();

@@ -160,7 +160,7 @@ fn flows_check_for_a_stop_every_10_ms() {
 }
 
 #[test]
-fn a_port_that_is_closed_ends_the_flow_and_another_error_is_a_failure() {
+fn a_closed_port_ends_the_flow_and_any_other_error_is_a_failure() {
     use io::ErrorKind::{ConnectionRefused, PermissionDenied, WouldBlock};
     let (plan, running, now) = (plan(&spec()).unwrap(), running(), os::monotonic());
     let mut shared = shared(&plan, ReceiverLoad::default());

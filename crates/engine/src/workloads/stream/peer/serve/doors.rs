@@ -10,7 +10,7 @@ use std::net::{SocketAddr, UdpSocket};
 use lanlab_os::{DatagramOptions, DatagramSocket};
 use lanlab_wire::iperf3::{HELLO_ANSWER, HELLO_BYTES};
 
-/// Most datagrams read in a row, so that others get their turn.
+/// Maximum datagrams read in a row, so that others get their turn.
 const TAKES_IN_A_ROW: usize = 256;
 
 pub struct Door {

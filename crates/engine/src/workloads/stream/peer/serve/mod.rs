@@ -39,7 +39,7 @@ use crate::running::{Running, conclude};
 use crate::task::Task;
 use crate::workloads::setup::{Ports, check_range, listen, socket_address};
 
-/// Most concurrent clients.
+/// Maximum concurrent clients.
 const MOST_CLIENTS: u64 = 100;
 const LONGEST_NS: u64 = 86_400_000_000_000;
 const SECOND_NS: u64 = 1_000_000_000;

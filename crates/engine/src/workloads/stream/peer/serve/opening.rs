@@ -10,11 +10,11 @@ use lanlab_wire::iperf3::COOKIE_BYTES;
 
 use crate::workloads::setup::is_idle;
 
-/// Most connections being opened. Above it the oldest is closed: silent ones cannot block others.
+/// Maximum connections being opened. Above it the oldest is closed: silent ones cannot block others.
 pub const MOST_OPENING: usize = 512;
 /// Time-out of a connection's cookie, which may be lost and resent.
 const COOKIE_NS: u64 = 10_000_000_000;
-/// Most accepts in a row, so that others get their turn.
+/// Maximum accepts in a row, so that others get their turn.
 const ACCEPTS_IN_A_ROW: usize = 64;
 
 pub type Cookie = [u8; COOKIE_BYTES];

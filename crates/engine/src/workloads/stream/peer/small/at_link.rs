@@ -15,7 +15,7 @@ use crate::running::Running;
 use crate::stack_facts::stack_facts;
 use crate::workloads::setup::random_bytes;
 
-/// Most frames read per turn, so that flows get theirs.
+/// Maximum frames read per turn, so that flows get theirs.
 const TURN_FRAMES: usize = 64;
 
 pub struct AtLink {
