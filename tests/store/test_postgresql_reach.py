@@ -76,7 +76,7 @@ def test_omitted_parts_of_a_url_come_from_the_environment(monkeypatch: pytest.Mo
         ("postgresql://db:0/lab", "port is `0`; allowed: 1 to 65535"),
         ("postgresql://db/lab?sslmod=require", "the option `sslmod`; allowed: host, port"),
         ("postgresql://db/lab?sslmode=allow", "sslmode is `allow`; allowed: disable, prefer"),
-        ("postgresql://db/lab?host=other", "says `host` twice"),
+        ("postgresql://db/lab?host=other", "sets `host` twice"),
         ("postgresql://a,b/lab", "several hosts; allowed: one"),
         ("postgresql://db/lab?schema=pg_x", "schema is `pg_x`; allowed: "),
         ('postgresql://db/lab?schema=a"b', "schema is `a"),
@@ -343,7 +343,7 @@ def test_a_server_that_breaks_off_tls_is_refused() -> None:
         server.start()
         port = listener.getsockname()[1]
         store = open_store(f"postgresql://eve@127.0.0.1:{port}/lab?sslmode=require")
-        with store, pytest.raises(StoreError, match="no TLS connection") as refused:
+        with store, pytest.raises(StoreError, match="not answer as a PostgreSQL server") as refused:
             store.runs()
         server.join(10)
-    assert "`sslmode`" in str(refused.value.hint)
+    assert str(refused.value.hint).startswith("check host")

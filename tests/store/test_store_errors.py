@@ -125,7 +125,7 @@ def test_a_store_is_not_read_without_its_log(tmp_path: Path) -> None:
         (errno.ENOENT, "cannot be written: its directory is gone", "look where"),
         (errno.EACCES, "cannot be written: Permission denied", "check the owner"),
         (errno.EPERM, "cannot be written: Operation not permitted", "check the owner"),
-        (errno.EROFS, "cannot be written: Read-only file system", "its file system"),
+        (errno.EROFS, "cannot be written: Read-only file system", "remount its file system"),
         (errno.EIO, "Input/output error", "check the system log"),
     ],
 )

@@ -12,8 +12,8 @@ from store_samples import a_run, a_trial
 
 from lanlab.errors import UnknownName
 from lanlab.store import lease, open_store
-from lanlab.store.database import _find
 from lanlab.store.intervals import take_intervals
+from lanlab.store.labels import id_among
 from lanlab.store.place import file_system_of
 from lanlab.store.series_files import SeriesFiles
 from lanlab.store.sqlite import SqliteDatabase
@@ -150,16 +150,16 @@ def test_a_wrong_name_is_answered_with_the_closest_or_the_newest(
     ids = ["20260101-milanovic", "20260102-milanovic"]
     ids += [f"2026010{day}-manford" for day in range(1, 7)]
     with pytest.raises(UnknownName):
-        _find(name, ids)
+        id_among(name, ids)
     assert told == [offered]
 
 
 def test_a_name_is_last_an_id_or_a_prefix() -> None:
     ids = ["2026-a", "2026-ab", "2027-b"]
-    assert _find("last", ids) == "2027-b"
-    assert _find("2026-a", ids) == "2026-a"
-    assert _find("2026-ab", ids) == "2026-ab"
-    assert _find("2027", ids) == "2027-b"
+    assert id_among("last", ids) == "2027-b"
+    assert id_among("2026-a", ids) == "2026-a"
+    assert id_among("2026-ab", ids) == "2026-ab"
+    assert id_among("2027", ids) == "2027-b"
 
 
 def test_files_that_were_opened_at_once_stay_in_the_order_of_the_trial() -> None:

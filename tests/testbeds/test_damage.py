@@ -38,7 +38,7 @@ def test_loopback_is_never_damaged(open_bed: Open) -> None:
     assert open_bed("loopback", 2, "unshaped").damage() is None
 
 
-def test_an_interface_that_is_down_and_what_it_has_lost_when_it_is_up_again(open_bed: Open) -> None:
+def test_a_down_interface_is_damage_and_so_are_the_addresses_it_lost(open_bed: Open) -> None:
     bed = open_bed("virtual", 2, "10M")
 
     on(bed, 1, "ip", "link", "set", "eth0", "down")
@@ -63,7 +63,7 @@ def test_a_cable_that_was_out_and_is_in_again(open_bed: Open) -> None:
     assert told == "host0: the link of eth0 was interrupted (its carrier changed 2 times)"
 
 
-def test_an_interface_that_is_gone_and_whose_counters_cannot_be_read(open_bed: Open) -> None:
+def test_a_deleted_interface_is_damage_and_its_counters_cannot_be_read(open_bed: Open) -> None:
     bed = open_bed("virtual", 2, "10M")
     on(bed, 0, "ip", "link", "delete", "eth0")
 
@@ -101,7 +101,7 @@ def test_an_engine_that_has_ended_is_damage(open_bed: Open, link: str) -> None:
     assert told is not None and "the engine was ended by signal 9" in told
 
 
-def test_neighbours_that_are_lost_are_found_where_there_is_no_ipv6(
+def test_lost_neighbours_are_found_without_ipv6(
     open_bed: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read = damage._lines

@@ -51,7 +51,7 @@ def test_a_stream_and_an_echo_over_a_satellite_are_measured_correctly() -> None:
         check_echo(pair, 0.3, requests=1)
 
 
-def test_a_default_time_out_follows_the_path_and_one_that_is_given_is_kept_or_refused() -> None:
+def test_the_default_timeout_follows_the_path_and_a_given_one_is_kept_or_refused() -> None:
     with opened("600ms") as pair:
         check_echo(pair, 0.6, rate_requests_per_s=10, requests=3)
         given = {"message_size_bytes": 64, "requests": 1, "timeout_s": 1.0}
@@ -62,7 +62,7 @@ def test_a_default_time_out_follows_the_path_and_one_that_is_given_is_kept_or_re
     assert error.hint is not None and "--timeout" in error.hint
 
 
-def test_tcp_is_set_up_and_ends_on_a_path_that_is_longer_than_the_idle_time_out() -> None:
+def test_tcp_opens_and_closes_on_a_path_longer_than_the_idle_timeout() -> None:
     """Its round trip is 0.6 s; a silence of a quarter of a second ends trials on a LAN."""
     with opened("300ms") as pair:
         trial = pair.trial("stream", transport="tcp", messages=20, silence_s=0.25)

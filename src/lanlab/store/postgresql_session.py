@@ -179,10 +179,11 @@ def _connect(target: Target) -> Any:
         raise StoreError(f"{target}: {cause}", hint=hint) from error
     except ssl.SSLError as error:
         connected.close()
-        if error.reason == "WRONG_VERSION_NUMBER":
-            raise _other_protocol(target, error.reason) from error
+        reason = getattr(error, "reason", None)
+        if reason == "WRONG_VERSION_NUMBER":
+            raise _other_protocol(target, reason) from error
         raise StoreError(
-            f"{target}: no TLS connection: {getattr(error, 'reason', None) or error}",
+            f"{target}: no TLS connection: {reason or error}",
             hint="check `sslmode`, `sslrootcert` and the server's certificate",
         ) from error
     except Exception as error:
