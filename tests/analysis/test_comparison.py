@@ -264,7 +264,7 @@ def test_incomparable_runs_are_refused(manford: PlannedRun) -> None:
     with pytest.raises(UsageError, match="different studies"):
         pair_runs([own, (replace(others.run, id="m"), others.trials)])
     nothing = (replace(manford.run, id="empty"), [])
-    with pytest.raises(UsageError, match="no condition in common"):
+    with pytest.raises(UsageError, match="no measured condition in common"):
         pair_runs([nothing, (replace(manford.run, id="empty2"), [])])
 
 

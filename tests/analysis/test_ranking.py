@@ -128,7 +128,7 @@ def test_a_level_ranks_lower_only_if_every_pair_is_shown_to_differ() -> None:
     assert [one.behind for one in group] == [(), ("best",), ()]
 
 
-def test_a_group_ends_where_all_pairs_across_it_differ() -> None:
+def test_a_group_ends_if_all_pairs_across_its_boundary_differ() -> None:
     rank = {"a": 0.0, "b": 0.05, "c": 0.3}
     against = compared_as({("a", "c"): True, ("b", "c"): True}, rank)
 

@@ -65,7 +65,7 @@ def test_a_sender_with_a_rate_has_nothing_to_send() -> None:
     assert limits(found) == [NOTHING_TO_SEND]
 
 
-def test_a_full_send_buffer_is_not_nothing_to_send() -> None:
+def test_a_full_send_buffer_is_found_without_unsent_data() -> None:
     found = a_second(cwnd=57_920, peer=94_208, unacknowledged=15, unsent=0, window=0, buffer=0.76)
     assert limits(found) == [SEND_BUFFER]
 

@@ -103,7 +103,7 @@ def _fit(folder: Path, *options: str) -> str:
     return done.stdout
 
 
-def test_a_fit_recovers_known_costs_and_predicts_what_was_held_out(folder: Path) -> None:
+def test_a_fit_recovers_known_costs_and_predicts_held_out_values(folder: Path) -> None:
     said = _fit(folder)
     written = (folder / "machines.toml").read_text()
     simulation = load_study(str(folder)).study.simulation

@@ -62,7 +62,7 @@ def test_ratios_are_of_each_block_and_to_the_best_peer() -> None:
     assert row == "| udp-64 | received | single | iperf3 | 1.5 (1.5 … 1.5) | tie |"
 
 
-def test_a_tie_is_reported_where_intervals_overlap_and_only_there() -> None:
+def test_a_tie_is_reported_only_if_intervals_overlap() -> None:
     near = [100.0 + block for block in range(7)]
 
     def verdict(own: list[float], peer: list[float]) -> str:

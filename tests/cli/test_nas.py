@@ -144,7 +144,7 @@ def test_bad_targets_are_skipped_with_reasons_while_others_are_measured(
     assert [path.name for path in root.iterdir()] == ["letter"]
 
 
-def test_a_mount_is_one_more_target_and_a_disk_is_none(
+def test_a_mount_is_a_further_target_and_a_local_disk_is_not(
     lanlab: Lanlab, engine: Engine, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "mount").mkdir()

@@ -49,7 +49,7 @@ def test_links_to_one_directory_are_the_same_place(tmp_path: Path) -> None:
         ("/mnt/nas2", "ext4"),
     ],
 )
-def test_a_directory_of_this_machine_is_told_from_a_mount(
+def test_local_directories_and_mounts_are_distinguished(
     tmp_path: Path, place: str, kind: str | None
 ) -> None:
     (tmp_path / "mounts").write_text(MOUNTS)

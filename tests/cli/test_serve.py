@@ -101,7 +101,7 @@ def test_a_wrong_password_is_refused(source: Path, target: Path, tmp_path: Path)
         assert list(target.iterdir()) == []
 
 
-def test_it_ends_by_itself_after_a_time(target: Path) -> None:
+def test_it_ends_after_the_given_time(target: Path) -> None:
     with serving(str(target), "--time", "0.5") as (server, _):
         out, err = server.communicate(timeout=20)
         assert server.returncode == 0, err

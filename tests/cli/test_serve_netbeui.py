@@ -46,7 +46,7 @@ def run(
     )
 
 
-def test_a_client_on_the_wire_writes_where_that_was_allowed_and_its_frames_are_recorded(
+def test_a_client_on_the_wire_writes_if_permitted_and_its_frames_are_captured(
     cable: tuple[Namespace, Namespace], tmp_path: Path
 ) -> None:
     here, there = cable

@@ -51,7 +51,7 @@ def client(**known: Any) -> dict[str, Any]:
     return nothing | known
 
 
-def test_both_counts_of_a_client_stand_where_they_differ() -> None:
+def test_both_counts_of_a_client_are_shown_if_they_differ() -> None:
     asked = {"transport": "udp", "flows": 1, "sends": True, "receives": True}
     ours = {"streams": [flow(9_000_000, packets=9_010, errors=10), flow(5_000_000)]}
     theirs = {"streams": [flow(9_010_000), flow(5_000_000)]}

@@ -58,7 +58,7 @@ def test_external_text_cannot_control_the_terminal(terminal: Terminal) -> None:
     assert terminal.seen() == ["d\\x1b[2Je", "a b\\x1b[2Jc"]
 
 
-def test_a_warning_is_yellow_where_colour_is_wanted(
+def test_a_warning_is_yellow_if_colour_is_enabled(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Talk().print("failed", is_warning=True)

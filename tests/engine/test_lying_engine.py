@@ -298,7 +298,7 @@ def started(script: str) -> Engine:
     return Engine("host7", [sys.executable, "-c", whole])
 
 
-def test_an_engine_that_reads_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_that_does_not_read_is_abandoned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lanlab.engine.process._ANSWER_S", 0.5)
     began = time.monotonic()
     with started("time.sleep(60)") as engine:

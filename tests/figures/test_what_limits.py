@@ -26,7 +26,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch, causes: dict[int, str | None]) -> Cha
     return build_figure(run.run, run.trials, run.study, run.published, figure)
 
 
-def test_each_limiting_cause_is_labelled_where_it_begins(
+def test_each_limiting_cause_is_labelled_at_its_start(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     chart = drawn(monkeypatch, {0: "sender's processor", 384: "wire"})

@@ -28,7 +28,7 @@ from lanlab.workloads.server_url import remember_password
         ("gopher://nas", False),
     ],
 )
-def test_a_url_without_share_or_bucket_is_told(url: str, lacks: bool) -> None:
+def test_a_url_without_share_or_bucket_is_reported(url: str, lacks: bool) -> None:
     assert lacks_place(url) is lacks
 
 

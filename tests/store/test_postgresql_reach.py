@@ -300,7 +300,7 @@ def test_sslmode_decides_encryption_and_trust(
         store.runs()
 
 
-def test_a_server_without_tls_is_refused_where_it_is_required(postgresql_url: str) -> None:
+def test_a_server_without_tls_is_refused_if_tls_is_required(postgresql_url: str) -> None:
     store = open_store(f"{postgresql_url}&sslmode=require")
     with store, pytest.raises(StoreError, match="the server has no TLS; sslmode is `require`"):
         store.runs()

@@ -143,7 +143,7 @@ def test_a_missing_database_is_named(postgresql_url: str, server: PostgresServer
 # What is kept, and when
 
 
-def test_a_commit_is_acknowledged_when_it_is_on_disk_whatever_the_server_prefers(
+def test_a_commit_is_acknowledged_only_once_on_disk(
     server: PostgresServer, postgresql_url: str
 ) -> None:
     asked = "SELECT current_setting('synchronous_commit')"

@@ -127,7 +127,7 @@ def test_a_run_that_was_killed_is_resumed(where: str, folder: Path) -> None:
     assert [trial["number"] for trial in done["trials"]] == list(range(8))
 
 
-def test_a_server_that_stops_in_mid_run_ends_it_with_a_hint_and_it_is_resumed(
+def test_a_stopped_server_ends_the_run_with_a_hint_and_the_run_can_be_resumed(
     server: PostgresServer, postgresql_url: str, folder: Path
 ) -> None:
     args = ("run", "small.toml", "--scale", "slow", "--testbed", "loopback")

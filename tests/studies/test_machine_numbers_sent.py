@@ -219,7 +219,7 @@ def test_inherited_costs_scale_with_clock_and_exponent() -> None:
 
 
 @pytest.mark.parametrize("lacking", ["clock_mhz", "clock_exponent", "own"])
-def test_costs_stay_where_a_clock_or_the_exponent_is_not_known(lacking: str) -> None:
+def test_costs_stay_unscaled_if_a_clock_or_exponent_is_unknown(lacking: str) -> None:
     slow = {"protocol_us": 9, "clock_mhz": 50, "clock_exponent": 2}
     slow.pop(lacking, None)
     fast = {"like": "slow"} if lacking == "own" else {"like": "slow", "clock_mhz": 150}

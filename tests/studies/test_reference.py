@@ -200,7 +200,7 @@ def test_stated_values_recompute_from_published_numbers() -> None:
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_every_number_of_a_table_stands_in_one_cell_of_one_table(name: str) -> None:
+def test_every_number_appears_in_one_cell_of_one_table(name: str) -> None:
     published = STUDIES[name].published
     cells = [
         cell.id

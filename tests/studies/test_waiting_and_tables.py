@@ -151,7 +151,7 @@ def test_two_numbers_in_one_cell_are_refused() -> None:
         ("discrepancy", {"why": "?"}, "`discrepancy.d1.why`: found an unknown key; allowed: id, k"),
     ],
 )
-def test_a_mistake_in_what_was_published_is_reported_with_its_place(
+def test_an_error_in_a_publication_is_reported_with_its_place(
     part: str, change: dict[str, Any], message: str
 ) -> None:
     published = load_study("schomer-claason").published

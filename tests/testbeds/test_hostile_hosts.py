@@ -77,7 +77,7 @@ def temporary_bytes() -> int:
 FLOOD = "evil: the ssh connection wrote more than 64 MiB of output and was ended"
 
 
-def test_a_host_that_floods_while_it_is_reached_is_ended(host: Host) -> None:
+def test_a_host_that_floods_while_connecting_is_ended(host: Host) -> None:
     before = temporary_bytes()
     assert fails(lambda: host("exec yes evil >&2")) == FLOOD
     assert temporary_bytes() == before

@@ -52,7 +52,7 @@ def test_an_engine_is_copied_once(lan: SshLan) -> None:
     assert lan.hosts[1].files() == []
 
 
-def test_a_damaged_engine_is_copied_anew(lan: SshLan) -> None:
+def test_a_damaged_engine_is_copied_again(lan: SshLan) -> None:
     lan.measured("echo", "--to", "nas", "--requests", "10")
     (kept,) = lan.hosts[1].files()
     lan.hosts[1].run("sh", "-c", f"printf x >> {kept}")

@@ -187,7 +187,7 @@ def test_keepalives_are_frequent_enough() -> None:
     assert 3 * installed_engine.HEARTBEAT_S < installed_engine.END_AFTER_SILENCE_S
 
 
-def test_an_engine_that_hears_nothing_ends(tmp_path: Path) -> None:
+def test_an_engine_without_keep_alives_exits(tmp_path: Path) -> None:
     """No program learns of a pulled cable: the engine and its holder end by themselves, after the
     silence that they were started with."""
     with ssh_lan(tmp_path) as lan:

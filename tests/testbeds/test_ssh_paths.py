@@ -122,7 +122,7 @@ def test_the_way_back_may_carry_less(lan: SshLan) -> None:
     assert "from pc1 to nas packets of up to 1500 B pass, and of up to 1333 B back" in err
 
 
-def test_a_router_that_reports_it_has_another_note_than_one_that_does_not(lan: SshLan) -> None:
+def test_a_router_that_reports_its_mtu_gets_its_own_note(lan: SshLan) -> None:
     with routed(lan, 1400) as address:
         _, err, path = streamed(lan, to=address)
     assert (path["there"], path["back"]) == (bounds(1400), BEYOND_UNTRIED)

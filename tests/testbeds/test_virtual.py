@@ -114,7 +114,7 @@ def test_refused_namespaces_are_a_need_with_the_settings_to_look_at(
     assert marked_by(os.getpid()) == []
 
 
-def test_a_missing_engine_is_told_before_anything_is_made(open_bed: Open) -> None:
+def test_a_missing_engine_is_reported_before_anything_is_created(open_bed: Open) -> None:
     open_bed("virtual", 2, "unshaped").close()
     for link in ("unshaped", "10M"):
         with pytest.raises(UnmetNeed, match="no engine here"):

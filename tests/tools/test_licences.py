@@ -54,7 +54,7 @@ def test_a_forbidden_licence_and_one_that_nothing_needs_are_named() -> None:
     ]
 
 
-def test_a_new_dependency_needs_a_word_on_what_it_is_for() -> None:
+def test_a_new_dependency_needs_a_stated_purpose() -> None:
     with pytest.raises(Unstated, match=r"say in tools/licences\.py what it is for"):
         licences._rows([part("unheard-of", "MIT")])
 

@@ -20,7 +20,7 @@ def section_of(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_option_of_a_command_stands_in_its_section(name: str) -> None:
+def test_every_option_is_listed_in_its_section(name: str) -> None:
     section = section_of(name)
     heads = re.findall(r"^\.TP\n\\fB(.*)\\fR$", section, flags=re.MULTILINE)
     named = {word for head in heads for word in re.findall(r"(?<![\w-])--?[\w-]+", head)}

@@ -100,7 +100,7 @@ def test_two_runs_are_compared_from_the_list(page: Browser, server: WebServer) -
     page.until("document.querySelector('.runs')")
 
 
-def test_a_run_grows_while_it_is_looked_at(page: Browser, tmp_path: Path) -> None:
+def test_a_displayed_run_grows_with_new_trials(page: Browser, tmp_path: Path) -> None:
     place = tmp_path / "store.sqlite"
     with serving(place) as server, _measuring(place, 8) as (made, records):
         page.open(f"{server.url}run/{made.run.id}")

@@ -335,7 +335,7 @@ def test_a_browser_that_goes_away_is_forgotten(server: WebServer) -> None:
     assert server.watch.pages == ()
 
 
-def test_a_browser_that_reads_nothing_is_given_up() -> None:
+def test_a_browser_that_does_not_read_is_disconnected() -> None:
     page = Page("a-run")
     for number in range(10_000):
         page.send("head", {"done": number})

@@ -213,7 +213,7 @@ def test_links_in_a_download_directory_are_not_followed(
     assert list(root.iterdir()) == []
 
 
-def test_a_strangers_file_where_a_download_goes_stays(
+def test_a_foreign_file_at_a_download_path_is_kept(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target, root = tmp_path / "target", tmp_path / "served"

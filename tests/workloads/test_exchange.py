@@ -170,7 +170,7 @@ def test_a_port_in_use_is_the_trials_error(pair: Pair) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 @pytest.mark.parametrize("killed", [0, 1], ids=["source", "target"])
 @pytest.mark.parametrize("name", ["stream", "echo"])
-def test_a_killed_engine_ends_the_trial_with_what_the_other_has(
+def test_after_a_killed_engine_the_trial_keeps_the_other_ends_counts(
     pair: Pair, name: str, killed: int
 ) -> None:
     begun = threading.Event()

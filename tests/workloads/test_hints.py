@@ -267,7 +267,7 @@ def hint_at(pair: Pair, url: str, behave: Behaviour) -> str:
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: f"{row.url.partition(':')[0]} {row.hint}")
-def test_a_hint_is_shown_where_its_cause_was_seen_and_not_where_another_was(
+def test_a_hint_is_shown_only_for_its_own_cause(
     pair: Pair, monkeypatch: pytest.MonkeyPatch, row: Shown
 ) -> None:
     monkeypatch.setenv("LANLAB_PASSWORD", "secret")

@@ -167,7 +167,7 @@ def test_the_kernels_own_round_trips_of_the_streams_judge_the_echo() -> None:
     assert trial.metrics["rtt_p50_ns"] == pytest.approx(statistics.median(counted), rel=0.25)
 
 
-def test_a_peer_that_stands_still_ends_the_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stalled_peer_ends_the_trial(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lanlab.performers.engine_host.CANCEL_S", 0.5)
     with opened_pair() as pair:
         pid, begun = pair.engines[1].pid, threading.Event()

@@ -69,7 +69,7 @@ def test_a_full_queue_of_the_sender_refuses(lan: Pair) -> None:
 
 
 @pytest.mark.figures
-def test_a_queue_that_drops_what_it_had_taken_is_the_senders(lan: Pair) -> None:
+def test_drops_after_queueing_count_for_the_senders_queue(lan: Pair) -> None:
     tc(lan, *shlex.split("replace dev eth0 root handle 1: tbf rate 10mbit burst 1600 limit 60000"))
     tc(lan, *shlex.split("replace dev eth0 parent 1:1 pfifo_head_drop limit 4"))
     trial = lan.trial("stream", message_size_bytes=500, rate_bps="20M", time_s=0.5)

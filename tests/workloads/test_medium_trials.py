@@ -26,7 +26,7 @@ def test_what_a_lossy_medium_loses_is_named_and_the_parts_add_up() -> None:
     assert abs(metrics["lost_messages"] - 400) <= 90
 
 
-def test_hosts_that_send_at_once_collide_on_a_hub_and_not_on_a_switch() -> None:
+def test_simultaneous_senders_collide_on_a_hub_and_not_on_a_switch() -> None:
     for link, collides in (("10M:hub", True), ("10M:switch", False)):
         with opened_pair("virtual", link) as pair:
             pair.trial("stream", transport="tcp", message_size_bytes=1448, time_s=0.4)
@@ -52,7 +52,7 @@ def test_a_delay_is_on_the_way_of_each_frame() -> None:
     assert trial.metrics["rtt_min_ns"] >= 40_000_000
 
 
-def test_frames_and_bytes_of_a_copy_are_those_that_went_over_its_medium_meanwhile() -> None:
+def test_frames_and_bytes_of_a_copy_match_those_on_the_medium() -> None:
     """Twice the file differs by what its second half takes; the station counts the same frames, and
     some more before, to find its server and log in."""
     kind, counted = workload("copy"), []

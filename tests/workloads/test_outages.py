@@ -51,7 +51,7 @@ def interrupted(pair: Pair, for_s: float, **parameters: Any) -> TrialOutcome:
     return exchange
 
 
-def test_an_outage_within_the_idle_timeout_is_survived_and_told(pair: Pair) -> None:
+def test_an_outage_within_the_idle_timeout_is_survived_and_reported(pair: Pair) -> None:
     asked = {**TCP, "time_s": 4, "silence_s": 1.0}
     metrics = finished(interrupted(pair, 1.0, **asked), "stream", **asked).metrics
     assert 0.9e9 <= metrics["outage_ns"] <= 2.4e9, "TCP tries again after waits that double"

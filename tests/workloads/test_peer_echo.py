@@ -101,7 +101,7 @@ def test_a_peer_is_reached_over_ipv6(pair: Pair) -> None:
 @pytest.mark.parametrize(
     "pace", [{}, {"outstanding_requests": 4}, {"rate_requests_per_s": 400}], ids=str
 )
-def test_connections_are_opened_one_for_each_request_and_ended_at_once(
+def test_each_request_opens_a_connection_and_closes_it_at_once(
     pair: Pair, pace: dict[str, Any]
 ) -> None:
     opened: queue.SimpleQueue[int] = queue.SimpleQueue()

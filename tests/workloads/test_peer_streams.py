@@ -194,7 +194,7 @@ def test_what_is_no_iperf3_server_is_reported(pair: Pair, does: Any, words: str)
     assert time.monotonic() - began < 30
 
 
-def test_a_server_that_ends_in_mid_test_is_heard_at_once(pair: Pair) -> None:
+def test_a_server_that_ends_during_a_test_is_noticed_at_once(pair: Pair) -> None:
     with listening(iperf3(lambda control: control.sendall(b"\xfe\0\0\0\x1b\0\0\0\0"))) as program:
         error = failed(pair, program.iperf3, time_s=60, silence_s=60)
 

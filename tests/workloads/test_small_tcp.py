@@ -155,7 +155,7 @@ def moved(
 
 @pytest.mark.parametrize("role", ["connect", "listen"])
 @pytest.mark.parametrize("size_bytes", [SHORT_BYTES, pytest.param(LONG_BYTES, marks=LONG)])
-def test_every_byte_comes_both_ways(
+def test_every_byte_arrives_in_both_directions(
     pair: Pair, small_tcp: Path, tmp_path: Path, role: str, size_bytes: int
 ) -> None:
     # Many losses are followed by the least time-out of the small TCP, a second.

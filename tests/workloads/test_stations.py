@@ -208,7 +208,7 @@ def test_a_trial_s_readings_are_a_series_of_the_store(pair: Pair) -> None:
     assert sum(of_each) == metrics["readings"] > 0
 
 
-def test_a_server_that_dies_leaves_what_was_measured(pair: Pair, tmp_path: Path) -> None:
+def test_measurements_survive_the_death_of_the_server(pair: Pair, tmp_path: Path) -> None:
     served = tmp_path / "served"
     served.mkdir()
     with Engine("doomed", [engine_path()]) as doomed:
@@ -375,7 +375,7 @@ def test_parameters_that_do_not_fit_are_refused() -> None:
         ({"loop": "open"}, "an open loop needs rate_operations_per_s"),
         ({"rate_operations_per_s": 5}, "needs loop `open`"),
         ({"loop": "open", "rate_operations_per_s": 5, "think_time_s": 1}, "needs a closed loop"),
-        ({"file_size_bytes": 100, "message_size_bytes": 750}, "at least a message"),
+        ({"file_size_bytes": 100, "message_size_bytes": 750}, "at least one message"),
         ({"message_size_bytes": "65MiB"}, "less than or equal to 67108864"),
         ({"server": "gopher://host/"}, "no such file service"),
         ({"driver": "iperf3"}, "allowed: lanlab"),

@@ -253,7 +253,7 @@ def test_replayed_messages_of_the_stream_are_duplicates(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize("workload", ["stream", "echo"])
-def test_a_recorded_session_is_nothing_to_the_next(pair: Pair, workload: str) -> None:
+def test_a_replayed_session_is_rejected(pair: Pair, workload: str) -> None:
     values = forty_paced(workload)
     recorded = Way()
     relayed_trial(pair, workload, recorded, **values)

@@ -43,7 +43,7 @@ RECEIVED: dict[str, Any] = {
 }
 
 
-def test_each_count_and_rate_stands_under_its_own_name() -> None:
+def test_each_count_and_rate_has_its_own_name() -> None:
     found = metrics(stream_sent(**SENT), stream_received(**RECEIVED))
     expected = {
         "offered_messages": 2500,
@@ -150,7 +150,7 @@ def test_no_gap_is_given_without_one_and_of_two_messages_only_their_median() -> 
     assert metrics(stream_sent(gap=distribution(samples=100)))["gap_p99_ns"] == 1_005_000
 
 
-def test_delay_variation_is_told_as_it_was_measured() -> None:
+def test_delay_variation_is_reported_as_measured() -> None:
     names = ("mean_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns", "smoothed_ns")
     variation = {name: 100 + place for place, name in enumerate(names)}
     given = {"samples": 1000, **variation}

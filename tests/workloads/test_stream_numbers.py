@@ -95,7 +95,7 @@ def test_the_warm_up_is_kept_out(
         (100_000, 2, 0.2, 20_000),
     ],
 )
-def test_a_schedule_offers_what_is_due_and_no_more(
+def test_a_schedule_offers_only_due_messages(
     pair: Pair, transport: str, rate: float, flows: int, time_s: float, offered: int
 ) -> None:
     trial = pair.trial(

@@ -339,7 +339,7 @@ TOLD_BY_RECEIVER = {
 }  # fmt: skip
 
 
-def test_every_count_is_told_under_its_own_name_by_the_end_that_counted() -> None:
+def test_every_count_is_reported_by_name_and_end() -> None:
     sent, received = stream_sent(**TOLD_BY_SENDER), stream_received(**TOLD_BY_RECEIVER)
     found = metrics(sent, received)
 

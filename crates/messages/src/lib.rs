@@ -123,11 +123,11 @@ pub enum Request {
     /// Send echo requests to a ready responder. Ends in `echo_requested`.
     #[schemars(title = "EchoRequestRequest")]
     EchoRequest(EchoRequest),
-    /// Answer a peer's probes for the largest packets of the path. `ready` names the port; when
+    /// Answer a peer's path MTU probes. `ready` names the port; when
     /// cancelled, the error has `path_mtu_answered`.
     #[schemars(title = "PathMtuAnswerRequest")]
     PathMtuAnswer(PathMtuAnswer),
-    /// Probe for the largest packets of the path to a peer. Ends in `path_mtu_probed`.
+    /// Probe the path MTU to a peer. Ends in `path_mtu_probed`.
     #[schemars(title = "PathMtuProbeRequest")]
     PathMtuProbe(PathMtuProbe),
     /// Compute what a simulated Ethernet carries under a load. Ends in `medium_loaded`.
@@ -280,7 +280,7 @@ pub enum Outcome {
     /// Of `describe`.
     #[schemars(title = "DescriptionOutcome")]
     Description(Box<HostFacts>),
-    /// Of `ping`.
+    /// Outcome of `ping`.
     #[schemars(title = "PongOutcome")]
     Pong(Pong),
     #[schemars(title = "ArmedOutcome")]

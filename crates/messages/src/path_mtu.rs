@@ -2,8 +2,8 @@ use lanlab_files::HostAddress;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Answer a peer's probes for the largest packets of the path: each datagram of its session with
-/// one of equal size, and with a short one. `ready` names the port; when cancelled, the error has
+/// Answer a peer's path MTU probes: each datagram of its session gets a reply of equal size, and a
+/// short one. `ready` names the port; when cancelled, the error has
 /// `path_mtu_answered`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

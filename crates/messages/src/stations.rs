@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CpuTime, Distribution, HostWindow, LeftBehind};
 
-/// What the stations of a trial do, and at which service. The same for all its requests:
+/// Service and operations of a trial's stations. Equal in all requests of the trial:
 /// `stations_prepare`, `stations` and, even if those failed, `stations_empty`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -38,7 +38,8 @@ _OPTIONS: dict[str, Any] = {
         typer.Option(
             "--address",
             metavar="ADDRESS",
-            help="Address of the --to host to measure. Default: the one ssh connects to.",
+            help="Address of the --to host in the measured network. Default: the one ssh "
+            "connects to.",
         ),
     ],
     "from_address": Annotated[
@@ -46,7 +47,8 @@ _OPTIONS: dict[str, Any] = {
         typer.Option(
             "--from-address",
             metavar="ADDRESS",
-            help="Address of the --from host to measure. Default: the one ssh connects to.",
+            help="Address of the --from host in the measured network. Default: the one ssh "
+            "connects to.",
         ),
     ],
     "engines": Annotated[

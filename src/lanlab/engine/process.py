@@ -158,7 +158,7 @@ class Engine:
                 else:
                     self._take(line)
         except BadLine as error:
-            # Not an engine, so nothing more can be understood.
+            # This is not an engine, so lanlab reads no more of its output.
             self._complaint = str(error)
         finally:
             with self._lock:

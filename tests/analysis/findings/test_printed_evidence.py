@@ -148,7 +148,7 @@ def test_a_share_of_the_link_belongs_to_its_metric_alone() -> None:
     assert [one.sample for one in evidence.printed_shares("rtt_mean_ns")] == []
 
 
-def test_a_share_of_the_link_is_a_rate_where_the_link_is_known() -> None:
+def test_a_share_of_the_link_is_a_rate_if_the_link_is_known() -> None:
     """500 bytes over UDP on 10 Mbit/s: 500 of 566 bytes on the wire."""
     condition = {"message_size_bytes": 500, "transport": "udp"}
     share = {"statistic": "share_of_link", "unit": "share", "si_unit": "ratio"}

@@ -122,7 +122,7 @@ def test_a_range_end_exists_only_if_its_scope_takes_it() -> None:
     assert scope(evidence).has_numbers() and not scope(evidence, os="be").has_numbers()
 
 
-def test_a_condition_matches_where_every_factor_named_has_a_level_named() -> None:
+def test_a_condition_matches_if_all_named_factors_have_named_levels() -> None:
     known: dict[str, Level] = {"os": "xp", "size": 2}
     assert matches(known, {})
     assert matches(known, {"os": ("xp",), "size": (1, 2)})
@@ -265,7 +265,7 @@ def test_factors_named_on_neither_side_vary_together() -> None:
     assert list(alike([scope(os="xp")], given=frozenset({"size"}))) == [{}]
 
 
-def test_factors_are_open_where_all_conditions_have_them_and_none_is_named() -> None:
+def test_unnamed_factors_of_all_conditions_are_open() -> None:
     a = [Cell({"os": "xp", "size": 1, "mtu": 1500}, ("os", "size"), trials(1.0))]
     b = [Cell({"os": "be", "size": 2, "mtu": 9000}, ("os", "size"), trials(1.0))]
     assert open_factors([a, b], {"os"}) == ["size"]

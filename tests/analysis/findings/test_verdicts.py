@@ -210,7 +210,7 @@ def test_a_printed_bound_decides_in_one_direction_only() -> None:
     assert verdict("value", at_least_four, max=5.0) == "undecided"
 
 
-def test_a_lost_trial_leaves_open_what_depends_on_it() -> None:
+def test_verdicts_that_depend_on_a_lost_trial_stay_open() -> None:
     lost = Trials((120.0, 121.0, 119.0, 120.0), missing=(((112.0, 120.0, 128.0), 5),))
     evidence = Numbers([cell(trials(100.0), os="a"), cell(lost, os="b")])
     pair = {"a": {"os": "a"}, "b": {"os": "b"}}

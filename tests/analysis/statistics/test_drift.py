@@ -116,7 +116,7 @@ def test_conditions_with_a_single_trial_are_skipped() -> None:
         ([], None, UnfitValues, "at least 3 trials of one, or 2 of several; got 0"),
         ([[1, 2]], None, UnfitValues, "at least 3 trials of one, or 2 of several; got 2"),
         ([[1, 2, 3]], [[1, 2]], UnfitValues, "need one for each value"),
-        ([[1, 2, 4]], [[1, 1, 1]], UnfitValues, "all trials of each condition stand at one"),
+        ([[1, 2, 4]], [[1, 1, 1]], UnfitValues, "have the same position"),
         ([[5, 5, 5], [7, 7]], None, NoSpread, "nothing can drift"),
         ([[1, 2, 3]], None, NoSpread, "on one line"),
         ([[1, float("nan"), 3]], None, UnfitValues, "condition 0: every value must be finite"),

@@ -60,7 +60,7 @@ def at(least: float, most: float, blocks: int = 12) -> Value:
     return lambda trial: least + (most - least) * (trial.block % blocks) / (blocks - 1)
 
 
-def test_a_range_has_its_least_and_its_most_wherever_they_stand() -> None:
+def test_the_minimum_and_maximum_of_a_range_may_be_anywhere() -> None:
     [first, *_] = sentences(*streams({128: 50.0, 256: 20.0, 512: 60.0, 1408: 30.0}))
 
     assert first.startswith(

@@ -126,7 +126,7 @@ def test_an_empty_file_is_lanlabs_only_by_its_digest(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("when", ["a directory", "a file"])
-def test_a_directory_that_becomes_a_link_meanwhile_is_not_followed(
+def test_a_directory_replaced_by_a_link_is_not_followed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
 ) -> None:
     outside = tmp_path / "outside"
@@ -192,7 +192,7 @@ def test_an_interrupted_write_can_be_repeated(
     assert _texts(tmp_path) == {"a": "5", "b": "6", "c": "7"}
 
 
-def test_a_folder_made_for_nothing_is_removed(
+def test_a_new_folder_is_removed_if_writing_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(descriptor: int) -> None:

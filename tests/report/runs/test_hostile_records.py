@@ -219,7 +219,7 @@ def test_a_defect_is_reported_with_its_cause(tmp_path: Path) -> None:
     assert json.dumps(run.study) == '{"schema": 1}'
 
 
-def test_a_record_whose_study_has_no_experiment_is_named(tmp_path: Path) -> None:
+def test_a_record_of_a_study_without_experiments_is_named(tmp_path: Path) -> None:
     run, trials = synthetic_run("manford-kolahi", most_trials=6).pair()
     run = replace(run, study={**run.study, "experiment": []})
     with pytest.raises(StoreError, match="are malformed"):

@@ -114,7 +114,7 @@ fn folded(mut sum: u32) -> u16 {
     sum as u16
 }
 
-/// RFC 1071; never zero, which would mean "no checksum" (RFC 768) and equals 0xffff.
+/// RFC 1071. A sum of zero is sent as 0xffff, because zero means "no checksum" (RFC 768).
 fn checksum(octets: &[u8]) -> [u8; 2] {
     let words =
         octets.chunks(2).map(|two| u32::from(two[0]) << 8 | u32::from(*two.get(1).unwrap_or(&0)));

@@ -26,7 +26,7 @@ use crate::carrier::CarrierFacts;
 
 /// Echo socket of servers.
 pub(crate) const ECHO_SOCKET: u16 = 0x4002;
-/// First byte, in place of a function code, of a message carried by bursts; NCP has no function 0.
+/// First byte of a message carried by bursts, where others have a function code; NCP has no function 0.
 const BURST: u8 = 0;
 const MOST_BURST: u32 = 1 << 16;
 /// Bytes of a burst packet besides its share of the burst.

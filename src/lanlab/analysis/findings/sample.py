@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from lanlab.frozen import dataclass
 
-#: Maximum values tried for a missing trial if several samples lack one.
+#: Maximum values tried for each missing trial, if trials are missing in several samples.
 _MOST_FILLS = 3
 
 

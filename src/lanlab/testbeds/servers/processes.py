@@ -19,7 +19,8 @@ class Process:
     start_ticks: int
     #: Its own user and system time, seconds.
     cpu_s: float
-    #: The same for children that it has waited for, in clock ticks (usually 10 ms).
+    #: CPU time of children that it has waited for, seconds, in steps of a clock tick (usually
+    #: 10 ms).
     children_cpu_s: float
 
 
