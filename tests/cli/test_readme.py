@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,12 @@ def test_relative_links_resolve(document: Path) -> None:
             titles = re.findall(r"^#+ (.*)$", found.read_text(), re.MULTILINE)
             anchors = {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
             assert heading in anchors, f"{target}#{heading}"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_toml_examples_can_be_parsed(document: Path) -> None:
+    for block in re.findall(r"```toml\n(.*?)```", document.read_text(), re.DOTALL):
+        tomllib.loads(block)
 
 
 _SCALE = re.compile(r"^\| (`.*?`) \| (\d+) \| ([^|]+) \| ", re.MULTILINE)
