@@ -250,6 +250,6 @@ def test_every_command_reports_a_damaged_store_with_a_hint(
             said = lanlab(*command.split())
             codes.add(said.code)
             if said.code == 1:
-                assert said.err.startswith(f"error: {store}: "), (page, command, said.err)
+                assert said.err.startswith(f"error: {store}"), (page, command, said.err)
                 assert "\nhint: " in said.err
     assert {1} <= codes <= {0, 1, 2}

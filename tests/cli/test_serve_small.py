@@ -150,7 +150,7 @@ def test_silent_and_vanished_clients_make_room(hosts: tuple[Host, Host], tmp_pat
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        (["--service", "sftp", "--stack", "small"], "allowed: ftp"),
+        (["--service", "sftp", "--stack", "small"], "only with service `ftp`"),
         (["--service", "ftp", "--stack", "small"], "needs an address of its own"),
         (["--stack-address", "192.168.7.77"], "have no effect with the system's TCP"),
         (["--service", "ftp", "--stack", "tiny"], "tiny"),

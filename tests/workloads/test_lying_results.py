@@ -55,7 +55,7 @@ def test_any_counts_make_finite_metrics(data: st.DataObject) -> None:
         metrics = workload.summarise(parameters, outcome, CounterChanges())
     except EngineError as error:
         # Nothing in the measured part is no result.
-        assert error.code == "stream.nothing_arrived"
+        assert error.code in ("stream.nothing_arrived", "stream.nothing_sent")
         return
     assert all(math.isfinite(value) for value in metrics.values()), metrics
     host = {"processors_online": 2, "boot_id": "b", "name": "host0"}

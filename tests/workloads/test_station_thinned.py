@@ -131,9 +131,9 @@ def test_cells_of_engines_are_read_and_joined_with_what_is_summed_here() -> None
     assert slices.slice.tolist() == [1, 5]
     assert slices.operations.tolist() == [1, 10]
     assert slices.max_ns.tolist() == [WIDTH_NS + 1, 200]
-    with pytest.raises(EngineError, match="slices of another length"):
+    with pytest.raises(EngineError, match="not of the announced length"):
         slices_of([line | {"slices": 2}], readings, WIDTH_NS, 2)
-    with pytest.raises(EngineError, match="a station that there is not"):
+    with pytest.raises(EngineError, match="sums of an unknown station"):
         slices_of([line], readings, WIDTH_NS, 1)
 
 

@@ -108,7 +108,7 @@ def test_a_directory_that_cannot_be_served_is_named(served: Path, nginx: str) ->
 def test_directories_of_root_are_not_served(served: Path, nginx: str) -> None:
     (served / "precious").touch()
     error = refused(served)
-    assert "belongs to root, and is not empty" in error.message
+    assert "belongs to root and is not empty" in error.message
     assert error.hint == f"chown -R nobody {served}"
     (served / "precious").unlink()
     served.parent.chmod(0o700)
