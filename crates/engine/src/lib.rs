@@ -95,6 +95,7 @@ pub fn run(arguments: &[String]) -> ExitCode {
 }
 
 fn serve(longest_silence: Option<Duration>) -> ExitCode {
+    os::limit_arenas();
     os::prepare_thread();
     os::raise_descriptor_limit();
     let mut output = output::Output::new(stdout());

@@ -37,8 +37,8 @@ pub use linux::interfaces::{broadcast_addresses, interfaces};
 pub use linux::names::rename_to_free_name_at;
 pub use linux::ports::{Port, PortQueue, make_ports};
 pub use linux::process::{
-    bind_to_processor, descriptor_limit, favour_thread, give_up_rights, raise_descriptor_limit,
-    raise_descriptor_limit_to, user_and_group,
+    bind_to_processor, descriptor_limit, favour_thread, give_up_rights, limit_arenas,
+    raise_descriptor_limit, raise_descriptor_limit_to, user_and_group,
 };
 pub use linux::raw_link::{LinkDescriptor, RawLink};
 pub use linux::readiness::{Readiness, wait_readable, wait_writable};
