@@ -25,8 +25,9 @@ pub fn limit_arenas() {
     #[cfg(target_env = "gnu")]
     {
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let arenas = libc::c_int::try_from(processors).unwrap_or(libc::c_int::MAX);
         // SAFETY: takes integers only; a refusal leaves the default.
-        unsafe { libc::mallopt(libc::M_ARENA_MAX, processors as libc::c_int) };
+        unsafe { libc::mallopt(libc::M_ARENA_MAX, arenas) };
     }
 }
 
