@@ -105,10 +105,21 @@ def test_a_start_that_comes_too_late_is_tried_again(pair: Pair) -> None:
 def test_a_sender_that_missed_its_whole_time_begins_again(
     pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    steps = TwoEnds(("sender", "receiver"), {}, {"spec": {"amount": {"time_ns": 50}}}, longest_s=1)
-    for sent, late_ns, is_missed in ((0, 26, True), (0, 25, False), (1, 99, False)):
-        results = {"sender": {"total_messages": sent, "start_skew_ns": late_ns}}
-        assert steps.missed_their_time(results) is is_missed
+    paced = {"amount": {"time_ns": 50}, "transport": "udp", "rate": {"per_s": 1}}
+    free, tcp = {**paced, "rate": None}, {**paced, "rate": None, "transport": "tcp"}
+    for spec, sent, late_ns, refused, is_missed in (
+        (paced, 0, 26, 0, True),
+        (paced, 0, 25, 0, False),
+        (paced, 1, 99, 0, False),
+        (free, 0, 0, 0, True),
+        (free, 0, 0, 7, False),
+        (free, 1, 0, 0, False),
+        (tcp, 0, 0, 0, False),
+    ):
+        steps = TwoEnds(("sender", "receiver"), {}, {"spec": spec}, longest_s=1)
+        counts = {"sent_messages": sent, "refused_messages": refused, "unsent_messages": 0}
+        results = {"sender": {**counts, "start_skew_ns": late_ns}}
+        assert steps.missed_their_time(results) is is_missed, (spec, counts, late_ns)
     told = iter((True, False))
     monkeypatch.setattr(TwoEnds, "missed_their_time", lambda self, results: next(told))
     exchange = pair.trial("stream", messages=10, rate_messages_per_s=1000).exchange
