@@ -311,6 +311,8 @@ def main() -> int:
     everything = [*_PEERS, *BEGUN, "web", *_CARRIERS, "small"]
     parser.add_argument("names", nargs="*", default=everything, help=", ".join(everything))
     asked = parser.parse_args()
+    if unknown := [name for name in asked.names if name not in everything]:
+        parser.error(f"found `{unknown[0]}`; allowed: {', '.join(everything)}")
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 16_384), hard))
     print(
