@@ -173,7 +173,7 @@ TABLE = (
         answers("401 x\r\nWWW-Authenticate: Basic realm=x"),
     ),
     Shown("give the path of its WebDAV directory", DAV, answers("200 OK"), answers("500 Broken")),
-    Shown("whether the share, bucket or", S3, s3_error("NoSuchBucket"), s3_error("AccessDenied")),
+    Shown("bucket or directory exists", S3, s3_error("NoSuchBucket"), s3_error("AccessDenied")),
     Shown(
         "whether a proxy changes `Host`",
         S3,
