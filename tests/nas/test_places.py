@@ -1,7 +1,10 @@
 """Shares and buckets that servers list, asked of stock servers."""
 
+import contextlib
 import getpass
+import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -81,6 +84,15 @@ def test_stock_samba_lists_its_shares_to_a_user(tmp_path: Path) -> None:
     finally:
         samba.terminate()
         samba.wait(30)
+        end_helpers(configuration)
+
+
+def end_helpers(configuration: Path) -> None:
+    """The servers of RPC that smbd has started outlive it by minutes."""
+    for command in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if f"--configfile={configuration}".encode() in command.read_bytes().split(b"\0"):
+                os.kill(int(command.parent.name), signal.SIGKILL)
 
 
 def listens(port: int) -> bool:
