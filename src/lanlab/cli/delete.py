@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
@@ -32,7 +31,7 @@ def delete(
 
     Examples: lanlab delete last; lanlab delete 20261121-081500-small-4f2a --yes
     """
-    from lanlab.cli.terminal import answer, print_json, talk
+    from lanlab.cli.terminal import answer, can_ask, print_json, talk
     from lanlab.store import open_store
 
     with open_store(store) as records:
@@ -44,7 +43,7 @@ def delete(
                     hint="wait until it ends, or stop it; nothing was deleted",
                 )
         if not yes:
-            if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            if not can_ask():
                 raise UsageError(
                     f"deleting {_how_many(len(found), 'run')} needs --yes without a terminal",
                     hint="add --yes",

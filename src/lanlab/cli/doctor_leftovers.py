@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,14 +19,14 @@ def check_server(host: str, password_file: str | None, *, removes: bool, as_json
         LabError: There is no password for a server, or no engine.
         typer.Exit: Something is left.
     """
-    from lanlab.cli.terminal import answer, print_json
+    from lanlab.cli.terminal import answer, can_ask, print_json
     from lanlab.performers.trial_leftovers import folders_left
 
     found = folders_left(host)
     if found and not (removes or as_json):
         for _, folder in found:
             answer().print(f"{folder}: may be left by a lanlab that was killed")
-        if sys.stdin.isatty() and sys.stderr.isatty():
+        if can_ask():
             removes = typer.confirm("Remove them?", default=False, err=True)
         else:
             answer().print("`--remove` removes them")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -175,9 +174,11 @@ def _confirm(yes: bool) -> None:
         UsageError: There is no terminal to ask on.
         typer.Exit: The user declined.
     """
+    from lanlab.cli.terminal import can_ask
+
     if yes:
         return
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not can_ask():
         raise UsageError("cannot ask whether to start: no terminal", hint="add --yes")
     if not typer.confirm("Start?", default=True, err=True):
         raise typer.Exit(1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -118,12 +117,14 @@ def _chosen(title: str, what: str, names: Sequence[str]) -> str:
     Raises:
         UsageError: There is none, or several and no terminal to ask on.
     """
+    from lanlab.cli.terminal import can_ask
+
     if len(names) == 1:
         return names[0]
     if not names:
         raise UsageError(f"the server lists no {what}; name one by its URL")
     shown = ", ".join(names[:_MOST_SHOWN]) + (", …" if len(names) > _MOST_SHOWN else "")
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not can_ask():
         raise UsageError(f"name one {what} by its URL ({what}s: {shown})")
     while (name := typer.prompt(f"{what} of {title} ({shown})", err=True)) not in names:
         typer.echo(f"no such {what}", err=True)
@@ -186,9 +187,10 @@ def _found(
     user: str | None,
     share: str | None,
 ) -> tuple[list[str], dict[str, str]]:
+    from lanlab.addresses import in_url
     from lanlab.services import SERVICES
 
-    place = f"[{host}]" if ":" in host else host
+    place = in_url(host)
     login = f"{user}@{place}" if user else None
     targets, left_out = list(named.values()), {}
     for one in found:

@@ -33,6 +33,11 @@ def printable(text: str) -> str:
     return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
+def can_ask() -> bool:
+    """Whether a user can be asked: input and questions are on a terminal."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
 class Talk:
     """
     Standard error: a line for each remark and, on a terminal, a status line below them. Does
