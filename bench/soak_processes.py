@@ -141,10 +141,8 @@ def descendants() -> list[int]:
     return found
 
 
-def network_namespaces() -> int | None:
-    """Network namespaces that this process and those from it are in; `None` if not Linux."""
-    if not sys.platform.startswith("linux"):
-        return None
+def network_namespaces() -> int:
+    """Network namespaces that this process and those from it are in."""
     seen = set()
     for pid in (os.getpid(), *descendants()):
         try:

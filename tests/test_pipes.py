@@ -1,14 +1,11 @@
 """Programs that read nothing, print without end, or do not end: none costs more than its bounds."""
 
 import subprocess
-import sys
 import time
 
 import pytest
 
 from lanlab.pipes import KEPT_BYTES, Stalled, Tail, run_briefly, write_within
-
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="uses `sh`")
 
 
 def program(script: str) -> subprocess.Popen[bytes]:

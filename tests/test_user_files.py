@@ -2,7 +2,6 @@
 
 import os
 import socket
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,6 @@ from lanlab.studies.what_if import read_changes
 from lanlab.testbeds.remote.destinations import read_destinations
 from lanlab.user_files import read_user_file
 from lanlab.workloads.server_url import read_password_file
-
-unix_only = pytest.mark.skipif(sys.platform == "win32", reason="files of Unix")
 
 
 def refusal(path: Path, most_bytes: int = 100) -> UsageError:
@@ -35,7 +32,6 @@ def test_all_of_a_file_is_read_up_to_its_bound(tmp_path: Path) -> None:
     assert "allowed: at most 100" in refusal(path).message
 
 
-@unix_only
 def test_a_link_to_a_file_is_as_good_as_the_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"x")
     (tmp_path / "link").symlink_to("file")
@@ -45,7 +41,6 @@ def test_a_link_to_a_file_is_as_good_as_the_file(tmp_path: Path) -> None:
     assert "No such file" in refusal(tmp_path / "second").message
 
 
-@unix_only
 @pytest.mark.parametrize("device", ["/dev/null", "/dev/zero", "/dev/tty"])
 def test_a_device_is_refused(device: str) -> None:
     found = refusal(Path(device))
@@ -53,7 +48,6 @@ def test_a_device_is_refused(device: str) -> None:
     assert "chmod" not in (found.hint or "")
 
 
-@unix_only
 def test_files_that_would_block_a_reader_are_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     assert "found a FIFO" in refusal(tmp_path / "fifo").message

@@ -3,9 +3,8 @@ All calls that create, replace or remove something on this machine's disk.
 `tools/check_disk_calls.py` checks that no other module makes such calls.
 
 No link is followed to an entry below a folder: each directory on the path is opened from its parent
-and held open, so a link that replaces it later has no effect. Systems without calls relative to an
-open directory (Windows) check each directory instead. A link, FIFO, device or directory is never
-replaced or removed as a file.
+and held open, so a link that replaces it later has no effect. A link, FIFO, device or directory is
+never replaced or removed as a file.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ import errno
 import os
 import shutil
 import stat
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -24,9 +22,7 @@ from typing import IO
 from lanlab.frozen import dataclass
 from lanlab.user_files import READ_FLAGS
 
-_IS_RELATIVE = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
-_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
-_CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK | getattr(os, "O_BINARY", 0)
+_CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 #: Errors for a path that does not exist or that leads through something other than directories
 #: (open(2), O_NOFOLLOW and O_DIRECTORY).
 _NO_WAY = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
@@ -34,10 +30,10 @@ _NO_WAY = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
 @dataclass(frozen=True)
 class Entry:
-    """A name in a directory that is held open; if none is held open, the whole path."""
+    """A name in a directory that is held open."""
 
-    name: str | Path
-    directory: int | None
+    name: str
+    directory: int
 
     def facts(self) -> os.stat_result | None:
         """Status of the name itself, even if it is a link; `None`: the name is free."""
@@ -56,7 +52,7 @@ class Entry:
         # Opening a device may have side effects.
         facts = os.stat(self.name, dir_fd=self.directory, follow_symlinks=False)
         if stat.S_ISREG(facts.st_mode):
-            descriptor = os.open(self.name, READ_FLAGS | _NO_LINK, dir_fd=self.directory)
+            descriptor = os.open(self.name, READ_FLAGS | os.O_NOFOLLOW, dir_fd=self.directory)
             file = os.fdopen(descriptor, "rb")
             if stat.S_ISREG(os.fstat(descriptor).st_mode):
                 return file
@@ -133,8 +129,8 @@ class Entry:
         os.rmdir(self.name, dir_fd=self.directory)
 
 
-def _no_file(name: str | Path) -> OSError:
-    return OSError(errno.ELOOP, "is a link, folder, FIFO or device, not a file", str(name))
+def _no_file(name: str) -> OSError:
+    return OSError(errno.ELOOP, "is a link, folder, FIFO or device, not a file", name)
 
 
 def is_inside(name: str) -> bool:
@@ -148,27 +144,23 @@ def _opened(
     parts: Sequence[str],
     makes_folders: bool = False,
     when_made: Callable[[Path], None] | None = None,
-) -> Iterator[tuple[Path, int | None]]:
-    flags = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0)
-    path, directory = folder, os.open(folder, flags) if _IS_RELATIVE else None
+) -> Iterator[int]:
+    flags = os.O_PATH | os.O_DIRECTORY
+    path, directory = folder, os.open(folder, flags)
     try:
         for part in parts:
             if makes_folders:
                 with contextlib.suppress(FileExistsError):
-                    os.mkdir(part if _IS_RELATIVE else path / part, dir_fd=directory)
+                    os.mkdir(part, dir_fd=directory)
                     if when_made is not None:
                         when_made(path)
             path /= part
-            if directory is not None:
-                below = os.open(part, flags | _NO_LINK, dir_fd=directory)
-                os.close(directory)
-                directory = below
-            elif not stat.S_ISDIR(path.lstat().st_mode):
-                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
-        yield path, directory
-    finally:
-        if directory is not None:
+            below = os.open(part, flags | os.O_NOFOLLOW, dir_fd=directory)
             os.close(directory)
+            directory = below
+        yield directory
+    finally:
+        os.close(directory)
 
 
 @contextlib.contextmanager
@@ -193,17 +185,14 @@ def entry(
     if not is_inside(name):
         raise NotADirectoryError(errno.ENOTDIR, "not below the folder", name)
     *parents, last = PurePosixPath(name).parts
-    with _opened(folder, parents, makes_folders, when_made) as (path, directory):
-        yield Entry(path / last if directory is None else last, directory)
+    with _opened(folder, parents, makes_folders, when_made) as directory:
+        yield Entry(last, directory)
 
 
 @contextlib.contextmanager
 def entries(folder: Path, name: str) -> Iterator[dict[str, Entry]]:
     """All entries of a folder below a folder, by name. Raises the errors of `entry`."""
-    with _opened(folder, PurePosixPath(name).parts) as (path, directory):
-        if directory is None:
-            yield {one.name: Entry(one, None) for one in path.iterdir()}
-            return
+    with _opened(folder, PurePosixPath(name).parts) as directory:
         readable = os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=directory)
         try:
             yield {name: Entry(name, readable) for name in os.listdir(readable)}  # noqa: PTH208
@@ -242,9 +231,7 @@ def make_folders(path: Path, mode: int = 0o777) -> None:
 
 
 def sync_directory(directory: Path) -> None:
-    """Write its entries to disk too. Windows has no such call and does not need it."""
-    if os.name != "posix":
-        return
+    """Write its entries to disk too."""
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -300,5 +287,5 @@ def remove_left_folder(path: Path) -> None:
     with contextlib.suppress(OSError):
         facts = path.lstat()
         is_ours = stat.S_ISDIR(facts.st_mode) and stat.S_IMODE(facts.st_mode) == 0o700
-        if is_ours and (sys.platform == "win32" or facts.st_uid == os.geteuid()):
+        if is_ours and facts.st_uid == os.geteuid():
             shutil.rmtree(path, ignore_errors=True)

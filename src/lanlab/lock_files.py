@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -59,7 +58,7 @@ def orphans(folder: Path, pattern: str) -> Iterator[tuple[Path, IO[str]]]:
             if path in _own or not _is_users(path.lstat()):
                 continue
             # Anyone may put something else with that name into a shared folder.
-            flags = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+            flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK
             with os.fdopen(os.open(path, flags), "r+") as file:
                 if _is_users(os.fstat(file.fileno())):
                     _lock(file.fileno(), waits=False)
@@ -68,18 +67,10 @@ def orphans(folder: Path, pattern: str) -> Iterator[tuple[Path, IO[str]]]:
 
 def _is_users(facts: os.stat_result) -> bool:
     is_plain = stat.S_ISREG(facts.st_mode) and facts.st_nlink == 1
-    return is_plain and (sys.platform == "win32" or facts.st_uid == os.getuid())
+    return is_plain and facts.st_uid == os.getuid()
 
 
 def _lock(descriptor: int, *, waits: bool) -> None:
-    if sys.platform == "win32":
-        import msvcrt
+    import fcntl
 
-        # Beyond the text, so that the text can be read.
-        os.lseek(descriptor, 2**30, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_LOCK if waits else msvcrt.LK_NBLCK, 1)
-        os.lseek(descriptor, 0, os.SEEK_SET)
-    else:
-        import fcntl
-
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
+    fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))

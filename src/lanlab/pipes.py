@@ -11,7 +11,6 @@ import os
 import select
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -49,7 +48,7 @@ def write_within(
     except io.UnsupportedOperation:
         # This object limits the time itself.
         descriptor = -1
-    if descriptor < 0 or sys.platform == "win32":
+    if descriptor < 0:
         pipe.write(octets)
         pipe.flush()
         return
@@ -132,8 +131,7 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
     """End a program that leads a session, with all programs of its process group."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
-    except (AttributeError, ProcessLookupError, PermissionError):
-        # Windows has no process groups.
+    except (ProcessLookupError, PermissionError):
         process.kill()
     process.wait()
 

@@ -10,13 +10,8 @@ from pathlib import Path
 from lanlab.errors import UsageError, system_hint
 
 #: With these flags, opening neither waits for the writer of a FIFO nor makes a terminal the
-#: controlling one. Windows has neither.
-READ_FLAGS = (
-    os.O_RDONLY
-    | getattr(os, "O_NONBLOCK", 0)
-    | getattr(os, "O_NOCTTY", 0)
-    | getattr(os, "O_BINARY", 0)
-)
+#: controlling one.
+READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
 _PIECE_BYTES = 2**20
 
 
@@ -30,8 +25,7 @@ def read_user_file(path: Path, what: str, most_bytes: int) -> bytes:
 
     Raises:
         UsageError: It does not exist, cannot be read, is too long, or is a directory, FIFO, socket
-            or
-        device, which is not even opened.
+            or device, which is not even opened.
     """
     name = f"{what} `{path}`"
     try:

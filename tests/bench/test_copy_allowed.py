@@ -11,7 +11,6 @@ BENCH = Path(__file__).parents[2] / "bench"
 
 pytestmark = [
     pytest.mark.long,
-    pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only"),
 ]
 
 

@@ -2,7 +2,6 @@
 
 import json
 import random
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,10 +12,6 @@ from soak_growth import Life, judge_commits, judge_count, judge_memory
 from lanlab.plan import expand
 
 pytestmark = pytest.mark.long
-
-needs_proc = pytest.mark.skipif(
-    not sys.platform.startswith("linux"), reason="descriptors and engines are seen by /proc (Linux)"
-)
 
 KIB = 1024
 

@@ -23,10 +23,6 @@ BENCH = Path(__file__).parents[2] / "bench"
 
 pytestmark = pytest.mark.long
 
-needs_proc = pytest.mark.skipif(
-    not sys.platform.startswith("linux"), reason="descriptors and engines are seen by /proc (Linux)"
-)
-
 KIB = 1024
 
 HELD = ("descriptors", "threads")
@@ -48,7 +44,6 @@ class _SlowerStore:
 
 # How a series of samples is judged is in test_soak.py; this has 140 real trials.
 @pytest.mark.long
-@needs_proc
 def test_leaks_in_lanlab_and_engines_and_a_slow_store_are_found_by_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -149,7 +144,6 @@ def run_soak(*arguments: str, **environment: str) -> subprocess.CompletedProcess
 
 # Memory is judged from a hundred trials on; all else is from the first.
 @pytest.mark.parametrize("trials", [30, pytest.param(120, marks=pytest.mark.long)])
-@needs_proc
 def test_a_soak_passes_names_failures_and_leaves_only_its_results(
     tmp_path: Path, trials: int
 ) -> None:

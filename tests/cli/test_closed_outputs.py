@@ -1,13 +1,10 @@
 """Commands whose standard streams are closed, and that may open few files: one sentence each."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from command_line import COMMAND
-
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="uses `sh`")
 
 
 def shell(script: str, folder: Path, *argv: str) -> subprocess.CompletedProcess[str]:

@@ -3,7 +3,6 @@
 import json
 import signal
 import socket
-import sys
 import time
 from pathlib import Path
 
@@ -107,7 +106,6 @@ def test_a_stall_is_reported_with_the_waiting_side(
     assert "a delayed acknowledgement of Linux (40 ms)" in said.out
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
 @pytest.mark.parametrize(
     ("service", "number"),
     [
@@ -140,7 +138,6 @@ def test_a_terminated_copy_leaves_nothing_at_the_server(
     assert list((folder / "cache").rglob("*.json")) == []
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
 @pytest.mark.parametrize("service", ["ftp", "smb"])
 def test_the_next_copy_removes_leftovers_of_a_killed_one(
     folder: Path, lanlab: Lanlab, engine: Engine, root: Path, service: str
@@ -160,7 +157,6 @@ def test_the_next_copy_removes_leftovers_of_a_killed_one(
     assert [path.name for path in root.iterdir()] == ["letter"]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
 @pytest.mark.parametrize("command", ["copy", "stations", "metadata"])
 @pytest.mark.parametrize("number", [signal.SIGINT, None])
 def test_a_trial_that_ends_before_its_login_reports_no_leftovers(
@@ -182,7 +178,6 @@ def test_a_trial_that_ends_before_its_login_reports_no_leftovers(
     assert list((folder / "cache").rglob("*.json")) == []
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
 def test_files_of_an_interrupted_copy_at_a_lost_server_are_named(
     folder: Path, engine: Engine, root: Path
 ) -> None:
@@ -197,7 +192,6 @@ def test_files_of_an_interrupted_copy_at_a_lost_server_are_named(
         assert f"what lanlab wrote stays at {relay.url.rstrip('/')}/{left.name}" in said.err
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
 @pytest.mark.parametrize("service", ["ftp", "smb"])
 def test_doctor_names_leftovers_of_a_killed_copy_and_removes_them(
     folder: Path, lanlab: Lanlab, engine: Engine, root: Path, service: str

@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 from command_line import COMMAND, Lanlab, environment, lanlab_process, until
 
-linux_only = pytest.mark.skipif(sys.platform != "linux", reason="/dev/full and /proc of Linux")
-
 #: Text and JSON with letters beyond ASCII; help; what goes by rich and what does not.
 COMMANDS = [["stations", "--help"], ["show", "poo-tan"], ["studies"], ["show", "poo-tan", "--json"]]
 
@@ -57,7 +55,6 @@ def test_our_symbols_have_ascii_replacements(folder: Path) -> None:
     assert done.stdout == "5 us +- 1 ... \\xe4 \\udc80\n"
 
 
-@linux_only
 @pytest.mark.parametrize("args", [*COMMANDS, ["--help"], ["--version"], ["doctor"]], ids=" ".join)
 def test_a_full_output_gives_one_error_line(args: list[str], folder: Path) -> None:
     for is_all_full in (False, True):
@@ -100,7 +97,6 @@ def started(folder: Path, *args: str, stdout: int = subprocess.PIPE) -> subproce
     return process
 
 
-@linux_only
 @pytest.mark.parametrize("args", [["--help"], ["show", "poo-tan"], ["stream", "--time", "9"]])
 def test_ctrl_c_gives_one_line_and_one_exit_code_at_any_moment(
     args: list[str], folder: Path
@@ -134,7 +130,6 @@ main()
     assert done.stdout.split() == [str(int(signal.SIGINT)), "lanlab", "lanlab.cli"]
 
 
-@linux_only
 def test_ctrl_c_ends_a_command_blocked_on_its_pipe(folder: Path) -> None:
     reader, writer = os.pipe()
     process = started(folder, "show", "poo-tan", "--json", stdout=writer)
@@ -155,7 +150,6 @@ resource.setrlimit(resource.RLIMIT_AS, (KIB * 1024, resource.RLIM_INFINITY))
 """
 
 
-@linux_only
 def test_too_little_memory_is_an_error_before_libraries_fail(folder: Path) -> None:
     run = "sys.argv = ['lanlab', 'stream', '--testbed', 'loopback']\n"
     main = "from lanlab.cli import main; main()"

@@ -1,14 +1,11 @@
 """Single measurements whose trials fail: what is said, what is kept, and how the command ends."""
 
-import sys
 from pathlib import Path
 
 import pytest
 from command_line import Lanlab
 
 from lanlab.engine import engine_path
-
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="engines behind a shell script")
 
 QUICK = ("--testbed", "loopback", "--warmup", "0", "--rate", "1M", "--size", "100")
 

@@ -3,7 +3,6 @@
 import json
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -98,7 +97,6 @@ def test_a_damaged_store_is_refused_without_a_traceback(store: Path, lanlab: Lan
         assert "Traceback" not in ended.err
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a script stands for an engine")
 def test_errors_show_escapes_in_engine_output(tmp_path: Path) -> None:
     engine = tmp_path / "engine"
     engine.write_text("#!/bin/sh\nprintf '\\033]0;owned\\007\\033[2J\\n' >&2\nexit 3\n")

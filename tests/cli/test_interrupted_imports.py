@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
-
 #: As pyarrow does with pandas.
 SWALLOWS = """
 try:

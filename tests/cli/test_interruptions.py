@@ -1,7 +1,6 @@
 """Commands that are ended from outside: what is kept, what is left, and how to go on."""
 
 import signal
-import sys
 import time
 from pathlib import Path
 
@@ -11,8 +10,6 @@ from missing import missing
 
 from lanlab.store import open_store
 from lanlab.testbeds.needs import needs
-
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
 
 SLOW = ("run", "small.toml", "--scale", "slow", "--seed", "3", "--testbed", "loopback")
 STORE = Path("lanlab-results", "store.sqlite")

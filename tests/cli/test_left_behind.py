@@ -3,7 +3,6 @@
 import contextlib
 import signal
 import socket
-import sys
 import threading
 import time
 from pathlib import Path
@@ -69,7 +68,6 @@ def test_a_read_only_server_is_not_reported_for_leftovers(
     assert [path.name for path in root.iterdir()] == ["letter"]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
 def test_leftovers_of_an_interrupted_copy_are_reported(
     folder: Path, engine: Engine, root: Path
 ) -> None:

@@ -16,8 +16,6 @@ from command_line import COMMAND
 
 from lanlab.testbeds.namespaces import Namespace, Namespaces
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="raw frames need Linux")
-
 A, B, GROUP, ALL = "020000000001", "020000000002", "030000000001", "ffffffffffff"
 #: Sends frames given in hexadecimal, one a line.
 SENDER = """

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from lanlab.testbeds.namespaces import Namespace
 
 __all__ = ["cable"]
 pytestmark = [
-    pytest.mark.skipif(sys.platform != "linux", reason="raw frames need Linux"),
     pytest.mark.long,
     # How many messages wait at once depends on what else runs.
     pytest.mark.alone,

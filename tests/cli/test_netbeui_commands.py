@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from conftest import Lanlab
 
 __all__ = ["cable"]
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="raw frames need Linux")
 
 _LINK = ("--link", "10M", "--trials", "1")
 

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,8 +62,6 @@ def most_on_their_way(seen: list[Exchange]) -> int:
 def measured(
     lanlab: Lanlab, testbed: str, pcap: Path, requests: int, *options: str
 ) -> dict[str, Any]:
-    if testbed == "virtual" and sys.platform != "linux":
-        pytest.skip("the virtual LAN is Linux only")
     done = lanlab(
         *("echo", *TESTBEDS[testbed], "--size", str(MESSAGE_BYTES), "--requests", str(requests)),
         *("--warmup", "0", "--receive-buffer", "1MiB", "--pcap", str(pcap), "--json", *options),

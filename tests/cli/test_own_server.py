@@ -1,6 +1,5 @@
 """Copies and stations at a server that was there before, on this machine."""
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,8 +9,6 @@ from file_servers import SECRET, Served
 from lanlab.engine import Engine, engine_path
 from lanlab.store import open_store
 from lanlab.testbeds.servers import listening
-
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc/net/tcp is Linux's")
 
 
 @pytest.mark.parametrize("command", ["copy", "stations"])

@@ -1,13 +1,10 @@
 """Files and places that are named to `copy` and `stations`: what cannot be meant is refused."""
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
 from command_line import Lanlab, Said
-
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files of Unix")
 
 URL = "ftps://me@127.0.0.1:9/"
 

@@ -3,7 +3,6 @@
 import csv
 import io
 import signal
-import sys
 from pathlib import Path
 
 import pytest
@@ -70,7 +69,6 @@ def test_two_files_in_turns_are_compared_by_runs(tiny: Path, lanlab: Lanlab) -> 
     assert page.code == 0 and "A is before.toml." in (tiny / "series.html").read_text()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
 def test_ctrl_c_keeps_finished_runs_and_explains_how_to_resume(tiny: Path, lanlab: Lanlab) -> None:
     args = ("run", "before.toml", "--with", "sizes.io=batch", "--alternate", "2", *HERE)
 

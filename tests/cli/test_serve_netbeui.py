@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +18,6 @@ from served import serving
 from lanlab.testbeds.namespaces import Namespace
 
 __all__ = ["cable"]
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="raw frames need Linux")
 
 _SERVE = ("serve", "--service", "smb1", "--carrier", "nbf", "--interface", "right")
 

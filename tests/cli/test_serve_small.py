@@ -18,7 +18,6 @@ from served import serving
 from lanlab.testbeds.base import Host
 from lanlab.testbeds.registry import testbed as open_testbed
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="raw frames need Linux")
 WITHIN_S = 60
 SIZE_BYTES = 300_000
 #: Another address that no host has.

@@ -1,7 +1,6 @@
 """A user's own server from a TOML file: measured beside others, and ended with what it leaves."""
 
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +10,6 @@ from command_line import Lanlab
 
 pytestmark = [
     pytest.mark.usefixtures("password_and_cache"),
-    pytest.mark.skipif(sys.platform != "linux", reason="lanlab starts servers on Linux"),
 ]
 
 NGINX = """

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +15,6 @@ from missing import missing
 
 if TYPE_CHECKING:
     from conftest import Lanlab
-
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="real servers are run on Linux")
 
 
 SERVERS = pytest.mark.parametrize("server", ["embedded", "samba"])

@@ -1,14 +1,10 @@
 """How a stream over TCP begins, by what tshark sees on the link."""
 
 import subprocess
-import sys
 from pathlib import Path
 
-import pytest
 from command_line import Lanlab
 from peer_finding import missing, peer_program
-
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
 
 RECEIVER = "10.77.0.2"
 FIRST_SEGMENTS = 8

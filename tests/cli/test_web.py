@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -62,7 +61,6 @@ def test_programs_get_the_address_as_json(store: str) -> None:
     _ended(process)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the browser is named as on Linux")
 def test_the_token_is_in_no_argument_of_the_browser(store: str, tmp_path: Path) -> None:
     seen = tmp_path / "seen"
     program = tmp_path / "browser"

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import socket
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -20,8 +19,6 @@ from raw_engine import (
 )
 
 Run = Callable[..., tuple[int, int]]
-
-linux_only = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +113,6 @@ def test_empty_lines_are_ignored(engine: RawEngine) -> None:
     assert len(engine.lines) == seen + 1
 
 
-@linux_only
 def test_an_endless_line_is_skipped_in_bounded_memory() -> None:
     with RawEngine() as engine:
         assert engine.is_usable()
@@ -132,7 +128,6 @@ def test_an_endless_line_is_skipped_in_bounded_memory() -> None:
         assert engine.is_usable()
 
 
-@linux_only
 def test_binary_garbage_is_answered_line_by_line() -> None:
     with RawEngine() as engine:
         garbage = bytes(range(1, 256)).replace(b"\n", b"") + b"\n"
@@ -196,8 +191,6 @@ VALUES: list[tuple[Line, str, str]] = [
 def test_invalid_stream_values_are_refused(
     engine: RawEngine, spec: Line, code: str, says: str
 ) -> None:
-    if code == "socket.congestion_control" and sys.platform != "linux":
-        pytest.skip("congestion control is chosen on Linux only")
     ports = [9] * spec.get("flows", 1)
     for request in (stream_receive(**spec), stream_send(ports, **spec)):
         error = engine.refusal(request)

@@ -163,7 +163,6 @@ sys.stdin.readline()
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_engines_of_a_killed_driver_end() -> None:
     driver = subprocess.Popen(
         [sys.executable, "-c", DRIVER, str(Path(__file__).parent)],

@@ -6,7 +6,6 @@ import secrets
 import selectors
 import socket
 import struct
-import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -57,8 +56,6 @@ _BODY = b"PUT /lanlab/x HTTP/1.1\r\nHost: h\r\nContent-Length: 2097152\r\n\r\n" 
 HALVES = {**BEGUN, "webdav": _BODY, "s3": _BODY}
 #: SMB closes connections beyond its places, and its client waits before it tries again.
 QUICK = [service for service in HALVES if service != "smb"]
-
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 
 @pytest.fixture(autouse=True)

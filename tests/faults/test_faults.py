@@ -5,15 +5,12 @@ Each fault of `fault_table` is played on the command line in a process of its ow
 side, as they mostly wait.
 """
 
-import sys
 from collections.abc import Iterator
 
 import pytest
 from fault import Fault, places
 from fault_table import FAULTS, VARIANTS, Played, lacking
 from missing import missing
-
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="counts what is left in /proc")
 
 
 @pytest.fixture(scope="module")

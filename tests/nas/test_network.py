@@ -58,7 +58,6 @@ def test_services_as_fast_as_the_adapter_are_named(
 def test_the_speed_is_that_of_the_adapter_to_the_host(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(network.sys, "platform", "linux")
     assert network.adapter_bps("127.0.0.1") is None
     monkeypatch.setattr(network, "_interface_with", lambda own: {"127.0.0.1": "eth7"}[own])
     (tmp_path / "eth7/device").mkdir(parents=True)

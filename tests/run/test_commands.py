@@ -2,14 +2,16 @@
 
 import os
 import shutil
-import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import ANY
 
 import pytest
 from missing import missing
 
 from lanlab.run.commands import _problem, run_command
+from lanlab.testbeds import process_leftovers
 
 ENVIRONMENT = dict(os.environ)
 
@@ -52,7 +54,6 @@ def test_a_command_that_prints_without_end_is_ended() -> None:
         assert record["elapsed_s"] < 10
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not list environments")
 def test_a_command_that_takes_too_long_is_ended_with_its_sessions(tmp_path: Path) -> None:
     if shutil.which("setsid") is None:
         missing("needs `setsid`")
@@ -70,11 +71,13 @@ def test_a_command_that_takes_too_long_is_ended_with_its_sessions(tmp_path: Path
 
 
 def test_possible_leftovers_of_a_command_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "platform", "darwin")
+    stubborn = [SimpleNamespace(pid=4194305, mark=ANY)]
+    monkeypatch.setattr(process_leftovers, "marked_processes", lambda mark: stubborn)
+    monkeypatch.setattr(process_leftovers, "end", lambda found: None)
     record = run_command("sleep 60", ENVIRONMENT, 0.2)
-    assert record["left"] == "what it has started in sessions of their own may go on"
-    said = _problem(record, 0.2)
-    assert said == "was ended after 0.2 s; what it has started in sessions of their own may go on"
+    left = "processes that it has started cannot be ended: 4194305"
+    assert record["left"] == left
+    assert _problem(record, 0.2) == f"was ended after 0.2 s; {left}"
 
 
 def test_a_command_has_no_input() -> None:

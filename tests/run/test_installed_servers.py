@@ -1,6 +1,5 @@
 """Servers by name, or whichever is installed: what is refused before a run begins."""
 
-import sys
 from typing import cast
 
 import pytest
@@ -11,8 +10,6 @@ from lanlab.performers.servers.installed import check_server
 from lanlab.testbeds import testbed as open_testbed
 from lanlab.testbeds.servers import servers_of
 from lanlab.workloads.stations import StationsParameters
-
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a Unix system")
 
 
 def check(**given: str) -> None:

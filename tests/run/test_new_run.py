@@ -1,7 +1,6 @@
 """Runs from their beginning: what is kept, and what goes wrong in their trials."""
 
 import dataclasses
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -246,7 +245,6 @@ def test_unavailable_testbeds_are_refused_before_anything_is_stored(
         ),
     ],
 )
-@pytest.mark.skipif(sys.platform != "linux", reason="affinity and congestion control of Linux")
 def test_missing_capabilities_are_refused_before_the_run(
     parameters: dict[str, object], says: str, tmp_path: Path
 ) -> None:

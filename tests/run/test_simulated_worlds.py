@@ -170,7 +170,6 @@ with a_store(Path({folder!r})) as store:
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="kill -9 is of Unix")
 def test_a_resumed_simulation_gives_the_same_results(tmp_path: Path) -> None:
     """30 conditions here; `LANLAB_SIMULATED_CONDITIONS=500` for all that the claim says."""
     count = int(os.environ.get("LANLAB_SIMULATED_CONDITIONS", "30"))

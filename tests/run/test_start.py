@@ -126,8 +126,6 @@ def test_hosts_are_created_before_run_modules_are_imported(tmp_path: Path) -> No
 
 def test_a_stream_imports_no_unneeded_file_readers(tmp_path: Path) -> None:
     command = ("stream", "--testbed", "virtual", "--time", "0.05")
-    if sys.platform != "linux":
-        command = ("stream", "--testbed", "loopback", "--time", "0.05")
     _, ended = modules_of(tmp_path / "a.db", *command)
     unneeded = {
         "concurrent.futures",
@@ -147,7 +145,6 @@ def test_stations_of_one_trial_load_no_statistics(tmp_path: Path) -> None:
     assert {"lanlab.analysis.statistics", "scipy"} & set(modules) == set()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="virtual hosts are of Linux")
 def test_a_trial_on_a_virtual_link_starts_no_program(tmp_path: Path) -> None:
     command = ("stream", "--testbed", "virtual", "--time", "0.05", "--trials", "2")
     _, _, during = looked_at(tmp_path / "a.db", *command)

@@ -6,14 +6,12 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 import urllib.parse
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from missing import missing
 
 #: Debian keeps the server's programs off PATH, in a folder for each version.
@@ -23,8 +21,6 @@ _PATIENCE_S = 60.0
 
 def server_programs() -> Path:
     """The folder of `initdb` and `postgres`, or a skip; with LANLAB_REQUIRE_PEERS=1 a failure."""
-    if sys.platform == "win32":
-        pytest.skip("the test server is started as on Unix")
     on_path = shutil.which("initdb")
     folders = [Path(on_path).resolve().parent] if on_path else []
     folders += sorted(_DEBIAN.glob("*/bin"), key=lambda path: -int(path.parent.name))

@@ -10,7 +10,7 @@ from lanlab.errors import UsageError
 from lanlab.store import postgresql_url
 from lanlab.store.postgresql import PostgresqlDatabase, ServerFacts, _key
 from lanlab.store.postgresql_errors import cause_of, is_loss
-from lanlab.store.postgresql_password import _file, find_password
+from lanlab.store.postgresql_password import find_password
 from lanlab.store.postgresql_session import _tls
 from lanlab.store.postgresql_url import Target, parse_url
 from lanlab.store.readiness import readiness
@@ -160,17 +160,6 @@ def test_the_source_of_a_password_is_reported(
         assert find_password(LAB).advice.startswith("others can read")
     monkeypatch.setenv("PGPASSWORD", "")
     assert (find_password(LAB).text, find_password(LAB).advice) == ("", "check PGPASSWORD")
-
-
-def test_on_windows_the_password_file_lies_with_the_data_of_programs(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.delenv("PGPASSFILE", raising=False)
-    monkeypatch.setattr("sys.platform", "win32")
-    monkeypatch.setenv("APPDATA", "/data")
-    assert _file() == Path("/data/postgresql/pgpass.conf")
-    monkeypatch.delenv("APPDATA")
-    assert _file() == Path("~/postgresql/pgpass.conf").expanduser()
 
 
 def test_an_error_of_the_server_is_reported_by_its_code_or_by_its_class() -> None:

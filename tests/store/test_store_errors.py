@@ -6,7 +6,6 @@ import shutil
 import sqlite3
 import stat
 import struct
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -157,7 +156,6 @@ def test_a_series_is_never_written_over_another_file(tmp_path: Path) -> None:
     assert (path.read_text(), [one.name for one in path.parent.iterdir()]) == ("mine", [path.name])
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux what a descriptor is of")
 def test_a_written_series_is_on_disk_under_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import resource
-import sys
 import time
 from pathlib import Path
 
@@ -100,7 +99,6 @@ def loaded_apart(path: Path) -> tuple[str, float, int]:
         process.join()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="measures memory as Linux tells it")
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_file_is_refused_soon_and_in_little_memory(tmp_path: Path, name: str) -> None:
     load_study("manford-kolahi")  # What loading takes at first is not the file's.

@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +30,8 @@ STREAM = ("stream", "--testbed", "virtual", "--link", "100M", "--time", "2", "--
 def streamed(folder: Path, size: str) -> tuple[int, dict[str, Any], str, int]:
     """Exit code, what is said of the file, errors, and the frames that it has. 2 s at 100 Mbit/s
     take 25 MB."""
-    if os.geteuid() != 0 or sys.platform != "linux":
-        missing("the virtual LAN on a file system of its own takes root on Linux")
+    if os.geteuid() != 0:
+        missing("the virtual LAN on a file system of its own takes root")
     disk = folder / "disk"
     disk.mkdir()
     options = ["-t", "tmpfs", "-o", f"size={size}", "tmpfs"]

@@ -23,8 +23,6 @@ from lanlab.testbeds.registry import testbed as open_testbed
 from lanlab.testbeds.tools import tool
 from lanlab.testbeds.virtual import VirtualTestbed
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
-
 #: Of a capture with nanoseconds, as its machine writes it (draft-ietf-opsawg-pcap).
 PCAP_MAGIC = 0xA1B23C4D
 #: How the copies of a host's frames ended.

@@ -1,7 +1,5 @@
 """What `needs` says is what opening a testbed then finds."""
 
-import sys
-
 import pytest
 
 from lanlab.errors import UnknownName, UnmetNeed
@@ -22,7 +20,6 @@ def test_every_need_is_named_once_and_says_what_was_found(name: str) -> None:
         assert need.found or need.how_to_get or need.detail.startswith("not tried")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
 def test_namespaces_are_found_where_a_testbed_can_be_opened() -> None:
     by_name: dict[str, Need] = {need.name: need for need in needs("virtual")}
     try:
@@ -34,7 +31,6 @@ def test_namespaces_are_found_where_a_testbed_can_be_opened() -> None:
     assert not opens or by_name["cable (veth)"].found
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
 def test_without_tools_everything_else_still_gets_an_answer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,8 +14,6 @@ from testbed_opening import Open, opening
 from lanlab.engine.locate import engine_path
 from lanlab.engine.process import Engine
 from lanlab.errors import EngineError
-
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="hosts are namespaces on Linux")
 
 _CONFIGURATION = """\
 [global]

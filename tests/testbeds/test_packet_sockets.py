@@ -18,8 +18,6 @@ from lanlab.testbeds import medium
 from lanlab.testbeds.tools import find_tool
 from lanlab.testbeds.virtual import VirtualTestbed
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
-
 SENT = 2000
 #: Sends a number of datagrams to a port without a listener.
 SEND = """

@@ -13,8 +13,6 @@ from testbed_peers import await_end, marked_by
 
 from lanlab.testbeds import process_leftovers
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
-
 #: Opens a testbed, stops a holder and a process on a host, and waits to be killed.
 CHILD = """
 import os, signal, subprocess, sys

@@ -17,8 +17,6 @@ from testbed_opening import Open, opening
 from lanlab.testbeds import wiring
 from lanlab.testbeds.registry import testbed as open_testbed
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
-
 SCRIPT = Path(__file__).parent / "scripted_exchange.txt"
 #: Of local experiments (IEEE 802-2014, 9.2.3).
 ETHER_TYPE = 0x88B5

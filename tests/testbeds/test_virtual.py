@@ -67,7 +67,6 @@ def test_an_unknown_testbed_offers_the_closest() -> None:
     assert caught.value.hint == "did you mean `virtual`?"
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="refused on other systems anyway")
 @pytest.mark.parametrize(
     ("missing", "link", "package"),
     [
@@ -92,7 +91,6 @@ def test_a_missing_tool_is_named_with_its_package(
     assert caught.value.hint == f"apt install {package}"
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="refused on other systems anyway")
 def test_refused_namespaces_are_a_need_with_the_settings_to_look_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

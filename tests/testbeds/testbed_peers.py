@@ -132,7 +132,7 @@ def network_of_process(pid: int | str) -> str:
 
 
 def own_network() -> str:
-    return network_of_process("self") if sys.platform == "linux" else ""
+    return network_of_process("self")
 
 
 @contextlib.contextmanager

@@ -21,8 +21,6 @@ pytestmark = pytest.mark.usefixtures("cache")
 
 SUPPORT = str(Path(__file__).parents[1] / "support")
 
-needs_links = pytest.mark.skipif(sys.platform == "win32", reason="links take rights on Windows")
-
 
 def tree(root: Path) -> dict[str, str]:
     """All that is below a directory: what is in files, and where links lead."""
@@ -84,7 +82,6 @@ def test_foreign_files_in_the_trial_directory_are_kept(
         assert not exchange.setup["emptied"]["is_gone"]
 
 
-@needs_links
 @pytest.mark.parametrize(
     ("where", "service"),
     each_at_three(
@@ -116,7 +113,6 @@ def test_link_targets_are_kept(
     assert "client" in exchange.results
 
 
-@needs_links
 @pytest.mark.parametrize("where", ["files", "working"])
 @pytest.mark.parametrize("way", ["upload", "download", "stations"])
 @pytest.mark.parametrize("put_there", ["link", "directory"])
@@ -180,7 +176,6 @@ def station_trial(
     return perform_between(kind, asked, *hosts, 0.05)
 
 
-@needs_links
 @pytest.mark.parametrize("where", ["", "sub"])
 def test_links_in_a_download_directory_are_not_followed(
     pair: Pair, tmp_path: Path, precious: Path, monkeypatch: pytest.MonkeyPatch, where: str
@@ -282,7 +277,6 @@ print(json.dumps(found))
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux for a file system of its own")
 @pytest.mark.parametrize(
     ("way", "code"), [("server", "service.no_space"), ("client", "system.no_space")]
 )
@@ -303,7 +297,6 @@ def test_a_full_disk_fails_the_trial_and_is_cleaned_up(
         assert (left, left_at_server) == ([], []), service
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="others have no such call")
 @pytest.mark.parametrize("has_right", [True, False])
 def test_cold_caches_are_dropped_and_recorded(tmp_path: Path, has_right: bool) -> None:
     if has_right and os.geteuid() != 0:
@@ -328,7 +321,7 @@ def test_cold_caches_are_dropped_and_recorded(tmp_path: Path, has_right: bool) -
 
 
 def test_an_unwritable_directory_is_refused_and_left_empty(pair: Pair, tmp_path: Path) -> None:
-    if sys.platform == "win32" or os.geteuid() == 0:
+    if os.geteuid() == 0:
         pytest.skip("root may write everywhere")
     tmp_path.chmod(0o500)
     try:

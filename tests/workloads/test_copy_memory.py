@@ -12,7 +12,6 @@ from lanlab.engine import engine_path
 
 pytestmark = [
     pytest.mark.usefixtures("cache"),
-    pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what is free"),
 ]
 
 #: As much as makes memory ready, and what files take of it in whole pages.

@@ -1,7 +1,6 @@
 """Copies that cannot be: what is wrong with a server, a user, a place or a name is said."""
 
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +132,6 @@ def test_names_that_smb_cannot_store_are_refused(
     assert error.hint == "rename the file, or use a service that can hold its name"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such names")
 @pytest.mark.parametrize(
     "name", [b"new\nline", b"back\\slash", b"no utf-8 \xff", b"escape \x1b[31m"]
 )
@@ -171,7 +169,6 @@ def test_ipv6_literals_work_in_urls(pair: Pair, tmp_path: Path, service: str) ->
     assert exchange.setup["requests"]["client"]["spec"]["service"]["address"] == "::1"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs symbolic links")
 def test_notes_are_not_written_where_a_link_leads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

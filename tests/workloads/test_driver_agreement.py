@@ -5,7 +5,6 @@ On a link of 10 Mbit/s, which decides the figures: what a busy machine adds is l
 They are skipped where a program is missing; with LANLAB_REQUIRE_PEERS=1 that is a failure.
 """
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,8 +18,6 @@ from lanlab.cli.single import measure
 from lanlab.cli.single_json import by_driver
 from lanlab.errors import UnmetNeed
 from lanlab.store import Level, TrialRecord
-
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
 
 TRIALS = 3
 #: Intervals of three trials without any spread are points: beyond both, this much is agreement.

@@ -25,8 +25,6 @@ from lanlab.performers.program import (
 )
 from lanlab.workloads import WORKLOADS
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
-
 #: Binds a port only after it was told so, and prints its own number in between.
 LISTENER = """
 import socket, sys, time

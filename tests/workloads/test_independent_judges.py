@@ -4,14 +4,11 @@ Programs that others wrote measure the same link and find the same.
 They are skipped where they are not installed; with LANLAB_REQUIRE_PEERS=1 that is a failure.
 """
 
-import sys
 from collections.abc import Iterator
 
 import pytest
 from captures import captured, iperf3_goodput_bps
 from trial_running import Pair, opened_pair
-
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
 
 
 @pytest.fixture(scope="module")

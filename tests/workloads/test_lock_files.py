@@ -43,7 +43,6 @@ def test_only_what_a_killed_process_held_is_an_orphan(tmp_path: Path) -> None:
     assert "lanlab-mine.json" in orphans(tmp_path)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs users by number, links and pipes")
 @pytest.mark.parametrize("kind", ["of another user", "symbolic link", "hard link", "pipe"])
 def test_only_files_of_this_user_are_orphans(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str

@@ -6,7 +6,6 @@ What both ends decide is tried in virtual time (`crates/workloads/tests/long_pat
 the waits of sockets, set-up and driver, in real time.
 """
 
-import sys
 from typing import Any
 
 import pytest
@@ -14,8 +13,6 @@ from trial_running import Pair, opened_pair
 
 from lanlab.errors import EngineError
 from lanlab.workloads import WORKLOADS
-
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
 
 #: Goodput of messages of 1408 bytes on 10 Mbit/s: 1474 bytes with overhead (docs/measuring.md).
 FULL_BPS = 10e6 * 1408 / (1408 + 66)

@@ -6,7 +6,6 @@ knows nothing of, and what is lost must be named after the place.
 import os
 import shlex
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,8 +16,6 @@ from trial_running import Pair, Trial, opened_pair
 
 from lanlab.testbeds.tools import tool
 from lanlab.workloads.losses import LOST_IN_THE_MEDIUM, LOST_ON_THE_WAY, NOT_RECEIVED
-
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
 
 #: Of the whole kernel: packets that wait for the protocols of each processor at most.
 BACKLOG = Path("/proc/sys/net/core/netdev_max_backlog")

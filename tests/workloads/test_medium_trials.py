@@ -1,9 +1,7 @@
 """Trials over lanlab's own medium: what it loses, delays and holds back."""
 
-import sys
 from contextlib import closing
 
-import pytest
 from trial_running import opened_pair
 
 from lanlab.performers import Hosts, performer_for
@@ -11,8 +9,6 @@ from lanlab.testbeds.registry import testbed as open_testbed
 from lanlab.testbeds.virtual import VirtualTestbed
 from lanlab.workloads import workload
 from lanlab.workloads.losses import LOST_IN_THE_MEDIUM, LOST_ON_THE_WAY
-
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
 
 
 def test_what_a_lossy_medium_loses_is_named_and_the_parts_add_up() -> None:

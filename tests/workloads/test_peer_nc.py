@@ -1,7 +1,6 @@
 """Streams with the stock `nc` at the other end, held against what tshark saw on the wire."""
 
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +17,6 @@ from lanlab.performers.program import Program, wait_listening
 from lanlab.testbeds.base import Host
 from lanlab.workloads import WORKLOADS, CounterChanges
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
 PORT = 5001
 #: Whole messages.
 BYTES = 300 * 1_460

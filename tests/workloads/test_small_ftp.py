@@ -1,6 +1,5 @@
 """Files over lanlab's own TCP to and from servers of FTP over the kernel's, on the virtual LAN."""
 
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -15,7 +14,6 @@ from lanlab.performers.servers.installed import start_server
 from lanlab.workloads import WORKLOADS, CounterChanges, TrialOutcome
 from lanlab.workloads.copy import CopyParameters
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
 ADDRESS = "10.77.0.77"
 MEMORY_BYTES = 200_000
 

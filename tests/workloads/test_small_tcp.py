@@ -19,7 +19,6 @@ from missing import missing
 from peer_finding import peer_program
 from trial_running import Pair, opened_pair
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
 PORT = 5001
 SHORT_BYTES, LONG_BYTES = 200_000, 10_000_000
 WITHIN_S = 300

@@ -1,6 +1,5 @@
 """An embedded server serves its stations evenly, with few threads."""
 
-import sys
 import threading
 from pathlib import Path
 
@@ -15,7 +14,6 @@ MOST_THREADS = 24
 
 
 @pytest.mark.figures
-@pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
 def test_a_hundred_stations_are_served_evenly_by_few_threads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -303,7 +303,6 @@ def test_a_server_that_accepts_and_never_answers_is_not_waited_for(pair: Pair) -
     assert error.code == "service.timed_out"
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells its limits")
 @pytest.mark.parametrize(
     ("narrow_end", "needed", "whose"),
     [(0, 114, "50 stations"), (1, 164, "50 connections of an embedded server")],

@@ -3,7 +3,6 @@
 import itertools
 import shlex
 import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -178,7 +177,6 @@ def test_the_shortest_silence_is_no_false_alarm(pair: Pair, silence_s: float) ->
     assert trial.metrics["received_messages"] == trial.metrics["sent_messages"] == 12
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
 @pytest.mark.parametrize("flows", [1, 3])
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
 def test_counts_of_both_ends_survive_a_link_failure(transport: str, flows: int) -> None:

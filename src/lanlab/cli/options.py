@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +9,7 @@ import typer
 
 from lanlab.cli import complete
 
-DEFAULT_TESTBED = "virtual" if sys.platform == "linux" else "loopback"
+DEFAULT_TESTBED = "virtual"
 
 _STUDY = typer.Argument(help="Study name or file.", autocompletion=complete.studies)
 StudyArgument = Annotated[str, _STUDY]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 from lanlab.disk import make_folders
@@ -25,6 +24,6 @@ def cache_folder() -> Path:
         facts = place.lstat()
     except OSError as error:
         raise RunError(f"{place}: {error.strerror}", hint=hint) from None
-    if sys.platform != "win32" and (place.is_symlink() or facts.st_uid != os.getuid()):
+    if place.is_symlink() or facts.st_uid != os.getuid():
         raise RunError(f"{place} belongs to another user", hint=hint)
     return place

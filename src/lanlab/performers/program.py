@@ -14,7 +14,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -51,7 +50,7 @@ def started_on(
     """
     command = list(prefix)
     # Ends the program if lanlab is killed, on a host that is this machine.
-    setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
+    setpriv = shutil.which("setpriv")
     if setpriv is not None:
         command += [setpriv, "--pdeathsig", "KILL", "--"]
     if processor is not None:
@@ -214,12 +213,11 @@ class ProgramThere(Program):
 
 
 def _bound_files(pid: int) -> None:
-    if sys.platform == "linux":
-        import resource
+    import resource
 
-        # It may have ended already.
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            resource.prlimit(pid, resource.RLIMIT_FSIZE, (_MOST_FILE_BYTES, _MOST_FILE_BYTES))
+    # It may have ended already.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (_MOST_FILE_BYTES, _MOST_FILE_BYTES))
 
 
 def _content(file: IO[bytes]) -> str:

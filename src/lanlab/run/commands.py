@@ -12,7 +12,6 @@ import secrets
 import select
 import shlex
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -278,8 +277,6 @@ def _taken(descriptor: int, output: _Output, until: float) -> bool:
 
 def _end(process: subprocess.Popen[bytes], mark: str) -> str | None:
     end_group(process)
-    if sys.platform != "linux":
-        return "what it has started in sessions of their own may go on"
     # Its children may have started others meanwhile.
     for _ in range(_ROUNDS):
         found = [one for one in process_leftovers.marked_processes(_MARK) if one.mark == mark]

@@ -26,7 +26,7 @@ def check_machine(parameters: FlowParameters, testbed: str) -> None:
 
 
 def _check_processor(processor: int | None) -> None:
-    if processor is None or not hasattr(os, "sched_getaffinity"):
+    if processor is None:
         return
     usable = os.sched_getaffinity(0)
     if processor not in usable:
@@ -40,8 +40,6 @@ def _check_processor(processor: int | None) -> None:
 def _check_control(name: str, testbed: str) -> None:
     import socket
 
-    if not hasattr(socket, "TCP_CONGESTION"):
-        return
     try:
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as tried:
             tried.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())

@@ -2,9 +2,8 @@
 Lets one process at a time execute a run of a store file.
 
 The lease is a lock on a small file next to the store. The kernel releases the lock when the process
-ends, for any reason, so a killed process never holds a run. On Unix the lock is a `flock`. It
-belongs to the open file, so it also separates two leases of one process. On Windows it is a locked
-byte, with the same two properties.
+ends, for any reason, so a killed process never holds a run. The lock is a `flock`. It belongs to
+the open file, so it also separates two leases of one process.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import sys
 import time
 from pathlib import Path
 
@@ -23,19 +21,14 @@ from lanlab.store.base import Lease, is_executed
 #: A probe (`is_held`) holds the lock for some microseconds, which must not look like an owner.
 _PATIENCE_S = 0.1
 _RETRY_S = 0.005
-_FLAGS = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def _try_lock(descriptor: int) -> bool:
     try:
-        if sys.platform == "win32":
-            import msvcrt
+        import fcntl
 
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError):
         return False
     except OSError as error:
@@ -61,7 +54,7 @@ class FileLease(Lease):
         descriptor, self._descriptor = self._descriptor, None
         # Removed while still locked: a process that then locks the removed file notices below that
         # it is gone.
-        if sys.platform != "win32" and is_the_file_at(descriptor, self.path):
+        if is_the_file_at(descriptor, self.path):
             with contextlib.suppress(FileNotFoundError):
                 remove_file(self.path)
         os.close(descriptor)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-import sys
 from dataclasses import field
 from pathlib import Path
 
@@ -50,8 +49,6 @@ def find_password(target: Target) -> Password:
 def _file() -> Path:
     if os.environ.get("PGPASSFILE"):
         return Path(os.environ["PGPASSFILE"])
-    if sys.platform == "win32":
-        return Path(os.environ.get("APPDATA", "~"), "postgresql", "pgpass.conf").expanduser()
     return Path("~/.pgpass").expanduser()
 
 

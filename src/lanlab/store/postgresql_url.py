@@ -11,7 +11,6 @@ from __future__ import annotations
 import getpass
 import os
 import re
-import sys
 import urllib.parse
 from collections.abc import Mapping
 from pathlib import Path
@@ -156,8 +155,6 @@ def _target(options: Mapping[str, str]) -> Target:
         raise UsageError(
             "the store's URL names several hosts; allowed: one", hint="name the primary server"
         )
-    if host.startswith("/") and sys.platform == "win32":
-        raise UsageError("local sockets are not supported on Windows", hint="name a host")
     mode = said("sslmode") or "prefer"
     if mode not in SSL_MODES:
         raise UsageError(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import platform
 import shlex
 import subprocess
 import sys
@@ -160,8 +159,7 @@ def _buffers() -> Need:
 
 
 def _loopback_needs() -> list[Need]:
-    linux_only = [_congestion_controls(), _buffers()] if sys.platform == "linux" else []
-    return [_engine(), _ipv6(), *linux_only]
+    return [_engine(), _ipv6(), _congestion_controls(), _buffers()]
 
 
 def _simulated_needs() -> list[Need]:
@@ -169,9 +167,6 @@ def _simulated_needs() -> list[Need]:
 
 
 def _virtual_needs() -> list[Need]:
-    if sys.platform != "linux":
-        how = "use --testbed loopback"
-        return [Need("Linux", False, f"this is {platform.system()}", how)]
     before, namespaces = _namespace_command()
     shape = shaping_batch(["lo"], 10_000_000, SWITCH_QUEUE_BYTES).strip()
     return [

@@ -12,7 +12,6 @@ import contextlib
 import ipaddress
 import os
 import platform
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -105,8 +104,6 @@ class RayTestbed:
             LabError: Likewise. Nothing is left behind.
         """
         self.name = f"{PREFIX}{text}"
-        if sys.platform == "win32":
-            raise UnmetNeed("testbed `ray` needs a Unix system here")
         check_unshaped(self.name, link, "the network between nodes is measured as it is")
         if not 2 <= hosts <= MAX_HOSTS:
             raise UsageError(f"{self.name}: {hosts} hosts; allowed: 2 to {MAX_HOSTS}")

@@ -13,7 +13,6 @@ import os
 import platform
 import re
 import socket
-import sys
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -32,7 +31,7 @@ from lanlab.disk import TemporaryFolder, remove_left_folder
 from lanlab.engine import Engine, engine_path
 from lanlab.engine.command import EngineCommand
 from lanlab.engine.travelling import machine_name, travelling_engine
-from lanlab.errors import LabError, RunError, UnmetNeed, UsageError
+from lanlab.errors import LabError, RunError, UsageError
 from lanlab.testbeds.base import Counters, Host, LinkFacts
 from lanlab.testbeds.link import check_unshaped
 from lanlab.testbeds.remote.connection import Connection, Heartbeat
@@ -124,8 +123,6 @@ class SshTestbed:
             UsageError: A host is malformed, cannot be reached, or cannot have an engine.
             LabError: Likewise. Nothing is left behind.
         """
-        if sys.platform == "win32":
-            raise UnmetNeed("testbed `ssh` needs a Unix system here")
         destinations = _wanted(read_destinations(text), hosts, link, f"{PREFIX}{text}")
         self.name = f"{PREFIX}{text}"
         self._closed = False

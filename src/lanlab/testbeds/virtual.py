@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import platform
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
 from lanlab.engine import Engine
-from lanlab.errors import EngineError, EngineLost, TestbedDamaged, UnmetNeed, UsageError
+from lanlab.errors import EngineError, EngineLost, TestbedDamaged, UsageError
 from lanlab.testbeds import shaping, wiring
 from lanlab.testbeds.base import Counters, Host, LinkFacts
 from lanlab.testbeds.counters import queue_counters, read_interfaces
@@ -113,11 +112,6 @@ class VirtualTestbed:
         """
         request = parse_link(link)
         topology = _topology(hosts, request)
-        if sys.platform != "linux":
-            raise UnmetNeed(
-                f"the virtual testbed needs Linux, not {platform.system()}",
-                hint="use --testbed loopback",
-            )
         pcap = None if pcap is None else _check_capture(pcap, request)
         engine = os.fspath(find_engine())
         self._check_tools(request, topology)

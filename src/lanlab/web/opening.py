@@ -13,9 +13,8 @@ _NICENESS = 10
 
 
 def lower_priority() -> None:
-    if hasattr(os, "nice"):
-        with contextlib.suppress(OSError):
-            os.nice(_NICENESS)
+    with contextlib.suppress(OSError):
+        os.nice(_NICENESS)
 
 
 @contextlib.contextmanager

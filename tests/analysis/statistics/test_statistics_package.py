@@ -54,7 +54,6 @@ def test_importing_statistics_loads_no_numeric_library() -> None:
     assert done.stdout.split() == []
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no CPU time of ended children there")
 def test_help_needs_less_than_300_ms_of_processor_time() -> None:
     taken = []
     for _ in range(5):

@@ -10,8 +10,6 @@ import pytest
 
 from lanlab.testbeds.servers.listening import LocalServer, is_this_machine, sockets
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc/net/tcp is Linux's")
-
 #: A server that has a child work for each connection, and waits for it, as Samba and OpenSSH do.
 #: It answers when the work is done; `linger` leaves the child there until the connection closes.
 SERVER = """

@@ -18,8 +18,6 @@ from lanlab.errors import UnmetNeed
 from lanlab.testbeds.registry import testbed as open_testbed
 from lanlab.testbeds.servers import RunningServer, processes, start
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="real servers are run on Linux")
-
 #: Runs a server, says of its processes and files, and waits.
 CHILD = """
 import json, sys

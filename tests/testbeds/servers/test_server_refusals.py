@@ -1,7 +1,6 @@
 """What cannot be had is refused before anything is started, in words that say what to do."""
 
 import os
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +13,6 @@ from lanlab.errors import RunError, UnknownName, UnmetNeed, UsageError
 from lanlab.testbeds.base import Host
 from lanlab.testbeds.servers import SERVERS, Credentials, server_needs, servers_of, start
 from lanlab.testbeds.servers.nginx import Nginx
-
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="real servers are run on Linux")
 
 HERE = Host("host1", {"ipv4": "127.0.0.1"}, ())
 

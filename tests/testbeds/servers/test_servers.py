@@ -18,8 +18,6 @@ from lanlab.testbeds.base import Testbed as Bed
 from lanlab.testbeds.registry import testbed as open_testbed
 from lanlab.testbeds.servers import Credentials, RunningServer, start
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="real servers are run on Linux")
-
 #: More than any buffer on the way, and no multiple of a block.
 CONTENT = os.urandom(3_000_017)
 

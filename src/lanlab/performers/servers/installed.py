@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,7 +46,6 @@ def check_server(parameters: TrialParameters, host: Host, client: EngineHost) ->
         except EngineError as error:
             raise UsageError(error.message) from None
     elif parameters.server != EMBEDDED:
-        _check_system(parameters.server)
         from lanlab.testbeds.servers import Credentials, chosen, server_named
 
         name = parameters.server
@@ -82,19 +80,12 @@ def _check_raw_links(parameters: ServiceParameters, host: Host, client: EngineHo
         )
 
 
-def _check_system(name: str) -> None:
-    if sys.platform == "win32":
-        raise UnmetNeed(f"server `{name}` needs a Unix system", hint="use server `embedded`")
-
-
 def find_server(address: str, port: int) -> LocalServer | None:
     """A user's own server, to watch its CPU time.
 
     Returns:
         `None` if it is on another machine, or this system does not show who holds a socket.
     """
-    if sys.platform != "linux":
-        return None
     from lanlab.testbeds.servers.listening import LocalServer, is_this_machine
 
     return LocalServer(address, port) if is_this_machine(address) else None
@@ -121,7 +112,6 @@ def start_server(
         UnmetNeed: It is not available on this system.
         LabError: As in `lanlab.testbeds.servers.start`.
     """
-    _check_system(name)
     from lanlab.testbeds.servers import Credentials, start
 
     who = None if credentials is None else Credentials(credentials["user"], credentials["secret"])

@@ -9,10 +9,8 @@ service of it, are neither read nor changed.
 from __future__ import annotations
 
 import os
-import platform
 import re
 import subprocess
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import field
@@ -195,11 +193,6 @@ class Server(ABC):
         Raises:
             UnmetNeed: Some are missing; with a hint.
         """
-        if sys.platform != "linux":
-            raise UnmetNeed(
-                f"server `{self.name}` needs Linux, not {platform.system()}",
-                hint="use server `embedded`",
-            )
         for program in self.programs:
             self.path(program)
         if self.needs_root and os.geteuid() != 0:

@@ -1,16 +1,13 @@
-"""Users and groups of the system. Windows has no numeric ones, so none are found there."""
+"""Users and groups of the system."""
 
 from __future__ import annotations
 
-import sys
+import grp
+import pwd
 
 
 def user_named(name: str) -> tuple[int, int] | None:
     """User and group of a name; `None` if there is no such user."""
-    if sys.platform == "win32":
-        return None
-    import pwd
-
     try:
         found = pwd.getpwnam(name)
     except KeyError:
@@ -20,10 +17,6 @@ def user_named(name: str) -> tuple[int, int] | None:
 
 def name_of_user(uid: int) -> str | None:
     """Name of a user; `None` if it has none."""
-    if sys.platform == "win32":
-        return None
-    import pwd
-
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
@@ -32,10 +25,6 @@ def name_of_user(uid: int) -> str | None:
 
 def name_of_group(gid: int) -> str | None:
     """Name of a group; `None` if it has none."""
-    if sys.platform == "win32":
-        return None
-    import grp
-
     try:
         return grp.getgrgid(gid).gr_name
     except KeyError:
@@ -44,10 +33,6 @@ def name_of_group(gid: int) -> str | None:
 
 def other_user(name: str) -> str | None:
     """Name of some user other than this one and root; `None` if there is none."""
-    if sys.platform == "win32":
-        return None
-    import pwd
-
     for each in pwd.getpwall():
         if each.pw_uid != 0 and each.pw_name != name:
             return each.pw_name
