@@ -93,7 +93,10 @@ def _over_tcp(strangers: int, host: str, port: str, how: str, piece: bytes) -> i
 
 
 def _over_ethernet(strangers: int, carrier: str, interface: str, server: str, goes_on: bool) -> int:
-    """Stations with made-up addresses that begin, in turn; those that go on answer the server."""
+    """Let stations with made-up addresses begin sessions, one after the other, and count these.
+
+    With `goes_on` they also answer the server.
+    """
     to = bytes.fromhex(server.replace(":", ""))
     stations = [CARRIERS[carrier](FROM + one.to_bytes(4, "big"), to) for one in range(strangers)]
     begun, began_s = 0, time.monotonic()

@@ -1,4 +1,4 @@
-"""What a stranger on an Ethernet sends: the frames that begin, and those that go on."""
+"""Frames with which strangers on an Ethernet begin a session, and answer the server."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _CLIENTS, _FILES, _LONGEST_S = 4, 1000, 300
 
 
 def _served(name: str, root: str) -> Line:
-    """What an engine is asked to serve."""
+    """The request that lets an engine serve."""
     asked: Line = {"type": "serve", "service": name, "root": root, "bind": "127.0.0.1"}
     if name != "nfs":
         asked["credentials"] = {"user": "me", "secret": _SECRET}

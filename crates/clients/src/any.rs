@@ -6,7 +6,7 @@ use lanlab_files::{
     TransferCapabilities,
 };
 
-/// Maximum shares or buckets that are told.
+/// Maximum number of shares or buckets in a list.
 const MAX_PLACES: usize = 1_000;
 
 macro_rules! services {

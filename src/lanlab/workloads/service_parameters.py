@@ -300,9 +300,7 @@ class ServiceParameters(TrialParameters):
 
     @property
     def address_family(self) -> AddressFamily:
-        """The addresses' family. Hosts of a service without IP also have IPv4 addresses, which are
-        not used.
-        """
+        """The family of the hosts' addresses; without IP, IPv4 addresses that are not used."""
         return ip_family(self.ip_version or 4)
 
     @property

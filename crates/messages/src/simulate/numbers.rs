@@ -37,9 +37,8 @@ impl<R: Row> Row for Option<R> {
     }
 }
 
-/// A struct of numbers. `as` is the name in studies, or the prefix of the names of a group. Every
-/// machine of a study must state the `required` numbers. `then` names a check of several numbers
-/// together.
+/// Define a struct of a machine's numbers. `as` gives a number its name in study files, and the names of a group
+/// their prefix. Every machine must state the `required` numbers. `then` names a check of several numbers together.
 macro_rules! numbers {
     ($(#[$meta:meta])* pub struct $name:ident $(then $together:ident)? { $(
         $field:ident: $kind:ty = $default:expr,

@@ -73,7 +73,8 @@ class Predictor:
     kind: Literal["queue", "corner", "held"]
     #: The model. For `held` too: it limits the curve at its best end.
     model: ServerModel
-    #: Error of the test, or of the fit without a test: root mean square of logarithms.
+    #: How far the model was off in the test, or in the fit if there was no test: the root mean
+    #: square of the logarithms of its errors.
     error_ratio: float
     is_tested: bool
     reason: str
