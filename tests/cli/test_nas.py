@@ -63,7 +63,7 @@ def test_each_omitted_service_names_its_need(
     ("urls", "error"),
     [
         (["smb://me@other/data"], "allowed: nas, the host that is measured"),
-        (["ftp://me@nas/", "ftp://me@nas/b"], "two URLs for ftp; allowed: one"),
+        (["ftp://me@nas/", "ftp://me@nas/"], "found twice; allowed: once"),
         (["gopher://nas/"], "no such file service"),
         (["ftp://me:pw@nas/"], "a URL with a password"),
         (["/no/such/mount"], "no such directory"),
@@ -132,16 +132,19 @@ def test_bad_targets_are_skipped_with_reasons_while_others_are_measured(
         Served(engine, "webdavs", root) as (untrusted, _),
         Served(engine, "s3", root) as (s3, _),
     ):
-        missing = f"{s3.rstrip('/')}-missing"
+        missing, other = f"{s3.rstrip('/')}-missing", f"{good}below"
+        (root / "below").mkdir()
         said = lanlab(
-            "nas", HOST, good, read_only, untrusted, missing, "--quick", "--yes", "--json"
+            "nas", HOST, good, other, read_only, untrusted, missing, "--quick", "--yes", "--json"
         )
     assert said.code == 0, said.err
     left_out = said.json()["left_out"]
     assert set(left_out) == {read_only, untrusted, missing}
     assert "certificate" in left_out[untrusted]
-    assert said.json()["answer"].startswith("No ranking: it takes two services")
-    assert [path.name for path in root.iterdir()] == ["letter"]
+    assert levels_of(said) == {good, other}
+    # Two folders of one service are told apart by their paths.
+    assert "FTP /" in said.json()["answer"], said.json()["answer"]
+    assert sorted(path.name for path in root.rglob("*")) == ["below", "letter"]
 
 
 def test_a_mount_is_a_further_target_and_a_local_disk_is_not(
@@ -161,5 +164,7 @@ def test_a_mount_is_a_further_target_and_a_local_disk_is_not(
 def test_nas_starts_only_after_a_yes(lanlab: Lanlab, engine: Engine, root: Path) -> None:
     with Served(engine, "ftp", root) as (ftp, _), Served(engine, "webdav", root) as (webdav, _):
         said = lanlab("nas", HOST, ftp, webdav, "--quick")
+        alone = lanlab("nas", HOST, ftp, "--quick", "--yes")
     assert said.code == 2 and "cannot ask whether to start" in said.err
     assert "plan: one file of " in said.err
+    assert alone.code == 2 and f"found only {ftp}; a comparison needs two" in alone.err

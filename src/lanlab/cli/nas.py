@@ -114,6 +114,11 @@ def nas(
             f"{host}: nothing can be measured",
             hint="see the reasons above; `lanlab copy 1x1kB URL` tests a single target",
         )
+    if len(usable) == 1:
+        raise UsageError(
+            f"{host}: found only {usable[0]}; a comparison needs two",
+            hint=f"name one more URL or a mount; `lanlab copy many-small {usable[0]}` measures one",
+        )
     tasks = plan.tasks(scale, speed, len(usable))
     needed_mb = plan.bytes_needed(tasks) / 1e6
     say(

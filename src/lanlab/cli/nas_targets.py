@@ -157,10 +157,10 @@ def _mounts(places: Sequence[str]) -> list[str]:
 
 
 def _named(host: str, urls: Sequence[str]) -> dict[str, str]:
-    """The given URLs, by service.
+    """The given URLs, and the service of each.
 
     Raises:
-        UsageError: A URL names another host, or two name one service.
+        UsageError: A URL names another host, or is given twice.
     """
     from lanlab.nas.places import lacks_place, with_place
     from lanlab.workloads.server_url import is_url, parse_url
@@ -174,9 +174,9 @@ def _named(host: str, urls: Sequence[str]) -> dict[str, str]:
                 "measured",
                 hint="`lanlab copy many-small URL URL` compares services of different hosts",
             )
-        if url.service in found:
-            raise UsageError(f"two URLs for {url.service}; allowed: one for each service")
-        found[url.service] = text
+        if text in found:
+            raise UsageError(f"`{text}`: found twice; allowed: once")
+        found[text] = url.service
     return found
 
 
@@ -192,9 +192,9 @@ def _found(
 
     place = in_url(host)
     login = f"{user}@{place}" if user else None
-    targets, left_out = list(named.values()), {}
+    targets, left_out = list(named), {}
     for one in found:
-        if one.service in named:
+        if one.service in named.values():
             continue
         title = SERVICES[one.service].title
         if one.problem is not None:

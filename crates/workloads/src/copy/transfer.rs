@@ -20,6 +20,10 @@ use lanlab_units::Clock;
 /// more are requested, the request is refused.
 pub const SESSION_BYTES: u64 = 12 << 20;
 
+/// Data in flight over all connections, if they need not have more to have two calls each: enough
+/// for 1 Gbit/s at a round-trip time of 67 ms.
+const TOGETHER_BYTES: u64 = 8 << 20;
+
 /// Content of a file to send.
 pub trait Source {
     /// Fill `buffer` with the content from `offset` on.
@@ -47,7 +51,10 @@ pub fn capabilities(
         capabilities.block_bytes = bytes;
     }
     capabilities.block_bytes = capabilities.block_bytes.clamp(1, SESSION_BYTES as u32);
-    let most = (SESSION_BYTES / u64::from(capabilities.block_bytes)) as u16;
+    let block_bytes = u64::from(capabilities.block_bytes);
+    let most = (SESSION_BYTES / block_bytes) as u16;
+    let shared = TOGETHER_BYTES / (block_bytes * u64::from(spec.parallel_files.max(1)));
+    capabilities.depth = capabilities.depth.min(shared.clamp(2, u16::MAX.into()) as u16);
     if let Some(depth) = spec.depth {
         if capabilities.in_order && depth > 1 {
             let allowed = "1, as this service moves a file as one stream";
@@ -309,6 +316,17 @@ pub(super) mod tests {
         assert_eq!(moved(in_order, None, None), Some((1 << 20, 1)));
         assert_eq!(moved(in_order, None, Some(1)), Some((1 << 20, 1)));
         assert_eq!(moved(in_order, None, Some(2)), None);
+    }
+
+    #[test]
+    fn parallel_files_share_the_data_in_flight() {
+        let depth_of_each = |parallel_files: u32, depth: Option<u16>| {
+            let spec = CopySpec { parallel_files, ..spec(None, depth) };
+            capabilities(&spec, TransferCapabilities { depth: 8, ..SERVICE }).unwrap().depth
+        };
+        let depths: Vec<u16> = [1, 2, 4, 8, 64].map(|files| depth_of_each(files, None)).into();
+        assert_eq!(depths, [8, 4, 2, 2, 2]);
+        assert_eq!(depth_of_each(8, Some(5)), 5);
     }
 
     #[test]

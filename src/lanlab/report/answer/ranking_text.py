@@ -87,8 +87,10 @@ def level_names(
         return {level: level_title(published, factor, level) for level in levels}
     if factor == "server":
         services = {level: _service_of(str(level)) for level in levels}
-        hosts = {level: urlsplit(str(level)).netloc.rpartition("@")[2] for level in levels}
-        for named in (services, hosts):
+        urls = {level: urlsplit(str(level)) for level in levels}
+        hosts = {level: url.netloc.rpartition("@")[2] for level, url in urls.items()}
+        places = {level: f"{services[level]} {url.path}" for level, url in urls.items()}
+        for named in (services, hosts, places):
             if len(set(named.values())) == len(levels) and all(named.values()):
                 return named
         return {level: str(level) for level in levels}
