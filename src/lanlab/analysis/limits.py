@@ -7,6 +7,8 @@ gap 12), RFC 791, RFC 8200, RFC 768, RFC 9293, RFC 7323.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 MTU_BYTES = 1500
 _MIN_FRAME_BYTES = 64
 _ETHERNET_HEADER_BYTES = 14
@@ -21,6 +23,20 @@ _TCP_TIMESTAMP_BYTES = 12
 _IPV6_FRAGMENT_HEADER_BYTES = 8
 #: An acknowledgement for every second full segment (RFC 5681, section 4.2).
 _SEGMENTS_ACKNOWLEDGED = 2
+#: Shares of the limit that the mean and the slowest trial reach if the network is the limit.
+_MEAN_AT_LIMIT_RATIO, _LEAST_AT_LIMIT_RATIO = 0.98, 0.95
+
+
+def reaches_limit(goodputs_bps: Sequence[float], limit_bps: float) -> bool:
+    """Whether trials, at least one, are as fast as the network allows.
+
+    Examples:
+        >>> reaches_limit([96.0, 100.0], 100.0), reaches_limit([94.0, 100.0, 100.0, 100.0], 100.0)
+        (True, False)
+    """
+    mean = sum(goodputs_bps) / len(goodputs_bps)
+    least = min(goodputs_bps)
+    return mean >= _MEAN_AT_LIMIT_RATIO * limit_bps and least >= _LEAST_AT_LIMIT_RATIO * limit_bps
 
 
 def wire_bytes(packet_bytes: int) -> int:

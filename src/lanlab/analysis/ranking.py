@@ -17,6 +17,7 @@ from typing import Any
 
 from lanlab.analysis.comparison import Compared, compared, corrected
 from lanlab.analysis.comparison_sides import sample_of
+from lanlab.analysis.limits import reaches_limit
 from lanlab.analysis.summary import limit_of
 from lanlab.analysis.wires import wire_at
 from lanlab.frozen import dataclass
@@ -29,9 +30,6 @@ RANKED = ("server", "service", "dialect", "host", "os", "driver", "transport")
 #: With more comparisons in one experiment, hardly any difference can be shown: that is a table, not
 #: a ranking.
 _MOST_COMPARISONS = 400
-#: A level is as fast as the network if its mean goodput and its slowest trial reach these shares of
-#: the link's limit.
-_AT_LIMIT_RATIO, _LEAST_AT_LIMIT_RATIO = 0.98, 0.95
 Against = Mapping[tuple[Level, Level], Compared]
 
 
@@ -195,8 +193,8 @@ def _limit_reached_bps(
     for metric in ("goodput_bps", "rate_bps"):
         limit = limit_of(metric, dict(condition.parameters), link)
         sample = sample_of(trials, condition, metric) if limit else None
-        if limit and sample and sample.mean and sample.mean >= _AT_LIMIT_RATIO * limit:
-            return limit if min(sample.values) >= _LEAST_AT_LIMIT_RATIO * limit else None
+        if limit and sample and sample.values:
+            return limit if reaches_limit(sample.values, limit) else None
     return None
 
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lanlab.analysis.limits import tcp_limit_bps
+from lanlab.analysis.limits import reaches_limit, tcp_limit_bps
 from lanlab.store import Level, TrialRecord
 from lanlab.units import format_rate
-
-#: Share of the limit from which on a service is as fast as the network.
-_AT_LIMIT_RATIO = 0.95
 
 
 def network_sentence(
@@ -27,8 +24,7 @@ def network_sentence(
         for trial in trials:
             if trial.experiment.startswith("large-") and trial.factors.get("server") == level:
                 rates.setdefault(trial.experiment, []).append(trial.metrics.get("goodput_bps", 0))
-        means = [sum(own) / len(own) for own in rates.values()]
-        if means and min(means) >= _AT_LIMIT_RATIO * limit_bps:
+        if rates and all(reaches_limit(own, limit_bps) for own in rates.values()):
             fast.append(name)
     if not fast:
         return ""
