@@ -230,7 +230,7 @@ def intervals_sentence(members: int) -> str:
     return (
         "Intervals are of what the model misses, 95 %, and of what its fit leaves open: the range "
         f"over {others} that agree with every fitted value as well. Those of a ratio take both "
-        "sides as missed independently."
+        "sides as missed independently. For another adapter, clock or disk they are too narrow."
     )
 
 
