@@ -122,6 +122,7 @@ PARTS: dict[str, tuple[list[str], list[str]]] = {
             "tests/analysis/test_factor_effects.py",
             "tests/analysis/test_limiting.py",
             "tests/report/answer",
+            "tests/nas/test_network.py",
             "tests/analysis/test_runs_by_simulation.py",
             "tests/report",
             "tests/cli/test_failing_analyses.py",

@@ -1,10 +1,12 @@
 """What limited a simulated trial, by the shares of its parts."""
 
+from dataclasses import replace
 from typing import Any
 
+import pytest
 from planned_runs import planned_run
 
-from lanlab.analysis.limiting import Limiting, limiting
+from lanlab.analysis.limiting import Limiting, cause_of, limiting
 from lanlab.store import TrialRecord
 
 SECOND = 1_000_000_000
@@ -18,11 +20,25 @@ def host(program_s: float = 0.0, **changed: Any) -> dict[str, Any]:
     return {**counts, "program_ns": int(program_s * SECOND), **changed}
 
 
+def disk(busy_s: float, cache_misses: int, accesses: int) -> dict[str, int]:
+    counts = {"cache_misses": cache_misses, "disk_accesses": accesses}
+    return {"disk_busy_ns": int(busy_s * SECOND), **counts}
+
+
 def port(offered_bytes: int, busy_s: float) -> dict[str, int]:
     return {"offered_bytes": offered_bytes, "busy_ns": int(busy_s * SECOND)}
 
 
-def limited(hosts: list[Any], ports: list[Any], *roles: str, bus_busy_s: float = 0.0) -> Limiting:
+def trial_of(
+    hosts: list[Any],
+    ports: list[Any],
+    *roles: str,
+    bus_busy_s: float = 0.0,
+    work: dict[str, Any] | None = None,
+    adapter_rate_ratio: float = 1.0,
+    warmup_s: float | None = None,
+    elapsed_s: float = 1.0,
+) -> TrialRecord:
     trial = planned_run("manford-kolahi", "tiny").trials[0]
     world = {
         "hosts": hosts,
@@ -30,12 +46,18 @@ def limited(hosts: list[Any], ports: list[Any], *roles: str, bus_busy_s: float =
         "bus_busy_ns": int(bus_busy_s * SECOND),
         "virtual_ns": SECOND,
     }
-    request = {"world": {"machines": [{"adapter_rate_ratio": 1.0}]}, "work": {}}
+    machines = [{"adapter_rate_ratio": adapter_rate_ratio}, {"adapter_rate_ratio": 0.1}]
+    request = {"world": {"machines": machines}, "work": work or {}}
     raw = {
         "setup": {"world": world, "requests": {"simulate": request}},
-        **{role: {"elapsed_ns": SECOND} for role in roles},
+        **{role: {"elapsed_ns": int(elapsed_s * SECOND)} for role in roles},
     }
-    found = limiting(TrialRecord(**{**vars(trial), "raw": raw, "parameters": {}}))
+    parameters = {"warmup_s": warmup_s}
+    return TrialRecord(**{**vars(trial), "raw": raw, "parameters": parameters})
+
+
+def limited(hosts: list[Any], ports: list[Any], *roles: str, **more: Any) -> Limiting:
+    found = limiting(trial_of(hosts, ports, *roles, **more))
     assert found is not None
     return found
 
@@ -71,3 +93,91 @@ def test_a_shared_wire_counts_both_directions() -> None:
 
     assert limited([host(), host()], ports, "sender", bus_busy_s=0.96).cause == "wire"
     assert limited([host(), host()], ports, "sender").cause == "window or waiting"
+
+
+def lossy(program_s: float, lost: dict[str, int], interrupt_s: float = 0.0) -> dict[str, Any]:
+    interrupts = {"interrupt_ns": int(interrupt_s * SECOND)}
+    return host(program_s, received_frames=1000, **interrupts, **lost)
+
+
+RING, QUEUE = {"ring_dropped_frames": 30}, {"queue_dropped_frames": 30}
+SOCKET = {"socket_dropped_datagrams": 30, "ring_dropped_frames": 1}
+
+
+@pytest.mark.parametrize(
+    ("sender_s", "receiver", "wire_s", "work", "cause"),
+    [
+        (0.949, host(0.949), 0.949, {}, "window or waiting"),
+        (0.2, host(0.2), 0.2, {"rate": 8000}, "sending rate"),
+        (0.2, host(0.2), 0.2, {"rate_requests_per_s": 5}, "sending rate"),
+        (0.95, host(0.2), 0.94, {"rate": 8000}, "sender's processor"),
+        (0.2, host(0.95), 0.94, {}, "receiver's processor"),
+        (0.96, host(0.99), 0.2, {}, "sender's processor"),
+        # The busier of wire and sender, and the wire if they are equal.
+        (0.95, host(0.99), 0.95, {}, "wire"),
+        (0.97, host(0.2), 0.96, {}, "sender's processor"),
+        # Up to one frame in a hundred lost is no cause.
+        (0.96, lossy(0.2, {"ring_dropped_frames": 10}), 0.2, {}, "sender's processor"),
+        (0.96, lossy(0.2, {"ring_dropped_frames": 11}), 0.2, {}, "receiver's ring"),
+        (0.96, lossy(0.949, RING | {"queue_dropped_frames": 29}), 0.99, {}, "receiver's ring"),
+        (0.96, lossy(0.2, RING | {"queue_dropped_frames": 31}), 0.2, {}, "receiver's queue"),
+        (0.96, lossy(0.2, SOCKET), 0.2, {}, "receiver's socket buffer"),
+        (0.96, lossy(0.95, QUEUE), 0.2, {}, "receiver's processor"),
+        (0.96, lossy(0.475, QUEUE, 0.475), 0.2, {}, "receiver's processor"),
+        (0.96, lossy(0.46, QUEUE, 0.49), 0.2, {}, "receiver's interrupts"),
+    ],
+)  # fmt: skip
+def test_the_cause_of_a_stream_is_its_busiest_part_or_its_losses(
+    sender_s: float, receiver: Any, wire_s: float, work: dict[str, Any], cause: str
+) -> None:
+    ports = [port(1_200_000, wire_s), port(60_000, 0.1)]
+
+    assert limited([host(sender_s), receiver], ports, "sender", work=work).cause == cause
+
+
+@pytest.mark.parametrize(
+    ("clients", "server", "wire_s", "cause"),
+    [
+        ([host(0.1)], host(0.95), 0.2, "server's processor"),
+        ([host(0.1)], host(0.949), 0.2, "mostly server's processor"),
+        ([host(0.1), host(0.97)], host(0.3), 0.2, "client's processor"),
+        ([host(0.1)], host(0.2, store=disk(0.4, 2, 4)), 0.3, "mostly server's disk"),
+        ([host(0.1)], host(0.2, store=disk(0.96, 3, 4)), 0.3, "cache misses"),
+        ([host(0.1)], host(0.2, store=disk(0.4, 3, 4)), 0.5, "mostly wire"),
+        ([host(0.1, store=disk(0.1, 0, 1)), host(store=disk(0.5, 9, 9))], host(0.2), 0.3,
+         "mostly client's disk"),
+        ([host(0.1)], host(0.2, frozen_ns=SECOND // 2), 0.3, "mostly server that stood still"),
+    ],
+)  # fmt: skip
+def test_the_cause_of_a_file_service_is_its_busiest_part(
+    clients: list[Any], server: Any, wire_s: float, cause: str
+) -> None:
+    ports = [port(1_200_000, wire_s / 2), port(1_200_000, wire_s), port(100, 0.0)]
+
+    assert limited([*clients, server], ports, "client", "server").cause == cause
+
+
+def test_shares_are_of_the_time_in_which_data_was_sent() -> None:
+    """Of a warm-up of 1 s and of 3 s that count, and never more than the whole."""
+    work = host(0.5, interrupt_ns=SECOND // 4, protocol_ns=SECOND // 4)
+    receiver = host(9.0, received_frames=1, socket_dropped_datagrams=1, ring_dropped_frames=2)
+    hosts, ports = [work, receiver], [port(10, 0.4), port(10, 0.1)]
+    timed: dict[str, Any] = {"warmup_s": 1.0, "elapsed_s": 3.0}
+
+    for role in ("sender", "requester"):
+        found = limited(hosts, ports, role, adapter_rate_ratio=0.5, **timed)
+        assert found == Limiting("receiver's processor", 0.25, 1.0, 0.2, 3.0)
+    alone = limited(hosts, ports, **timed)
+    assert (alone.sender_busy_ratio, alone.wire_busy_ratio) == (1.0, 0.4)
+    assert limited(hosts, [port(1, 5.0), port(1, 0.1)], "sender").wire_busy_ratio == 1.0
+
+
+def test_the_most_common_cause_of_simulated_trials_counts() -> None:
+    ports = [port(1_200_000, 0.5), port(60_000, 0.1)]
+    busy, idle = (trial_of([host(share), host()], ports, "sender") for share in (0.99, 0.1))
+    real = replace(idle, raw={"setup": None})
+    failed = replace(idle, status="failed")
+
+    assert limiting(real) is limiting(failed) is None
+    assert cause_of([real, idle, failed, busy, failed, busy]) == "sender's processor"
+    assert cause_of([real, failed]) is None

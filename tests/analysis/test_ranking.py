@@ -136,6 +136,96 @@ def test_a_group_ends_if_all_pairs_across_its_boundary_differ() -> None:
     assert [[one.level for one in group] for group in found] == [["a", "b"], ["c"]]
 
 
+@pytest.mark.parametrize("is_turned", [False, True])
+@pytest.mark.parametrize("metric", ["elapsed_ns", "goodput_bps"])
+@pytest.mark.parametrize(
+    ("differs", "limited", "least", "expected"),
+    [
+        # Two that are alike, and one behind both; then without one of the two comparisons.
+        ({"ac", "bc"}, "", 1.0, "ab|c"),
+        ({"ac"}, "", 1.0, "abc: c>a"),
+        ({"ab", "ac", "bc"}, "", 1.0, "a|b|c"),
+        (set(), "", 1.0, "abc"),
+        # No difference counts between two that the network limits, but one to a third does.
+        ({"ab", "ac", "bc"}, "ab", 1.0, "ab|c"),
+        ({"ab", "ac", "bc"}, "abc", 1.0, "abc"),
+        ({"ab", "ac", "bc"}, "b", 1.0, "a|b|c"),
+        # Nor one within the error of a model: b is 1.1 times, c 1.5 times as slow as a.
+        ({"ab", "ac", "bc"}, "", 1.11, "ab|c"),
+        ({"ab", "ac", "bc"}, "", 1.4, "abc: c>a"),
+        ({"ab", "ac", "bc"}, "", 1.6, "abc"),
+    ],
+)
+def test_groups_are_the_same_for_times_and_rates_and_by_either_side(
+    differs: set[str], limited: str, least: float, expected: str, metric: str, is_turned: bool
+) -> None:
+    times = {"c": 1.5, "a": 1.0, "b": 1.1}
+    turn = 1 if metric == "elapsed_ns" else -1
+    noise = {"a": 1.001, "b": 1.002, "c": 1.0035}
+    of = {name: (time**turn, (noise[name] * time) ** turn) for name, time in times.items()}
+    sides = {name: Sample(own, (0, 1), 0, 0, 0, 1.0) for name, own in of.items()}
+    against = {}
+    for pair in combinations("abc", 2):
+        one, other = reversed(pair) if is_turned else pair
+        found = compared(
+            sides[one], sides[other], experiment="e", metric=metric, factors={}, parameters={},
+            names=(one, other), basis="levels",
+        )  # fmt: skip
+        against[one, other] = replace(found, p_holm=0.01 if "".join(pair) in differs else 0.9)
+
+    groups = grouped(
+        list(times), against, is_more_better=metric == "goodput_bps",
+        at_limit=frozenset(limited), least_log=math.log(least),
+    )  # fmt: skip
+    within = [f"{r.level}>{''.join(map(str, r.behind))}" for g in groups for r in g if r.behind]
+    told = "|".join("".join(str(r.level) for r in group) for group in groups)
+    assert ": ".join([told, *within]) == expected
+    for ranked in (one for group in groups for one in group):
+        assert ranked.worse == pytest.approx(times[str(ranked.level)], rel=0.005)
+        if ranked.level != "a":
+            assert ranked.low is not None and ranked.high is not None
+            assert ranked.low < ranked.worse < ranked.high
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_shown"),
+    [
+        ((1.0, 1.0), (2.0, 2.0), True),
+        ((1.0,), (2.0,), False),
+        ((1.0, 1.0), (2.0,), False),
+        ((1.0, 1.0), (2.0, 2.5), False),
+        ((1.0, 1.0), (1.0, 1.0), False),
+    ],
+)
+def test_repeated_values_without_any_spread_differ_exactly(
+    first: tuple[float, ...], second: tuple[float, ...], is_shown: bool
+) -> None:
+    sides = [Sample(own, tuple(range(len(own))), 0, 0, 0, 1.0) for own in (first, second)]
+    pair = compared(
+        sides[0], sides[1], experiment="e", metric="elapsed_ns", factors={}, parameters={},
+        names=("a", "b"), basis="levels",
+    )  # fmt: skip
+    found = grouped(["a", "b"], {("a", "b"): pair}, is_more_better=False)
+    assert len(found) == 1 + is_shown
+
+
+@pytest.mark.parametrize(
+    ("services", "datasets", "is_ranked"),
+    # 400 comparisons are the most.
+    [(5, 40, True), (5, 41, False), (2, 401, False), (1, 3, False)],
+)
+def test_a_table_of_very_many_comparisons_is_no_ranking(
+    services: int, datasets: int, is_ranked: bool
+) -> None:
+    names = ("smb", "nfs", "ftp", "sftp", "webdav")[:services]
+    study = copy_study(names, [f"1x{size}kB" for size in range(1, datasets + 1)], 1)
+    found = rankings(*copy_run(study, dict.fromkeys(names, COSTS["nfs"])), "copies")
+    assert len(found) == is_ranked * datasets
+    # Of single trials nothing is known.
+    assert all(r.worse is None for one in found for group in one.groups for r in group)
+    assert not any(one.is_tested for one in found)
+
+
 def test_differences_within_a_group_are_reported() -> None:
     costs = {"smb": (1e-8, 0, 0), "nfs": (1.022e-8, 0, 0), "ftp": (1.044e-8, 0, 0)}
     run = made(costs, spread=0.02, trials=8)

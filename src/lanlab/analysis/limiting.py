@@ -70,8 +70,6 @@ def limiting(trial: TrialRecord) -> Limiting | None:
         cause = "sender's processor"
     elif busy[1] >= BUSY_RATIO:
         cause = "receiver's processor"
-    elif wire >= BUSY_RATIO:
-        cause = "wire"
     else:
         cause = "sending rate" if is_paced else "window or waiting"
     return Limiting(cause, busy[0], busy[1], wire, lost_ratio)

@@ -171,6 +171,7 @@ def stations(
         single.finish(run, records, verbose=settings.verbose)
         return
     console, table_console = answer(), answer(markup=True)
+    console.print(sentence)
     console.print(title_of(run))
     table_console.print(level_table(records))
     hosts = host_table(records, "stations")
@@ -179,7 +180,6 @@ def stations(
     if words := all_agreed_words(records):
         console.print(f"method  {words}")
     console.print(f"saved as {run.id}; `lanlab report {run.id}` draws the figures")
-    console.print(sentence)
     single.finish(run, records, verbose=settings.verbose)
 
 

@@ -1,11 +1,16 @@
 """Which service is fastest, for what: the sentence and the rows that trials give."""
 
-from collections.abc import Mapping, Sequence
+import io
+from collections.abc import Callable, Mapping, Sequence
 
 import pytest
+from rich.console import Console
 
+from lanlab.analysis.limits import tcp_limit_bps
 from lanlab.nas import plan
 from lanlab.report.answer.purposes import Purposes, purposes_of
+from lanlab.report.document.fitted import Fitted
+from lanlab.report.document.table import Table
 from lanlab.store import RunRecord, TrialRecord
 
 URLS = {"SMB": "smb://me@nas/data", "SFTP": "sftp://me@nas/", "NFS": "nfs://nas/volume"}
@@ -17,8 +22,10 @@ def found(
     rates: Mapping[str, Mapping[str, float]],
     spread: Sequence[float] = SPREAD,
     exchanges: Mapping[str, float] | None = None,
-    more: Mapping[str, float] | None = None,
+    more: Callable[[int], Mapping[str, float]] = lambda block: {},
+    link_rate_bps: float | None = None,
 ) -> Purposes:
+    """Rates by task or by kind of files; a service without a rate has no result."""
     targets = [URLS[name] for name in next(iter(rates.values()))]
     study = plan.study("nas", targets, TASKS, len(spread), {})
     run = RunRecord(
@@ -27,7 +34,11 @@ def found(
         study=study,
         scale="single",
         seed=1,
-        testbed={"name": "loopback", "link": {"text": "unshaped", "rate_bps": None}},
+        testbed={
+            "name": "loopback",
+            "link": {"text": "unshaped", "rate_bps": None},
+            "link_rate_bps": link_rate_bps,
+        },
         versions={},
         status="done",
         started_at="2026-01-01T00:00:00+00:00",
@@ -36,9 +47,11 @@ def found(
     for task in TASKS:
         files = task.id.partition("-")[0]
         for block, factor in enumerate(spread):
-            of_files = rates.get(files, rates["small"])
+            of_files = rates.get(task.id) or rates.get(files, rates["small"])
             for place, (name, rate) in enumerate(of_files.items()):
                 counted = {"exchanges_per_file": exchanges[name]} if exchanges else {}
+                if not rate:
+                    continue
                 value = rate * factor * (1 + 0.002 * ((block * 7 + place * 3) % 5))
                 trials.append(
                     TrialRecord(
@@ -53,12 +66,19 @@ def found(
                         status="done",
                         started_at="2026-01-01T00:00:00+00:00",
                         elapsed_s=1.0,
-                        metrics={task.metric: value, **counted, **(more or {})},
+                        metrics={task.metric: value, **counted, **more(block)},
                         raw={},
                         error=None,
                     )
                 )
     return purposes_of(run, trials)
+
+
+def shown(table: Table) -> list[str]:
+    console = Console(file=io.StringIO(), width=200, color_system=None, force_terminal=True)
+    console.print(Fitted(table, ""))
+    assert isinstance(console.file, io.StringIO)
+    return [line.rstrip() for line in console.file.getvalue().splitlines()]
 
 
 def test_one_service_that_wins_everything_is_named() -> None:
@@ -113,12 +133,16 @@ def test_the_time_of_a_file_is_explained_for_each_service_and_copy_by_one_user()
         "waiting_s": 0.03,
         "moving_s": 0.016,
         "explained_ratio": 0.92,
-        "elapsed_s": 0.05,
         "copied_files": 10,
         "copied_bytes": 160_000,
     }
     answer = found(
-        {"large": {"SMB": 1.0, "NFS": 1.0}, "small": {"SMB": 1.0, "NFS": 1.0}}, more=explained
+        {"large": {"SMB": 1.0, "NFS": 1.0}, "small": {"SMB": 1.0, "NFS": 1.0}},
+        # The median trial counts.
+        more=lambda block: {**explained, "elapsed_s": (0.07, 0.01, 0.09, 0.03, 0.05)[block]},
+    )
+    assert shown(answer.reasons)[0].rstrip() == (
+        "for what                            service  time of each file"
     )
     rows = [[cell.text for cell in row] for row in answer.reasons.rows]
     assert [row[:2] for row in rows] == [
@@ -128,3 +152,76 @@ def test_the_time_of_a_file_is_explained_for_each_service_and_copy_by_one_user()
         for service in ("SMB", "NFS")
     ]
     assert {row[2].partition(" = ")[2] for row in rows} == {"4.60 ms of 5.00 ms (92 %)"}
+
+
+WIRE_BPS = tcp_limit_bps(100e6, 4)
+ALIKE = {"SMB": 100.0, "NFS": 100.0, "SFTP": 50.0}
+
+
+@pytest.mark.parametrize(
+    ("rates", "said"),
+    [
+        ({"large": ALIKE, "small": ALIKE},
+         "Use SMB and NFS: no difference between them was shown, and nothing was faster."),
+        # Fast in one task of a kind is not fast in all of them.
+        ({"large": ALIKE, "small": {"SMB": 50.0, "NFS": 100.0, "SFTP": 50.0},
+          "large-download-8": {"SMB": 100.0, "NFS": 50.0, "SFTP": 50.0}},
+         "Fastest: for large files SMB; for many small files NFS; for creating and removing files "
+         "NFS."),
+        ({"small": {"SMB": 100.0, "NFS": 50.0}, "large": {"SMB": 100.0, "NFS": 50.0},
+          "metadata-8": {"SMB": 50.0, "NFS": 100.0}},
+         "Fastest: for large files SMB; for many small files SMB; for creating and removing files "
+         "it depends, see the table."),
+        # A difference in one task is enough not to call them alike.
+        ({"large": {"SMB": 100.0, "NFS": 100.0}, "small": {"SMB": 100.0, "NFS": 100.0},
+          "large-upload-1": {"SMB": 100.0, "NFS": 50.0}},
+         "Use SMB: nothing else was shown to be faster in any of 10 tests."),
+        ({"large": {"SMB": 100.0}, "small": {"SMB": 100.0}},
+         "No ranking: it takes two services with two trials each."),
+        ({"large": {"SMB": 0.0, "NFS": 0.0}, "small": {"SMB": 0.0, "NFS": 0.0}},
+         "No ranking: it takes two services with two trials each."),
+        # A service that failed a task is not the one to use for it, nor for everything.
+        ({"large": {"SMB": 100.0, "NFS": 50.0}, "small": {"SMB": 0.0, "NFS": 100.0}},
+         "Fastest: for large files SMB; for many small files NFS; for creating and removing files "
+         "NFS."),
+        ({"large": {"SMB": 100.0, "NFS": 100.0}, "small": {"SMB": 0.0, "NFS": 100.0}},
+         "Use NFS: nothing else was shown to be faster in any of 4 tests."),
+    ],
+)  # fmt: skip
+def test_the_answer_is_true_of_every_task_of_its_kind(
+    rates: Mapping[str, Mapping[str, float]], said: str
+) -> None:
+    assert found(rates).sentence == said
+
+
+def test_the_table_has_the_others_and_what_has_no_result() -> None:
+    """Texts stand at the left, and at the limit of the network there is no order."""
+    whole = {"SMB": 0.985 * WIRE_BPS, "NFS": 0.985 * WIRE_BPS, "SFTP": 0.7 * WIRE_BPS}
+    rates = {
+        "large": whole,
+        "small": {"SMB": 100.0, "NFS": 0.0, "SFTP": 40.0},
+        "large-upload-1": {"SMB": 100.0, "NFS": 100.0, "SFTP": 0.0},
+    }
+    answer = found(rates, (1.0, 1.0005, 0.9995, 1.0, 1.0), link_rate_bps=100e6)
+    lines = shown(answer.table)
+
+    assert lines[0].split() == ["for", "what", "fastest", "others"]
+    assert lines[1] == (
+        "one large file, upload, 1 user        SMB and NFS (no difference shown)"
+        "                  SFTP: no result"
+    )
+    assert lines[2].startswith(
+        "one large file, download, 1 user      SMB and NFS (as fast as the network, 94.1 Mbit/s)"
+        "  SFTP 1.4 \N{MULTIPLICATION SIGN} slower ("
+    )
+    assert lines[5].startswith("many small files, upload, 1 user      SMB  ")
+    assert lines[5].endswith("), NFS: no result")
+    assert answer.table.to_csv().splitlines()[0] == "purpose,fastest,others"
+    every = {"SMB": 0.985 * WIRE_BPS, "NFS": 0.985 * WIRE_BPS}
+    some = found({"large": every, "small": every}, (1.0, 1.0005), link_rate_bps=100e6)
+    assert some.sentence.endswith(": use any.")
+    goodput = {"goodput_bps": 0.99 * WIRE_BPS}
+    everything = found(
+        {"large": every, "small": every}, link_rate_bps=100e6, more=lambda block: goodput
+    )
+    assert everything.sentence.endswith(" are as fast as the network (94.1 Mbit/s).")

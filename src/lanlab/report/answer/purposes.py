@@ -148,12 +148,13 @@ def _sentence(purposes: Sequence[Purpose], names: Mapping[Level, str]) -> str:
     tested = [one for one in purposes if one.ranking.is_tested]
     if len(names) < 2 or not tested:
         return "No ranking: it takes two services with two trials each."
-    if all(one.best == frozenset(names) for one in tested):
+    if all(one.best == frozenset(names) for one in purposes):
         if all(one.ranking.at_limit >= frozenset(names) for one in tested):
             limit = format_rate(tested[0].ranking.limit_bps or 0.0)
             return f"All of {joined(list(names.values()))} are as fast as the network ({limit})."
         return f"No difference was shown between {joined(list(names.values()))}: use any."
-    always = [names[level] for level in names if all(level in one.best for one in tested)]
+    # A service without a result in a test is not among its best.
+    always = [names[level] for level in names if all(level in one.best for one in purposes)]
     if len(always) == 1:
         return (
             f"Use {always[0]}: nothing else was shown to be faster in any of {len(tested)} tests."
@@ -164,7 +165,7 @@ def _sentence(purposes: Sequence[Purpose], names: Mapping[Level, str]) -> str:
         )
     parts = []
     for kind, files in FILES.items():
-        own = [one for one in tested if one.ranking.experiment.startswith(kind)]
+        own = [one for one in purposes if one.ranking.experiment.startswith(kind)]
         best = [names[level] for level in names if all(level in one.best for one in own)]
         parts.append(f"for {files} {joined(best) if best else 'it depends, see the table'}")
     return f"Fastest: {'; '.join(parts)}."

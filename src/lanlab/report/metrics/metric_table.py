@@ -47,11 +47,12 @@ def metric_table(
     ended = [e for e in endings(run, trials) if (e.experiment, e.metric) == (experiment, metric)]
     is_mixed = len({one.how for one in ended}) > 1
     by = obtained(study)
+    of, unit_read = f", {by.interval}" if study.is_simulated else "", read.unit or 1
     columns = [
         *(Column(factor, quantity(study, factor).name) for factor in factors),
         Column("", "", "condition", is_number=False),
         # The first column, because phones show few.
-        Column("", f"mean, {by.interval} ({read.unit or 1})", f"{read.name} ({read.unit or 1})"),
+        Column("", f"mean, {by.interval} ({unit_read})", f"{read.name} ({unit_read}){of}"),
         Column("n", "n"),
         # The terminal shows it only if values are missing.
         Column("", "", "n", rank=2),
