@@ -1,15 +1,17 @@
 """Effects of crossed factors, beside a model whose effects are known."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from planned_runs import PlannedRun, a_run, a_trial
 
-from lanlab.analysis.factor_effects import FactorEffects, factor_effects
+from lanlab.analysis.factor_effects import FactorEffects, crossed_experiments, factor_effects
 from lanlab.errors import UsageError
 from lanlab.figures.registry import build_figure
 from lanlab.plan import Plan, PlannedTrial
 from lanlab.report.answer.answers import sentences
+from lanlab.report.answer.factor_effects_text import factor_effects_sentences
 from lanlab.studies import Level, Study, load_study
 from lanlab.studies.counterparts import place_at
 from lanlab.studies.machines import known_machine
@@ -95,8 +97,85 @@ def test_interactions_of_factors_are_reported(swapped: PlannedRun) -> None:
         "times by the software (3.00 to 3.00), 1.25 times by the network (1.25 to 1.25) and 1.00 "
         "times by the adapter (1.00 to 1.00)."
     )
-    assert said[1].startswith("The hardware decides in 4 of 8 cases; another factor does at ")
-    assert "0.75 kbyte" in said[1] and "30 kbyte" not in said[1]
+    small = [f"{operation}, 0.75 kbyte, {count}" for operation in ("read", "write") for count in
+             ("1 station", "15 stations")]  # fmt: skip
+    at = [f"{one} (software, 3.00 times)" for one in small]
+    assert said[1] == (
+        "The hardware decides in 4 of 8 cases; another factor does at "
+        f"{', '.join(at[:3])} and {at[3]}."
+    )
+    assert [one.partition("; the effect is greatest with ")[0] for one in said[2:6]] == [
+        "Of the throughput of hardware pc-at there is 3.674 times with hardware 3server "
+        "(1.50 to 9.00)",
+        "Of the throughput of software netware there is 0.5000 times with software 3plus "
+        "(0.500 to 0.500) and 0.3333 times with software pc-lan (0.333 to 0.333)",
+        "Of the throughput of network bus-10 there is 0.8000 times with network broadband-2 "
+        "(0.800 to 0.800) and 1.000 times with network bus-100 (1.00 to 1.00)",
+        "Of the throughput of adapter etherlink there is 1.000 times with adapter pc-network "
+        "(1.00 to 1.00)",
+    ]
+    assert "30 kbyte" in said[2] and "software" in said[2] and "hardware 3server, " not in said[2]
+
+
+def test_cases_beyond_four_are_counted_and_the_greatest_effect_is_named() -> None:
+    """One case of 30 kbyte makes the hardware first of all; the network's best is at one server."""
+
+    def goodput(planned: PlannedTrial) -> float:
+        levels = planned.factors
+        is_large_read = (levels["message_size_bytes"], levels["operation"]) == (30000, "read")
+        is_fast = levels["hardware"] == "3server" and is_large_read
+        slow = 0.5 if levels["network"] == "broadband-2" and is_fast else 1.0
+        return SOFTWARE[str(levels["software"])] * (9000.0 if is_fast else 10.0) * slow
+
+    found = a_swapped_run(goodput)
+    said = factor_effects_sentences(Study.model_validate(found.run.study), found.run, found.trials)
+    assert said[1].startswith("The hardware decides in 2 of 8 cases; another factor does at read, ")
+    assert said[1].endswith(" (software, 3.00 times) and 2 more.")
+    network = next(one for one in said if one.startswith("Of the throughput of network bus-10"))
+    assert "times with network broadband-2 (0.500 to 1.00)" in network
+    assert "; the effect is greatest with software " in network
+    assert "hardware 3server, adapter " in network and ", read, 30 kbyte, " in network
+
+
+def test_only_trials_of_crossed_experiments_count(swapped: PlannedRun) -> None:
+    one = swapped.trials[-1]
+    ignored = [
+        replace(one, experiment="other", metrics={"goodput_bps": 1.0}),
+        replace(one, purpose="warmup", metrics={"goodput_bps": 1.0}),
+        replace(one, block=17, metrics={"goodput_bps": 0.0}),
+        replace(one, block=18, metrics={}),
+    ]
+    found = effects_of(swapped)
+    assert effects_of(replace(swapped, trials=[*swapped.trials, *ignored])) == found
+    assert (found.metric, found.blocks) == ("goodput_bps", 3)
+    few = [one for one in swapped.trials if one.block == 0 or one.factors["adapter"] == "etherlink"]
+    assert effects_of(replace(swapped, trials=few)).blocks == 3
+    assert [one.factor for one in found.overall] == ["hardware", "software", "network", "adapter"]
+    assert [list(case.at.values()) for case in found.cases][3:5] == [
+        ["read", 30000, 15],
+        ["write", 750, 1],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("varied", "is_crossed"),
+    [
+        (("software", "hardware"), True),
+        (("software",), False),
+        (("hardware",), False),
+        ((), False),
+    ],
+)
+def test_one_varied_factor_is_not_crossed(varied: tuple[str, ...], is_crossed: bool) -> None:
+    study = study_on(load_study("poo-tan").study, "simulated", "factors")
+    single: dict[str, tuple[Level, ...]] = {"software": ("netware",), "hardware": ("pc-at",)}
+    single = {name: levels for name, levels in single.items() if name not in varied}
+    experiments = []
+    for one in study.experiment:
+        levels = {k: v for k, v in one.factors.items() if k not in ("network", "adapter")}
+        experiments.append(one.model_copy(update={"factors": levels | single}))
+    changed = study.model_copy(update={"experiment": tuple(experiments)})
+    assert bool(crossed_experiments(changed, "factors")) is is_crossed
 
 
 def test_incomplete_pairs_are_omitted_without_widening_intervals() -> None:

@@ -157,6 +157,13 @@ def test_the_cause_of_a_file_service_is_its_busiest_part(
     assert limited([*clients, server], ports, "client", "server").cause == cause
 
 
+def test_an_adapter_below_the_rate_of_its_link_fills_the_wire_earlier() -> None:
+    hosts, ports = [host(0.2), host(0.3)], [port(10, 0.48), port(5, 0.1)]
+
+    assert limited(hosts, ports, "client", "server").cause == "mostly wire"
+    assert limited(hosts, ports, "client", adapter_rate_ratio=0.5).cause == "wire"
+
+
 def test_shares_are_of_the_time_in_which_data_was_sent() -> None:
     """Of a warm-up of 1 s and of 3 s that count, and never more than the whole."""
     work = host(0.5, interrupt_ns=SECOND // 4, protocol_ns=SECOND // 4)

@@ -1,5 +1,6 @@
 """Whether the network is the limit of large files."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,10 @@ def test_services_as_fast_as_the_adapter_are_named(
     sentence = network_sentence(found, NAMES, 1e9)
     assert sentence.startswith(said) and bool(sentence) == bool(said)
     assert network_sentence(found, NAMES, None) == ""
+    # Other tasks, and other services, do not count.
+    small = [replace(one, experiment="small-upload-1", metrics={}) for one in found]
+    assert network_sentence([*small, *found], NAMES, 1e9) == sentence
+    assert network_sentence(small, NAMES, 1e9) == ""
 
 
 def test_the_speed_is_that_of_the_adapter_to_the_host(

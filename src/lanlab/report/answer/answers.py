@@ -169,7 +169,12 @@ def _greatest(
 
 
 def _best(sweep: Sequence[Summary]) -> float:
-    return max(summary.mean or 0.0 for summary in sweep)
+    return max(map(_value, sweep))
+
+
+def _value(summary: Summary) -> float:
+    assert summary.mean is not None
+    return summary.mean
 
 
 def _with(condition: str) -> str:
@@ -179,7 +184,7 @@ def _with(condition: str) -> str:
 def _greatest_of(
     study: Study, named: str, sweep: Sequence[Summary], trials: Sequence[TrialRecord]
 ) -> str:
-    best = max(sweep, key=lambda summary: summary.mean or 0.0)
+    best = max(sweep, key=_value)
     if study.is_simulated:
         best = _peak(best, sweep)
     shown = quantity(study, best.metric)
@@ -229,7 +234,7 @@ def _peak(best: Summary, sweep: Sequence[Summary]) -> Summary:
         return best
     low, high = interval_of_mean(PEAKED, tops) or (None, None)
     mean = sum(tops) / len(tops)
-    return replace(best, values=tuple(tops), mean=mean, ci_low=low, ci_high=high)
+    return replace(best, mean=mean, ci_low=low, ci_high=high)
 
 
 def _ranges(
@@ -247,8 +252,7 @@ def _ranges(
     said = []
     for series, group in groups.items():
         in_unit = shown.readable(summary.mean for summary in group)
-        least = min(group, key=lambda summary: summary.mean or 0.0)
-        most = max(group, key=lambda summary: summary.mean or 0.0)
+        least, most = min(group, key=_value), max(group, key=_value)
         at_that_size = " at that size" if along == "message_size_bytes" else ""
         if least is most:
             text = f"{name} {series} was {_mean(study, in_unit, most)}{_share(most)}"
@@ -264,7 +268,7 @@ def _ranges(
                 f"({_level(study, least, along)}) and {_mean(study, in_unit, most)} "
                 f"({_level(study, most, along)})"
             )
-            shares = [s.mean / s.limit for s in group if s.mean is not None and s.limit]
+            shares = [_value(one) / one.limit for one in group if one.limit]
             if shares:
                 text += (
                     f", from {percent(min(shares))} to {percent(max(shares))} of what this "
@@ -324,10 +328,10 @@ def _published_sentences(
     study: Study, summaries: Sequence[Summary], published: Published
 ) -> list[str]:
     ratios = [
-        summary.mean / point.value.si
+        _value(summary) / point.value.si
         for summary in summaries
         for point in points_for(summary, published)
-        if point.value.statistic == "mean" and summary.mean is not None and point.value.si > 0
+        if point.value.statistic == "mean" and point.value.si > 0
     ]
     if not ratios:
         return []
@@ -358,17 +362,16 @@ def _count(count: int, what: str) -> str:
 
 
 def _mean(study: Study, shown: Quantity, summary: Summary) -> str:
-    assert summary.mean is not None
     ends = shown.interval(summary.ci_low, summary.ci_high)
-    text = with_interval(shown.shown(summary.mean), ends, is_simulated=study.is_simulated)
+    text = with_interval(shown.shown(_value(summary)), ends, is_simulated=study.is_simulated)
     return f"{text} {shown.unit}".strip()
 
 
 def _share(summary: Summary) -> str:
-    if not summary.limit or summary.mean is None:
+    if not summary.limit:
         return ""
-    return f", {percent(summary.mean / summary.limit)} of what this Ethernet can carry"
+    return f", {percent(_value(summary) / summary.limit)} of what this Ethernet can carry"
 
 
 def _level(study: Study, summary: Summary, factor: str) -> str:
-    return condition_text(study, {factor: summary.parameters.get(factor, 0)})
+    return condition_text(study, {factor: summary.parameters[factor]})

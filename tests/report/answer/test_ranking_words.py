@@ -1,0 +1,235 @@
+"""The words of a ranking, by tables of what was shown."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from synthetic_runs import synthetic_run
+
+from lanlab.analysis.ranking import Ranked, Ranking
+from lanlab.report.answer import ranking_text
+from lanlab.report.answer.ranking_text import ratio_text, run_rankings
+from lanlab.studies import Study, load_study
+
+STUDY = load_study("schomer-claason").study
+TIMES = "\N{MULTIPLICATION SIGN}"
+#: Titles of the services of `Ranking`s here.
+NAMES = {"smb": "SMB", "nfs": "NFS", "ftp": "FTP", "sftp": "SFTP", "webdav": "WebDAV"}
+MORE = ("smb", "nfs", "ftp", "sftp", "webdav", "s3", "s3s", "ftps")
+
+
+def ranked(text: str) -> Ranked:
+    """`ftp 1.5 1.4 1.6 >smb`: a level, what it is worse by, its interval, what it is behind."""
+    level, *numbers = text.partition(">")[0].split()
+    behind = tuple(text.partition(">")[2].split())
+    return Ranked(level, *map(float, numbers), behind=behind) if numbers else Ranked(level, None)
+
+
+def ranking(text: str, **changes: Any) -> Ranking:
+    """Groups apart by `|`, levels of a group by `,`."""
+    groups = tuple(
+        tuple(ranked(one) for one in group.split(",")) for group in text.split("|") if group
+    )
+    plain: dict[str, Any] = {
+        "experiment": "e",
+        "metric": "elapsed_ns",
+        "factor": "service",
+        "condition": {},
+        "groups": groups,
+        "lacking": (),
+        "is_tested": True,
+    }
+    return Ranking(**{**plain, **changes})
+
+
+def said(*own: Ranking, study: Study = STUDY) -> str:
+    return ranking_text._sentence(study, own, "", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "changes", "expected"),
+    [
+        ("smb 1|nfs 1.5 1.4 1.6", {},
+         f"Transfer time, fastest first: SMB, then NFS 1.5 {TIMES} slower (1.4 to 1.6)."),
+        ("smb 1|nfs 1.5", {}, f"Transfer time, fastest first: SMB, then NFS 1.5 {TIMES} slower."),
+        ("smb 1|nfs", {}, "Transfer time, fastest first: SMB, then NFS."),
+        ("smb 1|nfs 1.1 1.05 1.2,ftp 1.12 1.1 1.2", {},
+         f"Transfer time, fastest first: SMB, then NFS 1.1 {TIMES} slower (1.1 to 1.2) and FTP "
+         f"1.1 {TIMES} slower (1.1 to 1.2) (no difference shown)."),
+        ("smb 1|nfs 1.09 1.05 1.13", {},
+         "Transfer time, fastest first: SMB, then NFS 9.0 % slower (5.0 to 13 %)."),
+        ("smb 1,nfs 1.01|ftp 1.5 1.4 1.6", {},
+         f"Transfer time, fastest first: SMB and NFS (no difference shown), then FTP 1.5 {TIMES} "
+         "slower than SMB (1.4 to 1.6)."),
+        ("smb 1,nfs 1.1 >smb,ftp 1.2 >smb nfs", {},
+         "Transfer time: SMB, NFS and FTP (shown: NFS slower than SMB; FTP slower than SMB and "
+         "NFS; no other difference)."),
+        ("smb 1", {"lacking": ("nfs", "ftp")}, "Transfer time: SMB (no result of NFS and FTP)."),
+        ("smb 1|nfs 2", {"metric": "jain_index"},
+         f"Jain's index, best first: SMB, then NFS 2.0 {TIMES} worse."),
+        ("smb 1,nfs 1", {"is_tested": False},
+         "SMB and NFS are not ranked by transfer time: a ranking takes two trials of each."),
+        ("smb 1", {"is_tested": False, "lacking": ("nfs",)},
+         "No ranking: there is no result of NFS."),
+    ],
+)  # fmt: skip
+def test_the_order_its_ratios_and_what_is_open_are_told(
+    text: str, changes: Mapping[str, Any], expected: str
+) -> None:
+    assert said(ranking(text, **changes)) == expected
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [(2, "both"), (3, "all three"), (4, "all four"), (5, "all five"), (6, "all six"),
+     (7, "all seven"), (8, None)],
+)  # fmt: skip
+def test_services_at_the_limit_of_the_network_are_counted(count: int, words: str | None) -> None:
+    levels = MORE[:count]
+    limited: dict[str, Any] = {"at_limit": frozenset(levels), "limit_bps": 94.1e6}
+    network = "as fast as the network (94.1 Mbit/s)"
+    text = said(ranking(",".join(f"{level} 1" for level in levels), **limited))
+    assert text.startswith("Transfer time: " + (f"{words} are {network}." if words else "SMB, NFS"))
+    assert text.endswith(f"are {network}." if words else f", {network}.")
+    if count == 3:
+        lacking = said(ranking("smb 1,nfs 1", lacking=("ftp",), **limited))
+        assert lacking == f"Transfer time: SMB and NFS, {network} (no result of FTP)."
+        slower = said(ranking("smb 1,nfs 1,ftp 1|sftp 2", **limited))
+        assert slower.endswith(f": SMB, NFS and FTP, {network}, then SFTP 2.0 {TIMES} slower than "
+                               "SMB.")  # fmt: skip
+        some = said(ranking("smb 1,nfs 1,sftp 1", **limited))
+        assert some == "Transfer time: SMB, NFS and SFTP (no difference shown)."
+
+
+@pytest.mark.parametrize(
+    ("level", "expected"),
+    [
+        (Ranked("smb", None), "SMB"),
+        (Ranked("smb", 1.1, 1.05, 1.2), f"SMB 1.1 {TIMES} slower than NFS (1.1 to 1.2)"),
+        (Ranked("smb", 1.0999, 1.05, 1.2), "SMB 10.0 % slower than NFS (5.0 to 20 %)"),
+        (Ranked("smb", 1.005, None, 1.2), "SMB 0.50 % slower than NFS"),
+        (Ranked("smb", 1.005, 1.001, None), "SMB 0.50 % slower than NFS"),
+    ],
+)
+def test_small_ratios_are_percentages(level: Ranked, expected: str) -> None:
+    assert ratio_text(level, NAMES, "slower", " than NFS") == expected
+
+
+def alike(*levels: str, **changes: Any) -> Ranking:
+    return ranking(",".join(f"{level} 1" for level in levels), **changes)
+
+
+FIVE = MORE[:5]
+
+
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [
+        ([alike(*FIVE)], "No difference in transfer time was shown between any two of the 5 "
+         "services."),
+        ([alike(*FIVE, condition={"dataset": "1x6MB"}), alike(*FIVE, condition={"dataset": "x"})],
+         "No difference in transfer time was shown between any two of the 5 services with 1x6MB or "
+         "x."),
+        ([alike(*FIVE, condition={"dataset": f"{n}x1B"}) for n in range(4)],
+         "No difference in transfer time was shown between any two of the 5 services."),
+        ([alike(*FIVE, condition={"dataset": f"{n}x1B"}) for n in range(3)],
+         "No difference in transfer time was shown between any two of the 5 services with 0x1B or "
+         "1x1B or 2x1B."),
+        ([alike(*FIVE, condition={"dataset": "1x1B"}), alike(*FIVE)],
+         "No difference in transfer time was shown between any two of the 5 services."),
+        ([alike("w98", "w2k", "xp", "nt4", "me", factor="os")],
+         "No difference in transfer time was shown between any two of the 5 systems."),
+    ],
+)  # fmt: skip
+def test_many_levels_without_a_difference_get_one_short_sentence(
+    own: Sequence[Ranking], expected: str
+) -> None:
+    assert said(*own) == expected
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        [alike(*MORE[:4])],
+        [alike(*FIVE), alike(*MORE[:6])],
+        [alike(*FIVE, lacking=("s3",))],
+        [alike(*FIVE, at_limit=frozenset(FIVE), limit_bps=1e6)],
+        [ranking("smb 1,nfs 1,ftp 1,sftp 1,webdav 1 >smb")],
+        [alike(*FIVE), ranking("smb 1|nfs 1,ftp 1,sftp 1,webdav 1")],
+    ],
+)
+def test_what_was_shown_of_some_is_not_left_out(own: Sequence[Ranking]) -> None:
+    assert "any two" not in said(*own)
+    assert ranking_text._all_alike(STUDY, own, "transfer time") is None
+
+
+@pytest.mark.parametrize(("count", "is_short"), [(6, False), (7, True)])
+def test_more_than_six_conditions_are_told_by_their_order(count: int, is_short: bool) -> None:
+    """The most common order first, without ratios; up to three conditions are named."""
+    sizes = [{"dataset": f"1x{n}B"} for n in range(1, count + 1)]
+    own = [ranking("nfs 1|smb 2", condition=sizes[0])]
+    own += [ranking("smb 1|nfs 1.5 1.4 1.6", condition=one) for one in sizes[1:]]
+    text = said(*own)
+    if is_short:
+        assert text == (
+            "Transfer time, fastest first: 1x2B, 1x3B, 1x4B and 3 more: SMB, then NFS; 1x1B: NFS, "
+            "then SMB."
+        )
+        two = [replace(one, condition={**one.condition, "os": "w98se"}) for one in own]
+        assert "(Windows 98 SE, 1x" in said(*two) or "(1x2B, " in said(*two)
+        exactly = said(*own[:4], *(replace(one, groups=own[0].groups) for one in own[4:]))
+        assert "1x2B, 1x3B, 1x4B: SMB, then NFS" in exactly and "and 1 more: NFS" in exactly
+    else:
+        assert text.startswith("Transfer time, fastest first: 1x1B: NFS, then SMB 2.0 ")
+        assert text.count("1.4 to 1.6") == 5
+
+
+def as_simulated(study: Study) -> Study:
+    own = tuple(one.model_copy(update={"on": ("simulated",)}) for one in study.experiment)
+    return study.model_copy(update={"experiment": own})
+
+
+def test_a_ranking_of_a_simulation_says_the_error_of_its_model() -> None:
+    simulated = as_simulated(STUDY)
+    one = ranking("smb 1|nfs 2", model_factor=2.2414)
+    assert said(one, study=simulated).endswith(
+        ". Simulated: ratios within the model's error, a factor of 2.24, show no order."
+    )
+    unknown = said(replace(one, model_factor=None), study=simulated)
+    assert unknown.endswith(". Simulated: the error of the model is not known.")
+    assert "imulated" not in said(one)
+
+
+def test_only_measured_experiments_without_a_load_are_ranked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A search and a sweep of loads have none; that of a simulated run knows the model's error."""
+    asked: dict[str, float | None] = {}
+
+    def note(run: object, trials: object, name: str, error: float | None) -> tuple[str, ...]:
+        asked[name] = error
+        return (name,)
+
+    monkeypatch.setattr(ranking_text, "rankings", note)
+    found = synthetic_run("milanovic-srbljic", "quick")
+    measured = {one.experiment for one in found.trials}
+    study = found.study
+    ranked_ids = set(run_rankings(study, found.run, found.trials))
+    loads = {
+        one.id
+        for one in study.experiment
+        if {"rate_bps", "rate_messages_per_s"} & set(one.factors) or one.search is not None
+    }
+    assert asked.keys() == measured - loads == ranked_ids
+    assert set(asked.values()) <= {None}
+    assert run_rankings(study, found.run, []) == {}
+
+    def held_out(run: object, trials: object) -> list[object]:
+        assert (run, trials) == (found.run, found.trials)
+        return [1, 2]
+
+    monkeypatch.setattr(ranking_text, "held_out_of", held_out)
+    monkeypatch.setattr(ranking_text, "model_error_log", lambda held: float(len(held)))
+    assert set(run_rankings(as_simulated(study), found.run, found.trials)) == ranked_ids
+    assert set(asked.values()) == {2.0}

@@ -1,0 +1,276 @@
+"""Parts of the answer's sentences, each by a table of what they are made from."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from synthetic_runs import synthetic_run
+
+from lanlab.analysis.summary import Summary
+from lanlab.report.answer import answers
+from lanlab.report.metrics.contrast import Contrast
+from lanlab.report.trials.analyses import Analyses
+from lanlab.store import Level, TrialRecord
+from lanlab.studies import Study, load_study
+from lanlab.studies.machines import Prediction, Simulation
+
+LOADED = load_study("milanovic-srbljic")
+STUDY = LOADED.study.model_copy(update={"simulation": None})
+
+
+def summary(mean: float, factors: Mapping[str, Level], **changes: Any) -> Summary:
+    plain: dict[str, Any] = {
+        "experiment": "udp-500",
+        "workload": "stream",
+        "factors": factors,
+        "parameters": {"transport": "udp", "message_size_bytes": 500, **factors},
+        "metric": "goodput_bps",
+        "values": (mean,),
+        "failed": 0,
+        "mean": mean,
+        "sd": None,
+        "ci_low": None,
+        "ci_high": None,
+        "limit": None,
+    }
+    return Summary(**{**plain, **changes})
+
+
+def trial(
+    factors: Mapping[str, Level], metrics: Mapping[str, float], **changes: Any
+) -> TrialRecord:
+    return replace(TEMPLATE, factors=dict(factors), metrics=dict(metrics), **changes)
+
+
+TEMPLATE = synthetic_run("milanovic-srbljic", "quick", most_trials=1).trials[0]
+
+
+@pytest.mark.parametrize(
+    ("ratio", "interval", "is_time", "said"),
+    [
+        (1.25, None, False, "was 25.0 % higher than over IPv6 at 128 B, seen once."),
+        (1.0, None, False, "was 0 % higher than over IPv6 at 128 B, seen once."),
+        (1.25, (1.2, 1.3), False, "was 25.0 % (20.0 … 30.0 %) higher than over IPv6 at 128 B."),
+        (0.75, (0.7, 0.8), False, "was 25.0 % (20.0 … 30.0 %) lower than over IPv6 at 128 B."),
+        (1.25, (1.2, 1.3), True, "was 25.0 % (20.0 … 30.0 %) longer than over IPv6 at 128 B."),
+        (0.75, (0.7, 0.8), True, "was 25.0 % (20.0 … 30.0 %) shorter than over IPv6 at 128 B."),
+        (1.25, (1.25, 1.25), False, "was 25.0 % higher than over IPv6 at 128 B."),
+        (1.5, (1.25, 2.5), False, "was 50.0 % (25.0 … 150 %) higher than over IPv6 at 128 B."),
+    ],
+)
+def test_a_shown_difference_has_its_direction_and_interval(
+    ratio: float, interval: tuple[float, float] | None, is_time: bool, said: str
+) -> None:
+    found = Contrast(ratio, interval, 4)
+    text = answers._difference("128 B", "rate", is_time, found)
+    assert text == f"The rate over IPv4 {said}"
+    assert answers._difference("", "rate", is_time, found) == text.replace(" at 128 B", "")
+
+
+@pytest.mark.parametrize(
+    ("interval", "blocks", "said"),
+    [
+        ((0.95, 1.08), 4, "No difference in rate between IPv4 and IPv6 was shown at 128 B: IPv4 "
+         "beyond IPv6 by +2.0 % (\N{MINUS SIGN}5.0 % … +8.0 %)."),
+        ((0.9, 1.85), 4, "4 blocks cannot show whether the rate over IPv4 and IPv6 differs at "
+         "128 B."),
+        ((0.9, 1.85), 1, "1 block cannot show whether the rate over IPv4 and IPv6 differs at "
+         "128 B."),
+    ],
+)  # fmt: skip
+def test_no_difference_is_claimed_within_the_interval(
+    interval: tuple[float, float], blocks: int, said: str
+) -> None:
+    assert answers._difference("128 B", "rate", False, Contrast(1.02, interval, blocks)) == said
+
+
+@pytest.mark.parametrize(
+    ("ratios", "said"),
+    [
+        ([0.5], "0.500 times"),
+        ([2.0, 0.5, 1.0], "0.500 to 2.00 times"),
+        ([0.1, 0.05], "0.0500 to 0.100 times"),
+        ([0.105], "0.105 times"),
+        ([0.0987, 0.05], "5.0 to 9.9 % of"),
+        ([0.05, 0.05], "5.0 % of"),
+    ],
+)
+def test_ratios_to_print_are_shares_below_a_tenth(ratios: Sequence[float], said: str) -> None:
+    assert answers._times(ratios) == said
+
+
+@pytest.mark.parametrize(
+    ("sizes", "told"),
+    [((128,), (128,)), ((128, 256), (128, 256)), ((128, 256, 512), (128, 512)), ((), ())],
+)
+def test_versions_are_compared_at_the_first_and_the_last_condition(
+    sizes: Sequence[int], told: Sequence[int]
+) -> None:
+    rates = {(size, version): 1e6 * version * size for size in sizes for version in (4, 6)}
+    rates[64, 4] = rates[2048, 6] = 1e6  # one version alone
+    of = {key: {"message_size_bytes": key[0], "ip_version": key[1]} for key in rates}
+    summaries = [summary(rate, of[key]) for key, rate in rates.items()]
+    trials = [
+        trial(of[key], {"goodput_bps": rate}, experiment="udp-500", purpose="trial")
+        for key, rate in rates.items()
+    ]
+    said = answers._versions(STUDY, summaries, trials, LOADED.published)
+    assert [f" at {size} B, seen once." in text for size, text in zip(told, said, strict=True)] == [
+        True for _ in told
+    ]
+    assert all("33.3 % lower" in text for text in said)
+
+
+LOADS = (1e6, 2e6, 4e6)
+
+
+@pytest.mark.parametrize(("count", "told"), [(6, (6, 5, 4, 3, 2, 1)), (7, (7, 1))])
+def test_of_many_sweeps_the_best_and_the_worst_are_told(count: int, told: Sequence[int]) -> None:
+    """Each by its highest rate, which is not that of the last load."""
+    sweep = {1e6: 1e6, 2e6: 1.5e6, 4e6: 1.2e6}
+    summaries = [
+        summary(rate * flows, {"rate_bps": load, "flows": flows}, limit=20e6)
+        for flows in (3, 1, 2, *range(4, count + 1))
+        for load, rate in sweep.items()
+    ]
+    top = {"rate_bps": 4e6, "flows": 1}
+    trials = [
+        trial(top, {"received_ratio": share, "offered_messages": 100, "sent_messages": 100})
+        for share in (0.25, 0.35)
+    ]
+    trials.append(trial({**top, "rate_bps": 2e6}, {"received_ratio": 1.0}))
+    trials.append(trial(top, {}))
+    said = answers._greatest(STUDY, summaries, trials, LOADED.published)
+    assert [text.partition(" was ")[2].partition(",")[0] for text in said] == [
+        f"{187.5 * flows:.1f} kB/s" if flows < 6 else f"{187.5 * flows:,.0f} kB/s".split(",")[0]
+        for flows in told
+    ]
+    assert said[-1].endswith(
+        "; at 500 kB/s, the highest sending speed, 30.0 % of the messages arrived."
+    )
+    assert "highest sending speed" not in said[0]
+    over_tcp = [replace(one, parameters={"transport": "tcp"}) for one in trials]
+    last = answers._greatest(STUDY, summaries, over_tcp, LOADED.published)[-1]
+    assert "highest sending speed" not in last
+
+
+@pytest.mark.parametrize(
+    ("offered", "sent", "said"),
+    [
+        (1000, 1000, "arrived"),
+        (1000, 995.1, "arrived"),
+        (1000, 995, "offered arrived, and 0.50 % were not sent"),
+        (1000, 900, "offered arrived, and 10.0 % were not sent"),
+        (0, 900, "arrived"),
+        (1000, 0, "arrived"),
+    ],
+)
+def test_a_sender_that_fell_behind_is_told(offered: float, sent: float, said: str) -> None:
+    top = summary(1e6, {"rate_bps": 4e6})
+    own = [
+        trial(top.factors, {"offered_messages": offered / 2, "sent_messages": sent / 2}),
+        trial(top.factors, {"offered_messages": offered / 2, "sent_messages": sent / 2}),
+    ]
+    others = [trial({"rate_bps": 1e6}, {"offered_messages": 9e9, "sent_messages": 1.0})]
+    assert answers._arrived(top, [*own, *others]).replace("10.00 %", "10.0 %") == said
+
+
+def test_the_peak_of_a_simulated_sweep_lies_between_its_loads() -> None:
+    """Where what is sent meets the line beyond saturation: at 250, 258 and 254."""
+    loads = {
+        100.0: (100.0, 100.0, 100.0),
+        200.0: (200.0, 200.0, 200.0),
+        300.0: (240.0, 250.0, 245.0),
+        400.0: (220.0, 230.0, 225.0),
+    }
+    sweep = [
+        summary(sum(own) / 3, {"rate_bps": load}, values=own, ci_low=1.0, ci_high=2.0)
+        for load, own in loads.items()
+    ]
+    best = sweep[2]
+
+    found = answers._peak(best, sweep)
+    assert found.mean == pytest.approx((300 + 310 + 305) / 3 / 1.2)
+    assert found.ci_low is not None and found.ci_high is not None
+    assert found.ci_low < 250 < found.mean < 258 < found.ci_high
+    # Not known: of another metric, without loads, or of one trial only.
+    other = [replace(one, metric="received_messages_per_s") for one in sweep]
+    assert answers._peak(other[2], other) is other[2]
+    alone = replace(best, factors={"flows": 1})
+    assert answers._peak(alone, sweep) is alone
+    lacking = [replace(sweep[0], values=(100.0, 50.0, 100.0)), *sweep[1:]]
+    lacking[1] = replace(lacking[1], values=(200.0, 100.0, 200.0))
+    assert answers._peak(best, lacking) is best
+    single = [replace(one, values=one.values[:1]) for one in sweep]
+    once = answers._peak(best, single)
+    assert (once.mean, once.ci_low, once.ci_high) == (pytest.approx(250.0), None, None)
+
+
+@pytest.mark.parametrize(
+    ("means", "along", "said"),
+    [
+        ({128: 5e6, 256: 2e6, 512: 8e6}, "message_size_bytes",
+         " was between 250.0 kB/s (256 B) and 1,000 kB/s (512 B), from 20.0 % to 80.0 % of what "
+         "this Ethernet can carry at that size."),
+        ({1: 5e6, 2: 2e6, 3: 0.0}, "flows",
+         " was between 0 kB/s (flows 3) and 625.0 kB/s (flows 1), from 0.00 % to 50.0 % of what "
+         "this Ethernet can carry."),
+        ({128: 5e6}, "message_size_bytes",
+         " was 625.0 kB/s, 50.0 % of what this Ethernet can carry."),
+    ],
+)  # fmt: skip
+def test_a_range_has_its_ends_and_their_share_of_the_link(
+    means: Mapping[int, float], along: str, said: str
+) -> None:
+    summaries = [summary(mean, {along: level}, limit=10e6) for level, mean in means.items()]
+    [text] = answers._ranges(STUDY, summaries, along, LOADED.published)
+    assert text.endswith(said)
+    unlimited = [replace(one, limit=None) for one in summaries]
+    [text] = answers._ranges(STUDY, unlimited, along, LOADED.published)
+    assert "Ethernet" not in text
+
+
+def with_simulation(**changes: Any) -> Study:
+    simulation = Simulation().model_copy(update=changes)
+    study = LOADED.study.model_copy(update={"simulation": simulation})
+    experiments = tuple(one.model_copy(update={"on": ("simulated",)}) for one in study.experiment)
+    return study.model_copy(update={"experiment": experiments})
+
+
+PREDICTED = (Prediction(value="t2.cel_pen", simulated=2.0),)
+
+
+@pytest.mark.parametrize(
+    ("study", "is_told"),
+    [
+        (with_simulation(held_out=("t2.cel_pen",)), True),
+        (with_simulation(prediction=PREDICTED), True),
+        (with_simulation(), False),
+        (LOADED.study, False),
+        (STUDY, False),
+    ],
+)
+def test_a_simulated_run_says_what_its_model_missed(
+    study: Study, is_told: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answers, "missed_in", lambda run, trials: f"missed of {run.id}")
+    run = synthetic_run("milanovic-srbljic", "quick", most_trials=0).run
+    stored = replace(run, status="done", study=study.model_dump(mode="json", exclude_none=True))
+    said = answers.remark_sentences(stored, [], Analyses())
+    assert said == ([f"missed of {run.id}"] if is_told else [])
+
+
+def test_no_result_is_said_unless_an_analysis_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = replace(synthetic_run("milanovic-srbljic", "quick", most_trials=0).run, status="done")
+    monkeypatch.setattr(answers, "_searches", lambda *_: [])
+    assert answers.sentences(run, []) == [answers.NO_RESULT]
+    assert answers.sentences(run, [], analyses=Analyses()) == [answers.NO_RESULT]
+
+    def fail(*_: object) -> list[str]:
+        raise ZeroDivisionError("on purpose")
+
+    monkeypatch.setattr(answers, "_searches", fail)
+    collected = Analyses()
+    assert answers.sentences(run, [], analyses=collected) == []
+    assert [answers.sentences(run, [])] == [collected.lines()]
