@@ -5,15 +5,14 @@ CPU time and peak memory of lists, results and reports of a large store.
 
 Measures one short stream over loopback, copies its trial in the store until there are as many as
 asked, each at a position of its own, and runs `lanlab runs`, `show last` and `report last`, in turn
-with another checkout's, from whose `src` they then run, on a store of its schema. With `--trials 1`
-it compares the commands on a small store.
+with another checkout's of the same schema, from whose `src` they then run. With `--trials 1` it
+compares the commands on a small store.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import sqlite3
 import statistics
 import subprocess
@@ -41,32 +40,14 @@ def fill(store: Path, trials: int) -> None:
     for table in ("trial", "digest"):
         columns = [str(row[1]) for row in connection.execute(f"PRAGMA table_info({table})")]
         copied = [others.get(column, column) for column in columns]
-        # Commits of older versions have no digests.
-        if columns:
-            connection.execute(
-                "WITH RECURSIVE count(n) AS "
-                "(SELECT 1 UNION ALL SELECT n + 1 FROM count WHERE n + 1 < ?) "
-                f"INSERT INTO {table} ({', '.join(columns)}) SELECT {', '.join(copied)} FROM count "
-                f"CROSS JOIN (SELECT * FROM {table} WHERE number = 0)",
-                (trials,),
-            )
+        connection.execute(
+            "WITH RECURSIVE count(n) AS "
+            "(SELECT 1 UNION ALL SELECT n + 1 FROM count WHERE n + 1 < ?) "
+            f"INSERT INTO {table} ({', '.join(columns)}) SELECT {', '.join(copied)} FROM count "
+            f"CROSS JOIN (SELECT * FROM {table} WHERE number = 0)",
+            (trials,),
+        )
     connection.close()
-
-
-def older(store: Path, copy: Path) -> None:
-    """Copy a store, in schema 6."""
-    connection = sqlite3.connect(store, isolation_level=None)
-    connection.execute("VACUUM INTO ?", (str(copy),))
-    connection.close()
-    connection = sqlite3.connect(copy, isolation_level=None)
-    connection.executescript(
-        "DROP TABLE digest; ALTER TABLE run DROP COLUMN summary;"
-        "DELETE FROM migration WHERE version = 7; PRAGMA user_version = 6;"
-    )
-    connection.close()
-    files = Path(f"{store}.series")
-    if files.exists():
-        shutil.copytree(files, f"{copy}.series")
 
 
 def used(checkout: Path, arguments: Sequence[str]) -> tuple[float, float]:
@@ -98,17 +79,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="lanlab-large-", dir=Path.cwd()) as folder:
         store = Path(folder) / "store.sqlite"
         fill(store, asked.trials)
-        stores = {OWN: store}
-        if asked.beside is not None:
-            stores[asked.beside] = Path(folder) / "older.sqlite"
-            older(store, stores[asked.beside])
         for words in (("--help",), ("runs",), ("show", "last"), ("report", "last")):
             found: dict[Path, list[tuple[float, float]]] = {one: [] for one in checkouts}
             for number in range(asked.runs):
                 for place, checkout in enumerate(checkouts):
                     page = Path(folder) / f"page-{number}-{place}"
                     out = ("--out", str(page)) if words[0] == "report" else ()
-                    where = () if words[0] == "--help" else ("--store", str(stores[checkout]))
+                    where = () if words[0] == "--help" else ("--store", str(store))
                     found[checkout].append(used(checkout, (*words, *out, *where)))
             for checkout, all_used in found.items():
                 cpu_s, peak_mb = (

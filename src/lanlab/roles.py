@@ -8,7 +8,6 @@ stream is reversed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 ROLES: Mapping[str, tuple[str, str]] = {
     "stream": ("sender", "receiver"),
@@ -24,9 +23,6 @@ RECEIVER = "receiver"
 #: direction.
 REVERSE, BOTH = "reverse", "both"
 REVERSE_PREFIX = "reverse_"
-#: Role names in records before 2026-11-24, and in their setup.
-_ENDS = ("source", "target")
-_CONNECTIONS = ("connector", "listener")
 
 
 def host_places(roles: tuple[str, ...], direction: object) -> dict[str, int]:
@@ -91,56 +87,3 @@ def has_streams(workload: str) -> bool:
         (True, True, False)
     """
     return RECEIVER in result_roles(workload)
-
-
-def with_roles(workload: str, raw: Mapping[str, Any]) -> Mapping[str, Any]:
-    """
-    The results of a trial by role.
-
-    Args:
-        workload: Its name.
-        raw: As stored. Results that already have roles are returned unchanged.
-    """
-    roles = ROLES.get(workload)
-    if roles is None or not any(end in raw for end in _ENDS):
-        return raw
-    renamed = {_renamed(key, _ENDS, roles): value for key, value in raw.items()}
-    setup = raw.get("setup")
-    if isinstance(setup, Mapping):
-        renamed["setup"] = _setup_with_roles(setup, roles)
-    judged = raw.get("pollution")
-    if isinstance(judged, Mapping) and isinstance(judged.get("findings"), list):
-        found = [
-            {**each, "end": _renamed(str(each.get("end")), _ENDS, roles)}
-            for each in judged["findings"]
-        ]
-        renamed["pollution"] = {**judged, "findings": found}
-    return renamed
-
-
-def _setup_with_roles(setup: Mapping[str, Any], roles: tuple[str, str]) -> dict[str, Any]:
-    found = dict(setup)
-    if isinstance(found.get("capabilities"), Mapping):
-        found["capabilities"] = _keys_renamed(found["capabilities"], roles)
-    requests = {
-        role: found.pop(f"{name}_request")
-        for role, name in zip(roles, _CONNECTIONS, strict=True)
-        if f"{name}_request" in found
-    }
-    if requests:
-        found["requests"] = requests
-    clocks = found.get("clocks")
-    if isinstance(clocks, Mapping):
-        found["clocks"] = {
-            key: _keys_renamed(value, roles) if key in ("before", "after") else value
-            for key, value in clocks.items()
-        }
-    return found
-
-
-def _keys_renamed(mapping: Mapping[str, Any], roles: tuple[str, str]) -> dict[str, Any]:
-    return {_renamed(key, _CONNECTIONS, roles): value for key, value in mapping.items()}
-
-
-def _renamed(name: str, old: tuple[str, str], roles: tuple[str, str]) -> str:
-    return roles[old.index(name)] if name in old else name

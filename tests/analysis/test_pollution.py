@@ -113,11 +113,6 @@ def test_a_late_medium_is_described_in_words() -> None:
         "frames that the medium handed over late moved the result by 10 % (limit 2 %)"
     )
     assert flags(judgement) == "medium late"
-    # Records of older versions.
-    (old, gap) = (Finding("medium_late", "sender", 0.025, 0.01, True),
-                  Finding("medium_gap", "sender", 6_000_000, 5_000_000, True))  # fmt: skip
-    assert seen(old) == "the medium handed 2.5 % of the frames over late (limit 1 %)"
-    assert seen(gap) == "the medium paused for 6.00 ms while frames waited (limit 5.00 ms)"
 
 
 def test_processor_time_of_the_medium_belongs_to_the_trial() -> None:

@@ -1,6 +1,5 @@
 """Where searches ended, from a run's trials alone."""
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -12,7 +11,7 @@ from lanlab.analysis.saturation import Saturation, curve_of, saturations
 from lanlab.cli.results import run_as_json
 from lanlab.report.saturation.saturation_table import saturation_table
 from lanlab.report.saturation.saturation_text import saturation_sentence
-from lanlab.studies import Study, at_scale
+from lanlab.studies import Study
 
 SEARCH = "udp-500-saturation"
 
@@ -115,24 +114,6 @@ def test_trials_of_another_plan_are_kept_without_a_result(quick: PlannedRun) -> 
     for end in ends:
         assert end.goals == ()
         assert list(end.steps) == strange.of(end.experiment)
-
-
-def test_a_run_of_a_search_with_one_bound_can_still_be_read(quick: PlannedRun) -> None:
-    study = json.loads(json.dumps(quick.run.study))
-    older = {"factor": "rate_bps", "low": "100kB/s", "high": "1325kB/s", "at_least": 0.99,
-             "metric": "goodput_ratio", "resolution_ratio": 0.01, "trials": 3,
-             "confirm_trials": 5}  # fmt: skip
-    for experiment in study["experiment"]:
-        if experiment["id"] == SEARCH:
-            experiment["search"] = older
-    changes = {"low": "700kB/s", "resolution_ratio": 0.03, "trials": 1, "confirm_trials": 1}
-    study["scale"]["quick"]["experiment"][SEARCH]["search"] = changes
-    run = replace(quick.run, study=study)
-    search = next(s.search for s in at_scale(Study.model_validate(study), "quick") if s.search)
-
-    assert (search.loss_goals, search.width_ratio, search.curve) == ((0.01,), 0.03, 0)
-    end = next(end for end in saturations(run, quick.trials) if end.experiment == SEARCH)
-    assert end.goals == ()
 
 
 def test_trials_of_another_plan_do_not_begin_a_search(

@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from test_single_measurements import NOTHING, a_run
 
@@ -18,7 +19,7 @@ from lanlab.report.page.rendering import ASSETS, rendered
 from lanlab.report.runs.run_page import run_on_page
 from lanlab.report.trials.single_figures import figures_of_losses
 from lanlab.store import RunRecord, TrialRecord
-from lanlab.store.series import Series, ShortSeries
+from lanlab.store.series import Series
 from lanlab.studies import Study
 from lanlab.studies.model import Figure
 
@@ -42,7 +43,8 @@ def series_of(trial: TrialRecord, width_ns: int, lost: list[int] | None) -> Seri
     }
     if lost is not None:
         columns["lost_messages"] = lost
-    return ShortSeries("receiver-intervals", columns, {}).in_arrays()
+    arrays = {name: np.array(numbers) for name, numbers in columns.items()}
+    return Series("receiver-intervals", arrays)
 
 
 def scan(

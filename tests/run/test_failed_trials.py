@@ -16,14 +16,12 @@ from small_runs import (
     slow_study,
     small_study,
 )
-from test_resume_run import interrupted
 
 from lanlab.errors import (
     EngineError,
     EngineLost,
     RunError,
     UnmetNeed,
-    UsageError,
 )
 from lanlab.errors import TestbedDamaged as Damaged
 from lanlab.run import new_run, open_testbed, resume_run
@@ -185,27 +183,6 @@ def test_the_root_cause_is_reported() -> None:
         "receiver",
     )
     assert error_record(RunError("somewhere"), ends)["end"] is None
-
-
-def test_an_older_run_resumes_only_if_no_trial_failed(tmp_path: Path) -> None:
-    with a_store(tmp_path) as store:
-        run = interrupted(store, after=3)
-        (scale,) = run.study["scale"].values()
-        trials = {key: value for key, value in scale["trials"].items() if key != "retry_failed"}
-        study = {**run.study, "scale": {"quick": {**scale, "trials": trials}}}
-        history = store.trials(run.id)
-        for name, status in (("older", "failed"), ("clean", "done")):
-            store.create_run(dataclasses.replace(run, id=name, study=study))
-            for trial in history:
-                kept = status if trial.number == 1 else "done"
-                store.commit_trial(dataclasses.replace(trial, run_id=name, status=kept))
-
-        with pytest.raises(UsageError) as refused:
-            resume_run("older", store, Watching())
-        assert refused.value.message == (
-            "run older was started by a lanlab that handled failed trials differently"
-        )
-        assert resume_run("clean", store, Watching()).status == "done"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What is said to a PostgreSQL server, and when, without one: opening, transactions, migrations."""
+"""What is said to a PostgreSQL server, and when, without one: opening, transactions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from lanlab.errors import StoreError
 from lanlab.store import Series, parquet, postgresql
 from lanlab.store.postgresql import PostgresqlDatabase, PostgresqlLease
-from lanlab.store.postgresql_schema import MIGRATIONS
+from lanlab.store.postgresql_schema import TABLES
 from lanlab.store.postgresql_url import parse_url
 from lanlab.store.schema import APPLICATION_ID, SCHEMA_VERSION
 from lanlab.store.series import SeriesEntry
@@ -27,7 +27,10 @@ class Server:
 
     version: int | None = SCHEMA_VERSION
     application_id: int = APPLICATION_ID
-    columns: tuple[tuple[str, str], ...] = (("store", "application_id"), ("migration", "version"))
+    columns: tuple[tuple[str, str], ...] = (
+        ("store", "application_id"),
+        ("store", "schema_version"),
+    )
     has_schema: bool = True
     held: int = 1
     parts: list[bytes] = field(default_factory=list)
@@ -50,11 +53,9 @@ class Session:
         if "pg_attribute" in sql:
             return [list(column) for column in there.columns]
         if "pg_class" in sql:
-            return [] if there.version is None else [["store"], ["migration"]]
-        if sql == "SELECT application_id FROM store":
-            return [[there.application_id]]
-        if sql == "SELECT max(version) FROM migration":
-            return [[there.version]]
+            return [] if there.version is None else [["store"], ["run"]]
+        if sql == "SELECT * FROM store":
+            return [[there.application_id, there.version]]
         if "FROM pg_catalog.pg_namespace WHERE" in sql:
             return [[1]] if there.has_schema else []
         if "pg_locks" in sql:
@@ -71,8 +72,7 @@ class Session:
         there.said.append(sql.split("(")[0].strip())
         if values:
             there.values.append(values)
-            if "INSERT INTO migration" in sql:
-                there.version = values["version"]
+            there.version = values.get("version", there.version)
         return []
 
     def script(self, sql: str) -> None:
@@ -109,9 +109,7 @@ def test_a_connection_is_made_once_and_again_only_after_it_was_lost_or_closed(
         assert fourth is not third
 
 
-def test_reading_creates_no_tables_but_migrates_old_ones(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_reading_creates_no_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     nothing = Server(version=None)
     with (
         pytest.raises(StoreError, match="no results yet"),
@@ -120,17 +118,15 @@ def test_reading_creates_no_tables_but_migrates_old_ones(
         pass
     assert nothing.said == ["connect", "close"]
 
-    first = min(MIGRATIONS)
-    old = Server(version=first)
-    with database(monkeypatch, old).reading():
+
+def test_a_schema_of_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    old = Server(version=SCHEMA_VERSION - 1)
+    with (
+        pytest.raises(StoreError, match=f"has schema version {SCHEMA_VERSION - 1}"),
+        database(monkeypatch, old).reading(),
+    ):
         pass
-    steps = [step for step in sorted(MIGRATIONS) if step > first]
-    assert steps and old.version == SCHEMA_VERSION
-    assert old.said[:3] == ["connect", "BEGIN", "SELECT pg_catalog.pg_advisory_xact_lock"]
-    made = [sql for sql in old.said if sql in MIGRATIONS.values()]
-    assert made == [MIGRATIONS[step] for step in steps]
-    assert old.said[-1] == "COMMIT" and "INSERT INTO store VALUES" not in old.said
-    assert [one["version"] for one in old.values if "version" in one] == steps
+    assert old.said == ["connect", "close"]
 
 
 @pytest.mark.parametrize("has_schema", [True, False])
@@ -140,14 +136,11 @@ def test_the_first_write_creates_all_tables_in_one_transaction(
     server = Server(version=None, has_schema=has_schema)
     with database(monkeypatch, server).transaction("r"):
         server.said.append("write")
-    steps = sorted(MIGRATIONS)
     expected = ["connect", "BEGIN", "SELECT pg_catalog.pg_advisory_xact_lock"]
     expected += [] if has_schema else ['CREATE SCHEMA "made"']
-    for step in steps:
-        expected += [MIGRATIONS[step], "INSERT INTO migration"]
-    expected += ["INSERT INTO store VALUES", "COMMIT", "close"]
+    expected += [TABLES, "INSERT INTO store VALUES", "COMMIT", "close"]
     assert server.said == [*expected, "connect", "BEGIN", "write", "COMMIT"]
-    assert {"id": APPLICATION_ID} in server.values
+    assert {"id": APPLICATION_ID, "version": SCHEMA_VERSION} in server.values
 
 
 @pytest.mark.parametrize(
@@ -155,7 +148,7 @@ def test_the_first_write_creates_all_tables_in_one_transaction(
     [
         Server(application_id=APPLICATION_ID + 1),
         Server(columns=(("store", "application_id"),)),
-        Server(columns=(("migration", "version"), ("store", "id"))),
+        Server(columns=(("store", "schema_version"), ("store", "id"))),
     ],
 )
 def test_tables_of_another_program_are_refused(
@@ -169,7 +162,7 @@ def test_tables_of_another_program_are_refused(
     assert other.said == ["connect", "close"]
 
 
-def test_a_migration_that_fails_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_that_fail_leave_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     server = Server(version=None)
 
     def full(self: Session, sql: str) -> None:
@@ -231,7 +224,7 @@ def test_the_server_check_closes_its_session(
     assert (facts.version, facts.is_encrypted, facts.keeps_what_it_acknowledges) == (
         *("16.4", True, True),
     )
-    assert facts.schema_version == SCHEMA_VERSION and server.said == ["connect", "close"]
+    assert facts.has_tables and server.said == ["connect", "close"]
 
 
 def test_a_series_goes_in_parts_of_a_mebibyte_and_comes_back_from_them(

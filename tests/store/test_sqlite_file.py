@@ -1,7 +1,5 @@
 """The file of a store in SQLite: made, judged, carried forward, never harmed."""
 
-import dataclasses
-import json
 import os
 import socket
 import sqlite3
@@ -18,7 +16,7 @@ from store_samples import a_run, a_trial
 
 from lanlab.errors import StoreError, UsageError
 from lanlab.store import default_store, open_store
-from lanlab.store.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
+from lanlab.store.schema import APPLICATION_ID, SCHEMA_VERSION
 
 
 def header(path: Path) -> tuple[int, int]:
@@ -96,12 +94,16 @@ def write_other_database(path: Path) -> None:
     connection.close()
 
 
-def write_newer(path: Path) -> None:
+def write_newer(path: Path, by: int = 1) -> None:
     connection = sqlite3.connect(path)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + by}")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.close()
+
+
+def write_older(path: Path) -> None:
+    write_newer(path, -1)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +112,8 @@ def write_newer(path: Path) -> None:
         (write_text, "not an SQLite file"),
         (write_short, "not an SQLite file"),
         (write_other_database, "an SQLite file of another program"),
-        (write_newer, "has schema version 8; this lanlab knows versions up to 7"),
+        (write_newer, f"has schema version {SCHEMA_VERSION + 1}; this lanlab knows version"),
+        (write_older, f"has schema version {SCHEMA_VERSION - 1}; this lanlab knows version"),
         (Path.mkdir, "is a directory"),
     ],
 )
@@ -237,55 +240,12 @@ def test_a_newer_version_in_the_write_ahead_log_is_refused(tmp_path: Path) -> No
     newer.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
     newer.commit()
     assert header(Path(where))[0] == SCHEMA_VERSION
-    with open_store(where) as store, pytest.raises(StoreError, match="schema version 8"):
+    with (
+        open_store(where) as store,
+        pytest.raises(StoreError, match="schema version 9"),
+    ):
         store.runs()
     newer.close()
-
-
-def write_version_1(path: Path) -> None:
-    """A store as it was before the purpose `curve`, with a run and two trials."""
-    connection = sqlite3.connect(path)
-    connection.executescript(f"PRAGMA application_id = {APPLICATION_ID}; {MIGRATIONS[1]}")
-    run, trials = a_run(), (a_trial(), a_trial(1, purpose="confirm", metrics={"n": 2}))
-    for table, record in (("run", run), *(("trial", trial) for trial in trials)):
-        values = {
-            key: json.dumps(value) if isinstance(value, dict) else value
-            for key, value in dataclasses.asdict(record).items()
-            if key not in ("command", "alternation", "label", "summary")
-        }
-        names, places = ", ".join(values), ", ".join("?" * len(values))
-        connection.execute(f"INSERT INTO {table} ({names}) VALUES ({places})", [*values.values()])
-    connection.execute("INSERT INTO migration VALUES (1, '2026-11-21T08:15:00+00:00')")
-    connection.execute("PRAGMA user_version = 1")
-    connection.commit()
-    connection.close()
-
-
-def test_a_version_1_store_is_migrated_completely(tmp_path: Path) -> None:
-    path = tmp_path / "s"
-    write_version_1(path)
-    curve = a_trial(2, purpose="curve")
-
-    with open_store(str(path)) as store:
-        assert store.runs() == [a_run()]
-        kept = store.trials(a_run().id)
-        assert [t.purpose for t in kept] == ["trial", "confirm"]
-        assert (kept[0].factors, kept[1].metrics) == (a_trial().factors, {"n": 2})
-        store.commit_trial(curve)
-    with open_store(str(path)) as store:
-        assert store.trials(a_run().id) == [*kept, curve]
-    connection = sqlite3.connect(path)
-    assert connection.execute("SELECT version FROM migration").fetchall() == [
-        (1,),
-        (2,),
-        (3,),
-        (4,),
-        (5,),
-        (6,),
-        (7,),
-    ]
-    assert connection.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
-    connection.close()
 
 
 def test_a_damaged_store_is_reported_as_damaged(tmp_path: Path) -> None:

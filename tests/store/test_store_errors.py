@@ -226,7 +226,7 @@ def test_a_store_is_recognised_by_its_header(tmp_path: Path) -> None:
         (header(length=99), "not an SQLite file"),
         (b"\0" + header()[1:], "not an SQLite file"),
         (header(program=1), "of another program .application id 0x1, ours is 0x4c4e4c42"),
-        (header(version=SCHEMA_VERSION + 1), "schema version 8; this lanlab knows"),
+        (header(version=SCHEMA_VERSION + 1), "schema version 9; this lanlab knows"),
     ):
         path.write_bytes(octets)
         with pytest.raises(StoreError, match=said):

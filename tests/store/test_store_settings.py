@@ -49,8 +49,6 @@ def test_full_synchronisation_is_set_explicitly(tmp_path: Path, statements: list
     made = statements[statements.index("= s.new") : statements.index("= s?mode=rw")]
     last = made.index("PRAGMA journal_mode = WAL")
     assert made[last - 2 : last] == ["PRAGMA synchronous = FULL", "PRAGMA fullfsync = ON"]
-    # The version is looked at to bring the tables to it.
-    assert made.index("PRAGMA user_version") < last - 2
     opened = statements[statements.index("= s?mode=rw") :]
     asked = {
         "PRAGMA trusted_schema = OFF",

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
 
 from lanlab.analysis.attempts import counting
 from lanlab.frozen import dataclass
@@ -50,10 +48,6 @@ class LoadResult:
     #: 60 s divided by the mean round trip under load.
     echo_round_trips_per_minute: float | None
     trials: int
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON, with the old name of a key until the release after 0.1."""
-        return {**asdict(self), "round_trips_per_minute": self.echo_round_trips_per_minute}
 
 
 def load_results(trials: Sequence[TrialRecord], experiment: str) -> list[LoadResult]:

@@ -63,8 +63,7 @@ class Finding:
     #: `testbed` (a change of it since set-up), `steal` (ratio), `foreign_cpu` (processors),
     #: `foreign_drops` (packets), `clock_step`, `sender_stalled`, `sender_paused`, `start_late`
     #: (ns), `sender_late`, `medium_shift` (ratio), `load` (mean of waiting and running threads),
-    #: `clock_source` and `governor` (names); in older records `medium_late` (ratio) and
-    #: `medium_gap` (ns).
+    #: `clock_source` and `governor` (names).
     code: str
     #: `source` or `target`.
     end: str

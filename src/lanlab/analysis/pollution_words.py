@@ -81,19 +81,6 @@ _KINDS: Mapping[str, _Kind] = {
         "frames took longer than on a wire of that speed",
         _QUIET,
     ),
-    # For older records.
-    "medium_late": _Kind(
-        "medium late",
-        "the medium handed {found} of the frames over late (limit {allowed})",
-        "frames took longer than on a wire of that speed",
-        _QUIET,
-    ),
-    "medium_gap": _Kind(
-        "medium paused",
-        "the medium paused for {found} while frames waited (limit {allowed})",
-        "round trips include that pause",
-        _QUIET,
-    ),
     "load": _Kind(
         "load",
         "the load average was {found} on {allowed} processors",
@@ -113,8 +100,8 @@ _KINDS: Mapping[str, _Kind] = {
         "set it to {allowed}",
     ),
 }
-_RATIOS = ("steal", "sender_late", "medium_shift", "medium_late")
-_TIMES = ("medium_gap", "clock_step", "start_late", "sender_stalled", "sender_paused")
+_RATIOS = ("steal", "sender_late", "medium_shift")
+_TIMES = ("clock_step", "start_late", "sender_stalled", "sender_paused")
 
 
 def name_of(code: str) -> str:

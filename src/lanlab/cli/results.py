@@ -177,7 +177,7 @@ def _loads_as_json(trials: list[TrialRecord]) -> dict[str, list[dict[str, Any]]]
     if not experiments:
         return {}
     found = [one for name in experiments for one in load_results(trials, name)]
-    return {"loads": [one.to_json() for one in found]}
+    return {"loads": list(map(dataclasses.asdict, found))}
 
 
 def _searches_as_json(run: RunRecord, trials: list[TrialRecord]) -> list[dict[str, Any]]:

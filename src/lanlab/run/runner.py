@@ -138,7 +138,6 @@ def resume_run(
     _check_same_version(run, "lanlab", __version__)
     with store.acquire_run(run.id):
         study, trials = Study.model_validate(run.study), store.trials(run.id)
-        _check_same_policy(run, trials)
         _check_commands(study, allows_commands)
         plan = Plan(study, run.scale, run.seed, trials)
         if plan.next_trial() is None:
@@ -308,16 +307,6 @@ def _check_same_version(run: RunRecord, name: str, now: str) -> None:
         raise UsageError(
             f"run {run.id} was started with {name} {then}, this is {now}",
             hint="install that version to go on, or start a new run",
-        )
-
-
-def _check_same_policy(run: RunRecord, trials: list[TrialRecord]) -> None:
-    policies = [scale["trials"] for scale in run.study["scale"].values()]
-    is_older = any("retry_failed" not in policy for policy in policies)
-    if is_older and any(trial.status == "failed" for trial in trials):
-        raise UsageError(
-            f"run {run.id} was started by a lanlab that handled failed trials differently",
-            hint=f"`lanlab report {run.id}` shows its results; or start a new run",
         )
 
 

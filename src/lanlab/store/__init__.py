@@ -33,7 +33,7 @@ def open_store(where: str | None = None) -> Store:
         UsageError: The URL names an unknown kind of store, or contains something that is not
         allowed.
         UnmetNeed: Software that a PostgreSQL store needs is not installed.
-        StoreError: The existing file is not a store of lanlab's, or is one of a newer version.
+        StoreError: The existing file is not a store of lanlab's, or is one of another version.
     """
     place = store_place(where)
     if isinstance(place, str):

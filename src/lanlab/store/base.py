@@ -157,8 +157,6 @@ class Store(Protocol):
     ) -> dict[str, Series]:
         """The series of a trial by name: all, or the requested ones.
 
-        Series that older versions kept within the record are included.
-
         Raises:
             StoreError: One is missing or damaged; all others can still be read.
             UnknownName: A requested series does not exist.

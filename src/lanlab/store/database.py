@@ -17,7 +17,6 @@ from lanlab.errors import StoreError, UnknownName, UsageError
 from lanlab.store import parquet, rows
 from lanlab.store.base import Deleted, Lease, RunHead
 from lanlab.store.encoding import to_json, utc_now
-from lanlab.store.intervals import intervals_in
 from lanlab.store.labels import RunLabel, check_name, id_among, id_of_name
 from lanlab.store.large_runs import Digests, digest_of
 from lanlab.store.records import RUN_STATUSES, RunRecord, TrialRecord
@@ -342,23 +341,15 @@ class DatabaseStore:
     ) -> dict[str, Series]:
         run = self.run(run_id)
         entries = {entry.name: entry for entry in self._entries(run.id, number)}
-        in_record: dict[str, Series] = {}
-        if not entries:
-            in_record = {each.name: each for each in intervals_in(self._trial(run.id, number))}
-        known = [*entries, *in_record]
-        wanted = known if names is None else list(names)
+        wanted = list(entries) if names is None else list(names)
         for name in wanted:
-            if name not in known:
-                raise UnknownName("series", name, known)
-        return {
-            name: in_record.get(name) or self._read(run.id, number, entries[name])
-            for name in wanted
-        }
+            if name not in entries:
+                raise UnknownName("series", name, list(entries))
+        return {name: self._read(run.id, number, entries[name]) for name in wanted}
 
     def series_names(self, run_id: str, number: int) -> tuple[str, ...]:
         run = self.run(run_id)
-        names = tuple(entry.name for entry in self._entries(run.id, number))
-        return names or tuple(each.name for each in intervals_in(self._trial(run.id, number)))
+        return tuple(entry.name for entry in self._entries(run.id, number))
 
     def _entries(self, run_id: str, number: int) -> list[SeriesEntry]:
         sql = f"{select('series', ENTRY_COLUMNS)} WHERE run_id = :run_id AND number = :number"

@@ -1,8 +1,4 @@
-"""
-Moves interval series, file times and readings from an engine's result into columns.
-
-Stores of schema 2 and older have them in the record itself, where they stay.
-"""
+"""Moves interval series, file times and readings from an engine's result into columns."""
 
 from __future__ import annotations
 
@@ -101,10 +97,6 @@ def _tcp_units(columns: dict[str, Any]) -> dict[str, str]:
     return {
         name: unit for name in columns for suffix, unit in units.items() if name.endswith(suffix)
     }
-
-
-def intervals_in(trial: TrialRecord) -> tuple[Series, ...]:
-    return tuple(series.in_arrays() for series in _short_series(trial))
 
 
 def _short_series(trial: TrialRecord) -> tuple[ShortSeries, ...]:

@@ -17,19 +17,18 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import field
-from typing import IO
+from typing import IO, Any
 
 from lanlab.errors import StoreError, system_hint
 from lanlab.frozen import dataclass
 from lanlab.store import parquet
 from lanlab.store.base import Lease, is_executed
 from lanlab.store.database import Database, DatabaseStore, Placed, no_store
-from lanlab.store.encoding import utc_now
-from lanlab.store.postgresql_schema import MIGRATIONS
+from lanlab.store.postgresql_schema import TABLES
 from lanlab.store.postgresql_session import PostgresqlSession, check_driver
 from lanlab.store.postgresql_url import Target, parse_url
 from lanlab.store.rows import Session
-from lanlab.store.schema import APPLICATION_ID, SCHEMA_VERSION, refuse_newer
+from lanlab.store.schema import APPLICATION_ID, SCHEMA_VERSION, refuse_other_version
 from lanlab.store.series import AnySeries, SeriesEntry
 
 _LEASE_PATIENCE_S = 1.0
@@ -81,8 +80,7 @@ class ServerFacts:
     version: str
     is_encrypted: bool
     keeps_what_it_acknowledges: bool
-    #: Version of lanlab's tables; `None` if there are none yet.
-    schema_version: int | None
+    has_tables: bool
 
 
 @dataclasses.dataclass
@@ -127,11 +125,8 @@ class PostgresqlDatabase(Database):
         if self._session is None or self._session.is_lost:
             session = PostgresqlSession(self._target)
             try:
-                version = self._version(session)
-                if version is None:
+                if not self._has_tables(session):
                     raise no_store(self._target)
-                if version < SCHEMA_VERSION:
-                    self._migrate(session)
             except BaseException:
                 session.close()
                 raise
@@ -142,18 +137,16 @@ class PostgresqlDatabase(Database):
         if self._session is None or self._session.is_lost:
             session = PostgresqlSession(self._target)
             try:
-                if self._version(session) is None:
-                    self._migrate(session)
+                if not self._has_tables(session):
+                    self._create(session)
             finally:
                 session.close()
         return self._open()
 
-    def _version(self, session: PostgresqlSession) -> int | None:
+    def _has_tables(self, session: PostgresqlSession) -> bool:
         """
-        The version of the existing tables; `None` for none.
-
         Raises:
-            StoreError: The tables belong to something else, or to a newer version.
+            StoreError: The tables belong to something else, or to another version.
         """
         tables = {
             name
@@ -164,7 +157,7 @@ class PostgresqlDatabase(Database):
             )
         }
         if not tables:
-            return None
+            return False
         columns = {
             (table, column)
             for table, column in session.execute(
@@ -175,43 +168,37 @@ class PostgresqlDatabase(Database):
                 schema=self._target.schema,
             )
         }
-        ours = {("store", "application_id"), ("migration", "version")}
-        if not ours <= columns or session.execute("SELECT application_id FROM store") != [
-            [APPLICATION_ID]
-        ]:
+        found: list[Any] = []
+        if {("store", "application_id"), ("store", "schema_version")} <= columns:
+            found = list(map(list, session.execute("SELECT * FROM store")))
+        if len(found) != 1 or found[0][0] != APPLICATION_ID:
             raise StoreError(
                 f"{self._target}: the schema `{self._target.schema}` of this database is of "
                 "another program",
                 hint="name another schema with `?schema=` in the URL; this one was not touched",
             )
-        (version,) = session.execute("SELECT max(version) FROM migration")[0]
-        refuse_newer(version, self._target)
-        return int(version)
+        refuse_other_version(found[0][1], self._target)
+        return True
 
-    def _migrate(self, session: PostgresqlSession) -> None:
+    def _create(self, session: PostgresqlSession) -> None:
         key = _key(f"{self._target.schema}\0tables")
         try:
             session.script("BEGIN")
             session.execute("SELECT pg_catalog.pg_advisory_xact_lock(:key)", key=key)
             # Another process may have created them first.
-            version = self._version(session)
-            if version is None:
+            if not self._has_tables(session):
                 known = session.execute(
                     "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = :schema",
                     schema=self._target.schema,
                 )
                 if not known:
                     session.script(f'CREATE SCHEMA "{self._target.schema}"')
-            steps = [step for step in sorted(MIGRATIONS) if version is None or step > version]
-            for step in steps:
-                session.script(MIGRATIONS[step])
+                session.script(TABLES)
                 session.execute(
-                    "INSERT INTO migration (version, applied_at) VALUES (:version, :applied_at)",
-                    version=step,
-                    applied_at=utc_now(),
+                    "INSERT INTO store VALUES (:id, :version)",
+                    id=APPLICATION_ID,
+                    version=SCHEMA_VERSION,
                 )
-            if version is None:
-                session.execute("INSERT INTO store VALUES (:id)", id=APPLICATION_ID)
             session.script("COMMIT")
         except BaseException:
             # The session is no longer needed, and closing it discards its changes.
@@ -250,8 +237,8 @@ class PostgresqlDatabase(Database):
             tls = session.execute(
                 "SELECT ssl FROM pg_catalog.pg_stat_ssl WHERE pid = pg_catalog.pg_backend_pid()"
             )
-            schema_version = self._version(session)
-            return ServerFacts(version, tls == [[True]], fsync == "on", schema_version)
+            has_tables = self._has_tables(session)
+            return ServerFacts(version, tls == [[True]], fsync == "on", has_tables)
         finally:
             session.close()
 

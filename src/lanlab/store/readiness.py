@@ -72,6 +72,6 @@ def _of_database(url: str) -> Readiness:
         )
     detail = (
         f"PostgreSQL {found.version}, {'TLS' if found.is_encrypted else 'no TLS'}, tables "
-        f"{'made by the first run' if found.schema_version is None else 'there'}"
+        f"{'there' if found.has_tables else 'made by the first run'}"
     )
     return Readiness("postgresql", place, True, detail)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from lanlab.errors import StoreError
-from lanlab.roles import with_roles
 from lanlab.store.base import RunHead
 from lanlab.store.encoding import from_json, to_json
 from lanlab.store.labels import label_from
@@ -105,10 +104,7 @@ def to_head(run_id: object, status: object, label: object, last: object) -> RunH
 
 def to_trial(row: Sequence[Any]) -> TrialRecord:
     """The trial in a row of `TRIAL_COLUMNS`; raises `StoreError` for an invalid row."""
-    fields = _fields(row, TRIAL_COLUMNS)
-    if isinstance(fields["raw"], dict):
-        fields["raw"] = with_roles(str(fields["workload"]), fields["raw"])
-    return trial_record(fields)
+    return trial_record(_fields(row, TRIAL_COLUMNS))
 
 
 #: Rows for `to_outlines`.

@@ -1,5 +1,5 @@
 """
-The tables of a store file, and the migrations between versions.
+The tables of a store file.
 
 `application_id` in the file's header identifies lanlab, `user_version` the schema. Both have fixed
 positions in the first 100 bytes (https://www.sqlite.org/fileformat2.html, section 1.3). So a file
@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import stat
 import struct
-from collections.abc import Mapping
 from pathlib import Path
 
 from lanlab.disk import entry
@@ -19,58 +18,35 @@ from lanlab.errors import StoreError, system_hint
 from lanlab.user_files import READ_FLAGS, special
 
 APPLICATION_ID = 0x4C4E4C42
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 
 _MAGIC = b"SQLite format 3\x00"
 _USER_VERSION_AT = 60
 _APPLICATION_ID_AT = 68
 _HEADER_BYTES = 100
 
-_VERSION_1 = """
-CREATE TABLE migration (
-    version    INTEGER PRIMARY KEY,
-    applied_at TEXT NOT NULL
-);
+#: Trials, series and digests are never changed, and removed only with their whole run: the run is
+#: removed first, and what refers to it must be gone at the end of the transaction (foreign keys).
+#: Lists read `summary`, and `digest` in place of `raw` (`large_runs.py`).
+TABLES = """
 CREATE TABLE run (
-    sequence   INTEGER PRIMARY KEY AUTOINCREMENT,
-    id         TEXT NOT NULL UNIQUE,
-    study_id   TEXT NOT NULL,
-    study      TEXT NOT NULL,
-    scale      TEXT NOT NULL,
-    seed       INTEGER NOT NULL,
-    testbed    TEXT NOT NULL,
-    versions   TEXT NOT NULL,
-    status     TEXT NOT NULL CHECK (status IN ('running', 'done', 'interrupted', 'failed')),
-    started_at TEXT NOT NULL,
-    ended_at   TEXT
+    sequence    INTEGER PRIMARY KEY AUTOINCREMENT,
+    id          TEXT NOT NULL UNIQUE,
+    study_id    TEXT NOT NULL,
+    study       TEXT NOT NULL,
+    scale       TEXT NOT NULL,
+    seed        INTEGER NOT NULL,
+    testbed     TEXT NOT NULL,
+    versions    TEXT NOT NULL,
+    status      TEXT NOT NULL CHECK (status IN ('running', 'done', 'interrupted', 'failed')),
+    started_at  TEXT NOT NULL,
+    ended_at    TEXT,
+    command     TEXT,
+    alternation TEXT,
+    label       TEXT,
+    summary     TEXT
 );
 CREATE TABLE trial (
-    run_id     TEXT NOT NULL REFERENCES run (id),
-    number     INTEGER NOT NULL CHECK (number >= 0),
-    experiment TEXT NOT NULL,
-    workload   TEXT NOT NULL,
-    factors    TEXT NOT NULL,
-    parameters TEXT NOT NULL,
-    block      INTEGER NOT NULL CHECK (block >= 0),
-    purpose    TEXT NOT NULL CHECK (purpose IN ('trial', 'search', 'confirm')),
-    status     TEXT NOT NULL CHECK (status IN ('done', 'failed')),
-    started_at TEXT NOT NULL,
-    elapsed_s  REAL NOT NULL,
-    metrics    TEXT NOT NULL,
-    raw        TEXT NOT NULL,
-    error      TEXT,
-    PRIMARY KEY (run_id, number)
-);
-CREATE TRIGGER trial_is_never_changed BEFORE UPDATE ON trial
-BEGIN SELECT RAISE(ABORT, 'a trial is never changed'); END;
-CREATE TRIGGER trial_is_never_removed BEFORE DELETE ON trial
-BEGIN SELECT RAISE(ABORT, 'a trial is never removed'); END;
-"""
-
-#: Adds the purpose `curve`. SQLite cannot change a CHECK, so the table is created again. Dropping a
-#: table fires no triggers (https://www.sqlite.org/lang_droptable.html) and removes them with it.
-_VERSION_2 = """
-CREATE TABLE trial_2 (
     run_id     TEXT NOT NULL REFERENCES run (id),
     number     INTEGER NOT NULL CHECK (number >= 0),
     experiment TEXT NOT NULL,
@@ -87,19 +63,6 @@ CREATE TABLE trial_2 (
     error      TEXT,
     PRIMARY KEY (run_id, number)
 );
-INSERT INTO trial_2 (run_id, number, experiment, workload, factors, parameters, block, purpose,
-    status, started_at, elapsed_s, metrics, raw, error)
-SELECT run_id, number, experiment, workload, factors, parameters, block, purpose,
-    status, started_at, elapsed_s, metrics, raw, error FROM trial;
-DROP TABLE trial;
-ALTER TABLE trial_2 RENAME TO trial;
-CREATE TRIGGER trial_is_never_changed BEFORE UPDATE ON trial
-BEGIN SELECT RAISE(ABORT, 'a trial is never changed'); END;
-CREATE TRIGGER trial_is_never_removed BEFORE DELETE ON trial
-BEGIN SELECT RAISE(ABORT, 'a trial is never removed'); END;
-"""
-
-_VERSION_3 = """
 CREATE TABLE series (
     run_id     TEXT NOT NULL,
     number     INTEGER NOT NULL,
@@ -110,37 +73,6 @@ CREATE TABLE series (
     PRIMARY KEY (run_id, number, name),
     FOREIGN KEY (run_id, number) REFERENCES trial (run_id, number)
 );
-CREATE TRIGGER series_is_never_changed BEFORE UPDATE ON series
-BEGIN SELECT RAISE(ABORT, 'a series is never changed'); END;
-CREATE TRIGGER series_is_never_removed BEFORE DELETE ON series
-BEGIN SELECT RAISE(ABORT, 'a series is never removed'); END;
-"""
-
-#: Adds the command of a run. Trials and series can now be removed, but only with their whole run:
-#: the run is removed first, and what refers to it must be gone at the end of the transaction
-#: (foreign keys).
-_VERSION_4 = """
-ALTER TABLE run ADD COLUMN command TEXT;
-DROP TRIGGER trial_is_never_removed;
-CREATE TRIGGER trial_is_never_removed BEFORE DELETE ON trial
-WHEN EXISTS (SELECT 1 FROM run WHERE id = OLD.run_id)
-BEGIN SELECT RAISE(ABORT, 'a trial is never removed'); END;
-DROP TRIGGER series_is_never_removed;
-CREATE TRIGGER series_is_never_removed BEFORE DELETE ON series
-WHEN EXISTS (SELECT 1 FROM run WHERE id = OLD.run_id)
-BEGIN SELECT RAISE(ABORT, 'a series is never removed'); END;
-"""
-
-#: Adds the position of a run in a series of alternating runs.
-_VERSION_5 = "ALTER TABLE run ADD COLUMN alternation TEXT;"
-
-#: Adds labels: name, note and tags. A run's label may be changed, its trials never.
-_VERSION_6 = "ALTER TABLE run ADD COLUMN label TEXT;"
-
-#: The summary of a run for lists, and of each trial's `raw` the digest (`large_runs.py`). Trials of
-#: older versions have none: it is made from `raw` when needed.
-_VERSION_7 = """
-ALTER TABLE run ADD COLUMN summary TEXT;
 CREATE TABLE digest (
     run_id       TEXT NOT NULL,
     number       INTEGER NOT NULL,
@@ -149,35 +81,29 @@ CREATE TABLE digest (
     PRIMARY KEY (run_id, number, is_disturbed),
     FOREIGN KEY (run_id, number) REFERENCES trial (run_id, number)
 );
-CREATE TRIGGER digest_is_never_changed BEFORE UPDATE ON digest
-BEGIN SELECT RAISE(ABORT, 'a digest is never changed'); END;
-CREATE TRIGGER digest_is_never_removed BEFORE DELETE ON digest
+""" + "".join(
+    f"""CREATE TRIGGER {table}_is_never_changed BEFORE UPDATE ON {table}
+BEGIN SELECT RAISE(ABORT, 'a {table} is never changed'); END;
+CREATE TRIGGER {table}_is_never_removed BEFORE DELETE ON {table}
 WHEN EXISTS (SELECT 1 FROM run WHERE id = OLD.run_id)
-BEGIN SELECT RAISE(ABORT, 'a digest is never removed'); END;
+BEGIN SELECT RAISE(ABORT, 'a {table} is never removed'); END;
 """
-
-MIGRATIONS: Mapping[int, str] = {
-    1: _VERSION_1,
-    2: _VERSION_2,
-    3: _VERSION_3,
-    4: _VERSION_4,
-    5: _VERSION_5,
-    6: _VERSION_6,
-    7: _VERSION_7,
-}
+    for table in ("trial", "series", "digest")
+)
 
 
-def refuse_newer(version: int, place: object) -> None:
+def refuse_other_version(version: int, place: object) -> None:
     """Refuse a schema that this version of lanlab does not know.
 
     Raises:
-        StoreError: `version` is above `SCHEMA_VERSION`.
+        StoreError: `version` is not `SCHEMA_VERSION`.
     """
-    if version > SCHEMA_VERSION:
+    if version != SCHEMA_VERSION:
+        advice = "update lanlab" if version > SCHEMA_VERSION else "use the lanlab that made it"
         raise StoreError(
-            f"{place}: the store has schema version {version}; "
-            f"this lanlab knows versions up to {SCHEMA_VERSION}",
-            hint="update lanlab, or name another store with --store; it was not touched",
+            f"{place}: the store has schema version {version}; this lanlab knows version "
+            f"{SCHEMA_VERSION}",
+            hint=f"{advice}, or name another store with --store; it was not touched",
         )
 
 
@@ -204,7 +130,7 @@ def check_header(path: Path) -> bool:
         Whether it is a store; False for no file, and for an empty one (nothing can be lost).
 
     Raises:
-        StoreError: Not a file, not readable, not SQLite, of another program, or of a newer schema.
+        StoreError: Not a file, not readable, not SQLite, of another program, or of another schema.
     """
     other = "name another file with --store; this one was not touched"
     try:
@@ -232,7 +158,7 @@ def check_header(path: Path) -> bool:
             f"(application id {application_id:#x}, ours is {APPLICATION_ID:#x})",
             hint=other,
         )
-    refuse_newer(version, path)
+    refuse_other_version(version, path)
     (page_bytes,) = struct.unpack_from(">H", header, 16)
     (pages,) = struct.unpack_from(">I", header, 28)
     # With a log, the rest may be there.

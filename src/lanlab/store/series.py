@@ -140,17 +140,6 @@ class ShortSeries:
     def rows(self) -> int:
         return max(len(each or ()) for each in self.columns.values())
 
-    def in_arrays(self) -> Series:
-        import numpy as np
-
-        columns = {
-            name: np.ma.MaskedArray(np.zeros(self.rows, dtype=np.int64), mask=True)
-            if column is None
-            else np.array(column, dtype=np.int64)
-            for name, column in self.columns.items()
-        }
-        return Series(self.name, columns, self.units)
-
 
 AnySeries = Series | ShortSeries
 

@@ -22,7 +22,7 @@ from lanlab.store.records import (
     RunRecord,
     TrialRecord,
 )
-from lanlab.store.schema import MIGRATIONS
+from lanlab.store.schema import TABLES
 
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 #: Longest value in a row, bytes. A trial with a thousand flows has two megabytes.
@@ -32,7 +32,7 @@ _Record = TypeVar("_Record", RunRecord, TrialRecord)
 _Object = tuple[str, str, str | None]
 
 
-def refuse_other_objects(connection: sqlite3.Connection, version: int, path: Path) -> None:
+def refuse_other_objects(connection: sqlite3.Connection, path: Path) -> None:
     """
     Refuse a file with a table, view, trigger or index that is not in its schema: these could run
     somebody else's program when the file is read or written.
@@ -42,7 +42,7 @@ def refuse_other_objects(connection: sqlite3.Connection, version: int, path: Pat
         sqlite3.Error: It cannot be read.
     """
     found = _objects(connection)
-    expected = _expected(version)
+    expected = _expected()
     if found == expected:
         return
     names = sorted({name[:40] for _, name, _ in found ^ expected})
@@ -61,11 +61,10 @@ def _objects(connection: sqlite3.Connection) -> frozenset[_Object]:
 
 
 @functools.cache
-def _expected(version: int) -> frozenset[_Object]:
+def _expected() -> frozenset[_Object]:
     connection = sqlite3.connect(":memory:")
     try:
-        for step in range(1, version + 1):
-            connection.executescript(MIGRATIONS[step])
+        connection.executescript(TABLES)
         return _objects(connection)
     finally:
         connection.close()

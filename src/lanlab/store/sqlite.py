@@ -30,16 +30,15 @@ from lanlab.store.database import (
     already_there,
     no_store,
 )
-from lanlab.store.encoding import utc_now
 from lanlab.store.place import refuse_network_share
 from lanlab.store.rows import Session
 from lanlab.store.schema import (
     APPLICATION_ID,
-    MIGRATIONS,
     SCHEMA_VERSION,
+    TABLES,
     check_header,
     refuse_foreign_logs,
-    refuse_newer,
+    refuse_other_version,
 )
 from lanlab.store.series import AnySeries, SeriesEntry
 from lanlab.store.series_files import SeriesFiles
@@ -53,7 +52,7 @@ class SqliteStore(DatabaseStore):
     def __init__(self, path: Path) -> None:
         """
         Raises:
-            StoreError: The file is no store, or one of a newer version; it is not touched.
+            StoreError: The file is no store, or one of another version; it is not touched.
         """
         super().__init__(database := SqliteDatabase(path))
         self.path = database.path
@@ -89,7 +88,7 @@ class SqliteDatabase(Database):
     def __init__(self, path: Path) -> None:
         """
         Raises:
-            StoreError: The file is no store, or one of a newer version; it is not touched.
+            StoreError: The file is no store, or one of another version; it is not touched.
         """
         # SQLite follows links, so its companion files are next to the target. (A too long name is
         # no link here, and raises pathlib's OSError.)
@@ -114,30 +113,19 @@ class SqliteDatabase(Database):
         )
         try:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
-            refuse_newer(version, self.path)
+            refuse_other_version(version, self.path)
             # The file may come from anybody: nothing in its schema may run, and every cell is
             # checked (https://www.sqlite.org/security.html).
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA cell_size_check = ON")
             connection.execute("PRAGMA mmap_size = 0")
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_VALUE_BYTES)
-            refuse_other_objects(connection, version, self.path)
-            if version < SCHEMA_VERSION and options == _UNCHANGING:
-                # A copy is migrated instead, and read like any other store.
-                copy = sqlite3.connect(":memory:", isolation_level=None)
-                connection.backup(copy)
-                connection.close()
-                connection = copy
-                _migrate(connection)
-                connection.execute("PRAGMA query_only = ON")
+            refuse_other_objects(connection, self.path)
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA synchronous = FULL")
             # Needed where a plain fsync leaves data in the disk's cache (macOS); elsewhere without
             # effect.
             connection.execute("PRAGMA fullfsync = ON")
-            if version < SCHEMA_VERSION and options != _UNCHANGING:
-                with lease.acquire(self._beside(".lock"), "the store", patience_s=BUSY_TIMEOUT_S):
-                    _migrate(connection)
         except BaseException:
             connection.close()
             raise
@@ -149,10 +137,9 @@ class SqliteDatabase(Database):
                 raise no_store(self.path)
             try:
                 self._connection = self._connect("mode=rw")
-            except (sqlite3.OperationalError, lease.NoLockFile):
-                # Reading with a log needs files next to the store, and so does a migration. If they
-                # cannot be created, as on a read-only disk, and there is no log, the file alone is
-                # the whole store.
+            except sqlite3.OperationalError:
+                # Reading with a log needs files next to the store. If they cannot be created, as on
+                # a read-only disk, and there is no log, the file alone is the whole store.
                 if self._beside("-wal").exists():
                     raise
                 self._connection = self._connect(_UNCHANGING)
@@ -199,8 +186,10 @@ class SqliteDatabase(Database):
         with contextlib.closing(sqlite3.connect(unfinished, isolation_level=None)) as made:
             # Nothing reads a store under this name, and an unfinished one is removed.
             made.execute("PRAGMA synchronous = OFF")
-            made.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            _migrate(made)
+            made.executescript(
+                f"BEGIN; {TABLES} PRAGMA application_id = {APPLICATION_ID};"
+                f"PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
+            )
             # The last change also writes all earlier ones to disk.
             made.execute("PRAGMA synchronous = FULL")
             made.execute("PRAGMA fullfsync = ON")
@@ -391,16 +380,3 @@ def _may_be_committed(error: BaseException) -> bool:
 #: No process may write to the file while it is open in this mode; whether that holds is known only
 #: afterwards.
 _UNCHANGING = "immutable=1"
-
-
-def _migrate(connection: sqlite3.Connection) -> None:
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    for step in range(version + 1, SCHEMA_VERSION + 1):
-        try:
-            connection.executescript(
-                f"BEGIN IMMEDIATE; {MIGRATIONS[step]} PRAGMA user_version = {step};"
-                f"INSERT INTO migration VALUES ({step}, '{utc_now()}'); COMMIT;"
-            )
-        finally:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")

@@ -93,22 +93,6 @@ class Search(Data):
     curve: int = Field(default=12, ge=0, le=1000)
     curve_trials: int = Field(default=3, ge=1, le=99)
 
-    @model_validator(mode="before")
-    @classmethod
-    def _read_older_form(cls, data: Any) -> Any:
-        # Reads runs from versions in which a search had one goal and no curve.
-        if not isinstance(data, dict):
-            return data
-        read = {key: data[key] for key in data if key != "confirm_trials"}
-        if "resolution_ratio" in read:
-            read["width_ratio"] = read.pop("resolution_ratio")
-        at_least = read.get("at_least")
-        if isinstance(at_least, int | float) and not isinstance(at_least, bool):
-            del read["at_least"]
-            # As a person writes it: 0.01, not 0.010000000000000009.
-            read = {"curve": 0} | read | {"loss_goals": [round(1 - at_least, 12)]}
-        return read
-
 
 class Figure(Data):
     #: Name in the registry of `lanlab.figures`.

@@ -32,8 +32,6 @@ DIRECTIONS: Mapping[str, tuple[str, ...]] = {
     "down": (REVERSE_PREFIX,),
     "both": ("", REVERSE_PREFIX),
 }
-#: The old name of `echo_round_trips_per_minute`; removed in the release after 0.1.
-OLD_PER_MINUTE = "round_trips_per_minute"
 #: The streams continue for this time after the last request, so that its reply meets them too.
 TAIL_S = 0.5
 #: Parts of the echo's time, and the most in which a direction may deliver nothing: a stream that
@@ -192,9 +190,7 @@ class Load:
         if metrics["offered_requests"] > 0:
             metrics["echo_loss_ratio"] = 1 - metrics["replies"] / metrics["offered_requests"]
         if metrics.get("rtt_mean_ns", 0) > 0:
-            per_minute = 60e9 / metrics["rtt_mean_ns"]
-            metrics["echo_round_trips_per_minute"] = per_minute
-            metrics[OLD_PER_MINUTE] = per_minute
+            metrics["echo_round_trips_per_minute"] = 60e9 / metrics["rtt_mean_ns"]
         if idle:
             metrics["load_idle_ratio"] = max(map(len, idle)) / _PARTS
         for prefix in parameters.prefixes:

@@ -200,13 +200,6 @@ LOAD = {
     **_table(
         Metric("echo_loss_ratio", "ratio", "requests without a reply", "less"),
         Metric("echo_round_trips_per_minute", "1/min", "echo round trips per minute", "more"),
-        # Its name until 0.1: it resembled RPM, which the IETF's draft defines otherwise.
-        Metric(
-            "round_trips_per_minute",
-            "1/min",
-            "echo round trips per minute (old name; use `echo_round_trips_per_minute`)",
-            "more",
-        ),
         Metric("load_idle_ratio", "ratio", "time without load", "less"),
     ),
     **{key: STREAM[key] for one in _BESIDE_ECHO for key in (one, f"{REVERSE_PREFIX}{one}")},
