@@ -25,63 +25,76 @@ _USER_VERSION_AT = 60
 _APPLICATION_ID_AT = 68
 _HEADER_BYTES = 100
 
-#: Trials, series and digests are never changed, and removed only with their whole run: the run is
-#: removed first, and what refers to it must be gone at the end of the transaction (foreign keys).
-#: Lists read `summary`, and `digest` in place of `raw` (`large_runs.py`).
-TABLES = """
+_TABLES = """
 CREATE TABLE run (
-    sequence    INTEGER PRIMARY KEY AUTOINCREMENT,
+    sequence    {sequence},
     id          TEXT NOT NULL UNIQUE,
     study_id    TEXT NOT NULL,
-    study       TEXT NOT NULL,
+    study       {json} NOT NULL,
     scale       TEXT NOT NULL,
-    seed        INTEGER NOT NULL,
-    testbed     TEXT NOT NULL,
-    versions    TEXT NOT NULL,
+    seed        {whole} NOT NULL,
+    testbed     {json} NOT NULL,
+    versions    {json} NOT NULL,
     status      TEXT NOT NULL CHECK (status IN ('running', 'done', 'interrupted', 'failed')),
     started_at  TEXT NOT NULL,
     ended_at    TEXT,
     command     TEXT,
-    alternation TEXT,
-    label       TEXT,
-    summary     TEXT
+    alternation {json},
+    label       {json},
+    summary     {json}
 );
 CREATE TABLE trial (
-    run_id     TEXT NOT NULL REFERENCES run (id),
-    number     INTEGER NOT NULL CHECK (number >= 0),
+    run_id     TEXT NOT NULL REFERENCES run (id) DEFERRABLE,
+    number     {whole} NOT NULL CHECK (number >= 0),
     experiment TEXT NOT NULL,
     workload   TEXT NOT NULL,
-    factors    TEXT NOT NULL,
-    parameters TEXT NOT NULL,
-    block      INTEGER NOT NULL CHECK (block >= 0),
+    factors    {json} NOT NULL,
+    parameters {json} NOT NULL,
+    block      {whole} NOT NULL CHECK (block >= 0),
     purpose    TEXT NOT NULL CHECK (purpose IN ('trial', 'search', 'confirm', 'curve')),
     status     TEXT NOT NULL CHECK (status IN ('done', 'failed')),
     started_at TEXT NOT NULL,
-    elapsed_s  REAL NOT NULL,
-    metrics    TEXT NOT NULL,
-    raw        TEXT NOT NULL,
-    error      TEXT,
+    elapsed_s  {real} NOT NULL,
+    metrics    {json} NOT NULL,
+    raw        {json} NOT NULL,
+    error      {json},
     PRIMARY KEY (run_id, number)
 );
 CREATE TABLE series (
     run_id     TEXT NOT NULL,
-    number     INTEGER NOT NULL,
+    number     {whole} NOT NULL,
     name       TEXT NOT NULL,
-    row_count  INTEGER NOT NULL CHECK (row_count >= 0),
-    size_bytes INTEGER NOT NULL CHECK (size_bytes > 0),
+    row_count  {whole} NOT NULL CHECK (row_count >= 0),
+    size_bytes {whole} NOT NULL CHECK (size_bytes > 0),
     sha256     TEXT NOT NULL CHECK (length(sha256) = 64),
     PRIMARY KEY (run_id, number, name),
-    FOREIGN KEY (run_id, number) REFERENCES trial (run_id, number)
+    FOREIGN KEY (run_id, number) REFERENCES trial (run_id, number) DEFERRABLE
 );
 CREATE TABLE digest (
     run_id       TEXT NOT NULL,
-    number       INTEGER NOT NULL,
+    number       {whole} NOT NULL,
     is_disturbed INTEGER NOT NULL,
     parts        TEXT NOT NULL,
     PRIMARY KEY (run_id, number, is_disturbed),
-    FOREIGN KEY (run_id, number) REFERENCES trial (run_id, number)
+    FOREIGN KEY (run_id, number) REFERENCES trial (run_id, number) DEFERRABLE
 );
-""" + "".join(
+"""
+
+
+def tables(**types: str) -> str:
+    """The tables that every store has, with the database's types: `sequence`, `json`, `whole` and
+    `real` numbers.
+
+    Trials, series and digests are never changed, and removed only with their whole run: the run is
+    removed first, and what refers to it must be gone at the end of the transaction (foreign keys).
+    Lists read `summary`, and `digest` in place of `raw` (`large_runs.py`).
+    """
+    return _TABLES.format(**types)
+
+
+TABLES = tables(
+    sequence="INTEGER PRIMARY KEY AUTOINCREMENT", json="TEXT", whole="INTEGER", real="REAL"
+) + "".join(
     f"""CREATE TRIGGER {table}_is_never_changed BEFORE UPDATE ON {table}
 BEGIN SELECT RAISE(ABORT, 'a {table} is never changed'); END;
 CREATE TRIGGER {table}_is_never_removed BEFORE DELETE ON {table}
