@@ -14,7 +14,6 @@ from lanlab.report.answer.answers import sentences
 from lanlab.report.copies.copy_table import copy_table
 from lanlab.report.copies.cost_table import cost_table
 from lanlab.report.document.table import Cell, Column, Table
-from lanlab.report.published.published_comparison import OTHER_AMOUNT, published_comparison_table
 from lanlab.report.runs.build import build_report
 from lanlab.report.runs.run_text import tables
 from lanlab.report.trials.analyses import Analyses
@@ -141,80 +140,6 @@ def test_retries_stalls_caches_and_failed_trials_of_each_condition_are_reported(
     assert float(one["greatest share of time in stalls (ratio)"]) == 0.9
 
 
-def test_every_published_condition_is_shown_beside_ours() -> None:
-    run, trials = schomer()
-    loaded = load_study("schomer-claason")
-    rows = rows_of(published_comparison_table(run, trials, loaded.study, loaded.published))
-
-    assert len(rows) == 12 + 18
-    assert {row["here"] for row in rows} == {"measured", "measured below"}
-    # SMB 1 over TCP is the study's TCP/IP, of either system.
-    first, second, third = rows[:3]
-    assert (second["protocol"], third["protocol"]) == ("TCP/IP", "SMB 1, for TCP/IP")
-    assert [row["here"] for row in (first, second, third)] == 2 * ["measured below"] + ["measured"]
-    assert third["dataset"] == "1x6230kB, for 1 file, 623 MB"
-    assert (first["published elapsed_ns (ns)"], first["measured elapsed_ns (ns)"]) == (
-        "263000000000.0", "",
-    )  # fmt: skip
-    assert first["amount (B)"] == "623000000"
-    ours = [row for row in rows if row["here"] == "measured"]
-    services = ["SMB", "NFS", "FTP", "WebDAV", "SFTP"]
-    # Then its other protocols; NWLink is what each of its systems speaks to its kind.
-    historic = [row["protocol"] for row in ours[2:8]]
-    assert {row.partition(", for ")[2] for row in historic} == {"NWLink (IPX/SPX)", "NetBEUI"}
-    assert [row["protocol"] for row in ours[8:]] == 2 * services
-    assert ours[0]["dataset"] == "1x6230kB, for 1 file, 623 MB"
-    assert ours[0]["amount (B)"] == "6230000" and ours[0]["os"] == "this system"
-    assert ours[0]["published goodput_bps (bit/s)"] == ""
-    # Those alike are next to each other: of TCP/IP all of the large file come first.
-    assert all("623 MB" in row["dataset"] for row in rows[:3])
-
-
-def texts_of(table: Table, heading: str) -> list[str]:
-    return next(
-        [c.text for c in cells] for column, cells in table.shown() if column.heading == heading
-    )
-
-
-def test_a_time_of_another_amount_is_shown_next_to_no_published_time() -> None:
-    """6.23 MB took half a second, 623 MB 263 s: rates are compared. Of the same amount both are."""
-    loaded = load_study("schomer-claason")
-    run, trials = schomer()
-    table = published_comparison_table(run, trials, loaded.study, loaded.published)
-    times = texts_of(table, "measured transfer time (s)")
-    assert times.count(OTHER_AMOUNT) == 18 and set(times) == {"", OTHER_AMOUNT}
-    assert sum(map(bool, texts_of(table, "measured throughput (Mbit/s)"))) == 18
-
-    full = copy_run(loaded.study, _SERVICES, 0.01, scale="full")
-    whole = texts_of(
-        published_comparison_table(*full, loaded.study, loaded.published),
-        "measured transfer time (s)",
-    )
-    assert OTHER_AMOUNT not in whole and sum(map(bool, whole)) == 18
-
-
-def test_published_cells_keep_their_digits() -> None:
-    """32.0 is not 32, and "~2MB/sec" not 2,048 KB/s."""
-    loaded = load_study("brutman-mtcp")
-    run, trials = copy_run(loaded.study, {"ftp": (9e-7, 5e-3, 0.0)}, 0.01)
-    table = published_comparison_table(run, trials, loaded.study, loaded.published)
-    rates = texts_of(table, "published rate (KB/s)")
-    assert {"32.0", "66.0", "27.8", "~2MB/sec"} <= set(rates)
-    assert {"128.0", "~2"} <= set(texts_of(table, "published time (s)"))
-
-
-def test_the_speed_test_is_in_one_table_with_ftp() -> None:
-    loaded = load_study("brutman-mtcp")
-    run, trials = copy_run(loaded.study, {"ftp": (9e-7, 5e-3, 0.0)}, 0.01)
-    rows = rows_of(published_comparison_table(run, trials, loaded.study, loaded.published))
-
-    ours = [row for row in rows if row["here"] == "measured"]
-    tests = [(row["test"].partition(",")[0], row["direction"]) for row in ours]
-    assert tests.count(("FTP", "sending")) == tests.count(("FTP", "receiving")) == 4
-    assert tests.count(("netcat speed test", "sending and receiving")) == 4
-    assert {row["amount (B)"] for row in ours} == {"260163", "1376275", "3239589", "4194304"}
-
-
 def test_sentences_name_services_and_each_dataset() -> None:
     said = sentences(*schomer())
 
@@ -244,8 +169,8 @@ def test_page_and_terminal_have_every_copy_table(tmp_path: Path) -> None:
     assert {
         "schomer-claason-upload-cost.csv",
         "schomer-claason-upload-how.csv",
-        "schomer-claason-published-and-measured.csv",
+        "schomer-claason-printed-measured-simulated.csv",
     } <= names
     titles = [str(table.title) for table in tables(run, trials, Analyses())]
     assert any(title.endswith("cost per byte and per file") for title in titles)
-    assert "Published, measured and simulated" in titles
+    assert "Published and measured" in titles

@@ -23,7 +23,6 @@ from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, PublishedValue, Study
 from lanlab.units import format_size
 
-TITLE = "Published, measured and simulated"
 _METRIC = "goodput_bps"
 Run = tuple[RunRecord, Sequence[TrialRecord]]
 
@@ -81,7 +80,9 @@ def values_table(published: Published, runs: Sequence[Run]) -> Table:
         )
         for value in printed
     )
-    return Table("printed-measured-simulated", TITLE, columns, rows)
+    measured = " and ".join(sorted(set(kinds)))
+    title = f"Published{',' if len(set(kinds)) > 1 else ' and'} {measured}"
+    return Table("printed-measured-simulated", title, columns, rows)
 
 
 def printed_means(published: Published, metric: str) -> list[PublishedValue]:

@@ -65,7 +65,13 @@ def with_overviews(
     for runs in by_study.values():
         if len(runs) > 1:
             runs = [
-                replace(page, heading=_heading(page, name), evidence=NO_TABLE, question=())
+                replace(
+                    page,
+                    heading=_heading(page, name),
+                    evidence=NO_TABLE,
+                    values=NO_TABLE,
+                    question=(),
+                )
                 for page, name in zip(runs, _names(runs), strict=True)
             ]
             overview = _overview(runs, trials)

@@ -29,9 +29,9 @@ from lanlab.report.metrics.metric_table import metric_table
 from lanlab.report.page.figure_page import FigureOnPage, figure_on_page
 from lanlab.report.presentations import PRESENTATIONS
 from lanlab.report.published.published_chapter import PublishedChapter, published_chapter
-from lanlab.report.published.published_comparison import published_comparison_table
 from lanlab.report.published.question import question_lines
 from lanlab.report.published.statement_table import statement_table
+from lanlab.report.published.values_table import values_table
 from lanlab.report.runs.run_facts import SINGLE, command_of, environment_of, facts_of, measured_text
 from lanlab.report.saturation.saturation_table import saturation_table
 from lanlab.report.simulation.accuracy_table import (
@@ -87,7 +87,6 @@ class RunOnPage:
     remarks: tuple[str, ...]
     experiments: tuple[ExperimentOnPage, ...]
     saturation: Table
-    published_table: Table
     statements: Table
     #: Verdicts on the study's findings; empty if it has none.
     verdicts: Verdicts
@@ -153,7 +152,6 @@ class RunOnPage:
             self.sentences,
             self.conditions,
             self.saturation,
-            self.published_table,
             self.statements,
             self.findings,
             self.comparisons,
@@ -202,9 +200,6 @@ def run_on_page(
         remarks=(),
         experiments=tuple(_experiments(run, trials, study, published, name, parts)),
         saturation=table("saturation", lambda: saturation_table(run, trials, study)),
-        published_table=table(
-            "published values", lambda: published_comparison_table(run, trials, study, published)
-        ),
         statements=table(
             "published statements", lambda: statement_table(run, trials, study, published)
         ),
@@ -219,7 +214,7 @@ def run_on_page(
         accuracy_counts=accuracy_count_table(accuracies, study, published),
         accuracy_notes=tuple(accuracy_sentences(accuracies, study)),
         evidence=NO_TABLE,
-        values=NO_TABLE,
+        values=table("published values", lambda: values_table(published, [(run, trials)])),
         published_chapter=parts.of("published values", what_was_published, PublishedChapter()),
         environment=environment_of(run),
         command=command_of(run),

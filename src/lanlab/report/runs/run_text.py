@@ -11,7 +11,6 @@ from lanlab.analysis.published import published_numbers
 from lanlab.report.document.table import Table
 from lanlab.report.metrics.metric_table import metric_table
 from lanlab.report.presentations import PRESENTATIONS
-from lanlab.report.published.published_comparison import published_comparison_table
 from lanlab.report.published.values_table import Run, values_table
 from lanlab.report.saturation.saturation_table import saturation_table
 from lanlab.report.stations.host_table import host_table
@@ -52,11 +51,7 @@ def tables(
             found += analyses.each(f"tables of {experiment.id}", of_experiment)
 
     def published_values() -> list[Table]:
-        # A row for each published condition; if the run has no counterparts, rows of either side.
-        values = values_table(published, [(run, trials), *others])
-        return [
-            values if values.rows else published_comparison_table(run, trials, study, published)
-        ]
+        return [values_table(published, [(run, trials), *others])]
 
     def accuracy() -> list[Table]:
         # This imports the findings, and with them the statistics.
