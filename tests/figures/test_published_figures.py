@@ -9,7 +9,6 @@ from synthetic_runs import synthetic_run
 
 from lanlab.analysis.published import all_summaries
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
-from lanlab.figures.operational_bounds import response_bound_ns
 from lanlab.figures.published_figures import published_figures
 from lanlab.figures.published_tables import PublishedFigure, with_measured
 from lanlab.figures.published_values import DESCRIBING, ends_of
@@ -106,29 +105,6 @@ def test_published_ratios_are_drawn_against_a_line_at_one() -> None:
     assert {y for limit in chart.limits for _, y in limit.points} == {1.0}
 
 
-def test_bounds_of_stations_follow_from_the_printed_maxima() -> None:
-    """15 stations of 750 octets at 1.5 Mbit/s wait 60 ms at least."""
-    found = figures_of("poo-tan")
-    response = found["bounds-read-750-response"].chart
-    throughput = found["bounds-read-750-throughput"].chart
-
-    [novell] = [s for s in response.series if s.name.startswith("Novell")]
-    assert novell.kind == "bound"
-    assert [point.x for point in novell.points] == list(range(1, 16))
-    assert novell.points[-1].y == pytest.approx(60)
-    assert response_bound_ns(15, 750, 1.5e6) == pytest.approx(60e6)
-    highest = {s.name.split(":")[0]: s.points[0].y for s in throughput.series}
-    assert highest["3Com 3Plus, server 3Server"] == pytest.approx(0.5)
-    # Little's law: throughput times response time is N messages, everywhere.
-    for ours, theirs in zip(response.series, throughput.series, strict=True):
-        for time_ms, rate in zip(ours.points, theirs.points, strict=True):
-            assert time_ms.y * rate.y * 1e3 / 8 == pytest.approx(time_ms.x * 750)
-    assert {limit.name for limit in throughput.limits} == {
-        "link of 2 Mbit/s",
-        "link of 10 Mbit/s",
-    }
-
-
 def test_measurements_at_equal_conditions_are_marked() -> None:
     run = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
     found = figures_of("manford-kolahi")
@@ -174,13 +150,13 @@ def test_figures_of_a_study_have_unique_names() -> None:
         assert len({figure.name for figure in found}) == len(found) > 0
 
 
-#: One of each sort: bars with trials, a logarithmic axis, lines, ratios, bounds, measured marks.
+#: One of each sort: bars with trials, a logarithmic axis, lines, ratios, measured marks.
 DRAWN = {
     "schomer-claason": ("results-elapsed-ns", "appendix-b-w2ksp2-elapsed-ns-trial"),
     "brutman-mtcp": ("speedtest-goodput-bps",),
     "manford-kolahi": ("table-1-goodput-bps-sd", "text-goodput-bps"),
     "milanovic-srbljic": ("text-ratios", "table-1-cache-bytes-fact"),
-    "poo-tan": ("bounds-read-750-throughput", "text-ratios"),
+    "poo-tan": ("text-ratios",),
 }
 CASES = [(study, name) for study, names in DRAWN.items() for name in names]
 

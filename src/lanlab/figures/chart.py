@@ -45,11 +45,11 @@ class Point:
     x: float
     y: float
     #: 95 % interval; `None` below two trials.
-    low: float | None
-    high: float | None
+    low: float | None = None
+    high: float | None = None
     #: One value per trial; empty if the point is not a mean of trials.
-    trials: tuple[float, ...]
-    condition: str
+    trials: tuple[float, ...] = ()
+    condition: str = ""
     #: 95 % interval of x, if x is measured, too.
     x_low: float | None = None
     x_high: float | None = None

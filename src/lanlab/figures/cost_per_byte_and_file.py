@@ -46,7 +46,6 @@ def _point(cost: CopyCost, study: Study) -> Point | None:
         y=1e9 * byte.value,
         low=None if byte.low is None else 1e9 * byte.low,
         high=None if byte.high is None else 1e9 * byte.high,
-        trials=(),
         condition=condition_text(study, cost.factors),
         x_low=None if file.low is None else 1e3 * file.low,
         x_high=None if file.high is None else 1e3 * file.high,

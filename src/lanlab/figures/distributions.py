@@ -156,7 +156,7 @@ def trial_violins(data: FigureData) -> Chart:
 
 
 def _point(x: float, y: float, name: str) -> Point:
-    return Point(x=x, y=y, low=None, high=None, trials=(), condition=name)
+    return Point(x, y, condition=name)
 
 
 def panels(chart: Chart) -> tuple[Chart, ...]:
@@ -208,8 +208,6 @@ def _medians(
         Point(
             x=float(place),
             y=_median(values),
-            low=None,
-            high=None,
             trials=tuple(value for value, _ in values) if with_trials else (),
             condition=names[place],
         )

@@ -29,7 +29,6 @@ def factor_effects_forest(data: FigureData) -> Chart:
                     y=one.ratio,
                     low=one.least,
                     high=one.greatest,
-                    trials=(),
                     condition=f"{rows[place]}, {name_of(one.factor)}",
                 )
             )

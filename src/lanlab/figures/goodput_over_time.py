@@ -92,9 +92,6 @@ def _series(trial: TrialRecord, role: str, name: str, shown: Callable[[float], f
         Point(
             x=(step.start_ns + step.width_ns / 2) / 1e9,
             y=shown(8e9 * step.octets / step.width_ns),
-            low=None,
-            high=None,
-            trials=(),
             condition=f"{name}, {step.width_ns / 1e6:.0f} ms",
         )
         for step in _whole(trial, role)

@@ -93,9 +93,6 @@ def _point(name: str, loss: IntervalLoss) -> Point:
     return Point(
         x=(loss.start_ns + loss.width_ns / 2) / 1e9,
         y=100 * loss.lost_messages / loss.expected_messages,
-        low=None,
-        high=None,
-        trials=(),
         condition=(
             f"{name}, {plain(first_s)} to {plain(last_s)} s, lost {loss.lost_messages:,} of "
             f"{loss.expected_messages:,} messages of {trials}"

@@ -53,7 +53,6 @@ def ratio_forest(study: Study, found: Sequence[Compared]) -> Chart:
                     y=to_shown(one.effect),
                     low=None if ends is None else to_shown(ends[0]),
                     high=None if ends is None else to_shown(ends[1]),
-                    trials=(),
                     condition=f"{name}, {other}, {one.other.n} against {one.base.n} {one.unit}s",
                 )
             )

@@ -30,7 +30,7 @@ def round_trips_over_time(data: FigureData) -> Chart:
         Series(
             name,
             tuple(
-                Point(at_s, shown.shown(mean_ns), None, None, (), f"{name}, {replies} replies")
+                Point(at_s, shown.shown(mean_ns), condition=f"{name}, {replies} replies")
                 for at_s, mean_ns, replies in steps_of_round_trips(trial)
             ),
         )

@@ -40,10 +40,7 @@ def station_errors_bars(data: FigureData) -> Chart:
             Point(
                 float(at),
                 float(counts[place] if place < len(counts) else 0),
-                None,
-                None,
-                (),
-                f"station {place + 1}",
+                condition=f"station {place + 1}",
             )
             for at, place in enumerate(shown)
         )

@@ -56,7 +56,6 @@ def station_fairness(data: FigureData) -> Chart:
                     y=y,
                     low=spans[at][0] if spans else None,
                     high=spans[at][1] if spans else None,
-                    trials=(),
                     condition=conditions[at],
                 )
                 for at, (n, y) in enumerate(zip(found, heights, strict=True))

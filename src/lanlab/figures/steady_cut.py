@@ -36,7 +36,7 @@ def steady_cut(data: FigureData) -> Chart:
     over_time: Mapping[str, Any] = record["over_time"]
     words = data.called(trial.factors) or trial.experiment
     points = tuple(
-        Point(at_ns / 1e9, shown.shown(value), None, None, (), words)
+        Point(at_ns / 1e9, shown.shown(value), condition=words)
         for at_ns, value in zip(over_time["at_ns"], over_time[metric], strict=True)
         if value is not None
     )

@@ -102,4 +102,4 @@ def _view(data: FigureData, name: str) -> Chart:
 
 
 def _point(sample: TcpSample, y: float, line: str) -> Point:
-    return Point(x=sample.at_ns / 1e9, y=y, low=None, high=None, trials=(), condition=line)
+    return Point(sample.at_ns / 1e9, y, condition=line)
