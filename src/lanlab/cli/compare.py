@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +16,10 @@ from lanlab.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
     from lanlab.analysis.comparison_sides import Run
+    from lanlab.report.comparison.compared import PublishedComparison, RunComparison
+    from lanlab.store import RunRecord, Store
+
+    _Compared = Callable[[], RunComparison | PublishedComparison]
 
 
 def compare(
@@ -109,16 +114,24 @@ def compare(
     names = runs or []
     if before is not None or after is not None:
         _refuse("--before and --after", {"--by": by, "--base": base, "RUN": names or None})
-        found = _sides(before, after, store, metrics, margin_ratio, as_json)
     elif published:
         _refuse("--published", {"--by": by, "--base": base, "--margin": margin})
-        found = _compare_with_published(names, store, metrics, as_json)
-    elif by is not None:
-        found = _within(names, store, by, base, metrics, margin_ratio, as_json)
-    else:
-        found = _between(names, store, base, metrics, margin_ratio, as_json)
-    with _comparing(found.runs, as_json):
-        _answer(found, as_json, as_csv, page)
+    from lanlab.report.comparison.compared import with_published, within_run
+    from lanlab.store import open_store
+
+    with open_store(store) as records:
+        if before is not None or after is not None:
+            read, compared = _sides(before, after, records, metrics, margin_ratio)
+        elif published:
+            read = [_only(names, records, "--published")]
+            compared = partial(with_published, read[0], metrics)
+        elif by is not None:
+            read = [_only(names, records, "--by")]
+            compared = partial(within_run, read[0], by, base, metrics, margin_ratio)
+        else:
+            read, compared = _between(names, records, base, metrics, margin_ratio)
+        with _comparing(read, as_json):
+            _answer(compared(), as_json, as_csv, page)
 
 
 def _share(text: str) -> float:
@@ -189,41 +202,35 @@ def _refuse(option: str, others: dict[str, object]) -> None:
 
 def _between(
     names: list[str],
-    store: str | None,
+    records: Store,
     base: str | None,
     metrics: list[str] | None,
     margin_ratio: float | None,
-    as_json: bool,
-) -> Any:
+) -> tuple[Sequence[Run], _Compared]:
     from lanlab.cli.comparable import compare_series
     from lanlab.report.comparison.compared import between_runs
     from lanlab.report.runs.stored import others_in, run_to_show
-    from lanlab.store import open_store
 
-    with open_store(store) as records:
-        series = _series(names, records)
-        if series:
-            read = [(run, records.trials(run.id)) for run in series]
-            with _comparing(read, as_json):
-                return compare_series(series, records, metrics, margin_ratio, base)
-        found = [run_to_show(records, name) for name in names]
-        place = 0
-        if base is not None:
-            wanted = records.run(base).id
-            ids = [run.id for run in found]
-            if wanted not in ids:
-                raise UsageError(
-                    f"--base: run {wanted} is not one of the runs to compare",
-                    hint=f"allowed: {', '.join(ids)}",
-                )
-            place = ids.index(wanted)
-        read = [(run, records.trials(run.id)) for run in found]
-        others = others_in(records, found) if len(found) > 1 else ()
-    with _comparing(read, as_json):
-        return between_runs(read, place, metrics, margin_ratio, others)
+    if series := _series(names, records):
+        read = [(run, records.trials(run.id)) for run in series]
+        return read, partial(compare_series, series, records, metrics, margin_ratio, base)
+    found = [run_to_show(records, name) for name in names]
+    place = 0
+    if base is not None:
+        wanted = records.run(base).id
+        ids = [run.id for run in found]
+        if wanted not in ids:
+            raise UsageError(
+                f"--base: run {wanted} is not one of the runs to compare",
+                hint=f"allowed: {', '.join(ids)}",
+            )
+        place = ids.index(wanted)
+    read = [(run, records.trials(run.id)) for run in found]
+    others = others_in(records, found) if len(found) > 1 else ()
+    return read, partial(between_runs, read, place, metrics, margin_ratio, others)
 
 
-def _series(names: list[str], records: Any) -> list[Any]:
+def _series(names: list[str], records: Store) -> list[RunRecord]:
     from lanlab.analysis.alternation import series_id, series_named
 
     if len(names) != 1:
@@ -239,69 +246,38 @@ def _series(names: list[str], records: Any) -> list[Any]:
 def _sides(
     before: str | None,
     after: str | None,
-    store: str | None,
+    records: Store,
     metrics: list[str] | None,
     margin_ratio: float | None,
-    as_json: bool,
-) -> Any:
+) -> tuple[Sequence[Run], _Compared]:
     from lanlab.analysis.comparison_runs import check_named_once
     from lanlab.cli.comparable import named_side
     from lanlab.report.comparison.compared import between_sides
     from lanlab.report.runs.stored import others_in
-    from lanlab.store import open_store
 
     if before is None or after is None:
         lacking = "--before" if before is None else "--after"
         raise UsageError(f"{lacking} is missing", hint="give both --before and --after")
-    with open_store(store) as records:
-        sides = [named_side("before", before, records), named_side("after", after, records)]
-        named = [run for side in sides for run, _ in side.runs]
-        check_named_once([run.id for run in named])
-        others = others_in(records, named)
-    runs = [run for side in sides for run in side.runs]
-    with _comparing(runs, as_json):
-        return between_sides(sides, metrics, margin_ratio, others)
+    sides = [named_side("before", before, records), named_side("after", after, records)]
+    named = [run for side in sides for run, _ in side.runs]
+    check_named_once([run.id for run in named])
+    read = [run for side in sides for run in side.runs]
+    others = others_in(records, named)
+    return read, partial(between_sides, sides, metrics, margin_ratio, others)
 
 
-def _within(
-    names: list[str],
-    store: str | None,
-    factor: str,
-    base: str | None,
-    metrics: list[str] | None,
-    margin_ratio: float | None,
-    as_json: bool,
-) -> Any:
-    from lanlab.report.comparison.compared import within_run
-
-    run = _only(names, store, "--by")
-    with _comparing([run], as_json):
-        return within_run(run, factor, base, metrics, margin_ratio)
-
-
-def _compare_with_published(
-    names: list[str], store: str | None, metrics: list[str] | None, as_json: bool
-) -> Any:
-    from lanlab.report.comparison.compared import with_published
-
-    run = _only(names, store, "--published")
-    with _comparing([run], as_json):
-        return with_published(run, metrics)
-
-
-def _only(names: list[str], store: str | None, option: str) -> Any:
-    from lanlab.store import open_store
-
+def _only(names: list[str], records: Store, option: str) -> Run:
     if len(names) != 1:
         raise UsageError(
             f"{option} takes one run; found {len(names)}", hint="compare them one by one"
         )
-    with open_store(store) as records:
-        run = records.run(names[0])
-        return run, records.trials(run.id)
+    run = records.run(names[0])
+    return run, records.trials(run.id)
 
 
-def _answer(found: Any, as_json: bool, as_csv: bool, report: Path | None) -> None:
+def _answer(
+    found: RunComparison | PublishedComparison, as_json: bool, as_csv: bool, report: Path | None
+) -> None:
     from lanlab.cli.terminal import print_json, printable, say
 
     if report is not None:
@@ -319,7 +295,7 @@ def _answer(found: Any, as_json: bool, as_csv: bool, report: Path | None) -> Non
         say(f"wrote {report}")
 
 
-def print_comparison(found: Any) -> None:
+def print_comparison(found: RunComparison | PublishedComparison) -> None:
     from lanlab.cli.terminal import answer
     from lanlab.report.document.fitted import Fitted
 

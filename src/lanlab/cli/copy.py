@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -13,7 +12,7 @@ from lanlab.cli.service_options import (
     DefaultRouteOption,
     InterfaceOption,
     PasswordFileOption,
-    check_trust,
+    TargetsArgument,
 )
 
 
@@ -26,13 +25,7 @@ def copy(
             metavar="SOURCE", help="Directory, dataset (mixed, 1000x6kB) or server URL."
         ),
     ],
-    target: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="TARGET",
-            help="Server URL or directory; several are ranked. Default: a built-in server.",
-        ),
-    ] = None,
+    target: TargetsArgument = None,
     download: Annotated[
         bool,
         typer.Option(
@@ -69,29 +62,26 @@ def copy(
     lanlab copy 1x6MB --testbed simulated --machines celeron400-w2ksp2,celeron400-w2ksp2 --link 100M
     """
     from lanlab.cli import single
-    from lanlab.cli.copy_places import Endpoints, endpoints
+    from lanlab.cli.copy_places import endpoints
     from lanlab.errors import UsageError
-    from lanlab.testbeds.registry import is_of_real_hosts
     from lanlab.workloads.small_stack import without_address
 
     if settings.machines is not None and given["service"] is None:
         # Most published values for simulated machines are for this service.
         given["service"] = "smb1"
-    found: Endpoints = endpoints(
+    found = endpoints(
         source, target or (), given.pop("service"), given.pop("server"), download=download
     )
-    if is_of_real_hosts(settings.testbed):
-        found.check_remote(settings.testbed)
-    found.check_link(settings.link)
     is_small = given["stack"] == "small"
     if is_small and found.is_users_server and given["stack_address"] is None:
         problem = without_address()
         raise UsageError(str(problem), hint=problem.__notes__[0])
-    check_trust(given["trust"], found.servers)
-    found.get_password(password_file)
-    testbed = found.testbed(
-        settings.testbed, interface, allow_default_route=allow_default_route, is_small=is_small
+    settings = found.settings(
+        settings,
+        given["trust"],
+        password_file,
+        interface,
+        allow_default_route=allow_default_route,
+        is_small=is_small,
     )
-    link = None if found.is_users_server else settings.link
-    settings = replace(settings, testbed=testbed, link=link)
     single.measure_and_answer("copy", {**given, **found.parameters}, settings)

@@ -7,6 +7,7 @@ import re
 import stat
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from lanlab.frozen import dataclass
 from lanlab.services import FRAME_TITLES, NEAREST, SERVICES, schemes
 
 if TYPE_CHECKING:
+    from lanlab.cli.run_settings import RunSettings
     from lanlab.workloads.server_url import ServerUrl
 
 #: A share in Windows form, with slashes or backslashes; an export in the form of mount(8).
@@ -124,6 +126,36 @@ class Endpoints:
                 hint="name a dataset, which lanlab creates there, e.g. `many-small`",
             )
 
+    def settings(
+        self,
+        asked: RunSettings,
+        trust: str | None,
+        password_file: str | None,
+        interface: str | None,
+        *,
+        allow_default_route: bool,
+        is_small: bool = False,
+    ) -> RunSettings:
+        """
+        The settings to measure with: the testbed and link that lead to the server. Gets its
+        password.
+
+        Raises:
+            UsageError: An option has no effect on the server, or there is no password.
+        """
+        from lanlab.cli.service_options import check_trust
+        from lanlab.testbeds.registry import is_of_real_hosts
+
+        if is_of_real_hosts(asked.testbed):
+            self.check_remote(asked.testbed)
+        self.check_link(asked.link)
+        check_trust(trust, self.servers)
+        self.get_password(password_file)
+        testbed = self.testbed(
+            asked.testbed, interface, allow_default_route=allow_default_route, is_small=is_small
+        )
+        return replace(asked, testbed=testbed, link=None if self.is_users_server else asked.link)
+
     def get_password(self, password_file: str | None) -> None:
         """Get the password of each server from a file, the environment, or a prompt.
 
@@ -220,19 +252,9 @@ def endpoints(
                 "found a URL but no files",
                 hint="name a directory or dataset, e.g. `lanlab copy many-small URL`",
             )
-        return Endpoints(
-            {
-                **_files(source),
-                "service": service or ("directory" if server is None else None),
-                "server": server,
-                "direction": "download" if download else "upload",
-            }
-        )
-    if service is not None or server is not None:
-        raise UsageError(
-            "--service and --server cannot be used with TARGET: they start a server",
-            hint="omit TARGET, or omit --service and --server",
-        )
+        direction = "download" if download else "upload"
+        return Endpoints({**_files(source), **_started(service, server), "direction": direction})
+    _refuse_started(service, server)
     if server_url.is_url(source):
         if len(targets) > 1 or server_url.is_url(targets[0]):
             found = "two URLs" if len(targets) == 1 else "a URL as SOURCE and several TARGETs"
@@ -278,14 +300,8 @@ def served_places(targets: Sequence[str], service: str | None, server: str | Non
     from lanlab.workloads import server_url
 
     if not targets:
-        return Endpoints(
-            {"service": service or ("directory" if server is None else None), "server": server}
-        )
-    if service is not None or server is not None:
-        raise UsageError(
-            "--service and --server cannot be used with TARGET: they start a server",
-            hint="omit TARGET, or omit --service and --server",
-        )
+        return Endpoints(_started(service, server))
+    _refuse_started(service, server)
     places = []
     for target in targets:
         check_given("TARGET", target)
@@ -296,6 +312,19 @@ def served_places(targets: Sequence[str], service: str | None, server: str | Non
         {"server": places[0] if len(places) == 1 else tuple(places)},
         tuple(place for place in places if server_url.parse_url(place).needs_password),
     )
+
+
+def _started(service: str | None, server: str | None) -> dict[str, Any]:
+    """The parameters of a server that lanlab starts."""
+    return {"service": service or ("directory" if server is None else None), "server": server}
+
+
+def _refuse_started(service: str | None, server: str | None) -> None:
+    if service is not None or server is not None:
+        raise UsageError(
+            "--service and --server cannot be used with TARGET: they start a server",
+            hint="omit TARGET, or omit --service and --server",
+        )
 
 
 def _goes_without_ip(server: str) -> bool:

@@ -6,20 +6,12 @@ from typing import Annotated
 
 import typer
 
-from lanlab.cli import complete
-from lanlab.cli.options import JsonOption, StoreOption
+from lanlab.cli.options import JsonOption, RunsArgument, StoreOption
 from lanlab.errors import StoreError, UsageError
 
 
 def delete(
-    runs: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="RUN...",
-            help="Run ids, unique prefixes of ids, or `last`.",
-            autocompletion=complete.runs,
-        ),
-    ],
+    runs: RunsArgument,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
     store: StoreOption = None,
     as_json: JsonOption = False,

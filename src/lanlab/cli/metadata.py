@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Annotated
-
-import typer
-
 from lanlab.cli.parameter_options import Given, parameters_of
 from lanlab.cli.run_settings import RunSettings, with_run_settings
 from lanlab.cli.service_options import (
     DefaultRouteOption,
     InterfaceOption,
     PasswordFileOption,
-    check_trust,
+    TargetsArgument,
 )
 
 
 @with_run_settings(trials=5)
 @parameters_of("metadata", first=("service", "server", "client_count", "files"), takes_lists=True)
 def metadata(
-    target: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="TARGET",
-            help="Server URL or directory; several are ranked. Default: a built-in server.",
-        ),
-    ] = None,
+    target: TargetsArgument = None,
     *,
     given: Given,
     password_file: PasswordFileOption = None,
@@ -49,15 +38,13 @@ def metadata(
     """
     from lanlab.cli import single
     from lanlab.cli.copy_places import served_places
-    from lanlab.testbeds.registry import is_of_real_hosts
 
     place = served_places(target or (), given.pop("service"), given.pop("server"))
-    if is_of_real_hosts(settings.testbed):
-        place.check_remote(settings.testbed)
-    place.check_link(settings.link)
-    check_trust(given["trust"], place.servers)
-    place.get_password(password_file)
-    testbed = place.testbed(settings.testbed, interface, allow_default_route=allow_default_route)
-    link = None if place.is_users_server else settings.link
-    settings = replace(settings, testbed=testbed, link=link)
+    settings = place.settings(
+        settings,
+        given["trust"],
+        password_file,
+        interface,
+        allow_default_route=allow_default_route,
+    )
     single.measure_and_answer("metadata", {**given, **place.parameters}, settings)

@@ -21,6 +21,14 @@ StudiesArgument = Annotated[
         autocompletion=complete.studies,
     ),
 ]
+RunsArgument = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="RUN...",
+        help="Run ids, unique prefixes of ids, or `last`.",
+        autocompletion=complete.runs,
+    ),
+]
 TestbedOption = Annotated[
     str,
     typer.Option(

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
-from lanlab.cli import complete
-from lanlab.cli.options import JsonOption, OutOption, StoreOption, path_of
+from lanlab.cli.options import JsonOption, OutOption, RunsArgument, StoreOption, path_of
 
 
 def report(
-    runs: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="RUN...",
-            help="Run ids, unique prefixes of ids, or `last`.",
-            autocompletion=complete.runs,
-        ),
-    ],
+    runs: RunsArgument,
     out: OutOption = None,
     store: StoreOption = None,
     as_json: JsonOption = False,

@@ -17,6 +17,13 @@ TargetArgument = Annotated[
         help="Server URL or directory. Default: a built-in server.",
     ),
 ]
+TargetsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="TARGET",
+        help="Server URL or directory; several are ranked. Default: a built-in server.",
+    ),
+]
 InterfaceOption = Annotated[
     str | None,
     typer.Option(

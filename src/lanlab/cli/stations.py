@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
@@ -17,7 +16,6 @@ from lanlab.cli.service_options import (
     InterfaceOption,
     PasswordFileOption,
     TargetArgument,
-    check_trust,
 )
 from lanlab.errors import RunError, UsageError
 
@@ -94,7 +92,6 @@ def stations(
     from lanlab.report.stations.stations_text import answer_sentence, is_answered, level_table
     from lanlab.report.trials.subject import subject
     from lanlab.report.trials.trials_text import title_of
-    from lanlab.testbeds.registry import is_of_real_hosts
     from lanlab.units import time_of
 
     limit_s = time_of("--limit", limit)
@@ -113,11 +110,13 @@ def stations(
     place = served_places(
         [target] if target is not None else (), given.pop("service"), given.pop("server")
     )
-    if is_of_real_hosts(settings.testbed):
-        place.check_remote(settings.testbed)
-    place.check_link(settings.link)
-    check_trust(given["trust"], place.servers)
-    place.get_password(password_file)
+    settings = place.settings(
+        settings,
+        given["trust"],
+        password_file,
+        interface,
+        allow_default_route=allow_default_route,
+    )
     given |= {
         **place.parameters,
         "operation": "write" if write else "mix" if mixed else "read",
@@ -144,17 +143,15 @@ def stations(
             "factors": {"stations": list(numbers)},
         }
     is_drawn_by_stations = "stations" in experiment["factors"]
-    testbed = place.testbed(settings.testbed, interface, allow_default_route=allow_default_route)
-    link = None if place.is_users_server else settings.link
     run, records = single.measure_study(
         experiment,
-        replace(settings, testbed=testbed, link=link),
+        settings,
         figures=station_figures(experiment["id"], limit_s, statistic)
         if is_drawn_by_stations
         else (),
         exactly=True,
         meanwhile=partial(_load_models, several=settings.trials * len(numbers) > 1),
-        hosts=host_count(testbed, client_hosts),
+        hosts=host_count(settings.testbed, client_hosts),
     )
     if is_scan(run):
         print_run(run, records, settings.as_json)
