@@ -16,13 +16,9 @@ use crate::guard::Guard;
 use crate::messages::{CopySpec, CopySync, Failure};
 use lanlab_units::Clock;
 
-/// Memory for calls in flight per connection. A service that would use more at its best depth gets fewer calls; if
-/// more are requested, the request is refused.
+/// Memory for calls in flight per connection. Without a requested depth, all connections share it, and each has at
+/// least two calls. If more is requested, the request is refused.
 pub const SESSION_BYTES: u64 = 12 << 20;
-
-/// Data in flight over all connections, if they need not have more to have two calls each: enough
-/// for 1 Gbit/s at a round-trip time of 67 ms.
-const TOGETHER_BYTES: u64 = 8 << 20;
 
 /// Content of a file to send.
 pub trait Source {
@@ -53,7 +49,7 @@ pub fn capabilities(
     capabilities.block_bytes = capabilities.block_bytes.clamp(1, SESSION_BYTES as u32);
     let block_bytes = u64::from(capabilities.block_bytes);
     let most = (SESSION_BYTES / block_bytes) as u16;
-    let shared = TOGETHER_BYTES / (block_bytes * u64::from(spec.parallel_files.max(1)));
+    let shared = SESSION_BYTES / (block_bytes * u64::from(spec.parallel_files.max(1)));
     capabilities.depth = capabilities.depth.min(shared.clamp(2, u16::MAX.into()) as u16);
     if let Some(depth) = spec.depth {
         if capabilities.in_order && depth > 1 {
@@ -320,12 +316,12 @@ pub(super) mod tests {
 
     #[test]
     fn parallel_files_share_the_data_in_flight() {
-        let depth_of_each = |parallel_files: u32, depth: Option<u16>| {
+        let depth_of_each = |parallel_files: u16, depth: Option<u16>| {
             let spec = CopySpec { parallel_files, ..spec(None, depth) };
             capabilities(&spec, TransferCapabilities { depth: 8, ..SERVICE }).unwrap().depth
         };
         let depths: Vec<u16> = [1, 2, 4, 8, 64].map(|files| depth_of_each(files, None)).into();
-        assert_eq!(depths, [8, 4, 2, 2, 2]);
+        assert_eq!(depths, [8, 6, 3, 2, 2]);
         assert_eq!(depth_of_each(8, Some(5)), 5);
     }
 
