@@ -100,16 +100,16 @@ def test_each_station_has_its_machine_and_a_repeated_trial_is_the_same(
 
 
 def test_more_stations_than_fit_64_kib_of_request_are_simulated(tmp_path: Path) -> None:
-    asked = study(readings_per_station=1)
+    asked = study(readings_per_station=1, service="smb1")
     (experiment,) = asked.experiment
-    factors = {"stations": (100,), "operation": ("read",)}
+    factors = {"stations": (255,), "operation": ("read",)}
     one = asked.model_copy(
         update={"experiment": (experiment.model_copy(update={"factors": factors}),)}
     )
 
     trial = trials_of(tmp_path, RunRequest(one, "quick", "simulated", None, 1))[0]
     assert trial.status == "done", trial.raw
-    assert len(trial.raw["setup"]["world"]["hosts"]) == 101
+    assert len(trial.raw["setup"]["world"]["hosts"]) == 256
 
 
 @pytest.mark.parametrize(
