@@ -115,12 +115,19 @@ def test_distributions_stand_in_panels_of_eight_on_one_axis() -> None:
 
 
 def test_runs_with_equal_axes_share_a_figure() -> None:
+    printed = [
+        PublishedSeries(name, (PublishedMark(1, y, str(y)),)) for y, name in enumerate("xyz")
+    ]
     first = Chart("t", SIZE, RATE, (line("measured", point(1, 2)),), caption="One.")
+    first = replace(first, published=tuple(printed[:2]))
     second = replace(first, series=(line("a", point(1, 3)), line("b", point(1, 4))), caption="Two.")
+    second = replace(second, published=(replace(printed[0], name="x, longer"), *printed[1:]))
     both = overlaid([("run 1", first), ("run 2", second)])
     assert both is not None
     assert [one.name for one in both.series] == ["run 1", "a, run 2", "b, run 2"]
     assert both.caption == "Run 1: One. Run 2: Two."
+    # In the order of each run's own figure, so that a marker means the same in both.
+    assert [one.name for one in both.published] == ["x", "y", "z"]
     assert overlaid([("run 1", first), ("run 2", replace(second, y=Axis("loss", "%")))]) is None
     assert overlaid([("run 1", first)]) is None
 

@@ -40,7 +40,7 @@ def draw_level(
         color=INK,
         gid=f"published-{index}-{number}-name",
         # The name is readable above a line, and does not hide it.
-        bbox={"boxstyle": "square,pad=0.1", "facecolor": PAPER, "linewidth": 0, "alpha": 0.6},
+        bbox={"boxstyle": "square,pad=0.1", "facecolor": PAPER, "linewidth": 0, "alpha": 0.85},
         zorder=5,
     )
     return line

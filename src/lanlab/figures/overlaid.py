@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lanlab.figures.chart import Chart
+from lanlab.figures.chart import Chart, PublishedSeries
 
 #: Kinds of series that stay readable when overlaid.
 _KINDS = ("line", "points")
@@ -29,11 +29,10 @@ def overlaid(charts: Sequence[tuple[str, Chart]]) -> Chart | None:
         if (chart.x, chart.y, chart.sideways) != (first.x, first.y, first.sideways):
             return None
     # Published values are the same in all; only their names may differ.
-    published = {
-        tuple((mark.x, mark.y) for mark in one.marks): one
-        for _, chart in reversed(charts)
-        for one in chart.published
-    }
+    published: dict[object, PublishedSeries] = {}
+    for _, chart in charts:
+        for one in chart.published:
+            published.setdefault(tuple((mark.x, mark.y) for mark in one.marks), one)
     return replace(
         first,
         series=tuple(
@@ -46,6 +45,6 @@ def overlaid(charts: Sequence[tuple[str, Chart]]) -> Chart | None:
             for name, chart in charts
             for series in chart.series
         ),
-        published=tuple(reversed(published.values())),
+        published=tuple(published.values()),
         caption=" ".join(f"{name[0].upper()}{name[1:]}: {chart.caption}" for name, chart in charts),
     )
