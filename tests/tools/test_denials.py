@@ -1,6 +1,6 @@
 """
-What a page says that lanlab lacks, it lacks: each such item is held against the help of all
-commands and the tables of what there is. So is a summary against the table below it.
+The pages deny no capability that lanlab has: each denial is compared with the help of all commands
+and the tables of services, and each summary with the table below it.
 """
 
 import re
@@ -27,8 +27,8 @@ def names_any(*words: str) -> bool:
     return not known.isdisjoint(words)
 
 
-#: What a page may say that lanlab lacks, and how to see that it has it. A page that denies anything
-#: else needs a line here; so it is asked once.
+#: Denials that a page may contain, and a check that is true once lanlab has the capability. A denial
+#: of anything else fails the test until it has a line here.
 IS_THERE: dict[str, Callable[[], bool]] = {
     r"NetBIOS over IPX": lambda: names_any("nbipx"),
     r"XNS": lambda: names_any("xns", "spp"),
