@@ -27,8 +27,8 @@ def names_any(*words: str) -> bool:
     return not known.isdisjoint(words)
 
 
-#: Denials that a page may contain, and a check that is true once lanlab has the capability. A denial
-#: of anything else fails the test until it has a line here.
+#: Denials that a page may contain, each with a check that is true once lanlab has the capability.
+#: A denial of anything else fails the test until it has a line here.
 IS_THERE: dict[str, Callable[[], bool]] = {
     r"NetBIOS over IPX": lambda: names_any("nbipx"),
     r"XNS": lambda: names_any("xns", "spp"),
