@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_pinned_certificate_is_valid_for_its_own_name() {
-        // As `openssl req -x509` makes them.
+        // Made by `openssl req -x509`.
         for is_ca in [IsCa::Ca(BasicConstraints::Unconstrained), IsCa::ExplicitNoCa] {
             let own = self_signed("nas.example", is_ca);
             let other = self_signed("nas.example", IsCa::ExplicitNoCa);

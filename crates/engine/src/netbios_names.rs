@@ -197,7 +197,7 @@ mod tests {
 
     const OTHER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 7);
 
-    /// A host that answers queries as `respond` says, until the socket of the test is closed.
+    /// A host that answers queries with `respond` until the test's socket is closed.
     fn responder(
         respond: impl Fn(&Query, u32) -> Vec<Vec<u8>> + Send + 'static,
     ) -> (SocketAddrV4, std::thread::JoinHandle<u32>) {

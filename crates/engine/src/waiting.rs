@@ -120,7 +120,7 @@ mod tests {
         let mut margin = Margin::new();
         let (mut late_ns, mut too_late, rounds) = (0, 0, 200_000);
         for round in 0..rounds {
-            // Evenly from 0 to 40 µs, in no order.
+            // Uniform from 0 to 40 µs, in no order.
             late_ns = (late_ns + 24_691) % 40_009;
             if round > rounds / 2 {
                 too_late += u32::from(late_ns > margin.ns);
@@ -137,7 +137,7 @@ mod tests {
         assert!(margin.of(102_400) > 102_400);
         (0..1_000).for_each(|_| margin.spun(102_400));
         assert!(margin.of(102_400) < 102_400, "{}", margin.ns);
-        // Waits that are too short to sleep in teach nothing.
+        // Waits too short to sleep in do not change the estimate.
         let before = margin.ns;
         (0..1_000).for_each(|_| margin.spun(20_000));
         assert_eq!(margin.ns, before);

@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn odd_rates_add_up_over_an_hour_without_drift() {
-        // 7,654,321 bit/s is prime to 10^9: 1000 bytes take 8·10^12 / 7,654,321 ns.
+        // 7,654,321 and 10^9 have no common factor: 1000 bytes take 8·10^12 / 7,654,321 ns.
         let clock = BitClock::new(Some(7_654_321));
         let frame = clock.bytes(1000);
         let frames = 3600 * 957_u64;

@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn the_mixer_matches_published_values() {
-        // Of the seed 1234567, as printed with the reference implementation.
+        // From the reference implementation, with seed 1234567.
         let mut state = 1_234_567;
         assert_eq!(split_mix(&mut state), 6_457_827_717_110_365_317);
         assert_eq!(split_mix(&mut state), 3_203_168_211_198_807_973);
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn the_generator_matches_published_values() {
-        // Of the state 1, 2, 3, 4.
+        // From the state 1, 2, 3, 4.
         let mut random = Random { state: [1, 2, 3, 4] };
         assert_eq!(random.next(), 41_943_041);
         assert_eq!(random.next(), 58_720_359);

@@ -134,7 +134,7 @@ mod tests {
         of_directory.apply_in(&directory(&root), "d").unwrap();
         let found = fs::metadata(root.path().join("d")).unwrap();
         assert_eq!((found.mode() & 0o777, found.mtime()), (0o711, 9));
-        // Who may not read a file may permit it.
+        // An owner without read permission may grant it.
         for mode in [0, 0o600] {
             let permits = Changes { mode: Some(mode), ..Changes::default() };
             permits.apply_in(&directory(&root), "x").unwrap();

@@ -100,7 +100,7 @@ mod tests {
 
     type Renames = fn((&Dir, &Path), (&Dir, &Path)) -> io::Result<()>;
 
-    /// In one step where the system has it, by a link, and by a claim.
+    /// In one step if the system can, by a link, and by a claim.
     const WAYS: [Renames; 3] = [rename, in_steps, |from, to| {
         let is_directory = from.0.symlink_metadata(from.1)?.is_dir();
         by_claim(from, to, is_directory)

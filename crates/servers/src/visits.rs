@@ -199,7 +199,7 @@ mod tests {
                 counted += seen.times + seen.left_out;
             }
         }
-        // 20 at once, and one a second in the 100 seconds of it.
+        // 20 at once, then one per second for 100 seconds.
         assert_eq!(given, 20 + 99);
         let last = visits.take(Duration::from_secs(5000));
         counted += last.iter().map(|seen| seen.times + seen.left_out).sum::<u64>();

@@ -85,7 +85,7 @@ mod tests {
     fn slow_adapters_stretch_frame_times_by_their_ratio() {
         let mut adapter = Adapter::new(1, 0.5, Some(10_000_000));
         adapter.has_started(1526);
-        // The gap of 9.6 us, then frame and gap once more.
+        // The gap of 9.6 µs, then another frame and gap.
         assert_eq!(adapter.pause_ns(), 9_600 + 1_220_800 + 9_600);
         let mut adapter = Adapter::new(1, 1.0, Some(10_000_000));
         adapter.has_started(1526);

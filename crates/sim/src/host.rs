@@ -143,7 +143,7 @@ mod tests {
         assert_eq!((host.facts.frames_arrived, host.facts.ring_drops), (5, 2));
         let queued: Vec<bool> = (0..3).map(|frame| host.take_into_queue(frame, 100)).collect();
         assert_eq!((queued, host.facts.queue_drops), (vec![true, true, false], 1));
-        // All have left the ring, and the queue has room for one more.
+        // All frames have left the ring, and the queue has room for one more.
         host.take_from_queue();
         let again: Vec<bool> = (0..4).map(|frame| host.take_into_ring(frame, 100)).collect();
         assert_eq!(again, [true, true, true, false]);
@@ -156,8 +156,8 @@ mod tests {
         let mut host = host(&Machine { jitter_ratio: 0.3, ..Machine::default() });
         let drawn: Vec<u64> = (0..4_000).map(|_| host.varied(1_000_000)).collect();
         assert!(drawn.iter().all(|ns| (700_000..=1_300_000).contains(ns)));
-        // Of this many uniform draws, the outer twentieths of the range get some, and each quarter
-        // its share.
+        // Of these uniform draws, some are in the outer twentieths of the range, and each quarter has its
+        // share.
         for quarter in 0..4 {
             let from = 700_000 + 150_000 * quarter;
             let count = drawn.iter().filter(|ns| (from..from + 150_000).contains(*ns)).count();

@@ -68,7 +68,7 @@ mod tests {
         }
     }
 
-    /// NetWare 4.x SDK: programs take 4000h to 7FFFh as they come; shells ask from there.
+    /// NetWare 4.x SDK: programs get 4000h to 7FFFh dynamically; shells query from there.
     #[test]
     fn only_client_queries_are_answered() {
         for client in [0x4000, 0x4001, 0x4002, 0x4003, 0x7fff, socket::SMB_CLIENT] {

@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn slots_do_not_drift() {
-        // 500 bytes at 3 Mbit/s: 4,000,000/3 ns each, which is not whole.
+        // 500 bytes at 3 Mbit/s take 4,000,000/3 ns, which is not an integer.
         let pace = Pace::from_bit_rate(3_000_000, 500).unwrap();
         let start = Instant::from_nanos(7);
         assert_eq!(pace.slot(start, 0), start);

@@ -113,7 +113,8 @@ mod tests {
             (&[(1, Use::Known, 99_000), (2, Use::Little, 199)], &[]),
             (&[(1, Use::Known, 99_000), (2, Use::Little, 200)], &[1]),
             (&[(1, Use::Little, 99_000), (2, Use::Begun, 0)], &[1, 0]),
-            // Of one address with many places first, and then the longest silent; the first of those alike.
+            // The address with the most places goes first, then the longest silent one; among equals, the
+            // first.
             (&[(1, Use::Little, 900), (2, Use::Little, 300), (2, Use::Little, 400)], &[2, 0, 1]),
             (&[(1, Use::Little, 300), (2, Use::Little, 900)], &[1, 0]),
             (&[(1, Use::Begun, 5), (2, Use::Begun, 5), (3, Use::Begun, 4)], &[0, 1, 2]),

@@ -173,8 +173,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The file in a body that arrives in these parts, whether it ended, and the rest of the last
-    /// part.
+    /// Parse a body that arrives in these parts: the file, whether it ended, and the rest of the last part.
     fn read<'a>(parts: &[&'a [u8]]) -> Result<(Vec<u8>, bool, &'a [u8]), String> {
         let (mut chunks, mut file, mut left) = (Chunks::default(), Vec::new(), &[][..]);
         let mut ended = false;

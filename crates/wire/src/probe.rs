@@ -201,7 +201,7 @@ mod tests {
         let layout = Layout::of(2);
         assert_eq!(layout.extend(2, 65_535), 65_538);
         assert_eq!(layout.extend(65_534, 65_540), 65_534);
-        // No number precedes the start, so a number that looks old is a jump ahead.
+        // No number precedes the start, so an apparently old number is a jump ahead.
         assert_eq!(layout.extend(65_535, 3), 65_535);
     }
 

@@ -230,7 +230,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Written out by hand from the field table: Finish of flow 2, 7 warm-up and 1000 messages.
+    /// Written by hand from the field table: Finish of flow 2, 7 warm-up and 1000 messages.
     fn golden() -> Vec<u8> {
         let mut bytes = b"lanlab\x02\x08".to_vec();
         bytes.extend([0x11; 16]);

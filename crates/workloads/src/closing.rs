@@ -79,8 +79,8 @@ mod tests {
         Instant::from_nanos(ms * 1_000_000)
     }
 
-    /// Times, ms, at which the end is sent if the other end sends something every `heard_ms` and never
-    /// confirms it; and when it is over.
+    /// Times (ms) at which the end is sent, and when sending stops, if the other end sends something every
+    /// `heard_ms` but never confirms.
     fn said(heard_ms: u64) -> (Vec<u64>, u64) {
         let mut closing = Closing::new(at_ms(0), 1_000_000_000, 3_000_000_000, 50_000_000);
         let mut said = Vec::new();

@@ -177,7 +177,7 @@ impl PathSearch {
 mod tests {
     use super::*;
 
-    /// A path of these sizes and this round trip; one packet in `lost` is lost.
+    /// A path with these sizes and this round trip; it loses one packet of `lost`.
     fn found(
         there: u32,
         back: u32,
@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(sent(&mut search), [0_u32; 0]);
         search.handle_timeout(at_ms(70));
         assert_eq!((sent(&mut search), search.poll_timeout()), (vec![1500, 576], at_ms(140)));
-        // No answer: the same again. One of a size that was not sent is none.
+        // Without an answer the same is sent again. An answer of a size that was not sent does not count.
         search.handle_seen(1000, at_ms(75));
         search.handle_whole(1000, at_ms(75));
         search.handle_timeout(at_ms(140));
@@ -253,7 +253,7 @@ mod tests {
         search.handle_timeout(at_ms(152));
         assert_eq!(sent(&mut search), [0_u32; 0], "1500 may still come");
         search.handle_timeout(at_ms(280));
-        // Twelve sizes at even distances between 575 and 1500; none can come back that is larger.
+        // Twelve sizes, evenly spaced between 575 and 1500; no larger one can return.
         let sizes = [646, 717, 788, 859, 930, 1001, 1073, 1144, 1215, 1286, 1357, 1428, 574];
         assert_eq!(sent(&mut search), sizes);
         assert_eq!(search.poll_timeout(), at_ms(300));
@@ -274,7 +274,7 @@ mod tests {
             search.handle_timeout(at_ms(140));
             assert_eq!(search.poll_timeout(), at_ms(140 + half_ms), "{round_trip_ms} ms");
         }
-        // Where all came the next round begins at once.
+        // If all arrived, the next round begins at once.
         let mut search = PathSearch::new(576, 1500, at_ms(0), 2_000_000_000);
         search.handle_seen(1500, at_ms(10));
         search.handle_whole(576, at_ms(10));
@@ -293,7 +293,7 @@ mod tests {
     fn every_smaller_path_is_found_to_the_byte() {
         for size in 576..1500 {
             let (sizes, took_ms) = found(size, 1500, 1, 0);
-            // Longer ones do not come there, and so not back.
+            // Longer packets are lost on the way there.
             assert_eq!(sizes, Some((exactly(size), Bounds { least: size, most: 1500 })));
             assert!(took_ms <= 300, "{size}: {took_ms} ms");
         }
@@ -335,13 +335,13 @@ mod tests {
         let found = search.found();
         assert_eq!(found, Some((bounds(576, 1499), bounds(576, 1500))));
         let round = sent(&mut search);
-        // Nothing comes within this round's time, nor the next one's; so both are sent once more.
+        // Nothing arrives in this round or the next, so both sizes are resent.
         for ms in [160, 180] {
             search.handle_timeout(at_ms(ms));
             assert_eq!(search.found(), found);
             assert_eq!(sent(&mut search)[..12], round[..12]);
         }
-        // What was sent first comes late: the last of this round has still not come.
+        // The first answer is late: the last one of this round is still missing.
         for size in &round {
             search.handle_whole(*size, at_ms(199));
         }

@@ -294,7 +294,7 @@ mod tests {
         while time.poll_task() {}
         let ((first, again), (second, _)) = (one.take().unwrap(), other.take().unwrap());
         assert!(first.is_same(&again) && !first.is_same(&second));
-        // Of a combinator, which has a waker of its own.
+        // Like a combinator that has its own waker.
         let context = Context::from_waker(std::task::Waker::noop());
         let own = time.waits_for(&context, "z");
         assert!(own.is_same(&time.waits_for(&context, "z")));
@@ -320,7 +320,7 @@ mod tests {
         assert!(time.poll_task());
         assert_eq!(task.take(), Some(10));
         assert_eq!(task.take(), None);
-        // What is over is not waited for.
+        // A finished wait is ignored.
         let clock = time.clone();
         let over = async move {
             clock.wait_until(Instant::FAR_FUTURE, || true).await;

@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(mlsd(text).unwrap(), wanted);
         assert_eq!(mlsd("type=file;size=many; x\r\n").unwrap_err().class, Class::Protocol);
         assert_eq!(mlsd("nonsense\r\n").unwrap_err().class, Class::Protocol);
-        // A space before the facts, and one in a name.
+        // The facts end at the first space; names may contain spaces.
         let text = " type=file;size=3; a\r\n type=dir;modify=1;  b\r\n\r\n";
         assert_eq!(mlsd(text).unwrap(), [entry("a", 3, false), entry(" b", 0, true)]);
         assert_eq!(mlsd(" no facts\r\n").unwrap_err().class, Class::Protocol);

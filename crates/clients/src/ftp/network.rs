@@ -219,7 +219,7 @@ mod tests {
 
     use super::*;
 
-    /// Like `ProFTPD` with an upload: no ticket arrives, and each connection must resume TLS.
+    /// Like an upload to `ProFTPD`: no ticket arrives, and each connection must resume TLS.
     async fn server_without_tickets() -> (SocketAddr, String) {
         let key = KeyPair::generate().unwrap();
         let params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();

@@ -94,7 +94,7 @@ pub fn buckets(document: &[u8]) -> Result<Vec<String>, String> {
 mod tests {
     use super::*;
 
-    /// As the documentation of `ListBuckets` shows it, with names of our own.
+    /// From the documentation of `ListBuckets`, with our own names.
     #[test]
     fn buckets_are_listed_by_name() {
         let answer = br#"<?xml version="1.0" encoding="UTF-8"?>
@@ -107,7 +107,7 @@ mod tests {
         assert!(buckets(b"<Error><Code>AccessDenied</Code></Error>").is_err());
     }
 
-    /// As in the documentation of `ListObjectsV2`, shortened and with our own names.
+    /// From the documentation of `ListObjectsV2`, shortened and with our own names.
     const ANSWER: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
   <Name>lanlab</Name><Prefix>a b/</Prefix><KeyCount>3</KeyCount><MaxKeys>2</MaxKeys>

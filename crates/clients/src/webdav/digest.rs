@@ -397,7 +397,7 @@ mod tests {
         digest.authorization("GET", "/").unwrap();
         assert!(!digest.renew(&challenges(["Digest realm=r, nonce=new"].into_iter())));
         assert!(digest.renew(&other) && !digest.renew(&fresh[..0]));
-        // The body would have to be known before its header.
+        // `auth-int` hashes the body, which is not known when its header is sent.
         assert!(Digest::of(&found, &who("u", "p"), "own").is_none());
         assert_eq!(challenges(["", ", ,"].into_iter()), []);
     }

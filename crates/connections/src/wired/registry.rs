@@ -97,7 +97,6 @@ mod tests {
         let other = WiredPlan { profile: DOS, ..plan("a") };
         let refused = registry.node_of(&other, |_| panic!("both would answer")).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::AddrInUse);
-        // The first one still is what its programs share.
         assert!(Arc::ptr_eq(&first, &registry.node_of(&plan("a"), begin).unwrap()));
         drop(first);
         registry.node_of(&other, begin).unwrap();

@@ -124,8 +124,8 @@ impl Adapter {
 mod tests {
     use super::*;
 
-    /// A host that always has a frame, a bucket that lets them through at the steered rate, and a medium
-    /// that takes a part of the link's rate: gives the longest queue and the share of time it was empty.
+    /// Longest queue, and share of time with an empty queue, for a host that always has a frame, a bucket at
+    /// the steered rate, and a medium that takes part of the link's rate.
     fn saturate(shared: bool, share: f64) -> (u64, f64) {
         const RATE_BPS: f64 = 10e6;
         const FRAME_NS: f64 = 1538.0 * 8.0 / RATE_BPS * 1e9;

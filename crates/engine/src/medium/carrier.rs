@@ -292,8 +292,8 @@ mod tests {
         assert!(carrier.take(from, read).unwrap());
     }
 
-    /// Run until nothing more happens, by a clock that is always `late_ns` late: who got which length
-    /// when, by that clock.
+    /// Run until nothing is left to do, with a clock that is always `late_ns` late. Returns who received
+    /// which length, and when.
     fn run(carrier: &mut Carrier, late_ns: u64) -> Vec<(Port, usize, u64)> {
         let mut got = Vec::new();
         while let Some(next) = carrier.next() {
@@ -329,7 +329,7 @@ mod tests {
         assert_eq!(got.len(), 100);
         // 99 frames and gaps of 1538 bytes, the last frame and the cable; late once, not 100 times.
         let exact_ns = 99 * 1_230_400 + 1_220_800 + 500;
-        // What falls due together is done together: the end of a frame and its arrival.
+        // Simultaneous events are handled together: the end of a frame and its arrival.
         assert!(got[99].2.abs_diff(exact_ns + 70_000) <= 500, "{}", got[99].2);
         let lateness = carrier.read().lateness;
         assert_eq!((lateness.deliveries, lateness.late_deliveries), (100, 0));
@@ -351,7 +351,7 @@ mod tests {
         let counts = carrier.read();
         let port = counts.ports[0];
         assert_eq!((port.frames, port.unknown_destination_frames), (5, 2));
-        // With check sequences.
+        // Lengths include check sequences.
         assert_eq!(port.bytes, 100 + 101 + 102 + 103 + 104 + 5 * 4);
         assert_eq!((port.offered_copies, port.delivered_copies), (4, 4));
     }

@@ -224,13 +224,13 @@ mod tests {
         assert_eq!(recorder.counts(), (1, 0));
         assert!(recorder.end().is_err());
         assert_eq!(recorder.counts(), (0, 1));
-        // Frames that come later are left out.
+        // Later frames are dropped.
         recorder.record(os::monotonic(), &[7; 60]);
         recorder.tick(os::monotonic().plus_nanos(HAND_ON_NS));
         assert_eq!(recorder.counts(), (0, 2));
     }
 
-    /// Takes nothing until the other end of the channel is dropped.
+    /// A writer that blocks until the other end of the channel is dropped.
     struct SlowDisk(Receiver<()>, SmallDisk);
 
     impl Write for SlowDisk {

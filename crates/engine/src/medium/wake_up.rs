@@ -92,7 +92,7 @@ mod tests {
         let mut wake_up = WakeUp::new(false);
         let (mut late_ns, mut in_time) = (0, 0);
         for round in 0..40_000 {
-            // Evenly from 20 to 60 µs, in no order.
+            // Uniform from 20 to 60 µs, in no order.
             late_ns = (late_ns + 24_691) % 40_009;
             if round >= 20_000 {
                 in_time += u32::from(20_000 + late_ns <= wake_up.lead_ns);

@@ -226,7 +226,7 @@ mod tests {
     fn values_at_the_bounds_are_simulated() {
         let hours = |duration_ns, warmup_ns| MediumLoad { duration_ns, warmup_ns, ..asked() };
         let second_ns = 1_000_000_000;
-        // 20,000 s in all, with a load of twice the rate half of that.
+        // 20,000 s in total; half of that at twice the link's rate.
         assert!(compute(hours(20_000 * second_ns, 0)).is_ok());
         assert!(compute(hours(10_000 * second_ns, 10_000 * second_ns)).is_ok());
         assert!(compute(hours(10_000 * second_ns, 10_001 * second_ns)).is_err());
@@ -236,7 +236,7 @@ mod tests {
         let message = "`duration_ns`: found 10001 s of virtual time; allowed: 10000.000000 s with this \
                        rate, load and number of stations";
         assert_eq!(compute(twice(10_001)).err().unwrap().message, message);
-        // A file of 10 Gbit: of a bus in 1000 s, of five cables in 200 s.
+        // A file of 10 Gbit: 1000 s of a bus, 200 s of five cables.
         let recorded = |topology, seconds| {
             let pcap = Some("frames.pcap".to_owned());
             let request = MediumLoad { topology, pcap, ..hours(seconds * second_ns, 0) };
@@ -250,7 +250,8 @@ mod tests {
 
     #[test]
     fn memory_covers_queued_and_travelling_frames() {
-        // 25 bits are under way: less than a frame, and two more; 64 in the adapter, one in the switch.
+        // In flight are 25 bits (less than a frame) and two more frames; 64 are in the adapter, one is in the
+        // switch.
         assert_eq!(memory_bytes(&asked()), 5 * (64 + 2 + 1) * 128 + 1_048_576);
         let fast = MediumLoad {
             rate_bps: 1_000_000_000,
@@ -297,8 +298,8 @@ mod tests {
         let octets = std::fs::read(&path).expect("a file");
         std::fs::remove_file(&path).expect("it can be removed");
         let Ok(Outcome::MediumLoaded(found)) = outcome else { panic!("no result") };
-        // 532 bytes each with preamble and gap: 425.6 µs. The first ends after 416 µs and is 2.5 µs
-        // under way, so that 2349 arrive within a second each way.
+        // 532 bytes each with preamble and gap: 425.6 µs. The first ends after 416 µs and propagates for 2.5
+        // µs, so 2349 arrive in a second each way.
         assert_eq!((found.measured_ns, found.delivered_frames), (1_000_000_000, 2 * 2_349));
         assert_eq!((found.collisions, found.lost_adapter_queue_frames), (0, 0));
         // A header of 24 octets, and 16 before each frame without its check sequence.

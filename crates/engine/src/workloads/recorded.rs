@@ -67,7 +67,7 @@ mod tests {
             sink.record(at, &[7; 60]);
         }
         assert_eq!(sink.counts(), (3, 0));
-        // They have waited long enough, and a thread writes them.
+        // The queue is old enough for a thread to write it.
         sink.tick(at);
         let until = lanlab_os::monotonic().plus_nanos(20_000_000_000);
         while length() < 24 + 3 * (16 + 60) && lanlab_os::monotonic() < until {
@@ -84,12 +84,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
         let (first, second) = (path("first.pcap"), path("second.pcap"));
-        // No test opens links of these numbers.
         let place = RawLinkPlace::Descriptor(1_000_001);
         assert!(!wired::is_recorded(&place));
         assert_eq!(begin(&recorded(1_000_001, &first)), Ok(place.clone()));
         assert!(wired::is_recorded(&place));
-        // The second request of an engine names the same file again.
+        // An engine's second request names the same file again.
         assert_eq!(begin(&recorded(1_000_001, &first)), Ok(place));
         assert!(begin(&recorded(1_000_002, &first)).is_err(), "the file is there");
         assert_eq!(begin_any(Some(&recorded(1_000_003, &second))), Ok(()));

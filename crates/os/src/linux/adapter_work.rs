@@ -128,7 +128,7 @@ fn checksum(octets: &[u8]) -> [u8; 2] {
 mod tests {
     use super::*;
 
-    /// A header of the kernel: a checksum from 34 on, at TCP's place, and segments of this size.
+    /// A kernel header: checksum from byte 34 on, at TCP's place, and segments of this size.
     fn header(kind: u8, size: u16) -> [u8; HEADER_BYTES] {
         let mut header = [NEEDS_CHECKSUM, kind, 54, 0, 0, 0, 0, 0, 0, 0];
         header[4..6].copy_from_slice(&size.to_ne_bytes());
@@ -137,7 +137,7 @@ mod tests {
         header
     }
 
-    /// A segment over IPv4 with as much data, whose TCP checksum is left to the adapter.
+    /// An IPv4 segment with this much data, whose TCP checksum is left to the adapter.
     fn frame(data: usize) -> Vec<u8> {
         let mut frame = vec![2; 12];
         frame.extend([8, 0, 0x45, 0, 0, 0, 0, 9, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn invalid_tcp_segments_are_not_split_and_nothing_panics() {
-        // UDP_L4 of the kernel.
+        // The kernel's UDP_L4.
         assert!(!Undone::parse(header(5, 1_000)).is_long());
         let undone = Undone::parse(header(TCP_IPV4, 7));
         let whole = frame(50);

@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn the_highest_speed_of_a_mask_is_found() {
-        // As a gigabit adapter has it: all of twisted pair up to 1000, and what is no speed.
+        // A gigabit adapter: all twisted-pair modes up to 1000, and modes without a speed.
         assert_eq!(highest_mbps(&[0x62ff, 0, 0, 0]), Some(1_000));
         assert_eq!(highest_mbps(&[0x20ef, 0x8000, 0, 0]), Some(2_500));
         assert_eq!(highest_mbps(&[1 << 6]), None);

@@ -200,7 +200,7 @@ mod tests {
             let files = Files::new(root.path(), false).unwrap();
             let program = [NFS, MOUNT, (NFS.0, 4)][program as usize];
             let mut writer = rpc::begin_call(5, program, procedure, &[]);
-            // Behind a handle that is good, more of it is reached.
+            // A valid handle lets the parser reach further fields.
             files.write_handle(ROOT, &mut writer);
             writer.fixed(&arguments);
             let record = rpc::finish(writer, 0);

@@ -267,7 +267,7 @@ mod tests {
     use super::super::handles::ROOT;
     use super::*;
 
-    /// Names of a page after a number, and the last number.
+    /// Names of a page after a number, and the number of its last entry.
     fn page(files: &Files, after: u64) -> (Vec<String>, u64) {
         let (mut asked, mut answer) = (Writer::default(), Writer::default());
         files.write_handle(ROOT, &mut asked);

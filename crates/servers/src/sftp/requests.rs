@@ -305,7 +305,7 @@ fn say(number: u32, refusal: &Refusal) -> Message {
 mod tests {
     use super::*;
 
-    /// What is said to a request about a file of 7 octets: a status, or the kind of the answer.
+    /// The reply to a request about a file of 7 bytes: its status, or its kind.
     fn said(requests: &mut Requests, request: Message) -> u32 {
         let reply = requests.answer(&request.finish()[4..]).unwrap();
         let mut fields = Fields(&reply[4..]);
@@ -325,7 +325,7 @@ mod tests {
         let opened = of(kind::OPEN).string("x").u32(flag::WRITE).u32(0);
         assert_eq!(said(&mut requests, opened), 1000 + u32::from(kind::HANDLE));
         let handle = 0_u32.to_be_bytes();
-        // Size and owner; size and what later versions know: nothing is done of either.
+        // Size and owner; size and attributes of later versions: neither request changes anything.
         for (flags, rest) in [(0x3, [0, 0]), (0x8000_0001, [0, 0]), (0x8000_0001, [1, 0])] {
             let add = |message: Message| message.u32(flags).u64(0).u32(rest[0]).u32(rest[1]);
             for set in [add(of(kind::SETSTAT).string("x")), add(of(kind::FSETSTAT).string(handle))]

@@ -202,7 +202,7 @@ mod tests {
         let deep = path(&"/d".repeat(MAX_DEPTH + 1));
         assert_eq!(files.create_dir(&deep).await.err(), Some(FsError::PathTooLong));
         assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 1);
-        // The link itself can be removed, as a part of its directory.
+        // The link itself can be removed, as an entry of its directory.
         files.remove_file(&path("/link")).await.unwrap();
         assert!(outside.path().join("secret").exists() && !root.path().join("link").exists());
     }

@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(give(&mut read, 104, 10, &[9, 9, 9]), Progress::Nothing);
         assert_eq!(give(&mut read, 107, 10, &[7, 8, 9]), Progress::Again);
         assert_eq!(asked(&mut read), (100, 4));
-        // Before the read, behind it, and of the gap.
+        // Before the read, behind it, and filling the gap.
         assert_eq!(give(&mut read, 99, 10, &[1]), Progress::Nothing);
         assert_eq!(give(&mut read, 108, 10, &[1; 3]), Progress::Nothing);
         assert_eq!(give(&mut read, 102, 4, &[2, 3, 0]), Progress::Again);
@@ -283,7 +283,7 @@ mod tests {
         let mut read = reading(50, 100);
         assert_eq!(give(&mut read, 50, 0, &[]), Progress::Whole);
         assert!(whole(&read).is_empty());
-        // It has become shorter meanwhile.
+        // The file has become shorter.
         let mut read = reading(0, 8);
         assert_eq!(give(&mut read, 0, 8, &[1, 2]), Progress::More);
         assert_eq!(give(&mut read, 2, 0, &[]), Progress::Whole);

@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn a_late_packet_is_ignored() {
         let mut parts = Parts::default();
-        // One comes twice, and is carried out once the next write has begun.
+        // A duplicate is ignored once the next write has begun.
         assert!(parts.take((0, 5), true) && parts.take((0, 5), false));
         assert_eq!(answer(&mut parts, 5, Some(2)), Some(Ok(2)));
         assert!(parts.take((0, 6), false));

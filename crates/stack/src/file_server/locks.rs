@@ -176,7 +176,6 @@ mod tests {
             }
             for (at, one) in locks.0.iter().enumerate() {
                 for other in &locks.0[at + 1..] {
-                    // The later one is of the same owner here.
                     let together = other.shared;
                     prop_assert!(together || !one.overlaps(other.offset, other.len));
                 }

@@ -131,7 +131,7 @@ mod tests {
         assert!(of(1).goes_with(of(1)) && !of(1).goes_with(of(2)));
         assert!(!of(1).goes_with(mode(4, 2)) && !mode(4, 2).goes_with(of(1)));
         assert!(!mode(0, 2).goes_with(mode(0, 2)));
-        // Who only reads keeps to what it lets others do.
+        // A reader is bound by the sharing that it allows.
         let reader = mode(0, 0).compatible(1, "A.DAT", false);
         assert!(reader.goes_with(reader) && reader.goes_with(of(1)) && !of(1).goes_with(reader));
     }

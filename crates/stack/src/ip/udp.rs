@@ -93,7 +93,7 @@ impl Socket {
 mod tests {
     use super::*;
 
-    /// Each datagram of 372 octets takes 500 of a buffer.
+    /// Each datagram of 372 bytes uses 500 bytes of a buffer.
     const BYTES: usize = 500 - OVERHEAD_BYTES;
 
     #[test]
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(socket.take(&mut into), Some(Datagram { from, drops: 0 }));
         assert_eq!(into, [1; BYTES]);
         assert_eq!([BYTES + 1, BYTES].map(|len| socket.keep(from, &vec![2; len])), [false, true]);
-        // Without any other, one that is longer than the whole buffer fits.
+        // An empty buffer accepts a datagram larger than itself.
         while socket.take(&mut into).is_some() {}
         assert!(socket.keep(from, &[3; 2_000]) && !socket.keep(from, &[]));
     }

@@ -57,7 +57,7 @@ impl<C, I> Common<C, I> {
 mod tests {
     use super::*;
 
-    /// Memory of a message that the program has taken is that of a later one; of 64 messages at most.
+    /// Buffers of taken messages are reused, at most 64 of them.
     #[test]
     fn message_buffers_are_reused() {
         let mut common = Common::<(), ()>::new(());

@@ -71,7 +71,7 @@ mod tests {
 
     use super::*;
 
-    /// The driver's buffer is exchanged for the frame; 32 of them are kept.
+    /// The driver's buffer is exchanged for the frame; at most 32 are kept.
     #[test]
     fn frame_buffers_are_reused() {
         let mut output = Output::default();

@@ -119,7 +119,7 @@ mod tests {
         assert!(segment.learn(one, 7) && segment.learn(one, 7) && !segment.learn(one, 8));
         assert!(segment.learn(other, 8));
         assert_eq!([one, other].map(|framing| segment.network(framing)), [Some(7), Some(8)]);
-        // One that is given is that of every framing.
+        // A configured network number applies to every framing.
         let mut given = Segment::new(None, Some(7), Instant::ZERO);
         assert!(given.learn(one, 7) && !given.learn(other, 8));
     }
@@ -141,7 +141,7 @@ mod tests {
             assert_eq!(asked_in(true), only.map_or(framing::ALL.to_vec(), |only| vec![only]));
             assert_eq!(asked_in(false), [segment.framing()]);
         }
-        // Another framing is that of the segment once more is heard in it.
+        // The segment's framing changes once another one is more frequent.
         let mut segment = Segment::new(None, Some(7), ms(0));
         while let Some(at) = segment.poll_timeout() {
             segment.is_to_ask(at);

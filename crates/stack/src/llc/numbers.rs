@@ -132,13 +132,13 @@ mod tests {
         assert_eq!((queue.on_their_way(), queue.len()), (2, 5));
         assert_eq!(queue.acknowledge(1), Acknowledged::Frames(1));
         assert_eq!(queue.acknowledge(0), Acknowledged::Late);
-        // What was sent before the numbers were gone back to may come as acknowledged still.
+        // Frames sent before going back may still be acknowledged.
         assert!(queue.go_back());
         assert_eq!(queue.acknowledge(2), Acknowledged::Frames(1));
         assert_eq!((queue.on_their_way(), queue.waiting()), (0, 3));
     }
 
-    /// Three frames are on their way, and two wait, after this many were acknowledged.
+    /// At this point, three frames are in flight and two wait.
     fn queue_after(count: u32) -> SendQueue {
         let mut queue = SendQueue::default();
         assert!(queue.is_fresh());

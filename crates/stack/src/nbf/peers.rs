@@ -93,7 +93,7 @@ mod tests {
         let macs = [1, 2, 3].map(|last| Mac([2, 0, 0, 0, 0, last]));
         let mut peers = Peers::default();
         for mac in macs {
-            // UA, for what calls, and an answer to each of two polls.
+            // UA for the caller, and an answer to each of two polls.
             let link = &mut peers.get(mac, &WINDOWS_NT.link).unwrap().link;
             link.accept(now, true);
             for _ in 0..2 {

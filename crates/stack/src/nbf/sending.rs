@@ -195,7 +195,7 @@ mod tests {
         sending.handle_receive_outstanding(3);
         let part = sending.next_part(HABITS, &mut correlators).unwrap();
         assert_eq!((part.data, part.data2), (&b"not begun"[..], 0));
-        // One without octets has begun, too, once it was sent.
+        // An empty message also begins when it is sent.
         let mut sending = Sending::new(false);
         sending.push(b"");
         assert!(sending.next_part(HABITS, &mut correlators).is_some());
@@ -204,7 +204,7 @@ mod tests {
         sending.handle_receive_outstanding(0);
         let part = sending.next_part(HABITS, &mut correlators).unwrap();
         assert_eq!((part.data, part.data2), (&b""[..], value::RESYNCHRONIZE));
-        // What waits behind it is not held back by what was said before it began.
+        // An earlier "not ready" does not hold back the next message.
         let mut sending = Sending::new(true);
         sending.push(&[1; 150]);
         sending.handle_no_receive();

@@ -345,7 +345,7 @@ mod tests {
         }
     }
 
-    /// Whether the acknowledgement of a message waits for data to go with, as both ends have agreed.
+    /// Whether the acknowledgement of a message waits for data, as both ends have agreed.
     fn is_held(piggybacks: bool, data1: u8) -> bool {
         const { assert!(WINDOWS_NT.piggyback_wait_ns.value > 0) };
         let now = Instant::from_nanos(0);
@@ -359,7 +359,7 @@ mod tests {
         };
         let step = session.handle_frame(now, &WINDOWS_NT, &header, b"message");
         assert_eq!(step, Step::Message { is_room: false });
-        // Held, or said at once by a frame of its own.
+        // Delayed, or sent at once in its own frame.
         assert_eq!(session.receiving.held.is_some(), !session.has_frame());
         session.receiving.held.is_some()
     }

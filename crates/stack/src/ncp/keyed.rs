@@ -62,7 +62,7 @@ pub fn proof(user: u32, password: &str, key: [u8; KEY_LEN]) -> [u8; KEY_LEN] {
 mod tests {
     use super::*;
 
-    /// Made by the C of FreeBSD 6's netncp, on 27 November 2026.
+    /// Computed by the C code of FreeBSD 6's netncp, on 27 November 2026.
     #[test]
     fn password_proofs_match_another_implementation() {
         let (one, other) =

@@ -234,7 +234,7 @@ mod tests {
         let whole = Acknowledged { is_valid: true, is_ahead: false, is_new: true, messages: 1 };
         assert_eq!(acknowledged, whole);
         assert_eq!(parts(&mut sending), [(2, 0, 100, false), (3, 100, 1, true)]);
-        // Numbers that were acknowledged long ago.
+        // These numbers were acknowledged long ago.
         for number in [0, 0xfff0] {
             assert_eq!(sending.acknowledge(number, 99), Acknowledged::default(), "{number}");
         }
@@ -273,7 +273,7 @@ mod tests {
         };
         assert!(fits(&[65_535, 32_769]) && !fits(&[65_535, 32_770]));
         assert!(fits(&[0, 0, 0, 0]) && !fits(&[0, 0, 0, 0, 0]));
-        // What is acknowledged makes room.
+        // An acknowledgement makes room.
         let mut sending = Sending::new(0, 99, 60_000);
         assert_eq!(sending.offer(&vec![0; 60_000]), Ok(()));
         assert_eq!(sending.offer(&vec![0; 60_000]), Err(NotSent::Full));
@@ -297,13 +297,13 @@ mod tests {
         }
         assert_eq!(blocking, [&[false; 15][..], &[true]].concat());
         assert_eq!((sending.next(), sending.sent(), sending.window_end()), (21, 21, 200));
-        // With two acknowledged, two more; then the last two do not block.
+        // Two acknowledgements allow two more packets.
         assert!(sending.acknowledge(7, 200).is_new);
         assert_eq!(numbers(&mut sending), [21, 22]);
         assert!(sending.acknowledge(9, 200).is_new);
         let last = [0; 2].map(|_| sending.next_part().map(|part| (part.number, part.is_blocking)));
         assert_eq!(last, [Some((23, false)), Some((24, false))]);
-        // All of it again, in doubt one packet alone, until one is acknowledged for the first time.
+        // In doubt, one packet is resent; the rest follows after a new acknowledgement.
         sending.doubt();
         let again = sending.next_part().map(|part| (part.number, part.is_again, part.is_blocking));
         assert_eq!((again, sending.next_part().is_none()), (Some((9, true, true)), true));
@@ -323,16 +323,16 @@ mod tests {
         sending.push(&[0; 50]);
         assert!(!sending.is_shut());
         assert_eq!(numbers(&mut sending), [0, 1]);
-        // The window closes over what is on its way, and then over what is not.
+        // The window closes over packets in flight, then over unsent ones.
         assert!(sending.acknowledge(1, 0).is_new && sending.is_shut());
         assert_eq!(numbers(&mut sending), [] as [u16; 0]);
         assert!(!sending.acknowledge(1, 0).is_new && sending.is_shut());
         assert!(!sending.acknowledge(1, 3).is_new && !sending.is_shut());
         assert_eq!(numbers(&mut sending), [1, 2, 3]);
-        // One that stays open has nothing sent again.
+        // An open window causes no resends.
         sending.acknowledge(2, 4);
         assert_eq!(numbers(&mut sending), [4]);
-        // The first alone is repeated, and what was to be sent next goes on.
+        // Only the first packet is repeated; sending then continues with the next one.
         sending.repeat_first();
         assert_eq!(numbers(&mut sending), [2]);
         sending.repeat_first();
@@ -362,7 +362,7 @@ mod tests {
     #[test]
     fn acknowledging_unsent_packets_acknowledges_only_sent_ones() {
         let mut sending = Sending::new(0xfffe, 0xffff, 10);
-        // Nothing is sent yet: the window is heard all the same.
+        // The window update counts even if nothing has been sent.
         let early = Acknowledged { is_valid: true, is_ahead: true, ..Default::default() };
         assert_eq!(sending.acknowledge(0xffff, 1), early);
         sending.push(&[0; 50]);

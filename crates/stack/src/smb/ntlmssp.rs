@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(hex::encode(&message[64..104]), format!("{lm}{nt}"));
     }
 
-    /// [MS-NLMP] 2.2.1.1 and 2.2.1.3: flags of a client, and six fields by length, length again and offset.
+    /// [MS-NLMP] 2.2.1.1 and 2.2.1.3: client flags, and six fields with length, maximum length and offset.
     #[test]
     fn messages_are_laid_out_as_in_the_specification() {
         let flags = "15828820";
@@ -164,7 +164,7 @@ mod tests {
         }
         assert_eq!(&message[..12], b"NTLMSSP\0\x03\0\0\0");
         assert_eq!(message[12..60], fields);
-        // Of the client's bits those that the server has.
+        // Of the client's flags, those that the server has too.
         assert_eq!(hex::encode(&message[60..64]), "11828820");
         let names = [&utf16("Domain")[..], &utf16("User"), &utf16("LANLAB")].concat();
         assert_eq!(message[64 + 24 + nt..], names);
@@ -174,7 +174,7 @@ mod tests {
         text.encode_utf16().flat_map(u16::to_le_bytes).collect()
     }
 
-    /// [MS-NLMP] 3.1.5.1.2: the server's time goes into the response, and the LM response is zeros then.
+    /// [MS-NLMP] 3.1.5.1.2: the response contains the server's time, so the LM response is zeros.
     #[test]
     fn the_server_time_has_priority_over_the_client_time() {
         let base = hex::decode(CHALLENGE).unwrap();
@@ -194,10 +194,10 @@ mod tests {
             octets.extend_from_slice(names);
             let challenge = Challenge::parse(&octets).unwrap();
             let (message, _) = authenticate(&challenge, &user(), [0xaa; 8], 77);
-            // The blob begins behind 24 octets of the LM response and 16 of the proof, its time 8 octets later.
+            // The blob begins after 24 bytes of LM response and 16 of proof; its time is 8 bytes later.
             assert_eq!(message[64 + 24 + 16 + 8..][..8], *expected, "{names:?}");
             assert_eq!(message[64..88] == [0; 24], is_timed, "{names:?}");
-            // No names at all are an empty list.
+            // Without names, the list is empty.
             let listed = if names.is_empty() { &[0; 4] } else { names };
             assert!(message[64 + 24 + 16 + 28..].starts_with(listed), "{names:?}");
         }

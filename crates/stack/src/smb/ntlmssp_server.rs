@@ -151,11 +151,11 @@ mod tests {
         }
     }
 
-    /// [MS-NLMP] 2.2.1.2: the name at 48, the challenge, and the names of domain, computer and its DNS behind it.
+    /// [MS-NLMP] 2.2.1.2: the name at 48, the challenge, then domain, computer and DNS name.
     #[test]
     fn a_challenge_is_laid_out_as_in_the_specification() {
         let names = "0200020047000100040053005600030004007300760000000000";
-        // NTLM 0x200, the name is a server's 0x20000, with names 0x800000; of the client's what is kept.
+        // NTLM 0x200, server name 0x20000, with names 0x800000; and the accepted client flags.
         for (asked, flags, target) in [
             (0, "02028200", "5356"),
             (0x0000_0001, "01028200", "53005600"),
@@ -174,7 +174,7 @@ mod tests {
         }
     }
 
-    /// Clients before Windows 2000 end their message with its fields, and say no flags.
+    /// Messages of clients before Windows 2000 end with these fields and have no flags.
     #[test]
     fn a_message_without_flags_uses_the_code_page_and_no_nonce() {
         let mut message = SIGNATURE.to_vec();
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!((found.lm, found.user, found.is_unicode), (&b"lm"[..], &b"ME"[..], false));
         assert_eq!(found.nonce(), None);
         assert_eq!(Message::parse(&message[..51]), None);
-        // With extended session security the LM response begins with the nonce.
+        // With extended session security, the LM response begins with the nonce.
         let mut message = ntlmssp::negotiate();
         message[8] = 3;
         message.resize(96, 9);

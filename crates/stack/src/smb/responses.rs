@@ -242,10 +242,11 @@ mod tests {
         assert_eq!(key, Some(responses.session_key));
         assert!(is_lm(WHO, CodePage::Cp437, CHALLENGE, &responses.lm));
         assert_eq!(nt_key(("User", "Domain", "other"), CHALLENGE, None, &responses.nt), None);
-        // The blob is in the specification but for the names, here that of the domain alone ([MS-NLMP] 2.2.2.7).
+        // The specification has this blob, but with other names; here it is the domain alone ([MS-NLMP]
+        // 2.2.2.7).
         let blob = "01010000000000000000000000000000aaaaaaaaaaaaaaaa0000000002000c0044006f006d00610069006e000000000000000000";
         assert_eq!(hex::encode(&responses.nt[16..]), blob);
-        // A proof of nothing proves nothing, even a right one.
+        // A proof without a blob proves nothing, even a correct one.
         let key = version2_key("User", "Domain", "Password");
         assert_eq!(nt_key(WHO, CHALLENGE, None, &hmac(&key, &[&CHALLENGE])), None);
     }
@@ -253,7 +254,7 @@ mod tests {
     #[test]
     fn secrets_are_compared_byte_by_byte() {
         assert!(same(b"", b"") && same(b"ab", b"ab"));
-        // Two differences do not make up for each other.
+        // Two differences must not cancel out.
         for other in [&b"a"[..], b"abc", b"aa", b"bb", b"ba", b""] {
             assert!(!same(b"ab", other), "{other:?}");
         }

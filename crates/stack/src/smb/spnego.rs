@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn tokens_match_captured_ones() {
-        // What Samba 4.17 sends, without its hint.
+        // Sent by Samba 4.17, without its hint.
         let expected = "601c06062b0601050502a0123010a00e300c060a2b06010401823702020a";
         assert_eq!(hex::encode(offer()), expected);
         assert_eq!(hex::encode(completed()), "a1073005a0030a0100");

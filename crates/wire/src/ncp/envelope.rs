@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn connection_number_bytes_are_separate() {
-        // Written by the field offsets in Wireshark's packet-ncp.c.
+        // Field offsets as in Wireshark's packet-ncp.c.
         let octets = [0x33, 0x33, 7, 0x34, 5, 0x12, 0x9c, 0x10, 1, 2];
         let (reply, data) = Reply::parse(&octets).unwrap();
         assert_eq!((reply.envelope.connection, reply.envelope.task), (0x1234, 5));

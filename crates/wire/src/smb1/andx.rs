@@ -207,7 +207,7 @@ mod tests {
     use super::super::header::Header;
     use super::*;
 
-    /// A message of `LOGOFF_ANDX` blocks, each of which leads to the offset given for it.
+    /// A message of `LOGOFF_ANDX` blocks, each pointing to the given offset.
     fn chained(offsets: &[u16]) -> Vec<u8> {
         let mut message = Header::request(command::LOGOFF_ANDX, 0, 0).emit().to_vec();
         for offset in offsets {

@@ -86,8 +86,8 @@ mod tests {
         (sum % 0xffff) as u16
     }
 
-    /// Sums of a separate program (Python 3.11), which subtracts 65,535 from larger sums, and
-    /// rotates the digits of `format(sum, "016b")`.
+    /// Sums computed by a separate program (Python 3.11), which subtracts 65,535 from larger sums and rotates
+    /// the digits of `format(sum, "016b")`.
     #[test]
     fn checksums_match_another_program() {
         let vectors: [(&str, u16); 5] = [

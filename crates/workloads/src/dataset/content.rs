@@ -116,9 +116,9 @@ mod tests {
         assert_eq!(octets, whole(Content::new(1, 0, 0.0), 16));
         assert_ne!(octets, whole(Content::new(2, 0, 0.0), 16));
         assert_ne!(octets, whole(Content::new(1, 1, 0.0), 16));
-        // `SplitMix64` with seed 0, of its authors' test vector.
+        // From the test vector of `SplitMix64`'s authors, with seed 0.
         assert_eq!(mix(STEP), 0xe220_a839_7b1d_cdaf);
-        // By another program that follows the description.
+        // Computed by a separate program that follows the description.
         let octets: Vec<String> =
             whole(Content::new(5, 3, 0.0), 16).iter().map(|octet| format!("{octet:02x}")).collect();
         assert_eq!(octets.concat(), "d1b3a96590f6bab275b7941d2e396a15");
@@ -136,7 +136,7 @@ mod tests {
         let places = [3064, 3072, 4088, 4096, 7160, 7168, 8184, 8192, 11_256, 11_264, 12_280];
         let zeros = [false, true, true, false, false, true, true, false, false, true, true];
         assert_eq!(are_zeros(quarter, &places), zeros);
-        // 410 bytes of a tenth, from 3686 on.
+        // A tenth is 410 bytes: from 3686 on.
         let tenth = whole(Content::new(7, 3, 0.1), 4096);
         assert!(tenth[3685] != 0 && tenth[3686..] == [0; 410]);
         assert_eq!(are_zeros(Content::new(7, 3, 1.0), &[0, 4088, 4096]), [true; 3]);
@@ -162,7 +162,7 @@ mod tests {
         let octets = whole(Content::new(7, 3, 0.0), 1 << 20);
         let words: BTreeSet<&[u8]> = octets.chunks(8).collect();
         assert_eq!(words.len(), octets.len() / 8);
-        // And all values are as frequent: nothing for Huffman's code.
+        // All values are equally frequent, so Huffman's code gains nothing.
         let mut counts = [0_u32; 256];
         for octet in &octets {
             counts[usize::from(*octet)] += 1;

@@ -135,7 +135,7 @@ mod tests {
         let groups = vec![group(4, 1_000, 5_000, None), group(5, 1, 100, None)];
         let found = sizes(&spec(groups)).unwrap();
         assert_eq!(found, [4_156, 2_375, 2_890, 1_482, 1, 3, 1, 12, 50]);
-        // In proportion; of three bytes that are lost by rounding each of the first has one.
+        // Proportional; rounding loses three bytes, which the first three files get.
         let groups = vec![group(4, 1_000, 5_000, None), group(5, 1, 100, Some(1_001))];
         assert_eq!(sizes(&spec(groups)).unwrap()[4..], [15, 45, 15, 179, 747]);
     }

@@ -151,13 +151,13 @@ mod tests {
         for number in [0, 1, 3, 5, 4, 6, 7] {
             meter.record(&mut flow, number, 1000 * number, 1000 * number + 100);
         }
-        // 0-1 and 6-7.
+        // The pairs 0-1 and 6-7.
         assert_eq!(DelayVariationMeter::merge([&meter].into_iter()).unwrap().samples, 2);
     }
 
     #[test]
     fn flows_pool_samples_and_keep_the_largest_smoothed_variation() {
-        // Delays in ns; the flows of the first meter arrive by turns.
+        // Delays in ns; flows of the first meter alternate.
         let flows = [[0, 1600, 1600], [0, 160, 0], [500, 500, 820]];
         let mut meters = [DelayVariationMeter::new(), DelayVariationMeter::new()];
         let mut last = flows.map(|_| LastDelay::default());

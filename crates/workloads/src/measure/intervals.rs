@@ -150,7 +150,7 @@ mod tests {
         assert!(intervals.lost_messages.is_empty());
     }
 
-    /// Lost messages by bin, of 10 ns each.
+    /// Lost messages per bin of 10 ns.
     fn lost(from_ns: u64, to_ns: u64, messages: u64) -> Vec<i64> {
         let mut meter = IntervalMeter::new(10);
         meter.record_lost(from_ns, to_ns, messages);
@@ -168,7 +168,7 @@ mod tests {
     fn a_gap_over_several_bins_is_spread_over_its_time() {
         // Due at 7, 14, 21 and 28.
         assert_eq!(lost(0, 35, 4), [1, 1, 2, 0]);
-        // Due at 10, 20 and 30: a bin begins with its first moment.
+        // Due at 10, 20 and 30: a bin includes its start.
         assert_eq!(lost(0, 40, 3), [0, 1, 1, 1, 0]);
         // One is due in the middle.
         assert_eq!(lost(5, 45, 1), [0, 0, 1, 0, 0]);

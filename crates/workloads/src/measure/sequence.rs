@@ -138,7 +138,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a set that never forgets.
+        /// Compared with a set that never forgets.
         #[test]
         fn the_window_agrees_with_a_set(steps in prop::collection::vec((0_u64..200, any::<bool>()), 1..300)) {
             let (mut window, mut set, mut newest) = (SequenceWindow::new(), BTreeSet::new(), 0_u64);

@@ -146,29 +146,29 @@ mod tests {
         assert!(other.len() == 1 && other[0].likely.contains("macOS"), "{other:?}");
     }
 
-    /// As libunftp's own listener has it: 44 ms for every small file.
+    /// As measured with libunftp's own listener: 44 ms for every small file.
     #[test]
     fn small_calls_that_all_wait_are_named() {
         let stalls = find_stalls("write", &meter(&[(44_000_000, 200)]), 200 * 6000, true);
         assert_eq!((stalls.len(), stalls[0].calls), (1, 200));
     }
 
-    /// 256 KiB take 22 ms at 100 Mbit/s; writes return at once or after the data of two.
+    /// 256 KiB take 22 ms at 100 Mbit/s; writes return at once, or after two blocks are sent.
     #[test]
     fn writes_that_fill_the_link_are_not_stalls() {
         let times = meter(&[(60_000, 120), (22_000_000, 60), (44_000_000, 100)]);
         assert!(find_stalls("write", &times, 280 << 18, true).is_empty());
-        // Blocks of which several are in flight wait for each other.
+        // Blocks in flight together wait for each other.
         assert!(find_stalls("write", &times, 280 << 18, false).is_empty());
     }
 
     #[test]
     fn slow_links_are_not_reported_as_timers() {
-        // 64 KiB at 12.5 Mbit/s each, and a broad spread around.
+        // 64 KiB at 12.5 Mbit/s each, widely spread.
         assert!(find_stalls("write", &meter(&[(42_000_000, 500)]), 500 << 16, false).is_empty());
         let spread: Vec<(i64, u64)> = (1..100).map(|ms| (ms * 1_000_000, 10)).collect();
         assert!(find_stalls("write", &meter(&spread), 990 << 10, false).is_empty());
-        // One that the scheduler held up.
+        // One call that the scheduler delayed.
         assert!(
             find_stalls("read", &meter(&[(100_000, 5000), (41_000_000, 2)]), 0, false).is_empty()
         );

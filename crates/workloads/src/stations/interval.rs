@@ -64,7 +64,7 @@ impl IntervalRule {
 mod tests {
     use super::*;
 
-    /// Looks until it is enough, with a mean of 1000 ns that varies by `spread` from look to look.
+    /// Samples until the interval is narrow enough, with a mean of 1000 ns that varies by `spread`.
     fn looks_needed(ratio: f64, spread: u64) -> u64 {
         let mut rule = IntervalRule::new(ratio);
         let (mut time_ns, mut state) = (0, 1_u64);
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_narrower_interval_needs_more_batches() {
-        // Deviation of an even spread of ±500 is 289 ns: of 1 %, (2.093 · 28.9 / 1)² looks.
+        // A uniform spread of ±500 has a deviation of 289 ns: 1 % needs (2.093 · 28.9 / 1)² samples.
         let (wide, narrow) = (looks_needed(0.04, 500), looks_needed(0.01, 500));
         assert!((80..900).contains(&wide), "{wide}");
         assert!((1_500..12_000).contains(&narrow), "{narrow}");

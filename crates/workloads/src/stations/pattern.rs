@@ -287,7 +287,7 @@ mod tests {
         assert_eq!(found(19, 8), Err(Wrong::Stale { found: 19 }));
         assert!(matches!(found(11, 8), Err(Wrong::Corrupt { .. })));
         assert!(matches!(found(21, 8), Err(Wrong::Corrupt { .. })));
-        // Shorter ones are too alike.
+        // Shorter sequences are too similar.
         assert!(matches!(found(19, 7), Err(Wrong::Corrupt { .. })));
     }
 

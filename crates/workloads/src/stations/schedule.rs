@@ -167,7 +167,7 @@ mod tests {
         };
         let found = turns(&mut Schedule::new(&spec, 0, 10), 100_000);
         let reads = found.iter().filter(|turn| !turn.is_write).count();
-        // Six standard deviations of a binomial of 100,000 and 0.7, and of 0.1.
+        // Six standard deviations of a binomial with n = 100,000, and p = 0.7 and 0.1.
         assert!((69_130..70_870).contains(&reads), "{reads}");
         for block in 0..10 {
             let count = found.iter().filter(|turn| turn.block == block).count();
@@ -177,7 +177,7 @@ mod tests {
         assert_ne!(found, turns(&mut Schedule::new(&spec, 1, 10), 100_000));
     }
 
-    /// By another program that follows the description of `SplitMix64`.
+    /// Computed by a separate program that follows the description of `SplitMix64`.
     #[test]
     fn station_schedules_never_change_between_versions() {
         let spec = StationsSpec {
@@ -241,7 +241,7 @@ mod tests {
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let squares = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>();
         let sd = (squares / gaps.len() as f64).sqrt();
-        // Of an exponential distribution mean and deviation are one; both to six of their errors.
+        // An exponential distribution has mean and deviation 1; both within six standard errors.
         assert!((mean - 1.0).abs() < 0.019 && (sd - 1.0).abs() < 0.027, "{mean} {sd}");
         // Memoryless: the share beyond one mean is 1/e.
         let beyond = gaps.iter().filter(|gap| **gap > 1.0).count() as f64 / gaps.len() as f64;

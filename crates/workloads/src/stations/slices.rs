@@ -130,7 +130,7 @@ mod tests {
         for number in 0..1000_u64 {
             slices.record(3 + 2 * (number % 4) as u32, number * 10_000_000, number + 1);
         }
-        // 10 s in at most 64 slices of a power of two: 2^28 ns are 0.27 s.
+        // 10 s in at most 64 slices, whose length is a power of two: 2^28 ns are 0.27 s.
         assert_eq!(slices.width(), 28);
         let expected = Cell {
             operations: 1000,

@@ -142,7 +142,7 @@ mod tests {
         counter.look(1_201, 2_000, at(12), &mut intervals);
         counter.look(1_501, 2_000, at(25), &mut intervals);
         counter.end();
-        // The FIN is no payload.
+        // The FIN is not payload.
         counter.look(2_002, 2_000, at(31), &mut intervals);
         let flow =
             AcknowledgedFlow { window_ns: 26_000_000, window_bytes: 1_500, total_bytes: 2_000 };

@@ -114,9 +114,9 @@ mod tests {
         assert!(seen.is_file(&path("d/FILE")) && !seen.may_hold(&path("d/BELOW")));
         assert_eq!(is(Listing::is_directory), [true, false, true, false, false]);
         assert_eq!(is(Listing::is_empty), [false, false, true, false, false]);
-        // A file may have come there meanwhile, but not where a directory is.
+        // A new file may be there, but not in place of a directory.
         assert_eq!(is(Listing::may_hold), [false, true, false, true, false]);
-        // What is not listed is taken for what the trial made.
+        // Without a listing, everything counts as made by the trial.
         let (dark, file) = (path("d/dark"), path("d/dark/file"));
         assert!(seen.is_directory(&dark) && !seen.is_empty(&dark));
         assert!(seen.may_hold(&file) && !seen.is_file(&file));

@@ -212,8 +212,8 @@ mod tests {
 
     use super::*;
 
-    /// Each thread that a system runs in turn holds a call of a connection: with as many threads as
-    /// calls, some connections are served a hundred times as often as others.
+    /// With as many threads as calls, a system that runs them in turn serves some connections a hundred times
+    /// as often as others.
     #[test]
     fn few_threads_read_files_of_many_connections() {
         let runtime = runtime().unwrap();

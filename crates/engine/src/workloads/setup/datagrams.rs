@@ -279,7 +279,7 @@ mod tests {
         let acceptor = thread::spawn(move || {
             thread::sleep(5 * TICK);
             let mut accepted = accepted(bound(port), HERE, &running());
-            // An answer that was lost is given again; that the peer does not ask is no error.
+            // A lost answer is sent again; silence of the peer is no error.
             accepted.answer_again().unwrap();
             accepted
         });
@@ -288,7 +288,7 @@ mod tests {
         let accepted = acceptor.join().unwrap();
         assert!(took_ns >= 100_000_000 && (1..took_ns).contains(&round_trip_ns), "{round_trip_ns}");
         assert_eq!(accepted.acceptor.peer().map(|peer| peer.port()), local_port(&socket).ok());
-        // Both are connected to each other, and nothing of the agreement is left.
+        // Both are connected, and no setup message is left in a socket.
         socket.plain().send(b"stream").unwrap();
         accepted.socket.set_receive_timeout(Some(Duration::from_secs(5))).unwrap();
         let mut octets = [0; 16];
@@ -302,7 +302,7 @@ mod tests {
         let port = local_port(&socket).unwrap();
         let (here, there) = (Arc::new(running()), Arc::new(running()));
         let waiting = Arc::clone(&there);
-        // It waits for another host, and for a peer that is here.
+        // The acceptor expects another host.
         let acceptor = thread::spawn(move || {
             let peer = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 9));
             accept_datagram(socket, peer, (TOKEN, 3), SILENCE_NS, &waiting, || Ok(()))
@@ -357,7 +357,7 @@ mod tests {
         let acceptor = thread::spawn(move || accepted(socket, HERE, &running()));
         let ask = |kind| {
             let message = Message { token: TOKEN, flow: 3, kind };
-            // A longer one has no answer, so that the only one is that to the other.
+            // A longer message gets no answer, so the only answer is that to the other message.
             asking.send(&[&message.emit()[..], &[0]].concat()).unwrap();
             asking.send(&message.emit()).unwrap();
         };
@@ -367,11 +367,11 @@ mod tests {
         ask(Kind::Prove { cookie, nonce: 5 });
         assert_eq!(answer(&asking).unwrap().kind, Kind::Accept { nonce: 5 });
         let mut accepted = acceptor.join().unwrap();
-        // The peer has not heard that.
+        // The peer has not received that.
         ask(Kind::Prove { cookie, nonce: 5 });
         accepted.answer_again().unwrap();
         assert_eq!(answer(&asking).unwrap().kind, Kind::Accept { nonce: 5 });
-        // What is only thrown away is not answered.
+        // Discarded messages get no answer.
         ask(Kind::Prove { cookie, nonce: 5 });
         accepted.discard(&running(), os::monotonic(), setup_ns(SILENCE_NS)).unwrap();
         asking.set_nonblocking(true).unwrap();

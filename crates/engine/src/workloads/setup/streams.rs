@@ -506,7 +506,7 @@ mod tests {
         (&far).write_all(&question[40..]).unwrap();
         let Opened::Flow(asked) = one.read(TOKEN) else { panic!("not opened") };
         assert_eq!((asked.flow, asked.kind), (3, Kind::Hello { nonce: 5 }));
-        // What follows the question is of the stream.
+        // Data after the question belongs to the stream.
         (&far).write_all(b"stream").unwrap();
         let stream = one.accept(&asked, &SocketOptions::default()).unwrap();
         let mut answer = [0; ANSWER_LEN];

@@ -81,7 +81,6 @@ mod tests {
         assert_eq!(descriptors_each(&target("smb", "")), 1);
         assert_eq!(descriptors_each(&target("memory", "")), 0);
         assert_eq!(descriptors(&target("ftp", ""), 500), 1000);
-        // No host has as many descriptors and ports.
         assert!(check(&target("nfs", ""), u32::MAX).is_err());
     }
 }

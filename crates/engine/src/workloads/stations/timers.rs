@@ -166,7 +166,7 @@ mod tests {
         Sleeper { wake_at: Instant::from_nanos(wake_at_ns), waker }
     }
 
-    /// Timers of a thread, and how often each of those that wait on them was woken.
+    /// Timers of a thread, and the number of wake-ups of each waiter.
     fn with_sleepers<const N: usize>(
         at_ns: [u64; N],
         test: impl FnOnce(&Timers, &dyn Fn() -> [u32; N]),
@@ -229,7 +229,7 @@ mod tests {
             // No sleeper is due yet.
             timers.wake(Instant::from_nanos(999_999));
             assert_eq!(margin_ns(), before_ns);
-            // Later than the margin allows for: it becomes an eighth wider.
+            // Later than the margin: the margin grows by an eighth.
             timers.wake(Instant::from_nanos(2_000_000));
             assert_eq!(margin_ns(), before_ns + before_ns / 8);
         });

@@ -308,7 +308,6 @@ mod tests {
         let own = OwnStations { first: 3, count: 5 };
         assert_eq!(of(1001, own, 2), [(vec![3, 5, 7], 600), (vec![4, 6], 400)]);
         assert_eq!(of(1001, own, 1), [(vec![3, 4, 5, 6, 7], 1001)]);
-        // Each has room for one.
         assert_eq!(of(2, own, 5).iter().map(|share| share.1).collect::<Vec<_>>(), [1; 5]);
     }
 

@@ -192,7 +192,7 @@ mod tests {
         agenda.queue(1, ms(105));
         assert_eq!(agenda.pause(ms(104)), Pause::Until(ms(105)));
         assert_eq!(agenda.due(ms(104)), None);
-        // On time is not too early.
+        // A flow on time is not early.
         assert_eq!(agenda.pause(ms(105)), Pause::None);
         assert_eq!([agenda.due(ms(105)), agenda.due(ms(106))], [Some(1), None]);
         assert_eq!(agenda.due(ms(120)), Some(0));
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(agenda.pause(ms(101)), Pause::ForRoom(3_000_000));
         assert_eq!(agenda.pause(ms(104)), Pause::ForRoom(0), "room is looked for all the same");
         agenda.has_room(1, ms(102));
-        // The system may say so again.
+        // The system may report this again.
         agenda.has_room(1, ms(102));
         assert_eq!([agenda.due(ms(102)), agenda.due(ms(102))], [Some(1), None]);
         agenda.queue(1, ms(109));
@@ -220,7 +220,7 @@ mod tests {
         agenda.has_room(0, ms(103));
         assert_eq!(agenda.due(ms(103)), Some(0));
         agenda.queue(0, ms(108));
-        // No flow waits for room any more: the next turn is met to the microsecond.
+        // No flow waits for room, so the next turn is exact to a microsecond.
         assert_eq!(agenda.pause(ms(103)), Pause::Until(ms(104)));
     }
 
@@ -239,7 +239,7 @@ mod tests {
         assert_eq!((agenda.due(ms(119)), agenda.pause(ms(119))), (None, Pause::ForRoom(1_000_000)));
         agenda.check(ms(121));
         assert_eq!(agenda.due(ms(121)), Some(0));
-        // Without a flow in the queue the next look is the next check.
+        // Without queued flows, only the periodic check is due.
         assert_eq!(agenda.pause(ms(121)), Pause::Until(ms(131)));
     }
 

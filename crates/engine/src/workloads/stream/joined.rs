@@ -43,7 +43,7 @@ mod tests {
         let allowed = std::fs::read_to_string("/proc/sys/net/core/rmem_max").unwrap();
         // 64 datagrams of 64 KiB.
         let granted = 4_194_304.min(allowed.trim().parse().unwrap());
-        // Linux tells twice what it was asked for (socket(7)).
+        // Linux reports twice the requested size (socket(7)).
         assert_eq!(buffer_bytes(None), 2 * granted);
     }
 

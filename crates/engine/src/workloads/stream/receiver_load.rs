@@ -119,11 +119,11 @@ mod tests {
     fn work_takes_its_time_for_each_message() {
         let mut applied_load =
             applied_load(ReceiverLoad { work_ns: 1_000_000, ..Default::default() });
-        // What the thread did before is no work on messages.
+        // Earlier CPU time of the thread does not count as work on messages.
         work_for(20_000_000);
         let before_ns = os::thread_cpu_ns();
         applied_load.after(5);
-        // It never works for less, nor longer than it says.
+        // The work lasts at least as long as requested.
         let used_ns = os::thread_cpu_ns() - before_ns;
         assert!((5_000_000..=used_ns).contains(&applied_load.worked_ns()), "{used_ns}");
     }
@@ -149,7 +149,7 @@ mod tests {
                 applied_load.rest_until(0.25, Instant::from_nanos(1_000 * now_us), 1_000 * used_us);
             end.map(|end| end.as_nanos() / 1_000)
         };
-        // The stretch begins at 1 ms, with 700 ms of CPU time used: 2.5 ms more are its quota.
+        // The interval begins at 1 ms, with 700 ms of CPU time used; its quota is 2.5 ms.
         assert_eq!(rest_until_us(1_000, 700_000), None);
         assert_eq!(rest_until_us(5_000, 702_499), None);
         assert_eq!(rest_until_us(10_999, 702_500), Some(11_000));
@@ -197,7 +197,7 @@ mod tests {
         assert!(!rivals.rivals.iter().any(JoinHandle::is_finished));
         let over = Arc::clone(&rivals.over);
         drop(rivals);
-        // A thread that has ended does not hold it any more.
+        // An ended thread no longer counts.
         assert!(over.load(Ordering::Relaxed) && Arc::strong_count(&over) == 1);
     }
 }

@@ -95,7 +95,7 @@ mod tests {
         let all = cpu_of(&threads);
         let used_ns = |meters: &SharedMeters<ThreadUsage>| meters.usage.used().user_ns;
         assert_eq!(all.user_ns, used_ns(&threads[0]) + used_ns(&threads[1]));
-        // The system counts to a tick.
+        // The system counts in ticks.
         assert!(all.user_ns + all.system_ns >= 30_000_000, "{all:?}");
     }
 

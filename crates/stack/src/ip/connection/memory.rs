@@ -82,7 +82,7 @@ mod tests {
         // 5,200 bytes to send are six whole segments.
         let rings = 3_000 + 6_000;
         assert_eq!(connection.held_bytes(), OWN + rings);
-        // A frame to send, one that has come, two that are done with, and what is kept.
+        // One frame to send, one received, two spare, and the kept data.
         connection.device.sent = Vec::with_capacity(3);
         connection.device.sent.push(Vec::with_capacity(700));
         connection.device.received = Some(Vec::with_capacity(80));

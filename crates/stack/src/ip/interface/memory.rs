@@ -97,7 +97,7 @@ mod tests {
         let node = 11 * 8 + 128;
         assert_eq!(bytes, [0, node, node, 2 * node, 2 * node, 3 * node]);
         assert_eq!([0, 1, 4, 5, 8, 9].map(grown), [4, 4, 4, 8, 8, 16]);
-        // One for the ends, the timeouts, those without a program and the ports; one for neighbours.
+        // One for connection ends, timeouts, abandoned connections and ports; one for neighbours.
         let ends = size_of::<((u16, SocketAddr), usize)>();
         let entries = ends + size_of::<(Instant, usize)>() + size_of::<usize>() + 2;
         assert_eq!(trees_bytes(3, 0), 4 * 128 + 11 * entries);
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn the_interface_bound_covers_grown_lists_and_32_short_frames() {
         let of_connections = trees_bytes(3, 7) + 3 * Connection::most_bytes(&PROFILE, 100);
-        // Room for six numbers of each of two lists, for twelve events, and for three connections.
+        // Room for six numbers in each of two lists, twelve events, and three connections.
         let lists = 2 * 8 * size_of::<usize>()
             + 16 * size_of::<Event>()
             + size_of::<Connection>()

@@ -225,7 +225,7 @@ const _: () = assert!(SMALLEST_PACKET > AROUND_BURST && AROUND_BURST as usize > 
 mod tests {
     use super::*;
 
-    /// What two ends send each other until one has all, where every packet of these numbers is lost.
+    /// The body that arrives, and the number of packets sent, if packets with the `lost` numbers vanish.
     fn carried(body: &[u8], lost: &[usize]) -> (Vec<u8>, usize) {
         let longest = 1_500;
         let (mut from, mut to) =
@@ -261,11 +261,11 @@ mod tests {
     #[test]
     fn only_lost_fragments_are_resent() {
         let body: Vec<u8> = (0..3_000_u32).map(|at| (at * 7) as u8).collect();
-        // 534 octets a packet: six of them.
+        // Six packets of 534 bytes.
         assert_eq!(carried(&body, &[]), (body.clone(), 6));
         assert_eq!(carried(&body, &[1, 2, 4]), (body.clone(), 9));
         assert_eq!(carried(&body, &[5]), (body.clone(), 7), "the end itself");
-        // The end is said again, and all but that is missing.
+        // The last part is resent, with every missing part.
         assert_eq!(carried(&body, &[0, 1, 2, 3, 4, 5]), (body.clone(), 12));
     }
 
@@ -335,7 +335,7 @@ mod tests {
             assert_eq!(header.flags, if index == 1 { flag::END } else { 0 });
             assert_eq!(data[..], body[at..at + 534]);
         }
-        // The end again: its last part, once, and nothing after the other end has it.
+        // The last part is resent once, and nothing after the other end has it.
         burst.say_end();
         burst.say_end();
         let sent = due(&mut burst, 0);
@@ -344,7 +344,7 @@ mod tests {
         burst.is_heard();
         burst.say_end();
         assert_eq!((burst.due(), due(&mut burst, 0).len()), (None, 0));
-        // What is being sent is not doubled by the end.
+        // A resend of the last part does not duplicate queued parts.
         burst.keep_delay(10);
         burst.begin(Instant::ZERO, (8, 8), &body[..600]);
         assert_eq!(due(&mut burst, 0).len(), 1);
@@ -377,7 +377,7 @@ mod tests {
         assert!(!burst.has_begun());
     }
 
-    /// What is missing, as a client says it, is sent once, and no more than 64 parts of it.
+    /// Parts that a client reports missing are sent once, at most 64 of them.
     #[test]
     fn only_requested_fragments_are_resent() {
         let mut burst = Burst::new((1, 2), 600, 1_500);
@@ -462,7 +462,7 @@ mod tests {
                 }
             }
         }
-        // The longest burst is one, one octet more is none, nor is one without any.
+        // The longest burst is accepted; a longer or empty one is not.
         for (total, data, expected) in [
             (MOST_BURST, &[1][..], Taken::More),
             (MOST_BURST + 1, &[1], Taken::Nothing),

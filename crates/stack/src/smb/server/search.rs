@@ -86,7 +86,7 @@ mod tests {
             (directories << 8 | directories, [false, false, true]),
             (archive << 8 | directories, [true, true, false]),
             (attributes::READ_ONLY << 8, [false, true, false]),
-            // Files have none of these here, so that no search can insist on them.
+            // Files never have these attributes, so a search cannot require them.
             (attributes::HIDDEN << 8, [true, true, false]),
         ] {
             let search = Search::new(Names::new(), "*", wanted, 1);

@@ -198,7 +198,7 @@ mod tests {
         ledger.look(at(0));
         clients[0].sending.count(1, 100);
         ledger.look(at(10));
-        // The third is not begun: it has no share, and is not one of those that go.
+        // The third test has not begun, so it has no share and is not running.
         go(2, true);
         ledger.look(at(20));
         for (client, bytes) in clients.iter().zip([300, 100, 7]) {

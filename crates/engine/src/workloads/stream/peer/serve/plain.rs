@@ -284,7 +284,7 @@ fn characters() -> Vec<u8> {
 mod tests {
     use super::*;
 
-    /// The lines that RFC 864 shows.
+    /// The lines shown in RFC 864.
     #[test]
     fn chargen_output_matches_the_standard() {
         let all = String::from_utf8(characters()).unwrap();
