@@ -150,7 +150,7 @@ macro_rules! services {
     };
 }
 
-/// Names of the shares or buckets that a server offers to a user, which a target of it lacks.
+/// Names of the shares or buckets that a server offers to a user, for a target without one.
 ///
 /// # Errors
 /// A fault of the server, its address, or the user; or a service without such names.

@@ -1,24 +1,24 @@
-//! Requests of this thread's sessions that were answered, and how long the client waited for them. Requests that
-//! go out together and are answered together count once. SMB 1 and `NetWare` count none.
+//! Answered requests of this thread's sessions, and how long the client waited for them. Requests that are
+//! sent together and answered together count once. SMB 1 and `NetWare` do not count.
 
 use std::cell::RefCell;
 use std::time::Instant;
 
 use hdrhistogram::Histogram;
 
-/// An exchange of no more bytes than a segment carries is timed as a round trip, a larger one as moving data.
+/// An exchange that fits one segment counts as a round trip, a larger one as moving data.
 const SMALL_BYTES: u64 = 1460;
 const MAX_NS: u64 = 60_000_000_000;
 
 #[derive(Debug, Clone)]
 pub struct Exchanges {
     pub answered: u64,
-    /// Round trips that began when no other was under way: those that the client waited for.
+    /// Round trips that began while no other was in progress: the client waited for them.
     pub waits: u64,
-    /// Bytes of data, and the time in which at least one exchange moved some.
+    /// Bytes of data, and the time during which at least one exchange moved data.
     pub moved_bytes: u64,
     pub moving_ns: u64,
-    /// Those of `waits` that are part of `moving_ns`.
+    /// The part of `waits` that is included in `moving_ns`.
     pub moving_waits: u64,
     /// Response times of small exchanges.
     response: Histogram<u64>,
@@ -60,7 +60,7 @@ impl Exchanges {
         (!self.response.is_empty()).then(|| self.response.value_at_quantile(0.5))
     }
 
-    /// Take the response time of what came `before`, if every exchange since has moved data.
+    /// Use the response times from `before` if there are none since.
     #[must_use]
     pub fn or_response_of(mut self, before: Self) -> Self {
         if self.response.is_empty() {
@@ -91,7 +91,6 @@ fn nanos(began: Instant, ended: Instant) -> u64 {
     u64::try_from(ended.saturating_duration_since(began).as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// The wait for the answer to a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wait {
     at: Instant,
@@ -107,24 +106,24 @@ impl Wait {
         self.bytes += bytes as u64;
     }
 
-    /// It was answered; `bytes` came with the answer.
+    /// The answer has arrived, with `bytes`.
     pub(crate) fn answered(self, bytes: usize) {
         let bytes = self.bytes + bytes as u64;
         NOW.with_borrow_mut(|now| now.record(self, Instant::now(), bytes, true));
     }
 
-    /// Data has come since, without a round trip of its own.
+    /// Data has arrived without a round trip of its own.
     pub(crate) fn moved(self, bytes: u64) {
         NOW.with_borrow_mut(|now| now.record(self, Instant::now(), bytes, false));
     }
 }
 
-/// All that this thread has counted since the last call.
+/// The counts since the last call.
 pub fn take() -> Exchanges {
     NOW.take()
 }
 
-/// Forget what is counted while `work` runs, as what ends a session.
+/// Exclude the exchanges of `work`, such as a logout.
 pub(crate) async fn uncounted<T>(work: impl Future<Output = T>) -> T {
     let before = take();
     let done = work.await;

@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 
 use crate::exchanges::Wait;
 
-/// Read at once with a header: short answers come with one system call, and of a long one little is
+/// Bytes read together with a header: a short answer takes one system call, and little of a long one is
 /// copied twice.
 const READ_AHEAD_OCTETS: usize = 8 << 10;
 

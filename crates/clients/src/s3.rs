@@ -107,7 +107,7 @@ pub async fn connect(target: &Target) -> Result<Session> {
     }
 }
 
-/// Names of the buckets of who asks (`ListBuckets`).
+/// Names of the user's buckets (`ListBuckets`).
 pub async fn buckets(target: &Target) -> Result<Vec<String>> {
     let what = "list of buckets";
     let http = Http::new(target, target.service == ServiceKind::S3s)?;

@@ -1,12 +1,14 @@
-//! What `nc` does, over the engine's own TCP: standard input to a connection, what comes to standard output.
+//! Does what `nc` does, over the engine's own TCP: copies standard input to a connection, and received data
+//! to standard output.
 //!
 //!     small_tcp INTERFACE ADDRESS connect HOST:PORT [PAUSE_MS [DOUBLED LATE]]
 //!     small_tcp INTERFACE ADDRESS listen PORT [PAUSE_MS [DOUBLED LATE]]
 //!
-//! The end of standard input closes this direction of the connection, the other one goes on to its end. It begins
-//! to read after `PAUSE_MS`, so that its window closes. Of frames in both directions DOUBLED of a hundred come twice,
-//! and LATE are overtaken by the next. At the end it writes what was counted to standard error. It
-//! needs the rights of raw frames. `tests/workloads/test_small_tcp.py` holds it against the kernel's TCP.
+//! The end of standard input closes this direction of the connection; the other one continues until its end.
+//! Reading begins after `PAUSE_MS`, so that the window closes. In both directions, DOUBLED per cent of the
+//! frames are duplicated, and LATE per cent are overtaken by the next. The counters are written to standard
+//! error at the end. Needs the right to send raw frames. `tests/workloads/test_small_tcp.py` compares it with
+//! the kernel's TCP.
 
 use std::collections::VecDeque;
 use std::io;
@@ -24,27 +26,27 @@ use tokio::fs::{File, OpenOptions};
 use tokio::io::{AsyncWriteExt, copy, split};
 use tokio::time::{sleep, timeout};
 
-/// Connections that the memory is for: the one, and a second that is refused.
+/// Memory for two connections: the one in use, and one that is refused.
 const CONNECTIONS: usize = 2;
 const MEMORY_BYTES: u64 = 128_000;
 /// Time for the last acknowledgements.
 const CLOSING: Duration = Duration::from_mins(1);
 
-/// A link that doubles frames, and lets one overtake another.
+/// A link that duplicates and reorders frames.
 #[derive(Debug)]
 struct Faulty {
     link: RawLink,
     doubled: u64,
     late: u64,
     numbers: u64,
-    /// Frames that came and are to be given next, and one that the next one overtakes.
+    /// Received frames to return next, and one that the next frame overtakes.
     received: VecDeque<Vec<u8>>,
     late_received: Option<Vec<u8>>,
     late_sent: Option<Vec<u8>>,
 }
 
 impl Faulty {
-    /// Whether an event happens that has this probability (xorshift, Marsaglia 2003).
+    /// True with this probability (xorshift, Marsaglia 2003).
     fn is(&mut self, percent: u64) -> bool {
         self.numbers ^= self.numbers << 13;
         self.numbers ^= self.numbers >> 7;

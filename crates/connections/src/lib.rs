@@ -1,9 +1,8 @@
-//! Connections as both ends of a file service have them: with TLS or without, in lines, over SSH.
+//! Connections of both ends of a file service: with TLS or without, in lines, over SSH.
 //!
-//! Both ends of FTP are ours, on our sockets, since no library lets both connections of FTP
-//! be measured: suppaftp writes and reads a file by its own blocks, and libunftp leaves Nagle's
-//! algorithm on for data, ends a task by a panic where a TLS handshake fails, and detaches tasks
-//! that outlive their server.
+//! Both ends of FTP are our own, because no library exposes both connections for measurement: suppaftp
+//! transfers files in its own blocks, and libunftp leaves Nagle's algorithm on for data, panics if a TLS
+//! handshake fails, and detaches tasks that outlive their server.
 
 mod lines;
 mod link_thread;

@@ -36,10 +36,10 @@ impl<W: AsyncRead + AsyncWrite + Unpin> Lines<W> {
         Err(io::Error::new(io::ErrorKind::InvalidData, message))
     }
 
-    /// The next line without its end; `None` where the connection ends between two lines.
+    /// The next line without its end; `None` if the connection ends between two lines.
     ///
     /// # Errors
-    /// The connection is broken, ends within a line, or brings one that is too long.
+    /// The connection is broken or ends within a line, or the line is too long.
     pub async fn next(&mut self) -> io::Result<Option<String>> {
         loop {
             let end = self.pending.iter().position(|octet| *octet == b'\n');

@@ -100,7 +100,7 @@ impl<S> Debug for LinkThread<S> {
 }
 
 impl<S: AtLink + 'static> LinkThread<S> {
-    /// Begin it, with what hears of frames by [`LINK`]. `kept` lasts as long as the thread.
+    /// Start the thread, which watches [`LINK`] for frames. `kept` lives as long as the thread.
     pub fn begin(
         name: &str,
         shared: &Arc<Shared<S>>,

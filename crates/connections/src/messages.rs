@@ -1,5 +1,5 @@
-//! Whole messages on a connection of the kernel's TCP, framed as `NetBIOS` over TCP frames them on port
-//! 139, and SMB without `NetBIOS` elsewhere (RFC 1002, [MS-SMB] 2.1).
+//! Whole messages on a connection of the kernel's TCP, framed as in `NetBIOS` over TCP on port 139, and as in
+//! SMB without `NetBIOS` on others (RFC 1002, [MS-SMB] 2.1).
 
 use std::io::{self, ErrorKind, IoSlice};
 use std::task::{Context, Poll, ready};
@@ -83,10 +83,10 @@ impl Messages {
         }
     }
 
-    /// Receive a message. Until that is done the same memory is to be given again.
+    /// Receive a message. Until done, pass the same memory again.
     ///
     /// # Errors
-    /// Those of the connection, and `InvalidData` for anything else.
+    /// A connection error, or `InvalidData` for anything else.
     pub fn poll_receive(
         &mut self,
         cx: &mut Context<'_>,
@@ -152,8 +152,7 @@ impl Messages {
         Poll::Ready(Ok(()))
     }
 
-    /// Kind and octets of the next message, if its header has come. What only keeps the connection
-    /// alive is passed over.
+    /// Kind and length of the next message, if its header has arrived. Keep-alives are skipped.
     fn begin(&mut self) -> io::Result<Option<(Kind, usize)>> {
         let bad = |message: String| io::Error::new(ErrorKind::InvalidData, message);
         loop {

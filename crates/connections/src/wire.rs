@@ -54,8 +54,8 @@ impl AsyncRead for Wire {
             Self::Plain(stream) => Pin::new(stream).poll_read(context, buffer),
             Self::Small(stream) => Pin::new(stream).poll_read(context, buffer),
             Self::Tls(stream) => match Pin::new(stream).poll_read(context, buffer) {
-                // Many FTP servers end a data connection without TLS's close_notify. The file's
-                // length and the reply show whether all of it came.
+                // Many FTP servers end a data connection without TLS's close_notify. The file's length and
+                // the reply show whether the file is complete.
                 Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::UnexpectedEof => {
                     Poll::Ready(Ok(()))
                 }

@@ -23,7 +23,7 @@ fn main() {
     }
 }
 
-/// The first number of the file: time on a processor, ns. Other processes do not count.
+/// The file's first number is CPU time, ns. Other processes do not count.
 fn processor_time_ns() -> u64 {
     let text = std::fs::read_to_string("/proc/self/schedstat").expect("a Linux with schedstat");
     text.split(' ').next().and_then(|number| number.parse().ok()).expect("a number")

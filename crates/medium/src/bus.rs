@@ -1,18 +1,17 @@
-//! A half-duplex bus with CSMA/CD, as IEEE 802.3, clause 4, has it.
+//! A half-duplex bus with CSMA/CD (IEEE 802.3, clause 4).
 //!
-//! Every port hears every other after the same propagation time, and itself at once. So what a port
-//! hears of others is the same for all that are silent, and differs by its own frames for the rest. One
-//! listener, a station that never sends, stands for the silent ones: a frame costs the same however many
-//! there are.
+//! Every port hears every other after the same propagation time, and itself at once. All silent ports
+//! therefore hear the same, and only senders differ, by their own frames. One listener, a station that never
+//! sends, represents all silent ports, so the cost of a frame does not depend on their number.
 //!
-//! - **Deference** (4.2.8, process `Deference`): after the carrier ends, a port waits for a gap of 96 bits.
-//!   A carrier in the first two thirds starts the wait anew; one in the last third does not, so that no port
-//!   is shut out by another whose gap ends a little earlier. A port that has transmitted itself does not
-//!   listen during the gap at all.
+//! - **Deference** (4.2.8, process `Deference`): after the carrier ends, a port waits for a gap of 96 bits. A
+//!   carrier in the first two thirds restarts the wait; one in the last third does not, so that a port whose
+//!   gap ends a little earlier shuts out no other. A port that has just transmitted does not listen during
+//!   the gap.
 //! - **Collision** (4.2.8, `WatchForCollision`, and 4.2.3.2.4): a port that hears another while it transmits
 //!   finishes the preamble, then sends 32 bits of jam.
-//! - **Backoff** (4.2.8, `BackOff`): after the nth collision a whole number of slots from 0 up to, and
-//!   without, 2^min(n, 10), counted from the end of the jam; after the 16th the frame is given up.
+//! - **Backoff** (4.2.8, `BackOff`): after the nth collision the port waits a random number of slots, at
+//!   least 0 and below 2^min(n, 10), from the end of the jam; after the 16th the frame is given up.
 
 mod station;
 #[cfg(test)]

@@ -6,8 +6,7 @@ const PREAMBLE_BYTES: u64 = 8;
 
 /// Counts of the frames that one port sends.
 ///
-/// At any time, `offered_copies` is `delivered_copies` and every kind of loss together, and the copies
-/// that are still on their way.
+/// `offered_copies` always equals `delivered_copies`, plus all losses, plus the copies in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PortCounts {
     pub offered_frames: u64,
@@ -23,8 +22,7 @@ pub struct PortCounts {
     pub collisions: u64,
     /// Frames whose first attempt had to wait for a carrier or a gap.
     pub deferrals: u64,
-    /// How long the port has transmitted, ns: frames, and what was sent of those that collided. A
-    /// transmission counts when it ends.
+    /// Transmission time of the port, ns, including collided frames. A transmission counts when it ends.
     pub busy_ns: u64,
 }
 
@@ -66,8 +64,8 @@ impl PortCounts {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counts {
     pub ports: Vec<PortCounts>,
-    /// How long the bus has been busy, ns: at least one port transmitted. It counts when the bus falls
-    /// silent. Cable and switch have no common carrier: always 0, see [`PortCounts::busy_ns`].
+    /// Time during which at least one port of the bus transmitted, ns; counted when the bus falls silent.
+    /// Always 0 for cable and switch, which have no common carrier: see [`PortCounts::busy_ns`].
     pub busy_ns: u64,
     pub collisions: u64,
 }

@@ -78,7 +78,7 @@ impl Medium {
     /// The medium of a plan. The same seed and the same calls give the same events.
     ///
     /// # Errors
-    /// [`BadPlan`] if there can be no such medium.
+    /// [`BadPlan`] if such a medium is impossible.
     pub fn new(plan: &Plan, seed: u64) -> Result<Self, BadPlan> {
         plan.check()?;
         let machine = match plan.topology {
@@ -102,12 +102,12 @@ impl Medium {
 
     /// Offer a frame of `port`, which must be free.
     ///
-    /// `now` is not before anything that has been done: an earlier one counts as the time of the last
-    /// [`handle_timeout`](Self::handle_timeout).
+    /// If `now` is earlier than the last [`handle_timeout`](Self::handle_timeout), the time of that call is
+    /// used.
     ///
     /// # Panics
-    /// If there is no such port; in debug builds also if it is not free, or if something was due before
-    /// `now` and has not been done.
+    /// If there is no such port; in debug builds also if it is not free, or if events before `now` are
+    /// unhandled.
     pub fn offer(&mut self, now: Instant, port: Port, offer: Offer) {
         debug_assert!(self.is_free(port), "port {port} has a frame on the medium");
         let now = now.max(self.handled_until);
@@ -131,7 +131,7 @@ impl Medium {
         at.map(bit_time::Exact::rounded_up)
     }
 
-    /// Do what is due at `now` or before, each thing at its own time. Calls without need do nothing.
+    /// Handle everything that is due by `now`, each event at its own time. Spurious calls do nothing.
     pub fn handle_timeout(&mut self, now: Instant) {
         while self.poll_timeout().is_some_and(|at| at <= now) {
             match &mut self.machine {
@@ -143,7 +143,7 @@ impl Medium {
         self.handled_until = self.handled_until.max(now);
     }
 
-    /// What happened, in order of time; with the first whole nanosecond at which it had happened.
+    /// The next event in order of time; its time is rounded up to a nanosecond.
     pub fn poll_event(&mut self) -> Option<(Instant, Event)> {
         self.traffic.poll_event()
     }

@@ -57,7 +57,7 @@ pub struct Plan {
     pub rate_bps: Option<u64>,
     /// Number of ports: 2 of a cable, 2 to [`MAX_PORTS`] of others.
     pub ports: u16,
-    /// Propagation time between any two ports, ns. Of a switch, half of it on each of the two cables.
+    /// Propagation time between any two ports, ns. On a switch, each of the two cables has half of it.
     pub propagation_ns: u64,
     /// Added to each delivery, one way, ns. Preserves order, and is invisible to carrier sense.
     pub delay_ns: u64,
@@ -80,7 +80,6 @@ pub enum BadPlan {
         propagation_ns: u64,
         longest_ns: u64,
     },
-    /// Not a share: loss is from 0 to 1.
     LossRatio(f64),
     /// A burst has at least one frame, and the good state at least one frame between two bursts.
     BurstLength {

@@ -1,10 +1,9 @@
-//! What the system calls of a frame cost: a frame read from a TAP, and written into one, as thread
-//! processor time (Linux, root):
-//! `cargo build --release --package lanlab-os --example tap_costs` and
-//! `unshare --net target/release/examples/tap_costs`.
+//! CPU time of the system calls for a frame: reading it from a TAP, and writing it to one (Linux, root):
+//! `cargo build --release --package lanlab-os --example tap_costs` and `unshare --net
+//! target/release/examples/tap_costs`.
 //!
-//! A write runs the receiving side of the host's network stack, up to its socket, before it returns.
-//! The parts take turns, so that what else the machine does is in all of them.
+//! A write runs the receiving side of the host's network stack, up to its socket, before it returns. The
+//! parts alternate, so that other load affects all of them.
 
 use std::io::{Error, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
@@ -17,7 +16,7 @@ use lanlab_os::{
 };
 
 const ROUNDS: usize = 2_000;
-/// Frames between two readings of the clock: fewer than the queue of the interface holds.
+/// Frames between two readings of the clock: fewer than the interface's queue holds.
 const BATCH: usize = 128;
 const INTERFACE: &str = "wire0";
 const HOST: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 77, 0, 1));
@@ -58,7 +57,7 @@ fn socket(port: u16) -> std::io::Result<UdpSocket> {
     UdpSocket::bind(SocketAddr::new(HOST, port))
 }
 
-/// The frame that answers `frame`: addresses and ports change places, so checksums stay.
+/// The frame that answers `frame`: swapping addresses and ports keeps the checksums valid.
 fn answer(frame: &[u8], to_mac: [u8; 6], to_port: u16) -> Vec<u8> {
     let mut answer = frame.to_vec();
     answer[..6].copy_from_slice(&to_mac);
@@ -67,7 +66,7 @@ fn answer(frame: &[u8], to_mac: [u8; 6], to_port: u16) -> Vec<u8> {
     answer[30..34].copy_from_slice(&frame[26..30]);
     answer[34..36].copy_from_slice(&frame[36..38]);
     answer[36..38].copy_from_slice(&to_port.to_be_bytes());
-    // No checksum (RFC 768): the port is another.
+    // No checksum (RFC 768), because the port differs.
     answer[40..42].fill(0);
     answer
 }
@@ -95,7 +94,7 @@ fn main() -> std::io::Result<()> {
     if lanlab_os::interfaces()?.iter().any(|each| each.name != "lo") {
         return Err(Error::other("run it in a network namespace of its own: unshare --net"));
     }
-    // It would send frames of its own.
+    // The interface would send frames of its own.
     std::fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")?;
     let namespace_pid = std::process::id();
     let plan = PortPlan { namespace_pid, interface: INTERFACE.to_owned(), mac: HOST_MAC };

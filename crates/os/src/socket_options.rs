@@ -10,7 +10,7 @@ use crate::DatagramOptions;
 /// A UDP socket bound to `address` with `options` in force.
 ///
 /// # Errors
-/// The system's own; `InvalidInput` if it does not grant a buffer size asked for.
+/// A system error; `InvalidInput` if a requested buffer size is not granted.
 pub fn bind_datagram(address: SocketAddr, options: &DatagramOptions) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
     if address.is_ipv6() {
@@ -25,15 +25,15 @@ pub fn bind_datagram(address: SocketAddr, options: &DatagramOptions) -> io::Resu
     Ok(socket.into())
 }
 
-/// A socket for ICMP echo bound to `address`, and whether it is a raw one: a datagram socket where this user
-/// may open one (`net.ipv4.ping_group_range`, icmp(7)), else a raw one.
+/// A socket for ICMP echo bound to `address`, and whether it is raw: a datagram socket if this user may open
+/// one (`net.ipv4.ping_group_range`, icmp(7)), otherwise a raw one.
 ///
 /// # Errors
-/// The system's own; `PermissionDenied` if this user may open neither.
+/// A system error; `PermissionDenied` if this user may open neither.
 pub fn bind_icmp(address: SocketAddr, options: &DatagramOptions) -> io::Result<(UdpSocket, bool)> {
     let protocol = if address.is_ipv4() { Protocol::ICMPV4 } else { Protocol::ICMPV6 };
     let open = |kind| Socket::new(Domain::for_address(address), kind, Some(protocol));
-    // Report the raw socket's error: the right to open it is what a user can be granted.
+    // Report the raw socket's error, because users can be granted the right to open one.
     let (socket, is_raw) = match open(Type::DGRAM) {
         Ok(socket) => (socket, false),
         Err(_) => (open(Type::RAW)?, true),

@@ -1,6 +1,6 @@
-//! How much virtual time passes in a second of this thread's processor time (Linux), and what a frame costs:
-//! stations in a closed loop on a 10 Mbit/s bus send 750 bytes by UDP over IPv4 to a server that takes 2 ms
-//! and 1 µs a byte, one after the other, and get 64 bytes back.
+//! Virtual time per second of this thread's CPU time (Linux), and the cost of a frame. Stations in a closed
+//! loop on a 10 Mbit/s bus send 750 bytes by UDP over IPv4 to a server that needs 2 ms and 1 µs per byte, one
+//! request at a time, and get 64 bytes back.
 //!
 //! `cargo run --release --package lanlab-sim --example stations_speed [-- STATIONS [VIRTUAL_SECONDS]]`
 
@@ -38,7 +38,7 @@ fn main() {
     let stations = arguments.next();
     let virtual_s = arguments.next().unwrap_or(400);
     let counts = stations.map_or(vec![2, 15, 60, 150], |stations| vec![stations as u16]);
-    // Turn by turn: what else the machine does meets all alike.
+    // Alternate, so that other load affects all alike.
     let mut results = vec![Vec::new(); counts.len()];
     for _ in 0..ROUNDS {
         for (results, stations) in results.iter_mut().zip(&counts) {
@@ -140,7 +140,7 @@ async fn receive(host: &Host<HostNode>, datagram: &mut Vec<u8>) -> SocketAddr {
     host.until(datagram_key(SOCKET), "a datagram", take).await.from
 }
 
-/// The first number of the file: time on a processor, ns. Other processes do not count.
+/// The file's first number is CPU time, ns. Other processes do not count.
 fn processor_time_ns() -> u64 {
     let text = std::fs::read_to_string("/proc/self/schedstat").expect("a Linux with schedstat");
     text.split(' ').next().and_then(|number| number.parse().ok()).expect("a number")

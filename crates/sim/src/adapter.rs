@@ -13,8 +13,7 @@ pub(crate) struct Adapter {
     queue_frames: u32,
     is_ready: bool,
     is_slower: bool,
-    /// For a slower adapter: pause after a frame per bit of the frame and of the gap, and for the
-    /// gap, ns.
+    /// Pause after each frame of a slower adapter, ns: per bit of the frame and its gap, and the gap itself.
     pause_per_bit_ns: f64,
     gap_ns: f64,
     sent_wire_bytes: u32,

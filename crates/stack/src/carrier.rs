@@ -48,7 +48,8 @@ pub struct StationConfig {
 /// The duties of a carrier on the IPX station that several carriers of a node may share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IpxPart {
-    /// Detects framing and network, counts packets for no carrier, and advertises the route to its server.
+    /// Detects framing and network, counts packets that belong to no carrier, and advertises the route to its
+    /// server.
     First,
     Second,
     Silent,
@@ -178,7 +179,7 @@ pub enum Event {
     Room(SessionId),
     Ended(SessionId, Why),
     Claimed(Name),
-    /// Another station claims one of our names. It is claimed again and stays in use meanwhile. [`Event::Claimed`]
+    /// Another station claims one of our names, which is claimed again and stays in use. [`Event::Claimed`]
     /// or [`Event::Conflict`] follows.
     Disputed(Name, Mac),
     /// Another station holds the name. A new name is given up; a name that was ours is claimed again periodically,

@@ -2,10 +2,11 @@
 //!
 //! A redirector has neither a clock nor a socket. Its driver moves whole messages:
 //!
-//! 1. [`call`](Redirector::call) as often as it likes;
-//! 2. while [`poll_message`](Redirector::poll_message) gives a message, send it;
-//! 3. [`handle_message`](Redirector::handle_message) for each message of the server;
-//! 4. while [`poll_done`](Redirector::poll_done) gives an answer, hand it to its caller; then 2 again.
+//! 1. make any number of calls by [`call`](Redirector::call);
+//! 2. while [`poll_message`](Redirector::poll_message) returns a message, send it;
+//! 3. pass each message of the server to [`handle_message`](Redirector::handle_message);
+//! 4. while [`poll_done`](Redirector::poll_done) returns an answer, pass it to its caller; then continue with
+//!    2.
 
 use std::fmt;
 use std::ops::Range;

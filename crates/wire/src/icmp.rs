@@ -21,9 +21,7 @@ pub const HEADER_LEN: usize = field::SEQUENCE.end;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
-    /// Of IPv4.
     V4,
-    /// Of IPv6.
     V6,
 }
 

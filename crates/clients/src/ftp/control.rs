@@ -69,7 +69,7 @@ impl<N: Network> Control<N> {
         network.within(what, sending).await.inspect_err(|lost| {
             self.lost = Some(lost.clone());
         })?;
-        // Their answers come together, as they went out.
+        // Sent together, the commands count as one exchange.
         self.wait = Some(Wait::begin(0));
         Ok(())
     }

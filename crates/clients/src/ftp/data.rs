@@ -95,7 +95,7 @@ impl<N: Network> DataConnections<N> {
             Asked::Already => connecting.await?,
             Asked::Meanwhile => tokio::try_join!(connecting, control.send(what, &commands))?.0,
         };
-        // Of its TCP.
+        // Of the data connection's TCP.
         handshake.answered(0);
         if may_begin && !self.network.has_tls() {
             return Ok(self.transfer(wire, length, Beginning::Unheard));

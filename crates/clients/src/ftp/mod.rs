@@ -108,7 +108,7 @@ impl<N: Network> Session<N> {
     ) -> Result<Transfer<N>> {
         let (length, port) = self.ask_for_port(control, what, sized, true).await?;
         if !port.is_done() {
-            // Then nothing is transferred, and the server says so next, if at all.
+            // Nothing is transferred then; the server's next reply, if any, says so.
             let _ = control.reply(what).await;
             return Err(port.fault(&format!("{what}: {}", self.data.command()), Class::Protocol));
         }

@@ -76,7 +76,7 @@ pub fn parse(document: &[u8], prefix: &str) -> Result<Page, String> {
 /// The names in the answer to `ListBuckets`.
 ///
 /// # Errors
-/// What cannot be understood in the answer.
+/// What is malformed in the answer.
 pub fn buckets(document: &[u8]) -> Result<Vec<String>, String> {
     let (mut found, mut is_listing) = (Vec::new(), false);
     xml::elements(document, |names, text| {

@@ -13,7 +13,7 @@ use super::{Session, connect};
 const PIPES: &str = "IPC$";
 const PIPE: &str = "srvsvc";
 const READ_OCTETS: usize = 1 << 16;
-/// Octets of a fragment of DCE/RPC before its data, and the places of its flags and its length.
+/// Header length of a DCE/RPC fragment, and the offsets of its flags and length.
 const HEAD_OCTETS: usize = 24;
 const FLAGS: usize = 3;
 const LENGTH: usize = 8;
@@ -28,7 +28,7 @@ pub async fn shares(target: &Target) -> Result<Vec<String>> {
     let opening = Opening { access, disposition: CreateDisposition::FileOpen, options: 0 };
     let pipe = session.calls.create(PIPE, &opening).await?.file_id;
     let listed = list(&session, pipe, target).await;
-    // What was listed stays right.
+    // A failed close does not invalidate the list.
     let _ = session.calls.close(pipe).await;
     let _ = lanlab_files::Session::end(session).await;
     listed
@@ -58,7 +58,7 @@ async fn list(session: &Session, pipe: FileId, target: &Target) -> Result<Vec<St
             return Err(Fault::new(Class::Protocol, message));
         };
         if is_last {
-            // One fragment of all, as the crate parses it.
+            // The crate expects a single fragment.
             whole[FLAGS] |= IS_LAST;
             whole[LENGTH..LENGTH + 2].copy_from_slice(&octets.to_le_bytes());
             break;

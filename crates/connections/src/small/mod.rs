@@ -1,7 +1,8 @@
-//! TCP of a station of this process's own, in bounded memory, at a link of whole Ethernet frames, in real time.
+//! TCP of a station in this process, in bounded memory, on a link of whole Ethernet frames, in real time.
 //!
-//! Each station has a thread that receives and keeps its timers. Who reads or writes a connection sends what comes
-//! of it under the same lock, and wakes the thread only if its next deadline moved forward.
+//! Each station has a thread that receives frames and keeps timers. A thread that reads or writes a
+//! connection sends the resulting frames itself, under the same lock, and wakes the station's thread only if
+//! the next deadline moved forward.
 
 mod listener;
 mod node;

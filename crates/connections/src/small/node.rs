@@ -29,11 +29,11 @@ pub struct SmallNode {
 }
 
 impl SmallNode {
-    /// Open the link and begin to ask who has the address, and where the peer is. `random` is what initial
-    /// sequence numbers and ports come from.
+    /// Open the link, and begin to check that the address is free and to find the peer. `random` determines
+    /// initial sequence numbers and ports.
     ///
     /// # Errors
-    /// As [`RawLink::open`]; the system's own; `OutOfMemory` if the plan does not fit into its memory.
+    /// As [`RawLink::open`]; a system error; `OutOfMemory` if the plan exceeds its memory limit.
     pub fn begin(plan: &SmallPlan, random: u64) -> io::Result<Arc<Self>> {
         let most_bytes = plan.most_bytes();
         if most_bytes > plan.memory_bytes {
@@ -76,8 +76,8 @@ impl SmallNode {
     /// Wait until connections can be opened.
     ///
     /// # Errors
-    /// `AddrInUse` if another station has the address; `HostUnreachable` if the peer does not answer; those of
-    /// the link.
+    /// `AddrInUse` if another station has the address; `HostUnreachable` if the peer does not answer; errors
+    /// of the link.
     pub async fn ready(&self) -> io::Result<()> {
         poll_fn(|cx| {
             let mut state = self.shared.state();
@@ -105,7 +105,7 @@ impl SmallNode {
     /// Open a connection to the peer.
     ///
     /// # Errors
-    /// `ConnectionRefused`; `WouldBlock` if there are as many connections as there may be; those of the link.
+    /// `ConnectionRefused`; `WouldBlock` at the limit of connections; errors of the link.
     pub async fn connect(self: &Arc<Self>, to: SocketAddr) -> io::Result<SmallStream> {
         let opened = self.shared.with(|state| {
             let now = os::monotonic();
@@ -134,7 +134,7 @@ impl SmallNode {
         SmallStream::new(Arc::clone(self) as _, Arc::clone(&self.shared), id, peer)
     }
 
-    /// Take connections that peers open to `port`; 0: to one that is free.
+    /// Accept connections to `port`; 0: any free port.
     ///
     /// # Errors
     /// `AddrInUse`.

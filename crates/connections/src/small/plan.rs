@@ -21,7 +21,6 @@ pub struct SmallPlan {
     pub memory_bytes: u64,
 }
 
-/// Limit of that setting.
 const MOST_CONNECTIONS: usize = 256;
 
 impl SmallPlan {

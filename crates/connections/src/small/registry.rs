@@ -15,10 +15,10 @@ static NODES: Mutex<Nodes> = Mutex::new(Vec::new());
 
 type Nodes = Vec<(SmallPlan, Arc<SmallNode>)>;
 
-/// The station of a plan, which begins with the first call; `random` as of [`SmallNode::begin`].
+/// The station of a plan, started by the first call; `random` as in [`SmallNode::begin`].
 ///
 /// # Errors
-/// As [`SmallNode::begin`]; `AddrInUse` while connections of a station with another plan are open at the same
+/// As [`SmallNode::begin`]; `AddrInUse` while a station with another plan has open connections at the same
 /// address or descriptor.
 pub fn node_of(plan: &SmallPlan, random: u64) -> io::Result<Arc<SmallNode>> {
     let mut nodes = NODES.lock().unwrap_or_else(PoisonError::into_inner);
@@ -32,10 +32,10 @@ pub fn node_of(plan: &SmallPlan, random: u64) -> io::Result<Arc<SmallNode>> {
     Ok(node)
 }
 
-/// End the station at a link that no program has any more. Two would answer for one address.
+/// End an unused station at a link: two stations would answer for one address.
 ///
 /// # Errors
-/// `AddrInUse` while connections are open there.
+/// `AddrInUse` while its connections are open.
 pub fn make_way(place: &RawLinkPlace) -> io::Result<()> {
     end_unused(&mut NODES.lock().unwrap_or_else(PoisonError::into_inner), place)
 }

@@ -1,9 +1,9 @@
-//! Sessions of carriers in frames on a link of whole Ethernet frames, in real time.
+//! Sessions of carriers on a link of whole Ethernet frames, in real time.
 //!
-//! Each link has a thread that keeps the timers of its node. The thread that has work to do sends under
-//! the same lock itself, and wakes the other one only if its next deadline moved forward. A program that
-//! waits for a message receives the frames itself, too: a frame wakes one thread, as a datagram of
-//! the kernel does. While no program waits, or one is slow, the link's thread receives.
+//! Each link has a thread that keeps the timers of its node. A thread with something to send sends it itself,
+//! under the same lock, and wakes the link's thread only if the next deadline moved forward. A program that
+//! waits for a message also receives the frames itself: a frame wakes one thread, like a datagram of the
+//! kernel. While no program waits, or one is slow, the link's thread receives.
 
 mod frame_link;
 mod inboxes;

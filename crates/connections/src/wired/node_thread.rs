@@ -33,7 +33,7 @@ impl WiredNode {
     /// Open the link and begin to claim the name and to learn the network.
     ///
     /// # Errors
-    /// As [`RawLink::open`]; the system's own.
+    /// As [`RawLink::open`]; a system error.
     pub fn begin(plan: &WiredPlan) -> io::Result<Arc<Self>> {
         if let Some(open) = offline(&plan.place) {
             let wake = Wake::new()?;
@@ -63,7 +63,7 @@ impl WiredNode {
     /// Wait until sessions can be opened: the node has its name and knows its network.
     ///
     /// # Errors
-    /// `AddrInUse` if another station has the name; those of the link.
+    /// `AddrInUse` if another station has the name; errors of the link.
     pub async fn ready(&self) -> io::Result<()> {
         poll_fn(|cx| {
             let mut state = self.shared.state();
@@ -89,7 +89,7 @@ impl WiredNode {
     /// Call another station, and wait for the session.
     ///
     /// # Errors
-    /// Those of the link, and why there is no session; `Unsupported` if the node does not have the carrier.
+    /// Errors of the link, and why there is no session; `Unsupported` if the node does not have the carrier.
     pub async fn call(self: &Arc<Self>, carrier: CarrierKind, to: Peer) -> io::Result<WiredPort> {
         let opened = self.shared.with(|state| {
             let id = state.node.open(state.link.now(), carrier, to)?;

@@ -45,10 +45,10 @@ impl WiredPort {
         self.facts
     }
 
-    /// Send a message of two parts. Until that is done the same message is to be given again.
+    /// Send a message of two parts. Until done, pass the same message again.
     ///
     /// # Errors
-    /// Those of the link, or why the session has ended; `InvalidInput` if the message is too long.
+    /// Errors of the link, or why the session has ended; `InvalidInput` if the message is too long.
     pub fn poll_send(&mut self, cx: &mut Context<'_>, parts: [&[u8]; 2]) -> Poll<io::Result<()>> {
         if !parts[1].is_empty() && !self.is_whole {
             self.whole = parts.concat();

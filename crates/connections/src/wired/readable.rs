@@ -16,14 +16,14 @@ impl Readable {
     /// In the runtime of the calling thread.
     ///
     /// # Errors
-    /// It has none; the system's own.
+    /// It has none; a system error.
     #[expect(deprecated, reason = "what is registered owns its descriptor until this is dropped")]
     pub fn new(link: &Arc<LinkDescriptor>) -> io::Result<Self> {
         Handle::try_current().map_err(io::Error::other)?;
         Ok(Self(AsyncFd::with_interest(Arc::clone(link), Interest::READABLE)?))
     }
 
-    /// Wait for frames. After `Ready` all that are there are to be received: it wakes only for new ones.
+    /// Wait for frames. After `Ready`, receive all of them: only new frames wake it again.
     ///
     /// # Errors
     /// The runtime is about to end.

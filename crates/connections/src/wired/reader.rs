@@ -1,12 +1,11 @@
-//! Who receives the frames of a link: its thread, or the program that waits for a message.
+//! Who receives the frames of a link: its thread, or a program that waits for a message.
 //!
-//! A program that waits takes the link over, so that a frame wakes its thread at once and no other one
-//! first. It gives the link back before it has its message, so that frames that come while it works wake
-//! the link's thread. Only one program has the link at a time; those of other sessions are woken by who
-//! receives.
+//! A waiting program takes over the link, so that a frame wakes its thread directly. Before it gets its
+//! message it gives the link back, so that later frames wake the link's thread. Only one program has the link
+//! at a time; the receiver wakes the programs of other sessions.
 //!
-//! A program may be slow to look, or have given up waiting without a word. So while a program has the
-//! link its thread looks too, each 10 ms, and takes the link back if it finds a frame.
+//! A program may be slow, or may have stopped waiting silently. So while a program has the link, the link's
+//! thread checks every 10 ms, and takes the link back if it finds a frame.
 
 use std::io;
 use std::sync::Arc;
@@ -64,10 +63,10 @@ impl Reader {
         true
     }
 
-    /// Give the link back to its thread, which hears at once of what waits there.
+    /// Return the link to its thread, which is notified of waiting frames at once.
     ///
     /// # Errors
-    /// The system's own: the link has no reader then.
+    /// A system error: the link has no reader then.
     pub fn give_back(&mut self) -> io::Result<()> {
         if self.program.take().is_some() {
             self.thread.change(&*self.link, LINK, Interest::Read)?;

@@ -41,11 +41,10 @@ impl Registry {
     }
 }
 
-/// The node of a plan, which begins with the first call.
+/// The node of a plan, started by the first call.
 ///
 /// # Errors
-/// As [`WiredNode::begin`]; `AddrInUse` while sessions of a node are open that cannot be at the same link with
-/// this one.
+/// As [`WiredNode::begin`]; `AddrInUse` while another node that cannot share the link has open sessions.
 pub fn node_of(plan: &WiredPlan) -> io::Result<Arc<WiredNode>> {
     NODES.lock().unwrap_or_else(PoisonError::into_inner).node_of(plan, WiredNode::begin)
 }

@@ -138,7 +138,7 @@ impl State {
         }
     }
 
-    /// Receive the frames that have come, if the program of the session has the link. False as of
+    /// Receive arrived frames, if the session's program has the link. Otherwise false, as for
     /// [`poll_frames`](Self::poll_frames).
     pub fn goes_on_reading(&mut self, cx: &mut Context<'_>, id: SessionId) -> bool {
         self.has_link(id) && self.poll_frames(cx, id)
@@ -148,8 +148,8 @@ impl State {
         self.reader.as_ref().is_some_and(|reader| reader.is_of(id))
     }
 
-    /// Receive the frames that have come, if the program of the session has the link or can take it. False
-    /// if it is woken by the next frame, or by who receives.
+    /// Receive arrived frames, if the session's program has the link or can take it over. Otherwise false:
+    /// the next frame, or the receiver, wakes the program.
     fn poll_frames(&mut self, cx: &mut Context<'_>, id: SessionId) -> bool {
         let Some(reader) = &mut self.reader else { return false };
         if !reader.take(id, self.link.now()) {

@@ -21,7 +21,7 @@ const MOST_RECORDED_BITS: f64 = 1e10;
 const SLICE_BITS: u64 = 10_000_000;
 const FULL_FRAME_BYTES: usize = 1518;
 const CHECK_SEQUENCE_BYTES: usize = 4;
-/// Of local experiments (IEEE 802-2014, 9.2.3).
+/// `EtherType` for local experiments (IEEE 802-2014, 9.2.3).
 const EXPERIMENTAL_ETHER_TYPE: [u8; 2] = [0x88, 0xb5];
 const MOST_PROPAGATION_NS: u64 = 1_000_000;
 const MOST_QUEUE_FRAMES: u64 = 10_000;

@@ -55,7 +55,7 @@ impl Load {
     /// The load of a plan. The same seed gives the same load.
     ///
     /// # Errors
-    /// [`BadLoad`] if there can be no such load.
+    /// [`BadLoad`] if such a load is impossible.
     pub fn new(plan: LoadPlan, seed: u64) -> Result<Self, BadLoad> {
         plan.check()?;
         let stations = plan.medium.ports;
@@ -82,7 +82,7 @@ impl Load {
         self.watch_until(until, |_| {});
     }
 
-    /// As [`run_until`](Self::run_until), and hand each delivered frame to `watch`, in the order of time.
+    /// As [`run_until`](Self::run_until), and pass each delivered frame to `watch`, in order of time.
     pub fn watch_until(&mut self, until: Instant, mut watch: impl FnMut(Delivered)) {
         loop {
             let due = self.medium.poll_timeout().unwrap_or(Instant::FAR_FUTURE);

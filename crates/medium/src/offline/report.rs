@@ -10,8 +10,8 @@ pub struct LoadReport {
     pub offered_ratio: f64,
     pub utilisation_ratio: f64,
     pub delivered_frames: u64,
-    /// From a frame's arrival at the adapter to its last bit at the receiver, ns; of saturated adapters from
-    /// the time the frame before is off the medium. `None` if nothing was delivered, as below.
+    /// From a frame's arrival at the adapter to its last bit at the receiver, ns; for saturated adapters,
+    /// from the end of the previous frame. `None` if nothing was delivered, as below.
     pub mean_delay_ns: Option<f64>,
     /// Median; quantiles are exact to 0.4 %.
     pub p50_delay_ns: Option<u64>,

@@ -34,7 +34,7 @@ impl Alarm {
         };
         let no_old = std::ptr::null_mut();
         let own = self.0.as_raw_fd();
-        // SAFETY: the descriptor is open; `time` is valid; the old time is not asked for.
+        // SAFETY: the descriptor is open; `time` is valid; the old time is not requested.
         check(unsafe {
             libc::timerfd_settime(own, libc::TFD_TIMER_ABSTIME, &raw const time, no_old)
         })

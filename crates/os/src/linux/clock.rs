@@ -27,7 +27,7 @@ pub fn sleep_until(deadline: Instant) {
         tv_sec: (nanos / 1_000_000_000).cast_signed(),
         tv_nsec: (nanos % 1_000_000_000).cast_signed(),
     };
-    // SAFETY: `time` is a valid timespec; the remainder is not asked for with an absolute time.
+    // SAFETY: `time` is a valid timespec; with an absolute time there is no remainder.
     unsafe {
         libc::clock_nanosleep(
             libc::CLOCK_MONOTONIC,
@@ -40,7 +40,7 @@ pub fn sleep_until(deadline: Instant) {
 
 /// The kernel's clock discipline (adjtimex(2)); `None` if the call fails.
 pub fn discipline() -> Option<Discipline> {
-    // SAFETY: all-zero is a valid timex, and asks without changing anything.
+    // SAFETY: all-zero is a valid timex, which queries without changing anything.
     let mut timex: libc::timex = unsafe { std::mem::zeroed() };
     // SAFETY: `timex` is a valid timex to read and write.
     if unsafe { libc::adjtimex(&raw mut timex) } < 0 {

@@ -22,7 +22,7 @@ impl DatagramSocket {
     /// Bind to `address`, port 0 for any.
     ///
     /// # Errors
-    /// The system's own; `InvalidInput` if it does not grant a buffer size asked for.
+    /// A system error; `InvalidInput` if a requested buffer size is not granted.
     pub fn bind(address: SocketAddr, options: &DatagramOptions) -> io::Result<Self> {
         Ok(Self { socket: socket_options::bind_datagram(address, options)? })
     }
@@ -33,8 +33,8 @@ impl DatagramSocket {
         Ok((Self { socket }, is_raw))
     }
 
-    /// Have the kernel tell of datagrams that it drops on this host: `send` then fails with
-    /// `ENOBUFS` instead of pretending (`IP_RECVERR`, ip(7)).
+    /// Have the kernel report datagrams that it drops on this host: `send` then fails with `ENOBUFS` instead
+    /// of reporting success (`IP_RECVERR`, ip(7)).
     pub fn enable_local_drop_reports(&self) -> io::Result<()> {
         let on: libc::c_int = 1;
         match self.socket.local_addr()? {
@@ -47,8 +47,8 @@ impl DatagramSocket {
         }
     }
 
-    /// Send no datagram in fragments. Only the device's MTU limits its size, not what the kernel has
-    /// learned of the path (`IP_PMTUDISC_PROBE`, ip(7)).
+    /// Never fragment. Only the device's MTU limits a datagram, not the path MTU known to the kernel
+    /// (`IP_PMTUDISC_PROBE`, ip(7)).
     pub fn enable_path_probing(&self) -> io::Result<()> {
         let socket = self.socket.as_fd();
         match self.socket.local_addr()? {
@@ -74,20 +74,20 @@ impl DatagramSocket {
         set_option(self.socket.as_fd(), libc::SOL_UDP, libc::UDP_GRO, &on)
     }
 
-    /// Have the kernel say with each datagram how many it had dropped before it for want of room in
-    /// this socket's buffer (`SO_RXQ_OVFL`, socket(7)): see [`Received::drops`].
+    /// Have the kernel report with each datagram how many it had dropped because this socket's buffer was
+    /// full (`SO_RXQ_OVFL`, socket(7)): see [`Received::drops`].
     pub fn enable_drop_counts(&self) -> io::Result<()> {
         let on: libc::c_int = 1;
         set_option(self.socket.as_fd(), libc::SOL_SOCKET, libc::SO_RXQ_OVFL, &on)
     }
 
-    /// Datagrams dropped so far for want of room in this socket's buffer (`SO_MEMINFO`).
+    /// Datagrams dropped so far because this socket's buffer was full (`SO_MEMINFO`).
     pub fn dropped(&self) -> io::Result<u32> {
         // include/uapi/linux/sock_diag.h: SK_MEMINFO_DROPS is the last of nine numbers.
         const SK_MEMINFO_DROPS: usize = 8;
         let mut numbers = [0_u32; SK_MEMINFO_DROPS + 1];
         let mut length = size_of_val(&numbers) as libc::socklen_t;
-        // SAFETY: pointer and length describe `numbers`, of which any bytes are valid.
+        // SAFETY: pointer and length describe `numbers`; any bytes are valid numbers.
         check(unsafe {
             libc::getsockopt(
                 self.socket.as_raw_fd(),
@@ -100,9 +100,9 @@ impl DatagramSocket {
         Ok(numbers[SK_MEMINFO_DROPS])
     }
 
-    /// Have the kernel stamp what arrives when it takes it from the device (`SO_TIMESTAMPING`): see
-    /// [`Received::kernel_realtime_ns`]. With `sent`, also what is sent, when it gives it to the
-    /// device: see [`Self::sent_stamp`].
+    /// Have the kernel timestamp datagrams when it gets them from the device (`SO_TIMESTAMPING`): see
+    /// [`Received::kernel_realtime_ns`]. With `sent`, also when it passes sent ones to the device: see
+    /// [`Self::sent_stamp`].
     pub fn enable_kernel_timestamps(&self, sent: bool) -> io::Result<()> {
         let mut flags = libc::SOF_TIMESTAMPING_SOFTWARE | libc::SOF_TIMESTAMPING_RX_SOFTWARE;
         if sent {
@@ -113,12 +113,11 @@ impl DatagramSocket {
         set_option(self.socket.as_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPING, &flags)
     }
 
-    /// The next stamp of a sent datagram, if there is one: its number, counted from the moment at
-    /// which stamps were enabled, and the calendar clock's reading, nanoseconds.
+    /// The next timestamp of a sent datagram, if any: its number since timestamps were enabled, and the
+    /// calendar clock, nanoseconds.
     pub fn sent_stamp(&self) -> io::Result<Option<(u32, u64)>> {
         let mut control = Control([0; CONTROL_BYTES]);
-        // SAFETY: all-zero is a valid msghdr; the control buffer is as long as said and outlives
-        // the call.
+        // SAFETY: all-zero is a valid msghdr; the control buffer has the stated length and outlives the call.
         let header = unsafe {
             let mut header: libc::msghdr = std::mem::zeroed();
             header.msg_control = control.0.as_mut_ptr().cast();
@@ -138,10 +137,10 @@ impl DatagramSocket {
         Ok(notes.stamp_number.zip(notes.kernel_realtime_ns))
     }
 
-    /// Send one message to the connected peer; with `wait` until there is room for it.
+    /// Send one message to the connected peer; `wait` blocks until there is room.
     ///
     /// # Errors
-    /// The system's own; `WouldBlock` if there is no room.
+    /// A system error; `WouldBlock` if there is no room.
     pub fn send_one(&self, message: &[u8], wait: bool) -> io::Result<()> {
         // SAFETY: pointer and length describe `message`.
         let sent = unsafe {
@@ -159,15 +158,15 @@ impl DatagramSocket {
         &self.socket
     }
 
-    /// How long a receive waits; `None` is for ever.
+    /// Receive time-out; `None`: no limit.
     pub fn set_receive_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
         self.socket.set_read_timeout(timeout)
     }
 
-    /// A datagram that is already there, or `None`.
+    /// An arrived datagram, or `None`.
     ///
     /// # Errors
-    /// The system's own, `ConnectionRefused` if the peer's port is closed.
+    /// A system error; `ConnectionRefused` if the peer's port is closed.
     pub fn try_receive(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         // SAFETY: pointer and length describe `buffer`.
         let received = unsafe {
@@ -185,14 +184,14 @@ impl DatagramSocket {
         if error.kind() == io::ErrorKind::WouldBlock { Ok(None) } else { Err(error) }
     }
 
-    /// Send the first `count` messages of `batch` to the connected peer (`sendmmsg`); with `wait`
-    /// until there is room for them.
+    /// Send the first `count` messages of `batch` to the connected peer (`sendmmsg`); `wait` blocks until
+    /// there is room.
     ///
     /// # Errors
-    /// The system's own, if the first of them was not sent; `WouldBlock` if there is no room.
+    /// A system error if the first message was not sent; `WouldBlock` if there is no room.
     ///
     /// # Returns
-    /// How many were sent, at least one.
+    /// Number of messages sent, at least one.
     pub fn send_batch(&self, batch: &mut SendBatch, count: usize, wait: bool) -> io::Result<usize> {
         let count = batch.point(count);
         // SAFETY: `point` has set up `count` headers whose vectors describe `batch`'s own bytes.
@@ -207,12 +206,12 @@ impl DatagramSocket {
         Ok(sent.cast_unsigned() as usize)
     }
 
-    /// Send the first `count` messages of `batch` to the connected peer as one buffer that the
-    /// kernel or the device cuts up (`UDP_SEGMENT`, udp(7)); with `wait` until there is room.
+    /// Send the first `count` messages of `batch` to the connected peer as one buffer that the kernel or the
+    /// device splits (`UDP_SEGMENT`, udp(7)); `wait` blocks until there is room.
     ///
     /// # Errors
-    /// The system's own; `EIO` if the device cannot, `EMSGSIZE` or `EINVAL` if the messages do not
-    /// fit its limits. None was sent then.
+    /// A system error; `EIO` if the device cannot split, `EMSGSIZE` or `EINVAL` if the messages exceed its
+    /// limits. Nothing was sent then.
     pub fn send_segments(&self, batch: &SendBatch, count: usize, wait: bool) -> io::Result<()> {
         let bytes = &batch.octets[..count.min(batch.capacity()) * batch.message_bytes];
         let mut vector =
@@ -237,10 +236,10 @@ impl DatagramSocket {
         .map(drop)
     }
 
-    /// Take what is there (`recvmmsg`); with `wait`, wait for one buffer first.
+    /// Receive waiting buffers (`recvmmsg`); `wait` blocks until there is one.
     ///
     /// # Errors
-    /// The system's own; `WouldBlock` if there is nothing, or the receive timeout has passed.
+    /// A system error; `WouldBlock` if there is nothing, or after the receive time-out.
     pub fn receive_batch(&self, batch: &mut ReceiveBatch, wait: bool) -> io::Result<usize> {
         batch.received = 0;
         if batch.is_plain {
@@ -253,7 +252,7 @@ impl DatagramSocket {
         // buffers.
         batch.received = unsafe {
             if batch.headers.len() == 1 {
-                // The call that a plain program would make.
+                // The call of a plain program.
                 let header = &mut batch.headers[0];
                 let length =
                     libc::recvmsg(descriptor, &raw mut header.msg_hdr, flags & libc::MSG_DONTWAIT);

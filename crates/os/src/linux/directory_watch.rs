@@ -43,23 +43,23 @@ impl DirectoryWatch {
         Ok(Self(inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?))
     }
 
-    /// Watch an open directory for names that come and go. Gives the number that reports have.
+    /// Watch an open directory for names that appear or disappear. Returns its number in reports.
     ///
     /// # Errors
-    /// `Unsupported` if another host may change its file system. Or what the system says.
+    /// `Unsupported` if another host may change its file system; or a system error.
     pub fn add(&self, directory: impl AsFd) -> io::Result<i32> {
         let directory = directory.as_fd();
         if !LOCAL.contains(&(fstatfs(directory)?.f_type as u32)) {
             return Err(io::ErrorKind::Unsupported.into());
         }
         let changes = WatchFlags::CREATE | WatchFlags::DELETE | WatchFlags::MOVE;
-        // The kernel takes no descriptor here. This path leads to what is open, wherever it lies now.
+        // The kernel accepts only a path here. This one leads to the open directory, even if it was moved.
         let path = format!("/proc/self/fd/{}", directory.as_raw_fd());
         Ok(inotify::add_watch(&self.0, path, changes | WatchFlags::ONLYDIR)?)
     }
 
     pub fn remove(&self, watch: i32) {
-        // It has gone already if its directory has.
+        // It is already gone if its directory was removed.
         let _ = inotify::remove_watch(&self.0, watch);
     }
 

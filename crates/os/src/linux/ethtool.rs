@@ -30,11 +30,11 @@ fn call(device: &str, command: u32, data: u32) -> io::Result<u32> {
     Ok(value.data)
 }
 
-/// Ask about a device by an ioctl(2) whose argument is an `ifreq` that points to `value`.
+/// Make a request about a device by an ioctl(2) whose argument is an `ifreq` that points to `value`.
 pub(super) fn ask<T>(device: &str, request: libc::c_ulong, value: &mut T) -> io::Result<()> {
     let mut argument = named(device)?;
     argument.ifr_ifru.ifru_data = std::ptr::from_mut(value).cast();
-    // SAFETY: `value` outlives the call; `T` is what the request reads and writes.
+    // SAFETY: `value` outlives the call; `T` is the type that the request reads and writes.
     unsafe { control(request, &mut argument) }
 }
 
@@ -53,14 +53,14 @@ pub(super) fn named(device: &str) -> io::Result<libc::ifreq> {
     Ok(argument)
 }
 
-/// Do a request about a device.
+/// Make a request about a device.
 ///
 /// # Safety
-/// What `argument` points to must be valid for the request.
+/// `argument` must point to memory that is valid for the request.
 pub(super) unsafe fn control(request: libc::c_ulong, argument: &mut libc::ifreq) -> io::Result<()> {
     // Any socket can reach the device by name (netdevice(7)).
     let socket = UnixDatagram::unbound()?;
-    // SAFETY: the descriptor is open; of the argument the caller has promised.
+    // SAFETY: the descriptor is open; the caller guarantees the argument.
     check(unsafe { libc::ioctl(socket.as_raw_fd(), request as _, std::ptr::from_mut(argument)) })
         .map(drop)
 }
@@ -68,13 +68,13 @@ pub(super) unsafe fn control(request: libc::c_ulong, argument: &mut libc::ifreq)
 /// The offloads of `device` in this process's network namespace.
 ///
 /// # Errors
-/// `ENODEV` if there is no such device, else the system's own.
+/// `ENODEV` if there is no such device; or a system error.
 pub fn offloads(device: &str) -> io::Result<Vec<Offload>> {
     let mut list = Vec::with_capacity(OFFLOADS.len());
     for (name, read, _) in OFFLOADS {
         match call(device, read, 0) {
             Ok(value) => list.push(Offload { name, on: value != 0 }),
-            // The driver does not support this one: it is off.
+            // Unsupported by the driver: it is off.
             Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => {
                 list.push(Offload { name, on: false });
             }
@@ -84,10 +84,10 @@ pub fn offloads(device: &str) -> io::Result<Vec<Offload>> {
     Ok(list)
 }
 
-/// Switch every offload of `device` on or off, and read back what then holds.
+/// Switch every offload of `device` on or off, and return the resulting state.
 ///
 /// # Errors
-/// `EPERM` without the right to configure the network, `ENODEV`, else the system's own.
+/// `EPERM` without the right to configure the network, `ENODEV`, or a system error.
 pub fn set_offloads(device: &str, on: bool) -> io::Result<Vec<Offload>> {
     for (_, _, set) in OFFLOADS {
         match call(device, set, u32::from(on)) {

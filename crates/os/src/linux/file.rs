@@ -11,24 +11,24 @@ use std::path::Path;
 
 use super::check;
 
-/// Close a file and give what the system says of it, which dropping a file does not: a network file
-/// system may tell only now that it could not keep what was written (close(2)).
+/// Close a file and return the system's error, which dropping a file ignores: a network file system may
+/// report only now that it could not store written data (close(2)).
 ///
 /// # Errors
-/// What the system says. The file is closed all the same.
+/// A system error. The file is closed anyway.
 pub fn close(file: File) -> io::Result<()> {
     let descriptor = file.into_raw_fd();
     // SAFETY: the descriptor was the file's, and has no owner now.
     check(unsafe { libc::close(descriptor) }).map(drop)
 }
 
-/// Write two parts, one behind the other, from `offset` on: in one call (pwritev(2)).
+/// Write two consecutive parts at `offset` in one call (pwritev(2)).
 ///
 /// # Errors
-/// What the system says.
+/// A system error.
 ///
 /// # Returns
-/// Bytes that were written, which may be fewer than there are.
+/// Number of bytes written, possibly fewer than given.
 pub fn write_parts_at(file: &File, parts: [&[u8]; 2], offset: u64) -> io::Result<usize> {
     let parts = parts.map(io::IoSlice::new);
     loop {
@@ -52,8 +52,8 @@ pub fn will_read_in_order(file: &File) {
     let _ = advise(file, libc::POSIX_FADV_SEQUENTIAL);
 }
 
-/// Bring a file to its disk and have the system forget what it keeps of it in memory. Of a file of
-/// `tmpfs`, which is nowhere else, it forgets nothing.
+/// Flush a file to its disk, and drop it from the system's cache. Files of `tmpfs` exist only in memory and
+/// stay there.
 pub fn forget_cached(file: &File) -> io::Result<()> {
     file.sync_data()?;
     advise(file, libc::POSIX_FADV_DONTNEED)
@@ -67,14 +67,13 @@ fn advise(file: &File, advice: libc::c_int) -> io::Result<()> {
     }
 }
 
-/// Bring everything to the disks and have the system forget all that it keeps of files in memory,
-/// everybody's (`vm.drop_caches`).
+/// Flush everything to the disks, and drop all cached files of all users (`vm.drop_caches`).
 ///
 /// # Errors
-/// `PermissionDenied` unless this is root, and not one of a container.
+/// `PermissionDenied` unless this is root outside a container.
 pub fn drop_all_caches() -> io::Result<()> {
     let mut switch = std::fs::OpenOptions::new().write(true).open("/proc/sys/vm/drop_caches")?;
-    // SAFETY: it takes nothing and gives nothing.
+    // SAFETY: the call has no arguments and no result.
     unsafe { libc::sync() };
     io::Write::write_all(&mut switch, b"3\n")
 }
@@ -88,25 +87,25 @@ pub fn free_bytes(path: &Path) -> io::Result<u64> {
 pub fn disk_space(path: &Path) -> io::Result<(u64, u64)> {
     let path = CString::new(path.as_os_str().as_bytes())?;
     let mut facts = MaybeUninit::<libc::statvfs>::uninit();
-    // SAFETY: `path` ends with a zero, and `facts` has room for what is written.
+    // SAFETY: `path` ends with a zero, and `facts` has room for the result.
     check(unsafe { libc::statvfs(path.as_ptr(), facts.as_mut_ptr()) })?;
-    // SAFETY: the call did not fail, so that it has written them.
+    // SAFETY: the call succeeded, so it has written them.
     let facts = unsafe { facts.assume_init() };
     let bytes = |blocks: u64| blocks.saturating_mul(facts.f_frsize);
     Ok((bytes(facts.f_blocks), bytes(facts.f_bavail)))
 }
 
-/// A new file without a name in a directory whose file system is in memory (`tmpfs`, tmpfs(5)). Closed, it
-/// is gone.
+/// A new file without a name in a directory on an in-memory file system (`tmpfs`, tmpfs(5)). Closing removes
+/// it.
 ///
 /// # Errors
-/// `Unsupported` if the directory is not in memory. Or what the system says.
+/// `Unsupported` if the directory is not in memory; or a system error.
 pub fn file_in_memory(directory: &Path) -> io::Result<File> {
     let path = CString::new(directory.as_os_str().as_bytes())?;
     let mut facts = MaybeUninit::<libc::statfs>::uninit();
-    // SAFETY: `path` ends with a zero, and `facts` has room for what is written.
+    // SAFETY: `path` ends with a zero, and `facts` has room for the result.
     check(unsafe { libc::statfs(path.as_ptr(), facts.as_mut_ptr()) })?;
-    // SAFETY: the call did not fail, so that it has written them.
+    // SAFETY: the call succeeded, so it has written them.
     if unsafe { facts.assume_init() }.f_type != libc::TMPFS_MAGIC {
         return Err(io::ErrorKind::Unsupported.into());
     }

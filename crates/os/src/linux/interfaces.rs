@@ -20,12 +20,12 @@ const DUPLEX_FULL: u8 = 1;
 /// The number of an interface, by its name (`if_nametoindex(3)`).
 ///
 /// # Errors
-/// There is none of that name.
+/// No interface has that name.
 pub fn interface_index(name: &str) -> io::Result<u32> {
     let missing =
         || io::Error::new(io::ErrorKind::NotFound, format!("no interface named `{name}`"));
     let text = CString::new(name).map_err(|_| missing())?;
-    // SAFETY: the name is a text that ends, and is only read.
+    // SAFETY: the name ends with a zero and is only read.
     match unsafe { libc::if_nametoindex(text.as_ptr()) } {
         0 => Err(missing()),
         index => Ok(index),
@@ -175,7 +175,7 @@ fn mtu_bytes(device: &str) -> Option<u64> {
     let mut argument = named(device).ok()?;
     // SAFETY: the request writes a number into the argument itself.
     unsafe { control(libc::SIOCGIFMTU as _, &mut argument) }.ok()?;
-    // SAFETY: it has done so.
+    // SAFETY: the request has written it.
     u64::try_from(unsafe { argument.ifr_ifru.ifru_mtu }).ok()
 }
 
@@ -185,7 +185,7 @@ fn speed(device: &str) -> (Option<u64>, Option<bool>) {
         return (None, None);
     }
     let megabits = u32::from(settings.speed_high) << 16 | u32::from(settings.speed);
-    // A link that is down reports "unknown" in 32 or in 16 bits, or 0.
+    // A link that is down reports "unknown", all ones in 32 or 16 bits, or 0.
     let is_known = !matches!(megabits, 0 | 0xffff | SPEED_UNKNOWN);
     let full_duplex = match settings.duplex {
         DUPLEX_HALF => Some(false),
@@ -211,7 +211,7 @@ fn saves_wired_power(device: &str) -> Option<bool> {
 fn ptp_clock(device: &str) -> Option<u32> {
     let mut reply = Timestamps { command: GET_TIMESTAMPS, ..Timestamps::default() };
     ask(device, SIOCETHTOOL, &mut reply).ok()?;
-    // Without one it is -1.
+    // Without a PTP clock the number is -1.
     u32::try_from(reply.clock).ok()
 }
 
@@ -219,7 +219,7 @@ fn saves_wireless_power(device: &str) -> Option<bool> {
     let mut argument = named(device).ok()?;
     // SAFETY: the request writes a `struct iw_param` of 8 bytes into the argument itself.
     unsafe { control(SIOCGIWPOWER, &mut argument) }.ok()?;
-    // SAFETY: it has done so: a number, then whether that is fixed, then whether it is disabled.
+    // SAFETY: the request has written a number, whether it is fixed, and whether it is disabled.
     let parameter = unsafe { (&raw const argument.ifr_ifru).cast::<[u8; 8]>().read() };
     Some(parameter[5] == 0)
 }

@@ -28,7 +28,7 @@ pub mod wake;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// The result of a system call that gives -1 and `errno` on failure.
+/// The result of a system call that returns -1 and sets `errno` on failure.
 fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }

@@ -7,14 +7,14 @@ use std::path::Path;
 use rustix::fs::{RenameFlags, renameat_with};
 use rustix::io::Errno;
 
-/// Give what has a name in one directory another name in the same or another directory. That name must
-/// be free: the kernel looks and renames in one step (renameat2(2)).
+/// Rename a directory entry, in the same or into another directory. The new name must be free: the kernel
+/// checks and renames in one step (renameat2(2)).
 ///
-/// Each name is the last of its path. A path of more names would be followed through links.
+/// Each name is a single path component, because links in longer paths would be followed.
 ///
 /// # Errors
-/// `AlreadyExists` if the new name is taken. `Unsupported` if the file system cannot do it, or a
-/// directory would get into itself: the kernel answers both alike. Or what the system says.
+/// `AlreadyExists` if the new name is taken. `Unsupported` if the file system cannot do it, or a directory
+/// would be moved into itself: the kernel reports both alike. Or a system error.
 pub fn rename_to_free_name_at<D: AsFd>(
     (from_directory, from): (&D, &Path),
     (to_directory, to): (&D, &Path),

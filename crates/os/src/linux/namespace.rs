@@ -19,16 +19,16 @@ pub fn own_network() -> io::Result<File> {
     File::open("/proc/thread-self/ns/net")
 }
 
-/// Do something with a routing socket in the network namespace of each of these processes.
+/// Run `work` with a routing socket in the network namespace of each of these processes.
 ///
 /// # Errors
-/// The first that `work` or the system gives.
+/// The first error of `work` or the system.
 pub fn in_networks<T: Send, P: Sync>(
     plans: &[P],
     pid_of: impl Fn(&P) -> u32 + Send,
     mut work: impl FnMut(Rtnetlink, &P) -> io::Result<T> + Send,
 ) -> io::Result<Vec<T>> {
-    // A namespace belongs to a thread: one of its own leaves those of this process as they are.
+    // Namespaces belong to threads: a separate thread leaves this process's own unchanged.
     std::thread::scope(|scope| {
         let worker = scope.spawn(move || {
             let in_one = |plan| {

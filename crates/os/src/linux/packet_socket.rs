@@ -35,7 +35,7 @@ struct Control([u8; 64]);
 impl PacketSocket {
     pub fn open(index: i32) -> io::Result<Self> {
         let socket = Self::bound(index)?;
-        // Frames leave at once: a queue before the interface would stand between them and the wire.
+        // Frames bypass the queue of the interface, so they are sent at once.
         set_option(socket.as_fd(), libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1_i32)?;
         socket.listen(index)?;
         Ok(socket)
@@ -285,12 +285,12 @@ fn copied(frame: &[u8], into: &mut [u8]) -> usize {
     length
 }
 
-/// The VLAN tag that the kernel took out of a frame, as it was in it (IEEE 802.1Q, clause 9.4).
+/// The VLAN tag that the kernel removed from a frame, as it was in the frame (IEEE 802.1Q, clause 9.4).
 ///
 /// # Safety
-/// The message is one that recvmsg(2) has filled.
+/// `recvmsg(2)` has filled the message.
 unsafe fn tag(message: &libc::msghdr) -> Option<[u8; TAG_BYTES]> {
-    // SAFETY: the caller promises so; a header of this kind has a whole `tpacket_auxdata` behind it.
+    // SAFETY: the caller guarantees it; a header of this kind is followed by a whole `tpacket_auxdata`.
     let about = unsafe {
         let header = libc::CMSG_FIRSTHDR(message).as_ref()?;
         if (header.cmsg_level, header.cmsg_type) != (libc::SOL_PACKET, libc::PACKET_AUXDATA) {

@@ -1,4 +1,4 @@
-//! The interfaces of hosts whose frames this process carries, each in the network namespace of its host.
+//! The interfaces of hosts whose frames this process carries, each in its host's network namespace.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -30,8 +30,8 @@ pub struct PortQueue {
 /// Make the interface of each host, down, in the network namespace of its process.
 ///
 /// # Errors
-/// The system's own, with what was being done: no such process, no right to its namespace, no
-/// `/dev/net/tun`, or an interface of that name is there already.
+/// A system error with the failed step: no such process, no right to its namespace, no `/dev/net/tun`, or an
+/// existing interface of that name.
 pub fn make_ports(plans: &[PortPlan], kind: PortKind) -> io::Result<Vec<(Port, PortQueue)>> {
     match kind {
         PortKind::Tap => namespace::in_networks(plans, |plan| plan.namespace_pid, make_tap),

@@ -34,8 +34,7 @@ pub fn limit_arenas() {
 /// Raise the priority of the calling thread, in nice(1) units, if permitted; returns the resulting value
 /// (setpriority(2), per thread on Linux).
 pub fn favour_thread(nice: i32) -> Option<i32> {
-    // SAFETY: takes integers only; a refusal leaves things as they are. `getpriority` may
-    // return -1 without an error, too: only `errno` would show which.
+    // SAFETY: takes integers only; a refusal changes nothing. `getpriority` may return -1 without an error.
     unsafe {
         libc::setpriority(libc::PRIO_PROCESS, 0, nice);
         Some(libc::getpriority(libc::PRIO_PROCESS, 0))
@@ -89,20 +88,19 @@ struct CapabilityHeader {
 const CAPABILITY_VERSION: u32 = 0x2008_0522;
 const CAPABILITIES: libc::c_ulong = 64;
 
-/// Give up all capabilities of this process for good, those of programs that it starts included. The
-/// process must have one thread: each thread has rights of its own.
+/// Give up all capabilities of this process and of programs that it starts, for good. The process must have
+/// one thread, because each thread has its own capabilities.
 pub fn give_up_rights() -> io::Result<()> {
     // SAFETY: takes integers only.
     check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) })?;
     for capability in 0..CAPABILITIES {
-        // Without the right to do so there are none in the process that it could pass on.
-        // SAFETY: takes integers only.
+        // If this is not permitted, the process has no capabilities to pass on. SAFETY: takes integers only.
         unsafe { libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0) };
     }
     let header = CapabilityHeader { version: CAPABILITY_VERSION, pid: 0 };
     // Effective, permitted and inheritable ones, in two halves.
     let none = [[0_u32; 3]; 2];
-    // SAFETY: both pointers are to what the call reads, which outlives it.
+    // SAFETY: both pointers are valid during the call.
     let set = unsafe { libc::syscall(libc::SYS_capset, &raw const header, none.as_ptr()) };
     check(set as libc::c_int).map(drop)
 }

@@ -39,12 +39,12 @@ enum Kind {
 }
 
 impl RawLink {
-    /// Open one. Only that interface is touched.
+    /// Open a link. Only the named interface is used.
     ///
     /// # Errors
-    /// `NotFound` if there is no such interface, `NetworkDown` if it is down, `PermissionDenied` without
-    /// the right, `InvalidInput` of a descriptor that is none of a link or of an interface that is no
-    /// Ethernet; else the system's own.
+    /// `NotFound` if there is no such interface, `NetworkDown` if it is down, `PermissionDenied` without the
+    /// right, `InvalidInput` if the descriptor is not a link or the interface is not Ethernet; or a system
+    /// error.
     pub fn open(place: &RawLinkPlace, frames: RawFrames) -> io::Result<Self> {
         let socket = match place {
             RawLinkPlace::Interface(name) => PacketSocket::silent(index_of(name)?)?,
@@ -55,7 +55,7 @@ impl RawLink {
                 let own = unsafe { OwnedFd::from_raw_fd(check(own)?) };
                 if let Some(name) = Tap::interface_of(own.as_fd()) {
                     let tap = Tap::given(File::from(own))?;
-                    // The reader of a TAP is the other end of its wire: an address of its own.
+                    // The reader of a TAP is the other end of its wire, with an address of its own.
                     let mut mac = hardware_address(&name)?;
                     mac[5] ^= 0x80;
                     return Ok(Self { kind: Kind::Tap(tap), mac, interface: name });
@@ -98,11 +98,11 @@ impl RawLink {
         Ok(Self { kind: Kind::PacketSocket(socket), mac, interface })
     }
 
-    /// Make a TAP of this name in the network namespace of the calling thread, and be the other end of
-    /// its wire, with this hardware address. The interface goes when this is dropped.
+    /// Make a TAP of this name in the network namespace of the calling thread, and become the other end of
+    /// its wire, with this hardware address. The interface is removed on drop.
     ///
     /// # Errors
-    /// The system's own: no `/dev/net/tun`, or no right to it.
+    /// A system error: no `/dev/net/tun`, or no right to it.
     pub fn tap(interface: &str, mac: [u8; 6]) -> io::Result<Self> {
         let kind = Kind::Tap(Tap::open(interface)?);
         Ok(Self { kind, mac, interface: interface.to_owned() })
@@ -169,10 +169,10 @@ impl AsFd for RawLink {
 pub struct LinkDescriptor(OwnedFd);
 
 impl LinkDescriptor {
-    /// One of this link.
+    /// Duplicate the descriptor of this link.
     ///
     /// # Errors
-    /// The system's own: the process has too many descriptors.
+    /// A system error: the process has too many descriptors.
     pub fn of(link: &impl AsFd) -> io::Result<Self> {
         Ok(Self(link.as_fd().try_clone_to_owned()?))
     }
@@ -199,7 +199,7 @@ fn index_of(name: &str) -> io::Result<i32> {
     let mut argument = named(name).map_err(found)?;
     // SAFETY: the request writes flags into the argument itself.
     unsafe { control(libc::SIOCGIFFLAGS as _, &mut argument) }.map_err(found)?;
-    // SAFETY: it has done so.
+    // SAFETY: the request has written them.
     let flags = unsafe { argument.ifr_ifru.ifru_flags };
     if i32::from(flags) & libc::IFF_UP == 0 {
         return Err(io::Error::new(ErrorKind::NetworkDown, "the interface is down"));
@@ -211,7 +211,7 @@ fn hardware_address(name: &str) -> io::Result<[u8; 6]> {
     let mut argument = named(name)?;
     // SAFETY: the request writes an address into the argument itself.
     unsafe { control(libc::SIOCGIFHWADDR as _, &mut argument) }?;
-    // SAFETY: it has done so.
+    // SAFETY: the request has written it.
     let found = unsafe { argument.ifr_ifru.ifru_hwaddr }.sa_data;
     Ok(std::array::from_fn(|at| found[at].cast_unsigned()))
 }
@@ -248,7 +248,7 @@ fn address_filter(address: Ipv4Addr) -> Vec<libc::sock_filter> {
 fn historic_filter() -> Vec<libc::sock_filter> {
     let types = HISTORIC_TYPES.len();
     let load = step(libc::BPF_LD | libc::BPF_H | libc::BPF_ABS, 0, 0, TYPE_OFFSET);
-    // A length goes on to the last step, which keeps the frame.
+    // A matching length jumps to the last step, which keeps the frame.
     let longest = step(libc::BPF_JMP | libc::BPF_JGT | libc::BPF_K, 0, types + 1, LONGEST_LENGTH);
     let mut program = vec![load, longest];
     for (number, kind) in HISTORIC_TYPES.into_iter().enumerate() {

@@ -62,7 +62,7 @@ impl Readiness {
     pub fn forget(&self, socket: &impl AsFd) -> io::Result<()> {
         let (own, socket) = (self.descriptor.as_raw_fd(), socket.as_fd().as_raw_fd());
         let no_event = std::ptr::null_mut();
-        // SAFETY: both descriptors are open; the event is not looked at (epoll_ctl(2)).
+        // SAFETY: both descriptors are open; the event is ignored (epoll_ctl(2)).
         check(unsafe { libc::epoll_ctl(own, libc::EPOLL_CTL_DEL, socket, no_event) }).map(drop)
     }
 

@@ -188,7 +188,7 @@ impl Rtnetlink {
         self.octets(&[0; 4]);
     }
 
-    /// struct ifinfomsg: an interface, and which of its flags are to become what.
+    /// struct ifinfomsg: an interface, the new values of its flags, and which flags to change.
     pub fn link(&mut self, index: i32, flags: u32, changed: u32) {
         self.octets(&[0; 4]);
         self.octets(&index.to_ne_bytes());

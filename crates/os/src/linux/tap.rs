@@ -50,7 +50,7 @@ impl Tap {
         // SAFETY: the descriptor is open; the call writes an ifreq, which outlives it.
         check(unsafe { libc::ioctl(descriptor.as_raw_fd(), TUNGETIFF as _, &raw mut found) })
             .ok()?;
-        // SAFETY: it has done so.
+        // SAFETY: the call has written it.
         let flags = i32::from(unsafe { found.ifr_ifru.ifru_flags });
         let wanted = libc::IFF_TAP | libc::IFF_NO_PI;
         let name = found.ifr_name.map(libc::c_char::cast_unsigned);

@@ -165,7 +165,7 @@ pub fn shut_down_connections(port: u16, peers: &BTreeSet<SocketAddr>) {
     let Ok(all) = std::fs::read_dir("/proc/self/fd") else { return };
     let numbers = all.flatten().filter_map(|one| one.file_name().to_str()?.parse().ok());
     for number in numbers {
-        // SAFETY: it is asked for its ends, and duplicated; both fail once it is closed.
+        // SAFETY: the call only reads its addresses and duplicates it; both fail once it is closed.
         let borrowed = unsafe { BorrowedFd::borrow_raw(number) };
         if is_one(&SockRef::from(&borrowed))
             && let Ok(owned) = borrowed.try_clone_to_owned()

@@ -22,7 +22,7 @@ const IFA_F_NODAD: u8 = 0x02;
 const NUD_PERMANENT: u16 = 0x80;
 const LOOPBACK_INDEX: i32 = 1;
 
-/// Take up the interface of each host, with its addresses, and make the others its neighbours.
+/// Bring up the interface of each host with its addresses, and add all other hosts as its neighbours.
 pub fn set_up_hosts(hosts: &[HostPlan], settings: &HostSettings) -> io::Result<()> {
     let pid_of = |host: &HostPlan| host.namespace_pid;
     namespace::in_networks(hosts, pid_of, |rtnetlink, host| {

@@ -73,7 +73,7 @@ pub fn of_port(argument: &str) -> Option<SocketAddr> {
     Some(SocketAddr::from(([a, b, c, d], u16::from_be_bytes([high, low]))))
 }
 
-/// Of EPRT: `|1|192.0.2.1|1025|` (RFC 2428, section 2).
+/// Address and port of EPRT: `|1|192.0.2.1|1025|` (RFC 2428, section 2).
 pub fn of_eprt(argument: &str) -> Option<SocketAddr> {
     let mut parts = argument.split(argument.chars().next()?).skip(1);
     let (family, address, port) = (parts.next()?, parts.next()?, parts.next()?);

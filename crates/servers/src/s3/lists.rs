@@ -10,7 +10,7 @@ use super::refusal::{Code, Refusal};
 use super::request::Asked;
 use super::{BUCKET, Served};
 
-/// Entries of one answer, at most.
+/// Maximum entries of a reply.
 const MAX_KEYS: u64 = 1000;
 
 struct Wanted {

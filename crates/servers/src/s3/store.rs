@@ -16,7 +16,7 @@ const ATTEMPTS: usize = 8;
 #[derive(Debug)]
 pub struct Store {
     confined: Confined,
-    /// Of each directory; names of directories end with `/`.
+    /// Listing of each directory; names of directories end with `/`.
     pub listings: Listings<Names, String>,
 }
 

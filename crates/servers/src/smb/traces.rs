@@ -124,9 +124,9 @@ impl Traces {
                 peers.len() == 1
             };
             if is_first {
-                // By itself: a login aborts only the wait above, and no peer stays listed.
+                // In a separate task: a login aborts only the wait above, so no peer stays listed.
                 tokio::spawn(async move {
-                    // The others that are ended with this one are listed first.
+                    // Other peers that end together with this one are listed first.
                     tokio::task::yield_now().await;
                     let peers = std::mem::take(&mut *locked(&peers));
                     lanlab_os::shut_down_connections(port, &peers);

@@ -1,13 +1,13 @@
-//! SMB straight on IPX, without NetBIOS, as Windows for Workgroups, Windows 9x and NT have it ("direct hosting").
+//! SMB directly on IPX, without NetBIOS, as in Windows for Workgroups, Windows 9x and NT ("direct hosting").
 //!
-//! Source: [MS-CIFS] 2.2.3.1 (connection identifier and sequence number) and 3.2.4.1, dissectors `nmpi` and `smb`
-//! of Wireshark, articles Q152453 and Q248230 of Microsoft's Knowledge Base. Each message is one packet, whose
-//! header has a connection and a sequence number in place of the signature. Only the client resends: the server
-//! keeps its answer to the last numbered request, and repeats it. A [`Station`] is driven as a
-//! [`Node`](crate::node::Node), of which it is a carrier.
+//! Source: [MS-CIFS] 2.2.3.1 (connection identifier and sequence number) and 3.2.4.1, dissectors `nmpi` and
+//! `smb` of Wireshark, articles Q152453 and Q248230 of Microsoft's Knowledge Base. Each message is one
+//! packet, whose header has a connection and a sequence number in place of the signature. Only the client
+//! resends: the server keeps its answer to the last numbered request, and repeats it. A [`Station`] is a
+//! carrier of a [`Node`](crate::node::Node), which drives it.
 //!
-//! No source covers these, so they are our choice: retry intervals, a separate socket per client session, and when
-//! a server drops a silent client (the protocol has no way to end a session).
+//! No source covers these, so they are our choice: retry intervals, a separate socket per client session, and
+//! when a server drops a silent client (the protocol has no way to end a session).
 
 mod answerer;
 mod caller;

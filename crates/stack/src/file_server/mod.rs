@@ -1,21 +1,20 @@
-//! What file servers of all protocols share: sessions and how they are driven, open files, locks and who
-//! waits for them, names of old clients.
+//! What file servers of all protocols share: sessions and how to drive them, open files, locks and waiting
+//! lock requests, short names for old clients.
 //!
-//! A [`FileServer`] is what all clients share, a [`Session`] one connection. Neither has a clock, a socket
-//! or a file. The driver of a session moves whole messages, and carries out calls for files:
+//! A [`FileServer`] is shared by all clients; a [`Session`] is one connection. Neither has a clock, a socket
+//! or a file. The driver of a session moves whole messages and executes file calls:
 //!
-//! 1. [`handle_message`](Session::handle_message) with a message of the client;
-//! 2. while [`poll_file_call`](Session::poll_file_call) gives a call, carry it out and give its
+//! 1. call [`handle_message`](Session::handle_message) with a message of the client;
+//! 2. while [`poll_file_call`](Session::poll_file_call) returns a call, execute it and return its
 //!    [answer](Session::handle_file_answer);
-//! 3. while [`poll_message`](Session::poll_message) gives a message, send it; then 2 again, until
-//!    there is neither; then 1.
+//! 3. while [`poll_message`](Session::poll_message) returns a message, send it; repeat from 2 until both
+//!    return nothing; then continue with 1.
 //!
-//! Requests of a session are answered one after another, but for those that wait for another session, as
-//! for a lock: those are answered when that has ended, is given up or too late, and others meanwhile. That
-//! takes a driver that says the time by [`handle_timeout`](Session::handle_timeout), before each message and
-//! when [`poll_timeout`](Session::poll_timeout) says, and that goes on with 2 whenever
-//! [`poll_woken`](Session::poll_woken) is ready; clients of another driver hear at once that a range is not
-//! free.
+//! A session answers its requests one after another, except those that wait for another session, for example
+//! for a lock. It answers these when the wait ends, and other requests in the meantime. This requires a
+//! driver with a clock, which calls [`handle_timeout`](Session::handle_timeout) before each message and at
+//! the time of [`poll_timeout`](Session::poll_timeout), and continues with 2 whenever
+//! [`poll_woken`](Session::poll_woken) is ready. With other drivers, a lock on a range in use fails at once.
 
 pub(crate) mod channel;
 pub(crate) mod locks;

@@ -63,7 +63,7 @@ pub(super) struct Connection {
     seen: Peer,
     ack_delay_ns: Option<u64>,
     pub timeout: Option<Instant>,
-    /// Bytes taken by the program whose room the window does not show yet.
+    /// Bytes read by the program whose space is not yet in the announced window.
     unshown_bytes: usize,
     window_step_bytes: usize,
     /// Data still unread when both ends had closed, which smoltcp discards after its wait; `None` before.
@@ -257,7 +257,7 @@ impl Connection {
         }
         let skipped = self.unshown_bytes;
         let mut looked_at = std::mem::take(&mut self.looked_at);
-        // Memory of a station is bounded: reserve exactly what is needed.
+        // A station's memory is bounded: reserve exactly the size needed.
         looked_at.reserve_exact((skipped + wanted).saturating_sub(looked_at.len()));
         looked_at.resize(skipped + wanted, 0);
         let seen = self.socket_mut().peek_slice(&mut looked_at).unwrap_or(0);

@@ -57,7 +57,7 @@ impl phy::TxToken for Room<'_> {
     fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, length: usize, write: F) -> R {
         let mut frame = self.0.unused.pop().unwrap_or_default();
         frame.clear();
-        // Memory of a station is bounded: reserve exactly what is needed.
+        // A station's memory is bounded: reserve exactly the size needed.
         frame.reserve_exact(ETHERNET_HEADER_BYTES + length);
         frame.resize(ETHERNET_HEADER_BYTES + length, 0);
         let result = write(&mut frame[ETHERNET_HEADER_BYTES..]);

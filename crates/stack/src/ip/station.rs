@@ -113,7 +113,6 @@ impl Station {
             + FRAME_BYTES
     }
 
-    /// See [`Interface::handle_frame`].
     pub fn handle_frame(&mut self, now: Instant, frame: &[u8]) {
         match frame.get(12..ETHERNET_HEADER_BYTES) {
             Some(kind) if kind == ARP_TYPE => self.handle_arp(&frame[ETHERNET_HEADER_BYTES..]),
@@ -222,17 +221,14 @@ impl Station {
         Some(framed(BROADCAST, &question))
     }
 
-    /// See [`Interface::handle_timeout`].
     pub fn handle_timeout(&mut self, now: Instant) {
         self.interface.handle_timeout(now);
     }
 
-    /// See [`Interface::poll_timeout`].
     pub fn poll_timeout(&self) -> Option<Instant> {
         [self.ask_at, self.interface.poll_timeout()].into_iter().flatten().min()
     }
 
-    /// See [`Interface::poll_transmit`].
     pub fn poll_transmit(&mut self, now: Instant, into: &mut Vec<u8>) -> bool {
         match self.question(now).or_else(|| self.answers.pop_front()) {
             Some(frame) => {

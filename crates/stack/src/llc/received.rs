@@ -185,11 +185,11 @@ impl Link {
         self.opened(now);
     }
 
-    /// Release what N(R) acknowledges; FRMR if it was never sent.
+    /// Release the frames that N(R) acknowledges; send FRMR if it was never sent.
     ///
-    /// IEEE 802.2 has FRMR sent for an N(R) that was acknowledged before as well: the MAC service below it keeps
-    /// frames in order (IEEE 802.1D, 6.3.4). Adapters with several queues, aggregated links and tunnels do not.
-    /// A frame that is overtaken by a later one takes nothing back, so that the link need not end for it.
+    /// IEEE 802.2 also requires FRMR for an N(R) that was already acknowledged, because its MAC service keeps
+    /// frames in order (IEEE 802.1D, 6.3.4). Adapters with several queues, aggregated links and tunnels do
+    /// not. An overtaken frame does no harm, so the link continues.
     fn take_receive_number(
         &mut self,
         now: Instant,

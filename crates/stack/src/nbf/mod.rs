@@ -1,8 +1,8 @@
-//! NetBIOS frames over LLC: names, datagrams and sessions of a station, as NetBEUI has them.
+//! NetBIOS frames over LLC, the protocol of NetBEUI: names, datagrams and sessions of a station.
 //!
-//! Source: IBM, Local Area Network Technical Reference (SC30-3587), chapter "NetBIOS frames". A
-//! [`Station`] is driven as a [`Node`](crate::node::Node), of which it is a carrier. All sessions between
-//! two stations share a link.
+//! Source: IBM, Local Area Network Technical Reference (SC30-3587), chapter "NetBIOS frames". A [`Station`]
+//! is a carrier of a [`Node`](crate::node::Node), which drives it. All sessions between two stations share a
+//! link.
 
 mod calls;
 mod crowds;

@@ -1,13 +1,13 @@
-//! NetBIOS over IPX: names and sessions of a station, as NWLink of Windows NT has them with others of its kind.
+//! NetBIOS over IPX: names and sessions of a station, as NWLink uses them between Windows NT systems.
 //!
-//! Source: dissector `nbipx` of Wireshark; T. Evans, "NetBIOS, NetBEUI, NBF, NBT, NBIPX, SMB, CIFS Networking"
-//! (2003); articles Q99745 and Q128335 of Microsoft's Knowledge Base. (That a session runs over SPX, as [MS-CIFS]
-//! has it, is not so in Microsoft's and Novell's stacks.) Each session numbers its packets and acknowledges those
-//! in order; missing ones are requested again. A [`Station`] is driven as a [`Node`](crate::node::Node), of which
-//! it is a carrier.
+//! Source: dissector `nbipx` of Wireshark; T. Evans, "NetBIOS, NetBEUI, NBF, NBT, NBIPX, SMB, CIFS
+//! Networking" (2003); articles Q99745 and Q128335 of Microsoft's Knowledge Base. ([MS-CIFS] says that
+//! sessions run over SPX, but Microsoft's and Novell's stacks do not use it.) Each session numbers its
+//! packets and acknowledges those in order; missing ones are requested again. A [`Station`] is a carrier of a
+//! [`Node`](crate::node::Node), which drives it.
 //!
-//! No source covers these, so they are our choice: when a packet requests its acknowledgement, how time-outs grow,
-//! that refused calls get no answer, and how long an ended session is remembered.
+//! No source covers these, so they are our choice: when a packet requests its acknowledgement, how time-outs
+//! grow, that refused calls get no answer, and how long an ended session is remembered.
 
 mod calls;
 mod counts;

@@ -1,10 +1,10 @@
 //! Novell's NetWare core protocol (NCP) on IPX: a carrier, the redirector of a client, and a file server.
 //!
-//! Source: dissector `ncp` of Wireshark; what a server of NetWare 3 sent in captures. The carrier, a [`Station`],
-//! handles the envelope: connections, one request at a time that the client resends until answered, the reply that
-//! the server keeps for resends, and the watchdog. Messages above it exclude the envelope: a request starts with
-//! its function, and a reply is its completion code and everything after the status. So [`client`] and [`server`]
-//! know neither connections nor resends.
+//! Source: dissector `ncp` of Wireshark; captures of a NetWare 3 server. The carrier, a [`Station`], handles
+//! the envelope: connections, one request at a time that the client resends until answered, the reply that
+//! the server keeps for resends, and the watchdog. Messages above it exclude the envelope: a request starts
+//! with its function, and a reply is its completion code and everything after the status. So [`client`] and
+//! [`server`] know neither connections nor resends.
 
 pub mod client;
 mod keyed;

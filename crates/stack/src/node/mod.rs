@@ -1,25 +1,23 @@
-//! A station with its carriers: frames in, frames out, whole messages of sessions above.
+//! A station with its carriers: frames below, whole messages of sessions above.
 //!
 //! # Driving it
 //!
-//! A [`Node`] knows neither a clock nor a medium. Its driver hands in frames and times, and after each
-//! call drains it:
+//! A [`Node`] knows neither a clock nor a medium. Its driver passes in frames and times, and drains it after
+//! each call:
 //!
-//! 1. change it by one call: [`handle_frame`](Node::handle_frame) with a frame of the medium (any frame: it
-//!    picks its own, and cuts them to their length), [`handle_timeout`](Node::handle_timeout) once
-//!    [`poll_timeout`](Node::poll_timeout) is reached, or a call of the program above
-//!    ([`open`](Node::open), [`send`](Node::send), [`close`](Node::close) …);
-//! 2. while [`poll_event`](Node::poll_event) gives an event, handle it; a handler may call the node again;
-//! 3. while [`poll_transmit`](Node::poll_transmit) gives a frame, send it; then 2 again, until there is
-//!    neither;
+//! 1. change it by one call: [`handle_frame`](Node::handle_frame) with any frame of the medium (the node
+//!    ignores foreign frames and removes padding), [`handle_timeout`](Node::handle_timeout) once
+//!    [`poll_timeout`](Node::poll_timeout) is reached, or a call of the program above ([`open`](Node::open),
+//!    [`send`](Node::send), [`close`](Node::close) …);
+//! 2. while [`poll_event`](Node::poll_event) returns an event, handle it; a handler may call the node again;
+//! 3. while [`poll_transmit`](Node::poll_transmit) returns a frame, send it; repeat from 2 until both return
+//!    nothing;
 //! 4. wait for a frame or for the time of `poll_timeout`.
 //!
-//! A driver may send later than asked to, and stop sending while its adapter has no room: what is
-//! due then goes out when `poll_transmit` is called next, with the numbers of that time. All calls have
-//! times that do not go back.
+//! A driver may send late, or stop while its adapter has no room: due frames are then written by the next
+//! `poll_transmit`, with current numbers. Times never decrease.
 //!
-//! Where messages flow, no memory is allocated for a frame or message: the buffers that are handed in and out
-//! are exchanged.
+//! Frames and messages cause no allocation: callers and node exchange buffers.
 
 mod carriers;
 #[cfg(test)]

@@ -1,13 +1,14 @@
-//! SMB on XNS, as 3Com's 3+ has it: names and connections of a station.
+//! SMB on XNS, as in 3Com's 3+: names and connections of a station.
 //!
-//! Source: Xerox, Internet Transport Protocols (XSIS 028112); `netns` of 4.3BSD for times; dissectors `idp`, `spp`
-//! and `3com-xns` of Wireshark; 3Com's `TechTips`. Datagrams, echo, errors, sequenced packets and SMB's socket 0BBC
-//! are published, and checked with tshark. Between them and SMB, 3+ had an unpublished layer with names. It is
-//! replaced by a model: each message is an SMB message that ends with a marked packet, and one packet exchange
-//! finds a server by name. A [`Station`] is driven as a [`Node`](crate::node::Node), of which it is a carrier.
+//! Source: Xerox, Internet Transport Protocols (XSIS 028112); `netns` of 4.3BSD for times; dissectors `idp`,
+//! `spp` and `3com-xns` of Wireshark; 3Com's `TechTips`. Datagrams, echo, errors, sequenced packets and SMB's
+//! socket 0BBC are published, and checked with tshark. Between them and SMB, 3+ had an unpublished layer with
+//! names. A model replaces it: each message is an SMB message that ends with a marked packet, and one packet
+//! exchange finds a server by name. A [`Station`] is a carrier of a [`Node`](crate::node::Node), which drives
+//! it.
 //!
-//! No source covers these, so they are our choice: which packets request acknowledgement, how often a disconnect is
-//! resent, and keep-alive probes by both ends (3+Share's servers sent none).
+//! No source covers these, so they are our choice: which packets request acknowledgement, how often a
+//! disconnect is resent, and keep-alive probes by both ends (3+Share's servers sent none).
 
 mod calls;
 mod counts;

@@ -107,7 +107,7 @@ impl Volume {
         (u64::from(self.blocks) * block, u64::from(self.free_blocks) * block)
     }
 
-    /// A volume of this space in DOS's numbers; space beyond their limit is omitted.
+    /// The space of a volume as DOS counts it; space beyond its limits is omitted.
     #[must_use]
     pub fn with_bytes(self, total: u64, free: u64) -> Self {
         let (sectors, blocks) = blocks([total, free], MOST_DOS_SECTORS, u16::MAX.into());
@@ -116,8 +116,8 @@ impl Volume {
     }
 }
 
-/// Sectors per block, and spaces in these blocks: blocks are the smallest, from NetWare's 4 KiB on,
-/// with which there are at most `most`.
+/// Sectors per block, and spaces in blocks. The block size is the smallest, from NetWare's 4 KiB on, that
+/// gives at most `most` blocks.
 fn blocks(bytes: [u64; 2], most_sectors: u8, most: u64) -> (u8, [u32; 2]) {
     let mut sectors = 8;
     let count = |bytes: u64, sectors: u8| bytes / (u64::from(sectors) * SECTOR_BYTES);

@@ -94,8 +94,8 @@ impl<'a> Block<'a> {
         Ok(words)
     }
 
-    /// An offset of 32 bits, or of 64 bits if there are two words more than `narrow`, which are
-    /// read next as its high half. Also returns whether it has 64 bits.
+    /// An offset of 32 bits, or of 64 bits if there are two more words than `narrow`: its high half, read
+    /// next. Also returns whether it has 64 bits.
     ///
     /// # Errors
     /// [`Error::Forbidden`] for another number of words.

@@ -36,7 +36,7 @@ pub mod server_type {
     pub const WORKSTATION: u32 = 0x0000_0001;
     pub const SERVER: u32 = 0x0000_0002;
     pub const DOMAIN_ENUM: u32 = 0x8000_0000;
-    /// Requests what the server has heard itself, without selecting types.
+    /// Requests all servers that the server has heard of, of any type.
     pub const LOCAL_LIST_ONLY: u32 = 0x4000_0000;
 }
 

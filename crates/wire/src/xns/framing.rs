@@ -11,7 +11,7 @@ const ETHERNET_TYPE: u16 = 0x0600;
 pub const ETHERNET_II: Framing = Framing::Type(ETHERNET_TYPE);
 /// A length and SAP 80, as some 3Com stations send.
 pub const THREE_COM: Framing = Framing::ThreeCom(ETHERNET_TYPE);
-/// Both, in the order of preference of a station.
+/// All frame types, in the order of preference of a station.
 pub const ALL: [Framing; 2] = [ETHERNET_II, THREE_COM];
 
 /// The packet of a frame, possibly with padding, and its frame type, one of [`ALL`]. `None` if the

@@ -294,7 +294,7 @@ pub(super) mod tests {
         .unwrap()
     }
 
-    /// Bytes of a call and calls at once, or `None` if that is refused.
+    /// Bytes per call and calls in flight; `None` if refused.
     fn moved(
         of: TransferCapabilities,
         block_bytes: Option<u32>,
@@ -329,7 +329,7 @@ pub(super) mod tests {
     fn calls_in_flight_fit_the_session_memory() {
         assert_eq!(moved(SERVICE, None, Some(12)), Some((1 << 20, 12)));
         assert_eq!(moved(SERVICE, None, Some(13)), None);
-        // What the service would take by itself is cut.
+        // Excessive defaults of a service are reduced, not refused.
         let deep = TransferCapabilities { depth: 100, ..SERVICE };
         assert_eq!(moved(deep, None, None), Some((1 << 20, 12)));
         let wide = TransferCapabilities { block_bytes: u32::MAX, ..SERVICE };

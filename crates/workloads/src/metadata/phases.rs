@@ -1,4 +1,4 @@
-//! Operations of one kind by one client, each timed, and the untimed look at what they have done.
+//! Operations of one kind by one client, each timed, and an untimed check of their results.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,7 +49,7 @@ impl Operation {
         }
     }
 
-    /// What must hold for the names after the phase.
+    /// The expected names after the phase.
     pub fn leaves(self, is_renamed: bool) -> Option<Stage> {
         match self {
             Self::Create => Some(Stage::Files { is_renamed: false }),
@@ -73,15 +73,14 @@ pub struct Done {
     pub began: Instant,
     pub ended: Instant,
     pub times: DistributionMeter,
-    /// Why the service does not do it. Then nothing was timed.
+    /// Why the service does not support the operation; nothing was timed.
     pub not_measured: Option<String>,
 }
 
 /// Do all operations of one kind.
 ///
 /// # Errors
-/// The service refuses one, or answers wrongly. A service that does not have the operation is no
-/// error.
+/// The service refuses one or gives a wrong answer. An unsupported operation is not an error.
 pub async fn perform<S: Session, K: Clock>(
     session: &S,
     tree: &Tree,
@@ -124,7 +123,7 @@ pub async fn perform<S: Session, K: Clock>(
 
 struct Asked {
     path: ServicePath,
-    /// Its new name, of a file that is renamed.
+    /// The new name, for a rename.
     to: Option<ServicePath>,
 }
 
@@ -138,7 +137,7 @@ impl Asked {
         let directories = tree.directories();
         let path = match operation {
             Operation::MakeDirectory | Operation::List => directories[number as usize].clone(),
-            // Each before the one that it is in.
+            // Children before their parents.
             Operation::RemoveDirectory => {
                 directories[directories.len() - 1 - number as usize].clone()
             }
@@ -185,8 +184,8 @@ async fn call<S: Session>(session: &S, operation: Operation, asked: &Asked) -> R
     }
 }
 
-/// Compare what the directories list with what must be there; gives how many names were compared.
-/// Some servers change the case of names.
+/// Compare the directories' listings with the expected names; returns the number of names compared. Some
+/// servers change the case of names.
 ///
 /// # Errors
 /// `metadata.wrong`, or the fault of a listing.

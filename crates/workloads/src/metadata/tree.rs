@@ -7,12 +7,12 @@ use crate::messages::MetadataSpec;
 #[derive(Debug)]
 pub struct Tree {
     directories: Vec<ServicePath>,
-    /// Number of the first directory that holds files: those of the lowest level do.
+    /// Number of the first directory with files; only the lowest level has files.
     first_leaf: usize,
     files: u32,
 }
 
-/// Directories of one tree, its top included; `None` if they cannot be counted.
+/// Directories of one tree, including its top; `None` if too many to count.
 pub fn directory_count(width: u16, depth: u16) -> Option<u64> {
     let (mut all, mut level) = (1_u64, 1_u64);
     for _ in 0..depth {
@@ -46,7 +46,7 @@ impl Tree {
         &self.directories[0]
     }
 
-    /// Each directory behind the one that it is in.
+    /// Parents before their children.
     pub fn directories(&self) -> &[ServicePath] {
         &self.directories
     }

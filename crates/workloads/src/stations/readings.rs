@@ -127,7 +127,7 @@ impl Reading {
 pub struct Readings {
     all: Vec<Reading>,
     most: usize,
-    /// Sums of all plain operations; absent where every reading has room.
+    /// Sums of all plain operations; absent if every reading fits.
     slices: Option<Slices>,
     thinned: u8,
     place: usize,

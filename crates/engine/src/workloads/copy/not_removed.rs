@@ -1,4 +1,4 @@
-//! What of a trial could not be removed, and the server's error.
+//! Parts of a trial that could not be removed, and the server's error.
 
 use lanlab_files::{Class, Fault, ServicePath, Session};
 

@@ -175,7 +175,7 @@ fn run(
         while !running.is_cancelled() {
             tokio::select! {
                 () = running.cancelled() => {}
-                // Repetitions share an entry, and a flood is told little by little.
+                // Repetitions share an entry, and a flood is reported gradually.
                 () = serving.noted(), if request.says_clients => tokio::time::sleep(TICK).await,
             }
             if request.says_clients {

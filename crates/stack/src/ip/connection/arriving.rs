@@ -100,7 +100,7 @@ impl Connection {
         }
     }
 
-    /// Acknowledge at once data that ends a write of the peer's program, or that follows a pause as long as the
+    /// Acknowledge at once if the data ends a write of the peer's program, or follows a pause as long as the
     /// delay: the peer may send nothing until then.
     fn acknowledge_soon(&mut self, now: Instant, is_pushed: bool) {
         let Some(delay_ns) = self.ack_delay_ns else { return };

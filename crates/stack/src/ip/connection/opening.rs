@@ -21,7 +21,7 @@ impl Connection {
         self.is_half_open = true;
         let socket = self.socket_mut();
         if is_watched {
-            // Set later, it would send a probe at once.
+            // Setting this later would send a probe at once.
             socket.set_keep_alive(Some(KEEP_ALIVE));
             socket.set_timeout(Some(OPENING));
         }

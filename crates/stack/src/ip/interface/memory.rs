@@ -8,7 +8,7 @@ use super::super::connection::Connection;
 use super::super::{Mac, TcpProfile};
 use super::{Event, Interface, MOST_RESETS};
 
-/// Node of the standard library's trees: most entries, fewest entries, and other bytes.
+/// Nodes of the standard library's B-trees: maximum entries, minimum entries, other bytes.
 const NODE_ENTRIES: usize = 11;
 const LEAST_ENTRIES: usize = 5;
 const NODE_BYTES: usize = 128;

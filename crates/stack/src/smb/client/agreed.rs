@@ -11,7 +11,7 @@ use crate::smb::{AROUND_DATA, Dialect};
 pub const MAX_BUFFER: u16 = 16_644;
 /// Maximum requests in flight, even if a server allows more.
 pub const MAX_OUTSTANDING: u16 = 50;
-/// Data of a large read or write: 60 KiB, which every server of Windows takes.
+/// Data of a large read or write: 60 KiB, which every Windows server accepts.
 const LARGE_BYTES: u32 = 60 << 10;
 /// For servers with Unix extensions, like Samba: with its header it fits 17 bits.
 const LARGEST_BYTES: u32 = 120 << 10;

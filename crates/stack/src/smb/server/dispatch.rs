@@ -37,7 +37,7 @@ impl State {
             let has_response = header.command != command::NT_CANCEL;
             match signing.take_request(message, has_response) {
                 Some(number) => self.answer_number = number,
-                // Someone else may have written it.
+                // Another client may have written it.
                 None => return false,
             }
         }

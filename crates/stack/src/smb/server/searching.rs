@@ -19,8 +19,8 @@ use crate::files::{FileAnswer, FileCall, Found};
 const PAGE: u32 = 64;
 
 impl State {
-    /// What a search finds next, and where each of it is; nothing at its end. The search itself goes
-    /// on only where its position is set.
+    /// The next entries of a search with their positions; empty at the end. The search advances only when its
+    /// position is set.
     pub async fn page(&mut self, search: &mut Search) -> Result<Vec<(Position, Found)>, Refused> {
         let mut position = search.position.clone();
         let mut page = Vec::new();

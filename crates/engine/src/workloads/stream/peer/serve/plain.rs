@@ -28,7 +28,7 @@ const LISTENER: usize = 0;
 const BUFFER_BYTES: usize = 128 << 10;
 /// Time-out of a read or write, to check for the end.
 const LOOK: Duration = Duration::from_millis(50);
-/// Of RFC 864: lines of 72 of the 95 printable characters, each starting one further.
+/// RFC 864: lines of 72 of the 95 printable characters, each starting one further.
 const CHARACTERS: usize = 95;
 const LINE_CHARACTERS: usize = 72;
 const FIRST_CHARACTER: u8 = b' ';
