@@ -83,5 +83,5 @@ def _no_number(name: str) -> Any:
     raise BadValue(f"{name}, which is no number")
 
 
-#: One for all: making one takes longer than reading a short text.
+#: A shared decoder: making one takes longer than reading a short text.
 _DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_no_number)

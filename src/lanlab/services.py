@@ -32,14 +32,14 @@ class SystemProfile:
     """A period system whose server and stations the engine emulates, with one dialect of SMB 1."""
 
     title: str
-    #: Its carrier, of `CARRIERS`.
+    #: Carrier, one of `CARRIERS`.
     carrier: str
     dialect: str
     message_bytes: int
     sessions: int
 
 
-#: By the name of the engine's profile (`crates/stack/src/smb/profile.rs`).
+#: Profiles by the engine's names (`crates/stack/src/smb/profile.rs`).
 PROFILES: Mapping[str, SystemProfile] = {
     "pc-lan-program": SystemProfile("IBM's PC LAN Program", "nbf", "core", 2112, 32),
     "three-plus": SystemProfile("3Com's 3+", "spp", "core", 4160, 32),
@@ -130,7 +130,7 @@ class Service:
     own_parameters: tuple[str, ...] = ()
     #: Parameters that a URL can have after `?`.
     url_options: tuple[str, ...] = ()
-    #: Its carrier, of `CARRIERS`; a carrier other than the default follows `+` in the name.
+    #: Carrier, one of `CARRIERS`; one other than the default follows `+` in the name.
     carrier: str = USUAL_CARRIER
     #: Whether `copy` can use it. A service that only `stations` has exists to measure lanlab
     #: itself.

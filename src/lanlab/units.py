@@ -42,7 +42,7 @@ _BIT_RATE = {
     **_DECIMAL,
     **{f"{prefix}bps": factor for prefix, factor in {"": 1, "K": 10**3, **_DECIMAL}.items()},
     **{f"{prefix}b/s": factor for prefix, factor in {"": 1, "K": 10**3, **_DECIMAL}.items()},
-    # As tc writes it (`5mbit`), and iperf (`5 Mbits/sec`).
+    # Units as tc writes them (`5mbit`), and iperf (`5 Mbits/sec`).
     **{
         f"{prefix}{word}{end}": factor
         for prefix, factor in _BIT_PREFIXES.items()
@@ -225,7 +225,7 @@ def parse_share(text: str) -> float:
         problem = _COMMA if _WITH_COMMA.fullmatch(text.strip()) else "is not a share"
         raise UsageError(f"share: `{text}` {problem}", hint="write e.g. `5%` or `0.05`")
     value = float(f"{match[1]}e{match[2] or 0}")
-    # As people write it: 0.001, not 0.0010000000000000002.
+    # Rounded as people write it: 0.001, not 0.0010000000000000002.
     return round(value / 100, 15) if match[3] else value
 
 

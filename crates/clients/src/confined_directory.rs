@@ -106,7 +106,7 @@ impl ConfinedDirectory {
         match access {
             Access::Read => options.read(true),
             Access::Create { .. } => options.write(true).create_new(true),
-            // It is truncated only when it is known to be ours.
+            // Truncate later, once the file is known to be ours.
             Access::Replace { .. } => options.write(true).create(true),
             Access::Update => options.read(true).write(true),
         };
@@ -149,7 +149,7 @@ impl ConfinedDirectory {
             };
             match entry.metadata() {
                 Ok(facts) => Some(Ok(Found::new(entry.file_name(), &facts))),
-                // Removed after it was listed.
+                // The entry was removed after it was listed.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => None,
                 Err(error) => Some(Err(error)),
             }

@@ -71,7 +71,7 @@ impl FrameLink for Faulty {
     fn receive(&mut self, into: &mut [u8]) -> io::Result<Option<usize>> {
         while self.received.is_empty() {
             let Some(length) = self.link.receive(into)? else {
-                // None overtakes it.
+                // No frame follows that could overtake it.
                 self.received.extend(self.late_received.take());
                 if let Some(frame) = self.late_sent.take() {
                     self.link.send(&frame)?;

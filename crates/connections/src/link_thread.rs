@@ -122,7 +122,7 @@ impl<S> Drop for LinkThread<S> {
         self.shared.is_over.store(true, Ordering::Release);
         self.shared.wake.wake();
         if let Some(thread) = self.thread.take() {
-            // It ends at once, even if the link is stuck.
+            // The thread ends at once, even if the link is stuck.
             let _ = thread.join();
         }
     }

@@ -18,7 +18,7 @@ pub enum MessageTransport {
 }
 
 impl MessageTransport {
-    /// Its capabilities for messages of at most `longest` bytes; link sessions have their own limit.
+    /// Capabilities for messages of at most `longest` bytes; link sessions have their own limit.
     pub fn facts(&self, longest: usize) -> CarrierFacts {
         match self {
             Self::Tcp(_) => CarrierFacts {

@@ -34,7 +34,7 @@ impl Cut {
 
 impl Drop for Cut {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The connection may have ended already.
         let _ = self.0.shutdown(Shutdown::Both);
     }
 }

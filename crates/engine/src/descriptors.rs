@@ -18,7 +18,7 @@ fn check(needed: u64, whose: &str, limit: u64) -> Result<(), Failure> {
     if needed <= limit {
         return Ok(());
     }
-    // Without further needs, it is the engine's own that do not fit.
+    // Without further needs, the engine's own files do not fit.
     let (whose, instead) = if needed > OWN {
         (format!("{whose} take"), ", or ask for fewer")
     } else {

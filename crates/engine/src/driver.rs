@@ -141,7 +141,7 @@ pub fn understand(line: &[u8]) -> Result<(u64, Wanted), (Option<u64>, Failure)> 
     }
     let command: Command = serde_json::from_slice(line).map_err(|error| {
         let id = serde_json::from_slice::<Named>(line).ok().map(|named| named.id);
-        // It may quote the input.
+        // The error may quote the input, so limit its length.
         let message: String = error.to_string().chars().take(MAX_MESSAGE_CHARACTERS).collect();
         let failure = Failure::new("request.malformed", message)
             .hint("`lanlab-engine schema` prints what is understood");
@@ -282,7 +282,7 @@ fn measure(
     let (open, output) = (Arc::clone(measurements), output.clone());
     let started = thread::Builder::new().spawn(move || {
         let measured = catch_unwind(AssertUnwindSafe(|| work(&running)));
-        // Only now may the id be reused.
+        // Earlier, a new request could have had the same id.
         open.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
         match measured {
             Ok(Ok(outcome)) => output.result(id, outcome),

@@ -71,7 +71,7 @@ pub fn link_failure(place: &RawLinkPlace, error: &std::io::Error) -> Failure {
 }
 
 fn run(request: &Listen, place: &RawLinkPlace, running: &Running) -> Measured {
-    // First, so that an unwritable file is reported before anything is received.
+    // Create the file first, so that an unwritable one is reported before anything is received.
     let mut recorder = request.pcap.as_deref().map(Recorder::create).transpose()?;
     let link = RawLink::open(place, RawFrames::All).map_err(|error| link_failure(place, &error))?;
     running.ready(Vec::new(), None);

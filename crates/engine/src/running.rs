@@ -36,7 +36,7 @@ pub struct Failed {
     pub outcome: Option<Outcome>,
 }
 
-/// Without results, so that `?` passes on any partial failure.
+/// Lets `?` pass on a failure without results.
 impl From<Failure> for Box<Failed> {
     fn from(failure: Failure) -> Self {
         Self::new(Failed { failure, outcome: None })

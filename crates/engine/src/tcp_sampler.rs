@@ -70,7 +70,7 @@ impl TcpSampler {
             seen.round_trip_ns += info.round_trip_ns;
         }
         if seen.connections == 0 {
-            // This system has no such call.
+            // The system does not support sampling.
             self.streams.clear();
             return;
         }

@@ -14,7 +14,7 @@ use crate::LinkPlace;
 #[serde(deny_unknown_fields)]
 pub struct OwnStack {
     pub link: LinkPlace,
-    /// Its IPv4 address, which no other host may have.
+    /// An IPv4 address that no other host may have.
     pub address: Ipv4Addr,
     pub memory_bytes: u64,
     #[serde(default)]

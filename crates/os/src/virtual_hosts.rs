@@ -20,7 +20,6 @@ pub struct HostSettings {
 pub struct HostInterface {
     pub name: String,
     pub carrier_changes: u64,
-    /// Its sending queue, if any.
     pub queue: Option<HostQueue>,
 }
 

@@ -35,7 +35,7 @@ impl Changes {
         if let Some(times) = self.times()? {
             file.set_times(times)?;
         }
-        // Last, as it may remove permissions that the other changes need.
+        // Permissions last: the other changes may need the current ones.
         permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions))
     }
 

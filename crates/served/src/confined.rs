@@ -121,7 +121,7 @@ impl Confined {
     pub fn list(&self, names: &[String]) -> io::Result<impl Iterator<Item = Found> + use<>> {
         let entries = self.entries(names)?;
         Ok(entries.filter_map(|Entry { name, entry, .. }| {
-            // It may have been removed or replaced by now.
+            // The entry may have been removed or replaced by now.
             Found::new(name, &entry.metadata().ok()?)
         }))
     }

@@ -33,7 +33,7 @@ pub struct Proof(Arc<Unproved>);
 
 #[derive(Debug)]
 struct Unproved {
-    /// Its reservation; none once the client has proved itself.
+    /// `None` once the client has proved itself.
     hold: Mutex<Option<Reservation>>,
     given: Notify,
     visitor: Visitor,

@@ -25,7 +25,7 @@ struct Kept<K, E> {
 #[derive(Debug)]
 struct Listing<E> {
     unchanged: Unchanged,
-    /// It holds as long as the directory is unchanged.
+    /// Whether the listing is current: the directory is unchanged since.
     is_current: bool,
     entries: Arc<[E]>,
 }

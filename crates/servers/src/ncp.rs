@@ -33,7 +33,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         volume: volume.clone(),
         user: user.map(|user| User { name: user.user.clone(), password: user.secret.clone() }),
         read_only: offer.read_only,
-        // The same as the client's.
+        // The client uses the same one.
         code_page: CodePage::Cp850,
         netware: NETWARE_3,
     });

@@ -22,7 +22,6 @@ const ROUNDS: usize = 5;
 const PORT: u16 = 7;
 /// The first socket of a host.
 const SOCKET: SocketId = SocketId(0);
-/// Not used here.
 const TCP: TcpProfile = TcpProfile {
     mss_bytes: None,
     receive_buffer_bytes: 8192,

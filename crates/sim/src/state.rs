@@ -13,7 +13,7 @@ use crate::host::{Job, SimulatedHost};
 use crate::node::Node;
 use crate::queue::{EventQueue, What};
 
-/// Called with each frame once, when it arrives or would have arrived without random loss.
+/// Called once per frame, when it arrives or would have arrived without random loss.
 pub(crate) type Recorder = Box<dyn FnMut(Instant, &[u8])>;
 
 pub(crate) struct State<N> {

@@ -81,7 +81,7 @@ pub enum FileCall {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     pub name: String,
-    /// Its 8.3 name; empty if there is none.
+    /// 8.3 name; empty if there is none.
     pub short_name: String,
     pub number: u64,
     pub is_directory: bool,

@@ -88,7 +88,7 @@ pub struct Profile {
     pub name: &'static str,
     pub link: LinkProfile,
     pub ipx: &'static IpxProfile,
-    /// Its sessions over XNS; stacks without XNS use 3Com's 3+.
+    /// Sessions over XNS; stacks without XNS use 3Com's 3+.
     pub xns: &'static XnsProfile,
     /// Number of queries when a name is claimed or looked up.
     pub query_count: Known<u32>,

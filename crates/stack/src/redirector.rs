@@ -84,7 +84,7 @@ pub enum Done {
         file: FileId,
         size_bytes: u64,
     },
-    /// These bytes of the `data` of [`Redirector::poll_done`] were read.
+    /// The range of [`Redirector::poll_done`]'s `data` that was read.
     Read(Range<usize>),
     Written(u32),
     Listed(Vec<Listed>),
@@ -108,7 +108,7 @@ pub struct Listed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     Missing,
-    /// It already exists, or is not empty.
+    /// The target already exists, or is not empty.
     Exists,
     Denied,
     Login,

@@ -8,7 +8,7 @@ pub const GRACE_NS: u64 = 200_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Use {
-    /// It has only begun, which a stranger can forge.
+    /// The client has only begun, which a stranger can forge.
     Begun,
     Little,
     Known,

@@ -173,7 +173,7 @@ impl Request {
         if kind != TYPE_NAME {
             return forbidden("RR_TYPE", at, kind);
         }
-        // Of several addresses, the first one.
+        // The first of several addresses.
         if len < 6 {
             return forbidden("RDLENGTH", at + 8, len);
         }

@@ -121,7 +121,7 @@ fn listed(level: u32, shares: &[Share<'_>]) -> Vec<u8> {
     for share in shares {
         out.put(&[POINTER]);
         if level == 1 {
-            // Special, and of pipes; or of files.
+            // Types of shares: special and pipe, or disk.
             out.put(&[if share.is_pipes { 0x8000_0003 } else { 0 }, POINTER]);
         }
     }
@@ -131,7 +131,7 @@ fn listed(level: u32, shares: &[Share<'_>]) -> Vec<u8> {
             out.text("");
         }
     }
-    // All of them, no handle to continue with, and no error.
+    // Total count, no resume handle, no error.
     out.put(&[count, 0, 0]);
     out.0
 }

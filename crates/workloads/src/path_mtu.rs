@@ -150,7 +150,7 @@ impl PathSearch {
                 self.back.failed = self.back.failed.min(*size);
             }
         }
-        // Only sizes that pass there can come back.
+        // Only sizes that reach the other end can return.
         let mut back = self.back;
         back.failed = back.failed.min(self.there.passed + 1).max(back.passed + 1);
         let sizes: Vec<u32> = self.there.between().chain(back.between()).collect();

@@ -164,7 +164,7 @@ def _trials(
         chance = loss.most_ratio(tried.messages) if loss is not None else 0.0
         at_most = max(least_ratio, chance)
         if at_most >= 1:
-            # So few messages may all be lost by chance: not informative.
+            # With so few messages, chance could lose all of them.
             continue
         if tried.loss_ratio <= at_most:
             # The same for any capacity in between, so that the result does not depend on it.

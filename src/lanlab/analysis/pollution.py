@@ -315,7 +315,7 @@ def _of_drops(
     dropped = kernel.window["softnet_dropped"]
     own = [metrics[key] for key in _LOST if key in metrics]
     if not own and dropped > ALLOWED_FOREIGN_DROPS:
-        # They may be the trial's own.
+        # The drops may be the trial's own.
         unknown.add("foreign_drops")
         return
     excess = dropped - sum(own)

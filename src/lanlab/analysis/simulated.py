@@ -186,7 +186,7 @@ def _is_same(one: Accuracy, other: Accuracy) -> bool:
         return (one.published, one.simulated) == (other.published, other.simulated)
     if {one.value.metric, other.value.metric} != {"goodput_bps", "elapsed_ns"}:
         return False
-    # Both follow from one amount: neither could be missed without the other.
+    # Both values follow from one amount: neither can be wrong alone.
     moved, printed = one.simulated * other.simulated, one.published * other.published
     return math.isclose(moved, printed, rel_tol=0.02)
 

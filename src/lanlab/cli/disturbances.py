@@ -31,7 +31,7 @@ def warn(trials: Sequence[TrialRecord], *, verbose: bool, summary: bool = True) 
             for finding in found:
                 say(f"warning: {which}{warning(finding)}")
         count += any(finding.repeat_helps for finding in found)
-        # Both hosts may report the same.
+        # Both hosts may report the same code.
         for code, helps in {finding.code: finding.repeat_helps for finding in found}.items():
             (disturbed if helps else remarks)[name_of(code)] += 1
     _warn_of_unknown(trials)

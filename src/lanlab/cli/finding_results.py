@@ -62,7 +62,7 @@ def print_checked(
     from lanlab.studies import Study
 
     if not as_json:
-        # First, so that the trials are shown even if the check fails.
+        # Print the trials first, so that they are shown even if the check fails.
         print_run(run, trials, False)
     with reading_records(run.id):
         verdicts = judge_run(findings, run, trials)

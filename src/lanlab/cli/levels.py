@@ -16,7 +16,7 @@ from lanlab.units import parse_rate_bps, parse_share, parse_size_bytes, parse_ti
 if TYPE_CHECKING:
     from lanlab.workloads.definitions import Definition
 
-#: By the placeholder of a value in `--help`.
+#: Parsers by the placeholder of a value in `--help`.
 _PARSERS: Mapping[str, Callable[[str], float]] = {
     "RATE": parse_rate_bps,
     "SIZE": parse_size_bytes,

@@ -30,7 +30,7 @@ class _Room:
 
 def watch_imports() -> None:
     """From now on, importing a library that does not fit into memory raises `MemoryError`."""
-    # One thread each: lanlab's computations are small, and each thread takes 40 MiB of addresses.
+    # One thread per library: lanlab's computations are small, and each thread reserves 40 MiB.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if not any(isinstance(finder, _Room) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Room())

@@ -65,7 +65,7 @@ def make_readable() -> None:
     _have_all()
     for name, what in zip(("stdout", "stderr"), OUTPUTS, strict=True):
         stream = getattr(sys, name)
-        # There is none without a console; tests replace it.
+        # Without a console there is no stream; tests replace it.
         if isinstance(stream, io.TextIOWrapper) and stream is getattr(sys, f"__{name}__"):
             setattr(sys, name, _Output(stream, what))
 
@@ -129,5 +129,5 @@ def discard(stream: TextIO | None) -> None:
             os.dup2(nowhere, stream.fileno())
             os.close(nowhere)
     except (OSError, ValueError):
-        # Not a file: a test's buffer.
+        # A buffer of a test, not a file.
         return

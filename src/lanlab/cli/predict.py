@@ -119,7 +119,7 @@ def predict(
         )
     chosen = study_on(as_recorded(load_study(study)), "simulated")
     if changes:
-        # First, because it checks the names.
+        # This also checks the names, so it comes first.
         changed_study(chosen, changes)
         chosen = affected(chosen, changes)
     changed, assumed = changed_study(chosen, changes)

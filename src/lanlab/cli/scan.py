@@ -128,7 +128,7 @@ def with_single_levels(workload_name: str, given: Mapping[str, Any]) -> dict[str
 
 def _given_levels(one: Any, value: Any) -> Levels:
     if isinstance(value, tuple):
-        # Set by a command, like the targets of a copy.
+        # A command sets this parameter, for example the targets of a copy.
         return Levels("TARGET" if one.key == "server" else one.option or one.key, value)
     return levels_of(one, value)
 

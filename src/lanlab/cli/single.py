@@ -15,7 +15,7 @@ from lanlab.cli.run_settings import RunSettings
 from lanlab.errors import UsageError
 from lanlab.roles import BOTH, REVERSE_PREFIX
 
-# All else is imported while hosts are set up.
+# Everything else is imported while hosts are set up.
 if TYPE_CHECKING:
     from lanlab.store import Level, RunRecord, TrialRecord
     from lanlab.testbeds import Opening

@@ -158,7 +158,7 @@ class Engine:
                 else:
                     self._take(line)
         except BadLine as error:
-            # This is not an engine, so lanlab reads no more of its output.
+            # The program is not an engine, so lanlab reads no more of its output.
             self._complaint = str(error)
         finally:
             with self._lock:
@@ -192,7 +192,7 @@ class Engine:
             self._process.wait(timeout=_ENDING_S if self._complaint else 1.0)
         code = self._process.returncode
         if code is not None:
-            # Its last message may still be in the pipe.
+            # The engine's last message may still be in the pipe.
             self._await_reader(self._errors)
         if self._errors.is_flood:
             how = flood()
@@ -231,7 +231,7 @@ class Engine:
         same time.
         """
         if not self._lost:
-            # It may have ended without being noticed; that is then the cause.
+            # The engine may have ended unnoticed; that is then the cause.
             try:
                 self._process.wait(timeout=_ENDING_S)
             except subprocess.TimeoutExpired:
@@ -311,7 +311,7 @@ class Engine:
             return asked.result(within_s)
         except EngineLost as lost:
             silent = self.give_up(within_s)
-            # It may have answered with something that is no answer to this request.
+            # The engine may have sent something that does not answer this request.
             raise (lost if asked.is_over else silent) from None
 
     def describe(self) -> dict[str, Any]:

@@ -140,7 +140,7 @@ class PublishedSeries:
 
     name: str
     marks: tuple[PublishedMark, ...]
-    #: Its name in the legend: `published`, `measured here` or `simulated here`.
+    #: Kind in the legend: `published`, `measured here` or `simulated here`.
     kind: str = "published"
 
     @property

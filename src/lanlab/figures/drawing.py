@@ -68,7 +68,7 @@ class _Processes:
             process.stdin.flush()
             is_done, found = pickle.load(process.stdout)
         except (OSError, EOFError, pickle.PickleError):
-            # It was ended, for example by a system without memory.
+            # The worker was ended, for example by a system without memory.
             function, *values = job
             return function(*values)
         finally:

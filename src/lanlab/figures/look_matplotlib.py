@@ -137,7 +137,7 @@ def lay_out(figure: Figure, legend_in: float, title: str) -> None:
         text = textwrap.fill(title, int(figure.get_figwidth() / LETTER_IN))
         title_in = 0.1 + LEGEND_ROW_IN * (text.count("\n") + 1)
         figure.set_figheight(figure.get_figheight() + title_in)
-        # Not above the axes, where names of rows may leave little room.
+        # Above the figure, because names of rows may leave little room above the axes.
         figure.suptitle(text, x=0.01, y=0.99, ha="left", va="top", fontsize=9, fontweight="bold")
     height_in = figure.get_figheight()
     figure.tight_layout(pad=0.6, rect=(0, legend_in / height_in, 1, 1 - title_in / height_in))

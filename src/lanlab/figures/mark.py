@@ -11,7 +11,7 @@ from lanlab.frozen import dataclass
 class Mark:
     x: float
     y: float
-    #: As in `series-0` or `published-1`.
+    #: For example `series-0` or `published-1`.
     group: str
     text: str
 

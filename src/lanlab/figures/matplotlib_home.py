@@ -12,7 +12,7 @@ from lanlab.disk import TemporaryFolder
 
 
 def prepare() -> None:
-    # Its messages on font lists do not concern readers of a report.
+    # Readers of a report do not need messages about font lists.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     if os.environ.get("MPLCONFIGDIR") or _is_kept():
         return

@@ -39,7 +39,7 @@ def overlaid(charts: Sequence[tuple[str, Chart]]) -> Chart | None:
             replace(
                 series,
                 name=name if len(chart.series) == 1 else f"{series.name}, {name}",
-                # Of the page of its run.
+                # The page of the run sets the style.
                 style=None,
             )
             for name, chart in charts

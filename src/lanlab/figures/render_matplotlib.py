@@ -119,7 +119,7 @@ def _draw(chart: Chart, width_in: float, title: str = "") -> tuple[Figure, Axes]
         return draw_sideways(chart, width_in, title)
     if chart.cells is not None:
         return draw_cells(chart, chart.cells, width_in, title)
-    # Not through pyplot, which keeps every figure and needs a display.
+    # pyplot would keep every figure and needs a display.
     from matplotlib.figure import Figure
 
     names = legend_names(chart)
@@ -335,7 +335,7 @@ def _marks(chart: Chart, axes: Axes, height: float) -> list[Mark]:
                 x = _bar_x(point, index, len(chart.series))
             elif series.kind == "stack":
                 if y == 0:
-                    # Nothing is visible there, and the mark would lie on its neighbour's edge.
+                    # The bar is invisible, and its mark would cover the neighbour's edge.
                     continue
                 y = floors[x] + y / 2
             text = point_text(chart, series, point)

@@ -117,7 +117,7 @@ def sideways_marks(chart: Chart, axes: Axes, height: float) -> list[Mark]:
             value = point.y
             if series.kind == "stack":
                 if value == 0:
-                    # Nothing is visible there, and the mark would lie on its neighbour's edge.
+                    # The bar is invisible, and its mark would cover the neighbour's edge.
                     continue
                 value = floors[point.x] + value / 2
             at = place(_row(chart, index, point.x), value)

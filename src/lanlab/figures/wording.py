@@ -37,7 +37,7 @@ _FACTORS = {
     "os": "operating system",
 }
 _SELF_TOLD = frozenset({"dataset", "direction", "traffic_direction"})
-#: By inner unit, the displayed unit and its size.
+#: Displayed unit and its size, by inner unit.
 _UNITS = {
     "bit/s": ("Mbit/s", 1e6),
     "ns": ("ms", 1e6),

@@ -21,7 +21,7 @@ _PINGS, _PINGS_ONE_KERNEL = 16, 4
 class Reading:
     """An engine's clock compared with ours, from `Engine.clock_offset`."""
 
-    #: Its clock minus ours at the same moment, accurate to `error_ns`.
+    #: The host's clock minus ours at the same moment, accurate to `error_ns`.
     offset_ns: int
     error_ns: int
     #: Identifies its kernel; `None` if unknown.

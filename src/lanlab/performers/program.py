@@ -106,7 +106,7 @@ class Program:
         threading.Thread(target=self._reap, daemon=True).start()
 
     def _reap(self) -> None:
-        # Not by `Popen.wait`, which discards the resource usage.
+        # `Popen.wait` would discard the resource usage.
         _, status, usage = os.wait4(self._process.pid, 0)
         self.elapsed_s = time.monotonic() - self.began
         self._cpu_s = (usage.ru_utime, usage.ru_stime)
@@ -215,7 +215,7 @@ class ProgramThere(Program):
 def _bound_files(pid: int) -> None:
     import resource
 
-    # It may have ended already.
+    # The process may have ended already.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (_MOST_FILE_BYTES, _MOST_FILE_BYTES))
 
@@ -289,7 +289,7 @@ def _parsed(text: str) -> list[tuple[int, str, str]]:
 
 
 def _tables_of(prefix: Sequence[str], names: Sequence[str]) -> str:
-    # Without IPv6 some are missing; `cat` says so and shows the others.
+    # Without IPv6 some files are missing; `cat` reports them and shows the others.
     return run_briefly([*prefix, "cat", *(f"/proc/net/{one}" for one in names)], 10).stdout
 
 

@@ -61,7 +61,7 @@ class ProgramPerformer:
         except LabError as error:
             outcome.error = error
         finally:
-            # Also after an error or Ctrl-C.
+            # Runs also after an error or Ctrl-C.
             for program in programs:
                 program.end()
             # The server was started first.
@@ -167,7 +167,7 @@ def _end_server(server: Program, commands: Commands) -> None:
         server.signal(commands.server_end)
     if not server.wait(_SERVER_ENDS_WITHIN_S):
         raise failure(server, f"has not ended {_SERVER_ENDS_WITHIN_S:g} s after its client")
-    # Some end by the signal, others report an interrupt.
+    # Some programs end by the signal, others report an interrupt.
     if commands.server_end is None and server.exit_code != 0:
         raise failure(server, f"failed ({server.exit_code})")
 

@@ -64,7 +64,7 @@ def noted(server: str, request: str, spec: Request) -> Iterator[Callable[[], Non
             yield lambda: is_emptied.append(True)
         finally:
             stack.close()
-            # Also after a trial that failed.
+            # A failed trial empties its directory, too.
             if is_emptied:
                 _remove(path)
 

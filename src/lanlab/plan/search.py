@@ -298,7 +298,7 @@ class SearchState:
             return min(near, key=lambda load: (abs(math.log(load / wanted)), load))
         wanted = self._rounded(wanted)
         if not self._is_inside(wanted, bounds):
-            # Only rounding leads onto a bound; its neighbour on the other side is free.
+            # Rounding led onto a bound; its neighbour on the other side is free.
             wanted += 1 if wanted == lower else -1
         return wanted
 

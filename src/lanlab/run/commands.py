@@ -205,7 +205,7 @@ def run_command(
                     if on_interrupt is None:
                         raise
                     on_interrupt()
-            # As long as its output is open: otherwise a broken pipe could end it.
+            # End the command while its output is open: a broken pipe could end it, too.
             left = _end(process, mark) if is_overdue else None
     except BaseException:
         _end(process, mark)
@@ -277,7 +277,7 @@ def _taken(descriptor: int, output: _Output, until: float) -> bool:
 
 def _end(process: subprocess.Popen[bytes], mark: str) -> str | None:
     end_group(process)
-    # Its children may have started others meanwhile.
+    # Children may have started further processes.
     for _ in range(_ROUNDS):
         found = [one for one in process_leftovers.marked_processes(_MARK) if one.mark == mark]
         if not found:

@@ -23,7 +23,7 @@ from lanlab.testbeds.remote.destinations import HERE, PREFIX, Destination, read_
 from lanlab.units import format_rate, format_time
 from lanlab.workloads import WORKLOADS, CounterChanges
 
-#: This machine, next to a host that is checked alone: nothing is measured between them.
+#: This machine as the second host when one is checked alone; nothing is measured between them.
 _ALONE = f"{HERE}=127.0.0.1"
 _REQUESTS = 10
 #: Size of a request that every path carries. The longest packets are checked separately.

@@ -46,7 +46,7 @@ def simulated_trial(run: RunRecord, planned: PlannedTrial, testbed: OpenTestbed)
 def expect_worlds(run: RunRecord, plan: Plan, testbed: OpenTestbed) -> None:
     """Compute the worlds of the next likely trials in parallel."""
     bed = testbed.bed
-    # Without machines it is another simulator, for example a test's.
+    # A simulator without machines, for example a test's.
     if not isinstance(bed, Simulates) or testbed.study_of(run).simulation is None:
         return
     if bed.worlds.most < 2:

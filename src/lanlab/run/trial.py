@@ -72,7 +72,7 @@ def run_trial(
 
     try:
         try:
-            # First, because a lost engine is restarted here and has facts to report again.
+            # Restarts lost engines first, so that their facts are read again.
             hosts.revive()
             commands.before(planned, testbed, ran)
             facts["before"] = hosts.passing_facts()
@@ -101,7 +101,7 @@ def run_trial(
             facts["after"] = hosts.passing_facts()
             damage = _damage(testbed, facts)
     except BaseException:
-        # This trial has no record, but its commands' processes must end.
+        # The trial has no record, but its commands' processes must end.
         with contextlib.suppress(CommandFailed):
             commands.after(planned, testbed, ran, outlasts_interrupt=False)
         raise

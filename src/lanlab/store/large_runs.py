@@ -284,7 +284,7 @@ def packed(text: object) -> Mapping[str, float | int]:
             form = _form(tuple(metrics), tuple(map(type, values)))
             if math.isfinite(sum(values)):
                 return PackedMetrics(form, form.all.pack(*values))
-    # It contains something unusual or invalid.
+    # The text has unusual or invalid content.
     found: Mapping[str, float | int] = from_json(text)
     return found
 

@@ -105,7 +105,7 @@ def write(series: AnySeries, file: IO[bytes], about: Mapping[str, str]) -> Serie
         unit = series.units.get(name)
         kind = _slice(column, 0, 0).type
         fields.append(pyarrow.field(name, kind, metadata={"unit": unit} if unit else None))
-    # All keys that are not lanlab's belong to the series.
+    # Keys without lanlab's prefix belong to the series.
     schema = pyarrow.schema(fields, metadata={**metadata, **series.facts})
     counted = _Counted(file)
     # Times differ from each other, so dictionaries would take twice the time and half as much space
@@ -132,7 +132,7 @@ def _slice(column: NDArray[Any] | Words, first: int, end: int) -> Any:
     # object: a quarter of a second.
     numbers = np.ascontiguousarray(part)
     is_there = None
-    # Only if masked arrays are in use, their module is imported.
+    # If no masked arrays are in use, their module is not imported.
     if hasattr(part, "mask"):
         numbers, known = np.ascontiguousarray(np.ma.getdata(part)), ~np.ma.getmaskarray(part)
         is_there = pyarrow.py_buffer(np.packbits(known, bitorder="little"))

@@ -80,7 +80,7 @@ def file_system_of(path: Path, mountinfo: str) -> str | None:
         if len(fields) < 5 or not after:
             continue
         point = Path(_unescape(fields[4]))
-        # Of equal mount points, the later one hides the earlier.
+        # If two mount points are equal, the later one hides the earlier.
         if path.is_relative_to(point) and (best is None or len(point.parts) >= best[0]):
             best = (len(point.parts), after.split()[0])
     return best and best[1]

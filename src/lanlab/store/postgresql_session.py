@@ -135,7 +135,7 @@ class PostgresqlSession:
         self.is_lost = True
         raw = getattr(self._connection, "_usock", None)
         if raw is not None:
-            # First, so that nothing more is sent after what may be half a statement.
+            # Close first, so that nothing is sent after half a statement.
             with contextlib.suppress(OSError):
                 raw.shutdown(socket.SHUT_RDWR)
         self._close()
@@ -202,7 +202,7 @@ def _connect(target: Target) -> Any:
         raise
     connected_now = connection._usock or connected
     connected_now.settimeout(SILENCE_S)
-    # As written, so that it is parsed like in any other store.
+    # Keep JSON as text, so that it is parsed as in other stores.
     connection.register_in_adapter(_JSON_OID, str)
     return connection
 

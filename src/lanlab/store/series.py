@@ -126,7 +126,7 @@ class ShortSeries:
     """
 
     name: str
-    #: By name, all of equal length; `None` where nothing was measured.
+    #: Columns by name, all of equal length; `None` where nothing was measured.
     columns: Mapping[str, Sequence[int] | None]
     units: Mapping[str, str]
 

@@ -126,7 +126,7 @@ def _checker(hint: Any) -> Callable[[Any], bool]:
     return lambda value: type(value) is hint
 
 
-#: Made once, as thousands of trials are read.
+#: Computed once, because thousands of trials are read.
 _CHECKS: Mapping[Any, Sequence[tuple[str, Callable[[Any], bool]]]] = {
     kind: [(name, _checker(hint)) for name, hint in get_type_hints(kind).items()]
     for kind in (RunRecord, TrialRecord)

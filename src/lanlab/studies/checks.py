@@ -45,7 +45,7 @@ def problems(study: Study) -> Iterator[Problem]:
 
 def _finding_problems(study: Study) -> Iterator[Problem]:
     if study.finding:
-        # Their models take a while to make.
+        # The models of findings are slow to build.
         from lanlab.studies.finding_checks import finding_problems
         from lanlab.studies.vocabulary import of_study
 

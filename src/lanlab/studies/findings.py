@@ -84,7 +84,7 @@ class Equivalent(_Pair):
     """`a` and `b` differ by at most a margin that is declared in advance."""
 
     form: Literal["equivalent"]
-    #: As a share of `b`.
+    #: Share of `b`.
     margin_ratio: ShareRatio | None = Field(default=None, gt=0, lt=1)
     #: In the metric's SI unit.
     margin: float | None = Field(default=None, gt=0)

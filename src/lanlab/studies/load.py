@@ -43,7 +43,7 @@ class LoadedStudy:
     study: Study
     #: The published values; empty for a study of the user's own.
     published: Published
-    #: Those of `findings.toml`, then those of the study file.
+    #: Findings of `findings.toml`, then those of the study file.
     findings: tuple[Finding, ...]
     path: Path
     sha256: str

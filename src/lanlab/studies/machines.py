@@ -53,7 +53,7 @@ class Machine(Data):
     id: Identifier
     title: str
     like: Identifier | None = None
-    #: By name; `lanlab.studies.machine_numbers` lists them.
+    #: Numbers by name; `lanlab.studies.machine_numbers` lists them.
     numbers: dict[str, MachineNumber] = Field(default_factory=dict)
     note: str | None = None
 

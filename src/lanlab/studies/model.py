@@ -224,7 +224,7 @@ class Study(Data):
     testbed: StudyTestbed = StudyTestbed()
     #: The study's own units, by metric or factor name.
     units: dict[str, DisplayUnit] = Field(default_factory=dict)
-    #: None, and no scale: a study that cannot be run yet.
+    #: A study without experiments and scales cannot be run yet.
     experiment: Several[Experiment] = ()
     waiting: Several[Waiting] = ()
     counterpart: Several[Counterpart] = ()

@@ -54,7 +54,7 @@ class _Printed(Data):
     statistic: Statistic
     #: The exact published characters; empty for a derived number.
     published: str
-    #: As printed, or implied; empty for a bare number.
+    #: The unit as printed, or implied; empty for a bare number.
     unit: str
     where: str
     kind: Kind = "text"
@@ -86,9 +86,9 @@ class MissingValue(_Printed):
     """
 
     status: Literal["missing"]
-    #: Its possible range in `unit`, as other numbers imply.
+    #: Possible range in `unit` that other numbers imply.
     feasible: Several[float] | None = Field(default=None, min_length=2, max_length=2)
-    #: The same if those other numbers were truncated instead of rounded.
+    #: The same range if those other numbers were truncated instead of rounded.
     feasible_if_truncated: Several[float] | None = Field(default=None, min_length=2, max_length=2)
 
 

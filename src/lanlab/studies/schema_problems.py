@@ -104,7 +104,7 @@ def schema_problems(
             location, found = (*location, "form"), "nothing" if tag is None else show(tag)
             allowed, hint = listed(findings.FORMS), tag and _form_meant(str(tag))
         elif detail["type"] == "literal_error" and isinstance(detail["input"], str):
-            # As pydantic lists them: 'rising' or 'falling'.
+            # pydantic lists them as 'rising' or 'falling'.
             hint = did_you_mean(detail["input"], re.findall(r"'([^']*)'", allowed))
         elif detail["type"] == "float_type" and isinstance(detail["input"], str):
             hint = "write a number, in the metric's SI unit (bit/s, ns, bytes) or as a ratio"

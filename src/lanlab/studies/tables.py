@@ -58,7 +58,7 @@ def laid_out(published: Published, table: PublishedTable) -> LaidOutTable:
         names = zip(table.row_factors, levels, strict=True)
         row = TablePart(title="", at={name: one.level for name, one in names})
         cells = tuple(_cell(table, inside, row, column) for column in table.columns)
-        # Not every combination of levels has a row.
+        # Some combinations of levels have no row.
         if any(cell is not None for cell in cells):
             found.append((tuple(one.title for one in levels), cells))
     headings = tuple(factor.title for factor in chosen)

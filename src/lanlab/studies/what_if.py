@@ -142,7 +142,7 @@ def changed_study(study: Study, changes: Sequence[Change]) -> tuple[Study, list[
             "id": f"{study.id}{SUFFIX}",
             "simulation": made,
             "finding": (),
-            # It is not compared with the published values of other machines.
+            # A changed machine has no published values to compare with.
             "published": None,
         }
     )

@@ -34,7 +34,7 @@ class Host:
     name: str
     addresses: dict[AddressFamily, str]
     command_prefix: tuple[str, ...]
-    #: Its interface to the measured network; `None` if unknown.
+    #: Interface to the measured network; `None` if unknown.
     interface: str | None = None
     called: str | None = None
     #: Starts its engine; `None`: run this machine's engine with `command_prefix`.

@@ -123,7 +123,7 @@ class Medium:
             "engine_version": self.engine.hello["engine_version"],
             "interfaces": self.interfaces,
             "seed": self.seed,
-            # As in nice(1): below 0 the process has priority.
+            # nice(1) value: below 0 the process has priority.
             "nice": None if self._read is None else self._read["nice"],
             "pcap": None if self._pcap is None else str(self._pcap),
         }

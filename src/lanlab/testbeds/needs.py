@@ -205,7 +205,7 @@ def _ssh_needs() -> list[Need]:
     path = find_tool("ssh")
     found = "not found" if path is None else path
     if path is not None:
-        # It prints its version on standard error.
+        # This program prints its version on standard error.
         done = run_briefly([path, "-V"], _TIME_LIMIT_S)
         found = f"{done.stderr.strip()}, {path}"
     return [_engine(), Need("ssh", path is not None, found, f"apt install {PACKAGES['ssh']}")]

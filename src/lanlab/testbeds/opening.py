@@ -27,7 +27,7 @@ _SWITCH_S = 0.0005
 @dataclass(frozen=True)
 class Opened:
     bed: Testbed
-    #: By host; `None` if not started yet.
+    #: Engines by host; `None` if not started yet.
     engines: dict[str, HostEngine] | None = None
 
     def close(self) -> None:

@@ -120,7 +120,7 @@ class ActorProcess:
         return self.returncode
 
     def kill(self) -> None:
-        # Without its actor the engine has lost its input, and ends.
+        # An engine ends when the actor that holds its input ends.
         with contextlib.suppress(ActorError):
             self._call("kill")
 

@@ -64,7 +64,7 @@ TESTBEDS: Mapping[str, Callable[[int, str], Testbed]] = {
     "simulated": _simulated,
 }
 
-#: By the part of the name before `:`.
+#: Kinds of real hosts, by the part of the name before `:`.
 REAL_HOSTS: Mapping[str, RealHosts] = {
     "ray": RealHosts(
         _ray,
@@ -80,7 +80,7 @@ REAL_HOSTS: Mapping[str, RealHosts] = {
         _ssh_hosts,
     ),
 }
-#: This machine with an Ethernet interface for frames without IP, named after this prefix.
+#: Prefix that names this machine with an Ethernet interface, for frames without IP.
 INTERFACE = "interface:"
 #: Kinds of testbeds with any number of hosts, each with its own processors.
 WITH_ANY_HOSTS = ("virtual", *(kind for kind, one in REAL_HOSTS.items() if not one.listed_hosts))

@@ -176,7 +176,7 @@ class VirtualTestbed:
             self._engine = self._medium.engine
         else:
             place = members[hosts if has_bridge else 0]
-            # It starts while the tools connect the hosts.
+            # The engine starts while the tools connect the hosts.
             network = [*place.command_prefix, engine]
             self._engine = Engine("network", network, is_awaited=False)
             if has_bridge:
@@ -267,7 +267,7 @@ class VirtualTestbed:
                 for device in self._devices[place]:
                     counters[f"{place}/{device}"] |= queue_counters(interfaces[device])
         if self._medium is not None:
-            # Last, so that its lateness covers the trial alone.
+            # Read last, so that the lateness covers the trial alone.
             for interface, found in self._medium.counters().items():
                 counters[interface] |= found
         return counters

@@ -86,7 +86,7 @@ class Worlds:
         except EngineError:
             raise
         except BaseException:
-            # It may still be simulating, and is not needed.
+            # The engine may still be simulating, and is not needed.
             self._end(engine)
             raise
         finally:

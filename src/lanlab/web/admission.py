@@ -75,7 +75,7 @@ class Admission:
         self._listening, self._answer = listening, answer
         listening.setblocking(False)
         self._places: dict[Waiting, None] = {}
-        #: The same connections by `Waiting.group`, oldest first.
+        #: Connections by `Waiting.group`, oldest first.
         self._held: dict[tuple[bool, str], dict[Waiting, None]] = {}
         self.most_waiting = _places_allowed()
         self._returned: collections.deque[Waiting] = collections.deque()
@@ -175,7 +175,7 @@ class Admission:
 
     def _read(self, waiting: Waiting) -> None:
         if waiting not in self._places:
-            # It was dropped in the same round.
+            # The connection was dropped in the same round.
             return
         if not self._receive(waiting):
             self._drop(waiting)

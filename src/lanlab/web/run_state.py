@@ -120,7 +120,7 @@ class RunState:
         kept = replace(
             trial,
             raw=lean(trial.raw, None if like is None else like.raw),
-            # All of them: `requests` belongs to echo.
+            # Keep all metrics: `requests` belongs to echo.
             metrics={sys.intern(key): value for key, value in trial.metrics.items()},
             factors=_alike(trial.factors, None if like is None else like.factors),
             parameters=_alike(trial.parameters, None if like is None else like.parameters),

@@ -341,7 +341,7 @@ class Watch:
     # The thread that computes
 
     def _compute(self) -> None:
-        # This takes a second, and would take many seconds during a run.
+        # Importing takes a second, and would take many seconds during a run.
         importlib.import_module("scipy.stats")
         number = 0
         while (followed := self._jobs.get()) is not None:

@@ -54,7 +54,7 @@ class Definition:
     #: The placeholder in `--help`; empty: derived from its kind or choices.
     metavar: str
     default: Any
-    #: As in `1 to 64`; empty if unbounded.
+    #: For example `1 to 64`; empty if unbounded.
     range: str
     #: A second, short name of the option, such as `-t`; empty for none.
     short: str = ""

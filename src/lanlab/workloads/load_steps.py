@@ -47,7 +47,7 @@ class LoadSteps(Steps):
     def progress(self, lines: Sequence[Line | None]) -> Progress:
         """Progress of the streams by direction, from the listener; without streams, of the echo."""
         half = len(lines) // 2
-        # Those that connect are in reverse order.
+        # Connecting parts are in reverse order.
         pairs = list(zip(lines[:half], reversed(lines[half:]), strict=True))
         if not self._prefixes:
             return self._echo.progress(pairs[0])

@@ -276,7 +276,7 @@ def target_of(url: ServerUrl, trust: str | None) -> dict[str, Any]:
         and service.has_domains
         and (separated := re.fullmatch(r"([^;\\]*)[;\\](.*)", url.user or ""))
     ):
-        # Both the form of URLs and that of Windows.
+        # Accept the form of URLs and that of Windows.
         credentials |= {"user": separated[2], "domain": separated[1]}
     return {
         "service": service.engine_name,

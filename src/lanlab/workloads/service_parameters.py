@@ -168,7 +168,7 @@ class ServiceParameters(TrialParameters):
             try:
                 url = server_url.parse_url(self.server)
                 if not SERVICES[url.service].has_identity:
-                    # It applies to other servers of the run; a study without any is refused.
+                    # `trust` applies to other servers of the run; a study without any is refused.
                     object.__setattr__(self, "trust", None)
                 server_url.trust_of(self.trust)
             except UsageError as error:

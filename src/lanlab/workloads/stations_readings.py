@@ -123,7 +123,7 @@ def start_skew_ns(columns: Mapping[str, NDArray[Any]]) -> int:
     """
     import numpy as np
 
-    # They are in order of start.
+    # Readings are in order of start.
     _, first = np.unique(columns["station"], return_index=True)
     starts = columns["start_ns"][first]
     return int(starts.max() - starts.min()) if len(starts) else 0

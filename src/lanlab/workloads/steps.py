@@ -49,7 +49,7 @@ class Part:
 class EngineReport:
     role: str
     host: str = ""
-    #: Its result; for a failed part, the results up to then, if it reported any.
+    #: Result of the part; if it failed, the results up to then, if reported.
     result: Request | None = None
     lines: dict[str, list[Line]] = field(default_factory=dict)
 

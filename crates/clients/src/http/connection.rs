@@ -37,7 +37,7 @@ pub struct Connection {
 
 impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Without the buffers, which can contain a password.
+        // The buffers can contain a password, so they are not shown.
         f.debug_struct("Connection").field("stream", &self.stream).finish_non_exhaustive()
     }
 }

@@ -227,7 +227,7 @@ async fn read(mut channel: ChannelReadHalf, awaited: Shared, version: oneshot::S
                 }
             }
             Some(ChannelMsg::ExitStatus { exit_status }) => status = Some(exit_status),
-            // Its exit status follows.
+            // The exit status follows.
             Some(ChannelMsg::Eof) if version.is_some() => {}
             Some(ChannelMsg::Eof | ChannelMsg::Close) | None => {
                 let Some(status) = status.filter(|_| version.is_some()) else {

@@ -142,7 +142,7 @@ impl Calls {
             Ok((message_id, [&length.to_be_bytes(), &head[..]].concat()))
         };
         let message = self.calls.call(begin, if plain { data } else { &[] }).await?;
-        // Its header was read when it was accepted, so it has at least 12 bytes.
+        // The header was read on arrival, so the message has at least 12 bytes.
         let word = message.get(8..12).and_then(|word| word.try_into().ok()).ok_or_else(garbled)?;
         Ok(Answer { message, status: NtStatus(u32::from_le_bytes(word)) })
     }

@@ -11,7 +11,7 @@ use super::shared::State;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SmallPlan {
     pub place: RawLinkPlace,
-    /// Its IPv4 address, unused by other hosts.
+    /// An IPv4 address that no other host uses.
     pub address: Ipv4Addr,
     /// The peer to connect to, on the same Ethernet; absent for stations that only accept connections.
     pub peer: Option<Ipv4Addr>,

@@ -64,7 +64,7 @@ impl WiredPort {
                 let waits = match state.node.send(state.link.now(), id, message) {
                     Ok(()) => return Poll::Ready(Ok(())),
                     Err(NotSent::Full) => state.inboxes.wait_for_room(cx, id),
-                    // It has ended, for the reason in the inbox.
+                    // The session has ended; its inbox has the reason.
                     Err(NotSent::NoSession) => match state.inboxes.wait_for_room(cx, id) {
                         Poll::Pending => Poll::Ready(Err(io::ErrorKind::NotConnected.into())),
                         ended @ Poll::Ready(_) => ended,

@@ -28,7 +28,7 @@ const NAME_BYTES: std::ops::RangeInclusive<usize> = 1..=15;
 pub fn carry_frames(request: CarryFrames) -> Result<Task, Failure> {
     let (medium, ports) = (medium(&request)?, ports(&request)?);
     let recorder = request.pcap.as_ref().map_or(0, |_| recorder::MEMORY_BYTES);
-    // One more thread sets host rates, and one records.
+    // One thread sets host rates, one records.
     let threads = OWN_THREADS + 2;
     let cost = Cost { memory_bytes: carrier::MEMORY_BYTES + recorder + METERS_BYTES, threads };
     Ok(Task::new(cost, move |running| driving::carry(&request, medium, &ports, running)))

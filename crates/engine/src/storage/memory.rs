@@ -78,7 +78,7 @@ pub fn run(size: &str, directory: Option<&str>) -> ExitCode {
         eprintln!("error: touch-memory: found `{size}`; allowed: a number of bytes above 0");
         return ExitCode::from(2);
     };
-    // Without this file, the system chooses which process to kill.
+    // Ask the system to kill this process first if memory runs out.
     let _ = fs::write("/proc/self/oom_score_adj", "1000");
     if let Some(directory) = directory {
         let filled = os::file_in_memory(Path::new(directory)).and_then(|file| fill(file, size));

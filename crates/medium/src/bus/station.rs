@@ -72,7 +72,7 @@ impl Station {
     /// Whether its state equals the listener's, and will while it has no frame.
     pub(super) fn is_as(&self, listener: &Self, at: Exact) -> bool {
         let state = |station: &Self| match station.deference_at(at) {
-            // Its start is relevant only at that instant.
+            // The start matters only at its own instant.
             Deference::Busy { was_sending, since } => {
                 Deference::Busy { was_sending, since: since.filter(|since| *since == at) }
             }

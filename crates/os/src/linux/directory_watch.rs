@@ -59,7 +59,7 @@ impl DirectoryWatch {
     }
 
     pub fn remove(&self, watch: i32) {
-        // It is already gone if its directory was removed.
+        // The watch is already gone if its directory was removed.
         let _ = inotify::remove_watch(&self.0, watch);
     }
 

@@ -59,7 +59,7 @@ impl PacketSocket {
         Ok(socket)
     }
 
-    /// One that another process has opened, and bound to an interface.
+    /// A socket that another process has opened and bound to an interface.
     ///
     /// # Errors
     /// `InvalidInput` if the descriptor is no packet socket, or is bound to no interface.
@@ -90,7 +90,7 @@ impl PacketSocket {
     }
 
     fn prepare(&self) -> io::Result<()> {
-        // Otherwise sent frames would be received, too.
+        // Without `PACKET_IGNORE_OUTGOING`, sent frames would be received, too.
         for option in [libc::PACKET_AUXDATA, libc::PACKET_IGNORE_OUTGOING] {
             set_option(self.as_fd(), libc::SOL_PACKET, option, &1_i32)?;
         }
@@ -187,7 +187,7 @@ impl PacketSocket {
                 frame.splice(ADDRESSES_BYTES..ADDRESSES_BYTES, tag);
             }
         }
-        // Nothing remains of a damaged long frame.
+        // A damaged long frame yields no frames.
         Ok(Some(cut.pop_front().map_or(0, |frame| copied(&frame, into))))
     }
 
@@ -214,7 +214,7 @@ impl PacketSocket {
     }
 
     pub fn send(&self, frame: &[u8]) -> io::Result<bool> {
-        // Nothing is left to the adapter.
+        // This frame leaves no work to the adapter.
         let header = [0_u8; HEADER_BYTES];
         let parts = [&header[..], frame].map(|octets| libc::iovec {
             // The kernel only reads it.

@@ -98,7 +98,7 @@ pub fn tcp_info(connection: &impl AsFd) -> io::Result<TcpInfo> {
         busy_ns: raw.busy_time * 1_000,
         receive_window_limited_ns: raw.rwnd_limited * 1_000,
         send_buffer_limited_ns: raw.sndbuf_limited * 1_000,
-        // All ones: no pacing.
+        // All ones mean no pacing.
         pacing_rate_bps: bits(raw.pacing_rate),
         delivery_rate_bps: bits(raw.delivery_rate),
         unacknowledged_segments: raw.unacked.into(),
@@ -169,7 +169,7 @@ pub fn shut_down_connections(port: u16, peers: &BTreeSet<SocketAddr>) {
         let borrowed = unsafe { BorrowedFd::borrow_raw(number) };
         if is_one(&SockRef::from(&borrowed))
             && let Ok(owned) = borrowed.try_clone_to_owned()
-            // Another socket may have the number by now; this duplicate stays valid.
+            // Another socket may have this number by now; the duplicate stays valid.
             && is_one(&SockRef::from(&owned))
         {
             let _ = SockRef::from(&owned).shutdown(Shutdown::Both);

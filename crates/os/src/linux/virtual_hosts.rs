@@ -17,7 +17,7 @@ const TCA_STATS2: u16 = 7;
 const TCA_STATS_BASIC: u16 = 1;
 const TCA_STATS_QUEUE: u16 = 3;
 
-/// Without it an IPv6 address is unusable in its first second.
+/// Skips duplicate address detection: an IPv6 address would be unusable in its first second.
 const IFA_F_NODAD: u8 = 0x02;
 const NUD_PERMANENT: u16 = 0x80;
 const LOOPBACK_INDEX: i32 = 1;

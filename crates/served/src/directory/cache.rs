@@ -82,7 +82,7 @@ enum Changed {
 struct Names {
     index: Option<Index>,
     too_long: Option<Instant>,
-    /// Only if not watched.
+    /// Used only for unwatched directories.
     unchanged: Unchanged,
 }
 
@@ -275,7 +275,7 @@ impl Names {
         for name in names {
             match look(directory, Path::new(&name)) {
                 Ok(Some(_)) if !is_unseen(&name) => index.insert(&name),
-                // Its replacement is not served.
+                // The entry was replaced by something that is not served.
                 Ok(_) => index.remove(&name),
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                     index.remove(&name);

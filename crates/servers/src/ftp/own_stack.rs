@@ -75,7 +75,7 @@ impl Served {
             let visitor = self.visits.arrive(peer.ip().to_string());
             if sessions.len() >= self.clients + self.waiting {
                 visitor.refused("too many clients");
-                // There is room for it, and an error means that the client disconnected.
+                // A new connection has room for this, and an error means that the client disconnected.
                 let _ = stream.write_all(BUSY).await;
                 continue;
             }

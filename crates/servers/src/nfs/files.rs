@@ -110,7 +110,7 @@ impl Files {
     }
 
     pub fn attributes_at(&self, number: u64, path: &Path) -> Result<Attributes, Failed> {
-        // Not every system can stat the served directory by name.
+        // Some systems cannot stat the served directory by name.
         let found = if number == ROOT {
             self.root.dir_metadata()
         } else {

@@ -44,7 +44,7 @@ pub fn lookup(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) ->
         }
         name => {
             let path = files.handles().path(directory)?.join(name);
-            // Only existing files get a number, and only some can be opened.
+            // Only existing files get a number, and special files cannot be opened.
             if !is_served(files.root.symlink_metadata(&path)?.file_type()) {
                 return Err(Status::ACCES.into());
             }

@@ -138,7 +138,7 @@ fn no_object(error: io::Error) -> io::Error {
 fn create_above(confined: &Confined, names: &[String]) -> io::Result<()> {
     for depth in 1..names.len() {
         match confined.create_dir(&names[..depth], None) {
-            // Another client may remove it at once.
+            // Another client may remove the new directory at once.
             Err(error)
                 if !matches!(
                     error.kind(),

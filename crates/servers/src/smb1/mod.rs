@@ -41,7 +41,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         share: share.clone(),
         user,
         read_only: offer.read_only,
-        // The same as the client's.
+        // The client uses the same one.
         code_page: CodePage::Cp850,
         dialects: offer.dialects.0.into()..=offer.dialects.1.into(),
     });

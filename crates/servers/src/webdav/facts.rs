@@ -108,7 +108,7 @@ impl Listing {
 fn read_some(mut entries: Entries) -> (Entries, VecDeque<Listed>) {
     let some = entries.by_ref().take(BATCH);
     let listed = some.filter_map(|Entry { name, entry, .. }| {
-        // It may be gone by now.
+        // The entry may be gone by now.
         Some(Listed { name, facts: Facts(entry.metadata().ok()?) })
     });
     let listed = listed.collect();

@@ -95,7 +95,7 @@ fn serve_client(
     let mut answers = ServedFiles::new(Rc::clone(&files.contents), files.store.clone(), client);
     let clock = host.clock().clone();
     host.spawn_service("file server's session", async move {
-        // This error belongs to the client, which is disconnected.
+        // An error concerns only this client, which is disconnected.
         let _ = sessions::serve(&mut session, &mut port, &mut answers, &mut Anyone, &clock).await;
     });
 }

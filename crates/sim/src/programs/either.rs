@@ -42,7 +42,7 @@ impl Host<HostNode> {
             let is_set = patience.set_for.get().is_some_and(|set| set > now && set <= at);
             if !is_set {
                 patience.set_for.set(Some(at));
-                // It fires although no task holds it, and causes a poll of the program.
+                // The timer fires although no task holds it, and causes a poll of the program.
                 let timer = pin!(self.clock().sleep_until(at));
                 let _ = timer.poll(context);
             }

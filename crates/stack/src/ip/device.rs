@@ -29,7 +29,7 @@ impl phy::Device for Device {
     }
 
     fn transmit(&mut self, _: Instant) -> Option<Room<'_>> {
-        // One at a time: the next is made when the adapter has room.
+        // One packet at a time: the next is made when the adapter has room.
         self.sent.is_empty().then_some(Room(self))
     }
 

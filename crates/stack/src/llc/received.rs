@@ -99,7 +99,7 @@ impl Link {
         match (kind, is_response) {
             (Unnumbered::Connect, false) => {
                 match self.state {
-                    // Not accepted yet: `accept` answers.
+                    // No answer: `accept` sends it.
                     State::Disconnected => self.counts.ignored += 1,
                     State::Disconnecting => self.push(answer(Unnumbered::Disconnected)),
                     State::Opening => {

@@ -103,7 +103,7 @@ impl Station {
         match peer.link.state() {
             llc::State::Opened => session.initialize(now, &self.profile, &mut self.correlators),
             llc::State::Disconnected => peer.link.connect(now),
-            // Once that link has ended, a new one is set up.
+            // A new link is set up once this one has ended.
             llc::State::FrameRejectSent => peer.link.disconnect(now),
             llc::State::Opening | llc::State::Disconnecting => {}
         }

@@ -46,7 +46,7 @@ impl Station {
         if self.peers.find(station).is_some() || self.peers.all.len() < MOST_LINKS {
             return;
         }
-        // One pass over the sessions: a crowd's calls must not cost links times sessions.
+        // A single pass: a crowd's calls must not cost links times sessions.
         let mut known = BTreeMap::<Mac, (bool, bool)>::new();
         for session in &self.sessions {
             let (is_used, is_beyond) = known.entry(session.station).or_default();

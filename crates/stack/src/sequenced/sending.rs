@@ -27,7 +27,7 @@ pub(crate) struct Part<'a> {
     pub(crate) data: &'a [u8],
     pub(crate) is_last: bool,
     pub(crate) is_again: bool,
-    /// Nothing more can be sent until this is acknowledged, although there is more.
+    /// Whether further data must wait for the acknowledgement of this packet.
     pub(crate) is_blocking: bool,
 }
 

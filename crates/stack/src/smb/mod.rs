@@ -32,7 +32,7 @@ pub enum Dialect {
 impl Dialect {
     pub const ALL: [Self; 4] = [Self::Core, Self::LanMan1, Self::LanMan2, Self::Nt];
 
-    /// Its name on the wire ([MS-CIFS] 1.7).
+    /// Name on the wire ([MS-CIFS] 1.7).
     pub const fn name(self) -> &'static str {
         match self {
             Self::Core => dialect::CORE,

@@ -52,7 +52,7 @@ impl Carrier for Station {
         // A restarted station must not be mistaken for its predecessor.
         let milliseconds = now.as_nanos() / 1_000_000;
         let mut common = Common::new(Interface::new(config));
-        // There are no claims: names are looked up.
+        // XNS names are not claimed, only looked up.
         common.event(Event::Claimed(config.name));
         Self {
             name: config.name,

@@ -72,7 +72,6 @@ messages! {
         number: u32,
         kind: u16,
         name: [u8; NAME_LEN],
-        /// As in [`Moment`](super::negotiation::Moment).
         since: [u8; 7],
         reserved: u8,
     }

@@ -60,7 +60,7 @@ pub mod status {
     pub const NO_CONNECTION: u32 = 6;
     pub const CONNECTION_LOST: u32 = 7;
     pub const OP_UNSUPPORTED: u32 = 8;
-    // Of later versions; some servers send it in this version too (draft 13, section 9.1).
+    // Defined in later versions; some servers also send it in this one (draft 13, section 9.1).
     pub const FILE_ALREADY_EXISTS: u32 = 11;
     pub const WRITE_PROTECT: u32 = 12;
     pub const NO_SPACE: u32 = 14;

@@ -79,6 +79,6 @@ pub mod attributes {
     pub const VOLUME: u16 = 0x08;
     pub const DIRECTORY: u16 = 0x10;
     pub const ARCHIVE: u16 = 0x20;
-    /// None of the others. Only in the wide form of Windows NT.
+    /// No other attribute. Only in the wide form of Windows NT.
     pub const NORMAL: u32 = 0x80;
 }

@@ -49,11 +49,11 @@ pub mod disposition {
 }
 
 pub mod options {
-    /// It must be a directory.
+    /// The target must be a directory.
     pub const DIRECTORY: u32 = 0x0000_0001;
     /// Data are on disk when a write is answered.
     pub const WRITE_THROUGH: u32 = 0x0000_0002;
-    /// It must not be a directory.
+    /// The target must not be a directory.
     pub const NON_DIRECTORY: u32 = 0x0000_0040;
     pub const DELETE_ON_CLOSE: u32 = 0x0000_1000;
 }

@@ -102,7 +102,7 @@ fn string<'a>(reader: &mut Reader<'a>) -> Result<&'a [u8], Error> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share<'a> {
-    /// Its name, cut to 12 octets, the size in a list.
+    /// Server name, cut to 12 octets, the size in a list.
     pub name: &'a [u8],
     pub is_pipes: bool,
     pub remark: &'a [u8],
@@ -110,7 +110,7 @@ pub struct Share<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Server<'a> {
-    /// Its name, at most 15 octets.
+    /// Server name, at most 15 octets.
     pub name: &'a [u8],
     pub version: (u8, u8),
     /// Bits of [`server_type`].

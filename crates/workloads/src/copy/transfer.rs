@@ -228,7 +228,7 @@ impl<'a, K: Clock> Transfer<'a, K> {
 
 fn cut_off(path: &ServicePath, at: u64, bytes: u64, got: usize) -> Fault {
     if got == 0 {
-        // Of several blocks in flight, the last may be the first to find the end.
+        // With several blocks in flight, the last may be the first to reach the end.
         let message = format!("read `{path}`: it has at most {at} of its {bytes} octets");
         return Fault::new(Class::Length, message);
     }

@@ -36,7 +36,7 @@ pub struct Asked {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
     pub failure: Failure,
-    /// Its number for [`lanlab_wire::iperf3::State::ServerError`].
+    /// The error number of [`lanlab_wire::iperf3::State::ServerError`].
     pub number: i32,
 }
 

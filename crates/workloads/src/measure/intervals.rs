@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(lost(0, 35, 4), [1, 1, 2, 0]);
         // Due at 10, 20 and 30: a bin includes its start.
         assert_eq!(lost(0, 40, 3), [0, 1, 1, 1, 0]);
-        // One is due in the middle.
+        // One message is due in the middle.
         assert_eq!(lost(5, 45, 1), [0, 0, 1, 0, 0]);
     }
 

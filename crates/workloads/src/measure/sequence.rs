@@ -6,10 +6,10 @@ const WORDS: usize = (WINDOW / 64) as usize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seen {
     InOrder,
-    /// First arrival, after one sent later (RFC 4737, section 3.3).
+    /// First arrival, but after a message sent later (RFC 4737, section 3.3).
     Reordered,
     Duplicate,
-    /// Too far behind the newest number to know whether it arrived before.
+    /// Too far behind the newest number to tell whether it is a duplicate.
     Stale,
 }
 
@@ -49,7 +49,7 @@ impl SequenceWindow {
     pub fn observe_run(&mut self, first: u64, count: u64) {
         debug_assert!(first >= self.next, "{first} is not newer than {}", self.next);
         self.advance(first + count - 1);
-        // Of a run longer than the window only its end is kept.
+        // Only the end of a run longer than the window is kept.
         for sequence in first.max(self.next.saturating_sub(WINDOW))..first + count {
             self.set(sequence);
         }

@@ -219,7 +219,7 @@ pub async fn verify<S: Session, K: Clock>(
     for directory in tree.directories() {
         guard.check()?;
         let listed = match session.list(Some(directory)).await {
-            // Without files there are no directories, either.
+            // A service without directories lists nothing if there are no files.
             Err(fault) if fault.class == Class::Missing && !session.has_directories() => Vec::new(),
             listed => listed?,
         };

@@ -238,7 +238,7 @@ impl<'a> Counter<'a> {
         }
         if measured {
             self.drops_settled = true;
-            // Unless earlier messages are missing, and may be among those dropped.
+            // Only the first measured message gives an exact count: others before a later one may be lost.
             if self.counts.first_measured == Some(sequence) {
                 self.drops_before = arrival.drops;
             }

@@ -281,7 +281,7 @@ impl<'a> Outgoing<'a> {
         meters: &mut SharedMeters<impl CpuMeter>,
     ) -> Option<Instant> {
         if self.schedule.has_schedule() {
-            // Its slot has passed.
+            // The message's slot has passed.
             self.schedule.took(1, 0, now, meters);
             return None;
         }

@@ -49,7 +49,7 @@ pub struct Sent {
 pub enum Step {
     Measure,
     Send(u64),
-    /// Nothing is due until then: a message's slot, or the end.
+    /// Wait for the next message's slot, or for the end.
     Wait(Instant),
     Over,
 }
@@ -265,7 +265,7 @@ impl<'a> Schedule<'a> {
         self.sent.elapsed_ns = now.nanos_since(since);
         meters.usage.end();
         if let (Some(pacer), Some(end)) = (&self.pacer, self.end) {
-            // Some scheduled messages may have been due without getting their turn.
+            // Some scheduled messages may be due but unsent.
             let due = self.plan.slots(self.first_slot, end.min(now));
             self.sent.unsent_messages = due.saturating_sub(pacer.taken());
             self.sent.offered_messages += self.sent.unsent_messages;

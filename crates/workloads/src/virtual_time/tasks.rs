@@ -100,7 +100,7 @@ impl Tasks {
         let is_pending = task.as_mut().poll(&mut Context::from_waker(&waker)).is_pending();
         self.current_waker.set(None);
         let mut slots = self.slots.borrow_mut();
-        // It may have dropped all tasks.
+        // The task may have dropped all tasks.
         let Some(slot) = slots.get_mut(number as usize) else { return true };
         if is_pending {
             slot.waits_for = self.current_waits_for.get();

@@ -73,7 +73,7 @@ def _core(statement: Any, scope: Scope) -> Node:
                 return Gap(f"{len(parts)} combinations of {over} here; it takes {statement.min:g}")
             return Joined("count", tuple(parts), statement.min, statement.max)
         case forms.Knee() | forms.Effect():
-            # They import more statistics.
+            # These forms import more of the statistics.
             from lanlab.analysis.findings import forms_models
 
             if isinstance(statement, forms.Knee):

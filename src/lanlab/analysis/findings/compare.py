@@ -24,7 +24,7 @@ def below(a: Place, b: Place, by_ratio: float = 1.0, strict: bool = True) -> Nod
     """That `a` is below `b`, by a factor."""
     own_a, own_b, _ = apart([a, b])
     if by_ratio == 1 and own_b < own_a:
-        # One order of both sides, so that the same question is tested once.
+        # Sort the sides, so that the same question is tested once.
         return ratio(b, a, 1.0, None, strict=strict)
     return ratio(a, b, None, 1 / by_ratio, strict=strict)
 

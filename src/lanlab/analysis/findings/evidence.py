@@ -15,7 +15,7 @@ Stands = Literal["each", "least", "greatest"]
 
 @dataclass(frozen=True)
 class Cell:
-    #: By factor or parameter, in lanlab's units.
+    #: Levels by factor or parameter, in lanlab's units.
     levels: Mapping[str, Level]
     varied: tuple[str, ...]
     sample: Sample

@@ -86,7 +86,7 @@ def effect(statement: forms.Effect, scope: Scope) -> Node:
     scale = scale_of(scope.metric) if min(values) > 0 else "linear"
 
     def share(confidence: float) -> tuple[float, float, float]:
-        # One factor alone: the residual contains all other variation, as the statement says.
+        # A single factor: the residual contains all other variation, as the statement says.
         found = explained_share(values, levels, scale=scale, confidence=confidence)
         return found.share, found.low, found.high
 
@@ -154,7 +154,7 @@ def _by_interval(
 def _p(interval: Interval, is_so: Callable[[tuple[float, float]], bool]) -> float:
     if not is_so(interval(1e-6)):
         return 0.5
-    # By the logarithm, because small ones matter.
+    # Log scale, because small values matter.
     few, many = 1e-12, 1.0
     if is_so(interval(1 - few)):
         return few / 2

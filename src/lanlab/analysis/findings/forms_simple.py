@@ -63,7 +63,7 @@ def by_range_ends(statement: forms.Value, scope: Scope) -> Node | None:
             for cell in scope.evidence.cells(scope.metric)
             if cell.stands == take
             and cell.levels.items() >= scope.single().items()
-            # It represents all levels of the loop's factor.
+            # A cell without the loop's factor represents all its levels.
             and not cell.levels.keys() & set(statement.for_each)
         ]
         if not ends:

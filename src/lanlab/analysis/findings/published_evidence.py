@@ -44,7 +44,7 @@ class PublishedEvidence:
     can_lack: bool = True
     is_model: bool = False
     assumed: Mapping[str, Level] = field(default_factory=dict)
-    #: None: a published number has its own digits.
+    #: Empty: a published number has its own digits.
     digits: Mapping[float, float] = field(default_factory=dict)
 
     def __hash__(self) -> int:

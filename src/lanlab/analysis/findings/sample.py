@@ -60,7 +60,7 @@ class PrintedSpread:
 @dataclass(frozen=True)
 class PrintedNumber:
     mean: float
-    #: Its possible range: by its last digit, or by the bound that was published.
+    #: Possible range of the value, from its last digit or a published bound.
     low: float
     high: float
     sources: frozenset[str] = frozenset()

@@ -25,7 +25,7 @@ class StationsWithin:
     limit_s: float
     #: `None`: unknown, see `basis`.
     stations: int | None
-    #: Its 95 % interval; `high` is `None` if there is no upper end.
+    #: 95 % interval; `high` is `None` if there is no upper end.
     low: int | None
     high: int | None
     #: `measured`: interpolated linearly between two levels. `fewest`: even the fewest measured

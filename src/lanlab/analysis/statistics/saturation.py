@@ -19,7 +19,7 @@ _GRID = 1_000
 class TwoLines:
     #: The breakpoint, in the unit of the loads.
     breakpoint: float
-    #: Its interval; `None` if it reaches the end of the possible range.
+    #: Interval of the bend; `None` if it reaches the end of the possible range.
     low: float | None
     high: float | None
     #: Slopes before and after, responses' unit over loads' unit.

@@ -37,7 +37,7 @@ _FOLLOWS = 16.0
 @dataclass(frozen=True)
 class Threshold:
     median: float
-    #: Its 95 % interval; `None` for an end that the trials do not determine.
+    #: 95 % interval; `None` for an end that the trials do not determine.
     low: float | None
     high: float | None
     spread_ratio: float

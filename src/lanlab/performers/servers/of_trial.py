@@ -45,7 +45,7 @@ class Server:
         after_s = self.cpu_s()
         cpu_s = None if before_s is None or after_s is None else after_s - before_s
         if (reason := self.cpu_unknown()) is not None:
-            # Its work cannot be separated from that of other processes.
+            # The server's work cannot be separated from that of other processes.
             return {"kind": "file_server", "cpu_s": None, "cpu": None, "cpu_unknown": reason} | (
                 self.facts
             )

@@ -45,7 +45,7 @@ _TEXTS = {"range": range_text, "ratio": ratio_text, "onset": onset_text}
 class QuestionAnswer:
     #: `published`, `simulated` or `measured`.
     kind: str
-    #: Its name, as in "run 2026…".
+    #: Name of the source, as in "run 2026…".
     on: str
     found: tuple[Found, ...]
     text: str

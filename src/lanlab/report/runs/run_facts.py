@@ -76,7 +76,7 @@ def command_of(run: RunRecord) -> str:
     """The command that repeats a run; empty if the record does not have it."""
     if run.command is not None:
         words = shlex.split(run.command)
-        # One command runs several studies; each is repeated separately.
+        # `tour` runs several studies; each is repeated separately.
         if words[1:2] != ["tour"]:
             has_seed = any(word.partition("=")[0] == "--seed" for word in words)
             return run.command if has_seed else f"{run.command} --seed {run.seed}"

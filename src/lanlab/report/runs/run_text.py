@@ -54,7 +54,7 @@ def tables(
         return [values_table(published, [(run, trials), *others])]
 
     def accuracy() -> list[Table]:
-        # This imports the findings, and with them the statistics.
+        # Imports the findings and the statistics, so only when needed.
         from lanlab.report.simulation.accuracy_table import accuracy_tables
 
         return accuracy_tables(run, trials, published)

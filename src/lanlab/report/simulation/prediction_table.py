@@ -128,7 +128,7 @@ def with_ranges(
             if before.get(key, 0) > 0 and after.get(key, 0) > 0
         ]
         if len(pairs) <= len(members):
-            # One machine has no result, so the range is not known.
+            # A machine has no result, so the range is unknown.
             ranged.append(one)
             continue
         (own_before, own_after), *_ = pairs

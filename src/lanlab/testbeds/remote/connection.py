@@ -189,7 +189,7 @@ class Connection:
                 raise Silent
             piece = os.read(pipe.fileno(), _PIECE_BYTES)
             if not piece:
-                # It ends, too, unless the host has only closed its output.
+                # The connection ends, too, unless the host has only closed its output.
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     self._holder.wait(_LAST_WORDS_WITHIN_S)
                 raise Silent(_CLOSED)

@@ -118,9 +118,9 @@ class Launch:
 
 
 class Server(ABC):
-    #: As in `--server` and in study files.
+    #: Name in `--server` and in study files.
     name: str
-    #: Its services, by the names of `lanlab.services`, the usual one first.
+    #: Services, by the names of `lanlab.services`, the usual one first.
     services: tuple[str, ...]
     programs: tuple[str, ...]
     how_to_get: str

@@ -166,7 +166,7 @@ def _processes_with(inodes: Collection[int]) -> tuple[set[int], bool]:
         except PermissionError:
             is_hidden = True
         except OSError:
-            # It has ended meanwhile.
+            # The process has ended.
             continue
     return found, is_hidden
 

@@ -85,7 +85,7 @@ class OpenSsh(Server):
         )
         configuration = place.write("sshd_config", text)
         log = place.private / "sshd.log"
-        # By its whole path: it starts itself anew for each connection.
+        # sshd needs its whole path: it starts itself anew for each connection.
         argv = [self.path("sshd"), "-D", "-f", str(configuration), "-E", str(log)]
         credentials = Credentials(place.user, secret)
         return Launch(argv, port, credentials=credentials, trust_sha256=host.sha256, logs=(log,))

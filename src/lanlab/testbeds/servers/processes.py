@@ -17,7 +17,7 @@ class Process:
     pid: int
     parent: int
     start_ticks: int
-    #: Its own user and system time, seconds.
+    #: User and system time of the process alone, seconds.
     cpu_s: float
     #: CPU time of children that it has waited for, seconds, in steps of a clock tick (usually
     #: 10 ms).

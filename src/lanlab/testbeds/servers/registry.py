@@ -27,7 +27,7 @@ from lanlab.testbeds.servers.samba import Samba
 from lanlab.testbeds.servers.users import name_of_user
 from lanlab.testbeds.servers.vsftpd import Vsftpd
 
-#: By name; if two serve the same, the first is the default.
+#: Servers by name; if two serve the same service, the first is the default.
 SERVERS: Mapping[str, Server] = {
     server.name: server for server in (Samba(), ProFtpd(), Vsftpd(), OpenSsh(), Nginx(), Ganesha())
 }

@@ -118,7 +118,7 @@ class Keeper:
 
     def said(self) -> str:
         """The last line of its and the server's standard error, after a colon; or empty."""
-        # Its last word may still be in the pipe.
+        # The server's last message may still be in the pipe.
         self._errors.join(_LAST_WORDS_WITHIN_S)
         last = self._errors.last_line()[:_LOG_BYTES]
         return f": {last}" if last else ""

@@ -56,10 +56,10 @@ class Driver(ABC):
     One program. Subclasses define its abilities, its command lines, and how to read its output.
     """
 
-    #: As in `--tool` and in study files.
+    #: Name in `--tool` and in study files.
     name: str
     how_to_get: str
-    #: Its abilities by workload; `None` for none.
+    #: Abilities by workload; `None`: unsupported.
     stream: Abilities | None = None
     echo: Abilities | None = None
     #: Whether it can run on hosts reached by ssh: its server ends by itself.

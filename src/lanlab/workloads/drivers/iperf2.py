@@ -11,7 +11,7 @@ from lanlab.workloads.drivers.abilities import Abilities
 from lanlab.workloads.drivers.base import Commands, Driver, Metrics, Output, Place
 from lanlab.workloads.drivers.counts import StreamCounts, rate_bps
 
-#: Without a rate, request more UDP than any machine sends: iperf 2 refuses 0.
+#: More UDP than any machine sends, for trials without a rate: iperf 2 refuses 0.
 _ALL_THERE_IS = "1000g"
 
 #: One flow's summary: interval, bytes, bit/s, and for a UDP server lost and total.

@@ -92,7 +92,7 @@ class Iperf3(Driver):
             goodput_bps=8 * received["bytes"] / received["seconds"],
             sent_messages=sent["bytes"] // size,
             received_messages=received["bytes"] // size,
-            # By the sequence numbers that arrived: losses at the end are not seen.
+            # Counted by the sequence numbers that arrived, so losses at the end are missed.
             lost_messages=received["lost_packets"] if parameters.transport == "udp" else None,
             sent_bps=8 * sent["bytes"] / sent["seconds"] if sent["seconds"] else None,
             all_sent_messages=_all_bytes(sent_run) // size,

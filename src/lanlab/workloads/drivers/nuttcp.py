@@ -19,7 +19,7 @@ class Nuttcp(Driver):
     name = "nuttcp"
     how_to_get = "apt install nuttcp"
     stream = Abilities(
-        # Its UDP header takes 5; TCP writes of 1 byte work.
+        # nuttcp's UDP header takes 5 bytes; TCP writes of 1 byte work.
         sizes={"udp": (5, 65_507), "tcp": (1, 2**20)},
         takes=frozenset({"rate_bps", "rate_messages_per_s", "nodelay"}),
         values={"io": ("auto", "single"), "receive": ("auto", "block")},

@@ -103,7 +103,7 @@ impl Files {
             listed.push((name, found));
             check_count([listed.len(), self.entries.len(), self.directories.len()])?;
         }
-        // The same order on every system.
+        // Sorted, so that the order is the same on every system.
         listed.sort_by(|(left, _), (right, _)| left.cmp(right));
         for (name, found) in listed {
             let path = || match directory {

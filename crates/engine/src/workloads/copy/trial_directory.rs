@@ -103,7 +103,7 @@ async fn make(
             transfer.upload(&session, &path, entry.bytes, &truth).await?;
             guard.progress.count(1, 0);
         }
-        // They belong to no trial.
+        // Uploads before a download belong to no trial, so they are not counted.
         transfer.meters.replace(Meters::new());
     }
     Ok(session.end().await?)
@@ -261,7 +261,7 @@ fn written(spec: &CopySpec, mark: &str) -> Result<Written, Failure> {
         return Err(not_ours(&mark_path(&spec.working_name)?));
     };
     let mut written = of_dataset(spec)?;
-    // Likewise: an incomplete line does not count.
+    // An incomplete line does not count, either.
     for line in names.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')) {
         match line.split_once(' ') {
             Some(("f", name)) => written.files.push(path(name.to_owned())?),

@@ -129,7 +129,7 @@ fn closed_loop(
                 if !matches!(heard, Heard::Reply(_)) {
                     continue;
                 }
-                // Also during warm-up: unread timestamps would fill the buffer of a raw socket.
+                // Read timestamps during the warm-up, too: unread ones would fill the buffer of a raw socket.
                 if let Some(arrived_ns) = replies.kernel_arrived_ns()
                     && let Some(sent_ns) = requests.kernel_sent_ns()
                     && is_measured

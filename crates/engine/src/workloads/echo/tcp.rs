@@ -217,7 +217,7 @@ pub(super) fn exchange(
         requested.ended_by = ended_by;
     }
     requested.tcp = tcp_facts(stream);
-    // Without this the responder could not distinguish the end from a broken connection.
+    // Lets the responder distinguish the end from a broken connection.
     let _ = stream.shutdown(Shutdown::Write);
     Ok(requested)
 }

@@ -151,7 +151,7 @@ impl Programs {
         running.count(messages - before.0, bytes - before.1);
     }
 
-    /// Their results.
+    /// The results of all programs.
     ///
     /// # Errors A program failed.
     #[cfg_attr(

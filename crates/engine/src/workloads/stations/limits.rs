@@ -45,7 +45,7 @@ fn descriptors_each(target: &Target) -> u64 {
         ServiceKind::Memory => 0,
         // A second connection for data.
         ServiceKind::Ftp | ServiceKind::Ftps => 2,
-        // One to the mount service, which is separate unless both use the given port.
+        // A connection to the mount service, unless a given port serves both.
         ServiceKind::Nfs if target.port.is_none() => 2,
         _ => 1,
     }

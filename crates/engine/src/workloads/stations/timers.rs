@@ -136,7 +136,7 @@ impl Alarm {
 
     async fn rings(&self) {
         if let Ok(mut ready) = self.0.readable().await {
-            // It may have been reset meanwhile, which is not an error.
+            // The alarm may have been reset, which is not an error.
             let _ = self.0.get_ref().quiet();
             ready.clear_ready();
         }

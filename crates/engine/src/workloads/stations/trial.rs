@@ -234,7 +234,7 @@ fn look_on(
                 left -= 1;
                 continue;
             }
-            // All remaining threads stopped because of a defect, which joining reports.
+            // All remaining threads ended because of a defect, which joining reports.
             Err(RecvTimeoutError::Disconnected) => return,
             Err(RecvTimeoutError::Timeout) => {}
         }

@@ -93,7 +93,7 @@ impl Acknowledgements {
         if self.confirmation == Confirmation::ByClosing {
             return Drained::ByClosing;
         }
-        // Without support, everything is handed over and nothing more is known.
+        // Without system support, written data counts as delivered.
         let Some(counter) = &self.counter else { return Drained::All };
         if counter.total_bytes() >= self.written_bytes {
             return Drained::All;

@@ -9,7 +9,7 @@ use crate::messages::Receive;
 
 /// Interval at which an idle flow gets a turn, to check for a stop.
 const CHECK_NS: u64 = 10_000_000;
-/// Longer with many flows: checks must not dominate the cost.
+/// The interval grows with the number of flows, so that checks do not dominate the cost.
 const CHECK_PER_FLOW_NS: u64 = 500_000;
 const LONGEST_CHECK_NS: u64 = 100_000_000;
 /// Up to this many flows, polling each is cheaper than asking which are ready.

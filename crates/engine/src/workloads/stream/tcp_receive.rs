@@ -51,7 +51,7 @@ pub fn receive(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ends {
     ByTheSender,
-    /// This end, once the amount has arrived: the sender may never end.
+    /// This end closes once the amount has arrived: the sender may never end.
     ByTheAmount,
     WhenCancelled,
 }
@@ -254,7 +254,7 @@ impl<'a> Receiver<'a> {
             running,
             counter: ByteCounter::new(plan, start),
             latest_end: plan.latest_end(start),
-            // Unless it ends otherwise.
+            // Overwritten at a regular end.
             ended_by: EndedBy::Failed,
         }
     }

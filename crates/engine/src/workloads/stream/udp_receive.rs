@@ -278,7 +278,7 @@ impl<'a> Receiver<'a> {
                 Ok(Turn::Again)
             }
             Err(error) if is_idle(&error) => Ok(Turn::Blocked),
-            // Only the sender's own closed port can cause this.
+            // Only a closed port of the sender causes this error.
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
                 let Some(ended_by) = self.incoming.closed() else { return Ok(Turn::Blocked) };
                 self.stop(ended_by, now, &mut shared.meters);

@@ -50,7 +50,7 @@ impl fmt::Debug for User {
 pub struct Offer {
     pub name: String,
     pub volume: String,
-    /// Its only user; absent: no login is needed.
+    /// The only user; absent: no login is needed.
     pub user: Option<User>,
     pub read_only: bool,
     pub code_page: CodePage,

@@ -82,7 +82,7 @@ impl State {
         }
         let Some(open) = self.opens.get(&one.file) else { return };
         let mut file = open.opened.file();
-        // Known to exist: this session has locked it.
+        // The lock exists: this session holds it.
         let _ = file.locks.unlock(owner(open), one.offset.into(), one.length.into());
         file.grant();
     }

@@ -32,7 +32,7 @@ type Common = crate::ipx::Common<SessionCounts>;
 
 /// Range above the first dynamic socket from which a station picks its first one; even, as each session uses two.
 const SOCKETS_AWAY: u64 = 0x2000;
-/// Set in numbers of internal networks: administrators number cables from one on.
+/// Marks internal networks: administrators number cables from one on.
 const INTERNAL: u32 = 0x4000_0000;
 
 #[derive(Debug)]

@@ -70,7 +70,7 @@ impl Client {
             total_count: data.len() as u16,
             offset,
             timeout_ms: 0,
-            // Without it, no response would report the bytes written.
+            // Without this bit, no response would report the bytes written.
             mode: write_raw::WRITE_THROUGH,
             wide: agreed.has_large_files(),
             data: &[],

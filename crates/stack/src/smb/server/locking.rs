@@ -67,7 +67,7 @@ impl State {
         };
         let mut file = open.opened.file();
         if kind & lock_type::CANCEL != 0 {
-            // Of several ranges only the first is used.
+            // If there are several ranges, only the first is used.
             let meant = request.locks.iter().map(wanted).next();
             let meant = meant.ok_or(error::CANCEL_VIOLATION)?;
             drop(file);

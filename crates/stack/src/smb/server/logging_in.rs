@@ -49,7 +49,7 @@ impl State {
         let user = account.clone();
         let key = self.judge(&Claim { account, domain, lm, nt, nonce: None })?;
         let uid = self.add_user()?;
-        // Here the response is part of the signing key ([MS-CIFS] 3.1.4.1).
+        // Here the signing key includes the response ([MS-CIFS] 3.1.4.1).
         self.let_in(uid, request.max_buffer, key.map(|key| (key, nt)), &user)?;
         self.put_login(block, None);
         Ok(Answer::Block)

@@ -49,7 +49,7 @@ use state::State;
 pub struct Offer {
     pub name: String,
     pub share: String,
-    /// Its only user, whose password is also the share's; absent: no login is needed.
+    /// The only user, whose password is also the share's; absent: no login is needed.
     pub user: Option<User>,
     pub read_only: bool,
     /// Code page of both ends for strings that are not UTF-16LE.

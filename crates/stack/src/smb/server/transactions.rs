@@ -76,7 +76,7 @@ impl State {
             place.copy_from_slice(octets);
         }
         if part.parameters.is_empty() && part.data.is_empty() {
-            // It would never complete.
+            // This transaction could never complete.
             return Err(error::INVALID_SMB);
         }
         pending.parameters += part.parameters.len();

@@ -142,7 +142,7 @@ impl Opened<'_> {
         let error = match (socket.take_error(), socket.peer_addr()) {
             (Ok(None), Ok(_)) => None,
             (Ok(None), Err(_)) => {
-                // Not connected yet, if the system does not report which is ready.
+                // If the system cannot report readiness, the socket counts as not connected yet.
                 let watched = self.readiness.change(socket, place, Interest::Write);
                 return watched.map(|()| None).map_err(|error| failed(self.peer, &error));
             }
@@ -155,7 +155,7 @@ impl Opened<'_> {
                 Ok(Some(if number == WORD { Heard::Alive } else { Heard::Reply(number) }))
             }
             Some(error) if is_refused(&error) => Ok(Some(Heard::Closed)),
-            // It was overdue before.
+            // An overdue request was counted before.
             Some(error) if error.kind() == io::ErrorKind::TimedOut => Ok(None),
             Some(error) => Err(failed(self.peer, &error)),
         }

@@ -189,7 +189,7 @@ impl<'a, 'b> Hall<'a, 'b> {
         }
         if !self.has_room() {
             self.roll.refused += 1;
-            // One byte: a new connection has room for it.
+            // A new connection has room for one byte.
             let _ = std::io::Write::write(&mut &opened.stream, &[State::AccessDenied as u8]);
             return;
         }

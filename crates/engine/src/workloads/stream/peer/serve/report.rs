@@ -137,7 +137,7 @@ fn sent(counted: &Counted, acknowledged: &[Option<u64>]) -> Vec<PeerReportFlow> 
             packets: packets(flow.first_measured + flow.sent_messages),
             omitted_packets: packets(flow.first_measured),
             retransmits: retransmits.map_or(-1, u64::cast_signed),
-            // It stops slightly after the client's message.
+            // The server stops slightly after the client's message.
             end_time: over.sent.elapsed_ns as f64 / 1e9,
             ..PeerReportFlow::default()
         }

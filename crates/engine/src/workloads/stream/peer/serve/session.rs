@@ -29,7 +29,7 @@ use crate::workloads::stream::tcp_send::{BLOCKED, send_over};
 /// From permission to send until this end's first message.
 const START_NS: u64 = 200_000;
 const SETTLED_NS: u64 = 50_000_000;
-/// The same if data is known to be missing: TCP resends it, with doubling time-outs.
+/// The wait if data is known to be missing: TCP resends it, with doubling time-outs.
 const RESENT_NS: u64 = 3_000_000_000;
 const MOST_SETTLING_NS: u64 = 30_000_000_000;
 const LOOK_NS: u64 = 2_000_000;
@@ -153,7 +153,7 @@ impl Session {
             if let (Ok(theirs), true) = (&theirs, taking.is_some()) {
                 let flows = theirs.streams.iter().take(asked.test.flows.into());
                 let is_exact = !asked.test.is_udp && asked.omit_s == 0;
-                // Its numbers may be arbitrary.
+                // A client's numbers may be arbitrary.
                 let all = || flows.fold(0, |all: u64, flow| all.saturating_add(flow.bytes));
                 settle(&moving.receiving, is_exact.then(all));
             }
