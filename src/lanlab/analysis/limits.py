@@ -115,7 +115,7 @@ def tcp_limit_bps(
     Args:
         link_rate_bps: As for `udp_limit_bps`.
         ip_version: 4 or 6.
-        timestamps: Whether segments carry the timestamps option, as today's systems have it.
+        timestamps: Whether segments carry the timestamps option, as in today's systems.
         segment_bytes: Payload of a segment; by default as much as fits a frame.
         mtu_bytes: As for `udp_limit_bps`.
 

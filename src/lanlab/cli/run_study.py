@@ -1,4 +1,4 @@
-"""`lanlab run`: run a study, or go on with a run."""
+"""`lanlab run`: run a study, or continue a run."""
 
 from __future__ import annotations
 

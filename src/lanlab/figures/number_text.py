@@ -39,7 +39,7 @@ def plain(value: float) -> str:
 
 
 def percent(ratio: float, digits: int = 3) -> str:
-    """A share for people. What is not all is never rounded to all.
+    """A share for people. A share below 1 is never rounded to 100 %.
 
     Examples:
         >>> percent(0.9899), percent(1.0), percent(0.051), percent(0.99996), percent(1.0024)
@@ -57,9 +57,9 @@ def percent(ratio: float, digits: int = 3) -> str:
 def with_interval(
     value: float, ends: tuple[float, float] | None, *, is_simulated: bool = False
 ) -> str:
-    """A mean and its interval, to the second digit of the interval's shorter side: with `±` where
-    both sides are alike as far as they are printed, else with its ends. Without one where all
-    values are the same: that makes none of them exact.
+    """A mean and its interval, to the second digit of the interval's shorter side: with `±` if both
+    sides are printed alike, else with its ends. Equal values have no interval, because they are not
+    certain.
 
     Examples:
         >>> with_interval(1093.42, (1090.2, 1096.64)), with_interval(0.2381, None)
@@ -88,13 +88,13 @@ def with_interval(
     decimals = min(9, max(0, 1 - math.floor(math.log10(min(sides)))))
     known = max(0, _MOST_DIGITS - 1 - math.floor(math.log10(abs(value)))) if value else decimals
     if decimals > known:
-        # A side is not rounded to less than it is.
+        # Round the side up, never down.
         side = math.ceil(max(sides) * 10**known) / 10**known
         return f"{value:,.{known}f} ± {side:,.{known}f}".replace("-", _MINUS)
     below, above = (f"{side:,.{decimals}f}" for side in (value - low, high - value))
     if below == above:
         return f"{value:,.{decimals}f} ± {above}".replace("-", _MINUS)
-    # No end is rounded to a zero that it is not.
+    # An end above zero is never rounded to zero.
     shown = [f"{end:,.{decimals}f}" for end in ends]
     shown = [
         number(end, 1) if end == 0 or not float(text.replace(",", "")) else text

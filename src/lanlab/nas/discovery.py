@@ -25,7 +25,7 @@ _MOST_BYTES = 16_384
 
 @dataclass(frozen=True)
 class Found:
-    """One service of a host, or why a listening port offers none that lanlab speaks."""
+    """One service of a host, or why lanlab cannot use a listening port."""
 
     #: A name of `lanlab.services.SERVICES`.
     service: str
@@ -36,7 +36,7 @@ class Found:
 
 
 class _NotSpoken(Exception):
-    """The server answered, and not as the service does."""
+    """The server does not speak the service's protocol."""
 
 
 def discover(host: str, ports: Mapping[str, int] | None = None) -> tuple[Found, ...]:
@@ -148,7 +148,7 @@ def _webdav(connection: socket.socket, host: str, tls: str = "") -> tuple[str, .
 def _tls(connection: socket.socket, host: str) -> tuple[str, ...]:
     import ssl
 
-    # Nothing is sent over it but the question what it speaks: who it is, is checked when it is
+    # The connection only queries the protocol; the server's identity is verified when it is
     # measured.
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -170,7 +170,7 @@ def _nfs(connection: socket.socket, host: str) -> tuple[str, ...]:
     return ()
 
 
-#: Usual port of each service, and what asks whether the server there speaks it.
+#: Usual port of each service, and the check for its protocol.
 PROBES: Mapping[str, tuple[int, Callable[[socket.socket, str], tuple[str, ...]]]] = {
     "smb": (445, _smb),
     "nfs": (2049, _nfs),

@@ -1,6 +1,6 @@
 """
 What `lanlab nas` measures: one large file and many small files, up and down, and metadata, by one
-user and by eight, sized so that the whole run keeps its time.
+user and by eight, sized to keep the time limit of the run.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 from lanlab.frozen import dataclass
 from lanlab.units import format_size
 
-#: Metric to the files of the check before the plan that show it.
+#: Files of the check before the plan, by the metric that they show.
 CHECKS: Mapping[str, str] = {"goodput_bps": "1x2MB", "files_per_s": "20x16kB"}
 #: Time that a server has to answer a check, s.
 _CHECK_TIMEOUT_S = 10
@@ -137,7 +137,7 @@ def study(
 def check_study(
     host: str, targets: Sequence[str], dataset: str, common: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """One small copy to each target: whether it lets us in, and about how fast it is."""
+    """One small copy to each target, to check access and approximate speed."""
     parameters = {"dataset": dataset, "retries": 0, "timeout_s": _CHECK_TIMEOUT_S, **common}
     experiment = _experiment("check", dataset, "copy", "goodput_bps", parameters, targets)
     policy = {"min": 1, "max": 1, "retry_failed": 0}

@@ -19,7 +19,7 @@ from lanlab.performers.interfaces import (
 from lanlab.testbeds.base import HasMedium, Host, Testbed
 from lanlab.testbeds.engines import HostEngine, start_engines
 
-#: Facts of a host that do not change while it is up; the others are taken before and after each
+#: Facts of a host that do not change while it is up; all others are read before and after each
 #: trial.
 _LASTING = frozenset(
     {
@@ -51,7 +51,7 @@ class Hosts:
 
     Args:
         has_engines: Whether the hosts are real; without engines there are no facts of them.
-        engines: Those that are started already, by host; they are taken.
+        engines: Engines already started, by host; this object closes them.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Hosts:
 
     def revive(self) -> None:
         """
-        Start every engine anew that was lost.
+        Restart every lost engine.
 
         Raises:
             EngineLost: It cannot be started again.
@@ -88,8 +88,8 @@ class Hosts:
 
     def address(self, host: Host, family: AddressFamily) -> str | None:
         """
-        The address of a host in a family: that of its testbed, else, of a real one, that which its
-        interface to the measured network has too; `None`: none is known.
+        The address of a host in a family: the testbed's or, for a real host, another of the same
+        interface; `None` if unknown.
         """
         if family in host.addresses or not self._are_real:
             return host.addresses.get(family)
@@ -116,7 +116,8 @@ class Hosts:
                 hint="enable it on this system, or omit its conditions",
             )
         facts = self._facts[host.name]
-        # A clock that begins with its process is of no other engine, also within one boot.
+        # A clock that starts with its process is not shared with other engines, even within one
+        # boot.
         boot_id = facts.get("boot_id") if facts.get("kernel_clock") else None
         return EngineHost(
             self._engines[host.name],
@@ -128,7 +129,7 @@ class Hosts:
             raw_link=host.raw_link,
             spare_address=host.spare_address,
             delay_ns=self._testbed.link.delay_ns,
-            # A host with a command of its own is another network namespace than this process.
+            # A host with its own command is in another network namespace than this process.
             find_server=None
             if host.command_prefix
             else lambda address, port: _servers().find_server(address, port),
@@ -145,8 +146,8 @@ class Hosts:
         return measured_interface(host, self._testbed.hosts, facts)
 
     def interfaces(self) -> dict[str, dict[str, Any]]:
-        """By what users call a host, its interface to the measured network, where its engine
-        knows it."""
+        """Interface to the measured network by the user's name of a host, if its engine knows
+        it."""
         found = {}
         for host in self._testbed.hosts:
             facts, name = self._facts.get(host.name, {}), self._interface(host)
@@ -155,7 +156,7 @@ class Hosts:
         return found
 
     def passing_facts(self) -> dict[str, Any]:
-        """By host, what may change from trial to trial, and the testbed's counters, as of now."""
+        """Facts that may change between trials, by host, and the testbed's counters, as of now."""
         hosts = self._passing_facts()
         try:
             counters: dict[str, Any] = dict(self._testbed.counters())
@@ -191,7 +192,7 @@ class Hosts:
         return hosts
 
     def loss(self) -> EngineLost | None:
-        """How an engine ended that should not have; `None` if all are there."""
+        """How an engine ended unexpectedly; `None` if all are running."""
         return next((engine.lost() for engine in self._engines.values() if engine.is_lost), None)
 
     def versions(self) -> dict[str, str]:
@@ -200,7 +201,7 @@ class Hosts:
 
     def close(self) -> None:
         """End every engine."""
-        # The input of all is closed before one is waited for.
+        # Close all inputs before waiting for any engine.
         for engine in self._engines.values():
             engine.begin_to_close()
         for engine in self._engines.values():

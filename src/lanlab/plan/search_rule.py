@@ -15,12 +15,12 @@ Kind = Literal["found", "random_loss", "at_least_high", "sender_limited", "below
 
 @dataclass(frozen=True)
 class SearchRule:
-    """What is searched, with its levels in lanlab's units: `0 < low < high`."""
+    """The factor of the search, and its range in lanlab's units: `0 < low < high`."""
 
     factor: str
     low: int | float
     high: int | float
-    #: `goodput_ratio` or `received_ratio`: what is lost is the rest to 1.
+    #: `goodput_ratio` or `received_ratio`: the loss is 1 minus this.
     metric: str
     loss_goals: tuple[float, ...]
     short_time_s: float
@@ -73,10 +73,10 @@ class GoalResult:
     loss_ratio: float
     #: `found`: both bounds are known, close together. `at_least_high`: the high end is a lower
     #: bound. `sender_limited`: so is the highest load that the sender could offer, which is below
-    #: the high end. `below_low`: the low end is an upper bound. `random_loss`: as much may be lost
-    #: of any load. `undecided`: trials failed, or the system contradicted itself for too long.
+    #: the high end. `below_low`: the low end is an upper bound. `random_loss`: any load may lose as
+    #: much. `undecided`: trials failed, or the system contradicted itself for too long.
     kind: Kind
-    #: The highest load at which no more was lost, by full-length trials [Relevant Lower Bound].
+    #: The highest load that met the goal in full-length trials [Relevant Lower Bound].
     lower: float | None = None
     upper: float | None = None
     throughput: float | None = None

@@ -2,11 +2,11 @@
 Full-length trials at and far below the bounds of a search, from which the interval of the capacity
 is computed.
 
-Far below, at two loads, and at two more if a message was lost there: what is lost at random. Then
-around the upper bound of a goal a staircase: up two steps after a good trial, down one after a
-lossy one. So two of three trials are lossy, and measure the capacity by what arrives, and the loads
-stay near it wherever a few trials have put the bound. Goals for which the same capacity would do
-share a staircase.
+Two loads far below the bounds show random loss; if a message was lost there, two more follow. Then
+a staircase runs around the upper bound of each goal: up two steps after a good trial, down one
+after a lossy one. So two of three trials are lossy and show the capacity by the rate that arrives,
+and the loads stay near it, however wrong the bound is. Goals with the same capacity share a
+staircase.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def staircase(
     Args:
         observed: The full-length trials so far.
         uppers: Loss goals that some load may meet, the strictest first, with their upper bounds.
-        carried: What arrives of the highest loads.
+        carried: Throughput of the highest loads.
         far: Trials far below the bounds.
         count: Trials of each staircase.
         width_ratio: Smallest step.

@@ -37,7 +37,7 @@ _ENGINE = "LANLAB_ENGINE"
 class SideRequest:
     name: str
     request: RunRequest
-    #: Path of its engine; `None` takes the one that is found.
+    #: Path of the side's engine; `None`: the usual one.
     engine: str | None = None
 
 
@@ -75,7 +75,7 @@ def new_series(
 
     Args:
         sides: At least 2.
-        turns: At least 2, as a spread takes two.
+        turns: At least 2, because a spread needs two.
         seed: Seed of all orders; `None` draws one.
         store: Takes the runs.
         watching: Called for every run.
@@ -111,10 +111,10 @@ def new_series(
 
 def resume_series(runs: Sequence[RunRecord], store: Store, watching: Watching) -> list[RunRecord]:
     """
-    Go on with a series.
+    Continue a series.
 
     Args:
-        runs: Those that it has; at least one.
+        runs: Its runs so far; at least one.
         store, watching: As for `new_series`.
 
     Raises:
@@ -166,7 +166,7 @@ def _go_on(
                     )
             done += 1
     except (RunInterrupted, KeyboardInterrupt):
-        # Ctrl-C may have come before the first run began: then there is nothing to go on with.
+        # Ctrl-C may have come before the first run began: then there is nothing to continue.
         with contextlib.suppress(StoreError):
             runs |= _by_place([run for run in store.runs() if series_id(run) == plan["id"]])
         if not runs:

@@ -19,7 +19,7 @@ from typing import Any, cast
 
 from lanlab.store.encoding import from_json
 
-#: Parts of a record that take most of its room, and that no list or summary looks at.
+#: The largest parts of a record, which no list or summary uses.
 _LARGE = frozenset(
     (
         "after",
@@ -49,7 +49,7 @@ Read = Callable[[int], Mapping[str, Any]]
 
 
 def digest_of(raw: Mapping[str, Any]) -> str | None:
-    """The digest of a trial's `raw`; `None`: it has keys that digests cannot."""
+    """The digest of a trial's `raw`; `None` if it has keys that a digest cannot have."""
     if not all(map(_PLAIN_KEY.fullmatch, raw)):
         return None
     try:
@@ -63,7 +63,7 @@ def digest_of(raw: Mapping[str, Any]) -> str | None:
 def _pruned(value: Any, path: list[str]) -> Any:
     """
     Raises:
-        ValueError: A key would be taken for what is omitted.
+        ValueError: A key could be mistaken for the mark of omitted parts.
     """
     if not isinstance(value, dict):
         return value
@@ -85,7 +85,7 @@ class Digests:
     def __init__(self, texts: Callable[[int, int], Mapping[int, str]], whole: Read) -> None:
         """
         Args:
-            texts: Returns the digests of trials, from a first number and for a number of numbers.
+            texts: Returns digests by trial, given the first trial number and a count.
             whole: All of a trial's `raw`.
         """
         self._texts, self._whole = texts, whole
@@ -171,12 +171,12 @@ class StoredRaw(Mapping[str, Any]):
 
 
 def replaced(values: Mapping[str, Any], new: dict[str, Any]) -> Mapping[str, Any]:
-    """`values` with some of them new; the others are not copied."""
+    """`values` with replacements; nothing is copied."""
     return ChainMap(new, cast("dict[str, Any]", values))
 
 
 class Part(dict[str, Any]):
-    """An object of a digest that omits some of its members, which are read when asked for."""
+    """An object of a digest that omits some of its members, which are read when used."""
 
     __slots__ = ("_omitted", "_whole")
 
@@ -289,5 +289,5 @@ def packed(text: object) -> Mapping[str, float | int]:
     return found
 
 
-#: Whether numbers are finite is seen by their sum.
+#: The sum shows whether all numbers are finite.
 _DECODER = json.JSONDecoder()

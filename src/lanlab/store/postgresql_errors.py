@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-#: SQLSTATE, or its class (https://www.postgresql.org/docs/current/errcodes-appendix.html), to what
-#: it means and what to do.
+#: SQLSTATE, or its class (https://www.postgresql.org/docs/current/errcodes-appendix.html), with the
+#: meaning and what to do.
 _CAUSES: Mapping[str, tuple[str, str]] = {
     "0A000": ("the server cannot do what is needed", "use PostgreSQL 12 or newer"),
     "25006": (

@@ -2,7 +2,7 @@
 The password for a PostgreSQL server: from PGPASSWORD, else from the file that libpq reads.
 
 The file's form is that of https://www.postgresql.org/docs/current/libpq-pgpass.html: lines of
-`host:port:database:user:password`, `*` for any, `\\` before a `:` or `\\` that is meant.
+`host:port:database:user:password`, `*` for any, `\\` to escape `:` and `\\`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lanlab.store.postgresql_url import WHERE_PASSWORDS_GO, Target
 
 @dataclass(frozen=True)
 class Password:
-    """What was found; `advice` says what to do if the server does not take it."""
+    """The result; `advice` says what to do if the server refuses the password."""
 
     text: str | None = field(repr=False)
     advice: str
@@ -53,14 +53,14 @@ def _file() -> Path:
 
 
 def password_in(text: str, target: Target) -> str | None:
-    """The password of the first line that fits.
+    """The password of the first line that matches.
 
     Examples:
         >>> target = Target("db", 5432, "ada", "lab")
         >>> password_in("# ours\\ndb:*:lab:ada:se\\\\:cret\\n*:*:*:*:other", target)
         'se:cret'
     """
-    # libpq calls a local socket in the place where it is by default so.
+    # libpq's name for a local socket at its default place.
     hosts = {target.host, *(("localhost",) if target.is_local_socket else ())}
     wanted = ({*hosts}, {str(target.port)}, {target.database}, {target.user})
     for line in text.splitlines():

@@ -16,13 +16,13 @@ class NumberKind:
     most: float
     #: Whether only whole numbers are allowed.
     is_whole: bool = False
-    #: Whether every machine must have it, by itself or from the one it is like.
+    #: Whether every machine must have the number, its own or inherited.
     is_required: bool = False
-    #: Keys that lead to it in a request to an engine; a number without them is the driver's own.
+    #: Keys of the number in a request to an engine; empty for numbers that only the driver uses.
     path: tuple[str, ...] = ()
-    #: The engine's units in one of a study.
+    #: Engine units per study unit.
     factor: float = 1
-    #: In a study's unit; `None`: absent.
+    #: Default in a study's unit; `None`: absent.
     default: float | None = None
     is_boolean: bool = False
 
@@ -76,7 +76,7 @@ def _of_engine(
     """The numbers of a group of the engine's schema, by their names in studies."""
     for key, row in properties(group).items():
         name = "_".join(filter(None, (prefix, row.get("study", key))))
-        # A group, which may be absent.
+        # The group may be optional.
         for one in row.get("anyOf", [row]):
             if "$ref" in one:
                 when_ = row["help"] if row["help"].startswith("of ") else ""
@@ -157,7 +157,7 @@ REQUIRED = tuple(name for name, kind in NUMBERS.items() if kind.is_required)
 
 def most_waiting(numbers: Mapping[str, float]) -> float | None:
     """
-    How many blocks can wait to be written, where a machine has more wait than its cache holds.
+    The limit of waiting blocks if a machine's number exceeds its cache; `None` if it fits.
 
     Examples:
         >>> most_waiting({"write_behind_blocks": 9, "cache_blocks": 4})

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from lanlab.studies import findings, machines, model, published
 from lanlab.studies.problems import Problem, allowed_by, did_you_mean, listed, show
 
-#: Where a table of the file stands (`*`: any name or number), and what it may hold.
+#: Tables of the file by their place (`*`: any name or number), and what they may contain.
 _TABLES: tuple[tuple[tuple[str, ...], type[BaseModel]], ...] = (
     (("source",), model.Source),
     (("testbed",), model.StudyTestbed),
@@ -84,7 +84,7 @@ def _form_meant(tag: str) -> str | None:
 def schema_problems(
     error: ValidationError, data: Any, root: type[BaseModel] = model.Study
 ) -> list[Problem]:
-    """What the pydantic model `root` found wrong with `data`, once for each key."""
+    """The errors that the pydantic model `root` finds in `data`, one for each key."""
     problems: dict[str, Problem] = {}
     for detail in error.errors(include_url=False, include_context=True):
         location, form = _without_forms(detail["loc"], data)

@@ -1,10 +1,10 @@
 """
-What a killed lanlab can have left of a virtual LAN, and ending it.
+Finds and ends processes that a killed lanlab left of a virtual LAN.
 
 By design nothing remains: namespaces last as long as the processes in them, and these end when
-lanlab's pipe to them closes. But a stopped or stuck process does not notice. Every process that is
-started on a host therefore carries a mark in its environment: which process opened the testbed,
-by id and start time, so that a later process of the same id is not taken for it.
+lanlab's pipe to them closes. But a stopped or stuck process does not notice. So every process on a
+host has a mark in its environment that identifies the process which opened the testbed: its id and
+its start time, because ids are reused.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from pathlib import Path
 from lanlab.frozen import dataclass
 
 MARK = "LANLAB_TESTBED"
-#: Long enough for the kernel to end a process that is not stuck in it.
+#: The kernel ends any process within this time that is not stuck in it.
 _END_WITHIN_S = 2.0
-#: Those that notice the end of their lanlab end in order: a server's keeper removes the files that
-#: it made, with passwords in them, once the server has ended, for which it waits two seconds.
+#: Processes that notice the end of their lanlab get this time: a server's keeper waits two seconds
+#: for the server, then removes its files, which contain passwords.
 _LEAVE_WITHIN_S = 4.0
 _POLL_S = 0.002
 
@@ -129,9 +129,9 @@ def end(processes: list[Leftover]) -> list[Leftover]:
 
 def clean_leftovers() -> list[Leftover]:
     """
-    End the processes of testbeds whose lanlab is gone; gives those that were found.
+    End the processes of testbeds whose lanlab is gone; returns those that were found.
 
-    That lanlab may have gone a moment ago: those that could be ending in order get the time for it.
+    Their lanlab may have ended just now, so processes that may be ending regularly get time for it.
     """
     found = find_leftovers()
     deadline = time.monotonic() + _LEAVE_WITHIN_S

@@ -1,10 +1,9 @@
 """
 The speed of a real Ethernet on a virtual link.
 
-A token bucket (TBF) at every sending interface. `stab` sets what a frame takes on the wire:
-the kernel counts the 14-byte header and the payload; the check sequence (4), the preamble (8)
-and the gap (12) come on top, and nothing is shorter than 84 (IEEE 802.3-2022, clause 4A.4.2, with
-3.1.1 and 3.2.8).
+A token bucket (TBF) at every sending interface. `stab` sets the size of a frame on the wire: the
+kernel counts the 14-byte header and the payload; check sequence (4), preamble (8) and gap (12) are
+added, and the minimum is 84 (IEEE 802.3-2022, clause 4A.4.2, with 3.1.1 and 3.2.8).
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ FULL_FRAME_WIRE_BYTES = MTU_BYTES + HEADER_BYTES + BEYOND_HEADER_BYTES
 #: one, as on a wire.
 _SMALL_BURST_BYTES = 1_600
 _SMALL_BURST_UP_TO_BPS = 10_000_000
-#: At higher speeds, late timers must be compensated: what flows in this time may leave at once.
+#: At higher speeds, late timers must be compensated: the traffic of this time may leave at once.
 _BURST_S = 0.002
 
 #: One entry per frame length. The usual 512 entries round lengths up to a multiple of 4, which

@@ -21,11 +21,11 @@ from lanlab.workloads.steps import TOO_LONG_HINT, Part, Request, Stage, Steps
 
 _MOST_FILES = 1_000_000
 _MOST_DIRECTORIES = 10_000
-#: Connecting and preparing take no longer.
+#: Time limit for connecting and preparing.
 _SETUP_S = 120.0
 #: A server that does fewer operations a second is given up, unless the user allows more time.
 _SLOWEST_PER_S = 5.0
-#: An engine that does not end a step in time is given up itself.
+#: An engine that exceeds a step's limit by this time is given up.
 _BEYOND_S = 60.0
 #: Calls on each name, with the comparisons between the operations.
 _CALLS = 10
@@ -137,7 +137,7 @@ class MetadataSteps(Steps):
 
 
 def metadata_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
-    """A trial's results; an operation that the service does not have has none."""
+    """A trial's results; unsupported operations have none."""
     measured = outcome.results["client"]
     elapsed_s = measured["elapsed_ns"] / 1e9
     metrics: dict[str, float | int] = {"elapsed_s": elapsed_s}

@@ -293,7 +293,7 @@ STATIONS = _table(
     _ELAPSED,
 )
 
-#: Operations of `metadata`, in their order, and what they are called.
+#: Operations of `metadata` in order, with their names.
 OPERATIONS: Mapping[str, str] = {
     "make_directory": "mkdir",
     "create": "create",

@@ -196,7 +196,8 @@ class Steps:
         return {part.role: part.result for part in reports if part.result is not None}
 
     def missed_their_time(self, results: Mapping[str, Request]) -> bool:
-        """Whether a busy machine let an end do nothing in its time: the step begins again."""
+        """Whether an end could do nothing in its time because the machine was busy; the step is
+        then repeated."""
         return False
 
     def progress(self, lines: Sequence[Line | None]) -> Progress:

@@ -203,7 +203,7 @@ def _listens(port: int) -> bool:
         try:
             descriptors = list((_PROC / str(pid) / "fd").iterdir())
         except PermissionError:
-            # A server may forbid this look; the port was free just before, and is taken now.
+            # Some servers forbid this check; the port was free just before and is in use now.
             return True
         except OSError:
             continue

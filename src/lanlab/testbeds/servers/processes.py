@@ -33,7 +33,7 @@ def everything() -> dict[int, Process]:
 
 
 def tree(root: int) -> list[Process]:
-    """A process and all that came of it, `root` first; empty if it is gone."""
+    """A process and its descendants, `root` first; empty if it is gone."""
     known = everything()
     children: dict[int, list[Process]] = {}
     for process in known.values():
@@ -53,7 +53,7 @@ def _read(pid: int) -> Process | None:
         ticks_per_s = os.sysconf("SC_CLK_TCK")
         own, children = user + system, children_user + children_system
         parent, start_ticks = int(fields[1]), int(fields[19])
-        # For processes the kernel reports ticks only, but for each living thread nanoseconds.
+        # The kernel reports ticks for processes, but nanoseconds for living threads.
         own_s = max(own / ticks_per_s, _threads_s(pid))
         return Process(pid, parent, start_ticks, own_s, children / ticks_per_s)
     return None

@@ -70,7 +70,7 @@ set -e
 for each in pam.d passwd shadow; do
     mount --bind "{private}/etc/$each" "/etc/$each"
 done
-# What is wrong it writes to its standard input.
+# vsftpd writes errors to its standard input.
 exec "$@" 0>&2
 """
 _VERSION_WITHIN_S = 10.0
@@ -90,7 +90,7 @@ class Vsftpd(Server):
         return super().problem(service, credentials)
 
     def version(self) -> str:
-        """See `Server.version`. It prints it to its standard input (file descriptor 0)."""
+        """See `Server.version`. vsftpd prints it to its standard input (file descriptor 0)."""
         reading, writing = os.pipe()
         try:
             subprocess.run(
