@@ -40,7 +40,7 @@ def test_a_command_line_parameter_that_is_not_a_number_is_a_text(text: str) -> N
     assert _value(text) == text
 
 
-def test_tables_without_end_are_refused_wherever_a_user_names_a_file(tmp_path: Path) -> None:
+def test_endless_tables_are_refused_wherever_a_user_names_a_file(tmp_path: Path) -> None:
     file = tmp_path / "deep.toml"
     file.write_text(f"a = {DEEP[:30_000]}")
     with pytest.raises(ValueError, match="without end"):

@@ -84,18 +84,18 @@ def test_a_flood_ends_the_program_once() -> None:
     ended(process)
 
 
-def test_a_program_that_is_run_briefly_gives_its_answer() -> None:
+def test_a_brief_program_returns_its_output() -> None:
     done = run_briefly(["sh", "-c", "cat; echo bad >&2; exit 3"], 10.0, "good")
     assert (done.returncode, done.stdout, done.stderr) == (3, "good", "bad\n")
 
 
-def test_a_program_that_is_run_briefly_prints_a_mebibyte_at_most() -> None:
+def test_a_brief_program_prints_at_most_a_mebibyte() -> None:
     with pytest.raises(OSError, match=r"`yes` wrote more than 1 MiB of output and was ended"):
         run_briefly(["yes"], 10.0)
 
 
 @pytest.mark.parametrize("script", ["sleep 60", "exec >&- 2>&-; sleep 60", "sleep 2 & exit 0"])
-def test_a_program_that_is_run_briefly_is_waited_for_briefly(script: str) -> None:
+def test_a_brief_program_is_ended_after_a_short_time(script: str) -> None:
     began = time.monotonic()
     if script.endswith("exit 0"):
         assert run_briefly(["sh", "-c", script], 0.5).returncode == 0

@@ -111,7 +111,7 @@ def test_the_table_lists_the_carriers_of_the_engine() -> None:
     assert [each["const"] for each in schema["$defs"]["Carrier"]["oneOf"]] == list(CARRIERS)
 
 
-def test_a_level_of_ip_stays_where_a_service_of_the_same_factor_has_no_ip() -> None:
+def test_an_ip_level_is_kept_if_another_service_has_no_ip() -> None:
     experiment = {
         "id": "copies",
         "title": "",

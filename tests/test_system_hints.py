@@ -74,7 +74,7 @@ def _hints_of_handlers(tree: ast.AST) -> Iterator[tuple[int, str]]:
                     yield call.lineno, str(keyword.value.value)
 
 
-def test_no_handler_of_all_system_errors_names_a_cause_of_its_own() -> None:
+def test_handlers_of_all_system_errors_suggest_no_specific_cause() -> None:
     found = [
         f"{path.relative_to(SOURCE)}:{line}: {hint}"
         for path in sorted(SOURCE.rglob("*.py"))

@@ -95,7 +95,7 @@ HOSTS = '[[host]]\nssh = "here"\n[[host]]\nssh = "nas"\n'
 CHANGES = "[machine.pc]\nring_frames = 8\n"
 
 
-def test_a_byte_order_mark_is_no_part_of_a_text(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_not_part_of_a_text(tmp_path: Path) -> None:
     marked = {"study.toml": STUDY, "lab.toml": HOSTS, "changes.toml": CHANGES, "word": "secret\r\n"}
     for name, text in marked.items():
         (tmp_path / name).write_bytes(b"\xef\xbb\xbf" + text.encode())

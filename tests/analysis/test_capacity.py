@@ -124,7 +124,7 @@ def test_a_goal_at_the_random_loss_rate_is_not_reported_as_found(searches: int) 
 
 
 @pytest.mark.parametrize("searches", SEARCHES)
-def test_rare_random_loss_is_not_taken_for_gradual_loss(
+def test_rare_random_loss_is_not_mistaken_for_gradual_loss(
     searches: int,
 ) -> None:
     found = ends(Device(0.02, 2e-4, messages=2_000), searches)

@@ -139,7 +139,7 @@ def test_the_spread_between_runs_is_computed_for_each_version(manford: PlannedRu
     assert all(one.test is not None and one.test.sd_a < 0.01 for one in found)
 
 
-def test_no_side_is_better_where_most_of_its_trials_were_disturbed(manford: PlannedRun) -> None:
+def test_a_side_with_mostly_disturbed_trials_is_not_called_better(manford: PlannedRun) -> None:
     others = [at(manford, place * 2, 1 + 0.01 * (place % 3)) for place in range(12)]
     pair = [at(manford, 30), at(manford, 31, 2.0, disturbed=True)]
 

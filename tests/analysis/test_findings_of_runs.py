@@ -156,7 +156,7 @@ def test_a_statement_about_another_system_is_reported_for_this_one_too() -> None
     assert by_id["f6"].reasons[0].startswith("this run does not have os vista")
 
 
-def test_a_finding_on_this_system_is_not_also_judged_in_place_of_another(
+def test_a_finding_on_this_system_is_judged_once(
     sweep: PlannedRun,
 ) -> None:
     other = {"form": "value", "at": {"os": "vista", "message_size_bytes": 500}, "min": 1.0}

@@ -122,7 +122,7 @@ def test_each_statistic_is_compared_and_two_blocks_have_an_interval() -> None:
     assert found.p99.mean == pytest.approx(8e6 + 0.5)
 
 
-def test_losses_are_of_all_requests_alone_and_under_load() -> None:
+def test_losses_are_shares_of_all_requests_with_and_without_load() -> None:
     answered = {"offered_requests": 300, "replies": 270}
     trials = [
         trial(0, 0, "none", 1),

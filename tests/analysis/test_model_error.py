@@ -65,7 +65,7 @@ def test_a_value_is_excluded_from_its_own_interval() -> None:
     assert half_log is not None and half_log > math.log(2)
 
 
-def test_the_own_range_of_a_value_widens_its_interval() -> None:
+def test_the_range_of_a_value_widens_its_interval() -> None:
     found = held_out(0.01, -0.01, 0.02, 0.2)
     *_, last = found
     wide = replace(last, low=last.simulated / 1.3, high=last.simulated)

@@ -275,7 +275,7 @@ def test_a_step_of_the_calendar_clock_is_detected_in_both_directions() -> None:
     assert codes(of(both(clock_step_ns=2_000_000))) == []
 
 
-def test_a_sender_that_was_held_up_is_distinguished_from_one_that_cannot_keep_up() -> None:
+def test_a_blocked_sender_is_distinguished_from_a_slow_one() -> None:
     held_up = {"max_lateness_ns": 30_000_000, "late_messages": 60}
 
     assert codes(of(a_trial(sent(window(), **held_up)))) == ["sender_stalled", "sender_late"]

@@ -150,7 +150,7 @@ def test_the_boolean_true_is_not_the_number_one(level: Level, found: int) -> Non
     assert len(read(value("p", flag=True), cell(90, flag=level))) == found
 
 
-def test_a_reading_has_the_range_that_the_fit_leaves() -> None:
+def test_a_reading_has_the_range_left_by_the_fit() -> None:
     ranges = [{"value": "q", "low": 1, "high": 2}, {"value": "p", "low": 80, "high": 95}]
     found = read(
         [value("p", os="a"), value("n", os="b")],

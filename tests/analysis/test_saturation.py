@@ -38,7 +38,7 @@ def test_the_bounds_of_every_goal_enclose_the_limit_of_the_link(quick: PlannedRu
         assert upper - lower <= 0.03 * upper
 
 
-def test_a_lower_bound_is_confirmed_by_full_length_trials_of_its_own(quick: PlannedRun) -> None:
+def test_a_lower_bound_is_confirmed_by_its_own_full_length_trials(quick: PlannedRun) -> None:
     end = end_of(quick)
 
     for goal in end.goals:

@@ -236,7 +236,7 @@ def test_trials_without_the_metric_are_not_counted_as_omitted(found: PlannedRun)
     assert (one.n, one.left_out) == (1, 0)
 
 
-def test_a_disturbed_trial_that_was_not_run_again_counts_beside_later_blocks(
+def test_a_disturbed_trial_without_a_repeat_counts_with_later_blocks(
     found: PlannedRun,
 ) -> None:
     [first, second] = of_first_condition(found, 1e6, 2e6)

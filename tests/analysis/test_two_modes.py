@@ -53,7 +53,7 @@ def one(
     return judged([found])[0]
 
 
-def test_a_difference_explained_by_modes_is_no_verdict() -> None:
+def test_a_difference_explained_by_modes_gets_no_verdict() -> None:
     found = one([*FAST, 100.4, SLOW[0]], [*SLOW, 70.3, FAST[0]])
     assert found.differs and found.modes is not None
     assert found.modes.ratio == pytest.approx(1 / 0.7, rel=0.01)
@@ -68,7 +68,7 @@ def test_a_difference_explained_by_modes_is_no_verdict() -> None:
     assert " 1 different." in said[0]
 
 
-def test_a_difference_beyond_the_modes_is_one() -> None:
+def test_a_difference_beyond_the_modes_is_reported() -> None:
     doubled = [2 * value for value in (*SLOW[:2], *FAST)]
     found = one([*FAST, *SLOW[:2]], doubled)
     assert found.modes is not None and found.differs
@@ -129,7 +129,7 @@ def test_trials_of_the_other_mode_are_alike_within_half_of_their_distance() -> N
     assert two_modes([around(*near, -0.05, 0.0755)]) is None
 
 
-def test_two_trials_of_a_condition_are_held_against_each_other() -> None:
+def test_two_trials_of_a_condition_are_compared() -> None:
     found = two_modes([around(-0.01, -0.01, 0.01, 0.01), [50.0, 75.0], [80.0, 120.0], [7.0]])
 
     assert found is not None

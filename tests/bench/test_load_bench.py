@@ -26,7 +26,7 @@ DATA = {
 }
 
 
-def test_a_data_file_of_flent_has_pings_alone_and_beside_its_streams() -> None:
+def test_a_flent_data_file_has_pings_with_and_without_load() -> None:
     alone, loaded = load_flent.parts_of(DATA, 2)
     assert (alone.median_ms, alone.p99_ms, alone.goodput_mbps) == (1.0, 1.0, None)
     # 6 of the one stream and 3 of the other, from 105 to 107 s.

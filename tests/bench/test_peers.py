@@ -20,7 +20,7 @@ BENCH = Path(__file__).parents[2] / "bench"
 pytestmark = pytest.mark.long
 
 
-def test_the_interval_of_a_median_holds_it_in_at_least_95_of_100_samples() -> None:
+def test_the_interval_of_a_median_covers_it_in_95_of_100_samples() -> None:
     draw = random.Random(7)
     for runs in (6, 7, 9, 15):
         held = 0

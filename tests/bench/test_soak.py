@@ -52,12 +52,12 @@ def test_a_leak_of_1_kib_a_trial_is_found_in_the_noise_of_ten_minutes(
 
 
 @pytest.mark.parametrize("at", [420, 500, 600, 700, 780])
-def test_steps_of_an_allocator_are_no_leak(at: int) -> None:
+def test_allocator_steps_are_not_a_leak(at: int) -> None:
     values = [2_000_000.0 + 1_000_000 * (trial >= at) for trial in range(800)]
     assert judge_memory("memory", [life(values)]).finding is None
 
 
-def test_a_warm_up_is_no_leak() -> None:
+def test_warm_up_growth_is_not_a_leak() -> None:
     values = [2e6 * (1 - 0.98**trial) for trial in range(800)]
     assert judge_memory("memory", [life(values)]).finding is None
 

@@ -18,7 +18,7 @@ BENCH = Path(__file__).parents[2] / "bench"
 @pytest.mark.parametrize(
     "link", ["unshaped:switch", pytest.param("100M:switch,delay=0.5ms", marks=pytest.mark.long)]
 )
-def test_each_kind_of_time_is_measured_beside_its_bound(link: str) -> None:
+def test_each_kind_of_time_is_measured_and_has_a_bound(link: str) -> None:
     if os.geteuid() != 0:
         missing("hosts with ssh servers take root")
     command = [sys.executable, BENCH / "ssh_times.py", "--repeats", "1", "--trials", "3"]

@@ -195,7 +195,7 @@ def test_several_trials_have_a_line_each_and_one_mean(
 
 @pytest.mark.parametrize("columns", [80, 120])
 @pytest.mark.parametrize("which", ["udp-lossy", "tcp"])
-def test_lines_are_broken_between_words_and_go_on_indented(
+def test_lines_break_between_words_and_continue_indented(
     which: str,
     columns: int,
     monkeypatch: pytest.MonkeyPatch,

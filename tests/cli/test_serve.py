@@ -119,7 +119,7 @@ def test_it_ends_after_the_given_time(target: Path) -> None:
         ([".", "--address", "192.0.2.1"], "192.0.2.1"),
     ],
 )
-def test_what_cannot_be_served_is_refused(argv: list[str], said: str, lanlab: Lanlab) -> None:
+def test_an_unservable_request_is_refused(argv: list[str], said: str, lanlab: Lanlab) -> None:
     refused = lanlab("serve", *argv)
     assert refused.code in (1, 2)
     assert said in refused.err

@@ -133,7 +133,7 @@ def test_what_is_served_is_read_only_by_default(
         (("--service", "smb1+nbf", "--interface", "lo", "--name", "x" * 16), "1 to 15 characters"),
     ],
 )
-def test_what_cannot_be_served_is_refused(
+def test_an_unservable_request_is_refused(
     tmp_path: Path, argv: tuple[str, ...], expected: str, lanlab: Lanlab
 ) -> None:
     said = lanlab("serve", str(tmp_path), *argv)

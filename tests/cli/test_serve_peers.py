@@ -20,7 +20,7 @@ from lanlab.cli.served_peers import BoundedLines, client_text, done_text
         ((), "DIRECTORY is missing"),
     ],
 )
-def test_what_cannot_be_served_is_refused(
+def test_an_unservable_request_is_refused(
     lanlab: Lanlab, argv: tuple[str, ...], words: str
 ) -> None:
     refused = lanlab("serve", *argv)
@@ -72,7 +72,7 @@ def test_both_counts_of_a_client_are_shown_if_they_differ() -> None:
     )
 
 
-def test_of_a_client_without_a_protocol_it_says_what_this_end_knows() -> None:
+def test_a_client_without_a_protocol_is_reported_by_local_counts() -> None:
     text = client_text(client(received_bytes=1_000_000, sent_bytes=2_000_000))
     assert text.endswith("received 1.00 MB, 4.00 Mbit/s; its TCP acknowledged 2.00 MB, 8.00 Mbit/s")
     gone = client(error={"code": "client.gone", "message": "the client reset its connection"})

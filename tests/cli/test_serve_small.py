@@ -167,7 +167,7 @@ def test_silent_and_vanished_clients_make_room(hosts: tuple[Host, Host], tmp_pat
         ),
     ],
 )
-def test_what_cannot_be_served_so_is_refused(
+def test_an_unservable_combination_is_refused(
     argv: list[str], said: str, tmp_path: Path, lanlab: Lanlab
 ) -> None:
     refused = lanlab("serve", str(tmp_path), *argv)

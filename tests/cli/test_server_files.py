@@ -48,7 +48,7 @@ def open_folder() -> Iterator[Path]:
 
 
 @pytest.mark.skipif(shutil.which("nginx") is None, reason="needs nginx")
-def test_a_server_from_a_file_is_measured_beside_lanlabs_own(
+def test_a_server_from_a_file_is_measured_next_to_lanlabs(
     lanlab: Lanlab, open_folder: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "my.toml").write_text(NGINX.replace("PLACE", str(open_folder)))

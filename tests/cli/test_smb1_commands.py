@@ -60,7 +60,7 @@ def test_files_are_copied_raw(lanlab: Lanlab, way: tuple[str, ...], server: str)
 
 
 @SERVERS
-def test_signatures_are_made_where_they_are_required(lanlab: Lanlab, server: str) -> None:
+def test_messages_are_signed_if_required(lanlab: Lanlab, server: str) -> None:
     for signing, is_signed in (("auto", False), ("required", True)):
         found = result(lanlab, server, "copy", "3x6kB", "--signing", signing)
         assert found["parameters"]["signing"] == signing

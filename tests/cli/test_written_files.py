@@ -37,7 +37,7 @@ def test_a_tour_whose_report_would_replace_a_file_is_refused_before_it_runs(
     assert not (folder / "lanlab-results").exists()
 
 
-def test_drawn_figures_and_a_page_leave_what_is_there(folder: Path, lanlab: Lanlab) -> None:
+def test_figures_and_pages_keep_existing_files(folder: Path, lanlab: Lanlab) -> None:
     show = ("show", "poo-tan", "--only", "lost")
     assert lanlab(*show, "--figures", "drawn", "--report", "page.html").code == 0
     assert lanlab(*show, "--figures", "drawn", "--report", "page.html").code == 0

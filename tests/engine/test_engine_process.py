@@ -212,7 +212,7 @@ def test_a_killed_engine_is_not_reported_as_silent(engine: Engine) -> None:
     assert lost.message == "host0: the engine was ended by signal 9"
 
 
-def test_the_end_of_a_measurement_wakes_those_who_wait_for_several(engine: Engine) -> None:
+def test_the_end_of_a_measurement_wakes_its_waiters(engine: Engine) -> None:
     told: list[str] = []
     receiving = engine.start(stream_receive())
     receiving.on_over = lambda: told.append("over")

@@ -220,7 +220,7 @@ def test_silent_connections_use_little_memory_and_block_no_client(
 @pytest.mark.long
 @pytest.mark.figures
 @pytest.mark.parametrize("service", QUICK)
-def test_a_client_gets_in_within_a_second_of_a_crowd(service: str, tmp_path: Path) -> None:
+def test_a_client_is_admitted_within_a_second_after_a_crowd(service: str, tmp_path: Path) -> None:
     took_s = crowded(service, tmp_path, {b"": SILENT, HALVES[service]: HALF})
     assert took_s < QUIET_S
 

@@ -100,7 +100,7 @@ def test_an_early_finish_ends_an_empty_trial(engine: RawEngine) -> None:
         assert (result["ended_by"], result["total_messages"]) == ("finished", 0)
 
 
-def test_a_false_count_of_what_was_sent_adds_nothing(engine: RawEngine) -> None:
+def test_a_false_sent_count_adds_nothing(engine: RawEngine) -> None:
     with proved(engine, **PATIENT) as (request_id, sender):
         for sequence in range(7):
             sender.send(probe(500, sequence))

@@ -108,7 +108,7 @@ def test_forged_and_foreign_datagrams_get_no_byte_out(engine: RawEngine, workloa
 
 
 @pytest.mark.parametrize("workload", RECEIVERS)
-def test_the_engine_is_no_reflector_even_for_token_holders(
+def test_token_holders_cannot_use_the_engine_as_a_reflector(
     engine: RawEngine, workload: str
 ) -> None:
     """A flood of true hellos with the peer's address forged: a hundred answers a second at most go

@@ -53,7 +53,7 @@ def test_the_received_share_falls_beyond_saturation() -> None:
     assert beyond.y == pytest.approx(limit.points[-1][1], rel=0.02)
 
 
-def test_the_curve_of_a_search_shows_what_arrives_with_the_bounds_of_each_goal() -> None:
+def test_a_search_curve_shows_received_rates_and_the_bounds_of_each_goal() -> None:
     found = synthetic_run("milanovic-srbljic", "quick")
     curve = next(chart for chart in charts(found) if "around saturation" in chart.title)
     (points,) = [series.points for series in curve.series]
@@ -110,7 +110,7 @@ def test_published_means_are_drawn_at_their_size() -> None:
     assert [(mark.x, mark.y) for mark in xp.marks] == [(384, 79.8), (1152, 86)]
 
 
-def test_round_trips_over_a_token_bucket_have_no_limit_of_a_wire() -> None:
+def test_round_trips_over_a_token_bucket_have_no_wire_limit() -> None:
     shaped = charts(synthetic_run("manford-kolahi", link_rate_bps=100_000_000))[1]
     assert {limit.kind for limit in shaped.limits} == {"guide"}
     # One frame of 1474 octets at 100 Mbit/s, where a wire takes two.

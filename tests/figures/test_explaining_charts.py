@@ -101,7 +101,7 @@ def test_the_table_of_a_stack_has_the_share_of_each_part(sweep: SyntheticRun) ->
     assert sum(float(row[3] or 0) for row in rows) == pytest.approx(600)
 
 
-def test_parts_of_a_stack_differ_by_pattern_too(sweep: SyntheticRun) -> None:
+def test_parts_of_a_stacked_bar_also_differ_by_pattern(sweep: SyntheticRun) -> None:
     svg = to_drawing(losses(sweep), "f-", 6.4).svg
     patterns = [e for e in ElementTree.fromstring(svg).iter() if e.tag.endswith("pattern")]
     assert len(patterns) == 2

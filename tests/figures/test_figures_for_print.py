@@ -96,7 +96,7 @@ def test_a_simulated_value_in_a_published_figure_is_not_called_measured() -> Non
     assert kinds == {"simulated here"}
 
 
-def test_ipv4_and_ipv6_stand_side_by_side_in_one_panel() -> None:
+def test_ipv4_and_ipv6_share_one_panel() -> None:
     made = synthetic_run("manford-kolahi", "quick")
     figure = Figure(
         figure="trial_violins", title="t", experiments=("throughput",), metric="goodput_bps"

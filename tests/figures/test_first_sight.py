@@ -68,7 +68,7 @@ def test_levels_that_are_numbers_ascend() -> None:
     assert in_order(["smb", "ftp"]) == ["smb", "ftp"]
 
 
-def test_small_bars_are_visible_beside_large_ones() -> None:
+def test_small_bars_are_visible_next_to_large_ones() -> None:
     """500-byte messages reach a hundred times what 2-byte messages do."""
     made = synthetic_run("milanovic-srbljic")
     figure = Figure(figure="bars", title="t", experiments=("tcp",))
@@ -100,7 +100,7 @@ def test_a_saturation_is_drawn_around_its_knee() -> None:
     assert chart.y.ends[0] > 0.5 * min(p.y for one in chart.series for p in one.points)
 
 
-def test_distributions_stand_in_panels_of_eight_on_one_axis() -> None:
+def test_distributions_are_drawn_in_panels_of_eight_with_one_axis() -> None:
     chart = drawn("manford-kolahi", "trial_violins", "goodput_bps", "quick")
     parts = panels(chart)
     assert len(chart.x.categories) == 22

@@ -164,7 +164,7 @@ def luminance(colour: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def test_shades_are_distinguished_by_lightness_alone_on_paper_and_on_a_dark_page() -> None:
+def test_shades_differ_in_lightness_on_paper_and_on_dark_pages() -> None:
     css = (ASSETS / "report.css").read_text(encoding="utf-8")
     scales = [re.findall(r"--shade-\d: (#[0-9a-f]{6});", line) for line in css.splitlines()]
     scales = [scale for scale in scales if scale]

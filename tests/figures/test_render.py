@@ -37,7 +37,7 @@ def test_svg_and_pdf_do_not_depend_on_their_order(chart: Chart) -> None:
     assert to_files(chart) == {f".{kind}": to_bytes(chart, kind) for kind in FILE_KINDS}
 
 
-def test_the_stand_in_of_a_drawing_has_its_words_and_marks(chart: Chart) -> None:
+def test_the_text_fallback_of_a_drawing_has_its_words_and_marks(chart: Chart) -> None:
     empty = Chart("odd", Axis("x", "s"), Axis("y", ""), (Series("nothing", ()),))
     for one in (chart, empty):
         drawing, instead = to_drawing(one, "f-", 9.0), stand_in(one, "f-", 9.0)

@@ -200,7 +200,7 @@ def test_a_refused_search_ends_at_once() -> None:
     assert plan.searches_given_up() == ("first", "second")
 
 
-def test_a_failed_probe_is_not_taken_for_loss() -> None:
+def test_a_failed_probe_is_not_counted_as_loss() -> None:
     clean, broken = Plan(two_searches(), "quick", 1), Plan(two_searches(), "quick", 1)
 
     def run(trial: PlannedTrial) -> Ran:

@@ -249,7 +249,7 @@ def test_outcomes_of_another_plan_are_refused() -> None:
         Plan(study(), "quick", 1, history=[*history, history[-1]])
 
 
-def test_a_trial_of_a_search_that_had_another_length_is_refused() -> None:
+def test_a_search_trial_of_another_length_is_refused() -> None:
     plan = Plan(study(min=1, max=1), "quick", 1)
     while (trial := plan.next_trial()) is not None and trial.purpose == "trial":
         plan.record(ran(trial))

@@ -181,7 +181,7 @@ def test_a_replayed_search_continues_identically(
     assert resumed.left() == whole.left()
 
 
-def test_the_second_trial_offers_what_arrived_of_the_first() -> None:
+def test_the_second_trial_offers_the_received_rate_of_the_first() -> None:
     _, steps = searched(RULE, link(10e6))
 
     assert [step.level for step in steps[:2]] == [16_000_000, 10_000_000]
@@ -220,7 +220,7 @@ def test_full_length_trials_are_listed_in_run_order() -> None:
     assert full != sorted(full) and {"curve", "confirm"} <= {step.purpose for step in steps}
 
 
-def test_every_lower_bound_has_full_length_trials_of_its_own() -> None:
+def test_every_lower_bound_has_its_own_full_length_trials() -> None:
     result, steps = searched(RULE, link(10e6))
     confirmed = [step.level for step in steps if step.purpose == "confirm"]
 

@@ -29,7 +29,7 @@ def test_missing_messages_are_lost() -> None:
 
 
 @pytest.mark.parametrize(("missing", "is_loss"), [(0, False), (2, False), (3, True)])
-def test_a_message_at_either_end_of_a_window_is_no_loss(missing: int, is_loss: bool) -> None:
+def test_a_message_at_either_end_of_a_window_is_not_a_loss(missing: int, is_loss: bool) -> None:
     found = goodput(1 - missing / 10_000)
 
     assert found is not None and (found.loss_ratio > 0) == is_loss
@@ -57,7 +57,7 @@ def test_numbered_messages_allow_no_edge_tolerance() -> None:
     assert found is not None and found.loss_ratio == pytest.approx(0.0001)
 
 
-def test_messages_gained_from_a_queue_are_no_loss() -> None:
+def test_messages_gained_from_a_queue_are_not_losses() -> None:
     assert goodput(1.02) == SearchReading(0.0, 1.0)
 
 

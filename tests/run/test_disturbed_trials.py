@@ -82,7 +82,7 @@ def test_a_resumed_run_makes_the_outstanding_repeats(
         assert order_of(store.trials(resumed.id)) == whole_order
 
 
-def test_a_trial_is_judged_by_its_record_alone(tmp_path: Path) -> None:
+def test_a_trial_is_judged_only_by_its_record(tmp_path: Path) -> None:
     with a_store(tmp_path) as store:
         run = new_run(on_loopback(repeating_study(0)), store, Watching())
         trials = store.trials(run.id)

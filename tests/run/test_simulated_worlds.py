@@ -152,7 +152,7 @@ def test_unsupported_simulations_are_refused_before_anything_is_stored(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_study_of_real_hosts_alone_is_not_simulated(tmp_path: Path) -> None:
+def test_a_study_with_only_real_hosts_is_not_simulated(tmp_path: Path) -> None:
     with a_store(tmp_path) as store, pytest.raises(UsageError, match="only simulated experiments"):
         new_run(RunRequest(study(), "quick", "loopback", None, 1), store, Watching())
 

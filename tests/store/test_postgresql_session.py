@@ -262,7 +262,7 @@ def test_a_connection_waits_as_long_as_the_url_says_and_is_kept_alive() -> None:
             assert reached.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
-def test_a_local_socket_is_waited_for_as_long_as_the_url_says(tmp_path: Path) -> None:
+def test_the_url_sets_how_long_a_local_socket_may_take_to_answer(tmp_path: Path) -> None:
     target = Target(str(tmp_path), 5432, "ada", "lab", connect_timeout_s=7.0)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         listener.bind(str(tmp_path / ".s.PGSQL.5432"))

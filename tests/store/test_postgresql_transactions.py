@@ -198,7 +198,7 @@ def test_a_transaction_is_committed_or_rolled_back(monkeypatch: pytest.MonkeyPat
     assert server.said[-2:] == ["BEGIN", "abandon"]
 
 
-def test_a_transaction_of_a_run_whose_lease_was_lost_is_refused(
+def test_a_run_without_its_lease_cannot_commit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     server = Server()
@@ -227,7 +227,7 @@ def test_the_server_check_closes_its_session(
     assert facts.has_tables and server.said == ["connect", "close"]
 
 
-def test_a_series_goes_in_parts_of_a_mebibyte_and_comes_back_from_them(
+def test_a_series_is_stored_and_read_in_parts_of_a_mebibyte(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The numbers are random, so that they take 2.4 MB: three parts."""

@@ -87,7 +87,7 @@ def test_unknown_label_fields_are_ignored(told: Any, label: RunLabel) -> None:
     assert label_from(told) == label == label_of(a_run(label=told))
 
 
-def test_a_page_shows_the_parts_of_a_label() -> None:
+def test_a_page_shows_labels_with_their_parts() -> None:
     assert label_facts(a_run(label=WHOLE.to_json())) == [
         ("Name", "before-upgrade"),
         ("Tags", "lab2, night"),

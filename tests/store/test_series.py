@@ -212,7 +212,7 @@ def test_a_series_of_several_blocks_round_trips() -> None:
     assert b"unit" not in (fields["w"] or {})
 
 
-def test_a_file_that_another_program_wrote_is_no_series() -> None:
+def test_a_file_written_by_another_program_is_not_a_series() -> None:
     for written in (pyarrow.table({"n": [1]}), None):
         file = io.BytesIO(b"PAR1 and no more")
         if written is not None:
@@ -224,7 +224,7 @@ def test_a_file_that_another_program_wrote_is_no_series() -> None:
         assert "the rest of the run is readable" in str(refused.value.hint)
 
 
-def test_a_short_series_has_columns_of_one_length_and_gaps_for_what_is_not_there() -> None:
+def test_columns_of_a_short_series_are_equally_long_with_gaps() -> None:
     short = ShortSeries("s", {"a": None, "b": [4, 5, 6], "c": [7, 8, 9]}, {"b": "B"})
     assert short.rows == 3
     assert ShortSeries("s", {"a": []}, {}).rows == 0
@@ -238,7 +238,7 @@ def test_facts_follow_the_naming_rules_of_columns() -> None:
         Series("s", {"a": np.zeros(1)}, {}, {"Every": "10"})
 
 
-def test_a_refused_trial_leaves_the_series_of_the_first_alone(where: str) -> None:
+def test_a_refused_trial_keeps_the_series_of_the_first(where: str) -> None:
     other = Series("readings", {"n": np.arange(3)})
     with open_store(where) as store:
         store.create_run(a_run())

@@ -70,7 +70,7 @@ def test_urls_are_accepted_up_to_their_limits() -> None:
 
 
 @pytest.mark.parametrize("mode", ["require", "verify-ca", "verify-full"])
-def test_a_clients_certificate_goes_with_its_key(
+def test_a_client_certificate_is_sent_with_its_key(
     mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))

@@ -207,7 +207,7 @@ def test_an_empty_file_becomes_a_store_and_keeps_its_mode(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("suffix", [".lock", ".new", f".{a_run().id}.lock"])
 @pytest.mark.parametrize("kind", ["file", "link", "dangling link", "fifo"])
-def test_a_users_file_beside_a_store_is_never_removed(
+def test_a_users_file_next_to_a_store_is_never_removed(
     tmp_path: Path, suffix: str, kind: str
 ) -> None:
     (tmp_path / "elsewhere").write_text("mine")
@@ -302,7 +302,7 @@ def test_an_interrupted_creation_is_repeated(tmp_path: Path) -> None:
     assert list(files(tmp_path)) == ["s"]
 
 
-def test_a_copy_of_a_store_with_runs_is_never_taken_for_an_unfinished_one(tmp_path: Path) -> None:
+def test_a_copied_store_with_runs_is_never_mistaken_for_an_unfinished_one(tmp_path: Path) -> None:
     copy = tmp_path / "s.new"
     with open_store(str(copy)) as other:
         other.create_run(a_run())

@@ -91,7 +91,7 @@ def test_a_path_belongs_to_the_nearest_latest_mount(path: str, kind: str) -> Non
     assert file_system_of(Path(path), "") is None
 
 
-def test_reports_are_written_beside_a_store_file() -> None:
+def test_reports_are_written_next_to_a_store_file() -> None:
     assert results_folder("/a/b/store.sqlite") == Path("/a/b")
     assert results_folder("postgresql://db.example/lab") == Path("lanlab-results")
 
@@ -186,7 +186,7 @@ def test_a_file_that_was_checked_is_read_from_its_beginning() -> None:
     assert file.read(4) == b"PAR1"
 
 
-def test_a_series_without_room_for_its_temporary_file_says_where_to_make_some(
+def test_a_full_temporary_directory_is_reported_with_a_hint(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from lanlab.store.postgresql import PostgresqlDatabase

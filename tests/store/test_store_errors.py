@@ -69,7 +69,7 @@ def test_only_an_error_of_the_disk_may_have_committed() -> None:
 @pytest.mark.parametrize(
     ("code", "stays"), [(sqlite3.SQLITE_IOERR_FSYNC, True), (sqlite3.SQLITE_FULL, False)]
 )
-def test_files_of_a_trial_stay_where_its_row_may_be_in_the_log(
+def test_files_of_a_trial_stay_if_its_row_may_be_in_the_log(
     tmp_path: Path, code: int, stays: bool
 ) -> None:
     path = tmp_path / "s"
@@ -87,7 +87,7 @@ def test_files_of_a_trial_stay_where_its_row_may_be_in_the_log(
     assert kept == (["0-readings.parquet"] if stays else [])
 
 
-def test_text_that_is_not_utf_8_is_damage_and_other_errors_are_their_own(tmp_path: Path) -> None:
+def test_invalid_utf_8_is_damage_and_other_errors_keep_their_cause(tmp_path: Path) -> None:
     database = SqliteDatabase(tmp_path / "s")
     for error in (
         sqlite_error(sqlite3.SQLITE_ERROR, "Could not decode to UTF-8 column 'id'"),
@@ -234,7 +234,7 @@ def test_a_store_is_recognised_by_its_header(tmp_path: Path) -> None:
         assert path.read_bytes() == octets
 
 
-def test_an_invalid_regular_file_is_not_opened_and_is_looked_at_again_when_it_is(
+def test_only_regular_files_are_opened_and_a_swap_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fifo, regular = tmp_path / "fifo", tmp_path / "regular"
@@ -345,7 +345,7 @@ def test_json_is_written_without_blanks_and_the_time_with_microseconds_and_its_z
     assert utc_now().endswith("+00:00")
 
 
-def test_a_prefix_finds_a_run_only_if_it_is_no_run_id(tmp_path: Path) -> None:
+def test_a_prefix_finds_a_run_only_if_it_is_not_a_run_id(tmp_path: Path) -> None:
     with open_store(str(tmp_path / "s")) as store:
         for number in range(10, 17):
             store.create_run(a_run(id=f"{number}-run"))

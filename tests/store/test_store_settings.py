@@ -176,7 +176,7 @@ def test_a_mount_without_options_is_a_mount() -> None:
     assert file_system_of(Path("/five/x"), "9 1 0:9 / /five - xfs") == "xfs"
 
 
-def test_a_series_lies_in_the_folder_of_its_run_under_number_and_name(tmp_path: Path) -> None:
+def test_a_series_file_is_named_by_number_and_name_in_its_run_folder(tmp_path: Path) -> None:
     files = SeriesFiles(tmp_path / "s.sqlite")
     assert files.path("r", 3, "client-files") == tmp_path.joinpath(
         "s.sqlite.series", "r", "3-client-files.parquet"

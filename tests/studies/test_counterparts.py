@@ -42,7 +42,7 @@ def test_a_level_takes_the_name_of_its_counterpart() -> None:
     assert published_level(study, "dataset", "many-small-files") == "many-small-files"
 
 
-def test_one_experiment_may_stand_for_several_levels() -> None:
+def test_one_experiment_may_represent_several_levels() -> None:
     study = load_study("brutman-mtcp").study
 
     assert in_published_words(study, "speed-test", {"bytes": 260_163}) == [
@@ -57,7 +57,7 @@ def test_one_experiment_may_stand_for_several_levels() -> None:
 
 @pytest.mark.parametrize("scale", ["full", "standard", "quick", "tiny"])
 @pytest.mark.parametrize("name", ["schomer-claason", "brutman-mtcp"])
-def test_every_dataset_of_every_scale_stands_for_a_published_one(name: str, scale: str) -> None:
+def test_every_dataset_of_every_scale_represents_a_published_one(name: str, scale: str) -> None:
     from lanlab.plan import expand
 
     study = load_study(name).study

@@ -125,7 +125,7 @@ def test_a_store_has_the_defaults_that_the_documentation_states() -> None:
     }
 
 
-def test_each_number_of_a_store_is_sent_at_its_own_place() -> None:
+def test_each_number_of_a_store_is_sent_in_its_own_field() -> None:
     numbers = {"files_overlap": 0, "cache_block_bytes": 512, "cache_blocks": 9}
     numbers |= {"cache_of_client": 1, "read_ahead_blocks": 2, "write_behind_blocks": 3}
     numbers |= {"write_behind_ms": 250, "write_behind_full": 1, "write_behind_parts": 1}
@@ -162,7 +162,7 @@ def test_each_number_of_a_store_is_sent_at_its_own_place() -> None:
     }
 
 
-def test_a_row_of_the_engine_is_all_that_a_number_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_row_defines_a_number_completely(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its name, unit, range, default and help, and its place in a request."""
     toy = {"type": "integer", "default": 2000, "minimum": 0, "maximum": 9000, "help": "A toy."}
     rows = contract.properties("SimulatedTcp") | {"toy_ns": {**toy, "study": "toy_us"}}

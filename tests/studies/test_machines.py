@@ -145,7 +145,7 @@ def with_machines(folder: Path, name: str, change: tuple[str, str]) -> Path:
         (('value = "r.abs.vista.ipv4.min"', 'value = "r.abs"'), "unknown name"),
     ],
 )
-def test_machines_must_fit_what_was_published(
+def test_machines_must_fit_published_values(
     tmp_path: Path, change: tuple[str, str], said: str
 ) -> None:
     with pytest.raises(BadStudy) as refused:

@@ -153,7 +153,7 @@ def test_a_number_of_a_metric_has_the_unit_of_the_metric() -> None:
          {"transport": "udp", "host": "celeron", "os": "nt4", "message_size_bytes": 2}),
     ],
 )  # fmt: skip
-def test_numbers_checked_by_hand_stand_under_their_condition(
+def test_hand_checked_numbers_have_their_value_and_condition(
     study: str, identifier: str, si: float, condition: dict[str, object]
 ) -> None:
     [value] = [v for v in load_study(study).published.value if v.id == identifier]
@@ -163,7 +163,7 @@ def test_numbers_checked_by_hand_stand_under_their_condition(
 
 
 @pytest.mark.parametrize("name", [*RUNNABLE, *EXAMPLES])
-def test_figures_and_scales_that_every_study_offers_are_there(name: str) -> None:
+def test_every_study_has_its_scales_and_figures(name: str) -> None:
     study = load_study(name).study
 
     assert {"quick", "full"} <= set(study.scale)
@@ -179,7 +179,7 @@ def test_a_study_kept_as_json_is_the_same_study(name: str) -> None:
     assert Study.model_validate(json.loads(json.dumps(study.model_dump(mode="json")))) == study
 
 
-def test_full_scale_of_manford_kolahi_is_what_was_published() -> None:
+def test_full_scale_of_manford_kolahi_equals_the_publication() -> None:
     study = load_study("manford-kolahi").study
     full = study.scale["full"]
     published = {v.id: v.value for v in load_study("manford-kolahi").published.value}

@@ -67,7 +67,7 @@ def number_of(row: Row) -> PublishedValue | MissingValue:
 NAMED_NUMBERS = [(f"{row['study']}:{row['id']}", row) for row in NUMBERS]
 
 
-def test_all_526_numbers_are_there_and_no_other() -> None:
+def test_exactly_the_526_printed_numbers_exist() -> None:
     assert len(NUMBERS) == 526
     assert sorted(PRINTED) == sorted((row["study"], row["id"]) for row in NUMBERS)
     assert sum(len(list(study.published.printed)) for study in STUDIES.values()) == 526
@@ -123,7 +123,7 @@ def check_unit(row: Row) -> None:
         assert found.si_if_1024 is None
 
 
-def test_all_27_figures_are_there_with_their_series() -> None:
+def test_all_27_figures_exist_with_their_series() -> None:
     figures = [
         (name, figure.number, str(len(figure.series)))
         for name, study in STUDIES.items()
@@ -135,14 +135,14 @@ def test_all_27_figures_are_there_with_their_series() -> None:
     assert sorted(figures) == sorted(wanted)
 
 
-def test_all_9_losses_are_there() -> None:
+def test_all_9_losses_exist() -> None:
     lost = [name for name, study in STUDIES.items() for _ in study.published.lost]
 
     assert len(lost) == 9
     assert sorted(lost) == sorted(name for name, _ in others("lost"))
 
 
-def test_all_88_findings_are_there_and_decided_by_the_same() -> None:
+def test_all_88_findings_match_the_reference() -> None:
     findings = {(name, one.id): one for name, study in STUDIES.items() for one in study.findings}
     rows = [row for row in OTHERS if row["what"] == "finding"]
 
@@ -163,7 +163,7 @@ def test_all_88_findings_are_there_and_decided_by_the_same() -> None:
         assert not row["recomputes"] or found.expected.recompute, found.id
 
 
-def test_all_66_discrepancies_are_there_with_kind_severity_and_correction() -> None:
+def test_all_66_discrepancies_have_kind_severity_and_correction() -> None:
     found = {
         (name, one.id): one
         for name, study in STUDIES.items()
@@ -234,7 +234,7 @@ def test_conditions_of_numbers_use_factors_of_their_study(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_metrics_of_what_was_measured_are_declared_with_their_unit(name: str) -> None:
+def test_measured_metrics_are_declared_with_their_unit(name: str) -> None:
     published = STUDIES[name].published
     units = {metric.name: metric.unit for metric in published.metric}
     for value in published.value:

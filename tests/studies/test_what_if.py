@@ -94,9 +94,7 @@ def test_changes_are_read_from_a_file(tmp_path: Path) -> None:
         ("#" * 2**20 + "\n", "changes.toml"),
     ],
 )
-def test_a_file_that_holds_something_else_is_refused(
-    tmp_path: Path, content: str, said: str
-) -> None:
+def test_a_file_with_other_content_is_refused(tmp_path: Path, content: str, said: str) -> None:
     file = tmp_path / "changes.toml"
     file.write_text(content)
     with pytest.raises(UsageError) as refused:
@@ -162,7 +160,7 @@ def test_only_numbers_of_existing_machines_can_be_changed() -> None:
         changed_study(study, [Change("fast", "protocol_us", -1)])
 
 
-def test_machines_like_a_changed_one_stay_and_are_named() -> None:
+def test_machines_like_a_changed_machine_stay_unchanged_and_are_named() -> None:
     study = study_of(
         SLOW,
         {"id": "fast", "like": "slow", "cost_ratio": 0.5},
@@ -231,7 +229,7 @@ def test_only_experiments_on_a_changed_machine_are_simulated_again() -> None:
         affected(study, [Change("xt", "protocol_us", 1)])
 
 
-def test_costs_are_times_of_the_processor() -> None:
+def test_costs_are_processor_times() -> None:
     study = study_of(SLOW)
     changed, _ = changed_study(study, [Change("slow", "nagle", 1)])
     assert changed.simulation is not None

@@ -83,7 +83,7 @@ def test_an_ended_holder_is_reported_before_its_consequences(open_bed: Open) -> 
     assert bed.damage() == "host1: the process that held its network has ended"
 
 
-def test_an_interface_added_later_is_no_damage() -> None:
+def test_an_interface_added_later_is_not_damage() -> None:
     assert interruption_of({"host0": {"eth0": 2}}, {"host0": {"eth0": 2, "eth1": 5}}) is None
     assert interruption_of({"host0": {"eth0": 2}}, {"host0": {}}) is None
 

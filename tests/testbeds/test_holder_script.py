@@ -110,7 +110,7 @@ def test_a_link_to_the_directory_above_is_followed(shell: list[str], cache: Path
     assert answer == f"send {cache.parent.parent}/disk/lanlab/engine-{SHA256}"
 
 
-def test_a_link_of_the_engines_name_is_not_written_through(shell: list[str], cache: Path) -> None:
+def test_a_link_with_the_engines_name_is_not_followed(shell: list[str], cache: Path) -> None:
     cache.mkdir(0o700, parents=True)
     mine = cache.parent / "mine"
     mine.write_text("mine")
@@ -176,7 +176,7 @@ def test_an_engine_that_others_can_write_to_is_replaced(shell: list[str], cache:
 
 
 @pytest.mark.parametrize("what", ["directory", "directory above", "engine"])
-def test_files_of_other_users_are_left_alone(shell: list[str], cache: Path, what: str) -> None:
+def test_files_of_other_users_are_not_touched(shell: list[str], cache: Path, what: str) -> None:
     if os.geteuid() != 0:
         missing("files of other users take root")
     cache.mkdir(0o700, parents=True)

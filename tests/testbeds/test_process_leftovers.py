@@ -126,7 +126,7 @@ def test_processes_that_do_not_end_are_killed(monkeypatch: pytest.MonkeyPatch) -
     assert (ended_by(waiting), ended_by(stopped)) == (-signal.SIGKILL, -signal.SIGKILL)
 
 
-def test_a_living_owners_processes_are_left_alone() -> None:
+def test_processes_of_a_living_owner_are_not_touched() -> None:
     process = marked(process_leftovers.new_mark())
     assert process.pid in {each.pid for each in process_leftovers.marked_processes()}
     assert process.pid not in {each.pid for each in process_leftovers.find_leftovers()}

@@ -206,7 +206,7 @@ def test_goodput_is_that_of_real_ethernet(open_bed: Open, shape: Shape) -> None:
     check_goodput(open_bed("virtual", 2, shape.link), *shape)
 
 
-def test_a_frame_costs_38_bytes_beside_its_packet_and_84_at_least(open_bed: Open) -> None:
+def test_a_frame_costs_38_bytes_more_than_its_packet_and_at_least_84(open_bed: Open) -> None:
     assert "overhead 24 mpu 84 " in shaping.shaping_batch(["eth0"], 10_000_000, 1_000_000)
     assert shaping.FULL_FRAME_WIRE_BYTES == 1538
     for link in ("10M", "10M+tbf"):

@@ -275,7 +275,7 @@ def test_hosts_with_clocks_of_their_own_start_together(tmp_path: Path) -> None:
             assert abs(one["one_way_delay_min_ns"]) <= one["clock_error_ns"] + 5_000_000
 
 
-def test_iperf3_of_the_hosts_measures_beside_lanlab(lan: SshLan) -> None:
+def test_iperf3_on_the_hosts_measures_next_to_lanlab(lan: SshLan) -> None:
     found = lan.measured(
         *("stream", "--to", "nas", "--tool", "lanlab,iperf3", "--transport", "tcp"),
         *("--time", "1", "--warmup", "0", "--size", "16k", "--trials", "1"),

@@ -302,7 +302,7 @@ exec /usr/bin/chmod "$@"
         lan.hosts[1].await_nothing_left()
 
 
-def test_a_host_with_ipv6_alone_is_measured_over_it(tmp_path: Path) -> None:
+def test_a_host_with_only_ipv6_is_measured_over_ipv6(tmp_path: Path) -> None:
     with ssh_lan(tmp_path) as lan:
         nas = lan.hosts[1]
         over_ipv6 = "fd99:2::2"

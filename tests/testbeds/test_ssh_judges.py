@@ -72,7 +72,7 @@ def control_rates(lan: SshLan, command: subprocess.Popen[str]) -> dict[str, floa
 
 
 @pytest.mark.figures
-def test_the_control_connection_carries_progress_alone(lan: SshLan) -> None:
+def test_the_control_connection_carries_only_progress(lan: SshLan) -> None:
     command = lan.start("stream", *lan.ends(), "--rate", "5M", "--time", "5")
     rates = control_rates(lan, command)
     code, _, err = finished(command)

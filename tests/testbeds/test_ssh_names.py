@@ -20,7 +20,7 @@ from lanlab.testbeds.ssh import _make_folder
 
 
 @pytest.mark.parametrize("name", ["a b", "50%", "it's", 'a"b', "a\\b", "$HOME", "x" * 60, "\u00e4"])
-def test_sockets_lie_where_ssh_reads_their_path_as_it_is(
+def test_socket_paths_need_no_quoting_by_ssh(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     (tmp_path / name).mkdir()
@@ -32,7 +32,7 @@ def test_sockets_lie_where_ssh_reads_their_path_as_it_is(
     assert not folder.path.exists()
 
 
-def test_sockets_lie_in_the_users_own_directory_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_sockets_are_made_in_the_users_own_directory(monkeypatch: pytest.MonkeyPatch) -> None:
     with tempfile.TemporaryDirectory(prefix="a+b-", dir="/tmp") as own:
         monkeypatch.setattr(tempfile, "tempdir", own)
         folder = _make_folder()

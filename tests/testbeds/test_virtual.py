@@ -55,7 +55,7 @@ def no_engine() -> str:
         ("loopback", 0, "unshaped", "0 hosts; allowed: 1 to 256"),
     ],
 )
-def test_what_cannot_be_is_refused(name: str, hosts: int, link: str, message: str) -> None:
+def test_impossible_options_are_refused(name: str, hosts: int, link: str, message: str) -> None:
     with pytest.raises(UsageError, match=re.escape(message)):
         open_testbed(name, hosts, link)
     assert marked_by(os.getpid()) == []

@@ -57,7 +57,7 @@ def test_results_match_their_requests(worlds: Worlds) -> None:
     assert [worlds.result(request(seed)) for seed in (2, 0)] == [plain[2], plain[0]]
 
 
-def test_a_refused_request_and_a_lost_engine_are_errors_of_their_world_alone(
+def test_a_refused_request_or_lost_engine_fails_only_its_own_world(
     worlds: Worlds,
 ) -> None:
     plain = worlds.result(request(1))

@@ -58,7 +58,7 @@ def test_an_advisory_for_a_linked_crate_is_found(
     assert "audit: checked" not in told.out
 
 
-def test_sources_that_do_not_know_a_known_vulnerability_are_none(
+def test_sources_that_miss_a_known_vulnerability_are_ignored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     silent = tmp_path / "answer.json"
@@ -73,7 +73,7 @@ def test_sources_that_do_not_know_a_known_vulnerability_are_none(
     assert audit._source_of_packages() == "pypi"
 
 
-def test_each_pin_of_the_lock_is_in_one_round_and_no_round_has_two_of_a_package() -> None:
+def test_each_locked_version_is_in_one_round_and_no_round_has_a_package_twice() -> None:
     pins = audit._pins()
     rounds = audit._rounds(pins)
     assert sorted(pin for pins in rounds for pin in pins) == sorted(pins)
@@ -84,7 +84,7 @@ def test_each_pin_of_the_lock_is_in_one_round_and_no_round_has_two_of_a_package(
 
 
 @needs_deny
-def test_exit_code_3_says_that_not_all_could_be_checked(tmp_path: Path) -> None:
+def test_exit_code_3_means_an_incomplete_check(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(TOOLS / "audit.py"), "--rustsec", str(tmp_path / "nothing")],
         capture_output=True,

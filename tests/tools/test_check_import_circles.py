@@ -16,7 +16,7 @@ def crate(folder: Path, files: dict[str, str]) -> Path:
     return folder
 
 
-def test_a_circle_is_found_through_a_name_that_is_passed_on(tmp_path: Path) -> None:
+def test_a_circle_is_found_through_a_re_exported_name(tmp_path: Path) -> None:
     source = crate(
         tmp_path,
         {
@@ -29,7 +29,7 @@ def test_a_circle_is_found_through_a_name_that_is_passed_on(tmp_path: Path) -> N
     assert circles(imports(source)) == [{("a", "inner"), ("b",)}]
 
 
-def test_imports_by_tests_and_from_the_parent_are_no_circle(tmp_path: Path) -> None:
+def test_imports_by_tests_and_from_the_parent_are_not_circles(tmp_path: Path) -> None:
     source = crate(
         tmp_path,
         {

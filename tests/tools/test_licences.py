@@ -46,7 +46,7 @@ def part(name: str, licence: str, folder: Path | None = None) -> Part:
     return Part(name, "1.0", licence, (), folder)
 
 
-def test_a_forbidden_licence_and_one_that_nothing_needs_are_named() -> None:
+def test_forbidden_and_unneeded_licences_are_named() -> None:
     problems = licences._check_allowed([part("good", "MIT"), part("bad", "GPL-3.0")], ["MIT", "X"])
     assert problems == [
         "bad 1.0: licence `GPL-3.0`; allowed: MIT, X (deny.toml)",
@@ -59,7 +59,7 @@ def test_a_new_dependency_needs_a_stated_purpose() -> None:
         licences._rows([part("unheard-of", "MIT")])
 
 
-def test_the_texts_of_every_crate_are_there_and_equal_ones_once(tmp_path: Path) -> None:
+def test_every_crate_has_its_texts_and_equal_texts_appear_once(tmp_path: Path) -> None:
     for name, text in {"a": "same", "b": "same", "c": "other"}.items():
         (tmp_path / name).mkdir()
         (tmp_path / name / "LICENSE-MIT").write_text(text + "\n")

@@ -32,7 +32,7 @@ def test_every_option_is_listed_in_its_section(name: str) -> None:
 @pytest.mark.parametrize(
     "text", [".so /etc/passwd", "'quoted", "a\\b", "-x ~ ^ `bold`", "200 µs…", "a\n.b"]
 )
-def test_text_is_not_taken_for_a_request(text: str) -> None:
+def test_text_is_not_mistaken_for_a_request(text: str) -> None:
     if shutil.which("groff") is None:
         missing("there is no groff")
     source = f".TH X 1\n.nh\n.PP\n{manual._marked(' '.join(text.split()))}\n"

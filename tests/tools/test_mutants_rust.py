@@ -15,7 +15,7 @@ pytestmark = pytest.mark.long
 ROOT = Path(__file__).parents[2]
 
 
-def test_a_fault_is_left_out_by_its_text_or_by_its_line_alone(tmp_path: Path) -> None:
+def test_a_fault_is_excluded_by_text_or_by_line(tmp_path: Path) -> None:
     (tmp_path / "a.rs").write_text("fn f() {\n    a && b;\n    c && d;\n}\n")
     fault = "a.rs:{}:7: replace && with || in f"
     assert _is_alike(tmp_path, fault.format(2), {"a.rs: replace && with || in f"})
@@ -33,7 +33,7 @@ def test_a_process_is_ended_after_its_time(sleep_s: int, is_over: bool) -> None:
     assert (process.returncode == 0) != is_over
 
 
-def test_every_folder_has_tests_that_are_there() -> None:
+def test_every_workload_folder_has_existing_tests() -> None:
     below = ROOT / "crates/engine/src/workloads"
     assert {path.name for path in below.iterdir()} - {"mod.rs"} == set(_TESTS)
     for names in _TESTS.values():

@@ -20,11 +20,13 @@ pytestmark = pytest.mark.long
         ("nobody answers", ["nobody"]),
     ],
 )
-def test_words_are_found_whole_and_the_user_nobody_is_none(text: str, found: list[str]) -> None:
+def test_only_whole_words_are_found_and_the_user_nobody_is_allowed(
+    text: str, found: list[str]
+) -> None:
     assert [word for _, word in places(text)] == [word.lower() for word in found]
 
 
-def test_python_code_and_pages_have_none_of_the_oldest() -> None:
+def test_python_code_and_pages_have_no_old_fashioned_words() -> None:
     paths = files(ROOT)["src and docs"]
     left = [(path.name, *one) for path in paths for one in places(path.read_text("utf-8"))]
     assert [one for one in left if one[2] not in LEFT["src and docs"]] == []

@@ -25,7 +25,7 @@ def test_a_row_says_what_its_definition_says() -> None:
     assert "| `sftp` | SFTP | 22 | `ssh://` |  |" in rows
 
 
-def test_what_several_workloads_have_is_reported_once_and_nothing_is_left_out() -> None:
+def test_options_of_several_workloads_are_reported_once_and_completely() -> None:
     rows = [row for row in reference.page().splitlines() if row.startswith(("| `", "- "))]
 
     assert len(rows) == len(set(rows))

@@ -66,7 +66,7 @@ def test_clocks_of_two_kernels_are_read_more_often(
     assert [cast("Fake", end.engine).pings for end in ends] == [[pings], [pings]]
 
 
-def test_one_boot_without_a_measurable_offset_is_one_clock() -> None:
+def test_two_ends_of_one_boot_without_an_offset_share_a_clock() -> None:
     found = read(an_end(7_000_000, "b"), an_end(7_000_100, "b"))
 
     assert found.are_one_clock
@@ -91,7 +91,7 @@ def test_one_boot_with_readings_that_disagree_is_two_clocks() -> None:
     assert clocks(5_000, 1_000).last().to_json() == {"offset_ns": -4_000, "error_ns": 100}
 
 
-def test_the_bound_of_a_trial_holds_the_drift_within_it() -> None:
+def test_the_error_bound_of_a_trial_includes_its_drift() -> None:
     """The engine was told 4,000; at the end it was 4,600, give or take 100."""
     record = clock_record(clocks(0, 4_000, False), clocks(0, 4_600, False))
 
@@ -127,7 +127,7 @@ def test_a_failed_trial_records_its_clocks() -> None:
     assert "after" not in record and "drift_ns" not in record
 
 
-def test_one_way_figures_are_there_only_if_the_receiver_has_them() -> None:
+def test_one_way_figures_appear_only_if_the_receiver_has_them() -> None:
     delay = {"samples": 100, "min_ns": -5, "p50_ns": 70, "p99_ns": 90, "max_ns": 99}
     setup = {"clocks": clock_record(clocks(0, 4_000, False), None)}
 

@@ -253,7 +253,7 @@ def test_a_password_file_that_others_may_read_is_refused(tmp_path: Path) -> None
         server_url.read_password_file(path)
 
 
-def test_named_datasets_are_what_was_published() -> None:
+def test_named_datasets_equal_the_published_ones() -> None:
     """Schomer and Claason: 1 file of 623 MB, 198 files of 472 MB; Brutman's three."""
     assert copy_datasets.mean_bytes("schomer-large") == 623_000_000
     (many,) = copy_datasets.groups("schomer-many")

@@ -107,7 +107,7 @@ def test_a_server_that_falls_silent_times_out_in_each_attempt(
     assert faults(exchange) == {"timed_out": 2}
 
 
-def test_what_a_server_holds_open_keeps_its_mark_until_the_next_trial_removes_it(
+def test_a_file_held_open_keeps_its_mark_until_the_next_trial(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Served(pair.engines[1], "smb", tmp_path) as (url, trust), Relay(url) as relay:
@@ -135,7 +135,7 @@ def test_what_a_server_holds_open_keeps_its_mark_until_the_next_trial_removes_it
     assert not working_directories(tmp_path)
 
 
-def test_the_end_of_a_connection_of_ftp_is_the_end_of_a_file(
+def test_an_early_end_of_an_ftp_connection_is_found_by_comparing(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """FTP has no other word for it (RFC 959): a connection that is ended in order and early is not

@@ -184,7 +184,7 @@ def test_a_source_file_changed_during_the_copy_is_named(
 
 
 @pytest.mark.parametrize("step", ["copy", "copy_check"])
-def test_a_file_that_comes_to_a_directory_meanwhile(
+def test_a_file_that_appears_in_a_directory_during_removal(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     mine, root = tmp_path / "mine", tmp_path / "root"

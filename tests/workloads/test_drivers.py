@@ -219,7 +219,7 @@ def test_a_study_with_a_condition_that_a_driver_cannot_measure_is_refused() -> N
     assert parse_study(study, "two-tools.toml").experiment[0].factors
 
 
-def test_the_default_warm_up_is_one_that_the_driver_can_omit() -> None:
+def test_the_driver_can_omit_the_default_warm_up() -> None:
     assert parameters_of("stream", time_s=1).warmup_s == 0.2
     assert parameters_of("stream", time_s=1, driver="iperf3").warmup_s == 1
     assert parameters_of("stream", time_s=1, driver="nuttcp").warmup_s == 0

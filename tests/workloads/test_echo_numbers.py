@@ -89,7 +89,7 @@ def stalled(pair: Pair, **parameters: Any) -> Trial:
 @pytest.mark.alone
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
-def test_a_schedule_shows_a_stall_in_all_that_it_delays(pair: Pair, transport: str) -> None:
+def test_a_schedule_shows_a_stall_in_every_delayed_request(pair: Pair, transport: str) -> None:
     """200 a second for a second: of 200 requests, 60 wait, the first of them all of the stall."""
     trial = stalled(pair, transport=transport, time_s=1, rate_requests_per_s=200)
     assert trial.metrics["replies"] == trial.metrics["requests"] == 200

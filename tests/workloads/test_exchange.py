@@ -294,7 +294,7 @@ def test_blocked_time_is_a_share_of_the_time_of_all_flows(
     ],
     ids=str,
 )
-def test_metrics_that_a_workload_names_are_there_unless_they_do_not_apply(
+def test_every_applicable_metric_of_a_workload_is_reported(
     pair: Pair, name: str, parameters: dict[str, Any]
 ) -> None:
     metrics = pair.trial(name, **parameters).metrics

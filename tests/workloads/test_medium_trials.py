@@ -11,7 +11,7 @@ from lanlab.workloads import workload
 from lanlab.workloads.losses import LOST_IN_THE_MEDIUM, LOST_ON_THE_WAY
 
 
-def test_what_a_lossy_medium_loses_is_named_and_the_parts_add_up() -> None:
+def test_losses_of_a_medium_are_named_and_add_up() -> None:
     with opened_pair("virtual", "10M,loss=20%") as pair:
         trial = pair.trial("stream", message_size_bytes=64, messages=2000, rate_bps="2M")
     metrics = trial.metrics

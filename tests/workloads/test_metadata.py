@@ -52,7 +52,7 @@ def trial(pair: Pair, service: str, root: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("service", ["directory", *EMBEDDED])
-def test_each_service_does_what_it_can_and_keeps_nothing(
+def test_each_service_runs_its_operations_and_keeps_no_files(
     pair: Pair, tmp_path: Path, service: str
 ) -> None:
     """Files by operations on files, directories by the others; the file of the user stays."""

@@ -54,9 +54,7 @@ def the_same(octets: bytes, number: int) -> bytes:
 
 
 @pytest.mark.parametrize("size_bytes", [1, 5, 200, 1_472])
-def test_all_that_a_udp_service_sends_back_is_timed_and_counted_here_alone(
-    pair: Pair, size_bytes: int
-) -> None:
+def test_every_udp_echo_is_timed_and_counted_only_here(pair: Pair, size_bytes: int) -> None:
     with answering(the_same) as program:
         outcome, metrics = measured(pair, program.echo(), message_size_bytes=size_bytes)
 
@@ -70,7 +68,7 @@ def test_all_that_a_udp_service_sends_back_is_timed_and_counted_here_alone(
 
 
 @pytest.mark.parametrize("size_bytes", [1, 200, 100_000])
-def test_all_that_a_tcp_service_sends_back_is_timed(pair: Pair, size_bytes: int) -> None:
+def test_every_tcp_echo_is_timed(pair: Pair, size_bytes: int) -> None:
     with listening(echo) as program:
         tcp = {"transport": "tcp", "message_size_bytes": size_bytes}
         outcome, metrics = measured(pair, program.echo(), **tcp)
@@ -198,7 +196,7 @@ def longer(octets: bytes, number: int) -> bytes:
         (longer, "peer.wrong_answer", "sends back something else than it is sent"),
     ],
 )
-def test_a_udp_peer_that_does_not_send_back_what_it_gets_is_reported(
+def test_a_udp_peer_that_does_not_echo_is_reported(
     pair: Pair, answers: Answers, code: str, words: str
 ) -> None:
     with answering(answers) as program:
@@ -215,7 +213,7 @@ def test_a_udp_peer_that_does_not_send_back_what_it_gets_is_reported(
         (discard, "peer.sends_nothing", "does not answer any more"),
     ],
 )
-def test_a_tcp_peer_that_does_not_send_back_what_it_gets_is_reported(
+def test_a_tcp_peer_that_does_not_echo_is_reported(
     pair: Pair, does: Any, code: str, words: str
 ) -> None:
     with listening(does) as program:

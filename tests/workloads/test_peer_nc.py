@@ -82,7 +82,7 @@ def measured(lan: Pair, **given: Any) -> dict[str, float | int]:
     return metrics_of(kind, kind.Parameters.model_validate(given), outcome, CounterChanges())
 
 
-def test_what_nc_is_sent_is_what_tshark_sees(lan: Pair) -> None:
+def test_tshark_sees_the_bytes_sent_to_nc(lan: Pair) -> None:
     there = lan.bed.hosts[1]
     with nc(there), payload_seen(lan, there, sent_to_port=True) as seen:
         metrics = measured(lan, time_s=0.5)
@@ -91,7 +91,7 @@ def test_what_nc_is_sent_is_what_tshark_sees(lan: Pair) -> None:
     assert 0 < metrics["acknowledged_bps"] <= 10e6 * 1448 / 1538
 
 
-def test_what_nc_sends_is_what_tshark_sees(lan: Pair, tmp_path: Path) -> None:
+def test_tshark_sees_the_bytes_sent_by_nc(lan: Pair, tmp_path: Path) -> None:
     there, file = lan.bed.hosts[1], tmp_path / "sent"
     file.write_bytes(bytes(BYTES))
     with nc(there, "-N", sends=file), payload_seen(lan, there, sent_to_port=False) as seen:

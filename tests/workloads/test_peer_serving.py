@@ -182,7 +182,7 @@ def test_unsupported_requests_are_refused_with_an_error(
     assert words in error["message"]
 
 
-def test_clients_beyond_the_bounds_are_refused_and_others_go_on() -> None:
+def test_clients_beyond_the_bounds_are_refused_and_others_continue() -> None:
     with served(clients=2, rate_bps=10_000_000) as server:
         (first, cookie), (second, _) = server.connect(), server.connect()
         with first, second:
@@ -206,7 +206,7 @@ def test_clients_beyond_the_bounds_are_refused_and_others_go_on() -> None:
     ("how", "words"),
     [(signal.SIGKILL, "closed its control connection"), (signal.SIGINT, "was ended at its end")],
 )
-def test_a_client_that_dies_in_mid_test_ends_its_test_alone(
+def test_a_client_that_dies_mid_test_ends_only_its_own_test(
     server: Server, how: signal.Signals, words: str
 ) -> None:
     other = server.start("-b", "8M", "-l", "1000", "-n", "600000")

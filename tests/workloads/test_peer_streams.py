@@ -100,7 +100,7 @@ def test_a_peer_that_repeats_all_it_gets_is_read_and_does_not_stop_the_stream(pa
     assert metrics["returned_bytes"] == program.read_bytes[0]
 
 
-def test_what_a_peer_sends_is_counted_until_its_time_is_over(pair: Pair) -> None:
+def test_bytes_of_a_peer_count_until_its_time_is_over(pair: Pair) -> None:
     with listening(chargen) as program:
         outcome, metrics = measured(pair, program.tcp, traffic_direction="reverse")
 
@@ -127,9 +127,7 @@ def test_a_peer_that_sends_a_stated_amount_and_closes_is_a_result(pair: Pair) ->
 
 
 @pytest.mark.parametrize("given", [{}, {"send_buffer_bytes": 16_000}, {"message_size_bytes": 1460}])
-def test_a_peer_that_reads_slowly_is_measured_by_what_it_acknowledges(
-    pair: Pair, given: dict[str, Any]
-) -> None:
+def test_a_slow_peer_is_measured_by_its_acknowledgements(pair: Pair, given: dict[str, Any]) -> None:
     """As an old PC or a printer does, with its small buffer: between two reads nothing is
     acknowledged, and a message takes longer than the trial."""
     asked = {"time_s": 1, "message_size_bytes": 131_072, "send_buffer_bytes": 64_000, **given}
@@ -185,7 +183,7 @@ def test_a_missing_peer_is_named(pair: Pair) -> None:
         (endless_results, "a text of 2147483648 bytes is announced"),
     ],
 )
-def test_what_is_no_iperf3_server_is_reported(pair: Pair, does: Any, words: str) -> None:
+def test_peers_other_than_iperf3_servers_are_reported(pair: Pair, does: Any, words: str) -> None:
     began = time.monotonic()
     with listening(does) as program:
         error = failed(pair, program.iperf3, time_s=0.1)

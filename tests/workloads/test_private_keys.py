@@ -23,7 +23,7 @@ _KEYS = (
 @pytest.mark.parametrize(
     "service", [one.name for one in SERVICES.values() if one.has_users and one.name != "sftp"]
 )
-def test_a_private_key_is_no_password_of_another_service(
+def test_a_private_key_is_not_a_password_for_another_service(
     monkeypatch: pytest.MonkeyPatch, service: str, key: str
 ) -> None:
     monkeypatch.setenv("LANLAB_PASSWORD", key)
@@ -61,7 +61,7 @@ def test_lanlab_prompts_for_the_passphrase_of_a_key(tmp_path: Path) -> None:
         ("s3://KEY@host/bucket/below?region=eu-west-1", "KEY", "eu-west-1"),
     ],
 )
-def test_a_url_of_s3_says_the_region(
+def test_an_s3_url_sets_the_region(
     monkeypatch: pytest.MonkeyPatch, url: str, user: str, domain: str | None
 ) -> None:
     monkeypatch.setenv("LANLAB_PASSWORD", "secret")

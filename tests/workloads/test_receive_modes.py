@@ -94,7 +94,7 @@ def test_a_read_asks_for_what_the_condition_says(pair: Pair, read_bytes: int) ->
 
 
 @pytest.mark.figures
-def test_a_quota_bounds_what_the_receiver_gets(pair: Pair) -> None:
+def test_a_quota_limits_what_the_receiver_gets(pair: Pair) -> None:
     """A twentieth of a processor, and 0.2 ms of work on a message: a quarter of 1000/s."""
     trial = pair.trial(
         "stream",

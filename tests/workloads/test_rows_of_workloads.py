@@ -44,7 +44,7 @@ def test_comparisons_with_the_name_of_a_workload_are_found(text: str, lines: lis
     assert list(asked(text)) == lines
 
 
-def test_no_module_asks_which_workload_it_has() -> None:
+def test_no_module_depends_on_the_kind_of_workload() -> None:
     found = [
         f"{path.relative_to(SOURCE)}:{line}"
         for path in sorted(SOURCE.rglob("*.py"))

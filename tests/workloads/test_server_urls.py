@@ -69,7 +69,7 @@ def test_a_fingerprint_may_be_written_as_other_programs_print_it(text: str) -> N
 @pytest.mark.parametrize(
     "text", ["SHA256:", "sha256:00", f"SHA256:{BASE64[:40]}", "SHA256:" + 43 * "*"]
 )
-def test_an_invalid_fingerprint_is_refused_and_is_no_file(text: str) -> None:
+def test_an_invalid_fingerprint_is_refused_and_not_read_as_a_file(text: str) -> None:
     with pytest.raises(UsageError, match="allowed: sha256: and 64 hexadecimal digits") as refused:
         trust_of(text)
     assert "ssh-keygen -lf" in (refused.value.hint or "")

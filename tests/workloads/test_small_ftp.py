@@ -73,7 +73,7 @@ def test_on_the_virtual_lan_it_has_an_address_that_no_host_has(clean: Pair) -> N
     assert {host.spare_address for host in clean.bed.hosts}.isdisjoint({*addresses, None})
 
 
-def test_the_record_has_what_the_stack_was_like(clean: Pair) -> None:
+def test_the_record_describes_the_stack(clean: Pair) -> None:
     outcome = perform(clean, over_small(stack_profile="windows-95"))
 
     assert outcome.error is None, outcome.error
@@ -120,7 +120,7 @@ def test_an_address_that_a_host_has_is_refused(clean: Pair) -> None:
 
 
 @pytest.mark.parametrize("direction", ["upload", "download"])
-def test_memory_that_the_buffers_do_not_fit_into_is_refused_with_what_suffices(
+def test_too_little_memory_for_the_buffers_is_refused_with_a_sufficient_size(
     clean: Pair, direction: str
 ) -> None:
     error = failure(clean, stack_memory_bytes=64_000)

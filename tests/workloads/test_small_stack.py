@@ -144,7 +144,7 @@ def test_lanlab_starts_a_plain_program_at_the_other_end(one_pair: Pair, stack: s
 
 
 @pytest.mark.parametrize("profile", ["mtcp", "windows-95"])
-def test_a_profile_is_what_the_stack_is_like_unless_options_say_otherwise(
+def test_a_profile_describes_the_stack_unless_options_override_it(
     one_pair: Pair, profile: str
 ) -> None:
     given = {"bytes": 146_000, "warmup_s": 0, "stack_profile": profile}

@@ -168,7 +168,7 @@ def test_every_byte_arrives_in_both_directions(
 @pytest.mark.parametrize("role", ["connect", "listen"])
 @pytest.mark.parametrize("faults", [(10, 0), (0, 10), (5, 5)], ids=["doubled", "late", "both"])
 @pytest.mark.parametrize("size_bytes", [SHORT_BYTES, pytest.param(LONG_BYTES, marks=LONG)])
-def test_frames_that_come_twice_or_late_change_nothing(
+def test_duplicate_and_late_frames_change_nothing(
     clean: Pair,
     small_tcp: Path,
     tmp_path: Path,

@@ -103,7 +103,7 @@ def test_stations_that_were_never_at_work_together_are_named() -> None:
     assert seen.reason == ("station 0 ended before station 1 began: at no time were all 2 at work")
 
 
-def test_a_stall_is_not_a_steady_state() -> None:
+def test_a_stall_is_not_called_steady() -> None:
     rows = one_after_another(noisy(MS, 1000), 0)
     stall = one_after_another([2500 * MS, *noisy(MS, 1000, 4)], 0, rows[-1][3])
     seen = steady_part(columns(rows + stall), 1)
@@ -128,7 +128,7 @@ def test_a_trial_without_readings_has_no_steady_state() -> None:
     assert steady_part(columns([]), 1).reason == "no operation was begun"
 
 
-def test_failed_operations_are_no_response_times() -> None:
+def test_failed_operations_have_no_response_time() -> None:
     rows = one_after_another(noisy(MS, 2000))
     # A hundred time-outs of a second each, at the end of which the next began.
     shifted, now = [], 0
@@ -168,7 +168,7 @@ def test_the_steady_part_has_the_true_throughput() -> None:
     assert np.mean(seen_rates) == pytest.approx(1, abs=0.015)
 
 
-def test_the_picture_of_a_trial_holds_every_good_reading() -> None:
+def test_the_plot_of_a_trial_has_every_good_reading() -> None:
     rows = one_after_another([MS] * 600)
     rows[10] = (*rows[10][:5], 2, 0)
     readings = columns(rows)
@@ -187,7 +187,7 @@ def test_a_step_without_an_end_has_no_response_time() -> None:
     assert seen["operations_per_s"][seen["response_mean_ns"].index(None)] == 0
 
 
-def test_cuts_are_the_best_of_all_that_are_allowed() -> None:
+def test_cuts_are_the_best_allowed_ones() -> None:
     rng = np.random.default_rng(8)
     for _ in range(30):
         values = rng.normal(size=40)

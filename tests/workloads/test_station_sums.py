@@ -70,7 +70,7 @@ def test_sums_match_a_calculation_by_hand() -> None:
     }
 
 
-def test_only_what_ended_in_the_steady_part_is_in_rates_but_every_error_counts() -> None:
+def test_rates_count_the_steady_part_and_errors_count_everywhere() -> None:
     seen = station_sums(BY_HAND, part(4 * MS, 8 * MS), OUTCOMES, stations=2)
     # One ended after 4 and not after 8 ms; the error at 6 ms was not the end of its operation.
     assert seen.metrics["readings"] == 1
@@ -185,7 +185,7 @@ def test_an_open_loop_counts_from_when_operations_were_meant_to_begin() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2, 10, 99, 100, 101, 1000])
-def test_percentiles_are_readings_and_as_many_are_below_as_they_say(count: int) -> None:
+def test_percentiles_are_the_readings_at_their_rank(count: int) -> None:
     rows, end = [], 0
     for response_ms in np.random.default_rng(count).permutation(count) + 1:
         begin, end = end, end + int(response_ms) * MS

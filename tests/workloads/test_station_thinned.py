@@ -111,7 +111,7 @@ def test_one_of_so_many_operations_is_kept_and_whatever_failed() -> None:
     assert int((~plain).sum()) == STATIONS * (8 + 7)
 
 
-def test_cells_of_engines_are_read_and_joined_with_what_is_summed_here() -> None:
+def test_engine_cells_are_read_and_joined_with_local_sums() -> None:
     cell = struct.pack("<IIQQdQQ", 1, 5, 10, 1000, 1e5, 50, 200)
     line = {"slices": 1, "octets": base64.b64encode(cell).decode()}
     readings = {

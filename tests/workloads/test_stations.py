@@ -281,7 +281,7 @@ def test_a_cut_connection_is_counted_and_the_others_continue(pair: Pair, tmp_pat
         ({"trust": "sha256:" + 64 * "0"}, "service.certificate"),
     ],
 )
-def test_what_is_wrong_with_a_server_is_reported(
+def test_server_faults_are_reported(
     pair: Pair, tmp_path: Path, change: dict[str, Any], code: str
 ) -> None:
     with _served(pair, "ftps", tmp_path) as (url, trust):
@@ -294,7 +294,7 @@ def test_what_is_wrong_with_a_server_is_reported(
     assert SECRET not in error.message and "wrong" not in error.message
 
 
-def test_a_server_that_accepts_and_never_answers_is_not_waited_for(pair: Pair) -> None:
+def test_a_server_that_accepts_but_never_answers_times_out(pair: Pair) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"ftp://me@127.0.0.1:{listener.getsockname()[1]}/"
         server_url.remember_password(url, SECRET)

@@ -80,7 +80,7 @@ def test_each_count_and_rate_has_its_own_name() -> None:
     assert {key: found[key] for key in expected} == pytest.approx(expected)
 
 
-def test_over_tcp_all_that_was_sent_must_have_arrived_warm_up_included() -> None:
+def test_over_tcp_everything_sent_must_arrive_including_warm_up() -> None:
     found = metrics(stream_sent(**SENT), stream_received(**RECEIVED), transport="tcp")
     expected = {
         "received_messages": 1440,
@@ -171,7 +171,7 @@ def lost(received: dict[str, Any], source: dict[str, int], target: dict[str, int
     return list(counted.values())
 
 
-def test_what_is_most_certain_explains_a_loss_first() -> None:
+def test_the_most_certain_cause_explains_a_loss_first() -> None:
     """100 lost: 40 late, then 30 of the socket, then 20 of the queue, then 10 of 50 of the
     backlog, and none on the link."""
     received = {
@@ -262,7 +262,7 @@ def test_each_flow_has_its_own_goodput_which_is_zero_if_nothing_arrived() -> Non
     assert metrics(received=tiny, flows=2)["jain_index"] == 1
 
 
-def test_the_share_of_the_first_control_is_that_of_every_flow_that_has_it() -> None:
+def test_the_share_of_the_first_control_covers_all_its_flows() -> None:
     """Three controls in turn over five flows: the first has flows 1 and 4."""
     flows = [flow_received(octets * 1000) for octets in (10, 20, 30, 15, 25)]
     found = metrics(

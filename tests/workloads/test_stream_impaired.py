@@ -43,7 +43,7 @@ IMPAIRED = Way(
 
 
 @pytest.mark.parametrize("size", [1, 2, 4, 12, 24, 500])
-def test_what_happens_on_the_way_is_counted(pair: Pair, size: int) -> None:
+def test_events_in_the_network_are_counted(pair: Pair, size: int) -> None:
     way = Way(lose=IMPAIRED.lose, repeat=IMPAIRED.repeat, swap=IMPAIRED.swap)
     trial = relayed_trial(
         pair,
@@ -172,7 +172,7 @@ def test_an_unheard_receiver_times_out(pair: Pair) -> None:
 # Another program that has the processor for so long is a silence, too.
 @pytest.mark.alone
 @pytest.mark.parametrize("silence_s", [0.1, 0.2])
-def test_the_shortest_silence_is_no_false_alarm(pair: Pair, silence_s: float) -> None:
+def test_the_shortest_silence_is_not_a_false_alarm(pair: Pair, silence_s: float) -> None:
     trial = pair.trial("stream", time_s=0.6, silence_s=silence_s, rate_messages_per_s=20)
     assert trial.metrics["received_messages"] == trial.metrics["sent_messages"] == 12
 

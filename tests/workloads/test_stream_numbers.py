@@ -244,6 +244,8 @@ def test_tcp_counts_received_and_not_written_bytes(pair: Pair) -> None:
         ({"messages": 1, "warmup_s": 0.2}, 1.2),
     ],
 )
-def test_the_time_of_a_trial_is_known_ahead(parameters: dict[str, Any], seconds: float) -> None:
+def test_the_duration_of_a_trial_is_known_in_advance(
+    parameters: dict[str, Any], seconds: float
+) -> None:
     condition = StreamParameters.model_validate(parameters)
     assert workload("stream").expected_time_s(condition) == pytest.approx(seconds)

@@ -167,7 +167,7 @@ def test_a_link_without_a_medium_has_no_places_of_one() -> None:
     assert not metrics().keys() & set(LOST_IN_THE_MEDIUM)
 
 
-def test_what_the_queue_refused_is_not_among_what_it_lost() -> None:
+def test_messages_refused_by_the_queue_are_not_losses() -> None:
     """It dropped nine; of seven the sender was told, so that they were not sent. Two are lost
     there, and the third that did not arrive is the link's."""
     found = metrics(
@@ -210,7 +210,7 @@ def test_an_engine_without_cpu_times_reports_none() -> None:
     assert not [key for key in found if "cpu" in key and key != "interrupt_cpu_s"]
 
 
-def test_where_nothing_arrived_nothing_has_a_cost() -> None:
+def test_costs_are_empty_if_nothing_arrived() -> None:
     lost = stream_received(measured_messages=0, window_messages=0, window_bytes=0)
     found = metrics(received=lost)
     assert found["sender_cpu_s"] == 0.004
@@ -243,7 +243,7 @@ def test_one_way_delays_come_with_the_error_of_the_clocks() -> None:
     assert not [key for key in metrics() if key.startswith(("one_way", "clock_error"))]
 
 
-def test_the_time_that_the_sender_was_made_to_wait_is_a_share_of_its_time() -> None:
+def test_blocked_time_is_a_share_of_the_senders_time() -> None:
     assert metrics()["blocked_ratio"] == 0.25
     assert metrics(flows=5)["blocked_ratio"] == 0.05
     assert metrics()["received_messages_per_s"] == 1000
@@ -269,7 +269,7 @@ def test_a_single_flow_shares_with_nobody() -> None:
     assert "jain_index" not in metrics(received=starved, flows=2)
 
 
-def test_segments_say_how_many_messages_rode_together() -> None:
+def test_messages_and_bytes_per_segment_are_reported() -> None:
     tcp = {"data_segments_sent": 24, "retransmitted_segments": 3}
     flow = {"local_port": 1, "tcp": tcp}
     found = metrics(stream_sent(flows=[flow, flow]), transport="tcp", flows=1)
@@ -307,7 +307,7 @@ def test_every_metric_that_a_study_can_name_is_computed() -> None:
     assert of_one_direction <= udp.keys() | tcp.keys() | peer
 
 
-def test_what_a_peer_reports_stands_with_what_was_counted_here() -> None:
+def test_peer_reports_are_kept_with_local_counts() -> None:
     """Of its second and a half this end waited 0.3 s."""
     found = peer_results(transport="udp")
 
@@ -367,7 +367,7 @@ def test_every_count_is_reported_by_name_and_end() -> None:
     assert four["blocked_ratio"] == 0.25 / 4
 
 
-def test_over_tcp_all_that_was_sent_must_arrive_and_the_window_is_the_figure() -> None:
+def test_over_tcp_everything_must_arrive_but_figures_use_the_window() -> None:
     sent, received = stream_sent(**TOLD_BY_SENDER), stream_received(**TOLD_BY_RECEIVER)
     found = metrics(sent, received, transport="tcp")
 

@@ -61,7 +61,7 @@ def test_each_period_system_has_one_dialect_and_xns_has_one_system() -> None:
         ),
     ],
 )
-def test_what_a_system_does_not_have_is_refused(given: dict[str, Any], expected: str) -> None:
+def test_options_the_system_lacks_are_refused(given: dict[str, Any], expected: str) -> None:
     with pytest.raises(ValidationError, match=re.escape(expected)):
         stations(**given)
 

@@ -56,7 +56,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("workload", "given", "wrong", "right"), CASES)
-def test_a_parameter_is_refused_without_the_one_that_it_needs(
+def test_a_parameter_is_refused_without_its_companion(
     workload: str, given: dict[str, Any], wrong: dict[str, Any], right: dict[str, Any]
 ) -> None:
     parameters = WORKLOADS[workload].Parameters

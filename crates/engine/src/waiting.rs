@@ -101,7 +101,7 @@ mod tests {
 
     /// 63 wake-ups of 64 are 10 µs late, one is 40 µs late.
     #[test]
-    fn the_margin_settles_where_few_wake_ups_are_late() {
+    fn the_margin_settles_once_few_wake_ups_are_late() {
         let mut margin = Margin::new();
         let (mut too_late, rounds) = (0, 64_000);
         for round in 0..rounds {

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_of_a_seed_differ_and_repeat() {
+    fn random_streams_of_one_seed_differ_and_are_repeatable() {
         let numbers = |seed, stream| {
             let mut random = Random::new(seed, stream);
             [random.next(), random.next()]

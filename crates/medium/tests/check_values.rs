@@ -105,7 +105,7 @@ fn races_won_by_the_first_winner(seed: u64, races: usize) -> Option<Vec<bool>> {
 }
 
 #[test]
-fn the_winner_of_a_collision_wins_the_next_races_with_five_eighths_and_thirteen_sixteenths() {
+fn collision_winners_win_the_next_rounds_at_5_8ths_and_13_16ths() {
     let runs: Vec<_> =
         (0..60_000).filter_map(|seed| races_won_by_the_first_winner(seed, 3)).collect();
     // Two equal backoffs of 0 or 1 slots leave the first race undecided.

@@ -61,7 +61,7 @@ fn random_frames_wait_as_pollaczek_khinchine_predicts() {
 }
 
 #[test]
-fn a_frame_alone_on_its_line_takes_its_own_time() {
+fn a_single_frame_takes_its_transmission_time() {
     let report = run(load(cable(), 1e-4, 1), 1_000);
     for delay_ns in [report.p50_delay_ns, report.p95_delay_ns] {
         assert_near(delay_ns.unwrap() as f64, FRAME_NS, 1.0 / 256.0);

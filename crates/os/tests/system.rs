@@ -115,7 +115,7 @@ mod linux {
     use lanlab_os::{Alarm, choose_port_late, descriptor_limit};
 
     #[test]
-    fn an_alarm_goes_off_at_its_time_and_once() {
+    fn an_alarm_fires_once_and_on_time() {
         let alarm = Alarm::new().unwrap();
         let would_block = |alarm: &Alarm| {
             alarm.quiet().is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock)

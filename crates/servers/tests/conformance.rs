@@ -200,7 +200,7 @@ services_over_frames! {
 }
 
 #[test]
-fn a_change_of_a_read_only_directory_is_refused_and_reported() {
+fn changing_a_read_only_directory_is_refused_and_reported() {
     use ServiceKind as S;
 
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -338,7 +338,7 @@ fn call_time_includes_its_directory_sectors() {
 
 /// A file of 100 blocks takes 800 sectors, of which the last are three cylinders behind the first.
 #[test]
-fn partial_writes_go_to_the_place_of_their_block() {
+fn partial_writes_update_their_own_block() {
     let disk = SimulatedDisk { turn_ns: 10 * MS, seek_each_ns: MS, ..plan().disk };
     let (_, facts) = used(SimulatedStore { disk, ..plan() }, |store| async move {
         store.lay_out(&[(FILE, SIZE)].into());

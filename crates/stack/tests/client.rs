@@ -259,7 +259,7 @@ fn signed(dialect: Option<Dialect>) -> Plan {
 }
 
 #[test]
-fn a_server_that_does_not_sign_is_refused_where_signatures_are_required() {
+fn a_server_that_does_not_sign_is_refused_if_signatures_are_required() {
     let refusal = Session::new(signed(None)).connect().unwrap_err();
     assert_eq!(refusal.reason, Reason::Unsupported);
     let does_not = "signed messages are required of the server, and it does not sign";

@@ -659,7 +659,7 @@ fn a_link_that_carried_128_frames_does_not_count_as_new() {
 }
 
 #[test]
-fn acknowledgements_are_immediate_where_the_profile_requires() {
+fn acknowledgements_are_immediate_if_the_profile_says_so() {
     let known = profile::WINDOWS_NT.link;
     let cases = [
         (LinkProfile { t2_ns: profile::LINUX.link.t2_ns, ..known }, 1),

@@ -104,7 +104,7 @@ fn stay_ms(faults: Faults, seed: u64) -> u64 {
 }
 
 #[test]
-fn receivers_wait_for_late_messages_where_needed() {
+fn receivers_wait_for_late_messages_if_needed() {
     let fine = stay_ms(Faults::default(), 1);
     let lossy = stay_ms(Faults { loss: 0.01, ..Faults::default() }, 1);
     let mixed = stay_ms(Faults { loss: 0.01, jitter_ns: 2 * MS, ..Faults::default() }, 1);

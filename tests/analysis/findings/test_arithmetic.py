@@ -69,7 +69,7 @@ def test_the_range_of_a_published_number_follows_from_its_digits_or_bound(
     assert (moved.mean, moved.low, moved.high) == pytest.approx((7e9, 6.95e9, 7.05e9))
 
 
-def test_about_a_round_number_leaves_the_range_of_its_digits() -> None:
+def test_about_a_round_number_covers_the_range_of_its_digits() -> None:
     seen = number_of(printed("2 s", 2.0, 2e9, bound="~"))
     assert (seen.low, seen.high) == pytest.approx((1.5e9, 2.5e9))
 
@@ -294,7 +294,7 @@ def test_the_number_of_trials_needed_agrees_with_statsmodels(distance: float) ->
     assert trials_needed(known(0.0, error, (5,)), -distance, 99.0, 0.05) == wanted
 
 
-def test_an_undecided_claim_always_asks_for_more_trials() -> None:
+def test_an_undecided_claim_always_needs_more_trials() -> None:
     """6 and 7 trials are between 6 and 7 of each: with 7 of each it is decided, if it can be."""
     assert trials_needed(known(100.0, 1.0, (6, 7)), 0.0, None, 0.05) == 7
     assert trials_needed(known(100.0, 1.0, (7, 7)), 0.0, None, 0.05) == 8
@@ -347,7 +347,7 @@ def test_power_within_two_bounds_is_the_chance_of_keeping_both() -> None:
     assert power(needed) >= 0.8 > power(needed - 1)
 
 
-def test_a_claim_that_no_trials_can_decide_asks_for_none() -> None:
+def test_no_trials_are_requested_for_an_undecidable_claim() -> None:
     error = 1 / math.sqrt(5)
     assert trials_needed(known(0.0, error, (5,)), 0.0, None, 0.05) is None
     assert trials_needed(known(0.2, error, (5,), below=0.3), 0.0, None, 0.05) is None

@@ -161,7 +161,7 @@ def test_trials_to_decide_are_the_maximum_needed_minus_those_done() -> None:
     assert _further([decided], 30.0) is None and _further([], 30.0) is None
 
 
-def test_of_two_opposite_findings_the_one_that_holds_is_reported() -> None:
+def test_the_true_one_of_two_opposite_findings_is_reported() -> None:
     one = open_about(("a",), (5,), 9)
     other = open_about(("b",), (5,), 9)
     holds = replace(one, truth="holds")
@@ -279,7 +279,7 @@ def test_an_interval_keeps_to_bounds_or_leaves_them(
     assert (free.p_for, free.p_against, free.point) == (5e-13, 0.5, "holds")
 
 
-def test_a_share_of_the_variation_is_one_of_the_trials_that_have_the_factor() -> None:
+def test_a_share_of_variation_counts_only_trials_with_the_factor() -> None:
     """By hand: means 2 and 6 of three each about 4; 24 of 24 + 4 squares lie between them."""
     cells = [cell(Trials(values), os=os)
              for os, values in (("xp", (1.0, 2.0, 3.0)), ("linux", (5.0, 6.0, 7.0)))]  # fmt: skip

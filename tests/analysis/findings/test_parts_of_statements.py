@@ -26,7 +26,7 @@ def comparison(form: str, evidence: Given, **statement: Any) -> Comparison:
     return one.comparison
 
 
-def test_a_missing_number_is_named_by_the_metric_of_its_side() -> None:
+def test_a_missing_number_is_reported_with_the_metric_of_its_side() -> None:
     one = {
         "form": "less",
         "metric": "goodput_bps",
@@ -85,7 +85,7 @@ def test_a_series_is_named_by_its_ends_and_common_levels() -> None:
     assert trend.what.count("size") == 1
 
 
-def test_the_p_of_a_bend_is_that_of_the_widest_interval_within_bounds() -> None:
+def test_the_p_value_of_a_bend_follows_from_the_widest_interval_within_bounds() -> None:
     found = comparison("knee", BENT, along="size", between=[2.5, 3.5])
     x, y = [], []
     for one in BENT.found:

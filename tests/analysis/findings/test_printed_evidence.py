@@ -134,7 +134,7 @@ def test_a_lost_trial_without_digits_is_tried_at_both_ends() -> None:
     assert cell.sample.missing == (((10e6, 13e6), 3),)
 
 
-def test_a_share_of_the_link_belongs_to_its_metric_alone() -> None:
+def test_a_share_of_the_link_applies_only_to_its_metric() -> None:
     share = {"statistic": "share_of_link", "unit": "share", "si_unit": "ratio"}
     evidence = printed(
         value("a", value=0.5, si=0.5, **share),
@@ -186,7 +186,7 @@ def test_missing_conditions_are_named_by_their_metrics() -> None:
     assert [reason.startswith("no rtt_mean_ns") for reason in found.reasons] == [True]
 
 
-def test_four_conditions_are_worded_as_a_product_where_ratios_are_compared() -> None:
+def test_four_conditions_are_worded_as_a_product_if_ratios_are_compared() -> None:
     verdicts = judge_published(load_study("milanovic-srbljic"))
     [found] = [one for one in verdicts.judgements if one.finding.id == "f12"]
     worded = [one.comparison.what for one in found.comparisons]

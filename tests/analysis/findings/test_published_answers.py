@@ -66,7 +66,7 @@ def test_gains_are_ratios_from_one_up_and_deficits_from_one_down(
     assert evidence.ratios("rtt_mean_ns") == []
 
 
-def test_a_bound_of_a_deficit_is_one_of_the_ratio_the_other_way_round() -> None:
+def test_an_upper_bound_of_a_deficit_is_a_lower_bound_of_the_ratio() -> None:
     """At least 25 % slower is at most 0.75 times as fast."""
     [found] = paper(against("deficit", 0.25, bound=">=")).ratios("goodput_bps")
     assert (found.ratio.low, found.ratio.high) == (-math.inf, 0.75)
@@ -103,7 +103,7 @@ def test_a_statement_that_compares_no_two_levels_has_no_ratio() -> None:
         assert ratio_of(none, published) is None
 
 
-def test_a_printed_ratio_is_found_from_either_side_where_all_else_is_alike() -> None:
+def test_a_printed_ratio_is_found_from_either_side_if_all_else_is_equal() -> None:
     evidence = paper(against("ratio", 4.0))
     xp, linux = ({"os": os, "message_size_bytes": 500} for os in ("xp", "linux"))
     there, back = (evidence.ratio("goodput_bps", *two) for two in ((xp, linux), (linux, xp)))
@@ -172,7 +172,7 @@ def test_published_range_ends_are_the_minimum_and_maximum() -> None:
     assert {cell.stands for cell in evidence.cells("goodput_bps")} == {"least", "greatest"}
 
 
-def test_a_rate_is_a_share_of_what_the_link_carries_of_such_messages() -> None:
+def test_a_rate_is_a_share_of_the_link_capacity_for_its_message_size() -> None:
     """500 of 566 bytes on the wire of 10 Mbit/s over UDP and IPv4, 500 of 586 over IPv6."""
     at = {"message_size_bytes": 500, "transport": "udp"}
     for more, wire in (({}, 566), ({"ip_version": 6}, 586)):
@@ -190,7 +190,7 @@ def test_a_logarithm_beyond_the_float_range_gives_an_infinite_ratio() -> None:
     assert _unscaled(709.9, "log") == math.inf
 
 
-def test_levels_are_read_in_the_units_of_the_workload_wherever_they_stand() -> None:
+def test_levels_use_the_units_of_the_workload_everywhere() -> None:
     """500 kB/s are 4 Mbit/s: of a number, of a ratio, and of what a statement asks for."""
     rate = {"rate_bps": "500kB/s"}
     ratio = against("ratio", 4.0)

@@ -197,7 +197,7 @@ def test_a_single_condition_is_its_own_extreme() -> None:
     assert Place(one, Side(end, (), "least")).taken == "the least"
 
 
-def test_a_published_extreme_stands_for_all_conditions_it_covers() -> None:
+def test_a_published_extreme_covers_all_its_conditions() -> None:
     end = replace(cell(printed(25.0), os="xp"), stands="greatest")
     both = scope(Given([*GRID.found, end]), take="greatest")
     side = taken(both, both.cells())

@@ -292,7 +292,7 @@ def test_a_part_without_numbers_leaves_runs_untested_and_publications_undecided(
     assert "beos" in found.reasons[0]
 
 
-def test_an_ambiguous_condition_asks_for_a_level() -> None:
+def test_an_ambiguous_condition_needs_a_level() -> None:
     one = [cell(trials(10.0 * n), size=n) for n in (1, 2)]
     two = [replace(cell(trials(10.0 * n + 1), size=n), group="again") for n in (1, 2)]
     [found] = verdicts(

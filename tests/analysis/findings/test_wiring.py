@@ -208,7 +208,7 @@ def test_a_change_along_levels_is_compared_with_a_symmetric_share() -> None:
     assert (one.value, one.least, one.most) == (pytest.approx(1.05), 0.75, 1.25)
 
 
-def test_a_share_of_the_variation_stands_for_one_set_of_conditions() -> None:
+def test_a_share_of_variation_belongs_to_one_set_of_conditions() -> None:
     found = judged("effect", GRID, factor="os", max_share=0.5)
     [one] = found.comparisons
     # How many trials would decide it is not known of a fitted model.
@@ -366,7 +366,7 @@ def test_a_statement_about_an_absent_system_may_be_judged_here(
     assert assumed_levels(said, known) == assumed
 
 
-def test_what_would_decide_counts_each_condition_once_and_takes_its_time() -> None:
+def test_trials_needed_to_decide_count_each_condition_once_with_its_duration() -> None:
     evidence = along("size", {1: 100.0, 2: 106.0, 3: 113.0}, tuple(5 * one for one in STEADY))
     found = judge([finding("monotone", along="size", direction="rising")], evidence).judgements[0]
     first, second = (one.trials_needed for one in found.comparisons)
@@ -461,7 +461,7 @@ def test_every_possible_extreme_condition_must_agree() -> None:
     assert candidates(PrintedNumber(4.0, 4.0, math.inf), printed(3.0)) == 1
 
 
-def test_of_a_model_the_greatest_mean_is_the_extreme() -> None:
+def test_the_extreme_of_a_model_is_its_greatest_mean() -> None:
     cells = [cell(Trials((mean,)), size=at) for at, mean in enumerate((9.9, 10.0))]
     [one] = compared("value", Given(cells, is_model=True), at={"take": "greatest"}, min=9.95)
     assert one.candidates == 1 and one.value == pytest.approx(10.0)

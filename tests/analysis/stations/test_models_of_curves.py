@@ -65,7 +65,7 @@ def test_a_corner_is_recovered_from_its_curve() -> None:
     assert predictor(curve).at(60).operations_per_s == pytest.approx(500, rel=1e-3)
 
 
-def test_think_time_is_no_part_of_the_response() -> None:
+def test_response_time_excludes_think_time() -> None:
     curve = exact_curve(lambda n: queue_rate(n, apart_s=0.046), think_s=0.040)
     seen = fit_model(curve, "queue")
     assert seen.alone_s == pytest.approx(SERVICE_S + 0.006, rel=0.01)
@@ -168,7 +168,7 @@ def test_the_scalability_law_is_recovered_from_its_own_curve() -> None:
         assert throughput_by_law(curve, stations) == pytest.approx(law(stations), rel=0.01)
 
 
-def test_the_scalability_law_alone_fits_a_corner_with_a_decline() -> None:
+def test_only_the_scalability_law_fits_a_corner_with_a_decline() -> None:
     curve = exact_curve(corner_rate, noise=0.005, seed=3)
     assert throughput_by_law(curve, 60) < 0.7 * corner_rate(60)
     with pytest.raises(UnfitValues, match="need at least 3"):

@@ -117,7 +117,7 @@ def test_impossible_published_moments_are_refused(printed: tuple[float, float, i
 
 
 @pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
-def test_numbers_that_differ_by_rounding_alone_have_no_spread(unit: float) -> None:
+def test_numbers_that_differ_only_by_rounding_have_no_spread(unit: float) -> None:
     assert moments("x", [0.3 * unit, (0.1 + 0.2) * unit]).sd == 0
     assert moments("x", [0.3 * unit, 0.3 * unit * (1 + 1e-12)]).sd > 0
 

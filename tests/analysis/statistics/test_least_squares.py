@@ -132,7 +132,7 @@ def test_a_cost_missing_from_one_group_is_identified() -> None:
     assert not identified({"trial": [1.0, 1.0], "file": [0.0, 0.0]})
 
 
-def test_one_group_and_one_cost_are_enough_and_a_sum_of_two_costs_is_no_third() -> None:
+def test_one_group_and_one_cost_suffice_and_a_sum_of_costs_is_not_a_cost() -> None:
     assert identified({"byte": [600.0]})
     assert not identified({})
     byte, file = [600.0, 400.0, 50.0], [1.0, 200.0, 900.0]

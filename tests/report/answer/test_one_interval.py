@@ -143,7 +143,7 @@ def test_the_command_line_has_the_interval(skewed: SyntheticRun) -> None:
     assert "95 % confidence interval of the mean" in said
 
 
-def test_a_mean_above_the_limit_is_reported_with_where_its_interval_lies(
+def test_a_mean_above_the_limit_is_reported_with_its_interval(
     skewed: SyntheticRun,
 ) -> None:
     one = summary(skewed)

@@ -68,7 +68,7 @@ def test_the_minimum_and_maximum_of_a_range_may_be_anywhere() -> None:
     )
 
 
-def test_a_single_condition_is_no_range() -> None:
+def test_a_single_condition_is_not_a_range() -> None:
     [first, *_] = sentences(*streams({128: 5.0}))
 
     assert first == (
@@ -152,7 +152,7 @@ def test_published_means_are_compared_from_the_least_ratio_to_the_greatest(
     ]
 
 
-def test_one_published_mean_is_named_alone(versions: SyntheticRun) -> None:
+def test_a_single_published_mean_is_named(versions: SyntheticRun) -> None:
     condition = {"ip_version": 4, "message_size_bytes": 384}
     few = replace(versions, trials=[one for one in versions.trials if one.factors == condition])
 

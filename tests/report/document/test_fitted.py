@@ -58,6 +58,6 @@ def test_a_table_that_never_fits_has_a_line_for_each_cell() -> None:
     ]
 
 
-def test_a_title_goes_over_the_whole_width() -> None:
+def test_a_title_spans_the_whole_width() -> None:
     title = "UDP stream, 1408-byte messages, from here to alice@nas"
     assert shown(80, title)[0].strip() == title

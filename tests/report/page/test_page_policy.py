@@ -25,7 +25,7 @@ def test_a_page_allows_its_script_by_its_hash_and_no_other() -> None:
 
 
 @pytest.mark.parametrize("template", ["report", "frame"])
-def test_every_template_of_a_page_has_such_a_policy(template: str) -> None:
+def test_every_page_template_has_a_content_security_policy(template: str) -> None:
     from lanlab.report.page.rendering import ASSETS
 
     text = (ASSETS / f"{template}.html.jinja").read_text()

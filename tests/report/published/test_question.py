@@ -51,7 +51,7 @@ def test_publications_compare_ip_versions_at_both_ends() -> None:
     )
 
 
-def test_a_run_of_transports_ranks_nwlink_beside_the_others() -> None:
+def test_a_transport_run_ranks_nwlink_with_the_others() -> None:
     study = study_on(load_study("schomer-claason").study, "real", "transports")
     costs = {
         "smb1": (2e-7, 0.1, 0.0),

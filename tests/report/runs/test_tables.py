@@ -188,7 +188,7 @@ def test_loss_rows_add_up_to_the_offered_load() -> None:
     )
 
 
-def test_every_place_of_a_loss_has_a_column_of_its_own() -> None:
+def test_every_place_of_loss_has_its_own_column() -> None:
     """Of 10,000 messages a number at each place that is at no other."""
     words = {
         "skipped_messages": "skipped, as the next was due",

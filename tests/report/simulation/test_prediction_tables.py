@@ -83,7 +83,7 @@ def test_an_interval_of_a_factor_of_1_1_leaves_three_digits() -> None:
     assert texts(wider)[1] == "1,000 (1,000 … 1,100)"
 
 
-def test_each_experiment_has_a_table_of_its_own() -> None:
+def test_each_experiment_has_its_own_table() -> None:
     causes: dict[str, Any] = {"cause_before": "wire", "cause_after": "receiver's interrupts"}
     full: dict[str, Any] = {
         "interval_before": (7e6, 9e6),

@@ -72,7 +72,7 @@ def test_only_places_at_which_something_was_lost_are_named(template: SyntheticRu
     )
 
 
-def test_an_unseen_loss_is_not_attributed_to_the_link_alone(template: SyntheticRun) -> None:
+def test_an_unseen_loss_is_not_attributed_only_to_the_link(template: SyntheticRun) -> None:
     received = stream_received(measured_messages=998, socket_dropped_datagrams=None)
     assert said(template, received=received)["the rest"] == (
         "2 lost on the link (or dropped in the receiver's socket buffer, which was not counted)"

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_codes_are_told_apart_by_their_text() {
+    fn equal_codes_are_distinguished_by_their_text() {
         let class = |code, words: &str| {
             Reply { code, lines: vec![words.to_owned()] }.fault("x", Class::Missing).class
         };

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_with_a_fifteenth_of_a_bus_is_paced_without_starving() {
+    fn a_host_is_paced_but_not_starved_at_a_fifteenth_of_the_bus() {
         let (most, dry) = saturate(true, 1.0 / 15.0);
         assert!(most <= 4 * 64 * 1538, "{most}");
         assert!(dry < 0.01, "{dry}");

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn jains_index_is_one_for_equal_shares_and_one_nth_for_a_single_one() {
+    fn jains_index_is_1_for_equal_shares_and_1_over_n_for_a_single_share() {
         assert_eq!(jain_index(&[7, 7, 7]), Some(1.0));
         assert_eq!(jain_index(&[9, 0, 0, 0]), Some(0.25));
         assert_eq!(jain_index(&[0, 0]), None);

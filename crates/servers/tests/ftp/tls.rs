@@ -167,7 +167,7 @@ fn a_write_only_tls_client_uploads_everything() {
 }
 
 #[test]
-fn every_data_connection_resumes_tls_for_a_client_that_asks_for_tickets() {
+fn every_data_connection_resumes_tls_if_the_client_requests_tickets() {
     run(async {
         let root = TempDir::new().unwrap();
         let (serving, _) = served(ServiceKind::Ftps, root.path()).await;

@@ -82,7 +82,7 @@ fn written(name: &'static str, sizes: &[usize]) -> Shares {
 
 /// A large file takes the time of the client's frames: the reply to a write of 60 KiB is one short frame.
 #[test]
-fn a_large_file_takes_the_time_of_its_frames() {
+fn writing_a_large_file_takes_as_long_as_its_frames() {
     let shares = written("large", &[2_000_000]);
     assert!(shares.one_direction > 0.98, "{}", shares.one_direction);
     assert!(shares.exchange > 0.995, "{}", shares.exchange);
@@ -91,7 +91,7 @@ fn a_large_file_takes_the_time_of_its_frames() {
 /// Files of 24 kB on average, as in a set of many files. What the client's frames lack are replies, which the
 /// redirector waits for.
 #[test]
-fn small_files_take_the_time_of_their_requests_and_replies() {
+fn writing_small_files_takes_as_long_as_their_requests_and_replies() {
     let sizes: Vec<usize> = (0..40).map(|number| 1_000 + number * 1_180).collect();
     let shares = written("small", &sizes);
     assert!(shares.one_direction > 0.90, "{}", shares.one_direction);

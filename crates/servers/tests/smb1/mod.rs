@@ -174,7 +174,7 @@ fn guests_are_admitted_when_no_user_is_set() {
 }
 
 #[test]
-fn signing_can_be_required_where_the_dialect_has_it() {
+fn signing_can_be_required_if_the_dialect_supports_it() {
     run(async {
         let root = TempDir::new().unwrap();
         let required = Offer { requires_signatures: true, ..offer(Smb1, root.path()) };

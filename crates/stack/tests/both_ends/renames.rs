@@ -67,7 +67,7 @@ fn too_many_matches_are_refused_before_any_rename() {
 
 /// A close that removes a file removes that file, and nothing that has come to its old place.
 #[test]
-fn a_file_renamed_while_open_is_removed_where_it_lies_now() {
+fn a_file_renamed_while_open_is_removed_under_its_new_name() {
     let mut raw = Raw::new(&server(), &["old"]);
     let fid = raw.open_to_remove("\\OLD");
     assert_eq!(raw.rename(0, "old", "new"), "success");

@@ -103,7 +103,7 @@ fn count(segment: &Segment<Station>, from: Instant, to: Instant) -> Count {
 
 /// What one core READ of 4 KB costs: one request, three frames of data, acknowledgements by the profile.
 #[test]
-fn a_4_kb_core_read_takes_the_frames_of_its_profile() {
+fn a_4_kb_core_read_takes_as_many_frames_as_its_profile_says() {
     let per_read = |profile: Profile| {
         let segment = copy(Dialect::Core, profile, 200_000, (0, Some(4096)));
         let reads: Vec<Instant> = client_of(&segment)

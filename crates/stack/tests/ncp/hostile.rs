@@ -267,7 +267,7 @@ fn no_path_leaves_the_volume() {
 }
 
 #[test]
-fn wildcards_of_shells_find_what_plain_ones_find() {
+fn shell_wildcards_match_the_same_names_as_plain_wildcards() {
     let mut bench = Bench::logged_in();
     for path in [&b"A.TXT"[..], b"B", b"AB.TX"] {
         let create = OfPath { handle: 1, attributes: 0, path: Name(path) };

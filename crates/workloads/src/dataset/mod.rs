@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_has_the_name_and_the_content_of_its_number() {
+    fn name_and_content_of_a_file_follow_from_its_number() {
         assert_eq!(file_name(42), "f000042.dat");
         let groups = Vec::new();
         let spec = DatasetSpec { seed: 5, groups, compressible_ratio: 0.25 };

@@ -246,7 +246,7 @@ fn a_closed_loop_ends_by_silence_by_its_peer_or_by_its_driver() {
 }
 
 #[test]
-fn a_request_without_room_is_counted_where_it_is_measured() {
+fn a_refused_request_counts_only_in_the_measured_part() {
     let (plan, progress) = (Plan { outstanding_requests: 2, ..plan() }, Progress::default());
     let mut requester = ClosedLoop::new(&plan, &progress, at_us(0));
     assert_eq!(requester.next(at_us(5_000)), Ok(Step::Send(0)));

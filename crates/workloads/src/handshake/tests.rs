@@ -267,7 +267,7 @@ fn measured_ms(one_way_ms: u64, lost: &[usize]) -> Option<u64> {
 }
 
 #[test]
-fn the_round_trip_of_a_long_path_is_measured_though_questions_overtake_their_answers() {
+fn long_round_trips_are_measured_with_several_requests_in_flight() {
     for one_way_ms in [0, 28, 300, 600, 1_000, 3_000, 10_000] {
         assert_eq!(measured_ms(one_way_ms, &[]), Some(2 * one_way_ms), "{one_way_ms}");
         // The first question of either kind is lost, or any ten.

@@ -130,7 +130,7 @@ fn excess_parameters_are_refused_with_an_iperf3_error() {
 }
 
 #[test]
-fn a_bounded_server_serves_rates_within_its_bound_alone() {
+fn a_bounded_server_serves_only_rates_within_its_bound() {
     let bounds = Bounds { rate_bps: Some(4_000_000), ..BOUNDS };
     let rate = |wish: &str| asked(&format!(r#"{{"tcp":true,"parallel":4{wish}}}"#), bounds);
     assert_eq!(rate(r#","bandwidth":1000000"#).unwrap().test.rate_bps, 1_000_000);

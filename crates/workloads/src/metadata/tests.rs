@@ -201,7 +201,7 @@ fn a_name_that_the_server_lost_or_kept_is_found() {
 }
 
 #[test]
-fn an_operation_that_the_service_lacks_is_named_and_the_others_go_on() {
+fn an_operation_the_service_lacks_is_named_and_the_others_continue() {
     let lacking = |lie| -> Vec<_> {
         let (phases, _, left) = run(lie).ok().unwrap();
         assert_eq!(left, 0);

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mix_of_reads_alone_or_of_writes_alone_draws_no_number() {
+    fn read_only_and_write_only_mixes_draw_no_random_number() {
         let turns_of = |read_ratio| {
             let (operation, access) = (StationOperation::Mix, BlockAccess::Random);
             let spec = StationsSpec { operation, access, read_ratio, ..spec() };

@@ -36,7 +36,7 @@ fn split<'a>(octets: &'a [u8], cuts: &[prop::sample::Index]) -> Vec<&'a [u8]> {
 }
 
 #[test]
-fn replies_of_a_false_length_are_refused() {
+fn replies_with_a_wrong_length_are_refused() {
     let cases = [
         ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabc", Class::Reset),
         ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabcdef", Class::Length),

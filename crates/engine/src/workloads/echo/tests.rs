@@ -126,7 +126,7 @@ fn every_irregular_end_is_a_failure() {
 }
 
 #[test]
-fn a_polling_end_sleeps_when_nothing_is_there() {
+fn a_polling_end_sleeps_between_polls() {
     let plan = plan(&EchoSpec { receive: Receive::Poll, ..spec() }).unwrap();
     let began = os::monotonic();
     (0..5).for_each(|_| rest(&plan));

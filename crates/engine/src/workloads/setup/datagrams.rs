@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_are_neither_answered_nor_taken_for_the_peer() {
+    fn strangers_are_not_answered_or_mistaken_for_the_peer() {
         let socket = bound(0);
         let port = local_port(&socket).unwrap();
         let (here, there) = (Arc::new(running()), Arc::new(running()));

@@ -294,7 +294,7 @@ fn to_send(spec: StreamSpec, ports: &[u16]) -> StreamSend {
 }
 
 #[test]
-fn rivals_of_a_receiver_need_its_processor() {
+fn rivals_need_a_receiver_with_a_fixed_processor() {
     let request = |rivals, processor| StreamReceive {
         load: ReceiverLoad { rivals, ..Default::default() },
         processor,

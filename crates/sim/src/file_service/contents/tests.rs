@@ -245,7 +245,7 @@ fn a_rename_moves_children_and_open_files() {
 }
 
 #[test]
-fn a_change_affects_only_its_range_of_a_file() {
+fn a_write_changes_only_its_range_of_a_file() {
     let mut contents = contents();
     contents.put_bytes(&names("b"), &[1; 3]).unwrap();
     let mut seen = |modified_s, is_read_only| {

@@ -199,7 +199,7 @@ fn an_address_of_another_family_ends_the_session() {
 }
 
 #[test]
-fn each_carrier_defines_the_address_of_a_server() {
+fn each_carrier_parses_its_own_server_address() {
     assert_eq!(CarrierKind::Nbf.server("THERE"), Ok(Peer::Name(name(1))));
     let Ok(Peer::Ipx(found)) = CarrierKind::Toy.server("020000000002") else { panic!() };
     assert_eq!(found.node, mac(1).0);

@@ -164,7 +164,7 @@ fn outcomes_have_the_names_of_results() {
 }
 
 #[test]
-fn every_class_has_an_outcome_of_its_own() {
+fn every_class_has_its_own_outcome() {
     let classes = [
         Class::Refused,
         Class::Unreachable,

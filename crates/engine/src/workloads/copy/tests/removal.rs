@@ -343,7 +343,7 @@ fn a_mark_that_cannot_be_read_removes_nothing() {
 }
 
 #[test]
-fn a_mark_stays_with_refused_files_and_goes_with_foreign_ones() {
+fn a_mark_is_kept_with_refused_files_but_not_with_foreign_ones() {
     let first = format!("{FILES}/{}", crate::workloads::dataset::file_name(0));
     let session = trial().answers(&format!("remove {first}"), Says(Class::Denied), ALWAYS);
     let removal = removed(&session).unwrap();

@@ -196,7 +196,7 @@ fn a_flow_gets_at_most_sixteen_turns_in_a_row() {
 }
 
 #[test]
-fn the_cpu_time_of_a_thread_is_that_between_its_first_flow_and_its_last() {
+fn cpu_time_of_a_thread_counts_from_its_first_flow_to_its_last() {
     use super::super::tests::work_for;
     let total_ns = |usage: &ThreadUsage| usage.used().user_ns + usage.used().system_ns;
     let mut usage = ThreadUsage::default();

@@ -40,7 +40,7 @@ fn after_ns(ns: u64) -> Instant {
 }
 
 #[test]
-fn one_flow_alone_writes_sixteen_small_messages_in_a_turn() {
+fn a_single_flow_writes_sixteen_small_messages_per_turn() {
     for (alone, messages) in [(true, 16), (false, 1)] {
         let (plan, running, (near, mut far)) = (of(|_| ()), running(), pair());
         let mut shared = shared(&plan);
@@ -58,7 +58,7 @@ fn one_flow_alone_writes_sixteen_small_messages_in_a_turn() {
 }
 
 #[test]
-fn one_flow_alone_hands_over_a_batch_in_one_call() {
+fn a_single_flow_sends_a_batch_in_one_call() {
     // Of several flows none may wait: each writes a message of its batch in a turn.
     for (alone, turns) in [(true, 1), (false, 64)] {
         let (plan, running, (near, mut far)) = (of(|s| s.io = Io::Batch), running(), pair());
