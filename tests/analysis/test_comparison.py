@@ -357,7 +357,7 @@ def test_a_published_mean_is_shown_beside_ours_with_both_spreads(quick: PlannedR
     assert width == pytest.approx(2 * stats.t.ppf(0.975, df) * error, rel=0.01)
 
 
-def test_without_a_published_spread_the_interval_is_ours(quick: PlannedRun) -> None:
+def test_without_a_published_spread_our_interval_is_used(quick: PlannedRun) -> None:
     values = tuple(one for one in quick.published.value if one.statistic != "sd")
     bare = quick.published.model_copy(update={"value": values})
     [one, *_] = compare_with_published(quick.run, spread(quick), bare, ["goodput_bps"])

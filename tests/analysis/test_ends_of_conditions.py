@@ -67,7 +67,7 @@ def first_of(found: Sequence[Ending]) -> tuple[str, int, int]:
         ({**GOAL, "retry_failed": 0}, [*STEADY, *STEADY, None, *STEADY], ("reached", 12, 1)),
     ],
 )
-def test_a_condition_says_how_it_ended(
+def test_a_condition_reports_its_ending(
     policy: dict[str, float], values: list[float | None], expected: tuple[str, int, int]
 ) -> None:
     run, trials, _ = ran(policy, values)

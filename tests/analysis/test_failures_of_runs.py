@@ -44,7 +44,7 @@ def test_a_place_is_missing_only_if_every_trial_failed() -> None:
     assert missing_places([]) == []
 
 
-def test_partial_counts_come_from_both_ends() -> None:
+def test_partial_counts_include_both_ends() -> None:
     sent = {"kind": "stream_sent", "total_messages": 120}
     received = {"kind": "stream_received", "total_messages": 117}
     progress = {"elapsed_s": 0.25, "messages": 60, "bytes": 6000, "sent_messages": 61}

@@ -240,7 +240,7 @@ def test_a_speed_test_is_shown_next_to_ftp_in_both_directions_and_each_amount() 
     assert dict(slower.assumed) == {"machine": "this system", "adapter": "this system"}
 
 
-def test_findings_come_from_the_study_or_the_record() -> None:
+def test_findings_are_read_from_study_or_record() -> None:
     run = planned_run("manford-kolahi").run
     own = finding("value", min=1.0)
     kept = replace(run, study_id="mine", study={**run.study, "finding": [own.model_dump()]})

@@ -120,7 +120,7 @@ STUDIES = ("brutman-mtcp", "manford-kolahi", "milanovic-srbljic", "schomer-claas
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_all_held_out_values_are_kept(name: str) -> None:
+def test_every_held_out_value_is_kept(name: str) -> None:
     study = load_study(name)
     simulation = study.study.simulation
     assert simulation is not None

@@ -90,7 +90,7 @@ def test_the_order_is_the_same_by_goodput() -> None:
         )
 
 
-def test_noise_alone_gives_no_order() -> None:
+def test_noise_gives_no_ranking() -> None:
     alike = dict.fromkeys(COSTS, (1e-8, 1e-3, 0.0))
 
     run = made(alike, spread=0.05)
@@ -253,7 +253,7 @@ def test_services_at_the_network_limit_are_not_ranked() -> None:
     ]
 
 
-def test_services_below_the_network_limit_rank_behind() -> None:
+def test_services_below_the_network_limit_rank_lower() -> None:
     wire_s = 8 / tcp_limit_bps(100e6, 4)
     run = at_limit({"smb": (wire_s, 0, 0), "nfs": (wire_s, 0, 0), "ftp": (2 * wire_s, 0, 0)})
 
@@ -355,7 +355,7 @@ def test_identical_trials_are_ranked() -> None:
     assert large.is_tested
 
 
-def test_a_run_without_such_a_factor_has_no_ranking() -> None:
+def test_a_run_without_a_ranked_factor_has_no_ranking() -> None:
     for name in ("manford-kolahi", "milanovic-srbljic"):
         found = planned_run(name, "quick")
         study = Study.model_validate(found.run.study)

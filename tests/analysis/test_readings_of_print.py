@@ -116,7 +116,7 @@ def test_a_ratio_compares_levels_with_all_else_equal() -> None:
     assert len(read(ratio(host="x"), a, b, *both, simulation=here)) == 1
 
 
-def test_a_ratio_of_peaks_says_so() -> None:
+def test_a_ratio_of_peaks_is_labelled_as_one() -> None:
     a, b = cell(90, peak=True, os="a"), cell(30, peak=True, os="b")
     assert read(ratio(), a, b)[0].how == "ratio of the peaks"
     plain = read(ratio(), a, cell(30, os="b"))[0]
@@ -228,7 +228,7 @@ def test_a_rate_repeats_the_time_of_the_same_transfer() -> None:
     assert counts(found)[-1] == 4
 
 
-def test_equal_numbers_of_other_conditions_or_metrics_repeat_nothing() -> None:
+def test_equal_numbers_of_other_conditions_or_metrics_are_not_repeats() -> None:
     """Nor one that was simulated otherwise at the same condition."""
     values = [value("p", os="a"), value("q", os="b"), value("s", statistic="maximum", os="a")]
     p, q, s = read(values, cell(90, os="a"), cell(90, os="b"))
@@ -274,7 +274,7 @@ def test_only_at_least_and_at_most_are_bounds(bound: str) -> None:
     assert one.can_fail is one.is_counted is not one.is_bound
 
 
-def test_free_numbers_are_counted_by_what_they_were_fitted_to() -> None:
+def test_free_numbers_are_counted_per_fitted_metric() -> None:
     values = [value("p", os="a"), value("q", os="b"), value("t", metric="rtt_mean_ns", os="a")]
     simulation = machines({"a": ["p", "t"], "b": ["q"], "c": ["q"]})
     assert freedoms(published(*values), simulation) == [

@@ -29,7 +29,7 @@ def of_milanovic(overload_bps: float = 900_000.0) -> list[SimulatedCell]:
     ]
 
 
-def test_a_share_is_read_at_its_maximum_or_where_the_file_says() -> None:
+def test_a_share_is_read_at_its_maximum_or_a_given_load() -> None:
     """The tenth of the 486 is that under overload, not its peak of 28 %."""
     study = load_study("milanovic-srbljic")
     cells = {"goodput_bps": of_milanovic()}

@@ -150,7 +150,7 @@ def test_a_claim_is_judged_to_its_published_digits(
     }
 
 
-def test_the_highest_speed_of_a_simulated_sweep_is_the_peak_between_its_loads() -> None:
+def test_a_simulated_sweep_peaks_between_its_loads() -> None:
     """Of a link that carries 1,104 kB/s; of the loads below that the greatest is 1,100 kB/s."""
     found = planned_run("milanovic-srbljic", "quick", 10_000_000, where="simulated")
     lossy = [replace(trial, metrics=_livelocked(trial)) for trial in found.trials]

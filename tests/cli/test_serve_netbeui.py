@@ -113,7 +113,7 @@ def test_what_is_served_is_read_only_by_default(
     [
         (("--service", "smb1", "--carrier", "nbf"), "needs --interface"),
         (("--service", "smb1+nbf"), "needs --interface"),
-        (("--service", "sftp", "--ipx-network", "7"), "have no effect on `sftp`, which is not on"),
+        (("--service", "sftp", "--ipx-network", "7"), "have no effect on `sftp`, which does not"),
         (("--service", "smb1+nbf", "--ipx-framing", "snap"), "have no effect on `smb1+nbf`"),
         (("--service", "ncp", "--ipx-framing", "llc"), "`llc`"),
         (("--service", "smb1+ipx", "--ipx-network", "x1"), "--ipx-network: found `x1`; allowed:"),

@@ -358,5 +358,5 @@ def test_schema_and_engine_refuse_the_same_requests(request_: Line) -> None:
             assert malformed != allowed, (wrong, line)
 
 
-def test_a_session_is_kept_out_of_every_reply(lines: list[Line]) -> None:
+def test_no_reply_contains_the_session(lines: list[Line]) -> None:
     assert SESSION not in json.dumps(lines)

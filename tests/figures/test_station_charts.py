@@ -141,7 +141,7 @@ def test_errors_are_drawn_at_their_station() -> None:
     assert to_bytes(chart, "svg")
 
 
-def test_without_errors_the_figure_says_so(charts: dict[tuple[str, str], Chart]) -> None:
+def test_a_figure_without_errors_says_so(charts: dict[tuple[str, str], Chart]) -> None:
     chart = of(charts, "station_errors")
     assert chart.is_empty and chart.empty == "no operation failed"
 

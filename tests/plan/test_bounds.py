@@ -54,7 +54,7 @@ def test_the_example_of_the_rfc_has_its_verdicts(goal: Goal, classes: list[str |
 @pytest.mark.parametrize(
     ("goal", "throughput"), [(TST009, 1e6), (ONE_SECOND, 1e6), (TWENTY_PERCENT, 999e3)]
 )
-def test_the_conditional_throughput_of_the_example_is_that_of_the_rfc(
+def test_conditional_throughput_equals_the_example_of_the_rfc(
     goal: Goal, throughput: float
 ) -> None:
     everything = [trial for added in POINTS for trial in added]

@@ -173,7 +173,7 @@ def test_missing_places_among_the_first_do_not_decide() -> None:
     assert state.planned == 12
 
 
-def test_three_missing_places_in_a_row_give_a_condition_up() -> None:
+def test_a_condition_is_given_up_after_three_missing_places() -> None:
     state = trials(1, min=3, max=9)
     state.record_missing()
     state.record_missing()

@@ -94,7 +94,7 @@ def test_releasing_a_lease_closes_its_session(
         assert session.closed == 1
 
 
-def test_an_interrupt_while_a_lease_is_waited_for_closes_the_session(
+def test_an_interrupt_during_the_wait_for_a_lease_closes_the_session(
     monkeypatch: pytest.MonkeyPatch, clock: Clock
 ) -> None:
     session = Session([KeyboardInterrupt()])

@@ -92,7 +92,7 @@ def any_mode() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("any_mode")
-def test_files_can_be_read_and_written_and_not_executed(
+def test_files_can_be_read_and_written_but_not_executed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def mode(path: Path) -> int:

@@ -148,7 +148,7 @@ def mistaken(place: str, value: object) -> BadStudy:
         ("experiment.1.factors.flows", [1, 2], "found flows together with a search"),
         ("testbed.link", "10 furlongs", "`testbed.link`: found '10 furlongs'"),
         ("schema", 2, "`schema`: found 2; allowed: 1"),
-        ("scale.quick.trials", {"min": 3, "max": 1}, "allowed: min up to max"),
+        ("scale.quick.trials", {"min": 3, "max": 1}, "allowed: `min` at most `max`"),
         ("scale.quick.trials", {"min": True}, "`scale.quick.trials.min`: found True"),
         ("experiment.1.id", "sweep", "`experiment.sweep.id`: found 2 experiments of this id"),
         (

@@ -99,7 +99,7 @@ def check_printed(row: Row) -> None:
             assert (getattr(found, key) or ()) == bounds
 
 
-def test_every_value_in_our_unit_is_that_of_the_reference() -> None:
+def test_every_converted_value_equals_the_reference() -> None:
     with_value = [(name, row) for name, row in NAMED_NUMBERS if row["value"]]
     assert len(with_value) > 500
     check_each(with_value, check_unit)

@@ -71,7 +71,7 @@ def test_an_empty_change_is_refused(text: str, said: str) -> None:
     assert refused.value.hint == "write e.g. `machine.486dx2-nt4.interrupt_us=100`"
 
 
-def test_changes_are_read_from_a_file(tmp_path: Path) -> None:
+def test_changes_can_be_read_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "changes.toml"
     file.write_text("[machine.a]\nring_frames = 2\nprotocol_us = 1.5\n[machine.b]\nnagle = 1\n")
     assert read_changes(file) == [

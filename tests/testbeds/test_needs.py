@@ -31,7 +31,7 @@ def test_namespaces_are_found_where_a_testbed_can_be_opened() -> None:
     assert not opens or by_name["cable (veth)"].found
 
 
-def test_without_tools_everything_else_still_gets_an_answer(
+def test_missing_tools_do_not_hide_other_answers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("lanlab.testbeds.tools._SYSTEM_FOLDERS", ())

@@ -80,7 +80,7 @@ def test_an_invalid_host_is_refused(text: str) -> None:
         ("[[host]]\nssh = 7", "needs `ssh`, a text"),
         ("[[host]]\nssh = '-x'", "host 1: host: found `-x`"),
         ("[[host]]\nssh = 'nas'\nroles = 'boss'", "found role `boss`; allowed: sender"),
-        ("[[host]]\nssh = 'nas'\nroles = ['client', 'server']", "roles of both ends"),
+        ("[[host]]\nssh = 'nas'\nroles = ['client', 'server']", "allowed: roles of one end"),
         ("[[host", "not TOML"),
     ],
 )

@@ -120,7 +120,7 @@ def test_the_users_files_stay_at_the_users_server(pair: Pair, tmp_path: Path) ->
     assert (mine / "lanlab-photos/f000000.dat").read_text() == "precious"
 
 
-def test_the_next_run_removes_leftovers_of_a_killed_one(pair: Pair, tmp_path: Path) -> None:
+def test_the_next_run_removes_leftovers_of_a_killed_run(pair: Pair, tmp_path: Path) -> None:
     with Served(pair.engines[1], "ftp", tmp_path) as (url, _):
         (note,) = (path for path in killed_in_a_copy("copy_check", {"server": url}) if path.suffix)
         (left,) = working_directories(tmp_path)
@@ -138,9 +138,7 @@ def test_the_next_run_removes_leftovers_of_a_killed_one(pair: Pair, tmp_path: Pa
 
 
 @pytest.mark.parametrize("direction", ["upload", "download"])
-def test_the_directories_of_a_killed_lanlab_are_removed_by_the_next(
-    pair: Pair, direction: str
-) -> None:
+def test_the_next_lanlab_removes_directories_of_a_killed_lanlab(pair: Pair, direction: str) -> None:
     made = killed_in_a_copy(
         f"copy_{'check' if direction == 'upload' else 'empty'}",
         {"service": "ftp", "medium": "disk", "direction": direction},

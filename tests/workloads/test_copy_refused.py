@@ -169,9 +169,7 @@ def test_ipv6_literals_work_in_urls(pair: Pair, tmp_path: Path, service: str) ->
     assert exchange.setup["requests"]["client"]["spec"]["service"]["address"] == "::1"
 
 
-def test_notes_are_not_written_where_a_link_leads(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_notes_do_not_follow_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     elsewhere, link = tmp_path / "elsewhere", tmp_path / "link"
     elsewhere.mkdir()
     link.symlink_to(elsewhere)

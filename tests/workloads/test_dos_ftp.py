@@ -26,7 +26,7 @@ def test_a_server_of_short_names_is_measured_and_left_clean(pair: Pair, tmp_path
         assert list(disk.iterdir()) == [], commands
 
 
-def test_a_server_that_takes_no_directory_is_not_cleaned_up(pair: Pair, tmp_path: Path) -> None:
+def test_a_server_that_refuses_directories_is_not_cleaned_up(pair: Pair, tmp_path: Path) -> None:
     began = time.monotonic()
     with dos_ftp_server(tmp_path, is_read_only=True) as (port, commands):
         outcome = copy(pair.engines, server=f"ftp://127.0.0.1:{port}/", dataset="3x6kB")

@@ -51,7 +51,7 @@ def output_of(name: str) -> Path:
     return next(path for path in OUTPUTS if path.stem == name)
 
 
-def test_every_driver_has_recorded_outputs_of_all_that_it_measures() -> None:
+def test_every_driver_has_recorded_outputs_of_its_measurements() -> None:
     wanted = {
         f"{name}-{kind}-{transport}"
         for name, entry in DRIVERS.items()

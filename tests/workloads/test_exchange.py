@@ -80,7 +80,7 @@ def test_both_ends_start_at_the_time_sent_ahead(pair: Pair, transport: str) -> N
     assert min(skews_ns) < 1_000_000
 
 
-def test_a_start_that_comes_too_late_is_tried_again(pair: Pair) -> None:
+def test_a_late_start_is_retried(pair: Pair) -> None:
     condition = StreamParameters.model_validate(
         {"messages": 10, "rate_messages_per_s": 1000, "warmup_s": 0}
     )
@@ -254,7 +254,7 @@ def test_engines_on_unlike_clocks_start_together_all_the_same(pair: Pair) -> Non
     assert exchange.setup["start"]["clock_error_ns"] > 0
 
 
-def test_without_a_mark_there_is_no_received_ratio(pair: Pair) -> None:
+def test_the_received_ratio_needs_a_mark(pair: Pair) -> None:
     parameters: dict[str, Any] = {"messages": 100, "rate_messages_per_s": 5000, "warmup_s": 0.05}
     trial = pair.trial("stream", **parameters)
     trial.target["mark_seen"] = False

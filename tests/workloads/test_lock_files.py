@@ -24,7 +24,7 @@ def orphans(folder: Path) -> list[str]:
     return [path.name for path, _ in lock_files.orphans(folder, "lanlab-*.json")]
 
 
-def test_only_what_a_killed_process_held_is_an_orphan(tmp_path: Path) -> None:
+def test_only_holdings_of_a_killed_process_are_orphans(tmp_path: Path) -> None:
     command = [sys.executable, "-c", HOLDS, str(tmp_path / "lanlab-theirs.json")]
     pipe = subprocess.PIPE
     with (

@@ -84,7 +84,7 @@ def test_auto_follows_the_rule_and_gives_the_reason(
 
 
 @pytest.mark.parametrize("read_bytes", [1, 500, 100_000])
-def test_a_read_asks_for_what_the_condition_says(pair: Pair, read_bytes: int) -> None:
+def test_reads_follow_the_condition(pair: Pair, read_bytes: int) -> None:
     trial = pair.trial(
         "stream", transport="tcp", message_size_bytes=2000, bytes=20_000, read_bytes=read_bytes
     )

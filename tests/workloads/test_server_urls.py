@@ -76,7 +76,7 @@ def test_an_invalid_fingerprint_is_refused_and_not_read_as_a_file(text: str) -> 
 
 
 @pytest.mark.parametrize("user", ["CORP;bob", "CORP%5Cbob", "CORP\\bob"])
-def test_a_user_of_a_windows_domain_is_written_either_way(
+def test_a_windows_domain_user_can_be_written_either_way(
     user: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LANLAB_PASSWORD", "secret")

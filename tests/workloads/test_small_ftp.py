@@ -66,7 +66,7 @@ def test_a_file_arrives_complete(pair: Pair, server: str, direction: str) -> Non
     assert metrics["stack_held_bytes"] <= MEMORY_BYTES
 
 
-def test_on_the_virtual_lan_it_has_an_address_that_no_host_has(clean: Pair) -> None:
+def test_on_the_virtual_lan_it_has_an_unused_address(clean: Pair) -> None:
     addresses = {host.addresses["ipv4"] for host in clean.bed.hosts}
 
     assert copied(clean, stack_address=None)["copied_files"] == 1

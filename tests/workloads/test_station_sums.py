@@ -122,7 +122,7 @@ def test_a_trial_in_which_all_failed_has_no_response_time_but_its_errors() -> No
     assert not [name for name in seen.metrics if name.startswith("response_")]
 
 
-def test_a_trial_without_a_reading_says_so() -> None:
+def test_a_trial_without_a_reading_is_reported() -> None:
     readings = columns([])
     seen = station_sums(readings, steady_part(readings, 3), OUTCOMES, stations=3)
     assert seen.metrics["readings"] == 0 and seen.metrics["errors"] == 0
@@ -131,9 +131,7 @@ def test_a_trial_without_a_reading_says_so() -> None:
 
 @pytest.mark.parametrize("think_ns", [0.0, 30.0 * MS])
 @pytest.mark.parametrize("stations", [1, 8])
-def test_a_made_up_queue_has_the_throughput_and_response_of_its_law(
-    stations: int, think_ns: float
-) -> None:
+def test_throughput_and_response_of_a_queue_follow_its_law(stations: int, think_ns: float) -> None:
     service_ns = 2.0 * MS
     readings = closed_queue(stations, 40_000, service_ns=service_ns, think_ns=think_ns, seed=5)
     seen = station_sums(

@@ -158,7 +158,7 @@ def test_defaults_hold_ten_thousand_stations_in_bounded_memory_and_files() -> No
     assert asked.kept_readings == 1_500_000
 
 
-def test_more_readings_asked_for_than_can_be_kept_are_refused_with_the_allowed_values() -> None:
+def test_too_many_requested_readings_are_refused_with_the_limit() -> None:
     with pytest.raises(ValueError, match=r"20000000 for all stations together; allowed: 16777216"):
         StationsParameters(stations=10, readings_per_station=2_000_000)
 

@@ -173,7 +173,7 @@ def test_an_open_loop_takes_latency_from_the_time_that_was_intended(pair: Pair) 
     assert (readings["start_ns"] >= readings["intended_ns"]).all()
 
 
-def test_a_trial_s_readings_are_a_series_of_the_store(pair: Pair) -> None:
+def test_readings_of_a_trial_are_stored_as_a_series(pair: Pair) -> None:
     exchange = run(pair, service="memory", stations=2)
     metrics = metrics_of(exchange)
     trial = TrialRecord(
@@ -328,7 +328,7 @@ def test_files_that_do_not_fit_are_refused_before_they_are_written(pair: Pair) -
     assert "file_size_bytes" in (error.hint or "")
 
 
-def test_the_next_run_removes_leftovers_of_a_killed_one(pair: Pair, tmp_path: Path) -> None:
+def test_the_next_run_removes_leftovers_of_a_killed_run(pair: Pair, tmp_path: Path) -> None:
     root = tmp_path / "served"
     root.mkdir()
     with _served(pair, "webdav", root) as (url, _):

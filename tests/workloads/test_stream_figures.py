@@ -234,7 +234,7 @@ def test_the_smaller_of_two_backlog_counts_is_used() -> None:
         ),
     ],
 )
-def test_a_place_has_no_loss_count_if_nobody_counted_there(
+def test_an_uncounted_place_has_no_loss_count(
     received: dict[str, Any], changes: CounterChanges, how: dict[str, Any], unseen: set[str]
 ) -> None:
     found = metrics(received=stream_received(**received), changes=changes, how=how)

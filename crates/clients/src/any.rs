@@ -153,7 +153,7 @@ macro_rules! services {
 /// Names of the shares or buckets that a server offers to a user, for a target without one.
 ///
 /// # Errors
-/// A fault of the server, its address, or the user; or a service without such names.
+/// The service has no such names, or the server, its address or the user is invalid.
 pub async fn places(target: &Target) -> Result<Vec<String>> {
     check_secret(target)?;
     let listed = match target.service {

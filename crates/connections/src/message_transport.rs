@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use crate::Messages;
 use crate::wired::WiredPort;
 
-/// One end of a message session. An `enum`, not a trait object, as it is polled for each message.
+/// One end of a message session. An `enum`, not a trait object, because it is polled for each message.
 #[derive(Debug)]
 pub enum MessageTransport {
     Tcp(Messages),

@@ -36,7 +36,7 @@ const PREAMBLE_BITS: u64 = 64;
 const JAM_BITS: u64 = 32;
 /// Attempts before a frame is given up (4.4.2: `attemptLimit`).
 const ATTEMPT_LIMIT: u32 = 16;
-/// Collisions from which on the range of the backoff stays the same (4.4.2: `backoffLimit`).
+/// After this many collisions, the range of the backoff stops growing (4.4.2: `backoffLimit`).
 const BACKOFF_LIMIT: u32 = 10;
 
 #[derive(Debug)]

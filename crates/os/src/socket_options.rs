@@ -59,7 +59,7 @@ fn is_in_progress(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::WouldBlock
 }
 
-/// Set both buffers, and check that the system granted them, as it may silently limit them.
+/// Set both buffers, and check that the system did not silently limit them.
 ///
 /// # Errors A system error; `InvalidInput`, with the granted size, if it is smaller.
 pub fn apply_buffers(

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_what_was_found() {
+    fn errors_name_the_value_found() {
         let short = Layout::Full.parse(&[1; 23]).unwrap_err();
         assert_eq!(short.to_string(), "probe: need 24 octets, got 23");
         let foreign = Layout::Short.parse(&[0x4c; 12]).unwrap_err();

@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_what_was_found() {
+    fn errors_name_the_value_found() {
         let say = |bytes: &[u8]| Message::parse(bytes).unwrap_err().to_string();
         assert_eq!(say(&golden()[..47]), "session: need 48 octets, got 47");
         assert_eq!(say(&golden()[..63]), "session: need 64 octets, got 63");

@@ -140,7 +140,7 @@ impl ChunkSignatures {
         self.next("PAYLOAD", &format!("{OF_NOTHING}\n{}", hex::encode(sha256)), signature)
     }
 
-    /// The same of the fields after the last chunk: each `name:value`, with LF at its end.
+    /// Whether the fields after the last chunk have this signature: each field `name:value` with a final LF.
     pub fn has_signed_fields(&mut self, fields: &str, signature: &str) -> bool {
         self.next("TRAILER", &hex::encode(Sha256::digest(fields)), signature)
     }

@@ -70,7 +70,7 @@ fn bound(body: &[u8]) -> Option<Vec<u8>> {
         rest = after;
         let is_ours = context[4..24] == INTERFACE;
         let has_ndr = syntaxes.chunks_exact(20).any(|syntax| syntax == NDR);
-        // Result and reason: accepted; or the interface, or all transfer syntaxes, are unknown.
+        // Result and reason: accepted, interface unknown, or all transfer syntaxes unknown.
         let (result, reason, syntax): (u16, u16, _) = match (is_ours, has_ndr) {
             (true, true) => (0, 0, NDR),
             (false, _) => (2, 1, [0; 20]),

@@ -33,7 +33,7 @@ def place_of(run: RunRecord) -> Place | None:
         str(found["id"]), int(found["turn"]), int(found["side"]), int(found["turns"]), sides
     )
     if not (0 <= place.side < len(sides) <= len(LETTERS) and 0 <= place.turn < place.turns):
-        raise ValueError("a place in a nonexistent series")
+        raise ValueError("the position lies outside its series")
     return place
 
 

@@ -62,7 +62,7 @@ def named_side(name: str, given: str, store: Store) -> Side:
     names = [one.strip() for one in given.split(",")]
     if not all(names):
         raise UsageError(
-            f"--{name}: found `{given}`; allowed: ids of runs with commas between",
+            f"--{name}: found `{given}`; allowed: run ids separated by commas",
             hint="`lanlab runs` lists the runs in the store",
         )
     runs = [store.run(one) for one in names]

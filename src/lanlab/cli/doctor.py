@@ -60,7 +60,7 @@ def doctor(
         from lanlab.cli.doctor_leftovers import check_server
 
         if testbed != DEFAULT_TESTBED:
-            raise UsageError("found HOST and a testbed; allowed: one of them")
+            raise UsageError("HOST and a testbed cannot be used together")
         check_server(host, password_file, removes=remove, as_json=as_json)
     elif testbed.startswith(PREFIX):
         _check_hosts(testbed, as_json)

@@ -47,7 +47,7 @@ def _with_echo_alone(wanted: str) -> str:
     named = [each.strip() for each in wanted.split(",")]
     if named == ["none"]:
         raise UsageError(
-            "--load none alone loads nothing; add up, down or both",
-            hint="`lanlab echo` measures round trips alone",
+            "--load: found only `none`; add up, down or both",
+            hint="`lanlab echo` measures round trips without load",
         )
     return ",".join(named if "none" in named else ["none", *named])

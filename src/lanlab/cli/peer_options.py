@@ -124,7 +124,7 @@ def small_interface(interface: str | None, *, allow_default_route: bool) -> str:
     if forwards(interface):
         raise UsageError(
             f"--interface: `{interface}` forwards packets for other addresses, so this system "
-            "would also act on what is for the small stack",
+            "would also answer frames for the small stack",
             hint=f"switch it off: `sysctl net.ipv4.conf.{interface}.forwarding=0`",
         )
     return f"{INTERFACE}{interface}"

@@ -61,8 +61,8 @@ def _segment(offered: Service, framing: str, network: str | None) -> dict[str, A
         return {}
     if not has_segment(offered):
         raise UsageError(
-            f"--ipx-framing and --ipx-network have no effect on `{offered.name}`, which is not on "
-            "IPX",
+            f"--ipx-framing and --ipx-network have no effect on `{offered.name}`, which does not "
+            "use IPX",
             hint="omit them, or serve e.g. with `--service smb1 --carrier ipx --interface eth1`",
         )
     try:

@@ -66,7 +66,7 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
 
 
 def _tool_of(trial: TrialRecord) -> dict[str, Level]:
-    """The program that measured, by the option's name and by the key until 0.1."""
+    """The measuring program under the option's name, and under the key of version 0.1."""
     return {"tool": trial.parameters["driver"], "driver": trial.parameters["driver"]}
 
 

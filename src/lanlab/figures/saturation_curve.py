@@ -76,7 +76,7 @@ def _bounds(study: Study, found: Saturation, titles: dict[str, str], several: bo
     for goal in found.goals:
         bounds = (goal.result.lower, goal.result.upper)
         ends = bounds if goal.load is None else (goal.load.low, goal.load.high)
-        # A search refuted by a sweep crossed no goal there.
+        # If a sweep refuted the search, its bounds mean nothing.
         known = tuple(x.shown(end) for end in ends if end is not None)
         if known and goal.sweep is None:
             alike.setdefault(known, []).append(goal.result.loss_ratio)

@@ -178,8 +178,8 @@ def medium_request(link: LinkRequest) -> dict[str, Any]:
         problem = "loses frames in bursts"
     if problem is not None:
         raise UsageError(
-            f"link `{link}` {problem}, which testbed `simulated` cannot have; allowed: a stated "
-            "speed with a topology, delay, propagation and independent losses",
+            f"link `{link}` {problem}; allowed on testbed `simulated`: a stated speed with a "
+            "topology, delay, propagation and independent losses",
             hint="write e.g. `--link 10M:hub`",
         )
     topology = {None: "cable", "cable": "cable", "switch": "switch"}.get(link.topology, "bus")

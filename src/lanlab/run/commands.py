@@ -27,7 +27,7 @@ from lanlab.workloads import workload
 
 #: Length to keep of the beginning and of the end of a command's output.
 _KEPT_BYTES = 8 * 1024
-#: Interval of checking a command that has closed its output, or passed it to another process.
+#: Interval of checks whether a command without open output has ended.
 _LOOK_S = 0.02
 _LONGEST_LINE = 200
 #: Environment variable that identifies a command and its children.

@@ -119,10 +119,10 @@ class Store(Protocol):
         """Whether a process holds the run's lease. A `running` run without one was killed."""
 
     def run(self, name: str) -> RunRecord:
-        """The run with that id or with an id that begins so; `last`: the newest.
+        """The run whose id is or begins with this text; `last`: the newest.
 
         Raises:
-            UnknownName: There is none, or several ids begin so.
+            UnknownName: No id matches, or several do.
         """
 
     def runs(self) -> list[RunRecord]:

@@ -44,7 +44,7 @@ class RunLabel:
         for tag in self.tags:
             if not _TAG.fullmatch(tag):
                 raise UsageError(
-                    f"tag: found `{tag}`; allowed: up to 64 characters without blanks and commas"
+                    f"tag: found `{tag}`; allowed: up to 64 characters without spaces or commas"
                 )
         if len(self.tags) > _MOST_TAGS:
             raise UsageError(f"tags: found {len(self.tags)}; allowed: {_MOST_TAGS}")

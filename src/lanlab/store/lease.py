@@ -90,7 +90,7 @@ def acquire(path: Path, what: str, *, patience_s: float = _PATIENCE_S) -> FileLe
         try:
             if not _is_ours(descriptor):
                 raise NoLockFile(
-                    f"{path} is in the way of the lock file of {what}, and lanlab did not make it",
+                    f"{path} is not a lock file of lanlab, but has the name of that of {what}",
                     hint="move it away, or name another store",
                 )
             locked = _try_lock(descriptor) and is_the_file_at(descriptor, path)

@@ -222,6 +222,6 @@ def refuse_foreign_logs(store: Path) -> None:
                 hint=system_hint(error, "name another file with --store"),
             ) from None
         raise StoreError(
-            f"{path} is in the way of the store's log, and SQLite did not make it",
+            f"{path} has the name of the store's log, but SQLite did not make it",
             hint="move it away, or name another file with --store",
         )

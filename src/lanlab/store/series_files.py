@@ -87,7 +87,7 @@ class SeriesFiles:
                 yield file
         except FileNotFoundError:
             raise StoreError(
-                f"{path}: the file is missing; it has a series of trial {number}",
+                f"{path}: this file, a series of trial {number}, is missing",
                 hint=f"keep `{self.directory.name}` next to the store when you move it; the rest "
                 "of the run is readable",
             ) from None

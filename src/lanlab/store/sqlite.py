@@ -366,7 +366,7 @@ def _runs(unfinished: Path) -> bool:
 
 def _in_the_way_of_a_store(path: Path) -> StoreError:
     return StoreError(
-        f"{path} is in the way of a new store",
+        f"a new store needs the name {path}, which is taken",
         hint="move it away, or name another file with --store",
     )
 

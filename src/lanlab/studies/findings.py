@@ -48,7 +48,7 @@ class _Bounded(_Statement):
         if self.min is None and self.max is None:
             raise ValueError("`min`, `max` or both")
         if self.min is not None and self.max is not None and self.min > self.max:
-            raise ValueError("min up to max")
+            raise ValueError("`min` at most `max`")
         return self
 
 
@@ -169,7 +169,7 @@ class Extreme(_Along):
     @model_validator(mode="after")
     def _has_both_or_none(self) -> Extreme:
         if (self.a is None) != (self.b is None):
-            raise ValueError("both of `a` and `b`, or none")
+            raise ValueError("`a` and `b` together, or neither")
         return self
 
 

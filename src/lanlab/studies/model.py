@@ -183,7 +183,7 @@ class TrialPolicy(Data):
     @model_validator(mode="after")
     def _ordered(self) -> TrialPolicy:
         if self.max < self.min:
-            raise ValueError("min up to max")
+            raise ValueError("`min` at most `max`")
         return self
 
 

@@ -37,7 +37,7 @@ def jain_index(goodput_bps: Sequence[float]) -> float:
         raise ValueError("goodput_bps: every value must be finite and not negative")
     most = max(goodput_bps)
     if most == 0:
-        raise ValueError("goodput_bps: all zero, so no flow has a share")
+        raise ValueError("goodput_bps: every value is zero; shares need one above zero")
     # As shares of the maximum, so that squares of huge or tiny numbers do not overflow or
     # underflow.
     shares = [value / most for value in goodput_bps]

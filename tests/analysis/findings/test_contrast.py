@@ -126,7 +126,7 @@ def test_equal_trials_have_no_test_and_two_of_them_no_verdict() -> None:
     assert [found.basis for found in (three, two, one)] == ["all equal", "too few", "too few"]
 
 
-def test_a_value_read_in_steps_has_at_least_the_spread_of_a_step() -> None:
+def test_a_stepped_value_has_at_least_the_spread_of_one_step() -> None:
     """260 s four times, read to the second: 1 / √12 s at least."""
     found = contrast([(1.0, Trials((260.0,) * 4, resolution=1.0))], "linear")
 

@@ -198,7 +198,7 @@ def test_a_widening_divides_the_later_published_ratio_by_the_earlier() -> None:
 
 
 @pytest.mark.parametrize("nothing", [("xp", 1), ("linux", 1), ("xp", 2), ("linux", 2)])
-def test_a_widening_with_a_published_zero_is_open(
+def test_a_widening_from_a_published_zero_is_undecided(
     nothing: tuple[str, int],
 ) -> None:
     cells = [

@@ -71,7 +71,7 @@ def test_how_many_of_the_published_findings_hold() -> None:
         ("poo-tan", "f13"),
     ],
 )
-def test_a_number_is_no_evidence_for_the_sentence_that_prints_it(study: str, finding: str) -> None:
+def test_a_number_is_not_evidence_for_its_own_sentence(study: str, finding: str) -> None:
     found = of(study, finding)
 
     assert (found.verdict, found.comparisons) == ("not tested", ())

@@ -140,7 +140,7 @@ def test_the_interval_of_a_rate_ends_at_a_factor_of_e_to_300() -> None:
     assert math.log(seen.mean / seen.low) == pytest.approx(300)
 
 
-def test_equal_trials_read_in_steps_have_the_spread_of_a_step() -> None:
+def test_equal_stepped_trials_have_the_spread_of_one_step() -> None:
     """Four times 260 s, or 7 errors, read to the whole one: a deviation of 1/√12 of it. Student's t
     of 3 degrees of freedom is 3.182446."""
     seconds = condition_mean("elapsed_s", [260.0] * 4, resolution=1.0)
@@ -154,7 +154,7 @@ def test_equal_trials_read_in_steps_have_the_spread_of_a_step() -> None:
     assert (errors.low, errors.high) == pytest.approx((7 - half, 7 + half), rel=1e-6)
 
 
-def test_a_trial_beyond_an_end_shows_that_the_metric_has_no_end_there() -> None:
+def test_a_trial_beyond_a_limit_removes_the_limit() -> None:
     for values in ([-0.1, 0.02, 0.03], [0.5, 0.6, 1.2]):
         seen, student = condition_mean("loss_ratio", values), mean_interval(values)
         assert seen is not None

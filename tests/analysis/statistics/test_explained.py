@@ -23,7 +23,7 @@ def test_the_explained_share_agrees_with_scipys_anova() -> None:
     assert seen.share == pytest.approx(df * f / (df * f + left))
 
 
-def test_neither_the_order_of_trials_nor_the_names_of_levels_matter() -> None:
+def test_order_of_trials_and_names_of_levels_do_not_matter() -> None:
     order = np.random.default_rng(1).permutation(len(TIMES_S))
     shuffled = explained_share([TIMES_S[at] for at in order], [f"<{PROTOCOL[at]}>" for at in order])
     seen = explained_share(TIMES_S, PROTOCOL)

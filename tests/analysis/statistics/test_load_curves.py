@@ -33,7 +33,7 @@ def test_the_two_line_fit_agrees_with_scipy(seed: int) -> None:
     assert seen.explained == pytest.approx(1 - (rest @ rest) / (line @ line), abs=1e-6)
 
 
-def test_neither_units_nor_offsets_matter() -> None:
+def test_units_and_offsets_do_not_matter() -> None:
     seen = two_lines(LOADS, bent(1))
     other = two_lines(1e6 * LOADS + 1e9, 1e6 * bent(1) + 5e7)
 

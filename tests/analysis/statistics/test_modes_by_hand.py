@@ -40,7 +40,7 @@ def test_a_second_mode_has_two_trials_equally_far_off(
     assert two_modes([*apart, *reversed(USUAL)]) == found
 
 
-def test_the_usual_mode_has_four_trials_at_least() -> None:
+def test_the_usual_mode_needs_four_trials() -> None:
     apart = about(-0.05, 0.05)
     assert two_modes([USUAL[0], about(0.01), apart]) is None
     assert two_modes([USUAL[0], about(0.01), about(-0.01), apart]) == TwoModes(1.05, 2, 10)

@@ -83,7 +83,7 @@ pub fn read_limits(reader: &mut Reader<'_>) -> Result<Limits> {
     if longest_read == 0 || longest_write == 0 {
         return Err(Fault::new(Class::Protocol, "the server takes no octets in a call"));
     }
-    reader.fixed(12).map_err(garbled)?; // The same of writes, and of listings.
+    reader.fixed(12).map_err(garbled)?; // Preferred sizes.
     let file = reader.u64().map_err(garbled)?;
     // Some servers report zero if they have no limit.
     let file = if file == 0 { u64::MAX } else { file };

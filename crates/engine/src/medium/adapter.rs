@@ -15,7 +15,7 @@ use super::FULL_FRAME_BYTES;
 const FULL_RATE_RATIO: f64 = 1.002;
 /// Below the medium's rate by this factor, so that the queue shrinks.
 const HELD_RATE_RATIO: f64 = 0.9;
-/// At least this fraction of the link's rate, as the bucket applies a new rate only with its next frame.
+/// Minimum fraction of the link's rate: the bucket applies a new rate only with its next frame.
 const LEAST_RATE_RATIO: f64 = 1.0 / 64.0;
 /// Period over which the medium's rate is measured, and between two reductions. Longer on a shared medium, where a
 /// host sends irregularly.

@@ -43,7 +43,7 @@ impl Alarm {
 
     /// Acknowledge that it has gone off; it is unreadable until set again.
     ///
-    /// # Errors `WouldBlock` if it has not gone off; or a system error.
+    /// # Errors `WouldBlock` before the alarm's time; a system error.
     pub fn quiet(&self) -> io::Result<()> {
         let mut expirations = [0_u8; 8];
         // SAFETY: the descriptor is open; pointer and length describe the buffer.

@@ -49,7 +49,7 @@ fn a_waiting_client_gets_the_memory_of_an_idle_one() {
 
 /// One address has most of what there is: it makes room, although another was there before it.
 #[test]
-fn the_address_with_most_places_makes_room_first() {
+fn the_address_with_most_connections_makes_room_first() {
     within(async {
         let budget = MemoryBudget::new(4 << 10, Duration::from_millis(50));
         let other = std::net::IpAddr::from([127, 0, 0, 2]).into();

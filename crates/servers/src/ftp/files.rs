@@ -91,7 +91,7 @@ pub struct Adjustment<'a> {
     pub done: String,
 }
 
-/// Parse a change from MFMT (draft-somers-ftp-mfxx-04, section 3) or SITE; or the refusal.
+/// Parse a change from MFMT (draft-somers-ftp-mfxx-04, section 3) or SITE.
 pub fn adjustment<'a>(
     verb: &str,
     argument: &'a str,

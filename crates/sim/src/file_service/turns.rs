@@ -35,7 +35,7 @@ struct Waiting {
     wake: Option<Wake>,
 }
 
-/// The right, which is released when this is dropped; or a place in the queue.
+/// A place in the queue, later the right itself; dropping this releases it.
 pub struct Turn {
     turns: Turns,
     number: u64,

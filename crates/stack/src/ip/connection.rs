@@ -66,7 +66,7 @@ pub(super) struct Connection {
     /// Bytes read by the program whose space is not yet in the announced window.
     unshown_bytes: usize,
     window_step_bytes: usize,
-    /// Data still unread when both ends had closed, which smoltcp discards after its wait; `None` before.
+    /// Once both ends have closed: the unread data, because smoltcp discards it after a while.
     kept: Option<VecDeque<u8>>,
     looked_at: Vec<u8>,
     pub is_sending: bool,

@@ -116,7 +116,7 @@ impl Interface {
         network == 0 || networks.any(|own| own == Some(network))
     }
 
-    /// Broadcast a packet on the segment. Repeats are sent in every framing, as the missing station may use one
+    /// Broadcast a packet on the segment. Repeats are sent in every framing: the missing station may use one
     /// that was never heard.
     pub(crate) fn push_to_all(&mut self, is_again: bool, kind: u8, socket: u16, data: &[u8]) {
         for framing in self.segment.asked_in(is_again) {

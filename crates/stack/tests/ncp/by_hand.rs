@@ -355,7 +355,7 @@ fn remote_servers_are_reached_through_the_router_that_knows_the_route() {
 }
 
 #[test]
-fn a_server_is_known_by_its_name_in_any_case_and_its_type() {
+fn a_server_is_found_by_type_and_case_insensitive_name() {
     let server = |kind, name: &str, hops| {
         let server = sap::Server { kind, name: name.into(), address: address(OTHER, 0x451), hops };
         let mut data = vec![];

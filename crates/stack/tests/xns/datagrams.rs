@@ -33,7 +33,7 @@ fn echoes_use_the_framing_of_the_request() {
 }
 
 #[test]
-fn an_unknown_socket_causes_one_error_packet_and_errors_none() {
+fn an_unknown_socket_causes_an_error_packet_but_errors_cause_none() {
     let mut server = Server::new();
     for kind in [0, packet_type::ECHO, packet_type::EXCHANGE, packet_type::SEQUENCED, 99] {
         let asked = packet(CLIENT, SOCKET, 0x777, kind);

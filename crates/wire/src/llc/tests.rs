@@ -48,7 +48,7 @@ fn unknown_control_fields_are_refused_and_reportable() {
 }
 
 #[test]
-fn the_information_of_xid_and_frmr_has_the_bytes_of_the_standard() {
+fn xid_and_frmr_information_match_the_standard() {
     let identification = Identification { has_type_2: true, receive_window: 2 };
     assert_eq!(identification.to_wire(), [0x81, 0x03, 0x04]);
     assert_eq!(Identification::parse(&[0x81, 0x03, 0x04]), Ok(identification));

@@ -7,14 +7,14 @@ use crate::fields::fields;
 use super::text::messages;
 
 fields! {
-    /// Data length of a read or write, as the client proposes or the server accepts it.
+    /// Data length of a read or write, proposed by the client or accepted by the server.
     Buffer, Big, "ncp buffer" => {
         octets: u16,
     }
 }
 
 fields! {
-    /// Packet length including the IPX header, as the client proposes it.
+    /// Packet length including the IPX header, proposed by the client.
     Packet, Big, "ncp packet size" => {
         octets: u16,
         security: u8,

@@ -59,7 +59,7 @@ pub mod mount {
     pub const EXPORT: u32 = 5;
 }
 
-/// Procedures of the portmapper (RFC 1833, section 3.2), and the protocol of the mappings used
+/// Procedures of the portmapper (RFC 1833, section 3.2), and the protocol number of mappings used
 /// here.
 pub mod portmap {
     pub const NULL: u32 = 0;

@@ -25,7 +25,7 @@ fn for_each(readings: u32, count: u32, most_readings: u32) -> StationsSpec {
 }
 
 #[test]
-fn there_is_room_for_the_readings_of_all_stations_up_to_a_bound() {
+fn room_for_readings_covers_all_stations_up_to_a_bound() {
     let bounds = |spec: &StationsSpec| (room(spec), may_be_thinned(spec));
     assert_eq!(bounds(&for_each(100, 3, 1_000)), (300, false));
     assert_eq!(bounds(&for_each(100, 3, 300)), (300, false));

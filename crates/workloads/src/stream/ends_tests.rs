@@ -104,7 +104,7 @@ fn messages_sent_and_received_together_form_a_run() {
 }
 
 #[test]
-fn short_numbers_are_extended_by_those_of_the_run() {
+fn wrapped_message_numbers_are_counted_in_full() {
     // Numbers of eight bits, 300 of which arrive together.
     let plan = Plan { message_bytes: 1, ..plan() };
     let mut ends = incoming(&plan);

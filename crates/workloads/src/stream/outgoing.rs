@@ -209,7 +209,7 @@ impl<'a> Outgoing<'a> {
         None
     }
 
-    /// Send the mark: a few times at once, as it may be lost, then again when its answer is overdue, so that it
+    /// Send the mark: a few times at once, because it may be lost, then again when its answer is overdue, so that it
     /// does not displace the stream on a long path.
     fn mark(&mut self, now: Instant) -> Kind {
         self.marks += 1;

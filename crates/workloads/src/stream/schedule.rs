@@ -254,7 +254,7 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// Nothing was sent for `waited_ns`, as the receiver was silent.
+    /// Nothing was sent for `waited_ns` because the receiver was silent.
     pub fn paused(&mut self, waited_ns: u64) {
         self.sent.paused_ns += waited_ns;
     }

@@ -86,7 +86,7 @@ def effect(statement: forms.Effect, scope: Scope) -> Node:
     scale = scale_of(scope.metric) if min(values) > 0 else "linear"
 
     def share(confidence: float) -> tuple[float, float, float]:
-        # A single factor: the residual contains all other variation, as the statement says.
+        # A single factor: the residual contains all other variation.
         found = explained_share(values, levels, scale=scale, confidence=confidence)
         return found.share, found.low, found.high
 

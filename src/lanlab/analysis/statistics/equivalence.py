@@ -111,8 +111,8 @@ def tost(comparison: Comparison, margin: Margin, *, level: float = 0.05) -> Equi
         raise UsageError(f"level: need a number above 0 and below 0.5, got {level:g}")
     if comparison.scale != margin.scale:
         raise UsageError(
-            f"margin: it is on the {margin.scale} scale, the comparison on the {comparison.scale}"
-            " scale",
+            f"margin: found the {margin.scale} scale; allowed: the {comparison.scale} scale of the"
+            " comparison",
             hint="compare on the log scale for a ratio, on the linear one for a difference",
         )
     below, above = margin.scaled

@@ -189,7 +189,7 @@ def paired_by_block(
         )
     values_a = sample("a", (a[block] for block in common), 2, scale=scale)
     values_b = sample("b", (b[block] for block in common), 2, scale=scale)
-    # Ratios, not their logarithms: `moments` checks for equal ones before it takes the logarithm.
+    # `moments` takes the logarithms, after a check for equal ratios.
     differences = values_a / values_b if scale == "log" else values_a - values_b
     seen = moments("differences", differences, scale=scale)
     side_a, side_b = (moments("side", side, scale=scale) for side in (values_a, values_b))

@@ -19,7 +19,7 @@ HOW_ENDED = {
     "given_up": "given up",
     "unfinished": "not finished",
 }
-#: Maximum conditions that are named; the table has the rest.
+#: Limit of conditions in a sentence; the table has the rest.
 _MOST_NAMED = 6
 
 

@@ -222,7 +222,7 @@ def _refuse(names: Iterable[str], folder: Path, listed: _Listed) -> None:
     if foreign:
         more = f" and {len(foreign) - _MOST_NAMED} more" if len(foreign) > _MOST_NAMED else ""
         raise UsageError(
-            f"{folder} holds files that lanlab does not replace: "
+            f"{folder} has files that lanlab did not make: "
             f"{', '.join(foreign[:_MOST_NAMED])}{more}; nothing was written",
             hint="name another folder, or move these away",
         )

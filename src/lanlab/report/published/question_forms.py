@@ -20,7 +20,7 @@ from lanlab.studies.model import Answer
 from lanlab.studies.plain_level import plain_level
 from lanlab.workloads.metrics import metric_direction
 
-#: Maximum conditions that are named; if there are more, they are counted.
+#: If more conditions differ, the text gives only their number.
 _MOST_PLACES = 4
 #: If a smaller share of the messages arrives, the rest counts as lost.
 _WHOLE_RATIO = 0.99

@@ -12,7 +12,7 @@ from lanlab.plan import Plan
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
 
-#: Maximum conditions that are named; the table has the rest.
+#: Limit of conditions in a sentence; the table has the rest.
 _MOST_NAMED = 6
 
 

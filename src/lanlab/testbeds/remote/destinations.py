@@ -204,7 +204,7 @@ def _host(path: Path, number: int, table: Any) -> tuple[int | None, Destination]
         raise UsageError(f"{where}: found role `{unknown[0]}`; allowed: {', '.join(_PLACES)}")
     places = {_PLACES[role] for role in roles}
     if len(places) > 1:
-        raise UsageError(f"{where} has roles of both ends: {', '.join(roles)}")
+        raise UsageError(f"{where}: found the roles {', '.join(roles)}; allowed: roles of one end")
     suffix = "".join(f"={one}" for one in addresses) + (f"%{interface}" if interface else "")
     try:
         destination = parse_destination(f"{ssh}{suffix}")

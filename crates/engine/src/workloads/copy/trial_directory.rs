@@ -50,7 +50,7 @@ pub fn prepare(spec: &CopySpec, running: &Running) -> Measured {
     })
 }
 
-/// Content of the mark: the trial's token and, for a tree, the files and directories written, as the tree may
+/// Content of the mark: the trial's token and, for a tree, the files and directories written: the tree may
 /// change before they are removed.
 fn mark(spec: &CopySpec, files: &Files) -> Result<Vec<u8>, Failure> {
     let mut text = format!("{MARK_LINE}{}\n", spec.token);

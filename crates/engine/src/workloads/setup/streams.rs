@@ -25,7 +25,7 @@ fn tcp_socket(address: SocketAddr, options: &SocketOptions, flow: u16) -> Result
         if address.is_ipv6() {
             socket.set_only_v6(true)?;
         }
-        // Before listening or connecting, as the handshake fixes the window scale.
+        // Before listening or connecting, because the handshake fixes the window scale.
         apply_buffers(
             &socket,
             options.send_buffer_bytes.map(|bytes| bytes as usize),

@@ -286,7 +286,7 @@ impl<'a> Receiver<'a> {
         let window_bytes = self.counter.window_bytes();
         let receive_buffer = socket2::SockRef::from(&self.stream).recv_buffer_size();
         let tcp = tcp_facts(&self.stream);
-        // The sender waits for the end of its connection. Dropping the stream is not enough, as the sampler has a
+        // The sender waits for the end of its connection. Dropping the stream is not enough: the sampler has a
         // copy.
         if self.ends != Ends::WhenCancelled {
             let _ = self.stream.shutdown(Shutdown::Both);

@@ -80,7 +80,7 @@ async fn on_schedule(
     let mut listener = RateListener::new(&echo.plan, &echo.progress, &last_heard, schedule);
     loop {
         let now = host.now();
-        // A responder of the same world is always there and need not say so.
+        // A responder of the same world is always alive.
         listener.heard(Heard::Alive, now);
         let (until, all_sent) = match sender.next(now) {
             Due::Send(sequence) => {

@@ -36,7 +36,7 @@ impl State {
         files::Opened { file, reserved: 0, entry: file_entry(&found) }.emit(&mut self.head);
     }
 
-    /// Opens of old programs read, and also write where permitted.
+    /// Open a file for an old program: to read, and to write if permitted.
     pub async fn open_old(&mut self, data: &[u8]) -> Result<(), Refused> {
         let asked = files::OfPath::parse(data).map_err(malformed)?;
         let path = self.path(asked.handle, asked.path.0)?;

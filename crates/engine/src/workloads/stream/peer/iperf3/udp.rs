@@ -28,10 +28,10 @@ const QUESTIONS: u64 = 2;
 /// flow.
 const REFUSED_NS: u64 = 20_000_000;
 
-/// Whether numbers have 64 bits, as the client requests.
+/// Whether the client requests numbers of 64 bits.
 const IS_WIDE: bool = true;
 
-/// Open all flows one after the other; in bidirectional tests those that send to the server come first.
+/// Open all flows in turn; in bidirectional tests, first those that send to the server.
 pub fn open(request: &PeerStream, plan: &Plan) -> Result<Vec<DatagramSocket>, Failure> {
     let least = Head::octets(IS_WIDE);
     if plan.message_bytes < least {

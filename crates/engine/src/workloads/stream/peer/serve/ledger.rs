@@ -35,7 +35,7 @@ impl Moving {
         }
     }
 
-    /// Buffers accept data for a client that does not read.
+    /// Whether the client took more than the buffers could accept for it.
     fn is_served(&self) -> bool {
         self.receiving.progress.counted().1 >= SERVED_BYTES
             || self.sending.progress.counted().1 >= SERVED_SENT_BYTES

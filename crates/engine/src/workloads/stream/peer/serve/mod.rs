@@ -48,7 +48,7 @@ const MOST_RATE_BPS: u64 = 400_000_000_000;
 const NO_ROOM: i32 = 121;
 const MOST_ATTEMPTS: u32 = 16;
 const MOST_SOCKETS: usize = 2048;
-/// Memory of a client: buffers of 64 longest datagrams in both directions, and meters.
+/// Memory of a client: in each direction, meters and a buffer for 64 datagrams of maximum length.
 const CLIENT_BYTES: u64 = 2 * (64 * 65_536 + METERS_BYTES);
 /// Threads of a client: its own, and per direction one that transfers, one that waits, and one that reports
 /// progress.
@@ -83,7 +83,7 @@ pub fn serve(request: PeerServe) -> Result<Task, Failure> {
 }
 
 fn run<'a>(request: &'a PeerServe, running: &'a Running) -> Result<PeerServeEnded, Failure> {
-    // Two descriptors per connection, as threads that read and write must not close it.
+    // Two descriptors per connection: reading and writing threads each own one.
     let needed = 2 * (MOST_SOCKETS as u64 + u64::from(request.clients));
     descriptors::provide(needed, "flows of clients")?;
     let (listener, door, port) = open(request)?;

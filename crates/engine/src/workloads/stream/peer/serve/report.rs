@@ -10,7 +10,7 @@ use crate::messages::{CpuTime, PeerReport, PeerReportFlow, StreamReceived};
 use crate::workloads::stream::acknowledged::Over;
 use crate::workloads::stream::peer::iperf3::udp_receive::{Watched, WatchedFlow};
 
-/// A client's TCP acknowledges everything within this time, or its program does not read.
+/// If a client's TCP takes longer to acknowledge everything, its program does not read.
 pub const ACKNOWLEDGES_WITHIN_NS: u64 = 1_000_000_000;
 const LOOK_NS: u64 = 1_000_000;
 
