@@ -1,14 +1,15 @@
 """
-Strangers at a server, in a process of their own. One that is dropped comes again.
+Strangers at a server, in a process of their own. One that is dropped comes again, each at most
+once in so many seconds, and sends its piece as often.
 
-    python bench/crowd.py tcp 3000 127.0.0.1 5201 spoken
-    python bench/crowd.py frames 3000 nbf left 02:00:00:00:00:01
+    python bench/crowd.py tcp 3000 1 127.0.0.1 5201 read
+    python bench/crowd.py frames 3000 1 nbf left 02:00:00:00:00:01
 """
 
 from __future__ import annotations
 
 import contextlib
-import random
+import heapq
 import select
 import socket
 import subprocess
@@ -21,8 +22,6 @@ from pathlib import Path
 from crowd_frames import CARRIERS, FROM
 
 COMMAND = str(Path(sysconfig.get_path("scripts")) / "lanlab")
-#: Stations that begin each second.
-_STARTS_PER_S = 3000
 
 
 class Crowd:
@@ -60,39 +59,54 @@ def _is_over() -> bool:
     return bool(select.select([sys.stdin], [], [], 0)[0])
 
 
-def _over_tcp(strangers: int, host: str, port: str, how: str, piece: bytes) -> int:
+def _over_tcp(strangers: int, again_s: float, host: str, port: str, how: str, piece: bytes) -> int:
     """Connections of strangers; `unread`: they take nothing in."""
-    choice = random.Random(7)
     events = select.EPOLLRDHUP | (0 if how == "unread" else select.EPOLLIN)
-    held: dict[int, socket.socket] = {}
+    held: dict[int, tuple[socket.socket, float]] = {}
     connections = 0
+    #: When those that are not there come, and when those that are send their piece.
+    due_s = [0.0] * strangers
+    speak: list[tuple[float, int, float]] = []
     with select.epoll() as ended:
         while not _is_over():
-            for _ in range(min(200, strangers - len(held))):
+            now_s = time.monotonic()
+            for _ in range(200):
+                if not due_s or due_s[0] > now_s:
+                    break
+                heapq.heappop(due_s)
                 one = socket.socket()
                 one.setblocking(False)
                 with contextlib.suppress(BlockingIOError):
                     one.connect((host, int(port)))
                 connections += 1
-                held[one.fileno()] = one
+                held[one.fileno()] = one, now_s
                 ended.register(one, events)
+                if piece:
+                    heapq.heappush(speak, (now_s, one.fileno(), now_s))
                 if connections == strangers:
                     print(flush=True)
-            if piece:
-                numbers = list(held)
-                for number in choice.sample(numbers, min(200, len(numbers))):
+            for _ in range(200):
+                if not speak or speak[0][0] > now_s:
+                    break
+                _, number, came_s = heapq.heappop(speak)
+                if number in held and held[number][1] == came_s:
                     with contextlib.suppress(OSError):
-                        held[number].send(piece)
+                        held[number][0].send(piece)
+                    heapq.heappush(speak, (now_s + max(again_s, 0.02), number, came_s))
             for number, event in ended.poll(0.02):
                 if event & (select.EPOLLRDHUP | select.EPOLLHUP | select.EPOLLERR):
-                    held.pop(number).close()
+                    one, came_s = held.pop(number)
+                    one.close()
+                    heapq.heappush(due_s, came_s + again_s)
                     continue
                 with contextlib.suppress(OSError):
-                    held[number].recv(65_536)
+                    held[number][0].recv(65_536)
     return connections
 
 
-def _over_ethernet(strangers: int, carrier: str, interface: str, server: str, goes_on: bool) -> int:
+def _over_ethernet(
+    strangers: int, again_s: float, carrier: str, interface: str, server: str, goes_on: bool
+) -> int:
     """Let stations with made-up addresses begin sessions, one after the other, and count these.
 
     With `goes_on` they also answer the server.
@@ -105,7 +119,7 @@ def _over_ethernet(strangers: int, carrier: str, interface: str, server: str, go
         link.bind((interface, 0))
         link.setblocking(False)
         while not _is_over():
-            due = int((time.monotonic() - began_s) * _STARTS_PER_S)
+            due = int((time.monotonic() - began_s) * strangers / max(again_s, 0.1))
             while begun < due:
                 for frame in stations[begun % strangers].begin():
                     with contextlib.suppress(BlockingIOError):
@@ -131,15 +145,16 @@ def _over_ethernet(strangers: int, carrier: str, interface: str, server: str, go
 
 def main() -> None:
     """Be a crowd until standard input ends."""
-    kind, strangers, *where = sys.argv[1:]
+    kind, strangers, again_s, *where = sys.argv[1:]
     piece_bytes = int.from_bytes(sys.stdin.buffer.read(4), "big")
     piece = sys.stdin.buffer.read(piece_bytes)
     if kind == "tcp":
         host, port, how = where
-        print(_over_tcp(int(strangers), host, port, how, piece))
+        print(_over_tcp(int(strangers), float(again_s), host, port, how, piece))
     else:
         carrier, interface, server = where
-        print(_over_ethernet(int(strangers), carrier, interface, server, bool(piece)))
+        goes_on = bool(piece)
+        print(_over_ethernet(int(strangers), float(again_s), carrier, interface, server, goes_on))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 """
 How a client is served by `lanlab serve`, over TCP and on an Ethernet, and by `lanlab web`, among
-silent strangers and those that begin and do not go on. A stranger that is dropped comes again.
+silent strangers and those that begin and do not go on. A stranger that is dropped comes again a
+second after it came, or at once, which is a flood and takes all processors.
 
     python bench/serve_crowds.py --strangers 3000
+    python bench/serve_crowds.py --strangers 3000 --again 0 echo
     python bench/serve_crowds.py --strangers 3000 smb web nbf
 """
 
@@ -279,7 +281,7 @@ def _row(name: str, kind: str, piece: bytes, asked: argparse.Namespace) -> bool:
         server.does()  # The client's station starts.
         alone_s, _, before_bytes = _longest_wait_s(server, 1)
         where, *rest = server.crowd
-        crowd = Crowd([where, str(asked.strangers), *rest], piece, server.prefix)
+        crowd = Crowd([where, str(asked.strangers), str(asked.again), *rest], piece, server.prefix)
         longest_s, refused, most_bytes = _longest_wait_s(server, asked.seconds)
         connections = crowd.end()
         count = server.lines()
@@ -308,6 +310,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--strangers", type=int, default=3000)
     parser.add_argument("--seconds", type=float, default=5.0, help="for each row")
+    parser.add_argument("--again", type=float, default=1.0, help="a stranger comes again, seconds")
     everything = [*_PEERS, *BEGUN, "web", *_CARRIERS, "small"]
     parser.add_argument("names", nargs="*", default=everything, help=", ".join(everything))
     asked = parser.parse_args()
