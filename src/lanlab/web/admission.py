@@ -13,6 +13,7 @@ import collections
 import contextlib
 import dataclasses
 import re
+import resource
 import selectors
 import socket
 import time
@@ -30,7 +31,8 @@ _IDLE_S = 20.0
 _DRAIN_S = 2.0
 _MOST_DRAINED_BYTES = 2**18
 _MOST_ACCEPTED_AT_ONCE = 256
-_END_OF_HEAD = re.compile(rb"\r?\n\r?\n")
+#: It begins with what is searched for quickly: strangers send long heads.
+_END_OF_HEAD = re.compile(rb"\n\r?\n")
 
 
 @dataclasses.dataclass(eq=False)
@@ -87,6 +89,9 @@ class Admission:
         for one in (listening, self._woken):
             self._selector.register(one, selectors.EVENT_READ)
 
+    def is_crowded(self) -> bool:
+        return len(self._places) > self.most_waiting // 2
+
     def give_back(self, waiting: Waiting) -> None:
         self._returned.append(waiting)
         self._wake()
@@ -113,7 +118,9 @@ class Admission:
                     else:
                         self._woken.recv(4096)
                 while self._returned:
-                    self._add(self._returned.popleft())
+                    returned = self._returned.popleft()
+                    returned.connection.setblocking(False)
+                    self._add(returned)
                 self._drop_late()
         finally:
             for one in (*self._places, *self._returned):
@@ -147,7 +154,6 @@ class Admission:
         if waiting.drained_bytes is not None:
             patience_s = _DRAIN_S
         waiting.deadline_s = time.monotonic() + patience_s
-        waiting.connection.setblocking(False)
         self._places[waiting] = None
         self._held.setdefault(waiting.group, {})[waiting] = None
         self._selector.register(waiting.connection, selectors.EVENT_READ, waiting)
@@ -201,10 +207,6 @@ class Admission:
 
 
 def _places_allowed() -> int:
-    try:
-        import resource
-    except ImportError:
-        return MOST_WAITING // 8
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 2 * MOST_WAITING
     if resource.RLIM_INFINITY != soft < wanted:

@@ -108,6 +108,9 @@ class WebServer(HTTPServer):
         with contextlib.suppress(OSError):
             is_short = head is not None and head.startswith(b"HEAD")
             waiting.connection.send(fields if is_short else fields + body)
+        if self._admission.is_crowded():
+            waiting.connection.close()
+            return
         self._end(waiting)
 
     def _answer_known(self, waiting: Waiting, head: bytes) -> None:
