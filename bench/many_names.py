@@ -14,6 +14,7 @@ import http.client
 import itertools
 import socket
 import struct
+import subprocess
 import sys
 import tempfile
 import time
@@ -167,7 +168,49 @@ def _nfs(port: int, names: Iterator[str]) -> Iterator[Calls]:
     }
 
 
-_SERVICES = {"ftp": _ftp, "webdav": _webdav, "s3": _s3, "nfs": _nfs}
+class _Sftp:
+    """Calls of draft-ietf-secsh-filexfer-02, over OpenSSH's client."""
+
+    def __init__(self, ssh: subprocess.Popen[bytes]) -> None:
+        assert ssh.stdin is not None
+        assert ssh.stdout is not None
+        self._out, self._in = ssh.stdin, ssh.stdout
+        self._send(1, struct.pack(">I", 3))
+
+    def _send(self, kind: int, body: bytes) -> tuple[int, bytes]:
+        self._out.write(struct.pack(">IB", 1 + len(body), kind) + body)
+        self._out.flush()
+        length, said = struct.unpack(">IB", self._in.read(5))
+        return said, self._in.read(length - 1)
+
+    def call(self, kind: int, of: bytes) -> tuple[int, bytes]:
+        said, body = self._send(kind, struct.pack(">II", 7, len(of)) + of)
+        return said, body[4:]
+
+
+@contextlib.contextmanager
+def _sftp(port: int, names: Iterator[str]) -> Iterator[Calls]:
+    asked = ["StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null", "LogLevel=ERROR"]
+    options = itertools.chain.from_iterable(("-o", one) for one in asked)
+    argv = ["ssh", *options, "-p", str(port), "-s", f"x@{_HERE}", "sftp"]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as ssh:
+        client = _Sftp(ssh)
+
+        def page() -> None:
+            handle = client.call(11, b"/")[1][4:]
+            said, body = client.call(12, handle)
+            _check(said == 104 and body[:4] >= struct.pack(">I", _PAGE), "READDIR")
+            client.call(4, handle)
+
+        yield {
+            "open": lambda: _check(client.call(17, next(names).encode())[0] == 105, "STAT"),
+            "miss": lambda: _check(client.call(17, b"NONE")[1][:4] == b"\0\0\0\2", "STAT"),
+            "page": page,
+        }
+        ssh.terminate()
+
+
+_SERVICES = {"ftp": _ftp, "sftp": _sftp, "webdav": _webdav, "s3": _s3, "nfs": _nfs}
 
 
 def _best_s(service: str, root: str, count: int, calls: int) -> dict[str, float]:
