@@ -8,7 +8,7 @@ from lanlab.workloads.explained_time import explained_time
 TEN = {
     "answered": 30,
     "waits": 30,
-    "response_p50_ns": 1_000_000,
+    "response_mean_ns": 1_000_000,
     "moved_bytes": 60_000,
     "moving_ns": 20_000_000,
     "moving_waits": 10,
@@ -33,6 +33,6 @@ def test_an_explanation_beyond_the_measured_value_is_dropped() -> None:
     assert explained_time(TEN, 1, 0.01)["explained_ratio"] == 0
 
 
-@pytest.mark.parametrize("unknown", [None, {**TEN, "response_p50_ns": None}])
+@pytest.mark.parametrize("unknown", [None, {**TEN, "response_mean_ns": None}])
 def test_nothing_is_explained_without_response_times(unknown: dict[str, int] | None) -> None:
     assert explained_time(unknown, 1, 1.0) == {}

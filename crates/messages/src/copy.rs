@@ -182,8 +182,8 @@ pub struct Exchanges {
     pub answered: u64,
     /// Those that a client sent when it waited for no other.
     pub waits: u64,
-    /// Median response time of requests of one segment; absent: there was none.
-    pub response_p50_ns: Option<u64>,
+    /// Mean response time of requests of one segment; absent: there was none.
+    pub response_mean_ns: Option<u64>,
     /// Data of the larger ones, the time in which they moved it, and how many of `waits` are in it.
     pub moved_bytes: u64,
     pub moving_ns: u64,

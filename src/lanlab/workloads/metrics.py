@@ -209,8 +209,8 @@ LOAD = {
 def _explained(prefix: str = "", what: str = "") -> list[Metric]:
     rows = (
         ("waits", "round trips", "round trips that a client waited for"),
-        ("response_p50_s", "s", "median response time of small requests"),
-        ("waiting_s", "s", "round trips, each of median response time"),
+        ("response_mean_s", "s", "mean response time of small requests"),
+        ("waiting_s", "s", "round trips, each of mean response time"),
         ("moving_s", "s", "time in which requests moved data"),
         ("explained_ratio", "ratio", "time that round trips and data explain"),
     )

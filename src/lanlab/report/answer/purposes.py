@@ -118,7 +118,7 @@ def _reasons(
             )
             if own and (said := why_words(own[(len(own) - 1) // 2])):
                 rows.append((words(experiment.title), words(name), words(said)))
-    title = "Time of each file: round trips by their median response time, and bytes by their rate"
+    title = "Time of each file: round trips by their mean response time, and bytes by their rate"
     return Table("reasons", title, _REASONS, tuple(rows))
 
 

@@ -17,7 +17,7 @@ def explained_words(metrics: Mapping[str, float | int], count: float, octets: fl
         octets: Bytes that each client copied.
 
     Examples:
-        >>> own = {"waits": 30, "response_p50_s": 1e-3, "waiting_s": 0.03, "moving_s": 0.016,
+        >>> own = {"waits": 30, "response_mean_s": 1e-3, "waiting_s": 0.03, "moving_s": 0.016,
         ...     "explained_ratio": 0.92, "elapsed_s": 0.05}
         >>> explained_words(own, 10, 160_000)
         '3 \N{MULTIPLICATION SIGN} 1.00 ms + 16.0 kB at 80.0 Mbit/s = 4.60 ms of 5.00 ms (92 %)'
@@ -25,7 +25,7 @@ def explained_words(metrics: Mapping[str, float | int], count: float, octets: fl
     if "explained_ratio" not in metrics or count <= 0:
         return ""
     waits = metrics["waits"] / count
-    text = f"{waits:.3g} \N{MULTIPLICATION SIGN} {format_time(metrics['response_p50_s'])}"
+    text = f"{waits:.3g} \N{MULTIPLICATION SIGN} {format_time(metrics['response_mean_s'])}"
     if octets and metrics["moving_s"] > 0:
         rate = format_rate(8 * octets / metrics["moving_s"])
         text += f" + {format_size(round(octets / count))} at {rate}"

@@ -42,7 +42,7 @@ def _operation_line(trial: TrialRecord, operation: str, what: str) -> str | None
     exchanges = trial.metrics.get(f"{operation}_exchanges")
     needs = "" if exchanges is None else f"; round trips {exchanges:.3g}"
     if (explained := trial.metrics.get(f"{operation}_explained_ratio")) is not None:
-        response = format_time(trial.metrics[f"{operation}_response_p50_s"])
+        response = format_time(trial.metrics[f"{operation}_response_mean_s"])
         needs += f" \N{MULTIPLICATION SIGN} {response} explain {100 * explained:.0f} %"
     return line(what, f"{_rate(rate)}/s; {times}{needs}")
 

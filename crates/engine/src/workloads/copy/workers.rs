@@ -70,7 +70,7 @@ pub fn counted(found: &Exchanges) -> Option<crate::messages::Exchanges> {
     (found.answered > 0).then(|| crate::messages::Exchanges {
         answered: found.answered,
         waits: found.waits,
-        response_p50_ns: found.response_p50_ns(),
+        response_mean_ns: found.response_mean_ns(),
         moved_bytes: found.moved_bytes,
         moving_ns: found.moving_ns,
         moving_waits: found.moving_waits,
