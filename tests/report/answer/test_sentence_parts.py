@@ -274,3 +274,11 @@ def test_no_result_is_said_unless_an_analysis_failed(monkeypatch: pytest.MonkeyP
     collected = Analyses()
     assert answers.sentences(run, [], analyses=collected) == []
     assert [answers.sentences(run, [])] == [collected.lines()]
+
+
+def test_a_metric_that_counts_by_the_second_needs_no_unit() -> None:
+    metric, factors = "files_created_and_removed_per_s", {"service": "ftp"}
+    one = summary(512.8, factors, metric=metric, workload="metadata")
+    assert answers._ranges(STUDY, [one], "files", LOADED.published) == [
+        "Files created and removed a second over FTP were 512.8."
+    ]

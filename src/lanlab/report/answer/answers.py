@@ -39,6 +39,8 @@ _TOO_WIDE = 2.0
 #: Below this share, messages that were not sent are not mentioned.
 _LEAST_UNSENT = 0.005
 _MOST_SWEEPS = 6
+#: Its metrics have names such as `files a second`.
+_A_SECOND = "1/s"
 #: Metrics of a sweep over sending rates: the answer states the highest value reached; of other
 #: metrics, the range.
 _SPEEDS = ("goodput_bps", "received_messages_per_s")
@@ -249,22 +251,23 @@ def _ranges(
         rest = {k: v for k, v in summary.factors.items() if k != along}
         series = presented.series_text(SeriesOf(study, summary, rest, words))
         groups.setdefault(series, []).append(summary)
+    was = "were" if shown.unit == _A_SECOND else "was"
     said = []
     for series, group in groups.items():
         in_unit = shown.readable(summary.mean for summary in group)
         least, most = min(group, key=_value), max(group, key=_value)
         at_that_size = " at that size" if along == "message_size_bytes" else ""
         if least is most:
-            text = f"{name} {series} was {_mean(study, in_unit, most)}{_share(most)}"
+            text = f"{name} {series} {was} {_mean(study, in_unit, most)}{_share(most)}"
         elif not presented.has_ranges:
             each = [
                 f"{_mean(study, in_unit, one)} ({_level(study, one, along)}{_share(one)})"
                 for one in group
             ]
-            text = f"{name} {series} was {joined(each)}"
+            text = f"{name} {series} {was} {joined(each)}"
         else:
             text = (
-                f"{name} {series} was between {_mean(study, in_unit, least)} "
+                f"{name} {series} {was} between {_mean(study, in_unit, least)} "
                 f"({_level(study, least, along)}) and {_mean(study, in_unit, most)} "
                 f"({_level(study, most, along)})"
             )
@@ -364,7 +367,7 @@ def _count(count: int, what: str) -> str:
 def _mean(study: Study, shown: Quantity, summary: Summary) -> str:
     ends = shown.interval(summary.ci_low, summary.ci_high)
     text = with_interval(shown.shown(_value(summary)), ends, is_simulated=study.is_simulated)
-    return f"{text} {shown.unit}".strip()
+    return f"{text} {shown.unit}".removesuffix(f" {_A_SECOND}").strip()
 
 
 def _share(summary: Summary) -> str:
