@@ -21,6 +21,7 @@ from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study
 from lanlab.units import format_clock, format_rate
 from lanlab.workloads import Progress as TrialProgress
+from lanlab.workloads import workload
 
 PLAIN_S = 10.0
 NO_LINES = LiveOption(interval_s=0.0)
@@ -181,6 +182,8 @@ class RunWatch:
         if progress.elapsed_s <= 0:
             return
         self._live.progress(trial, progress)
+        if not progress.bytes and "goodput_bps" not in workload(trial.workload).metrics:
+            return
         now = format_rate(8 * progress.bytes / progress.elapsed_s)
         if is_one_way(trial.workload) and progress.sent_messages:
             share = min(1.0, progress.messages / progress.sent_messages)
