@@ -183,7 +183,7 @@ def medium_request(link: LinkRequest) -> dict[str, Any]:
             hint="write e.g. `--link 10M:hub`",
         )
     topology = {None: "cable", "cable": "cable", "switch": "switch"}.get(link.topology, "bus")
-    # The memory of a world is bounded with this queue at every port, whatever the medium.
+    # The memory of a world is bounded with this queue at every port, for any medium.
     no_queue = {} if topology == "switch" else {"switch_queue_bytes": 0}
     return {
         **no_queue,

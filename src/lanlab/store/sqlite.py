@@ -184,7 +184,7 @@ class SqliteDatabase(Database):
 
     def _fill(self, unfinished: Path) -> None:
         with contextlib.closing(sqlite3.connect(unfinished, isolation_level=None)) as made:
-            # Nobody reads a store under this name, and an unfinished one is removed.
+            # No process reads a store under this name; unfinished ones are removed.
             made.execute("PRAGMA synchronous = OFF")
             made.executescript(
                 f"BEGIN; {TABLES} PRAGMA application_id = {APPLICATION_ID};"
