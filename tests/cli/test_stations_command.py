@@ -106,7 +106,7 @@ def test_an_unreachable_server_is_an_error(lanlab: Lanlab) -> None:
 
     assert said.code == 1
     assert "connect to 127.0.0.1:1" in said.err
-    assert said.out.splitlines()[-1].startswith("No trial has a mean response time")
+    assert said.out.splitlines()[0].startswith("No trial has a mean response time")
 
 
 def test_levels_are_read_in_order_and_each_once() -> None:
