@@ -60,7 +60,7 @@ class Entry:
         raise _no_file(self.name)
 
     def read(self, most_bytes: int) -> bytes | None:
-        """Content of a regular file of at most that size; `None`: there is no such file."""
+        """Content of a regular file of at most that size; `None` if there is none."""
         facts = os.stat(self.name, dir_fd=self.directory, follow_symlinks=False)
         if not stat.S_ISREG(facts.st_mode) or facts.st_size > most_bytes:
             return None

@@ -13,7 +13,7 @@ def trial(block: int, label: str, elapsed_s: float, service: str = "ftp") -> Tri
     return Trial(block, service, "many-small", "upload", label, 6_000_000, 1000, elapsed_s)
 
 
-def test_ratios_are_of_goodput_paired_by_block_and_of_as_many_files_at_once() -> None:
+def test_ratios_compare_goodput_within_blocks_at_equal_concurrency() -> None:
     trials = [
         *(trial(block, "lanlab 1", 1.0 + block) for block in range(6)),
         *(trial(block, "curl 1", 2.0 + 2 * block) for block in range(6)),

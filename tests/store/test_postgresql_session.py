@@ -186,7 +186,7 @@ class Silent:
         self.adapters.append((oid, function))
 
 
-def test_the_driver_gets_all_of_the_url_and_silence_ends_after_40_seconds(
+def test_the_driver_gets_the_whole_url_and_silence_ends_after_40_seconds(
     monkeypatch: pytest.MonkeyPatch, connected: Wire
 ) -> None:
     silent = Silent(None)

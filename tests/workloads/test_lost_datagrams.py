@@ -57,7 +57,7 @@ def only(trial: Trial, place: str, beside: str = "") -> int:
 
 
 @pytest.mark.figures
-def test_a_full_queue_of_the_sender_refuses(lan: Pair) -> None:
+def test_a_full_sending_queue_refuses_messages(lan: Pair) -> None:
     tc(lan, *shlex.split("replace dev eth0 root tbf rate 10mbit burst 1600 limit 1200"))
     trial = lan.trial("stream", message_size_bytes=500, rate_bps="20M", time_s=0.5)
     assert trial.metrics["lost_messages"] == 0

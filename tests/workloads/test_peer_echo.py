@@ -78,7 +78,7 @@ def test_every_tcp_echo_is_timed(pair: Pair, size_bytes: int) -> None:
     assert outcome.results["requester"]["tcp"] is not None
 
 
-def test_requests_on_schedule_and_several_at_a_time_reach_a_peer(pair: Pair) -> None:
+def test_scheduled_and_concurrent_requests_reach_a_peer(pair: Pair) -> None:
     with answering(the_same) as program:
         _, metrics = measured(pair, program.echo(), rate_requests_per_s=500)
         assert metrics["replies"] == 50

@@ -174,7 +174,7 @@ def test_the_machines_of_the_study_have_their_numbers() -> None:
         assert numbers["nagle"] == (not profile.no_delay)
 
 
-def test_an_amount_arrives_to_the_byte(one_pair: Pair) -> None:
+def test_exactly_the_requested_bytes_arrive(one_pair: Pair) -> None:
     with peer(one_pair, "reads") as (url, program):
         measured(one_pair, url, bytes=146_000, warmup_s=0)
         said, _ = program.communicate(timeout=WITHIN_S)

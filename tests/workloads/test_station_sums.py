@@ -113,7 +113,7 @@ def test_wrong_data_are_errors_of_their_own() -> None:
     assert "station_operations_sd_per_s" not in seen.metrics
 
 
-def test_a_trial_in_which_all_failed_has_no_response_time_but_its_errors() -> None:
+def test_a_trial_with_only_failures_has_errors_but_no_response_time() -> None:
     rows = [(0, MS * k, MS * k, MS * (k + 1), 0, 1, 0) for k in range(5)]
     readings = columns(rows)
     seen = station_sums(readings, steady_part(readings, 1), OUTCOMES, stations=1)

@@ -366,7 +366,7 @@ perform_between(kind, asked, host, host, 0.05)
 """
 
 
-def test_parameters_that_do_not_fit_are_refused() -> None:
+def test_invalid_parameters_of_stations_are_refused() -> None:
     for wrong, said in [
         ({"stations": 0}, "greater than or equal to 1"),
         ({"stations": 10_001}, "less than or equal to 10000"),

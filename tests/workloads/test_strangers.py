@@ -214,7 +214,7 @@ def test_what_reaches_the_socket_is_distinguished(pair: Pair, workload: str) -> 
     assert back.seen["finished"] == there.seen["finish"]
 
 
-def test_replayed_messages_of_the_session_start_nothing_anew(pair: Pair) -> None:
+def test_replayed_session_messages_restart_nothing(pair: Pair) -> None:
     relays: list[Relay] = []
 
     def replay(number: int) -> None:

@@ -1,7 +1,7 @@
 //! Files below a directory of this host, reached from a handle that is opened once.
 //!
 //! Every name on the path is opened from the handle of its parent directory, and links are not
-//! followed. Even if another program replaces a file or directory meanwhile, nothing outside the
+//! followed. Even if another program replaces a file or directory in between, nothing outside the
 //! directory is read, written or removed. The directories that this trial made are held open until
 //! they are removed, so that a replacement is noticed. `cap-std` makes the calls.
 

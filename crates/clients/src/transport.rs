@@ -28,7 +28,7 @@ fn address(target: &Target) -> Result<HostAddress> {
     })
 }
 
-/// Name of the server for certificates and the like; its address if it has no other.
+/// Name of the server, e.g. for certificates; its address if it has no other.
 pub fn server_name(target: &Target) -> Result<String> {
     match &target.server_name {
         Some(name) => Ok(name.clone()),

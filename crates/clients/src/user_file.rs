@@ -17,7 +17,7 @@ pub fn read(path: &Path, most_bytes: u64) -> Result<Vec<u8>> {
     let failed = |error: io::Error| Fault::of_file(path.display(), &error);
     check(path, &fs::metadata(path).map_err(failed)?, most_bytes)?;
     let file = open(path).map_err(failed)?;
-    // Another file may have replaced it meanwhile.
+    // Another file may have replaced it.
     check(path, &file.metadata().map_err(failed)?, most_bytes)?;
     let mut content = Vec::new();
     // Kernel files report size 0, and other files may still grow.

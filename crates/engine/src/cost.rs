@@ -7,11 +7,11 @@ pub const MOST_MEMORY_BYTES: u64 = 1 << 30;
 /// Thread limit of all running measurements together.
 pub const MOST_THREADS: u64 = 1024;
 
-/// Memory of a thread's meters: histograms, interval series and the like.
+/// Memory of a thread's meters, such as histograms and interval series.
 pub const METERS_BYTES: u64 = 1 << 20;
 /// Memory of a flow: its sequence-number window and its state.
 pub const FLOW_BYTES: u64 = 16 << 10;
-/// Threads of a request besides its flows': its own, one for progress, one for the session.
+/// Threads of a request in addition to those of its flows: its own, one for progress, one for the session.
 pub const OWN_THREADS: u64 = 3;
 
 /// An upper bound of a measurement's resources. The system bounds socket buffers.

@@ -330,7 +330,7 @@ impl Running {
         *self.watched.lock().unwrap_or_else(PoisonError::into_inner) = watched.collect();
     }
 
-    /// Run `work` and report progress meanwhile. Also returns the host's activity from `measured_from` to the end
+    /// Run `work`, and report its progress. Also returns the host's activity from `measured_from` to the end
     /// of `work`, if the system provides it.
     pub fn with_progress<T>(
         &self,

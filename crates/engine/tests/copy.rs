@@ -415,7 +415,7 @@ fn uncopyable_sources_are_refused() {
 }
 
 #[test]
-fn a_dataset_is_made_once_and_mended() {
+fn a_dataset_is_made_once_and_repaired_if_damaged() {
     let directory = TempDir::new().unwrap();
     let mut engine = Engine::start();
     let spec = json!({"seed": 3, "groups": [group(3, 5000)], "compressible_ratio": 0.5});

@@ -19,7 +19,7 @@ pub struct SendingQueue {
     pub burst_bytes: u32,
     /// Length of the queue, bytes on the wire; more frames are dropped, and counted there.
     pub limit_bytes: u32,
-    /// Bytes on the wire besides header and payload.
+    /// Bytes on the wire in addition to header and payload.
     pub overhead_bytes: u16,
     pub minimum_wire_bytes: u16,
 }

@@ -20,7 +20,7 @@ fn the_monotonic_clock_does_not_go_back() {
 }
 
 #[test]
-fn a_sleep_ends_at_its_time_and_not_before() {
+fn a_sleep_never_ends_early() {
     prepare_thread();
     for ahead_ns in [0, 50_000, 2_000_000] {
         let deadline = monotonic().plus_nanos(ahead_ns);

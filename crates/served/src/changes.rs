@@ -1,4 +1,4 @@
-//! Changes to a file besides its content: size, permissions and times. Partial success is reported as an error.
+//! Changes to a file's attributes: size, permissions and times. Partial success is reported as an error.
 
 use std::fs::{File, FileTimes, Permissions};
 use std::io;

@@ -45,7 +45,7 @@ impl Proof {
         Self(Arc::new(Unproved { hold: Mutex::new(Some(hold)), given: Notify::new(), visitor }))
     }
 
-    /// The client has proved itself: it logged in, or on a service without logins did what only a client does.
+    /// The client has logged in or, on a service without logins, made a valid request.
     /// Returns whether this is the first time.
     pub fn give(&self) -> bool {
         let is_first = locked(&self.0.hold).take().is_some();

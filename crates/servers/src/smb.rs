@@ -23,8 +23,8 @@ const SHARE: &str = "lanlab";
 /// Maximum data bytes per call. A connection buffers a few of them.
 const MAX_DATA_OCTETS: u32 = 1 << 20;
 
-/// Maximum connections before login, each of which may hold a 68 KiB record. As many more wait to be counted and log
-/// in meanwhile; the crate closes those beyond.
+/// Maximum connections before login, each of which may hold a 68 KiB record. The same number can wait to be counted,
+/// and log in while waiting; the crate closes any others.
 const STRANGERS: usize = 256;
 
 /// Login takes four round trips.

@@ -33,7 +33,7 @@ impl Announcement {
     /// Read the message in a datagram.
     ///
     /// # Errors
-    /// [`Error::Truncated`] if it is short, [`Error::Forbidden`] if it is no announcement.
+    /// [`Error::Truncated`] if it is short, [`Error::Forbidden`] if it is not an announcement.
     pub fn parse(message: &[u8]) -> Result<Self, Error> {
         let truncated = |need| Error::Truncated { format: FORMAT, need, got: message.len() };
         let forbidden = |field, offset, value: u8| {

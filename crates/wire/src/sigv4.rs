@@ -13,7 +13,7 @@ use crate::percent;
 
 pub const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 
-/// Instead of the hash of the body: the body is not signed.
+/// Replaces the hash of an unsigned body.
 pub const UNSIGNED: &str = "UNSIGNED-PAYLOAD";
 
 /// SHA-256 of nothing, hexadecimal.
@@ -27,7 +27,7 @@ pub struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    /// Parse the output of [`Scope::text`]. `None` if it is no scope of S3.
+    /// Parse the output of [`Scope::text`]. `None` if it is not a scope of S3.
     pub fn parse(text: &'a str) -> Option<Self> {
         let mut parts = text.split('/');
         let scope = Self { day: parts.next()?, region: parts.next()? };

@@ -54,7 +54,7 @@ def wire_bytes(packet_bytes: int) -> int:
 def udp_wire_bytes(message_size_bytes: int, ip_version: int, *, mtu_bytes: int = MTU_BYTES) -> int:
     """Bytes that one UDP message occupies on the wire, in as many fragments as it needs.
 
-    A fragment but the last carries a multiple of 8 bytes (RFC 791, section 3.2; RFC 8200,
+    Each fragment except the last carries a multiple of 8 bytes (RFC 791, section 3.2; RFC 8200,
     section 4.5); over IPv6 each carries a fragment header too.
 
     Examples:

@@ -40,7 +40,7 @@ def amount_of(published: Published, condition: Mapping[str, Level]) -> float | N
 
 
 def series_of(value: PublishedValue, parameters: Mapping[str, Level]) -> str:
-    """The levels of a published number that are no parameters here, in words."""
+    """The levels of a published number that are not parameters in lanlab, in words."""
     return ", ".join(str(level) for key, level in value.condition.items() if key not in parameters)
 
 

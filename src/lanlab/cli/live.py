@@ -41,7 +41,7 @@ class LiveLines:
 
     @property
     def has_texts(self) -> bool:
-        """Whether the lines are for people, who need to know the trial."""
+        """Whether lines are text, which names the trial."""
         return self._is_on and not self._option.is_json
 
     def begin(self, trial: PlannedTrial) -> None:

@@ -1,4 +1,4 @@
-"""Targets that are one place under two names, and directories that are no network mount."""
+"""Finds targets that are one place under two names, and directories on local file systems."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import ipaddress
 
 
-#: Carriers without IP, for people.
+#: Carriers without IP, in words.
 _FRAMED = ", ".join(f"{name} for {one.title}" for name, one in frame_carriers_of("smb1").items())
 _PROFILES = ", ".join(f"{name} over {one.carrier}" for name, one in PROFILES.items())
 

@@ -118,7 +118,7 @@ def serve_peers(
         with serving_peers(wanted, on_client) as running:
             if not as_json:
                 limit = "no rate limit" if rate_bps is None else f"{format_rate(rate_bps)} each way"
-                # A client chooses its own zones.
+                # The zone depends on the client's interfaces.
                 there = f"{bare(address)}%ETH" if is_of_one_link(address) else address
                 example = served.example.format(address=there, port=running.port)
                 ends = "end it with Ctrl-C" if within_s is None else f"ends after {within_s:g} s"

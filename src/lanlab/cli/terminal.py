@@ -152,7 +152,7 @@ def answer(*, markup: bool = False) -> Console:
 
 
 def _console(*, markup: bool = False, **settings: Any) -> Console:
-    # Imported here, so that hosts can be set up meanwhile.
+    # Imported here, so that hosts can be set up during the import.
     from rich.console import Console
 
     class Quiet(Console):

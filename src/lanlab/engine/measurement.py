@@ -31,7 +31,7 @@ class Asked(Protocol):
 
     @property
     def label(self) -> str:
-        """Name of its host, for people."""
+        """Name of its host, for texts."""
 
     def lost(self) -> EngineLost:
         """The error with which the engine ended."""

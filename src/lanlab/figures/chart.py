@@ -97,7 +97,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Band:
-    """A part of the x axis that is shaded; those of one name are alike."""
+    """A shaded part of the x axis; parts with the same name look the same."""
 
     name: str
     x_low: float

@@ -136,7 +136,7 @@ def work() -> None:
     # The parent handles Ctrl-C, and closes this process's input.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     results = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # What libraries print is no result.
+    os.dup2(2, 1)  # Output of libraries is not a result.
     prepare()
     importlib.import_module("lanlab.figures.render_matplotlib")
     importlib.import_module("matplotlib.figure")

@@ -89,7 +89,7 @@ class Trials:
         self._missing_in_a_row = 0
         self._cannot_work = False
         self.done = 0
-        #: Positions at which every trial failed. They are no trials, and are not replaced.
+        #: Positions at which every trial failed. They do not count as trials, and are not replaced.
         self.missing = 0
         self._measured = 0
         self._first: list[float] = []

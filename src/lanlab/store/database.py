@@ -237,7 +237,7 @@ class DatabaseStore:
                 for table in ("trial", "series"):
                     sql = f"SELECT count(*) FROM {table} WHERE run_id = :run_id"
                     ((counts[table],),) = session.execute(sql, run_id=run.id)
-                # The run first: without it, the tables release its other rows.
+                # Delete the run first: triggers protect its other rows while it exists.
                 session.execute(database.check_references_last)
                 session.execute("DELETE FROM run WHERE id = :id", id=run.id)
                 for table in database.tables_of_runs:

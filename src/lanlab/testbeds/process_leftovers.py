@@ -131,7 +131,8 @@ def clean_leftovers() -> list[Leftover]:
     """
     End the processes of testbeds whose lanlab is gone; returns those that were found.
 
-    Their lanlab may have ended just now, so processes that may be ending regularly get time for it.
+    If their lanlab has only just ended, they may still be ending by themselves, so they get some
+    time.
     """
     found = find_leftovers()
     deadline = time.monotonic() + _LEAVE_WITHIN_S

@@ -190,7 +190,7 @@ def as_simulated(study: Study) -> Study:
     return study.model_copy(update={"experiment": own})
 
 
-def test_a_ranking_of_a_simulation_says_the_error_of_its_model() -> None:
+def test_a_simulated_ranking_shows_the_error_of_its_model() -> None:
     simulated = as_simulated(STUDY)
     one = ranking("smb 1|nfs 2", model_factor=2.2414)
     assert said(one, study=simulated).endswith(

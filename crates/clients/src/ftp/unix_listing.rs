@@ -134,7 +134,7 @@ fn is_day(text: &str) -> bool {
     day.len() <= 2 && is_number(day)
 }
 
-/// A month in any language: it may contain digits, but is no number.
+/// A month in any language: it may contain digits, but is not a number.
 fn is_word(text: &str) -> bool {
     text.chars().any(char::is_alphabetic)
 }

@@ -16,7 +16,7 @@ use super::{FULL_FRAME_BYTES, kind};
 use crate::messages::{CarryFrames, Failure, MediumCounts, MediumTopology, Outcome};
 use crate::running::{Measured, Running, conclude};
 
-/// Preamble, check sequence and gap: bytes per frame besides header and payload.
+/// Preamble, check sequence and gap: bytes per frame in addition to header and payload.
 const OVERHEAD_BYTES: u16 = 8 + 4 + 12;
 const MINIMUM_WIRE_BYTES: u16 = 84;
 /// After a pause the token bucket passes frames worth this time at once, as kernel timers are late.
@@ -248,7 +248,7 @@ impl Driving {
         self.wait_for(sleep_ns, ready)?;
         let woken = os::monotonic();
         let late_ns = woken.nanos_since(now.plus_nanos(sleep_ns));
-        // Hosts may have sent meanwhile, at unknown times.
+        // Hosts may have sent since then, at unknown times.
         self.carrier.gap(late_ns);
         let Some(next) = next else { return Ok(()) };
         if sleep_ns > 0 && ready.is_empty() {
@@ -257,7 +257,7 @@ impl Driving {
         if !ready.is_empty() || woken >= next || sleep_ns == LONGEST_WAIT_NS {
             return Ok(());
         }
-        // Other threads may run meanwhile; that time does not count as spinning.
+        // Other threads may run during this; the time does not count as spinning.
         let (cpu_ns, mut looked) = (os::thread_cpu_ns(), woken);
         while ready.is_empty() {
             let now = os::monotonic();

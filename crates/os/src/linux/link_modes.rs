@@ -18,7 +18,7 @@ struct LinkSettings {
 }
 
 /// Speeds in Mbit/s by the bits of a mask (`enum ethtool_link_mode_bit_indices`, likewise): first and
-/// last bit. Those between are no speeds, or newer than this table.
+/// last bit. Those between are not speeds, or are newer than this table.
 const SPEEDS: [(usize, usize, u64); 34] = [
     (0, 1, 10),
     (2, 3, 100),

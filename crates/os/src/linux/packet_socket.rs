@@ -62,7 +62,7 @@ impl PacketSocket {
     /// A socket that another process has opened and bound to an interface.
     ///
     /// # Errors
-    /// `InvalidInput` if the descriptor is no packet socket, or is bound to no interface.
+    /// `InvalidInput` if the descriptor is not a packet socket, or not bound to an interface.
     pub fn given(descriptor: OwnedFd) -> io::Result<Self> {
         let socket = Self { socket: descriptor, cut: None };
         let about = |name| {

@@ -19,7 +19,7 @@ const TUNGETIFF: libc::c_ulong = 0x8004_54d2;
 pub struct Tap(File);
 
 impl Tap {
-    /// Make one of that name in the network namespace of the calling thread.
+    /// Make a TAP with this name in the network namespace of the calling thread.
     pub fn open(name: &str) -> io::Result<Self> {
         let path = "/dev/net/tun";
         let about = |what: &str, error: io::Error| {

@@ -132,7 +132,7 @@ pub fn readdir(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer, p
         let name = match number {
             ITSELF => ".".to_owned(),
             ABOVE => "..".to_owned(),
-            // An entry removed or moved meanwhile is left out.
+            // An entry that has just been removed or moved is left out.
             _ => match files.handles().name_in(directory, number) {
                 Some(name) => name,
                 None => continue,
@@ -199,7 +199,7 @@ fn entry(
     writer.opaque(name.as_bytes());
     writer.u64(cookie);
     if plus {
-        // An entry removed meanwhile has no attributes.
+        // An entry that has just been removed has no attributes.
         let attributes = files.attributes(number).ok();
         Attributes::write_optional(attributes.as_ref(), writer);
         writer.boolean(attributes.is_some());

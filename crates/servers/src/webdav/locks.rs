@@ -8,7 +8,7 @@ use dav_server::davpath::DavPath;
 use dav_server::ls::{DavLock, DavLockSystem, LsFuture};
 use xmltree::Element;
 
-/// Locks at once at most.
+/// Maximum locks at once.
 const MAX_LOCKS: usize = 256;
 
 /// Longest lifetime of a lock; clients may request less.

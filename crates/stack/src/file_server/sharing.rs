@@ -30,7 +30,7 @@ impl Sharing {
         compatible_with: None,
         lets_compatible: false,
     };
-    /// For removal: no other open may use the file meanwhile.
+    /// For removal: excludes every other open.
     pub const REMOVE: Self = Self { deletes: true, ..Self::NOTHING };
     /// For renaming a file or removing a directory: other opens continue.
     pub const RENAME: Self =

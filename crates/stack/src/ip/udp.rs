@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-/// Buffer space per datagram besides its payload: one `mbuf` of BSD for addresses and headers (`MSIZE`, 128 bytes).
+/// Buffer space per datagram in addition to its payload: one BSD `mbuf` for addresses and headers (`MSIZE`, 128
+/// bytes).
 /// Without it a buffer would hold tens of thousands of short messages.
 pub const OVERHEAD_BYTES: usize = 128;
 

@@ -21,7 +21,7 @@ pub(super) enum Pending {
 
 /// Maximum frames queued; the driver has to send them before it hands in the next one.
 const MOST_PENDING: usize = 32;
-/// Most I frames waiting for the window, besides those in flight.
+/// Maximum I frames waiting for the window, without those in flight.
 const MOST_WAITING: usize = 2;
 /// Time after a link is opened within which a SABME may be a late copy, ns.
 const LATE_COPY_NS: u64 = 10_000_000_000;

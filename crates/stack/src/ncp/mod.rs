@@ -29,7 +29,7 @@ pub(crate) const ECHO_SOCKET: u16 = 0x4002;
 /// First byte of a message carried by bursts, where others have a function code; NCP has no function 0.
 const BURST: u8 = 0;
 const MOST_BURST: u32 = 1 << 16;
-/// Bytes of a burst packet besides its share of the burst.
+/// Bytes of a burst packet in addition to its share of the burst.
 const AROUND_BURST: u32 = (HEADER_LEN + burst::HEADER_LEN) as u32;
 const SMALLEST_PACKET: u32 = 576;
 const AROUND_MESSAGE: u32 = (HEADER_LEN + REPLY_LEN - 1) as u32;

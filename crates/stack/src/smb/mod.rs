@@ -14,7 +14,7 @@ mod spnego;
 
 use lanlab_wire::smb1::negotiate::dialect;
 
-/// Maximum bytes of a message besides the data of a read or write.
+/// Maximum bytes of a message without the data of a read or write.
 pub(crate) const AROUND_DATA: u32 = 64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -74,7 +74,7 @@ impl Interface {
 
     /// Report an error about a datagram, unless it was a broadcast or itself an error.
     pub(super) fn push_error(&mut self, about: &Packet<'_>, number: u16) {
-        // An error about another responder's reply would in turn be answered.
+        // Another responder would answer an error about its reply.
         let is_answer = about.header.kind != packet_type::SEQUENCED
             && !may_answer_on_xns(about.from.address.socket);
         if about.is_to_all() || about.header.kind == packet_type::ERROR || is_answer {

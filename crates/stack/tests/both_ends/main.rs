@@ -91,7 +91,7 @@ fn a_client_that_requires_signatures_has_them_at_a_server_that_does_not() {
 }
 
 #[test]
-fn a_server_that_requires_signatures_takes_no_dialect_without_them() {
+fn a_server_that_requires_signatures_refuses_dialects_without_them() {
     for dialect in [Dialect::Core, Dialect::LanMan1, Dialect::LanMan2] {
         let required = server().requiring_signatures();
         let (both, outcome) = Both::connect(client(Some(dialect), "Secret-1"), &required);

@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_login_has_two_names() {
+    fn a_login_has_name_and_password() {
         let octets = b"\x00\x01\x03JOE\x02pw";
         let login = PlainLogin { kind: object::USER, name: Name(b"JOE"), password: Name(b"pw") };
         assert_eq!(PlainLogin::parse(octets), Ok(login));

@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_are_as_long_as_the_space_needs() {
+    fn block_length_grows_with_the_volume() {
         for (total, free, sectors, said) in [
             (100 << 20, 50 << 20, 8, (100 << 20, 50 << 20)),
             (1_000 << 20, 500 << 20, 32, (1_000 << 20, 500 << 20)),

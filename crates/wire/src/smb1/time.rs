@@ -17,7 +17,7 @@ const LAST_YEAR: i32 = FIRST_YEAR + 127;
 fields! {
     #[derive(PartialOrd, Ord)]
     DateTime, Little => {
-        /// Years since 1980 in the high 7 bits, month in 4, day in 5. Zero is no date.
+        /// Years since 1980 in the high 7 bits, month in 4, day in 5. Zero is not a date.
         date: u16,
         /// Hour in the high 5 bits, minute in 6, half the seconds in 5.
         time: u16,
@@ -90,7 +90,7 @@ pub const fn ticks_from_unix(since_1970_s: u32) -> u64 {
 }
 
 /// LAN Manager seconds: `since_1970_s` (UTC) in a zone that is `timezone_min` behind UTC, limited
-/// to 32 bits. Zero and all ones mean that there is no time.
+/// to 32 bits. Zero and all ones: no time.
 pub const fn seconds_in_zone(since_1970_s: i64, timezone_min: i16) -> u32 {
     let local = since_1970_s.saturating_sub(timezone_min as i64 * 60);
     if local < 1 {
@@ -102,7 +102,7 @@ pub const fn seconds_in_zone(since_1970_s: i64, timezone_min: i16) -> u32 {
     }
 }
 
-/// Seconds since 1970 in UTC of LAN Manager seconds. `None` if they mean that there is no time.
+/// Seconds since 1970 in UTC of LAN Manager seconds. `None`: no time.
 pub const fn seconds_to_utc(seconds: u32, timezone_min: i16) -> Option<i64> {
     if seconds == 0 || seconds == u32::MAX {
         return None;

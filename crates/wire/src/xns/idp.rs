@@ -28,7 +28,7 @@ pub fn checksum(packet: &[u8]) -> u16 {
         let (sum, has_carry) = sum.overflowing_add(word);
         (sum + u16::from(has_carry)).rotate_left(1)
     });
-    // All ones mean that there is no checksum.
+    // All ones: no checksum.
     if sum == NO_CHECKSUM { 0 } else { sum }
 }
 

@@ -163,7 +163,7 @@ def write_file(text: str, path: Path) -> None:
 
 def _write_and_move(files: Mapping[str, bytes], folder: Path, made: Path, before: _Listed) -> None:
     digests = {name: frozenset({_digest(content)}) for name, content in files.items()}
-    # Meanwhile an empty file may reserve a name.
+    # Until it is written, an empty file may reserve the name.
     new = {name: found | {_EMPTY} for name, found in digests.items()}
     both = {
         name: before.get(name, frozenset()) | new.get(name, frozenset()) for name in {*before, *new}

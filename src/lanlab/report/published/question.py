@@ -36,7 +36,7 @@ from lanlab.studies import (
 )
 from lanlab.studies.model import Answer
 
-#: How the answer of each body of evidence begins, in order.
+#: First word of the answer from each source, in order.
 _OPENINGS = {"published": "Published", "simulated": "Simulated", "measured": "Here"}
 _TEXTS = {"range": range_text, "ratio": ratio_text, "onset": onset_text}
 

@@ -279,7 +279,7 @@ mod tests {
         let acceptor = thread::spawn(move || {
             thread::sleep(5 * TICK);
             let mut accepted = accepted(bound(port), HERE, &running());
-            // A lost answer is sent again; silence of the peer is no error.
+            // A lost answer is sent again; silence of the peer is not an error.
             accepted.answer_again().unwrap();
             accepted
         });

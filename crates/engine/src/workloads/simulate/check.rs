@@ -34,7 +34,7 @@ const MOST_BUFFER_BYTES: u64 = 1 << 24;
 /// Virtual time after which unfinished file work is given up: 30 days, unless the event limit comes first.
 #[cfg(feature = "services")]
 const LONGEST_NS: u64 = 30 * 86_400 * 1_000_000_000;
-/// Silence that ends no program: worlds lose nothing silently, and their limits end them.
+/// Longer than any silence in a world, so that it ends no program.
 const SILENCE_NS: u64 = 600_000_000_000;
 
 #[derive(Debug)]

@@ -35,7 +35,7 @@ pub use trial::{failure, tell, work};
 /// Maximum stations of a trial.
 const MOST_STATIONS: u32 = 10_000;
 const MOST_ALONE: u32 = 1_000;
-/// Memory of a connection, its tasks and buffers, besides the message.
+/// Memory of a connection, its tasks and buffers, without the message.
 const SESSION_BYTES: u64 = 48 << 10;
 const THREAD_BYTES: u64 = 64 << 10;
 

@@ -82,7 +82,7 @@ pub fn thread_count(plan: &Plan) -> usize {
 }
 
 /// Spread `sockets`, one for each flow, over threads, run `work` on each from the start on, and report progress.
-/// Returns the result of each thread, and the host's activity meanwhile.
+/// Returns the result of each thread, and the host's activity while they ran.
 ///
 /// `work` receives a thread's flows with their numbers; flow n is on thread n modulo the number of threads.
 pub fn run<S: Send, R: Send>(

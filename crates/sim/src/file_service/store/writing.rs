@@ -166,7 +166,7 @@ impl Store {
             if store.0.writes_behind_at.get() != Some(at) {
                 return;
             }
-            // Meanwhile, clients whose blocks have been written may write more.
+            // Clients whose blocks have been written may already write more.
             while let Some(client) = store.has_waiting() {
                 store.write_oldest(client).await;
             }

@@ -1,6 +1,6 @@
 //! The file server of NetWare's core protocol, without a clock, a socket or a file.
 //!
-//! It has one volume, and one user besides itself in its bindery. [`file_server`](crate::file_server) describes how
+//! It has one volume; its bindery contains the server and one user. [`file_server`](crate::file_server) describes how
 //! to drive sessions, and holds what servers of other protocols share.
 
 mod bindery;

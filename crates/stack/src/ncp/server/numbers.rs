@@ -50,7 +50,7 @@ impl EntryNumbers {
         Some(path)
     }
 
-    /// Drop the entry at a path: a new entry of that name gets a new number.
+    /// Drop the entry at a path: a new entry with this name gets a new number.
     pub fn removed(&mut self, path: &[String]) -> u32 {
         let number = self.number(path);
         if let Some(place) = self.entries.remove(&number) {

@@ -7,7 +7,7 @@ use lanlab_wire::smb1::negotiate::{NtLm, Security, capabilities};
 use crate::smb::responses::CHALLENGE_LEN;
 use crate::smb::{AROUND_DATA, Dialect};
 
-/// Longest message accepted besides large reads, as announced by Samba and Windows NT.
+/// Longest message accepted, except large reads, as announced by Samba and Windows NT.
 pub const MAX_BUFFER: u16 = 16_644;
 /// Maximum requests in flight, even if a server allows more.
 pub const MAX_OUTSTANDING: u16 = 50;

@@ -37,7 +37,7 @@ impl Client {
                 _ => Login::Lm,
             });
         }
-        // An attacker who can modify messages could thereby obtain any password.
+        // An attacker who can modify messages could obtain any password this way.
         if self.plan.dialect.is_none() && !user.password.is_empty() {
             let dialect = agreed.dialect.name();
             let message = format!(

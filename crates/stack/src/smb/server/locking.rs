@@ -1,6 +1,6 @@
 //! Locks of byte ranges, and queued lock requests.
 //!
-//! A request waits only if nothing is chained behind it and the driver provides a clock. Meanwhile other requests
+//! A request waits only if nothing is chained behind it and the driver provides a clock. Until then, other requests
 //! of the session are answered.
 
 use std::future::poll_fn;
@@ -171,7 +171,7 @@ impl State {
         self.channel.set_timeout(self.waits.iter().filter_map(|wait| wait.ends_at).min());
     }
 
-    /// The next message, or `None` after the client has disconnected. Waits that end meanwhile are answered.
+    /// The next message, or `None` after the client has disconnected. Lock requests whose wait ends are answered first.
     pub async fn next_message(&mut self, used: Vec<u8>) -> Option<Vec<u8>> {
         self.channel.give_used(used);
         loop {

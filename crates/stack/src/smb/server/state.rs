@@ -18,9 +18,9 @@ use crate::files::{FileAnswer, FileCall, Found, Handle, Names};
 use crate::smb::Dialect;
 use crate::smb::signing::Signing;
 
-/// Longest message accepted and announced, besides large writes.
+/// Longest message accepted and announced, except large writes.
 pub const MAX_BUFFER: u16 = 16_644;
-/// Maximum bytes of a message besides data.
+/// Maximum bytes of a message without its data.
 pub const AROUND_DATA: usize = crate::smb::AROUND_DATA as usize;
 /// Maximum users, tree connections, searches and open files of a session.
 const MAX_USERS: usize = 16;
@@ -105,7 +105,7 @@ pub struct State {
     place: Option<Place>,
 }
 
-/// Longest message besides large reads and writes; carriers may have a lower limit.
+/// Longest message except large reads and writes; carriers may have a lower limit.
 const fn longest(carrier: CarrierFacts) -> u16 {
     if carrier.longest_message < MAX_BUFFER as u32 {
         carrier.longest_message as u16

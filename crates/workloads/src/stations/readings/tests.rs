@@ -18,7 +18,7 @@ const READING: Reading = Reading {
 };
 
 #[test]
-fn a_reading_is_forty_bytes_here_and_in_a_line() {
+fn a_reading_takes_forty_bytes_in_memory_and_in_messages() {
     assert_eq!(size_of::<Reading>(), READING_BYTES);
     let octets = READING.to_octets();
     assert_eq!(octets[..8], [8, 7, 6, 5, 4, 3, 2, 1]);

@@ -19,7 +19,7 @@ use crate::messages::{EchoRequested, Failure, PeerEcho};
 use crate::running::Running;
 use crate::workloads::setup::{TICK, connect_to_peer, fleeting_socket, is_closed, socket_address};
 
-/// Maximum connections being opened at once. On a schedule an older one is evicted, whose reply is long overdue.
+/// Maximum connections being opened at once. On a schedule, a new one evicts the oldest, which is long overdue.
 pub const MOST_AT_ONCE: usize = 100;
 /// Placeholder request number of a keep-alive, which probes a silent peer.
 const WORD: u64 = u64::MAX;

@@ -20,8 +20,8 @@ use crate::messages::{Failure, PeerDirection, PeerReportFlow, PeerStream, PeerSt
 use crate::workloads::setup::{is_idle, socket_address};
 use crate::workloads::stream::Plan;
 
-/// Time-out of the opening datagram, besides the path's time. It is resent once, after half of it: a server that
-/// receives it twice counts the second as a message.
+/// Time-out of the opening datagram, in addition to the path's round trip. The datagram is resent once, after half
+/// of it: a server that receives it twice counts the second as a message.
 const ANSWER_NS: u64 = 5_000_000_000;
 const QUESTIONS: u64 = 2;
 /// Delay before a refused datagram, which nothing received, is resent. riperf3 0.8.0 reopens its port for each

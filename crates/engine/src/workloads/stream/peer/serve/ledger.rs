@@ -11,7 +11,7 @@ use crate::messages::{PeerClient, PeersTogether};
 use crate::output::Output;
 use crate::running::Running;
 
-/// A served client has moved this much, and continues within this time.
+/// A client counts as served once it has moved this much, until it pauses for this long.
 const SERVED_BYTES: u64 = 64 << 10;
 const SERVED_SENT_BYTES: u64 = 8 << 20;
 const IDLE_NS: u64 = 500_000_000;
