@@ -132,6 +132,8 @@ class Service:
     url_options: tuple[str, ...] = ()
     #: Carrier, one of `CARRIERS`; one other than the default follows `+` in the name.
     carrier: str = USUAL_CARRIER
+    #: Whether lanlab has a server of its own for it.
+    is_embedded: bool = True
     #: Whether `copy` can use it. A service that only `stations` has exists to measure lanlab
     #: itself.
     has_files: bool = True
@@ -176,6 +178,8 @@ _SMB1 = Service(
 
 
 _FTP = Service("ftp", "FTP", 21, has_login_directory=True, has_short_names=True, is_simulated=True)
+# The portmapper announces the port of NFS 3; this is the usual one.
+_NFS = Service("nfs", "NFS 3", 2049, share="export", has_users=False, has_blocks=True)
 _S3 = Service("s3", "S3", 80, share="bucket", has_domains=True, domain_option="region")
 
 
@@ -211,8 +215,8 @@ _ROWS = (
     ),
     Service("webdav", "WebDAV", 80, schemes=("http", "dav")),
     Service("webdavs", "WebDAV with TLS", 443, schemes=("https", "davs"), has_identity=True),
-    # The portmapper announces the port of NFS; this is the usual one.
-    Service("nfs", "NFS", 2049, share="export", has_users=False, has_blocks=True),
+    _NFS,
+    replace(_NFS, name="nfs4", title="NFS 4.1", is_embedded=False),
     Service("smb", "SMB", 445, share="share", has_blocks=True, has_domains=True),
     _SMB1,
     *(_smb1_over(carrier) for carrier in frame_carriers_of(_SMB1.name)),

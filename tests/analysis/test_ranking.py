@@ -21,7 +21,7 @@ from lanlab.studies import Study
 from lanlab.studies.machines import Simulation
 
 LARGE, SMALL = "schomer-large", "schomer-many"
-#: SMB and NFS take as long for a byte, FTP 1.2 times; of many files SMB is slowest by far.
+#: SMB and NFS 3 take as long for a byte, FTP 1.2 times; of many files SMB is slowest by far.
 COSTS = {
     "smb": (1e-8, 9e-3, 0.0),
     "nfs": (1e-8, 1e-3, 0.0),
@@ -233,7 +233,7 @@ def test_differences_within_a_group_are_reported() -> None:
 
     assert between
     assert {ranked.behind for one in between for ranked in one.groups[0]} == {(), ("smb",)}
-    assert "SMB, NFS and FTP (shown: FTP slower than SMB; no other difference)" in said(run)[0]
+    assert "SMB, NFS 3 and FTP (shown: FTP slower than SMB; no other difference)" in said(run)[0]
 
 
 def at_limit(costs: Mapping[str, Any], spread: float = 0.0001) -> Run:
@@ -332,7 +332,7 @@ def test_single_trials_are_not_ranked() -> None:
     [sentence] = said(made(trials=1))
 
     assert sentence == (
-        "SMB, NFS and FTP are not ranked by elapsed time: a ranking takes two trials of each."
+        "SMB, NFS 3 and FTP are not ranked by elapsed time: a ranking takes two trials of each."
     )
 
 
@@ -365,7 +365,7 @@ def test_a_run_without_a_ranked_factor_has_no_ranking() -> None:
 @pytest.mark.parametrize(
     ("servers", "names"),
     [
-        (("smb://me@nas/a", "nfs://nas/b"), ["SMB", "NFS"]),
+        (("smb://me@nas/a", "nfs://nas/b"), ["SMB", "NFS 3"]),
         (("sftp://me@nas/a", "sftp://me@old:2222/a"), ["nas", "old:2222"]),
         (("smb://nas/a", "smb://nas/b"), ["smb://nas/a", "smb://nas/b"]),
     ],

@@ -53,7 +53,7 @@ def test_each_omitted_service_names_its_need(
     said = lanlab("nas", HOST, "--user", "me", "--yes")
     assert said.code == 2
     assert "SMB: left out: " in said.err
-    assert "NFS: left out: name one export by its URL (exports: /a, /b)" in said.err
+    assert "NFS 3: left out: name one export by its URL (exports: /a, /b)" in said.err
     assert "SFTP: left out: no answer within 10 s" in said.err
     assert "hint: name a share or folder by its URL" in said.err
     assert "SMB: left out: needs a login" in lanlab("nas", "nas", "--yes").err

@@ -122,7 +122,7 @@ def test_copy_rates_are_drawn_above_published_trials() -> None:
     assert figure.figure == "copy_times" and found.sideways
     rows = found.x.categories
     historic = ("SMB 1", "SMB 1 over NetBEUI", "SMB 1 over IPX", "SMB 1 over NetBIOS over IPX")
-    assert rows[:9] == (*historic, "SMB", "NFS", "FTP", "WebDAV", "SFTP")
+    assert rows[:9] == (*historic, "SMB", "NFS 3", "FTP", "WebDAV", "SFTP")
     assert rows[9] == "published: TCP/IP, Windows 98 SE" and len(rows) == 15
     assert [len(series.points) for series in found.series] == [9, 9]
     assert all(len(point.trials) == 3 for series in found.series for point in series.points)

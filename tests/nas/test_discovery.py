@@ -59,6 +59,7 @@ def sends(*parts: bytes, hears: bool = False) -> Callable[[socket.socket], None]
         ("smb", b"", True, "does not speak SMB 2 or 3"),
         ("nfs", b"\x80\0\0\x08" + bytes(8), True, "the reply is not one of ONC RPC"),
         ("nfs", b"\xff\xff\xff\xff", True, "the reply is not one of ONC RPC"),
+        ("nfs4", b"\xff\xff\xff\xff", True, "the reply is not one of ONC RPC"),
     ],
 )
 def test_the_greeting_identifies_a_service(
@@ -130,7 +131,9 @@ def test_a_truncated_export_list_is_refused(data: bytes) -> None:
         exports(data)
 
 
-def test_a_server_of_nfs_4_alone_is_an_nfs_server() -> None:
+def test_each_version_of_nfs_is_a_service() -> None:
     with listening(rpc(struct.pack(">2I", 4, 4), status=2)) as port:
         (found,) = discover(HOST, {"nfs": port})
-    assert found.problem is None
+    assert found.problem == "the server does not speak version 3 of this protocol"
+    with listening(rpc(b"")) as port:
+        assert discover(HOST, {"nfs4": port}) == (Found("nfs4", port),)

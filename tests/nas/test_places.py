@@ -27,6 +27,8 @@ from lanlab.workloads.server_url import remember_password
         ("s3s://key@nas?region=eu", True),
         ("smb://me@nas/data", False),
         ("nfs://nas/", False),
+        ("nfs4://nas/", True),
+        ("nfs4://nas/data", False),
         ("sftp://me@nas/", False),
         ("gopher://nas", False),
     ],

@@ -158,6 +158,7 @@ pub async fn places(target: &Target) -> Result<Vec<String>> {
     check_secret(target)?;
     let listed = match target.service {
         ServiceKind::Smb => crate::smb::shares(target).await,
+        ServiceKind::Nfs4 => crate::nfs4::exports(target).await,
         ServiceKind::S3 | ServiceKind::S3s => crate::s3::buckets(target).await,
         _ => {
             let message = "this service has no list of shares";
@@ -218,6 +219,7 @@ services! {
     Sftp in sftp for Sftp;
     Webdav in webdav for Webdav | Webdavs;
     Nfs in nfs for Nfs;
+    Nfs4 in nfs4 for Nfs4;
     Smb in smb for Smb;
     Smb1 in smb1 for Smb1;
     Ncp in ncp for Ncp;

@@ -14,6 +14,7 @@ mod memory;
 mod multiplex;
 mod ncp;
 mod nfs;
+mod nfs4;
 mod raw_link;
 mod s3;
 mod sftp;

@@ -29,6 +29,8 @@ pub enum ServiceKind {
     Webdavs,
     /// NFS version 3 (RFC 1813).
     Nfs,
+    /// NFS version 4.1 (RFC 8881).
+    Nfs4,
     /// SMB 2 and 3 ([MS-SMB2]).
     Smb,
     /// SMB 1 ([MS-CIFS]) over `NetBIOS` over TCP, or directly over TCP.

@@ -215,6 +215,9 @@ pub async fn serve_within(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         ServiceKind::Directory | ServiceKind::Memory => {
             Err(Fault::new(Class::Unsupported, "a directory or memory needs no server"))
         }
+        ServiceKind::Nfs4 => {
+            Err(Fault::new(Class::Unsupported, "there is no embedded server of NFS 4.1"))
+        }
         ServiceKind::Ftp | ServiceKind::Ftps => ftp::serve(offer, bounds).await,
         ServiceKind::Sftp => sftp::serve(offer, bounds).await,
         ServiceKind::Webdav | ServiceKind::Webdavs => webdav::serve(offer, bounds),

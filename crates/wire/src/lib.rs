@@ -21,6 +21,7 @@ pub mod nbss;
 pub mod ncp;
 pub mod netbios_name;
 pub mod nfs3;
+pub mod nfs4;
 pub mod nmpi;
 pub mod pcap;
 pub mod percent;

@@ -19,7 +19,7 @@ def targets_of(
     host: str, urls: Sequence[str], user: str | None, share: str | None
 ) -> tuple[list[str], dict[str, str]]:
     """
-    The targets of a host, as URLs, of which some lack a share or bucket.
+    The targets of a host, as URLs, of which some lack a share, bucket or export.
 
     Args:
         urls: URLs and directories that the user named.
@@ -82,7 +82,7 @@ def ask_passwords(targets: Sequence[str], files: Mapping[str, str]) -> None:
 
 
 def with_places(targets: Sequence[str], trust: str | None) -> tuple[list[str], dict[str, str]]:
-    """The targets, each with a share or bucket, and why others cannot be measured."""
+    """The targets, each with a share, bucket or export, and why others cannot be measured."""
     from lanlab.nas.places import lacks_place, with_place
     from lanlab.performers.servers.places import places_of
     from lanlab.services import SERVICES
@@ -204,6 +204,8 @@ def _found(
                 targets.append(f"nfs://{place}{_chosen(title, 'export', one.exports)}")
             except UsageError as error:
                 left_out[title] = error.message
+        elif one.service == "nfs4":
+            targets.append(f"nfs4://{place}/")
         elif login is None:
             left_out[title] = "needs a login: add --user, or name its URL"
         elif one.service == "smb":

@@ -298,7 +298,7 @@ def serve(
         )
     check_given("DIRECTORY", directory)
     offered = carried(of_name("file service", service, SERVICES), carrier)
-    if offered.is_local:
+    if offered.is_local or not offered.is_embedded:
         raise UsageError(
             f"service `{service}` has no server",
             hint="name one that has, e.g. `--service sftp`",

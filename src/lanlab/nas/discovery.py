@@ -161,12 +161,19 @@ def _tls(connection: socket.socket, host: str) -> tuple[str, ...]:
 
 def _nfs(connection: socket.socket, host: str) -> tuple[str, ...]:
     try:
-        exports.ping_nfs(connection)
+        exports.ping_nfs(connection, 3)
     except exports.BadReply as error:
         raise _NotSpoken(str(error)) from None
-    # A server that has only NFS 4 has no MOUNT service, so its exports cannot be listed.
     with contextlib.suppress(OSError, exports.BadReply):
         return exports.exports_of(host, CONNECT_S)
+    return ()
+
+
+def _nfs4(connection: socket.socket, host: str) -> tuple[str, ...]:
+    try:
+        exports.ping_nfs(connection, 4)
+    except exports.BadReply as error:
+        raise _NotSpoken(str(error)) from None
     return ()
 
 
@@ -174,6 +181,7 @@ def _nfs(connection: socket.socket, host: str) -> tuple[str, ...]:
 PROBES: Mapping[str, tuple[int, Callable[[socket.socket, str], tuple[str, ...]]]] = {
     "smb": (445, _smb),
     "nfs": (2049, _nfs),
+    "nfs4": (2049, _nfs4),
     "sftp": (22, _ssh),
     "ftp": (21, _ftp),
     "webdav": (80, _webdav),

@@ -22,16 +22,15 @@ class BadReply(LabError):
     """The server's reply is refused, too long, or malformed."""
 
 
-def ping_nfs(connection: socket.socket) -> None:
+def ping_nfs(connection: socket.socket, version: int) -> None:
     """
-    Call the NULL procedure of NFS 3. A server that has only NFS 4 refuses the version; this proves
-    that it is an NFS server.
+    Call the NULL procedure of a version of NFS.
 
     Raises:
         OSError: The connection failed.
-        BadReply: The reply is not that of an NFS server.
+        BadReply: The reply is not that of an NFS server, or it has other versions.
     """
-    _call(connection, _NFS, 3, 0, may_refuse_version=True)
+    _call(connection, _NFS, version, 0)
 
 
 def exports_of(host: str, timeout_s: float, portmapper: int = _PORTMAPPER_PORT) -> tuple[str, ...]:
@@ -57,8 +56,6 @@ def _call(
     version: int,
     procedure: int,
     arguments: bytes = b"",
-    *,
-    may_refuse_version: bool = False,
 ) -> bytes:
     transaction = secrets.randbits(32)
     call = struct.pack(">10I", transaction, 0, 2, program, version, procedure, 0, 0, 0, 0)
@@ -78,8 +75,10 @@ def _call(
         raise BadReply("the reply is not one of ONC RPC") from None
     if (answered, kind) != (transaction, 1) or verifier_bytes > 400:
         raise BadReply("the reply is not one of ONC RPC")
-    # 2: the program is there, in other versions (RFC 5531, section 9).
-    if denied or status not in ((0, 2) if may_refuse_version else (0,)):
+    # The program is there, in other versions (RFC 5531, section 9).
+    if not denied and status == 2:
+        raise BadReply(f"the server does not speak version {version} of this protocol")
+    if denied or status != 0:
         raise BadReply(f"program {program} is refused")
     return reply[24 + (verifier_bytes + 3) // 4 * 4 :]
 

@@ -1,4 +1,4 @@
-"""URLs of servers that lack a share or bucket."""
+"""URLs of servers that lack a share, bucket or export."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ _UNKNOWN = "unknown"
 
 
 def lacks_place(text: str) -> bool:
-    """Whether a URL of SMB 2/3 or S3 names no share or bucket."""
+    """Whether a URL of SMB 2/3, S3 or NFS 4 names no share, bucket or export."""
     parts = urlsplit(text)
     found = schemes().get(parts.scheme.lower())
-    return found is not None and found.name in ("smb", "s3", "s3s") and not parts.path.strip("/")
+    listed = ("smb", "s3", "s3s", "nfs4")
+    return found is not None and found.name in listed and not parts.path.strip("/")
 
 
 def with_place(text: str, place: str | None = None) -> str:
     """
-    A URL that lacks a share or bucket, with one.
+    A URL that lacks a share, bucket or export, with one.
 
     Args:
         place: Its name; by default one that stands for any.
@@ -28,4 +29,5 @@ def with_place(text: str, place: str | None = None) -> str:
         >>> with_place("s3://me@nas:9000?region=eu", "my photos")
         's3://me@nas:9000/my%20photos?region=eu'
     """
-    return urlsplit(text)._replace(path=f"/{quote(place or _UNKNOWN, safe='$')}").geturl()
+    path = f"/{quote((place or _UNKNOWN).lstrip('/'), safe='$/')}"
+    return urlsplit(text)._replace(path=path).geturl()

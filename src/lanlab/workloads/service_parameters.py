@@ -67,7 +67,7 @@ class ServiceParameters(TrialParameters):
     driver: DriverName = parameter(OWN, "Measuring tool: only `lanlab`.", option=None)
     service: str = parameter(
         "directory",
-        f"Service of the built-in server: {', '.join(services_with_files())}; for stations also "
+        f"Service of the server to start: {', '.join(services_with_files())}; for stations also "
         "memory.",
         metavar="NAME",
     )
@@ -182,6 +182,15 @@ class ServiceParameters(TrialParameters):
                 object.__setattr__(self, key, value)
         elif self.trust is not None:
             raise ValueError("trust has no effect here; it needs a URL")
+        return self
+
+    @model_validator(mode="after")
+    def _known_server(self) -> Self:
+        if self.server == EMBEDDED and not SERVICES[self.service].is_embedded:
+            raise ValueError(
+                f"service: lanlab has no server of its own for `{self.service}`; allowed: a URL, "
+                "or server `installed`"
+            )
         return self
 
     @model_validator(mode="after")

@@ -13,7 +13,7 @@ from lanlab.report.document.fitted import Fitted
 from lanlab.report.document.table import Table
 from lanlab.store import RunRecord, TrialRecord
 
-URLS = {"SMB": "smb://me@nas/data", "SFTP": "sftp://me@nas/", "NFS": "nfs://nas/volume"}
+URLS = {"SMB": "smb://me@nas/data", "SFTP": "sftp://me@nas/", "NFS 3": "nfs://nas/volume"}
 TASKS = plan.tasks(plan.USUAL, plan.Speed(80e6, 200), 3)
 SPREAD = (0.99, 1.0, 1.01, 1.0, 0.995)
 
@@ -82,46 +82,48 @@ def shown(table: Table) -> list[str]:
 
 
 def test_one_service_that_wins_everything_is_named() -> None:
-    answer = found({"large": {"SMB": 100, "NFS": 80}, "small": {"SMB": 100, "NFS": 50}})
+    answer = found({"large": {"SMB": 100, "NFS 3": 80}, "small": {"SMB": 100, "NFS 3": 50}})
     assert answer.sentence == "Use SMB: nothing else was shown to be faster in any of 10 tests."
     row = next(row for row in answer.table.rows if row[0].text.startswith("one large file, upload"))
     assert row[1].text == "SMB"
-    assert row[2].text.startswith("NFS 1.2 \N{MULTIPLICATION SIGN} slower (")
+    assert row[2].text.startswith("NFS 3 1.2 \N{MULTIPLICATION SIGN} slower (")
 
 
 def test_equal_services_are_not_ordered() -> None:
-    same = {"SMB": 100.0, "NFS": 100.0, "SFTP": 100.0}
+    same = {"SMB": 100.0, "NFS 3": 100.0, "SFTP": 100.0}
     answer = found({"large": same, "small": same})
-    assert answer.sentence == "No difference was shown between SMB, NFS and SFTP: use any."
+    assert answer.sentence == "No difference was shown between SMB, NFS 3 and SFTP: use any."
     assert {row[2].text for row in answer.table.rows} == {"none"}
 
 
 def test_services_are_ranked_by_purpose() -> None:
-    answer = found({"large": {"SMB": 100, "NFS": 80}, "small": {"SMB": 50, "NFS": 100}})
+    answer = found({"large": {"SMB": 100, "NFS 3": 80}, "small": {"SMB": 50, "NFS 3": 100}})
     assert answer.sentence == (
-        "Fastest: for large files SMB; for many small files NFS; for creating and removing files "
-        "NFS."
+        "Fastest: for large files SMB; for many small files NFS 3; for creating and removing files "
+        "NFS 3."
     )
 
 
 def test_json_names_the_fastest_of_each_purpose() -> None:
-    answer = found({"large": {"SMB": 100, "NFS": 80}, "small": {"SMB": 100, "NFS": 50}}).to_json()
+    answer = found(
+        {"large": {"SMB": 100, "NFS 3": 80}, "small": {"SMB": 100, "NFS 3": 50}}
+    ).to_json()
     assert len(answer["purposes"]) == 10
     assert all(one["fastest"] == [URLS["SMB"]] for one in answer["purposes"])
 
 
 @pytest.mark.parametrize("spread", [(1.0,)])
 def test_single_trials_give_no_ranking(spread: Sequence[float]) -> None:
-    answer = found({"large": {"SMB": 100, "NFS": 80}, "small": {"SMB": 50, "NFS": 100}}, spread)
+    answer = found({"large": {"SMB": 100, "NFS 3": 80}, "small": {"SMB": 50, "NFS 3": 100}}, spread)
     assert answer.sentence.startswith("No ranking")
     assert {row[1].text for row in answer.table.rows} == {"not tested"}
 
 
 def test_round_trips_of_a_small_file_explain_the_order() -> None:
-    same = {"SMB": 100.0, "NFS": 100.0, "SFTP": 100.0}
-    needs = {"SMB": 3.0, "NFS": 4.0, "SFTP": 3.0}
+    same = {"SMB": 100.0, "NFS 3": 100.0, "SFTP": 100.0}
+    needs = {"SMB": 3.0, "NFS 3": 4.0, "SFTP": 3.0}
     answer = found({"large": same, "small": same}, exchanges=needs)
-    ways = "; ".join(f"{way}: SMB and SFTP 3, NFS 4" for way in ("upload", "download"))
+    ways = "; ".join(f"{way}: 3 over SMB and SFTP, 4 over NFS 3" for way in ("upload", "download"))
     assert answer.why == answer.to_json()["why"] == f"Round trips for each small file, {ways}."
     assert found({"large": same, "small": same}).why == ""
 
@@ -137,7 +139,7 @@ def test_the_time_of_a_file_is_explained_for_each_service_and_copy_by_one_user()
         "copied_bytes": 160_000,
     }
     answer = found(
-        {"large": {"SMB": 1.0, "NFS": 1.0}, "small": {"SMB": 1.0, "NFS": 1.0}},
+        {"large": {"SMB": 1.0, "NFS 3": 1.0}, "small": {"SMB": 1.0, "NFS 3": 1.0}},
         # The median trial counts.
         more=lambda block: {**explained, "elapsed_s": (0.07, 0.01, 0.09, 0.03, 0.05)[block]},
     )
@@ -149,43 +151,43 @@ def test_the_time_of_a_file_is_explained_for_each_service_and_copy_by_one_user()
         [f"{files}, {way}, 1 user", service]
         for files in ("one large file", "many small files")
         for way in ("upload", "download")
-        for service in ("SMB", "NFS")
+        for service in ("SMB", "NFS 3")
     ]
     assert {row[2].partition(" = ")[2] for row in rows} == {"4.60 ms of 5.00 ms (92 %)"}
 
 
 WIRE_BPS = tcp_limit_bps(100e6, 4)
-ALIKE = {"SMB": 100.0, "NFS": 100.0, "SFTP": 50.0}
+ALIKE = {"SMB": 100.0, "NFS 3": 100.0, "SFTP": 50.0}
 
 
 @pytest.mark.parametrize(
     ("rates", "said"),
     [
         ({"large": ALIKE, "small": ALIKE},
-         "Use SMB and NFS: no difference between them was shown, and nothing was faster."),
+         "Use SMB and NFS 3: no difference between them was shown, and nothing was faster."),
         # Fast in one task of a kind is not fast in all of them.
-        ({"large": ALIKE, "small": {"SMB": 50.0, "NFS": 100.0, "SFTP": 50.0},
-          "large-download-8": {"SMB": 100.0, "NFS": 50.0, "SFTP": 50.0}},
-         "Fastest: for large files SMB; for many small files NFS; for creating and removing files "
-         "NFS."),
-        ({"small": {"SMB": 100.0, "NFS": 50.0}, "large": {"SMB": 100.0, "NFS": 50.0},
-          "metadata-8": {"SMB": 50.0, "NFS": 100.0}},
+        ({"large": ALIKE, "small": {"SMB": 50.0, "NFS 3": 100.0, "SFTP": 50.0},
+          "large-download-8": {"SMB": 100.0, "NFS 3": 50.0, "SFTP": 50.0}},
+         "Fastest: for large files SMB; for many small files NFS 3; for creating and removing files "
+         "NFS 3."),
+        ({"small": {"SMB": 100.0, "NFS 3": 50.0}, "large": {"SMB": 100.0, "NFS 3": 50.0},
+          "metadata-8": {"SMB": 50.0, "NFS 3": 100.0}},
          "Fastest: for large files SMB; for many small files SMB; for creating and removing files "
          "it depends, see the table."),
         # A difference in one task is enough not to call them alike.
-        ({"large": {"SMB": 100.0, "NFS": 100.0}, "small": {"SMB": 100.0, "NFS": 100.0},
-          "large-upload-1": {"SMB": 100.0, "NFS": 50.0}},
+        ({"large": {"SMB": 100.0, "NFS 3": 100.0}, "small": {"SMB": 100.0, "NFS 3": 100.0},
+          "large-upload-1": {"SMB": 100.0, "NFS 3": 50.0}},
          "Use SMB: nothing else was shown to be faster in any of 10 tests."),
         ({"large": {"SMB": 100.0}, "small": {"SMB": 100.0}},
          "No ranking: it takes two services with two trials each."),
-        ({"large": {"SMB": 0.0, "NFS": 0.0}, "small": {"SMB": 0.0, "NFS": 0.0}},
+        ({"large": {"SMB": 0.0, "NFS 3": 0.0}, "small": {"SMB": 0.0, "NFS 3": 0.0}},
          "No ranking: it takes two services with two trials each."),
         # A service that failed a task is not the one to use for it, nor for everything.
-        ({"large": {"SMB": 100.0, "NFS": 50.0}, "small": {"SMB": 0.0, "NFS": 100.0}},
-         "Fastest: for large files SMB; for many small files NFS; for creating and removing files "
-         "NFS."),
-        ({"large": {"SMB": 100.0, "NFS": 100.0}, "small": {"SMB": 0.0, "NFS": 100.0}},
-         "Use NFS: nothing else was shown to be faster in any of 4 tests."),
+        ({"large": {"SMB": 100.0, "NFS 3": 50.0}, "small": {"SMB": 0.0, "NFS 3": 100.0}},
+         "Fastest: for large files SMB; for many small files NFS 3; for creating and removing files "
+         "NFS 3."),
+        ({"large": {"SMB": 100.0, "NFS 3": 100.0}, "small": {"SMB": 0.0, "NFS 3": 100.0}},
+         "Use NFS 3: nothing else was shown to be faster in any of 4 tests."),
     ],
 )  # fmt: skip
 def test_the_answer_is_true_of_every_task_of_its_kind(
@@ -196,28 +198,28 @@ def test_the_answer_is_true_of_every_task_of_its_kind(
 
 def test_the_table_has_the_others_and_what_has_no_result() -> None:
     """Texts stand at the left, and at the limit of the network there is no order."""
-    whole = {"SMB": 0.985 * WIRE_BPS, "NFS": 0.985 * WIRE_BPS, "SFTP": 0.7 * WIRE_BPS}
+    whole = {"SMB": 0.985 * WIRE_BPS, "NFS 3": 0.985 * WIRE_BPS, "SFTP": 0.7 * WIRE_BPS}
     rates = {
         "large": whole,
-        "small": {"SMB": 100.0, "NFS": 0.0, "SFTP": 40.0},
-        "large-upload-1": {"SMB": 100.0, "NFS": 100.0, "SFTP": 0.0},
+        "small": {"SMB": 100.0, "NFS 3": 0.0, "SFTP": 40.0},
+        "large-upload-1": {"SMB": 100.0, "NFS 3": 100.0, "SFTP": 0.0},
     }
     answer = found(rates, (1.0, 1.0005, 0.9995, 1.0, 1.0), link_rate_bps=100e6)
     lines = shown(answer.table)
 
     assert lines[0].split() == ["for", "what", "fastest", "others"]
     assert lines[1] == (
-        "one large file, upload, 1 user        SMB and NFS (no difference shown)"
+        "one large file, upload, 1 user        SMB and NFS 3 (no difference shown)"
         "                  SFTP: no result"
     )
     assert lines[2].startswith(
-        "one large file, download, 1 user      SMB and NFS (as fast as the network, 94.1 Mbit/s)"
+        "one large file, download, 1 user      SMB and NFS 3 (as fast as the network, 94.1 Mbit/s)"
         "  SFTP 1.4 \N{MULTIPLICATION SIGN} slower ("
     )
     assert lines[5].startswith("many small files, upload, 1 user      SMB  ")
-    assert lines[5].endswith("), NFS: no result")
+    assert lines[5].endswith("), NFS 3: no result")
     assert answer.table.to_csv().splitlines()[0] == "purpose,fastest,others"
-    every = {"SMB": 0.985 * WIRE_BPS, "NFS": 0.985 * WIRE_BPS}
+    every = {"SMB": 0.985 * WIRE_BPS, "NFS 3": 0.985 * WIRE_BPS}
     some = found({"large": every, "small": every}, (1.0, 1.0005), link_rate_bps=100e6)
     assert some.sentence.endswith(": use any.")
     goodput = {"goodput_bps": 0.99 * WIRE_BPS}

@@ -64,6 +64,11 @@ impl Answer {
     pub fn reader(&self) -> Reader<'_> {
         Reader::new(&self.record[self.begin..])
     }
+
+    /// Begin with what is still to be read.
+    pub fn begin_at(&mut self, rest_octets: usize) {
+        self.begin = self.record.len() - rest_octets;
+    }
 }
 
 impl Connection {

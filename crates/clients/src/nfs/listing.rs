@@ -7,11 +7,11 @@ use lanlab_wire::nfs3::{Attributes, DIRECTORY, MAX_HANDLE_OCTETS, MAX_NAME_OCTET
 use super::Session;
 use super::connection::garbled;
 
-const NAME_OCTETS: u32 = 32 << 10;
-const PAGE_OCTETS: u32 = 128 << 10;
+pub const NAME_OCTETS: u32 = 32 << 10;
+pub const PAGE_OCTETS: u32 = 128 << 10;
 
 /// More entries than any study creates. A server that sends more is rejected.
-const MAX_ENTRIES: usize = 1 << 20;
+pub const MAX_ENTRIES: usize = 1 << 20;
 
 pub struct Page {
     pub entries: Vec<(String, Option<Attributes>)>,

@@ -27,7 +27,7 @@ use lanlab_wire::nfs3::{
 
 /// Calls in flight when a whole file is transferred. On loopback, 2 to 8 made no significant
 /// difference; a network with more delay needs more than 2.
-const DEPTH: u16 = 4;
+pub const DEPTH: u16 = 4;
 
 #[derive(Debug)]
 pub struct Session {
@@ -184,15 +184,7 @@ impl Session {
         buffer[..count].copy_from_slice(data);
         self.nfs.give_back(answer);
         if count == 0 && wanted > 0 {
-            match file.size_bytes {
-                Some(size_bytes) if at_end && offset >= size_bytes => {}
-                None if at_end => {}
-                Some(size_bytes) => {
-                    let message = format!("nothing at {offset} of a file of {size_bytes} octets");
-                    return Err(Fault::new(Class::Length, message));
-                }
-                None => return Err(Fault::new(Class::Length, "nothing, and yet not the end")),
-            }
+            check_end(file.size_bytes, offset, at_end)?;
         }
         Ok(count)
     }
@@ -226,7 +218,7 @@ impl Session {
             if committed != FILE_SYNC {
                 file.dirty.set(true);
             }
-            same_verifier(file, &mut reader)?;
+            same_verifier(&file.verifier, &mut reader)?;
             offset += count as u64;
             data = &data[count..];
         }
@@ -243,7 +235,7 @@ impl Session {
         let answer = self.nfs(procedure::COMMIT, arguments, &[]).await?;
         let mut reader = answer.reader();
         skip_wcc(&mut reader).map_err(garbled)?;
-        same_verifier(file, &mut reader)?;
+        same_verifier(&file.verifier, &mut reader)?;
         file.dirty.set(false);
         Ok(())
     }
@@ -296,6 +288,18 @@ pub fn read_data<'a>(reader: &mut Reader<'a>, wanted: usize) -> Result<(&'a [u8]
     Ok((data, at_end))
 }
 
+/// Check that a read without data is at the end of the file.
+pub fn check_end(size_bytes: Option<u64>, offset: u64, at_end: bool) -> Result<()> {
+    let message = match size_bytes {
+        Some(size_bytes) if !at_end || offset < size_bytes => {
+            format!("nothing at {offset} of a file of {size_bytes} octets")
+        }
+        None if !at_end => "nothing, and yet not the end".to_owned(),
+        _ => return Ok(()),
+    };
+    Err(Fault::new(Class::Length, message))
+}
+
 fn file(handle: Vec<u8>, path: &ServicePath, size_bytes: Option<u64>) -> File {
     let path = path.as_str().to_owned();
     File { handle, path, size_bytes, verifier: OnceCell::new(), dirty: Cell::new(false) }
@@ -317,9 +321,10 @@ fn write_attributes(writer: &mut Writer, mode: u32, size_bytes: Option<u64>) {
     }
 }
 
-fn same_verifier(file: &File, reader: &mut Reader<'_>) -> Result<()> {
+/// Check that the server has not begun anew since the first write, whose verifier is kept.
+pub fn same_verifier(verifier: &OnceCell<[u8; 8]>, reader: &mut Reader<'_>) -> Result<()> {
     let found = reader.fixed(8).map_err(garbled)?;
-    if file.verifier.get_or_init(|| found.try_into().unwrap_or_default()) == found {
+    if verifier.get_or_init(|| found.try_into().unwrap_or_default()) == found {
         return Ok(());
     }
     let message = "the server began anew and may have lost what was written";

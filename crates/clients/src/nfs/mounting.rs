@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use lanlab_files::{Class, Fault, Result, Target};
-use lanlab_wire::nfs3::xdr::{Reader, Writer};
-use lanlab_wire::nfs3::{MAX_HANDLE_OCTETS, MOUNT, NFS, PORTMAP, PORTMAP_PORT, Status, mount, rpc};
+use lanlab_wire::nfs3::xdr::{Garbled, Reader, Writer};
+use lanlab_wire::nfs3::{
+    MAX_EXPORT_OCTETS, MAX_HANDLE_OCTETS, MOUNT, NFS, PORTMAP, PORTMAP_PORT, Status, mount, rpc,
+};
 
 use crate::transport;
 
@@ -65,16 +67,8 @@ pub fn read_root(reader: &mut Reader<'_>, is_from_low_port: bool) -> Result<Vec<
     match Status(reader.u32().map_err(garbled)?) {
         Status::OK => {}
         // `mountstat3` uses the numbers and meanings of `nfsstat3`.
-        status @ (Status::ACCES | Status::PERM) if !is_from_low_port => {
-            return Err(fault_of(status).hint(
-                "the server may want a port below 1024, which needs root or CAP_NET_BIND_SERVICE: \
-                 run lanlab so, or allow others (`insecure`) in the export",
-            ));
-        }
         status @ (Status::ACCES | Status::PERM) => {
-            return Err(
-                fault_of(status).hint("check the path of the export, and that it allows this host")
-            );
+            return Err(with_reason(fault_of(status), is_from_low_port));
         }
         status => return Err(fault_of(status)),
     }
@@ -98,7 +92,37 @@ pub fn read_root(reader: &mut Reader<'_>, is_from_low_port: bool) -> Result<Vec<
     }
 }
 
-async fn connect_to(target: &Target, port: u16) -> Result<Connection> {
+/// Why an export may be denied.
+pub fn with_reason(denied: Fault, is_from_low_port: bool) -> Fault {
+    if is_from_low_port {
+        return denied.hint("check the path of the export, and that it allows this host");
+    }
+    denied.hint(
+        "the server may want a port below 1024, which needs root or CAP_NET_BIND_SERVICE: run lanlab \
+         so, or allow others (`insecure`) in the export",
+    )
+}
+
+/// The paths that the mount service lists.
+pub async fn exported(target: &Target) -> Result<Vec<String>> {
+    let mount = connect_to(target, ask_port(target, MOUNT, "mount").await?).await?;
+    let answer = mount.call(MOUNT, mount::EXPORT, |_| {}, &[]).await?;
+    read_exported(&mut answer.reader()).map_err(garbled)
+}
+
+pub fn read_exported(reader: &mut Reader<'_>) -> std::result::Result<Vec<String>, Garbled> {
+    let mut found = Vec::new();
+    while reader.boolean()? {
+        let path = reader.opaque(MAX_EXPORT_OCTETS)?;
+        found.extend(String::from_utf8(path.to_vec()));
+        while reader.boolean()? {
+            reader.opaque(MAX_EXPORT_OCTETS)?; // Who may mount it.
+        }
+    }
+    Ok(found)
+}
+
+pub async fn connect_to(target: &Target, port: u16) -> Result<Connection> {
     let peer = transport::peer(target, port)?;
     let stream = transport::connect_from_low_port(target, peer).await?;
     let is_from_low_port = stream.local_addr().is_ok_and(|address| address.port() < 1024);

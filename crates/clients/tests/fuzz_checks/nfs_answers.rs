@@ -4,12 +4,14 @@ use lanlab_connections::scripted::{Feed, Pieces, at_once};
 use lanlab_files::{Class, Fault};
 use lanlab_wire::nfs3::xdr::{Reader, Writer};
 use lanlab_wire::nfs3::{Attributes, MAX_HANDLE_OCTETS, rpc};
+use lanlab_wire::nfs4::operation;
 use tokio::io::BufReader;
 
 use crate::multiplex::{Waiting, Wire as _, read_one};
 use crate::nfs::connection::{LONGEST, Records};
 use crate::nfs::listing::Page;
 use crate::nfs::{mounting, read_data, read_limits};
+use crate::nfs4;
 
 /// Octets that a read asked for.
 const WANTED: usize = 100;
@@ -65,6 +67,36 @@ fn answers(said: &[u8], size: usize) -> (Vec<Vec<u8>>, Fault) {
     }
 }
 
+/// The same of NFS 4.1: a compound, and what its operations give.
+fn compound_result(mut reader: Reader<'_>) {
+    let length = reader.rest().len();
+    let _ = nfs4::session::read_client(&mut reader.clone());
+    if let Ok((_, limits)) = nfs4::session::read_session(&mut reader.clone()) {
+        let (write, read) = limits.data();
+        assert!(write > 0 && read > 0 && limits.slots > 0 && limits.lookups() > 0);
+        assert!(write.max(read) as usize <= LONGEST, "memory is kept for it");
+    }
+    if let Ok(page) = nfs4::listing::Page::read(&mut reader.clone(), 7) {
+        assert!(page.entries.len() <= length / 24, "each takes six words");
+        assert!(page.entries.iter().map(|(name, _)| name.len()).sum::<usize>() <= length);
+    }
+    if let Ok((data, _)) = nfs4::read_data(&mut reader.clone(), WANTED) {
+        assert!(data.len() <= WANTED);
+    }
+    let _ = nfs4::skip_state(&mut reader.clone());
+    let Ok(status) = nfs4::compound::read_status(&mut reader) else { return };
+    assert!(nfs4::compound::fault_of(status).message.len() < 100);
+    let mut results = nfs4::compound::Results(reader);
+    while results.of(operation::GETATTR).is_ok() {
+        if let Ok(found) = lanlab_wire::nfs4::Attributes::read(&mut results.0) {
+            let mut writer = Writer::default();
+            lanlab_wire::nfs4::write_attributes(&mut writer, &found.0);
+            let again = lanlab_wire::nfs4::Attributes::read(&mut Reader::new(writer.octets()));
+            assert_eq!(again, Ok(found));
+        }
+    }
+}
+
 /// An answer, with its result taken for that of each procedure in turn.
 fn result(answer: &[u8]) {
     let mut accepted = answer.to_vec();
@@ -90,6 +122,10 @@ fn result(answer: &[u8]) {
     if let Ok(limits) = read_limits(&mut result.clone()) {
         assert!(limits.read > 0 && limits.write > 0 && limits.file > 0);
         assert!(limits.read.max(limits.write) as usize <= LONGEST, "memory is kept for it");
+    }
+    compound_result(result.clone());
+    if let Ok(paths) = mounting::read_exported(&mut result.clone()) {
+        assert!(paths.iter().map(String::len).sum::<usize>() <= result.rest().len());
     }
     if let Ok(root) = mounting::read_root(&mut result.clone(), true) {
         assert!(root.len() <= MAX_HANDLE_OCTETS);

@@ -6,6 +6,7 @@ mod status;
 pub mod xdr;
 
 pub use status::Status;
+pub(crate) use status::statuses;
 
 use xdr::{Garbled, Reader, Writer};
 

@@ -3,7 +3,8 @@
 use std::io;
 
 macro_rules! statuses {
-    ($($name:ident = $number:literal;)+) => {
+    ($(#[$about:meta])* $($name:ident = $number:literal;)+) => {
+        $(#[$about])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub struct Status(pub u32);
 
@@ -16,6 +17,7 @@ macro_rules! statuses {
         }
     };
 }
+pub(crate) use statuses;
 
 statuses! {
     OK = 0;

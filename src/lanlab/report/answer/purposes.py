@@ -139,7 +139,7 @@ def _why(trials: Sequence[TrialRecord], factor: str, names: Mapping[Level, str])
                 needs.setdefault(f"{sum(counts) / len(counts):.3g}", []).append(name)
         ordered = sorted(needs.items(), key=lambda one: float(one[0]))
         if ordered:
-            said = (f"{joined(own)} {count}" for count, own in ordered)
+            said = (f"{count} over {joined(own)}" for count, own in ordered)
             parts.append(f"{direction}: {', '.join(said)}")
     return f"Round trips for each small file, {'; '.join(parts)}." if parts else ""
 

@@ -1,9 +1,9 @@
 """
-NFS-Ganesha, for NFS version 3, in user space.
+NFS-Ganesha, for NFS versions 3 and 4.1, in user space.
 
-NFSv3 has no logins: any client that reaches it may do everything that the directory's owner may.
-Clients find the ports of a mount through `rpcbind`, which needs port 111 of its host, so the host
-must have its own network. Opening files by handle needs root.
+Without Kerberos, NFS has no logins: any client that reaches it may do everything that the
+directory's owner may. Clients of version 3 find the ports of a mount through `rpcbind`, which needs
+port 111 of its host, so the host must have its own network. Opening files by handle needs root.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from lanlab.testbeds.tools import tool
 EXPORT = "/data"
 _CONFIGURATION = """\
 NFS_CORE_PARAM {{
-    Protocols = 3;
+    Protocols = 3, 4;
     NFS_Port = {port};
     MNT_Port = {mount_port};
     NLM_Port = {lock_port};
@@ -23,13 +23,19 @@ NFS_CORE_PARAM {{
     Enable_RQUOTA = false;
     Enable_UDP = false;
 }}
+NFSv4 {{
+    Minor_Versions = 1;
+    # No client has files open from before; others would wait for them.
+    Graceless = true;
+    RecoveryRoot = "{recovery}";
+}}
 EXPORT_DEFAULTS {{
     Access_Type = RW;
     Squash = All_Squash;
     Anonymous_Uid = {uid};
     Anonymous_Gid = {gid};
     SecType = none, sys;
-    Protocols = 3;
+    Protocols = 3, 4;
     Transports = TCP;
     # Clients here do not bind ports below 1024.
     PrivilegedPort = false;
@@ -61,7 +67,7 @@ exec "$@"
 
 class Ganesha(Server):
     name = "ganesha"
-    services = ("nfs",)
+    services = ("nfs", "nfs4")
     programs = ("ganesha.nfsd", "rpcbind", "unshare", "mount")
     how_to_get = "apt install nfs-ganesha nfs-ganesha-vfs rpcbind"
     needs_root = True
@@ -72,7 +78,7 @@ class Ganesha(Server):
     def problem(self, service: str, credentials: Credentials | None) -> str | None:
         """See `Server.problem`."""
         if credentials is not None:
-            return f"server `{self.name}`: found a user; allowed: none, as NFSv3 has no login"
+            return f"server `{self.name}`: found a user; allowed: none, as NFS has no login"
         return super().problem(service, credentials)
 
     def launch(self, place: Place) -> Launch:
@@ -88,6 +94,7 @@ class Ganesha(Server):
             gid=gid,
             root=str(place.root.resolve()).replace("\\", "\\\\").replace('"', '\\"'),
             export=EXPORT,
+            recovery=place.folder("recovery"),
         )
         configuration = place.write("ganesha.conf", text)
         script = place.write("start", _START.format(rpcbind=self.path("rpcbind")))
@@ -96,4 +103,5 @@ class Ganesha(Server):
         ganesha = [self.path("ganesha.nfsd"), "-F", "-f", str(configuration), "-L", str(log)]
         argv = [*before, str(script), *ganesha, "-p", str(place.private / "ganesha.pid")]
         ports = {"mount": mount_port}
-        return Launch(argv, port, share=str(place.root.resolve()), other_ports=ports, logs=(log,))
+        share = EXPORT if place.service == "nfs4" else str(place.root.resolve())
+        return Launch(argv, port, share=share, other_ports=ports, logs=(log,))
