@@ -188,8 +188,8 @@ class ServiceParameters(TrialParameters):
     def _known_server(self) -> Self:
         if self.server == EMBEDDED and not SERVICES[self.service].is_embedded:
             raise ValueError(
-                f"service: lanlab has no server of its own for `{self.service}`; allowed: a URL, "
-                "or server `installed`"
+                f"service: lanlab cannot serve `{self.service}` itself; allowed: a URL, or server "
+                "`installed`"
             )
         return self
 

@@ -168,8 +168,8 @@ ALIKE = {"SMB": 100.0, "NFS 3": 100.0, "SFTP": 50.0}
         # Fast in one task of a kind is not fast in all of them.
         ({"large": ALIKE, "small": {"SMB": 50.0, "NFS 3": 100.0, "SFTP": 50.0},
           "large-download-8": {"SMB": 100.0, "NFS 3": 50.0, "SFTP": 50.0}},
-         "Fastest: for large files SMB; for many small files NFS 3; for creating and removing files "
-         "NFS 3."),
+         "Fastest: for large files SMB; for many small files NFS 3; for creating and removing "
+         "files NFS 3."),
         ({"small": {"SMB": 100.0, "NFS 3": 50.0}, "large": {"SMB": 100.0, "NFS 3": 50.0},
           "metadata-8": {"SMB": 50.0, "NFS 3": 100.0}},
          "Fastest: for large files SMB; for many small files SMB; for creating and removing files "
@@ -184,8 +184,8 @@ ALIKE = {"SMB": 100.0, "NFS 3": 100.0, "SFTP": 50.0}
          "No ranking: it takes two services with two trials each."),
         # A service that failed a task is not the one to use for it, nor for everything.
         ({"large": {"SMB": 100.0, "NFS 3": 50.0}, "small": {"SMB": 0.0, "NFS 3": 100.0}},
-         "Fastest: for large files SMB; for many small files NFS 3; for creating and removing files "
-         "NFS 3."),
+         "Fastest: for large files SMB; for many small files NFS 3; for creating and removing "
+         "files NFS 3."),
         ({"large": {"SMB": 100.0, "NFS 3": 100.0}, "small": {"SMB": 0.0, "NFS 3": 100.0}},
          "Use NFS 3: nothing else was shown to be faster in any of 4 tests."),
     ],

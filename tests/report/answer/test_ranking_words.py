@@ -15,7 +15,7 @@ from lanlab.studies import Study, load_study
 STUDY = load_study("schomer-claason").study
 TIMES = "\N{MULTIPLICATION SIGN}"
 #: Titles of the services of `Ranking`s here.
-NAMES = {"smb": "SMB", "nfs": "NFS", "ftp": "FTP", "sftp": "SFTP", "webdav": "WebDAV"}
+NAMES = {"smb": "SMB", "nfs": "NFS 3", "ftp": "FTP", "sftp": "SFTP", "webdav": "WebDAV"}
 MORE = ("smb", "nfs", "ftp", "sftp", "webdav", "s3", "s3s", "ftps")
 
 
@@ -51,27 +51,27 @@ def said(*own: Ranking, study: Study = STUDY) -> str:
     ("text", "changes", "expected"),
     [
         ("smb 1|nfs 1.5 1.4 1.6", {},
-         f"Transfer time, fastest first: SMB, then NFS 1.5 {TIMES} slower (1.4 to 1.6)."),
-        ("smb 1|nfs 1.5", {}, f"Transfer time, fastest first: SMB, then NFS 1.5 {TIMES} slower."),
-        ("smb 1|nfs", {}, "Transfer time, fastest first: SMB, then NFS."),
+         f"Transfer time, fastest first: SMB, then NFS 3 1.5 {TIMES} slower (1.4 to 1.6)."),
+        ("smb 1|nfs 1.5", {}, f"Transfer time, fastest first: SMB, then NFS 3 1.5 {TIMES} slower."),
+        ("smb 1|nfs", {}, "Transfer time, fastest first: SMB, then NFS 3."),
         ("smb 1|nfs 1.1 1.05 1.2,ftp 1.12 1.1 1.2", {},
-         f"Transfer time, fastest first: SMB, then NFS 1.1 {TIMES} slower (1.1 to 1.2) and FTP "
+         f"Transfer time, fastest first: SMB, then NFS 3 1.1 {TIMES} slower (1.1 to 1.2) and FTP "
          f"1.1 {TIMES} slower (1.1 to 1.2) (no difference shown)."),
         ("smb 1|nfs 1.09 1.05 1.13", {},
-         "Transfer time, fastest first: SMB, then NFS 9.0 % slower (5.0 to 13 %)."),
+         "Transfer time, fastest first: SMB, then NFS 3 9.0 % slower (5.0 to 13 %)."),
         ("smb 1,nfs 1.01|ftp 1.5 1.4 1.6", {},
-         f"Transfer time, fastest first: SMB and NFS (no difference shown), then FTP 1.5 {TIMES} "
+         f"Transfer time, fastest first: SMB and NFS 3 (no difference shown), then FTP 1.5 {TIMES} "
          "slower than SMB (1.4 to 1.6)."),
         ("smb 1,nfs 1.1 >smb,ftp 1.2 >smb nfs", {},
-         "Transfer time: SMB, NFS and FTP (shown: NFS slower than SMB; FTP slower than SMB and "
-         "NFS; no other difference)."),
-        ("smb 1", {"lacking": ("nfs", "ftp")}, "Transfer time: SMB (no result of NFS and FTP)."),
+         "Transfer time: SMB, NFS 3 and FTP (shown: NFS 3 slower than SMB; FTP slower than SMB and "
+         "NFS 3; no other difference)."),
+        ("smb 1", {"lacking": ("nfs", "ftp")}, "Transfer time: SMB (no result of NFS 3 and FTP)."),
         ("smb 1|nfs 2", {"metric": "jain_index"},
-         f"Jain's index, best first: SMB, then NFS 2.0 {TIMES} worse."),
+         f"Jain's index, best first: SMB, then NFS 3 2.0 {TIMES} worse."),
         ("smb 1,nfs 1", {"is_tested": False},
-         "SMB and NFS are not ranked by transfer time: a ranking takes two trials of each."),
+         "SMB and NFS 3 are not ranked by transfer time: a ranking takes two trials of each."),
         ("smb 1", {"is_tested": False, "lacking": ("nfs",)},
-         "No ranking: there is no result of NFS."),
+         "No ranking: there is no result of NFS 3."),
     ],
 )  # fmt: skip
 def test_the_order_its_ratios_and_what_is_open_are_told(
@@ -90,30 +90,32 @@ def test_services_at_the_limit_of_the_network_are_counted(count: int, words: str
     limited: dict[str, Any] = {"at_limit": frozenset(levels), "limit_bps": 94.1e6}
     network = "as fast as the network (94.1 Mbit/s)"
     text = said(ranking(",".join(f"{level} 1" for level in levels), **limited))
-    assert text.startswith("Transfer time: " + (f"{words} are {network}." if words else "SMB, NFS"))
+    assert text.startswith(
+        "Transfer time: " + (f"{words} are {network}." if words else "SMB, NFS 3")
+    )
     assert text.endswith(f"are {network}." if words else f", {network}.")
     if count == 3:
         lacking = said(ranking("smb 1,nfs 1", lacking=("ftp",), **limited))
-        assert lacking == f"Transfer time: SMB and NFS, {network} (no result of FTP)."
+        assert lacking == f"Transfer time: SMB and NFS 3, {network} (no result of FTP)."
         slower = said(ranking("smb 1,nfs 1,ftp 1|sftp 2", **limited))
-        assert slower.endswith(f": SMB, NFS and FTP, {network}, then SFTP 2.0 {TIMES} slower than "
-                               "SMB.")  # fmt: skip
+        assert slower.endswith(f": SMB, NFS 3 and FTP, {network}, then SFTP 2.0 {TIMES} slower "
+                               "than SMB.")  # fmt: skip
         some = said(ranking("smb 1,nfs 1,sftp 1", **limited))
-        assert some == "Transfer time: SMB, NFS and SFTP (no difference shown)."
+        assert some == "Transfer time: SMB, NFS 3 and SFTP (no difference shown)."
 
 
 @pytest.mark.parametrize(
     ("level", "expected"),
     [
         (Ranked("smb", None), "SMB"),
-        (Ranked("smb", 1.1, 1.05, 1.2), f"SMB 1.1 {TIMES} slower than NFS (1.1 to 1.2)"),
-        (Ranked("smb", 1.0999, 1.05, 1.2), "SMB 10.0 % slower than NFS (5.0 to 20 %)"),
-        (Ranked("smb", 1.005, None, 1.2), "SMB 0.50 % slower than NFS"),
-        (Ranked("smb", 1.005, 1.001, None), "SMB 0.50 % slower than NFS"),
+        (Ranked("smb", 1.1, 1.05, 1.2), f"SMB 1.1 {TIMES} slower than NFS 3 (1.1 to 1.2)"),
+        (Ranked("smb", 1.0999, 1.05, 1.2), "SMB 10.0 % slower than NFS 3 (5.0 to 20 %)"),
+        (Ranked("smb", 1.005, None, 1.2), "SMB 0.50 % slower than NFS 3"),
+        (Ranked("smb", 1.005, 1.001, None), "SMB 0.50 % slower than NFS 3"),
     ],
 )
 def test_small_ratios_are_percentages(level: Ranked, expected: str) -> None:
-    assert ratio_text(level, NAMES, "slower", " than NFS") == expected
+    assert ratio_text(level, NAMES, "slower", " than NFS 3") == expected
 
 
 def alike(*levels: str, **changes: Any) -> Ranking:
@@ -173,15 +175,15 @@ def test_more_than_six_conditions_are_told_by_their_order(count: int, is_short: 
     text = said(*own)
     if is_short:
         assert text == (
-            "Transfer time, fastest first: 1x2B, 1x3B, 1x4B and 3 more: SMB, then NFS; 1x1B: NFS, "
-            "then SMB."
+            "Transfer time, fastest first: 1x2B, 1x3B, 1x4B and 3 more: SMB, then NFS 3; 1x1B: "
+            "NFS 3, then SMB."
         )
         two = [replace(one, condition={**one.condition, "os": "w98se"}) for one in own]
         assert "(Windows 98 SE, 1x" in said(*two) or "(1x2B, " in said(*two)
         exactly = said(*own[:4], *(replace(one, groups=own[0].groups) for one in own[4:]))
-        assert "1x2B, 1x3B, 1x4B: SMB, then NFS" in exactly and "and 1 more: NFS" in exactly
+        assert "1x2B, 1x3B, 1x4B: SMB, then NFS 3" in exactly and "and 1 more: NFS 3" in exactly
     else:
-        assert text.startswith("Transfer time, fastest first: 1x1B: NFS, then SMB 2.0 ")
+        assert text.startswith("Transfer time, fastest first: 1x1B: NFS 3, then SMB 2.0 ")
         assert text.count("1.4 to 1.6") == 5
 
 
