@@ -24,6 +24,8 @@ use crate::nfs::{DEPTH, mounting};
 pub mod compound;
 pub mod listing;
 pub mod session;
+#[cfg(test)]
+mod tests;
 
 use compound::{Compound, OF_FILE, Results};
 use session::Client;

@@ -233,7 +233,7 @@ pub fn read_client(
 }
 
 /// `CREATE_SESSION4args` (section 18.36): calls go to the server alone.
-fn write_session(writer: &mut Writer, client: u64, sequence: u32) {
+pub fn write_session(writer: &mut Writer, client: u64, sequence: u32) {
     const CACHED: u32 = 4096;
     let longest = LONGEST as u32;
     writer.u64(client);
