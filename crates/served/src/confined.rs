@@ -118,12 +118,13 @@ impl Confined {
         Ok(Entries { reading: (names.len() < MAX_DEPTH).then_some(reading), wants })
     }
 
-    pub fn list(&self, names: &[String]) -> io::Result<impl Iterator<Item = Found> + use<>> {
-        let entries = self.entries(names)?;
-        Ok(entries.filter_map(|Entry { name, entry, .. }| {
-            // The entry may have been removed or replaced by now.
-            Found::new(name, &entry.metadata().ok()?)
-        }))
+    pub fn list(
+        &self,
+        names: &[String],
+    ) -> io::Result<impl Iterator<Item = io::Result<Found>> + use<>> {
+        // The entry may have been removed or replaced by now.
+        let found = |one: Entry| Found::new(one.name, &one.entry.metadata().ok()?);
+        Ok(self.entries(names)?.filter_map(move |entry| entry.map(found).transpose()))
     }
 
     /// Open a file for reading.
@@ -264,19 +265,24 @@ pub struct Entry {
 }
 
 impl Iterator for Entries {
-    type Item = Entry;
+    type Item = io::Result<Entry>;
 
-    fn next(&mut self) -> Option<Entry> {
+    fn next(&mut self) -> Option<io::Result<Entry>> {
         loop {
-            // A read error ends the listing.
-            let entry = self.reading.as_mut()?.next()?.ok()?;
+            let entry = match self.reading.as_mut()?.next()? {
+                Ok(entry) => entry,
+                Err(error) => {
+                    self.reading = None;
+                    return Some(Err(error));
+                }
+            };
             let (Ok(name), Ok(kind)) = (entry.file_name().into_string(), entry.file_type()) else {
                 continue;
             };
             let (is_directory, is_file) = (kind.is_dir(), kind.is_file());
             let entry = Entry { name, is_directory, is_file, entry };
             if is_plain(&entry.name) && (self.wants)(&entry) {
-                return Some(entry);
+                return Some(Ok(entry));
             }
         }
     }

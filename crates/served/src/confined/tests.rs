@@ -58,7 +58,10 @@ fn no_operation_follows_a_link() {
         assert!(confined.list(&at).is_err() && confined.create_dir(&at, None).is_err(), "{path}");
         assert!(confined.rename(&names("file"), &at).is_err(), "{path}");
     }
-    assert_eq!(confined.list(&[]).unwrap().map(|found| found.name).collect::<Vec<_>>(), ["file"]);
+    assert_eq!(
+        confined.list(&[]).unwrap().map(|found| found.unwrap().name).collect::<Vec<_>>(),
+        ["file"]
+    );
     assert_eq!(fs::read(outside.path().join("secret")).unwrap(), b"x");
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
     confined.remove_any(&names("link")).unwrap();
@@ -88,7 +91,7 @@ fn every_listed_name_can_be_opened() {
         fs::write(root.path().join(name), name).unwrap();
     }
     let confined = confined(&root);
-    let listed: Vec<_> = confined.list(&[]).unwrap().map(|found| found.name).collect();
+    let listed: Vec<_> = confined.list(&[]).unwrap().map(|found| found.unwrap().name).collect();
     assert_eq!(listed, ["good"]);
     for name in listed {
         confined.open(&names(&name)).unwrap();

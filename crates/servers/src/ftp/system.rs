@@ -33,7 +33,7 @@ pub enum Way {
     In,
 }
 
-pub type Listing = Box<dyn Iterator<Item = Found> + Send>;
+pub type Listing = Box<dyn Iterator<Item = io::Result<Found>> + Send>;
 
 /// The environment of a dialogue. Its errors are those of the system, and become replies.
 pub trait System {

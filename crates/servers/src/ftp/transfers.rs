@@ -127,7 +127,7 @@ impl<S: System> Dialogue<S> {
         let Some(mut wire) = self.connection(Way::Out).await? else { return no_connection() };
         let now_s = self.system.now_s();
         loop {
-            let text = block(&mut entries, form, &before, now_s);
+            let text = block(&mut entries, form, &before, now_s)?;
             if text.is_empty() {
                 break;
             }
@@ -144,7 +144,10 @@ impl<S: System> Dialogue<S> {
         self.lines()?.send("213-Listing:\r\n").await?;
         let now_s = self.system.now_s();
         loop {
-            let text = block(&mut entries, Form::Long, " ", now_s);
+            let text = match block(&mut entries, Form::Long, " ", now_s) {
+                Ok(text) => text,
+                Err(error) => return say(213, format!("Not all of it: {error}")),
+            };
             if text.is_empty() {
                 return say(213, "End");
             }
@@ -161,7 +164,7 @@ impl<S: System> Dialogue<S> {
         }
         match self.system.look(&names).await {
             Ok(found) if found.is_directory => Ok((self.system.list(&names).await?, String::new())),
-            Ok(found) => Ok((Box::new(std::iter::once(found)), before(path, form))),
+            Ok(found) => Ok((Box::new(std::iter::once(Ok(found))), before(path, form))),
             Err(_) if path.contains(['*', '?']) => {
                 Ok((self.matching(&names).await?, before(path, form)))
             }
@@ -175,8 +178,10 @@ impl<S: System> Dialogue<S> {
         };
         let entries = self.system.list(&directory.to_vec()).await?;
         let pattern = pattern.clone();
-        let mut matching =
-            entries.filter(move |found: &Found| files::matches(&pattern, &found.name)).peekable();
+        let is_match = move |found: &io::Result<Found>| {
+            found.as_ref().ok().is_none_or(|found| files::matches(&pattern, &found.name))
+        };
+        let mut matching = entries.filter(is_match).peekable();
         if matching.peek().is_none() {
             return Err(io::ErrorKind::NotFound.into());
         }
@@ -184,14 +189,14 @@ impl<S: System> Dialogue<S> {
     }
 }
 
-fn block(entries: &mut Listing, form: Form, before: &str, now_s: u64) -> String {
+fn block(entries: &mut Listing, form: Form, before: &str, now_s: u64) -> io::Result<String> {
     let mut text = String::new();
     while text.len() < LISTING_BLOCK {
         let Some(found) = entries.next() else { break };
         text.push_str(before);
-        text.push_str(&files::line(form, &found, now_s));
+        text.push_str(&files::line(form, &found?, now_s));
     }
-    text
+    Ok(text)
 }
 
 fn before(path: &str, form: Form) -> String {

@@ -106,7 +106,8 @@ fn leads_to(key: &str, longer: &str) -> bool {
 
 fn read(confined: &Confined, at: &[String]) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
-    for Entry { name, is_directory, .. } in confined.entries(at)? {
+    for entry in confined.entries(at)? {
+        let Entry { name, is_directory, .. } = entry?;
         names.push(if is_directory { format!("{name}/") } else { name });
         if names.len() > MAX_KEPT {
             return Err(io::Error::other(format!("a directory has more than {MAX_KEPT} names")));
@@ -134,7 +135,8 @@ fn gone(entered: io::Result<bool>) -> io::Result<bool> {
 /// Whether a directory contains an object at any depth: S3 has no empty directories.
 fn holds_any(confined: &Confined, at: &mut Names) -> bool {
     let Ok(mut entries) = confined.entries(at) else { return false };
-    entries.any(|Entry { name, is_directory, .. }| {
+    entries.any(|entry| {
+        let Ok(Entry { name, is_directory, .. }) = entry else { return false };
         if !is_directory {
             return true;
         }

@@ -11,7 +11,7 @@ pub const MAX_HANDLES: usize = 256;
 
 pub enum Open {
     File { file: File, reads: bool, writes: bool, appends: bool },
-    Directory(Box<dyn Iterator<Item = Found> + Send>),
+    Directory(Box<dyn Iterator<Item = io::Result<Found>> + Send>),
 }
 
 #[derive(Default)]

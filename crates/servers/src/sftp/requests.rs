@@ -200,7 +200,7 @@ impl Requests {
         let Open::Directory(entries) = self.handles.get(fields.string().whole()?)? else {
             return Err(denied().into());
         };
-        let some: Vec<Found> = entries.take(ENTRIES).collect();
+        let some: Vec<Found> = entries.take(ENTRIES).collect::<io::Result<_>>()?;
         if some.is_empty() {
             return Err(Refusal::End);
         }

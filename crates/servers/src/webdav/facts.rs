@@ -95,8 +95,8 @@ impl DavDirEntry for Listed {
 #[derive(Debug)]
 pub struct Listing {
     entries: Option<Entries>,
-    reading: Option<JoinHandle<(Entries, VecDeque<Listed>)>>,
-    read: VecDeque<Listed>,
+    reading: Option<JoinHandle<(Entries, VecDeque<FsResult<Listed>>)>>,
+    read: VecDeque<FsResult<Listed>>,
 }
 
 impl Listing {
@@ -105,12 +105,13 @@ impl Listing {
     }
 }
 
-fn read_some(mut entries: Entries) -> (Entries, VecDeque<Listed>) {
+fn read_some(mut entries: Entries) -> (Entries, VecDeque<FsResult<Listed>>) {
     let some = entries.by_ref().take(BATCH);
-    let listed = some.filter_map(|Entry { name, entry, .. }| {
-        // The entry may be gone by now.
+    // The entry may be gone by now.
+    let listed = |Entry { name, entry, .. }: Entry| {
         Some(Listed { name, facts: Facts(entry.metadata().ok()?) })
-    });
+    };
+    let listed = some.filter_map(|one| one.map(listed).map_err(FsError::from).transpose());
     let listed = listed.collect();
     (entries, listed)
 }
@@ -122,7 +123,7 @@ impl Stream for Listing {
         let listing = self.get_mut();
         loop {
             if let Some(listed) = listing.read.pop_front() {
-                return Poll::Ready(Some(Ok(Box::new(listed))));
+                return Poll::Ready(Some(listed.map(|one| Box::new(one) as Box<dyn DavDirEntry>)));
             }
             if let Some(entries) = listing.entries.take() {
                 listing.reading = Some(tokio::task::spawn_blocking(move || read_some(entries)));

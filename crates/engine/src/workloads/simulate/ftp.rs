@@ -287,7 +287,7 @@ impl System for Server {
             let is_last = some.len() < LISTED as usize;
             all.extend(some.into_iter().map(found));
             if is_last {
-                return Ok(Box::new(all.into_iter()));
+                return Ok(Box::new(all.into_iter().map(Ok)));
             }
         }
     }
