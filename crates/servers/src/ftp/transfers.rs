@@ -12,7 +12,7 @@ use super::moving::{self, Broken};
 use super::system::{Listing, System, Way};
 
 /// Bytes of a listing collected before sending.
-const LISTING_BLOCK: usize = 1 << 16;
+const LISTING_BLOCK: usize = 1 << 12;
 
 /// The lowest port accepted for active mode; lower ones belong to services (RFC 2577, section 3).
 const FIRST_PORT: u16 = 1024;
