@@ -73,6 +73,20 @@ impl<W: AsyncRead + AsyncWrite + Unpin> Lines<W> {
         }
     }
 
+    /// Whether the connection ends before this is over, or the next octets come.
+    pub async fn end_before(&mut self, over: impl Future<Output = ()>) -> bool {
+        let mut come = [0; 2048];
+        tokio::select! {
+            biased;
+            () = over => false,
+            read = self.wire.read(&mut come) => {
+                let count = read.unwrap_or(0);
+                self.pending.extend_from_slice(&come[..count]);
+                count == 0
+            }
+        }
+    }
+
     pub async fn send(&mut self, lines: &str) -> io::Result<()> {
         self.wire.write_all(lines.as_bytes()).await?;
         self.wire.flush().await

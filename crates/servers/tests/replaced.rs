@@ -5,12 +5,14 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use lanlab_files::ServiceKind;
 use lanlab_servers::{Offer, serve};
 use socket2::SockRef;
 
+use crate::peer_programs::can_run;
 use crate::stage::{LOOPBACK, content, offer};
 
 const MODE: u32 = 0o640;
@@ -126,4 +128,40 @@ fn a_reset_ftp_upload_keeps_the_old_file_and_the_received_part_of_a_new_one() {
     is_there(root.path(), b"new");
     store("b", true);
     assert_eq!(fs::read(root.path().join("b")).unwrap(), b"new");
+}
+
+/// Its system ends the data as a whole upload does, and the dialogue beside it.
+#[test]
+fn an_ftp_client_that_is_killed_replaces_nothing() {
+    if !can_run("curl", false) {
+        return;
+    }
+    let root = with_an_old_file();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let offer = Offer { credentials: None, ..offer(ServiceKind::Ftp, root.path()) };
+    let serving = runtime.block_on(serve(&offer)).unwrap();
+    let url = format!("ftp://{LOOPBACK}:{}/a", serving.port());
+    let client = || {
+        let mut curl = Command::new("curl");
+        curl.args(["-sT", "-", &url]).stdin(Stdio::piped()).spawn().unwrap()
+    };
+    for _ in 0..10 {
+        let mut client = client();
+        client.stdin.as_mut().unwrap().write_all(b"new").unwrap();
+        let has_come = || {
+            let mut files = fs::read_dir(root.path()).unwrap().filter_map(Result::ok);
+            files.any(|one| one.file_name() != "a" && one.metadata().is_ok_and(|it| it.len() == 3))
+        };
+        (0..5000).take_while(|_| !has_come()).for_each(|_| {
+            std::thread::sleep(Duration::from_millis(2));
+        });
+        client.kill().unwrap();
+        client.wait().unwrap();
+        until_there_are(1, root.path());
+        is_there(root.path(), b"old");
+    }
+    let mut client = client();
+    client.stdin.take().unwrap().write_all(b"new").unwrap();
+    assert!(client.wait().unwrap().success());
+    is_there(root.path(), b"new");
 }

@@ -108,6 +108,15 @@ impl<S: System> Dialogue<S> {
         self.lines.as_mut().ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 
+    /// Whether the client was killed while it sent this file.
+    pub(super) async fn is_gone(&mut self, file: &S::File) -> bool {
+        let doubt = self.system.doubt(file);
+        match &mut self.lines {
+            Some(lines) => lines.end_before(doubt).await,
+            None => true,
+        }
+    }
+
     pub(super) fn here(&self) -> io::Result<SocketAddr> {
         let lines = self.lines.as_ref().ok_or(io::ErrorKind::NotConnected)?;
         self.system.local_address(lines.wire())

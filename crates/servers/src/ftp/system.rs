@@ -27,6 +27,9 @@ const PATIENCE: Duration = Duration::from_mins(5);
 /// Time-out for connecting to a listening client.
 const CONNECTING: Duration = Duration::from_secs(30);
 
+/// A system closes the connections of a killed client one after the other.
+const ENDING: Duration = Duration::from_millis(10);
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     Out,
@@ -124,6 +127,11 @@ pub trait System {
         data: &[u8],
         offset: u64,
     ) -> impl Future<Output = io::Result<()>>;
+
+    /// Before a file replaces another: time in which all connections of a killed client end.
+    fn doubt(&self, _file: &Self::File) -> impl Future<Output = ()> {
+        std::future::ready(())
+    }
 
     /// Close a file, completely transferred if `is_whole`; returns delayed write errors.
     fn close(&self, file: Self::File, is_whole: bool) -> impl Future<Output = io::Result<()>>;
@@ -296,6 +304,12 @@ impl System for Host {
 
     async fn write_all_at(&self, open: &Open, data: &[u8], offset: u64) -> io::Result<()> {
         positioned::write_all_at(&open.file, data, offset)
+    }
+
+    async fn doubt(&self, open: &Open) {
+        if open.unseen.is_some() {
+            tokio::time::sleep(ENDING).await;
+        }
     }
 
     async fn close(&self, open: Open, is_whole: bool) -> io::Result<()> {

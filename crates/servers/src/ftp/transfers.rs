@@ -113,7 +113,11 @@ impl<S: System> Dialogue<S> {
         let offset = if append { size_bytes } else { offset };
         let Some(mut wire) = self.connection(Way::In).await? else { return no_connection() };
         let ends = self.is_text.then(LineEnds::default);
-        let received = moving::receive(&self.system, &mut wire, &file, offset, ends).await;
+        let mut received = moving::receive(&self.system, &mut wire, &file, offset, ends).await;
+        // The system of a killed client ends its data as a whole upload does, and the dialogue too.
+        if received.is_ok() && self.is_gone(&file).await {
+            received = Err(Broken::Connection);
+        }
         self.closed(received, file).await
     }
 
