@@ -265,15 +265,17 @@ impl Carrier for Station {
             return true;
         }
         let Self { sessions, correlators, turn, .. } = self;
+        let has_frame = |session: &Session| {
+            session.phase.uses_link() && session.phase != Phase::Recognized && session.has_frame()
+        };
+        // Links of a crowd must not each look at all sessions.
+        let ready: Vec<_> =
+            sessions.iter().filter(|one| has_frame(one)).map(|one| one.station).collect();
         let is_sent = self.peers.poll_transmit(now, self.mac, into, |station, link| {
-            while link.has_room() {
+            while link.has_room() && ready.contains(&station) {
                 let count = sessions.len();
                 let ready = (0..count).map(|step| (*turn + step) % count).find(|index| {
-                    let session = &sessions[*index];
-                    session.station == station
-                        && session.phase.uses_link()
-                        && session.phase != Phase::Recognized
-                        && session.has_frame()
+                    sessions[*index].station == station && has_frame(&sessions[*index])
                 });
                 let Some(index) = ready else { break };
                 *turn = index + 1;
