@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 /// Silence after which a client that has done little may be evicted.
 pub const GRACE_NS: u64 = 200_000_000;
+/// A client with this many requests counts as served: opening one file takes more.
+const SERVED_REQUESTS: u32 = 6;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Use {
@@ -12,6 +14,16 @@ pub enum Use {
     Begun,
     Little,
     Known,
+}
+
+impl Use {
+    pub const fn of(requests: u32) -> Self {
+        match requests {
+            0 => Self::Begun,
+            1..SERVED_REQUESTS => Self::Little,
+            _ => Self::Known,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy)]

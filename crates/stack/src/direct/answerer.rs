@@ -27,9 +27,6 @@ const LEAVING_NS: u64 = 10_000_000_000;
 /// restarted, ns.
 const LATE_COPY_NS: u64 = 30_000_000_000;
 
-/// A client with this many requests counts as served: opening one file takes more.
-const SERVED_REQUESTS: u32 = 6;
-
 #[derive(Debug, Default)]
 struct Kept {
     identity: Option<Identity>,
@@ -238,12 +235,10 @@ impl Answerer {
     }
 
     pub(super) fn used(&self) -> Use {
-        if self.went_on.is_none() || self.is_leaving {
-            Use::Begun
-        } else if self.requests < SERVED_REQUESTS && self.pending.is_empty() {
-            Use::Little
-        } else {
-            Use::Known
+        match Use::of(self.requests) {
+            _ if self.is_leaving => Use::Begun,
+            Use::Little if !self.pending.is_empty() => Use::Known,
+            used => used,
         }
     }
 

@@ -133,7 +133,7 @@ impl Station {
             self.recognize(from, header, 0, 0);
             return;
         }
-        let Some(local) = self.number_for_call(from) else {
+        let Some(local) = self.number_for_call(now, from) else {
             self.recognize(from, header, value::NO_RESOURCES, 0);
             return;
         };

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use lanlab_units::Instant;
 use lanlab_units::room::{Places, Room, Standing, Use};
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::nbf::value;
@@ -10,6 +11,7 @@ use lanlab_wire::nbf::value;
 use super::peers::MOST_LINKS;
 use super::session::{Phase, Session};
 use super::station::Station;
+use crate::carrier::Why;
 use crate::llc;
 
 /// Maximum incoming sessions of one station, so that some numbers stay free for others.
@@ -17,7 +19,7 @@ const MOST_SESSIONS_OF_STATION: usize = 222;
 
 impl Station {
     /// A session number for a calling station.
-    pub(super) fn number_for_call(&mut self, from: Mac) -> Option<u8> {
+    pub(super) fn number_for_call(&mut self, now: Instant, from: Mac) -> Option<u8> {
         let is_called = |session: &Session| !session.is_caller && session.phase != Phase::Ending;
         let others = self.sessions.iter().filter(|session| !is_called(session)).count();
         let left = usize::from(value::LAST_SESSION_NUMBER).saturating_sub(others);
@@ -26,13 +28,23 @@ impl Station {
         let called = self.sessions.iter().enumerate().filter(|(_, session)| is_called(session));
         let standing = |session: &Session| Standing {
             address: session.station,
-            used: if session.phase == Phase::Recognized { Use::Begun } else { Use::Known },
-            silent_ns: 0,
+            used: Use::of(session.requests),
+            silent_ns: now.nanos_since(session.last_traffic),
         };
         match places.room(&from, called.map(|(index, session)| (index, standing(session)))) {
             Room::Free => {}
             Room::InsteadOf(index) => {
-                self.sessions.remove(index);
+                let id = self.sessions[index].id;
+                if self.sessions[index].phase == Phase::Open {
+                    // Its station would wait for answers.
+                    self.finish(index, value::ABNORMAL_END, Why::NoResources);
+                    let session = &mut self.sessions[index];
+                    let peer = self.peers.find(session.station);
+                    if let Some(peer) = peer.filter(|peer| peer.link.has_room()) {
+                        session.next_frame(now, &mut self.correlators, peer.link.send());
+                    }
+                }
+                self.drop_session(now, id, Why::NoResources);
                 self.counts.crowded_out += 1;
             }
             Room::None => return None,

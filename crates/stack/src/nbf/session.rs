@@ -60,6 +60,8 @@ pub(super) struct Session {
     pub(super) sending: Sending,
     pub(super) receiving: Receiving,
     pub(super) last_traffic: Instant,
+    /// Frames with data received.
+    pub(super) requests: u32,
     pub(super) is_over: bool,
 }
 
@@ -81,6 +83,7 @@ impl Session {
             sending: Sending::new(profile.asks_receive_continue.value),
             receiving: Receiving::default(),
             last_traffic: now,
+            requests: 0,
             is_over: false,
         }
     }
@@ -188,6 +191,7 @@ impl Session {
                 self.sending.handle_receive_outstanding(header.data2);
             }
             SessionCommand::DataFirstMiddle | SessionCommand::DataOnlyLast => {
+                self.requests = self.requests.saturating_add(1);
                 return self.handle_data(now, profile, header, data);
             }
             _ => {}

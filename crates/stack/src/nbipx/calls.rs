@@ -168,7 +168,7 @@ impl Station {
         if let Some(index) = known {
             let session = &mut self.sessions[index];
             let may_be_copy =
-                !session.has_gone_on || now.nanos_since(session.called_at) < LATE_COPY_NS;
+                session.went_on == 0 || now.nanos_since(session.called_at) < LATE_COPY_NS;
             if may_be_copy {
                 if session.phase == Phase::Open {
                     self.common.counts.answered_again += 1;
@@ -213,10 +213,9 @@ impl Station {
             address: session.place.map(|place| place.mac),
             used: match session.phase {
                 Phase::Over => Use::Begun,
-                _ if session.has_gone_on => Use::Known,
-                _ => Use::Begun,
+                _ => Use::of(session.went_on),
             },
-            silent_ns: now.nanos_since(session.called_at),
+            silent_ns: now.nanos_since(session.heard),
         };
         let called = called.map(|(index, session)| (index, standing(session)));
         let index = match PLACES.room(&Some(station), called) {

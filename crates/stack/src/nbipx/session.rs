@@ -37,7 +37,9 @@ pub(super) struct Session {
     pub(super) local: u16,
     pub(super) remote: u16,
     pub(super) called_at: Instant,
-    pub(super) has_gone_on: bool,
+    /// Packets with which it went on.
+    pub(super) went_on: u32,
+    pub(super) heard: Instant,
     pub(super) timer: Timer,
     pub(super) acknowledge_at: Option<Instant>,
     pub(super) close_at: Option<Instant>,
@@ -66,7 +68,8 @@ impl Session {
             local,
             remote: NO_CONNECTION,
             called_at: now,
-            has_gone_on: false,
+            went_on: 0,
+            heard: now,
             timer: Timer::new(now),
             acknowledge_at: None,
             close_at: None,
@@ -242,7 +245,8 @@ impl Session {
         if is_new {
             self.measure(now, header.expected);
         }
-        self.has_gone_on |= is_new || header.is_numbered();
+        self.went_on = self.went_on.saturating_add((is_new || header.is_numbered()).into());
+        self.heard = now;
         if is_valid && header.control & control::RESEND != 0 {
             common.counts.resends_heard += 1;
             self.timed = None;

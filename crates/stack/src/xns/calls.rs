@@ -180,7 +180,7 @@ impl Station {
         if let Some(index) = known {
             let session = &mut self.sessions[index];
             let may_be_copy =
-                !session.has_gone_on || now.nanos_since(session.called_at) < LATE_COPY_NS;
+                session.went_on == 0 || now.nanos_since(session.called_at) < LATE_COPY_NS;
             if may_be_copy {
                 if session.phase == Phase::Open {
                     self.common.counts.answered_again += 1;
@@ -223,8 +223,8 @@ impl Station {
         let called = self.sessions.iter().enumerate().filter(|(_, session)| is_called(session));
         let standing = |session: &Session| Standing {
             address: session.place.map(|place| place.mac),
-            used: if session.has_gone_on { Use::Known } else { Use::Begun },
-            silent_ns: now.nanos_since(session.called_at),
+            used: Use::of(session.went_on),
+            silent_ns: now.nanos_since(session.heard),
         };
         let called = called.map(|(index, session)| (index, standing(session)));
         let index = match (Places { all, of_one: all }).room(&Some(station), called) {

@@ -53,7 +53,9 @@ pub(super) struct Session {
     pub(super) local: u16,
     pub(super) remote: u16,
     pub(super) called_at: Instant,
-    pub(super) has_gone_on: bool,
+    /// Packets with which it went on.
+    pub(super) went_on: u32,
+    pub(super) heard: Instant,
     pub(super) timer: Timer,
     acknowledge_at: Option<Instant>,
     close_at: Option<Instant>,
@@ -86,7 +88,8 @@ impl Session {
             local,
             remote: NO_CONNECTION,
             called_at: now,
-            has_gone_on: false,
+            went_on: 0,
+            heard: now,
             timer: Timer::new(now),
             acknowledge_at: None,
             close_at: None,
@@ -217,7 +220,8 @@ impl Session {
         common: &mut Common,
     ) -> Outcome {
         let is_new = self.handle_acknowledgement(now, header, common);
-        self.has_gone_on |= is_new || header.is_numbered();
+        self.went_on = self.went_on.saturating_add((is_new || header.is_numbered()).into());
+        self.heard = now;
         if header.is_numbered() {
             self.handle_numbered(now, header, data, common);
         } else if header.control & control::ACKNOWLEDGE != 0 {

@@ -7,7 +7,7 @@ use lanlab_stack::profile;
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Framing, Header, Mac};
 use lanlab_wire::llc;
-use lanlab_wire::nbf::{NO_NAME, NameCommand, NameHeader};
+use lanlab_wire::nbf::{NO_NAME, NameCommand, NameHeader, SessionCommand, SessionHeader};
 use lanlab_wire::netbios_name::Name;
 
 use crate::pair::ms;
@@ -227,41 +227,65 @@ fn abandoned_calls_keep_no_station_out() {
     assert_eq!(node.nbf().unwrap().station_counts().crowded_out, 136 + 2 + 64);
 }
 
+/// Strangers that begin a session and say nothing on it, too.
 #[test]
 fn links_and_calls_of_strangers_are_bounded() {
-    let (mut node, now) = station();
-    let mut refused = 0;
-    for stranger in 0..300_u16 {
-        let [high, low] = stranger.to_be_bytes();
-        let source = Mac([2, 8, 0, 0, high, low]);
-        let header = Header { destination: mac(0), source, framing: Framing::Llc };
-        let mut frame = vec![];
-        Frame { header, payload: &[0xf0, 0xf0, 0x7f] }.emit(&mut frame).unwrap();
-        node.handle_frame(now, &frame);
-        let query = NameHeader {
-            command: NameCommand::NameQuery,
-            data1: 0,
-            data2: 1,
-            transmit_correlator: 0,
-            response_correlator: 1,
-            destination: name(0),
-            source: NO_NAME,
-        };
-        let mut pdu = vec![0xf0, 0xf0, 0x03];
-        query.emit(&mut pdu);
-        frame.clear();
-        Frame { header, payload: &pdu }.emit(&mut frame).unwrap();
-        node.handle_frame(now, &frame);
-        for answer in answers(&mut node, now) {
-            let (header, information) = llc::Header::parse(&answer).unwrap();
-            let is_dm = header.control.to_wire()[0] == 0x1f;
-            let is_full = NameHeader::parse(information)
-                .is_ok_and(|(header, _)| header.data2.to_le_bytes()[0] == 0xff);
-            refused += u32::from(is_dm || is_full);
+    for goes_on in [false, true] {
+        let (mut node, now) = station();
+        let (mut refused, mut confirmed) = (0, 0);
+        for stranger in 0..300_u16 {
+            let [high, low] = stranger.to_be_bytes();
+            let source = Mac([2, 8, 0, 0, high, low]);
+            let say = |node: &mut Node, pdu: &[u8]| {
+                let header = Header { destination: mac(0), source, framing: Framing::Llc };
+                let mut frame = vec![];
+                Frame { header, payload: pdu }.emit(&mut frame).unwrap();
+                node.handle_frame(now, &frame);
+            };
+            say(&mut node, &[0xf0, 0xf0, 0x7f]);
+            let query = NameHeader {
+                command: NameCommand::NameQuery,
+                data1: 0,
+                data2: 1,
+                transmit_correlator: 0,
+                response_correlator: 1,
+                destination: name(0),
+                source: NO_NAME,
+            };
+            let mut pdu = vec![0xf0, 0xf0, 0x03];
+            query.emit(&mut pdu);
+            say(&mut node, &pdu);
+            for answer in answers(&mut node, now) {
+                let (header, information) = llc::Header::parse(&answer).unwrap();
+                let is_dm = header.control.to_wire()[0] == 0x1f;
+                let found = NameHeader::parse(information).ok().map(|(header, _)| header);
+                let number = found.map(|header| header.data2.to_le_bytes()[0]);
+                refused += u32::from(is_dm || number == Some(0xff));
+                if let Some(found) = found.filter(|_| goes_on) {
+                    let mut initialize = vec![0xf0, 0xf0, 0, 0];
+                    SessionHeader {
+                        command: SessionCommand::SessionInitialize,
+                        data1: 0,
+                        data2: 1400,
+                        transmit_correlator: found.response_correlator,
+                        response_correlator: 1,
+                        destination_number: found.data2.to_le_bytes()[0],
+                        source_number: 1,
+                    }
+                    .emit(&mut initialize);
+                    say(&mut node, &initialize);
+                }
+            }
+            let is_confirmed = |frame: &Vec<u8>| {
+                SessionHeader::parse(&frame[4..])
+                    .is_ok_and(|(header, _)| header.command == SessionCommand::SessionConfirm)
+            };
+            confirmed += answers(&mut node, now).iter().filter(|one| is_confirmed(one)).count();
         }
+        // 256 links and 254 sessions: who has done little makes room for 44 and 46 others.
+        assert_eq!((refused, node.nbf().unwrap().station_counts().crowded_out), (0, 90));
+        assert_eq!(confirmed, if goes_on { 300 } else { 0 });
     }
-    // 256 links and 254 sessions: who has not gone on makes room for 44 and 46 others.
-    assert_eq!((refused, node.nbf().unwrap().station_counts().crowded_out), (0, 90));
 }
 
 #[test]

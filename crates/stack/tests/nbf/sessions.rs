@@ -55,7 +55,7 @@ fn oversized_messages_are_refused_and_the_send_queue_is_bounded() {
 }
 
 #[test]
-fn calls_above_the_session_limit_are_refused() {
+fn a_call_above_the_session_limit_ends_an_unused_session() {
     let profiles = [profile::WINDOWS_NT, profile::PC_NETWORK];
     let (mut segment, first) = pair(profiles, [Peer::sending([]), Peer::default()], 1);
     let others: Vec<_> = (1..32).map(|_| open_over(CarrierKind::Nbf, &mut segment, 0, 1)).collect();
@@ -63,12 +63,9 @@ fn calls_above_the_session_limit_are_refused() {
     assert_eq!(segment.program(0).ended.len(), 0, "{others:?}");
     let beyond = open_over(CarrierKind::Nbf, &mut segment, 0, 1);
     segment.run_until(ms(8_000));
-    assert_eq!(segment.program(0).ended[&beyond], Why::NoResources);
-    segment.with(0, |now, node, _| node.close(now, first));
-    segment.run_until(ms(9_000));
-    let next = open_over(CarrierKind::Nbf, &mut segment, 0, 1);
-    segment.run_until(ms(11_000));
-    assert!(!segment.program(0).ended.contains_key(&next));
+    let ended = &segment.program(0).ended;
+    assert_eq!((ended.len(), ended[&first]), (1, Why::ByPeerAbnormally));
+    assert!(!ended.contains_key(&beyond));
 }
 
 #[test]

@@ -16,9 +16,6 @@ use crate::ncp::{BURST, facts};
 /// A connection request within this time of the first request may be a duplicate, ns.
 const LATE_COPY_NS: u64 = 10_000_000_000;
 
-/// A client with this many requests counts as served: a login alone takes more.
-const SERVED_REQUESTS: u32 = 8;
-
 #[derive(Debug)]
 pub(super) struct Answerer {
     pub(super) id: SessionId,
@@ -105,10 +102,9 @@ impl Answerer {
     /// Activity of the client. One that has not answered the watchdog in time may be forged.
     pub(super) fn used(&self, now: Instant, asked_at: Instant) -> Use {
         let is_missing = self.questions > 0 && now.nanos_since(asked_at) >= GRACE_NS;
-        match self.went_on {
-            None => Use::Begun,
-            Some(_) if is_missing || self.requests < SERVED_REQUESTS => Use::Little,
-            Some(_) => Use::Known,
+        match Use::of(self.requests) {
+            Use::Known if is_missing => Use::Little,
+            used => used,
         }
     }
 
