@@ -186,6 +186,10 @@ def test_incomplete_pairs_are_omitted_without_widening_intervals() -> None:
     assert found["software", "pc-lan"].ratio == pytest.approx(1 / 3)
     assert found["software", "3plus"].ratio == pytest.approx(0.5)
 
+    whole = a_swapped_run()
+    apart = [replace(one, block=number) for number, one in enumerate(whole.trials)]
+    assert factor_effects(whole.run, apart, Study.model_validate(whole.run.study)) is None
+
     alone = a_swapped_run(fails=lambda one: one.factors["hardware"] == "3server")
     assert not [one for one in effects_of(alone).effects if one.factor == "hardware"]
 

@@ -274,15 +274,13 @@ def grouped(
 def _by_model(
     groups: tuple[tuple[Ranked, ...], ...], error_log: float
 ) -> tuple[tuple[Ranked, ...], ...]:
-    def ends(one: Ranked) -> tuple[float | None, float | None]:
-        if not error_log or one.worse is None or one.worse == 1.0:
-            return None, None
-        return one.worse / math.exp(error_log), one.worse * math.exp(error_log)
+    def widened(one: Ranked) -> Ranked:
+        if not error_log or not one.worse or one.worse == 1.0:
+            return replace(one, low=None, high=None)
+        factor = math.exp(error_log)
+        return replace(one, low=one.worse / factor, high=one.worse * factor)
 
-    return tuple(
-        tuple(replace(one, low=ends(one)[0], high=ends(one)[1]) for one in group)
-        for group in groups
-    )
+    return tuple(tuple(map(widened, group)) for group in groups)
 
 
 def _is_exact(one: Compared) -> bool:

@@ -184,9 +184,8 @@ def medium_request(link: LinkRequest) -> dict[str, Any]:
         )
     topology = {None: "cable", "cable": "cable", "switch": "switch"}.get(link.topology, "bus")
     # The memory of a world is bounded with this queue at every port, for any medium.
-    no_queue = {} if topology == "switch" else {"switch_queue_bytes": 0}
     return {
-        **no_queue,
+        **({} if topology == "switch" else {"switch_queue_bytes": 0}),
         "topology": topology,
         "rate_bps": link.rate_bps,
         "propagation_ns": link.propagation(),

@@ -163,24 +163,17 @@ def _greatest(
             for key, level in summary.factors.items()
             if key not in (rate, "message_size_bytes", "transport")
         }
-        named = f"{messages_text(summary.parameters)}{_with(called(study, published, rest))}"
+        words = called(study, published, rest)
+        named = messages_text(summary.parameters) + (f" with {words}" if words else "")
         sweeps.setdefault(named, []).append(summary)
-    ordered = sorted(sweeps.items(), key=lambda sweep: -_best(sweep[1]))
+    ordered = sorted(sweeps.items(), key=lambda sweep: -max(map(_value, sweep[1])))
     chosen = ordered if len(ordered) <= _MOST_SWEEPS else (ordered[0], ordered[-1])
     return [_greatest_of(study, named, sweep, trials) for named, sweep in chosen]
-
-
-def _best(sweep: Sequence[Summary]) -> float:
-    return max(map(_value, sweep))
 
 
 def _value(summary: Summary) -> float:
     assert summary.mean is not None
     return summary.mean
-
-
-def _with(condition: str) -> str:
-    return f" with {condition}" if condition else ""
 
 
 def _greatest_of(
