@@ -6,6 +6,7 @@ What each file of tests took of the processors is written to the file that LANLA
 for `tools/check_budgets.py`.
 """
 
+import gc
 import os
 import signal
 from collections import defaultdict
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
-from flaky import ATTEMPTS_AGAIN, flaky_tests
+from listed_tests import ATTEMPTS_AGAIN, flaky_tests, slow_files
 
 # How long an example took says more of the machine than of us.
 hypothesis.settings.register_profile("lanlab", deadline=None)
@@ -58,11 +59,25 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", f"{name}: {meaning}")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """All tests stay to the end: to look for garbage among them is a third of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     flaky = set(flaky_tests())
     for item in items:
         if item.nodeid in flaky:
             item.add_marker(pytest.mark.flaky(reruns=ATTEMPTS_AGAIN))
+    # What takes longest is begun first, so that no worker is left with it at the end.
+    rank = {file: number for number, file in enumerate(slow_files())}
+    items.sort(key=lambda item: rank.get(item.nodeid.partition("::")[0], len(rank)))
     if config.getoption("--long"):
         return
     long_ones = [item for item in items if item.get_closest_marker("long")]

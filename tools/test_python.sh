@@ -34,12 +34,11 @@ pytest() { .venv/bin/pytest -rsR --override-ini cache_dir="$scratch" "${long[@]}
 mapfile -t files < <(grep -rlE 'mark\.(figures|alone)' --include='test_*.py' tests | sort)
 pytest --durations=10 --reruns 2 --reruns-delay 2 -m "$measuring" "${files[@]}"
 
-# A file is one worker's. Those that take longest come first, so that none is begun near the end.
-mapfile -t slow < <(awk '$1 !~ /^#/ && NF { print $2 }' tests/slow_files.txt)
+# A file is one worker's; tests/conftest.py has the slow ones come first.
 rm -f -- "$failed"
 code=0
 pytest --durations=20 --numprocesses "$workers" --dist loadfile --no-loadscope-reorder \
-    -m "not ($measuring)" "${slow[@]}" tests || code=$?
+    -m "not ($measuring)" tests || code=$?
 if [[ $code -eq $tests_failed && $(grep -c '::' "$failed") -le $most_judged_alone ]]; then
     echo "judged once more, alone:"
     grep '::' "$failed"

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from flaky import flaky_tests
+from listed_tests import flaky_tests
 
 ROOT = Path(__file__).parents[2]
 budgets = pytest.importorskip("check_budgets", reason="the tools are not part of what is installed")
