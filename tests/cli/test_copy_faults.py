@@ -93,19 +93,6 @@ def test_a_wrong_byte_fails_the_trial(lanlab: Lanlab, engine: Engine, root: Path
     assert [path.name for path in root.iterdir()] == ["letter"]
 
 
-@pytest.mark.figures
-def test_a_stall_is_reported_with_the_waiting_side(
-    lanlab: Lanlab, engine: Engine, root: Path
-) -> None:
-    with (
-        Served(engine, "webdav", root) as (url, _),
-        Relay(url, has_nagle=True) as relay,
-    ):
-        said = lanlab("copy", "24x1kB", relay.url, "--trials", "1")
-    assert said.code == 0, said.err
-    assert "a delayed acknowledgement of Linux (40 ms)" in said.out
-
-
 @pytest.mark.parametrize(
     ("service", "number"),
     [

@@ -4,7 +4,6 @@ import json
 import shutil
 import signal
 import subprocess
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -95,23 +94,18 @@ def _resumed_twice(scene: Scene) -> Outcome:
 
 
 def _read_meanwhile(scene: Scene) -> Outcome:
-    """Tables and reports are made all the time while a run writes: neither waits for long, none
-    sees half a trial."""
+    """A report, then tables all the time, while a run writes: neither waits for long, none sees
+    half a trial."""
     command = scene.run()
     scene.reach_mid_trial(command, after=1)
     read: list[Said] = []
-
-    def read_on() -> None:
-        out = str(scene.folder / "report")
-        while command.process.poll() is None and len(read) < 50:
-            read.append(scene.said("runs", "--json"))
-            read.append(scene.said("report", "last", "--out", out))
-            command.trials.let_go()
-
-    reader = threading.Thread(target=read_on)
-    reader.start()
-    # From the first reports on, which are made while a trial is held, until it has ended.
-    reader.join()
+    reading = ["report", "last", "--out", str(scene.folder / "report")]
+    while command.process.poll() is None and len(read) < 50:
+        read.append(scene.said("runs", "--json"))
+        # The first report is begun while a trial is held, and goes on while others are written.
+        command.trials.let_go()
+        read.append(scene.said(*reading))
+        reading = ["show", "last"]
     said = command.end()
     assert said.code == 0, said
     assert len(read) >= 2 and all(each.code == 0 for each in read), read[-1]
@@ -174,7 +168,7 @@ STORES = (
         "one goes on, the other is refused",
         _resumed_twice,
     ),
-    Fault("read-meanwhile", "`runs` and `report` all the time", _GOES_ON, _read_meanwhile),
+    Fault("read-meanwhile", "`runs`, `report`, `show` all the time", _GOES_ON, _read_meanwhile),
     Fault(
         "store-removed",
         "the store's file moved away",

@@ -163,6 +163,7 @@ def test_a_real_stall_is_named(pair: Pair, tmp_path: Path, service: str) -> None
     for stall in stalls:
         assert 38e6 <= stall["mode_ns"] < 50e6
         assert "Nagle" in stall["likely"]
+        assert "a delayed acknowledgement of Linux (40 ms)" in stall["likely"]
     assert metrics["stall_ratio"] > 0.3
 
 

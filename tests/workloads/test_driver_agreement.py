@@ -80,6 +80,7 @@ UDP: Mapping[str, Level] = {"transport": "udp", "message_size_bytes": 500, "time
         pytest.param(
             {"transport": "tcp", "time_s": 1, "warmup_s": 1, "congestion_control": "cubic"},
             id="tcp",
+            marks=pytest.mark.long,
         ),
         pytest.param(
             {"transport": "udp", "ip_version": 6, "message_size_bytes": 500, "time_s": 1},
@@ -104,6 +105,7 @@ def test_iperf3_and_lanlab_agree_on_goodput(
 
 
 @pytest.mark.figures
+@pytest.mark.long
 def test_sockperf_and_lanlab_agree_on_the_round_trip(tmp_path: Path) -> None:
     peer_program("sockperf")
     trials = measured_by_both(

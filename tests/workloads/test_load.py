@@ -142,6 +142,7 @@ def test_a_full_queue_adds_its_length_over_the_rate() -> None:
 
 
 @pytest.mark.figures
+@pytest.mark.long
 def test_the_kernels_own_round_trips_of_the_streams_judge_the_echo() -> None:
     """Segments of TCP and requests wait in one queue: what TCP_INFO smooths over the same time is
     about the median of the echo, which is far from that of an empty link."""
