@@ -8,6 +8,7 @@ from copied_metrics import copied
 from made_up_ends import (
     distribution,
     exchange_of,
+    flow_received,
     host_window,
     stream_received,
     stream_sent,
@@ -43,6 +44,7 @@ _TCP = {
     "receive_window_limited_ns": 250_000,
     "send_buffer_limited_ns": 1,
 }
+_WIDER = {"round_trip_ns": 300_000, "congestion_window_segments": 20}
 _LOSSY = stream_sent(
     offered_messages=1000,
     sent_messages=980,
@@ -172,6 +174,25 @@ _STREAMS = {
         stream_sent(flows=[{"local_port": 1, "tcp": _TCP}]),
         transport="tcp",
     ),
+    "tcp-flows": a_stream(
+        stream_sent(
+            flows=[
+                {"local_port": 1, "tcp": _TCP},
+                {"local_port": 2, "tcp": {**_TCP, **_WIDER}},
+            ]
+        ),
+        stream_received(read_bytes=65_536, flows=[flow_received(300_000), flow_received(100_000)]),
+        transport="tcp",
+        flows=2,
+        congestion_control="cubic,reno",
+    ),
+    "one-clock": a_stream(None, stream_received(one_way_delay=distribution())),
+    "little-known": a_stream(
+        stream_sent(host=None, gap=None, io_choice=None),
+        stream_received(host=None, receive_choice=None),
+        {"capabilities": {"thread_usage": False}},
+        rate_messages_per_s=None,
+    ),
 }
 _SEVERAL = {
     **{which: [_STREAMS[which]] * 5 for which in ("udp-lossy", "two-clocks", "tcp")},
@@ -214,11 +235,14 @@ def test_lines_break_between_words_and_continue_indented(
 
 @pytest.mark.parametrize("which", _STREAMS)
 def test_stream_texts_match_the_snapshots(which: str, snapshot: SnapshotAssertion) -> None:
-    assert "\n".join(stream_lines(a_run(), _STREAMS[which])) == snapshot
+    lines = stream_lines(a_run(), _STREAMS[which], with_modes=which == "little-known")
+    assert "\n".join(lines) == snapshot
 
 
-def test_echo_text_matches_the_snapshot(snapshot: SnapshotAssertion) -> None:
-    assert "\n".join(echo_lines(an_echo())) == snapshot
+@pytest.mark.parametrize("with_modes", [False, True])
+def test_echo_texts_match_the_snapshots(with_modes: bool, snapshot: SnapshotAssertion) -> None:
+    assert "\n".join(echo_lines(an_echo(), with_modes=with_modes)) == snapshot
+    assert an_echo().metrics["rtt_p1_ns"] == 995_000
 
 
 def test_copy_texts_match_the_snapshots(snapshot: SnapshotAssertion) -> None:
