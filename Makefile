@@ -41,8 +41,8 @@ test-programs: setup
 	@$(BIN)/python -m pip --quiet --disable-pip-version-check --no-input install --no-deps \
 		--require-hashes --only-binary :all: --requirement requirements-tests.lock
 
-snapshots: setup ## Accept the wording of today: read the diff of tests/cli/__snapshots__ after it
-	$(BIN)/python -m pytest tests/cli/test_*_texts.py --snapshot-update
+snapshots: setup ## Accept the wording of today: read the diff of tests/**/__snapshots__ after it
+	$(BIN)/python -m pytest $$(grep -rl SnapshotAssertion --include 'test_*.py' tests) --snapshot-update
 
 fuzz: ## Feed every parser of engine and services with input that a fuzzer makes up
 	bash tools/fuzz.sh $(FUZZ)

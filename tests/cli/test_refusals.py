@@ -1,7 +1,6 @@
 """What is refused: with the reason on standard error, nothing on standard output, and code 2."""
 
 import os
-import re
 import sqlite3
 import subprocess
 from collections.abc import Iterator
@@ -16,101 +15,17 @@ QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        ("stream --transport tcp --size 17MiB", "--size: found `17MiB`; allowed: "),
-        ("stream --time -1", "--time: `-1` is negative; it must be above 0"),
-        ("stream --link 10\u0661M", "link: `10\u0661M` has other digits than 0 to 9"),
-        (
-            "stream --flows \u0661",
-            "--flows: found `\u0661`; allowed: a whole number, in digits 0 to 9",
-        ),
-        ("run small.toml --scale=", "--scale: found nothing; allowed: a value"),
-        ("report last --out=", "--out: found nothing; allowed: FOLDER"),
-        (
-            "stream --transport tcp --congestion-control nonesuch",
-            "congestion control `nonesuch` is not available on this machine; allowed: ",
-        ),
-        ("stream --receiver-processor 999", "processor 999 is not available to lanlab"),
-        ("stream --bytes 0", "--bytes: found `0`; allowed: "),
-        ("stream --rate 0", "--rate: found `0`; allowed: "),
-        ("stream --message-rate nan", "--message-rate: found `nan`; allowed: "),
-        ("stream --testbed loopback --link 10M", "loopback has no link `10M`; allowed: unshaped"),
-        (
-            "stream --testbed loopback --pcap f.pcap",
-            "--pcap: cannot capture frames on testbed `loopback`",
-        ),
-        (
-            "echo --testbed virtual --pcap f.pcap",
-            "--pcap: cannot capture frames on link `unshaped`",
-        ),
-        ("stream --testbed virtual --link 10M,loss=200%", "link: loss: found `200%`; allowed: 0"),
-        ("stream --testbed loopback --interval x", "--interval: `x` is not a number"),
-        ("stations --limit x", "--limit: `x` is not a number"),
-        ("stream --peer iperf3://", "found no host in `iperf3://`"),
-        ("stream --transport sctp", "--transport: found `sctp`; allowed: 'udp' or 'tcp'"),
-        ("stream --ip 5", "--ip: found `5`; allowed: 4 or 6"),
-        ("stream --congestion-control cubic", "--congestion-control applies to tcp, not to udp"),
-        ("stream --transport tcp --io segment", "--io `segment` applies to udp"),
-        ("stream --flows 1001", "--flows: found `1001`; allowed: "),
-        ("stream --receive wait", "--receive: found `wait`; allowed: 'block', 'poll', "),
-        ("stream --timestamps mine", "--timestamps: found `mine`; allowed: 'program' or 'kernel'"),
-        ("stream --threads 65", "--threads: found `65`; allowed: "),
-        ("stream --read-size 17MiB", "--read-size: found `17MiB`; allowed: "),
-        ("stream --on-late hurry", "--on-late: found `hurry`; allowed: 'catch_up' or 'skip'"),
-        ("stream --drain 61", "--drain: found `61`; allowed: "),
-        ("stream --receiver-quota 0", "--receiver-quota: found `0`; allowed: "),
-        ("stream --receiver-work 2", "--receiver-work: found `2`; allowed: "),
-        ("stream --receiver-rivals 17", "--receiver-rivals: found `17`; allowed: "),
-        ("stream --sender-processor=-1", "--sender-processor: found `-1`; allowed: "),
-        ("echo --receiver-processor 1024", "--receiver-processor: found `1024`; allowed: "),
-        ("echo --receive wait", "--receive: found `wait`; allowed: 'block', 'poll', "),
-        ("stream --dscp 64", "--dscp: found `64`; allowed: "),
-        ("stream --trials 0", "--trials: found `0`; allowed: 1 to 10,000"),
-        ("stream --seed -1", "--seed: found `-1`; allowed: 0 or more"),
-        ("saturation --goals 0%,2", "--goals: found `2`; allowed: a share below 100 %"),
-        ("saturation --goals 0,,1%", "--goals: found ``; allowed: a share below 100 %"),
-        ("saturation --width 0%", "--width: found `0%`; allowed: a share below 100 %"),
-        ("saturation --low 5M --high 5M", "--low 5000000 bit/s must be below --high 5000000 bit/s"),
-        ("saturation --size 0", "--size: found `0`; allowed: 1 B to 16 MiB"),
-        ("saturation --time 0", "--time: found `0`; allowed: above 0, at most 86,400 s"),
-        ("saturation --io segment --link 10M", "sends by segmentation offload"),
-        ("stream --colour 5", "error: no such option: --colour"),
-        (
-            "stream -c nas",
-            "error: no such option: -c\nhint: use --to HOST; lanlab starts the other",
-        ),
-        ("echo -s", "hint: use --to HOST at the other end; lanlab starts a server there by itself"),
-        ("stream -p 5201", "hint: use --port\n"),
-        ("stream --client=nas", "hint: use --to HOST;"),
-        ("stream --conclude true", "hint: use --cleanup, which runs after each trial"),
-        ("copy -P 4", "hint: use --parallel\n"),
-        ("serve -c nas", "error: no such option: -c"),
-        ("echo --size 0", "--size: found `0`; allowed: "),
-        ("echo --size 65508", "--size 65508 is above the largest UDP message (65507)"),
-        ("echo --rate inf", "--rate: found `inf`; allowed: "),
-        ("echo --timeout 0", "--timeout: found `0`; allowed: "),
-        ("echo --idle-timeout 0", "--idle-timeout: found `0`; allowed: "),
-        ("run small.toml --resume last", "give either a study or --resume RUN"),
-        (
-            "run --resume last --link 10M",
-            "--link cannot be used with --resume: a run keeps its settings",
-        ),
-        ("run small.toml --testbed loopback --link 10M", "loopback has no link `10M`"),
-        ("runs --store postgresql://ada:secret@db/lab", "the store's URL has a password in it"),
-        ("runs --store postgresql://db/lab?port=0", "port is `0`; allowed: 1 to 65535"),
-        ("stream --store mysql://x", "no store of the kind `mysql://`"),
-        ("report last --store=", "--store: found nothing; allowed: PATH|URL"),
+        ("--transport tcp --congestion-control nonesuch", "control `nonesuch` is not available on"),
+        ("--receiver-processor 999", "processor 999 is not available to lanlab"),
     ],
 )
-def test_a_request_that_cannot_be_met_is_refused(
+def test_what_this_machine_lacks_is_refused(
     args: str, message: str, lanlab: Lanlab, folder: Path
 ) -> None:
-    said = lanlab(*args.split())
+    said = lanlab("stream", *args.split())
 
     assert (said.code, said.out) == (2, "")
-    assert message in said.err
-    assert re.search(r"hint: |allowed: |needs? |applies to|either |above ", said.err)
-    assert "see --help" not in said.err
-    assert "secret" not in said.err
+    assert message in said.err and "; allowed: " in said.err
     assert [path.name for path in folder.iterdir()] == ["small.toml"]
 
 

@@ -68,39 +68,6 @@ def test_as_json_it_has_every_trial_and_the_answer(lanlab: Lanlab) -> None:
         assert "client-readings" in "\n".join(store.iterdump())
 
 
-@pytest.mark.parametrize(
-    ("args", "said"),
-    [
-        (["smb://me:pw1@nas/share"], "a URL with a password"),
-        (["sftp://me@nas/"], "no password for"),
-        (["gopher://nas/"], "no such file service"),
-        (["/no/such/directory"], "no such directory"),
-        (["ftp://nas/", "--service", "ftp"], "cannot be used with TARGET"),
-        (["--service", "gopher"], "--service: found `gopher`"),
-        (["--stations", "1,zwei"], "--stations: found `zwei`"),
-        (["--stations", "0"], "--stations: found `0`"),
-        (["--stations", "10001"], "--stations: found `10001`"),
-        (["--stations", "1-500"], "allowed: 100 numbers"),
-        (["--read", "--write"], "cannot be used together"),
-        (["--statistic", "p42"], "--statistic: found `p42`"),
-        (["--limit", "0"], "--limit must be greater than 0"),
-        (["--interval", "2"], "--interval: found `2`"),
-        (["--size", "65MiB"], "--size: found"),
-        (["--read-ratio", "1.5"], "--read-ratio: found"),
-        (["--password-file", "x"], "needs a URL with a user"),
-    ],
-)
-def test_invalid_station_measurements_are_refused(
-    args: list[str], said: str, lanlab: Lanlab
-) -> None:
-    told = lanlab("stations", *args, "--testbed", "loopback")
-
-    assert told.code == 2, told.err
-    assert said in told.err
-    assert "pw1" not in told.err
-    assert told.out == ""
-
-
 def test_an_unreachable_server_is_an_error(lanlab: Lanlab) -> None:
     said = lanlab("stations", "ftp://127.0.0.1:1/", "--stations", "1", "--trials", "1")
 

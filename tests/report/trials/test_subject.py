@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from lanlab.report.trials.subject import places, subject
 from lanlab.workloads import workload
@@ -13,14 +14,9 @@ def complete(name: str, **given: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "varied", "said"),
+    ("name", "given", "varied"),
     [
-        (
-            "stream",
-            {"time_s": 3},
-            (),
-            "UDP stream, 1408-byte messages as fast as possible, 1 flow, 3 s",
-        ),
+        ("stream", {"time_s": 3}, ()),
         (
             "stream",
             {
@@ -32,71 +28,22 @@ def complete(name: str, **given: Any) -> dict[str, Any]:
                 "traffic_direction": "both",
             },
             (),
-            "TCP stream over IPv6, 128 KiB writes as fast as possible, 4 flows, "
-            "both ways at once, 250 ms",
         ),
-        (
-            "stream",
-            {"messages": 1_000, "rate_messages_per_s": 50},
-            (),
-            "UDP stream, 1408-byte messages at 50 messages/s, 1 flow, 1,000 in all",
-        ),
-        (
-            "stream",
-            {"time_s": 1, "rate_bps": 5_000_000},
-            ("message_size_bytes", "rate_bps"),
-            "UDP stream, 1 flow, 1 s, by message size and rate",
-        ),
-        (
-            "echo",
-            {"time_s": 3, "message_size_bytes": 128},
-            (),
-            "UDP echo, 128-byte requests, 1 at a time, 3 s",
-        ),
-        (
-            "echo",
-            {"requests": 10, "message_size_bytes": 64, "rate_requests_per_s": 1000},
-            (),
-            "UDP echo, 64-byte requests, 1,000 requests/s, 10 in all",
-        ),
-        (
-            "load",
-            {"load": "up", "message_size_bytes": 16_384},
-            ("load",),
-            "round trips alone and with TCP streams, 4 flows in each direction, "
-            "16 KiB writes as fast as possible, 64-byte requests, 5 s, by direction of the streams",
-        ),
-        (
-            "copy",
-            {"dataset": "mixed", "server": "smb://nas/share", "parallel_files": 4},
-            (),
-            "SMB upload of mixed to smb://nas/share, 4 files at once",
-        ),
-        (
-            "copy",
-            {"dataset": "mixed", "service": "sftp", "direction": "download"},
-            (),
-            "SFTP download of mixed from lanlab's server",
-        ),
-        (
-            "copy",
-            {"dataset": "mixed", "service": "sftp"},
-            ("service",),
-            "upload of mixed to lanlab's server, by service",
-        ),
-        (
-            "stations",
-            {"service": "smb", "operation": "mix", "time_s": 10},
-            ("stations",),
-            "SMB reads and writes of 6000-byte blocks, at lanlab's server, 10 s, "
-            "by number of stations",
-        ),
+        ("stream", {"messages": 1_000, "rate_messages_per_s": 50}, ()),
+        ("stream", {"time_s": 1, "rate_bps": 5_000_000}, ("message_size_bytes", "rate_bps")),
+        ("echo", {"time_s": 3, "message_size_bytes": 128}, ()),
+        ("echo", {"requests": 10, "message_size_bytes": 64, "rate_requests_per_s": 1000}, ()),
+        ("load", {"load": "up", "message_size_bytes": 16_384}, ("load",)),
+        ("copy", {"dataset": "mixed", "server": "smb://nas/share", "parallel_files": 4}, ()),
+        ("copy", {"dataset": "mixed", "service": "sftp", "direction": "download"}, ()),
+        ("copy", {"dataset": "mixed", "service": "sftp"}, ("service",)),
+        ("stations", {"service": "smb", "operation": "mix", "time_s": 10}, ("stations",)),
     ],
 )
 def test_a_title_names_the_measured_service(
-    name: str, given: dict[str, Any], varied: tuple[str, ...], said: str
+    name: str, given: dict[str, Any], varied: tuple[str, ...], snapshot: SnapshotAssertion
 ) -> None:
-    assert subject(name, complete(name, **given), varied) == said
+    assert subject(name, complete(name, **given), varied) == snapshot
 
 
 @pytest.mark.parametrize(
