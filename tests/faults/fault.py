@@ -34,6 +34,10 @@ class Outcome:
         return {str(trial.error["code"]) for trial in self.failed if trial.error}
 
 
+#: By name: does a fault, sees that what should happen happens, and gives what came of it.
+Plays = dict[str, Callable[[Scene], Outcome]]
+
+
 @dataclass(frozen=True)
 class Fault:
     #: Of the test.
@@ -42,7 +46,6 @@ class Fault:
     what: str
     #: What becomes of the run, for the table.
     expected: str
-    #: Does it, sees that what should happen happens, and gives what came of it.
     play: Callable[[Scene], Outcome]
     testbed: str = "loopback"
     #: Of the virtual LAN.
@@ -52,6 +55,9 @@ class Fault:
     as_user: bool = False
     #: What the machine must have for it: `root`, `cc`, `IPv6`; the virtual LAN's needs are known.
     needs: tuple[str, ...] = ()
+    #: Another fault once more: with other rights, elsewhere, in another workload, or by a signal of
+    #: the same kind.
+    is_variant: bool = False
 
 
 def completed(scene: Scene, *, lost: int | None = None, resumed: bool = False) -> Outcome:

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import time
 
-from fault import Fault, Outcome, completed
+from fault import Outcome, Plays, completed
 from fault_counting import network_of
 from fault_scene import Scene
 from fault_studies import REPEATS
@@ -187,100 +187,19 @@ def _medium_stopped(scene: Scene) -> Outcome:
     return completed(scene)
 
 
-_NEW_TESTBED = "the trial fails; new testbed, retried, done"
-
-
-def _of_link(workload: str, words: str) -> tuple[Fault, Fault]:
-    return (
-        Fault(
-            f"link-interrupted-{workload}",
-            f"cable unplugged for 0.2 s, {words}",
-            "the trial is disturbed; new testbed, repeated",
-            _interrupted,
-            testbed="virtual",
-            link="10M:switch+tbf",
-            study=workload,
-        ),
-        Fault(
-            f"link-cut-{workload}",
-            f"cable unplugged for good, {words}",
-            _NEW_TESTBED,
-            _cut,
-            testbed="virtual",
-            link="10M:switch+tbf",
-            study=workload,
-        ),
-    )
-
-
-LINKS = (
-    *_of_link("udp", "UDP"),
-    *_of_link("tcp", "TCP"),
-    *_of_link("echo", "round trips"),
-    Fault(
-        "link-cut-as-user",
-        "cable unplugged for good, UDP, without root",
-        _NEW_TESTBED,
-        _cut,
-        testbed="virtual",
-        link="10M:switch+tbf",
-        study="udp",
-        as_user=True,
-    ),
-    Fault(
-        "medium-killed",
-        "`kill -9` of the medium",
-        _NEW_TESTBED,
-        _medium_killed,
-        testbed="virtual",
-        link="10M:hub",
-        study="slow",
-    ),
-    Fault(
-        "medium-stopped",
-        "the medium stopped for half a second",
-        "the trial ends; polluted where a frame was due",
-        _medium_stopped,
-        testbed="virtual",
-        study="echo",
-    ),
-    Fault(
-        "interface-down-and-up",
-        "a host's interface down and up",
-        "the trial fails or is disturbed; new testbed, run again",
-        _down_and_up,
-        testbed="virtual",
-        study="udp",
-    ),
-    Fault(
-        "interface-removed",
-        "the interface of a host deleted",
-        _NEW_TESTBED,
-        _interface_removed,
-        testbed="virtual",
-        study="slow",
-    ),
-    Fault(
-        "holder-killed",
-        "`kill -9` of what holds a host's namespace",
-        "the trial is disturbed; new testbed",
-        _holder_killed,
-        testbed="virtual",
-    ),
-    Fault(
-        "holder-killed-as-user",
-        "the same without root",
-        "the trial is disturbed; new testbed",
-        _holder_killed,
-        testbed="virtual",
-        as_user=True,
-    ),
-    Fault(
-        "namespace-deleted",
-        "a host's namespace deleted with its engine",
-        _NEW_TESTBED,
-        _namespace_emptied,
-        testbed="virtual",
-        study="slow",
-    ),
-)
+LINKS: Plays = {
+    "link-interrupted-udp": _interrupted,
+    "link-cut-udp": _cut,
+    "link-interrupted-tcp": _interrupted,
+    "link-cut-tcp": _cut,
+    "link-interrupted-echo": _interrupted,
+    "link-cut-echo": _cut,
+    "link-cut-as-user": _cut,
+    "medium-killed": _medium_killed,
+    "medium-stopped": _medium_stopped,
+    "interface-down-and-up": _down_and_up,
+    "interface-removed": _interface_removed,
+    "holder-killed": _holder_killed,
+    "holder-killed-as-user": _holder_killed,
+    "namespace-deleted": _namespace_emptied,
+}

@@ -7,7 +7,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from fault import Fault, Outcome, completed
+from fault import Outcome, Plays, completed
 from fault_scene import Scene
 from fault_studies import SLOW_TIME_S
 from preloadable_engine import preloadable_engine
@@ -131,52 +131,12 @@ def _study_changed(scene: Scene) -> Outcome:
     return completed(scene)
 
 
-OTHERS = (
-    Fault(
-        "clock-forward",
-        "the clock set an hour forward",
-        "the trial is flagged, no figure changes",
-        partial(_clock_stepped, step_s=3600),
-        study="slow",
-        needs=("cc",),
-    ),
-    Fault(
-        "clock-back",
-        "the clock set an hour back",
-        "the trial is flagged, no figure changes",
-        partial(_clock_stepped, step_s=-3600),
-        study="slow",
-        needs=("cc",),
-    ),
-    Fault(
-        "dead-engines",
-        "engines that never say a word",
-        "refused after 10 s, nothing stored",
-        _dead_from_the_start,
-    ),
-    Fault(
-        "mute-engines",
-        "engines that fall silent in mid-trial",
-        "the trial fails by its time-out; new engines, retried, done",
-        _dead_in_mid_trial,
-        study="slow",
-    ),
-    Fault(
-        "output-closed",
-        "the reader closes standard output (`| head`)",
-        "every trial is kept",
-        partial(_output_closed, with_errors=False),
-    ),
-    Fault(
-        "all-output-closed",
-        "the reader closes standard output and error (`2>&1 | head`)",
-        "ends; `--resume` completes it",
-        partial(_output_closed, with_errors=True),
-    ),
-    Fault(
-        "study-changed",
-        "the study's file changed before `--resume`",
-        "goes on with the study that it was begun with",
-        _study_changed,
-    ),
-)
+OTHERS: Plays = {
+    "clock-forward": partial(_clock_stepped, step_s=3600),
+    "clock-back": partial(_clock_stepped, step_s=-3600),
+    "dead-engines": _dead_from_the_start,
+    "mute-engines": _dead_in_mid_trial,
+    "output-closed": partial(_output_closed, with_errors=False),
+    "all-output-closed": partial(_output_closed, with_errors=True),
+    "study-changed": _study_changed,
+}

@@ -5,7 +5,7 @@ import signal
 import time
 from collections.abc import Callable
 
-from fault import Fault, Outcome, completed
+from fault import Outcome, Plays, completed
 from fault_counting import beside_a_used_store
 from fault_scene import Scene
 from held import until
@@ -129,113 +129,24 @@ def _each(play: Callable[..., Outcome], *arguments: object) -> Callable[[Scene],
     return lambda scene: play(scene, *arguments)
 
 
-_RESUMED = "ends in order; `--resume` completes it"
-_RETRIED = "the trial fails; new engine, retried, done"
-
-SIGNALS = (
-    Fault("sigint", "Ctrl-C (SIGINT)", _RESUMED, _each(_ended, signal.SIGINT)),
-    Fault("sigterm", "SIGTERM", _RESUMED, _each(_ended, signal.SIGTERM)),
-    Fault("sighup", "the terminal closes (SIGHUP)", _RESUMED, _each(_ended, signal.SIGHUP)),
-    Fault(
-        "two-sigints",
-        "Ctrl-C twice within 0.03 s",
-        _RESUMED,
-        _each(_ended, signal.SIGINT, signal.SIGINT),
-    ),
-    Fault(
-        "sigint-and-sigterm",
-        "SIGINT, SIGTERM and SIGHUP at once",
-        _RESUMED,
-        _each(_ended, signal.SIGINT, signal.SIGTERM, signal.SIGHUP),
-        testbed="virtual",
-    ),
-    Fault("killed", "`kill -9` of lanlab", "`--resume` completes it", _killed),
-    Fault(
-        "killed-virtual",
-        "`kill -9` of lanlab, virtual LAN",
-        "`--resume` completes it",
-        _killed,
-        testbed="virtual",
-    ),
-    Fault(
-        "killed-as-user",
-        "`kill -9` of lanlab, virtual LAN without root",
-        "`--resume` completes it",
-        _killed,
-        testbed="virtual",
-        as_user=True,
-    ),
-    Fault(
-        "all-killed",
-        "`kill -9` of lanlab and both engines",
-        "`--resume` completes it",
-        _all_killed,
-        study="slow",
-    ),
-    Fault(
-        "sender-killed",
-        "`kill -9` of the sender's engine",
-        _RETRIED,
-        _each(_engines_killed, 0),
-        study="slow",
-    ),
-    Fault(
-        "receiver-killed",
-        "`kill -9` of the receiver's engine",
-        _RETRIED,
-        _each(_engines_killed, 1),
-        study="slow",
-    ),
-    Fault(
-        "both-killed",
-        "`kill -9` of both engines",
-        _RETRIED,
-        _each(_engines_killed, 0, 1),
-        study="slow",
-    ),
-    Fault(
-        "receiver-killed-virtual",
-        "`kill -9` of the receiver's engine, virtual LAN",
-        _RETRIED,
-        _each(_engines_killed, 1),
-        testbed="virtual",
-        study="slow",
-    ),
-    Fault(
-        "sender-stopped",
-        "the sender's engine is stopped for 3 s",
-        "the trial fails by its time-out, retried, done",
-        _each(_engines_stopped, True, 0),
-        study="udp",
-    ),
-    Fault(
-        "receiver-stopped",
-        "the receiver's engine is stopped for 3 s",
-        "the trial fails by its time-out, retried, done",
-        _each(_engines_stopped, True, 1),
-        study="udp",
-    ),
-    Fault(
-        "sender-hangs",
-        "the sender's engine is stopped for good",
-        _RETRIED,
-        _each(_engines_stopped, False, 0),
-        study="udp",
-    ),
-    Fault(
-        "receiver-hangs",
-        "the receiver's engine is stopped for good",
-        _RETRIED,
-        _each(_engines_stopped, False, 1),
-        study="udp",
-    ),
-    Fault("lanlab-stopped", "lanlab itself is stopped for 2 s", "goes on", _lanlab_stopped),
-    Fault(
-        "killed-beside-a-stopped-engine",
-        "`kill -9` of lanlab while an engine is stopped",
-        "the next run ends the engine; `--resume` completes it",
-        _killed_with_a_stopped_engine,
-        testbed="virtual",
-        study="slow",
-    ),
-)
+SIGNALS: Plays = {
+    "sigint": _each(_ended, signal.SIGINT),
+    "sigterm": _each(_ended, signal.SIGTERM),
+    "sighup": _each(_ended, signal.SIGHUP),
+    "two-sigints": _each(_ended, signal.SIGINT, signal.SIGINT),
+    "sigint-and-sigterm": _each(_ended, signal.SIGINT, signal.SIGTERM, signal.SIGHUP),
+    "killed": _killed,
+    "killed-virtual": _killed,
+    "killed-as-user": _killed,
+    "all-killed": _all_killed,
+    "sender-killed": _each(_engines_killed, 0),
+    "receiver-killed": _each(_engines_killed, 1),
+    "both-killed": _each(_engines_killed, 0, 1),
+    "receiver-killed-virtual": _each(_engines_killed, 1),
+    "sender-stopped": _each(_engines_stopped, True, 0),
+    "receiver-stopped": _each(_engines_stopped, True, 1),
+    "sender-hangs": _each(_engines_stopped, False, 0),
+    "receiver-hangs": _each(_engines_stopped, False, 1),
+    "lanlab-stopped": _lanlab_stopped,
+    "killed-beside-a-stopped-engine": _killed_with_a_stopped_engine,
+}

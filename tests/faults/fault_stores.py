@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from fault import Fault, Outcome, completed, places
+from fault import Outcome, Plays, completed, places
 from fault_scene import Said, Scene
 from held import until
 
@@ -151,34 +151,11 @@ def _put_back(scene: Scene, moved: Path) -> None:
     assert len(scene.trials()) == scene.before, "what had been committed is there"
 
 
-_GOES_ON = "goes on undisturbed"
-
-STORES = (
-    Fault(
-        "disk-full",
-        "the disk full at a commit",
-        "ends and says so; `--resume` completes it once there is room",
-        _disk_full,
-        needs=("root",),
-    ),
-    Fault("two-at-once", "two runs begun at once on one new store", "both done", _two_at_once),
-    Fault(
-        "resumed-twice",
-        "`--resume` of one run by two at once",
-        "one goes on, the other is refused",
-        _resumed_twice,
-    ),
-    Fault("read-meanwhile", "`runs`, `report`, `show` all the time", _GOES_ON, _read_meanwhile),
-    Fault(
-        "store-removed",
-        "the store's file moved away",
-        "ends and says so; put back, `--resume` completes it",
-        _removed,
-    ),
-    Fault(
-        "store-replaced",
-        "another file in the store's place",
-        "ends and says so, the file untouched; put back, `--resume` completes it",
-        _replaced,
-    ),
-)
+STORES: Plays = {
+    "disk-full": _disk_full,
+    "two-at-once": _two_at_once,
+    "resumed-twice": _resumed_twice,
+    "read-meanwhile": _read_meanwhile,
+    "store-removed": _removed,
+    "store-replaced": _replaced,
+}

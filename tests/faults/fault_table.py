@@ -3,11 +3,12 @@
 import os
 import shutil
 import tempfile
+import tomllib
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
-from fault import Fault, Outcome, Place, places
+from fault import Fault, Outcome, Place, Plays, places
 from fault_links import LINKS
 from fault_others import OTHERS
 from fault_scene import Scene
@@ -17,33 +18,11 @@ from fault_studies import STUDIES
 
 from lanlab.testbeds.needs import needs
 
-FAULTS: tuple[Fault, ...] = (*SIGNALS, *LINKS, *STORES, *OTHERS)
-#: Those that are another fault once more: with other rights, elsewhere, in another workload, or by
-#: a signal of the same kind.
-VARIANTS = frozenset(
-    {
-        "killed-as-user",
-        "holder-killed-as-user",
-        "link-cut-as-user",
-        "receiver-killed-virtual",
-        "link-cut-udp",
-        "link-cut-echo",
-        "link-interrupted-tcp",
-        "link-interrupted-echo",
-        "sigterm",
-        "sighup",
-        "two-sigints",
-        "killed-virtual",
-        "receiver-killed",
-        "receiver-hangs",
-        "sender-stopped",
-        "lanlab-stopped",
-        "medium-stopped",
-        "interface-down-and-up",
-        "clock-back",
-        "all-output-closed",
-    }
-)
+_PLAYS: Plays = SIGNALS | LINKS | STORES | OTHERS
+_ROWS = tomllib.loads(Path(__file__).with_name("faults.toml").read_text(encoding="utf-8"))
+#: In the order of their table.
+FAULTS = tuple(Fault(name, play=_PLAYS.pop(name), **row) for name, row in _ROWS.items())
+assert not _PLAYS, f"not in faults.toml: {list(_PLAYS)}"
 
 #: Runs side by side; each waits most of the time, for trials and time-outs.
 _AT_ONCE = 6

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 from fault import Fault, places
-from fault_table import FAULTS, VARIANTS, Played, lacking
+from fault_table import FAULTS, Played, lacking
 from missing import missing
 
 
@@ -28,7 +28,7 @@ def played(request: pytest.FixtureRequest) -> Iterator[Played]:
 @pytest.mark.parametrize(
     "fault",
     [
-        pytest.param(fault, id=fault.name, marks=pytest.mark.long if fault.name in VARIANTS else ())
+        pytest.param(fault, id=fault.name, marks=pytest.mark.long if fault.is_variant else ())
         for fault in FAULTS
     ],
 )
@@ -45,7 +45,3 @@ def test_a_fault_costs_one_trial_at_most_and_leaves_nothing(fault: Fault, played
     assert places(outcome.trials) == played.undisturbed(fault)
     done = set(places([trial for trial in outcome.trials if trial.status == "done"]))
     assert done == set(played.undisturbed(fault)), "a place has no trial that counts"
-
-
-def test_variants_name_existing_faults() -> None:
-    assert VARIANTS.issubset(fault.name for fault in FAULTS)
