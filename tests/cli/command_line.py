@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -65,13 +64,6 @@ class Said:
 
 
 Lanlab = Callable[..., Said]
-
-
-def until(condition: Callable[[], bool], what: str, patience_s: float = 60.0) -> None:
-    deadline = time.monotonic() + patience_s
-    while not condition():
-        assert time.monotonic() < deadline, f"waited {patience_s:g} s for {what}"
-        time.sleep(0.01)
 
 
 class Running:

@@ -7,9 +7,10 @@ import time
 from pathlib import Path
 
 import pytest
-from command_line import Lanlab, Running, running, until
+from command_line import Lanlab, Running, running
 from copying import mark_of, working_directories
 from file_servers import SECRET, Relay, Served, closed_port
+from waiting import until
 
 from lanlab.engine import Engine
 

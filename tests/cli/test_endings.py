@@ -8,7 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
-from command_line import COMMAND, Lanlab, environment, lanlab_process, until
+from command_line import COMMAND, Lanlab, environment, lanlab_process
+from waiting import until
 
 #: Text and JSON with letters beyond ASCII; help; what goes by rich and what does not.
 COMMANDS = [["stations", "--help"], ["show", "poo-tan"], ["studies"], ["show", "poo-tan", "--json"]]

@@ -5,8 +5,9 @@ import time
 from pathlib import Path
 
 import pytest
-from command_line import Lanlab, Running, running, until
+from command_line import Lanlab, Running, running
 from missing import missing
+from waiting import until
 
 from lanlab.store import open_store
 from lanlab.testbeds.needs import needs

@@ -8,9 +8,10 @@ import time
 from pathlib import Path
 
 import pytest
-from command_line import Lanlab, running, until
+from command_line import Lanlab, running
 from copying import working_directories
 from file_servers import Relay, Served
+from waiting import until
 
 from lanlab.engine import Engine
 

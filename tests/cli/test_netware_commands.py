@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from command_line import COMMAND, until
+from command_line import COMMAND
 from missing import missing
 from netbeui_cable import cable, dissected
 from served import serving
+from waiting import until
 
 from lanlab.testbeds.namespaces import Namespace
 

@@ -6,7 +6,8 @@ import signal
 from pathlib import Path
 
 import pytest
-from command_line import SMALL_STUDY, Lanlab, running, until
+from command_line import SMALL_STUDY, Lanlab, running
+from waiting import until
 
 from lanlab.store import open_store
 

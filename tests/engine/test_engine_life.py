@@ -2,7 +2,6 @@
 
 import json
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from raw_engine import Line, RawEngine, run_echo, run_stream
+from waiting import await_end
 
 #: How soon an engine ends is what is asked here.
 pytestmark = [
@@ -39,20 +39,6 @@ def lasting(workload: str, transport: str, silence_s: float) -> Line:
 
 
 RUNS: dict[str, Callable[..., tuple[int, int]]] = {"stream": run_stream, "echo": run_echo}
-
-
-def await_end(pids: list[int], within_s: float) -> None:
-    deadline = time.monotonic() + within_s
-    for pid in pids:
-        while Path(f"/proc/{pid}").exists():
-            try:
-                descriptor = os.pidfd_open(pid)
-            except ProcessLookupError:
-                break
-            ended, _, _ = select.select([descriptor], [], [], deadline - time.monotonic())
-            os.close(descriptor)
-            assert ended, f"process {pid} is still there"
-            break
 
 
 @pytest.mark.parametrize(("workload", "transport"), list(product(RUNS, ("udp", "tcp"))))

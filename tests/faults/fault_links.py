@@ -9,7 +9,7 @@ from fault import Outcome, Plays, completed
 from fault_counting import network_of
 from fault_scene import Scene
 from fault_studies import REPEATS
-from held import until
+from waiting import until
 
 from lanlab.roles import ROLES
 from lanlab.store import TrialRecord

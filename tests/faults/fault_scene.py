@@ -13,7 +13,8 @@ from typing import Any
 
 from fault_counting import Left, Process, Seen, left_of, marked, sockets_of
 from fault_studies import study_text
-from held import PATIENCE_S, Held
+from held import Held
+from waiting import PATIENCE_S
 
 from lanlab.store import TrialRecord, open_store
 from lanlab.testbeds.link import parse_link

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from fault import Outcome, Plays, completed
 from fault_counting import beside_a_used_store
 from fault_scene import Scene
-from held import until
+from waiting import until
 
 from lanlab.roles import ROLES
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fault import Outcome, Plays, completed, places
 from fault_scene import Said, Scene
-from held import until
+from waiting import until
 
 from lanlab.store import open_store
 

@@ -6,15 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from modelled_studies import modelled_study
 from small_runs import Watching, a_store
-from test_simulated_worlds import SIZES, WHY, record_of
+from test_simulated_worlds import record_of
 
 from lanlab.analysis.limiting import limiting
 from lanlab.errors import UsageError
 from lanlab.run import RunRequest, new_run
 from lanlab.store import TrialRecord
-from lanlab.studies.load import parse_study
-from lanlab.studies.machine_numbers import NUMBERS, REQUIRED
 from lanlab.testbeds import worlds
 
 #: Of a PC with a disk of 4 ms a turn, at both ends.
@@ -35,33 +34,9 @@ SERVICES = ["ftp", "smb1", "smb1+nbf"]
 
 
 def study(**parameters: Any) -> Any:
-    numbers = {name: {"value": NUMBERS[name].least, **WHY} for name in REQUIRED}
-    numbers |= {name: {"value": value, **WHY} for name, value in (SIZES | FILES).items()}
-    return parse_study(
-        {
-            "schema": 1,
-            "id": "two-machines",
-            "title": "Two machines",
-            "testbed": {"link": "10M:hub"},
-            "experiment": [
-                {
-                    "id": "copies",
-                    "title": "Goodput",
-                    "workload": "copy",
-                    "on": ["simulated"],
-                    "metrics": ["goodput_bps"],
-                    "parameters": {"kind": "slow", "dataset": "3x20kB", "depth": 1, **parameters},
-                    "factors": {"service": SERVICES, "direction": ["upload", "download"]},
-                }
-            ],
-            "simulation": {
-                "machine": [{"id": "pc", "title": "a PC", "numbers": numbers}],
-                "place": [{"when": {"kind": "slow"}, "machines": ["pc", "pc"]}],
-            },
-            "scale": {"quick": {"trials": {"min": 2, "max": 2}}},
-        },
-        "two-machines.toml",
-    )
+    parameters = {"dataset": "3x20kB", "depth": 1, **parameters}
+    factors = {"service": SERVICES, "direction": ["upload", "download"]}
+    return modelled_study("copy", "goodput_bps", FILES, parameters, factors)
 
 
 def trials_of(tmp_path: Path, asked: RunRequest) -> list[TrialRecord]:

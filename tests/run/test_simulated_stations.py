@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from modelled_studies import WHY, modelled_study
 from small_runs import Watching, a_store
 from test_simulated_copies import FILES, trials_of
-from test_simulated_worlds import SIZES, WHY, record_of
+from test_simulated_worlds import record_of
 
 from lanlab.errors import UsageError
 from lanlab.performers.simulated import simulate_request
@@ -15,8 +16,6 @@ from lanlab.plan import Plan
 from lanlab.run import RunRequest, new_run
 from lanlab.run.simulated import check_worlds, trial_on
 from lanlab.studies import Study
-from lanlab.studies.load import parse_study
-from lanlab.studies.machine_numbers import NUMBERS, REQUIRED
 from lanlab.studies.machines import Simulation, known_machine
 from lanlab.testbeds import worlds
 from lanlab.workloads import workload
@@ -27,40 +26,15 @@ READINGS = 12
 
 def study(**parameters: Any) -> Any:
     """One and three stations that read or write at a server with a disk."""
-    numbers = {name: {"value": NUMBERS[name].least, **WHY} for name in REQUIRED}
-    numbers |= {name: {"value": value, **WHY} for name, value in (SIZES | FILES).items()}
-    return parse_study(
-        {
-            "schema": 1,
-            "id": "some-stations",
-            "title": "Some stations",
-            "testbed": {"link": "10M:hub"},
-            "experiment": [
-                {
-                    "id": "stations",
-                    "title": "Response times",
-                    "workload": "stations",
-                    "on": ["simulated"],
-                    "metrics": ["response_mean_ns"],
-                    "parameters": {
-                        "kind": "slow",
-                        "service": "smb1+nbf",
-                        "message_size_bytes": BLOCK_BYTES,
-                        "file_size_bytes": 10 * BLOCK_BYTES,
-                        "readings_per_station": READINGS,
-                        **parameters,
-                    },
-                    "factors": {"stations": [1, 3], "operation": ["read", "write"]},
-                }
-            ],
-            "simulation": {
-                "machine": [{"id": "pc", "title": "a PC", "numbers": numbers}],
-                "place": [{"when": {"kind": "slow"}, "machines": ["pc", "pc"]}],
-            },
-            "scale": {"quick": {"trials": {"min": 2, "max": 2}}},
-        },
-        "some-stations.toml",
-    )
+    parameters = {
+        "service": "smb1+nbf",
+        "message_size_bytes": BLOCK_BYTES,
+        "file_size_bytes": 10 * BLOCK_BYTES,
+        "readings_per_station": READINGS,
+        **parameters,
+    }
+    factors = {"stations": [1, 3], "operation": ["read", "write"]}
+    return modelled_study("stations", "response_mean_ns", FILES, parameters, factors)
 
 
 def test_each_station_has_its_machine_and_a_repeated_trial_is_the_same(

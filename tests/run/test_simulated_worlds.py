@@ -12,62 +12,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from modelled_studies import modelled_study
 from small_runs import Interrupting, Watching, a_store
 
 from lanlab.errors import RunInterrupted, StoreError, UsageError
 from lanlab.run import RunRequest, new_run, resume_run
 from lanlab.store import TrialRecord
-from lanlab.studies.load import parse_study
-from lanlab.studies.machine_numbers import NUMBERS, REQUIRED
 from lanlab.testbeds import worlds
-
-WHY = {"assumed": "made up for this test"}
-SIZES = {
-    "ring_frames": 32,
-    "queue_frames": 64,
-    "transmit_queue_frames": 32,
-    "receive_buffer_bytes": 65_536,
-    "send_buffer_bytes": 8192,
-    "window_bytes": 8760,
-}
 
 
 def study(
     sizes: tuple[int, ...] = (64, 512), trials: dict[str, Any] | None = None, **parameters: Any
 ) -> Any:
-    numbers = {name: {"value": NUMBERS[name].least, **WHY} for name in REQUIRED}
-    numbers |= {name: {"value": value, **WHY} for name, value in SIZES.items()}
-    numbers["send_call_us"] = {"value": 30, **WHY}
-    numbers["jitter_ratio"] = {"value": 0.2, **WHY}
-    return parse_study(
-        {
-            "schema": 1,
-            "id": "two-machines",
-            "title": "Two machines",
-            "testbed": {"link": "100M"},
-            "experiment": [
-                {
-                    "id": "sizes",
-                    "title": "Goodput",
-                    "workload": "stream",
-                    "on": ["simulated"],
-                    "metrics": ["goodput_bps"],
-                    "parameters": {"kind": "slow", **parameters},
-                    "factors": {"message_size_bytes": list(sizes)},
-                }
-            ],
-            "simulation": {
-                "machine": [{"id": "pc", "title": "a PC", "numbers": numbers}],
-                "place": [{"when": {"kind": "slow"}, "machines": ["pc", "pc"]}],
-            },
-            "scale": {
-                "quick": {
-                    "parameters": {"time_s": 0.05, "warmup_s": 0.01},
-                    "trials": trials or {"min": 3, "max": 3},
-                }
-            },
-        },
-        "two-machines.toml",
+    return modelled_study(
+        "stream",
+        "goodput_bps",
+        {"send_call_us": 30, "jitter_ratio": 0.2},
+        {"time_s": 0.05, "warmup_s": 0.01, **parameters},
+        {"message_size_bytes": list(sizes)},
+        "100M",
+        trials or {"min": 3, "max": 3},
     )
 
 
@@ -161,6 +125,7 @@ _RUN = """
 import sys
 from pathlib import Path
 sys.path.insert(0, {here!r})
+from modelled_studies import modelled_study
 from small_runs import Watching, a_store
 from test_simulated_worlds import study
 from lanlab.run import RunRequest, new_run

@@ -4,13 +4,12 @@ A command held at a call: it reports by a file that it got there, and waits for 
 So a test disturbs a trial, or what is between two of them, however busy the machine is.
 """
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 
+from waiting import PATIENCE_S, until
+
 _POLL_S = 0.01
-#: Only what hangs takes it.
-PATIENCE_S = 180.0
 _CODE = """
 import importlib, itertools, pathlib, time
 
@@ -34,14 +33,6 @@ hold(owner, {name!r})
 MEASURING = ("lanlab.performers.conductor", "_TimedRun._take_results")
 #: A trial is about to begin.
 BEFORE_TRIAL = ("lanlab.run.runner", "run_trial")
-
-
-def until(condition: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
-    deadline = time.monotonic() + patience_s
-    while not condition():
-        if time.monotonic() > deadline:
-            raise AssertionError(f"waited {patience_s:g} s for {what}")
-        time.sleep(_POLL_S)
 
 
 class Held:

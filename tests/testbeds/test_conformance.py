@@ -17,7 +17,6 @@ from ssh_hosts import SshLan, ssh_lan
 from testbed_peers import (
     Server,
     answered,
-    await_end,
     children_of,
     kept_networks,
     marked_by,
@@ -27,6 +26,7 @@ from testbed_peers import (
     reaches,
     used_networks,
 )
+from waiting import await_end
 
 from lanlab.engine import Engine
 from lanlab.errors import UnmetNeed

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from testbed_opening import Open, opening
-from testbed_peers import await_end, marked_by
+from testbed_peers import marked_by
+from waiting import await_end
 
 from lanlab.testbeds import process_leftovers
 

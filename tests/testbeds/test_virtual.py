@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 from testbed_opening import Open, opening
-from testbed_peers import await_end, marked_by, network_of, reaches
+from testbed_peers import marked_by, network_of, reaches
+from waiting import await_end
 
 import lanlab
 from lanlab.engine.locate import engine_path

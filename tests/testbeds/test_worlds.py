@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from testbed_peers import await_end
+from waiting import await_end
 
 from lanlab.engine import Engine, engine_path
 from lanlab.errors import EngineError, EngineLost

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import select
 import shlex
 import subprocess
 import sys
@@ -180,16 +179,3 @@ def children_of(pid: int) -> list[int]:
                 if int(parent) == pid and state != "Z":
                     found.append(int(folder.name))
     return found
-
-
-def await_end(pids: list[int], within_s: float = 10.0) -> None:
-    for pid in pids:
-        try:
-            descriptor = os.pidfd_open(pid)
-        except ProcessLookupError:
-            continue
-        try:
-            ended, _, _ = select.select([descriptor], [], [], within_s)
-            assert ended, f"process {pid} is still there"
-        finally:
-            os.close(descriptor)

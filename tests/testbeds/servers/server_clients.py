@@ -1,7 +1,6 @@
 """Clients that are not ours, and what is needed to try real servers with them."""
 
 import os
-import select
 import shutil
 import subprocess
 import sys
@@ -66,19 +65,6 @@ def folder_for_all(name: str = "served") -> Iterator[Path]:
         folder = Path(above, name)
         folder.mkdir()
         yield folder
-
-
-def await_end(pids: Sequence[int], within_s: float = 10.0) -> None:
-    for pid in pids:
-        try:
-            descriptor = os.pidfd_open(pid)
-        except ProcessLookupError:
-            continue
-        try:
-            ended, _, _ = select.select([descriptor], [], [], within_s)
-            assert ended, f"process {pid} is still there"
-        finally:
-            os.close(descriptor)
 
 
 class Client:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 from missing import missing
-from server_clients import CASES, Case, await_end, folder_for_all, require
+from server_clients import CASES, Case, folder_for_all, require
+from waiting import await_end
 
 from lanlab.errors import UnmetNeed
 from lanlab.testbeds.registry import testbed as open_testbed

@@ -1,0 +1,31 @@
+"""Waiting for what other processes do; only what hangs takes the whole patience."""
+
+import os
+import select
+import time
+from collections.abc import Callable, Sequence
+
+PATIENCE_S = 180.0
+
+
+def until(condition: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
+    deadline = time.monotonic() + patience_s
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited {patience_s:g} s for {what}")
+        time.sleep(0.01)
+
+
+def await_end(pids: Sequence[int], within_s: float = 10.0) -> None:
+    """Wait until these processes have ended, all within the time."""
+    deadline = time.monotonic() + within_s
+    for pid in pids:
+        try:
+            descriptor = os.pidfd_open(pid)
+        except ProcessLookupError:
+            continue
+        try:
+            ended, _, _ = select.select([descriptor], [], [], max(0, deadline - time.monotonic()))
+            assert ended, f"process {pid} is still there"
+        finally:
+            os.close(descriptor)
