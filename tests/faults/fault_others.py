@@ -11,6 +11,7 @@ from fault import Outcome, Plays, completed
 from fault_scene import Scene
 from fault_studies import SLOW_TIME_S
 from preloadable_engine import preloadable_engine
+from waiting import until
 
 from lanlab.engine import engine_path
 
@@ -92,9 +93,14 @@ def _dead_in_mid_trial(scene: Scene) -> Outcome:
     mute.touch()
     command.trials.let_go()
     # New engines may speak again.
-    while len(scene.trials()) == disturbed and command.process.poll() is None:
-        if len(scene.engines) < 2:
-            mute.unlink(missing_ok=True)
+    until(
+        lambda: (
+            len(scene.engines) < 2
+            or len(scene.trials()) > disturbed
+            or command.process.poll() is not None
+        ),
+        "the silent engines to be given up",
+    )
     mute.unlink(missing_ok=True)
     said = command.end()
     assert said.code == 0, said
