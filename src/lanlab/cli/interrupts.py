@@ -50,10 +50,9 @@ class Interrupts:
 
     def install(self) -> None:
         """From now on, in the main thread, a signal ends the command at once."""
-        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-            number = getattr(signal, name, None)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             # A signal that the parent process ignores stays ignored: `nohup lanlab run`.
-            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            if signal.getsignal(number) is not signal.SIG_IGN:
                 self._numbers.append(number)
                 signal.signal(number, self._interrupt)
 
@@ -89,7 +88,7 @@ class Interrupts:
         self._raise_outside_imports(number, frame)
 
     def _raise_outside_imports(self, number: int, frame: FrameType | None) -> None:
-        if _is_importing(frame) and _can_come_again():
+        if _is_importing(frame):
             _come_again(self._raise_outside_imports)
         elif not self._ends_at_once:
             raise KeyboardInterrupt
@@ -97,7 +96,7 @@ class Interrupts:
     def _unraisable(self, unraisable: Any) -> None:
         if not issubclass(unraisable.exc_type, KeyboardInterrupt):
             sys.__unraisablehook__(unraisable)
-        elif _can_come_again():
+        else:
             _come_again(self._raise_outside_imports)
 
 
@@ -109,13 +108,8 @@ def _is_importing(frame: FrameType | None) -> bool:
     return False
 
 
-def _can_come_again() -> bool:
-    return hasattr(signal, "setitimer")
-
-
 def _come_no_more() -> None:
-    if _can_come_again():
-        signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _come_again(handler: Callable[[int, FrameType | None], None]) -> None:

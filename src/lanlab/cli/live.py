@@ -7,7 +7,6 @@ report after the interval, and has its exact times.
 
 from __future__ import annotations
 
-import _thread
 import json
 import signal
 import threading
@@ -74,15 +73,7 @@ class LiveLines:
             self.problem, self._is_on = error, False
             if isinstance(error, BrokenPipeError):
                 say("note: standard output was closed, so the run is ended")
-                _interrupt()
-
-
-def _interrupt() -> None:
-    main = threading.main_thread().ident
-    if hasattr(signal, "pthread_kill") and main is not None:
-        signal.pthread_kill(main, signal.SIGINT)
-    else:
-        _thread.interrupt_main()
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
 
 def interval_between(before: Progress, now: Progress) -> dict[str, Any]:

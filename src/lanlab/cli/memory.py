@@ -47,7 +47,7 @@ def check_for_a_run() -> None:
 
 def _ask(names: tuple[str, ...]) -> None:
     wanted = sum(_TAKES_MIB[name] for name in names)
-    if not wanted or not hasattr(mmap, "MAP_PRIVATE"):
+    if not wanted:
         return
     try:
         mmap.mmap(-1, wanted * _MIB, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()

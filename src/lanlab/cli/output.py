@@ -76,7 +76,7 @@ def _have_all() -> None:
     discarded, as requested.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
-        if getattr(sys, name) is not None or os.name != "posix":
+        if getattr(sys, name) is not None:
             continue
         opened = os.open(os.devnull, os.O_WRONLY if name == "stderr" else os.O_RDONLY)
         if opened != number:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lanlab.errors import UnmetNeed
 
-NAME = "lanlab-engine.exe" if os.name == "nt" else "lanlab-engine"
+NAME = "lanlab-engine"
 
 
 def engine_path() -> str:

@@ -31,7 +31,7 @@ def find_password(target: Target) -> Password:
     path = _file()
     try:
         with path.open(encoding="utf-8-sig") as file:
-            if os.name == "posix" and stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
+            if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
                 return Password(
                     None, f"others can read {path}, so it is not used; `chmod 600 {path}`"
                 )

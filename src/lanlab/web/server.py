@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import io
-import os
 import queue
 import re
 import socket
@@ -46,7 +45,7 @@ _HEADERS = {
 
 class WebServer(HTTPServer):
     # The port of a server that has just ended can be reused at once.
-    allow_reuse_address = os.name == "posix"
+    allow_reuse_address = True
     # Queue of new connections. If it is full, the system drops the rest, and clients retry after 1
     # s.
     request_queue_size = MOST_WAITING

@@ -224,7 +224,7 @@ def read_password_file(path: Path) -> str:
             it.
     """
     content = read_user_file(path, "password file", _MOST_PASSWORD_BYTES)
-    if os.name == "posix" and path.stat().st_mode & 0o077:
+    if path.stat().st_mode & 0o077:
         hint = f"chmod 600 {shlex.quote(str(path))}"
         raise UsageError(f"password file `{path}` is readable by other users", hint=hint)
     try:
