@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from lanlab.report.copies.time_words import explained_words
+from lanlab.report.copies.copy_text import explained_words
 
 _SERVICES = "smb,nfs,sftp,ftp,webdav,s3"
 #: Dataset and link: a trial takes about a second or two.

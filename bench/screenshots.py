@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lanlab.report.page.own_files import write_page
-from lanlab.report.published.study_page import study_page
+from lanlab.report.published.published_chapter import study_page
 from lanlab.report.runs.build import build_report
 from lanlab.store import open_store
 from lanlab.studies import load_study

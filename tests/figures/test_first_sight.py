@@ -10,9 +10,8 @@ from synthetic_runs import synthetic_run
 from lanlab.figures import render_matplotlib
 from lanlab.figures.chart import Axis, Chart, Limit, Point, PublishedMark, PublishedSeries, Series
 from lanlab.figures.distributions import panels
-from lanlab.figures.far_limits import without_far_limits
+from lanlab.figures.finishing import with_distinct_labels, without_far_limits
 from lanlab.figures.gather import in_order
-from lanlab.figures.labels import with_distinct_labels
 from lanlab.figures.look_matplotlib import GUIDE_LINES, LIMIT_LINE, legend_names
 from lanlab.figures.number_text import with_interval
 from lanlab.figures.overlaid import overlaid

@@ -9,8 +9,8 @@ from synthetic_runs import synthetic_run
 
 from lanlab.figures import render_matplotlib
 from lanlab.figures.chart import Axis, Chart, Limit, Point, PublishedMark, PublishedSeries, Series
+from lanlab.figures.finishing import in_readable_unit
 from lanlab.figures.look_matplotlib import legend_names, style
-from lanlab.figures.readable_unit import in_readable_unit
 from lanlab.figures.registry import build_figure
 from lanlab.figures.scale_matplotlib import within_sight
 from lanlab.figures.spread_matplotlib import series_offset_pt

@@ -133,7 +133,7 @@ def _write(loaded: LoadedStudy, figures: Path | None, report: Path | None) -> No
     """
     from lanlab.cli.terminal import say
     from lanlab.report.page.own_files import write_folder, write_page
-    from lanlab.report.published.study_page import figure_files, study_page
+    from lanlab.report.published.published_chapter import figure_files, study_page
 
     if not loaded.published.value:
         raise UsageError(

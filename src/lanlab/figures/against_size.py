@@ -9,6 +9,7 @@ from typing import Literal
 from lanlab.analysis.summary import Summary
 from lanlab.analysis.wires import wire_of
 from lanlab.figures.chart import Chart, Limit, Series
+from lanlab.figures.finishing import name_in_common
 from lanlab.figures.gather import (
     FigureData,
     axis,
@@ -85,12 +86,7 @@ def _named_once(limits: list[Limit], name: str) -> list[Limit]:
         curves.setdefault(limit.points, []).append(limit)
     if len(curves) == 1 and len(limits) > 1:
         return [replace(limits[0], name=name, series=None)]
-    return [replace(own[0], name=_in_common(own)) for own in curves.values()]
-
-
-def _in_common(limits: Sequence[Limit]) -> str:
-    named = [limit.name.split(", ") for limit in limits]
-    return ", ".join(word for word in named[0] if all(word in words for words in named))
+    return [replace(own[0], name=name_in_common(own)) for own in curves.values()]
 
 
 def _curve(group: Sequence[Summary], limit: SizeLimit) -> list[tuple[float, float]]:

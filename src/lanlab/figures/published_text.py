@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
 from lanlab.figures.gather import far_apart, printed
-from lanlab.figures.published_tables import PublishedFigure
+from lanlab.figures.published_tables import PublishedFigure, table_figures
 from lanlab.figures.published_values import (
     DESCRIBING,
     Ends,
@@ -166,3 +166,8 @@ def _named(published: Published, level: object) -> str:
         if any(one.level == level for one in factor.levels):
             return level_title(published, factor.name, str(level))
     return str(level).capitalize()
+
+
+def published_figures(study: Study, published: Published) -> list[PublishedFigure]:
+    """Every figure of a study's published values; empty if it published none."""
+    return [*table_figures(study, published), *text_figures(study, published)]

@@ -24,17 +24,15 @@ from lanlab.figures.distributions import (
     trial_violins,
 )
 from lanlab.figures.factor_effects import factor_effects_forest
-from lanlab.figures.far_limits import without_far_limits
+from lanlab.figures.finishing import in_readable_unit, with_distinct_labels, without_far_limits
 from lanlab.figures.flow_shares import flow_shares
 from lanlab.figures.gather import FigureData
 from lanlab.figures.goodput_against_file_size import goodput_against_file_size
 from lanlab.figures.goodput_over_time import goodput_over_time
 from lanlab.figures.greatest_throughput import greatest_throughput_bars
-from lanlab.figures.labels import with_distinct_labels
 from lanlab.figures.loss_over_time_and_rate import loss_over_time_and_rate
 from lanlab.figures.losses_against_sent import losses_against_sent
 from lanlab.figures.missing_trials import missing_text
-from lanlab.figures.readable_unit import in_readable_unit
 from lanlab.figures.received_against_sent import (
     received_against_sent,
     received_ratio_against_sent,

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from lanlab.report.page.rendering import script_sources
-from lanlab.report.published.study_page import study_page
+from lanlab.report.published.published_chapter import study_page
 from lanlab.studies import load_study
 
 

@@ -28,7 +28,7 @@ from lanlab.report.saturation.saturation_text import messages_text, saturation_s
 from lanlab.report.simulation.accuracy_table import missed_in
 from lanlab.report.traffic.one_way import one_way_remark
 from lanlab.report.trials.analyses import Analyses
-from lanlab.report.trials.failure_text import failure_sentences
+from lanlab.report.trials.failure_table import failure_sentences
 from lanlab.report.trials.pollution import pollution_sentences
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import ExperimentAtScale, Published, Study, at_scale

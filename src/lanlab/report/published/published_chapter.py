@@ -1,4 +1,4 @@
-"""The chapter on a study's published values: their contradictions, and their figures."""
+"""A study's published values, drawn: as a chapter of a run's page, as a page, or as files."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from lanlab.analysis.discrepancies import Checked, checked_discrepancies
 from lanlab.analysis.summary import Summary
-from lanlab.figures.published_figures import published_figures
 from lanlab.figures.published_tables import with_measured
+from lanlab.figures.published_text import published_figures
 from lanlab.frozen import dataclass
 from lanlab.report.document.table import Cell, Column, Table, words
 from lanlab.report.page.figure_page import FigureOnPage, figure_on_page
-from lanlab.studies import Published, Study
+from lanlab.report.page.rendering import rendered
+from lanlab.studies import LoadedStudy, Published, Study
 
 
 @dataclass(frozen=True)
@@ -69,3 +70,19 @@ def discrepancy_table(found: Sequence[Checked]) -> Table:
         rows.append((*map(words, texts), words(one.correct or ""), Cell(checked.shown, shown)))
     title = "Places where the study contradicts itself"
     return Table("published-discrepancies", title, columns, tuple(rows))
+
+
+def study_page(loaded: LoadedStudy) -> str:
+    """One offline page with the chapter *Reading the published data again*."""
+    chapter = published_chapter(loaded.study, loaded.published, loaded.study.id)
+    return rendered("study", study=loaded.study, chapter=chapter)
+
+
+def figure_files(loaded: LoadedStudy) -> dict[str, bytes]:
+    from lanlab.figures.render_matplotlib import to_files
+
+    files = {}
+    for figure in published_figures(loaded.study, loaded.published):
+        for ending, content in to_files(figure.chart).items():
+            files[f"{loaded.study.id}-{figure.name}{ending}"] = content
+    return files

@@ -9,10 +9,10 @@ from typing import Any
 from lanlab.analysis.clocks_kept import clocks_kept
 from lanlab.analysis.loss_places import PLACES, not_received, unseen_places
 from lanlab.analysis.modes import modes_of
+from lanlab.analysis.pollution import medium_lateness
 from lanlab.analysis.summary import limit_of
 from lanlab.analysis.wires import wire_of
 from lanlab.figures.number_text import number
-from lanlab.report.traffic.medium_text import medium_words
 from lanlab.report.traffic.one_way import one_way_text
 from lanlab.report.traffic.peer_text import peer_lines
 from lanlab.report.traffic.tcp_text import tcp_lines
@@ -24,6 +24,9 @@ from lanlab.workloads.processor_time import shares_a_kernel
 Metrics = Mapping[str, float | int]
 
 _LABEL = 12
+#: Share of late frames, and gap, from which they are reported: smaller ones change no result.
+_REPORTED_RATIO = 0.001
+_REPORTED_GAP_NS = 1_000_000
 
 
 def stream_lines(run: RunRecord, trial: TrialRecord, *, with_modes: bool = False) -> list[str]:
@@ -222,3 +225,21 @@ def interrupts(interrupt_cpu_s: float, setup: Mapping[str, Any]) -> str:
 
 def _time(time_ns: float) -> str:
     return format_time(time_ns / 1e9)
+
+
+def medium_words(trial: TrialRecord) -> str | None:
+    """The lateness of the medium; `None` if there is no medium, or it did not matter."""
+    lateness = medium_lateness(trial.raw)
+    if lateness is None:
+        return None
+    late = lateness["late_deliveries"] / lateness["deliveries"]
+    if late < _REPORTED_RATIO and lateness["longest_gap_ns"] < _REPORTED_GAP_NS:
+        return None
+    p50, p99, longest, gap = (
+        format_time(lateness[f"{name}_ns"] / 1e9)
+        for name in ("p50", "p99", "longest", "longest_gap")
+    )
+    return (
+        f"{number(100 * late, 2)} % of {lateness['deliveries']} frames late; p50 {p50}, p99 {p99}, "
+        f"longest {longest}; paused for {gap} at most"
+    )

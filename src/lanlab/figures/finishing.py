@@ -1,0 +1,137 @@
+"""The last steps of every chart: distinct labels, no far limits, and a readable unit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from lanlab.figures.chart import Chart, Limit, Point
+from lanlab.figures.number_text import number
+from lanlab.figures.wording import readable_unit
+
+_BETWEEN = ", "
+#: On a linear axis that is longer than the data by this factor, differences are invisible.
+_FAR = 8.0
+
+
+def with_distinct_labels(chart: Chart) -> Chart:
+    """Remove from the names of a figure's series, categories, published values and limits the parts
+    that all share, which the caption contains.
+    """
+    before = [series.name for series in chart.series]
+    shared = shared_parts(before)
+    names = [_without(name, shared) for name in before]
+    said = [part for part in before[0].split(_BETWEEN) if part in shared] if shared else []
+    return replace(
+        chart,
+        caption=f"{chart.caption} {_BETWEEN.join(said)} throughout." if said else chart.caption,
+        x=replace(chart.x, categories=distinct(chart.x.categories)),
+        series=tuple(
+            replace(series, name=name) for series, name in zip(chart.series, names, strict=True)
+        ),
+        published=tuple(replace(one, name=_without(one.name, shared)) for one in chart.published),
+        limits=tuple(replace(one, name=_without(one.name, shared)) for one in chart.limits),
+    )
+
+
+def distinct(names: Sequence[str]) -> tuple[str, ...]:
+    """
+    Names without their common parts.
+
+    Examples:
+        >>> distinct(["IPv4, 64 B", "IPv6, 64 B"]), distinct(["IPv4, 64 B"])
+        (('IPv4', 'IPv6'), ('IPv4, 64 B',))
+    """
+    shared = shared_parts(names)
+    return tuple(_without(name, shared) for name in names)
+
+
+def shared_parts(names: Sequence[str]) -> frozenset[str]:
+    """The common parts of several names; empty if a name would be nothing without them."""
+    # After a colon, commas have another meaning.
+    if len(set(names)) < 2 or any(": " in name for name in names):
+        return frozenset()
+    parts = [set(name.split(_BETWEEN)) for name in names]
+    shared = frozenset(set.intersection(*parts))
+    return frozenset() if any(one <= shared for one in parts) else shared
+
+
+def _without(name: str, shared: frozenset[str]) -> str:
+    return _BETWEEN.join(part for part in name.split(_BETWEEN) if part not in shared)
+
+
+def without_far_limits(chart: Chart) -> Chart:
+    """The chart without limits that would compress the data; its caption names them."""
+    heights = [y for one in chart.series for p in one.points for y in (p.y, *p.trials)]
+    heights += [mark.y for one in chart.published for mark in one.marks]
+    top = max(heights, default=0.0)
+    if chart.y.logarithmic or chart.y.ends is not None or top <= 0:
+        return chart
+    far = [one for one in chart.limits if _least(one) > _FAR * top]
+    if not far:
+        return chart
+    levels: dict[str, list[Limit]] = {}
+    for one in far:
+        levels.setdefault(f"{number(_least(one))} {chart.y.unit}".strip(), []).append(one)
+    said = ", ".join(_text(own, height) for height, own in levels.items())
+    return replace(
+        chart,
+        limits=tuple(one for one in chart.limits if one not in far),
+        caption=f"{chart.caption} Too far above to be drawn: {said}.".strip(),
+    )
+
+
+def _least(limit: Limit) -> float:
+    return min((y for _, y in limit.points), default=0.0)
+
+
+def name_in_common(limits: Sequence[Limit]) -> str:
+    """The parts of their names that all limits have."""
+    named = [limit.name.split(_BETWEEN) for limit in limits]
+    return _BETWEEN.join(word for word in named[0] if all(word in words for words in named))
+
+
+def _text(limits: Sequence[Limit], height: str) -> str:
+    name = name_in_common(limits)
+    return name if height in name else f"{name} ({height})"
+
+
+def in_readable_unit(chart: Chart) -> Chart:
+    means = [point.y for one in chart.series for point in one.points]
+    means += [mark.y for one in chart.published for mark in one.marks]
+    unit, size = readable_unit(chart.y.unit, means)
+    if chart.is_empty or unit == chart.y.unit:
+        return chart
+
+    def shown(value: float) -> float:
+        return value / size
+
+    return replace(
+        chart,
+        y=replace(chart.y, unit=unit),
+        series=tuple(
+            replace(one, points=tuple(_point(point, shown) for point in one.points))
+            for one in chart.series
+        ),
+        limits=tuple(
+            replace(one, points=tuple((x, shown(y)) for x, y in one.points)) for one in chart.limits
+        ),
+        shapes=tuple(
+            replace(one, outline=tuple((shown(y), half) for y, half in one.outline))
+            for one in chart.shapes
+        ),
+        published=tuple(
+            replace(one, marks=tuple(replace(mark, y=shown(mark.y)) for mark in one.marks))
+            for one in chart.published
+        ),
+    )
+
+
+def _point(point: Point, shown: Callable[[float], float]) -> Point:
+    return replace(
+        point,
+        y=shown(point.y),
+        low=None if point.low is None else shown(point.low),
+        high=None if point.high is None else shown(point.high),
+        trials=tuple(map(shown, point.trials)),
+    )
