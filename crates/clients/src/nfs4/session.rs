@@ -211,7 +211,7 @@ fn write_client(writer: &mut Writer, random: [u8; 16]) {
     }
 }
 
-/// The client's number, the first sequence number of CREATE_SESSION, and the name of the server's program.
+/// The client's number, the first sequence number of `CREATE_SESSION`, and the name of the server's program.
 pub fn read_client(
     reader: &mut Reader<'_>,
 ) -> std::result::Result<(u64, u32, Option<String>), Garbled> {

@@ -123,7 +123,7 @@ fn result(answer: &[u8]) {
         assert!(limits.read > 0 && limits.write > 0 && limits.file > 0);
         assert!(limits.read.max(limits.write) as usize <= LONGEST, "memory is kept for it");
     }
-    compound_result(result.clone());
+    compound_result(result);
     if let Ok(paths) = mounting::read_exported(&mut result.clone()) {
         assert!(paths.iter().map(String::len).sum::<usize>() <= result.rest().len());
     }
