@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     _Compared = Callable[[], RunComparison | PublishedComparison]
 
+#: Sentences above the tables.
+_MOST_FIRST = 3
+
 
 def compare(
     runs: Annotated[
@@ -302,8 +305,11 @@ def print_comparison(found: RunComparison | PublishedComparison) -> None:
     console, table_console = answer(), answer(markup=True)
     # Build everything before printing, so that a failed analysis never leaves half an answer.
     tables, sentences = found.tables, found.sentences
+    # The answer: how many comparisons show what, and by how much for the first metrics.
+    for line in (*sentences[:_MOST_FIRST], ""):
+        console.print(line)
     for table in tables:
         table_console.print(Fitted(table, table.title))
         console.print()
-    for sentence in sentences:
+    for sentence in sentences[_MOST_FIRST:]:
         console.print(sentence)
