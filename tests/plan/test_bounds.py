@@ -107,7 +107,7 @@ def test_enough_full_length_trials_always_decide(
     assert decided or math.fsum(trial.time_s for trial in full) < count
 
 
-def test_bounds_are_the_lowest_upper_and_the_highest_lower_below_it() -> None:
+def test_bounds_are_the_lowest_upper_bound_and_the_next_lower_one() -> None:
     goal = Goal(loss_ratio=0, full_time_s=1, sum_time_s=1, exceed_ratio=0.5)
     good, bad = [Tried(1, 0.0)], [Tried(1, 0.5)]
 

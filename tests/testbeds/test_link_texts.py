@@ -107,7 +107,7 @@ def test_a_link_has_one_shortest_text(text: str, canonical: str, request_: LinkR
         ("10M,delay=-1ms", "delay: `-1ms` is negative", "write e.g. `delay=1ms`"),
         ("10M,delay=1mss", "delay: `1mss` is not a number with a unit", "did you mean `1ms`?"),
         ("10M,delay=1h", "delay: found `1h`; allowed: at most 10 s", "write e.g."),
-        ("10M,delay=0.0001us", "is no whole number of nanoseconds", "write e.g."),
+        ("10M,delay=0.0001us", "is not a whole number of nanoseconds", "write e.g."),
         (
             "10M,burst=0,loss=1%",
             "burst: found `0`; allowed: 1 to 1,000,000",
@@ -117,7 +117,7 @@ def test_a_link_has_one_shortest_text(text: str, canonical: str, request_: LinkR
         ("10M,precise,precise", "`precise` is set twice", "omit one"),
         ("unshaped,delay=1ms", "`delay` needs a speed", "name a speed"),
         ("unshaped:hub", "`hub` needs a speed", "name a speed"),
-        ("unshaped+tbf", "`+tbf` keeps a speed, and `unshaped` has none", "omit `+tbf`"),
+        ("unshaped+tbf", "`+tbf` needs a speed; `unshaped` has none", "omit `+tbf`"),
         ("10M:hub+tbf", "`hub` cannot be combined with a token bucket", "omit `+tbf`"),
         ("10M+tbf,loss=1%", "`loss` cannot be combined with a token bucket", "omit `+tbf`"),
         ("1G:hub", "`hub` cannot be had at 1.00 Gbit/s; allowed: up to 100 Mbit/s", "ask for"),

@@ -68,7 +68,7 @@ def test_every_metric_is_up_or_down_or_knowingly_neither(name: str) -> None:
     assert not {metric for metric in NEITHER if metric_direction(metric) is not None}
 
 
-def test_throughput_is_better_up_and_times_losses_and_processors_down() -> None:
+def test_higher_throughput_and_lower_times_losses_and_cpu_are_better() -> None:
     assert metric_direction("received_messages_per_s") == "more"
     for metric in ("rtt_p999_ns", "lost_messages", "loss_ratio", "sender_cpu_s", "timeouts"):
         assert metric_direction(metric) == "less"

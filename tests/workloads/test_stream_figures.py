@@ -142,7 +142,7 @@ def test_shares_and_rates_need_at_least_one_message_and_nanosecond() -> None:
     assert "goodput_ratio" not in idle
 
 
-def test_no_gap_is_given_without_one_and_of_two_messages_only_their_median() -> None:
+def test_gaps_need_two_messages_and_percentiles_need_more() -> None:
     unseen = metrics(stream_sent(gap=distribution(samples=0)))
     assert not [key for key in unseen if key.startswith("gap_")]
     of_two = metrics(stream_sent(gap=distribution(samples=1)))

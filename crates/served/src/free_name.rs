@@ -39,7 +39,7 @@ fn in_steps(from: (&Dir, &Path), to: (&Dir, &Path)) -> io::Result<()> {
     }
     match from.0.hard_link(from.1, to.0, to.1) {
         Ok(()) => give_up(from, to),
-        // The file system has no hard links, no more of them, or not for this user.
+        // The file system refuses hard links, or too many of them, or those by this user.
         Err(error)
             if matches!(
                 error.kind(),

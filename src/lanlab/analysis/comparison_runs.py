@@ -40,7 +40,7 @@ class Paired:
     amounts: Mapping[str, tuple[Level | None, ...]]
     searches: tuple[str, ...]
     settings: Mapping[str, tuple[Level | None, ...]] = field(default_factory=dict)
-    #: If sides were not alternated: the runs that show how much runs differ.
+    #: Without alternation: other runs, which show how much runs differ by chance.
     yardsticks: tuple[Others, ...] = ()
 
 

@@ -79,7 +79,7 @@ def write(series: AnySeries, file: IO[bytes], about: Mapping[str, str]) -> Serie
     Write a series as one Parquet file.
 
     Args:
-        series: Not copied as a whole, for any number of rows.
+        series: Written in parts, so it is never copied as a whole.
         file: Open for writing, at its beginning; stays open and is not flushed.
         about: Further metadata, such as the run.
 

@@ -177,7 +177,8 @@ def _check_finite(what: str, numbers: NDArray[Any]) -> None:
         wrong = np.flatnonzero(~np.isfinite(block))
         if len(wrong):
             raise StoreError(
-                f"{what} is {block[wrong[0]]} in row {first + int(wrong[0])}, not a number to keep",
+                f"{what} is {block[wrong[0]]} in row {first + int(wrong[0])}; allowed: finite "
+                "numbers",
                 hint="mask missing values, as `numpy.ma` does",
             )
 

@@ -197,7 +197,7 @@ def _nanoseconds(name: str, text: str) -> int:
         raise UsageError(f"{name}: found `{text}`; allowed: at most {_MAX_DELAY_S:g} s")
     exact_ns = time_s * 1e9
     if abs(exact_ns - round(exact_ns)) > 1e-6:
-        raise UsageError(f"{name}: `{text}` is no whole number of nanoseconds")
+        raise UsageError(f"{name}: `{text}` is not a whole number of nanoseconds")
     return round(exact_ns)
 
 
@@ -276,7 +276,7 @@ def _check(request: LinkRequest) -> None:
     ]
     if request.rate_bps is None and request.token_bucket:
         raise UsageError(
-            "link: `+tbf` keeps a speed, and `unshaped` has none",
+            "link: `+tbf` needs a speed; `unshaped` has none",
             hint="omit `+tbf`, or name a speed, e.g. `100M+tbf`",
         )
     if only_medium and request.shape != "medium":

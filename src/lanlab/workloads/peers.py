@@ -197,7 +197,7 @@ def check_peer(parameters: StreamParameters) -> None:
     Refuse conditions that a stream with this peer cannot have.
 
     Raises:
-        ValueError: The direction or transport is another, or a parameter has no effect.
+        ValueError: The peer does not support the direction or transport, or ignores a parameter.
     """
     assert parameters.peer is not None
     peer = parse_peer(parameters.peer)

@@ -169,7 +169,7 @@ impl Connection {
         let _ = poll_fn(|context| Pin::new(&mut self.stream).poll_shutdown(context)).await;
     }
 
-    /// Write all of `data` and watch for an early response; `watch`: it may have arrived already.
+    /// Write all of `data`, and watch for an early response. With `watch`, one may already have arrived.
     async fn write(&mut self, data: &[u8], mut watch: bool) -> Result<Option<Head>, Broken> {
         let mut sent = 0;
         let mut broken = None;

@@ -48,7 +48,7 @@ const ANSWER_BYTES: usize = 32_768;
 pub struct Rtnetlink {
     socket: File,
     sequence: u32,
-    /// Bytes to send: complete messages, and from `begun` on the one being written.
+    /// Bytes to send: complete messages, then the unfinished one, which begins at `begun`.
     requests: Vec<u8>,
     begun: usize,
 }

@@ -75,7 +75,7 @@ fn percentiles_are_right_for_growing_variation() {
 
 /// RFC 3550: 30, 20 and 0 ms give 1.875, 3.007 812 5 and 2.819 824 218 75 ms.
 #[test]
-fn the_smoothed_variation_is_that_of_the_flow_that_varies_most() {
+fn smoothed_variation_is_the_largest_of_all_flows() {
     let varied = |delays_ms: &[u64]| {
         let (mut meter, mut flow) = (DelayVariationMeter::new(), LastDelay::default());
         for (number, delay_ms) in (0..).zip(delays_ms) {

@@ -235,7 +235,7 @@ fn the_last_message_has_its_share_of_the_time() {
 }
 
 #[test]
-fn a_group_ends_with_the_warm_up_and_with_the_amount() {
+fn a_group_ends_at_the_end_of_warm_up_and_of_the_amount() {
     let groups = |plan: &Plan| {
         let mut groups = Vec::new();
         scheduled(plan, |schedule, meters| {

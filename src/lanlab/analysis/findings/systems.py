@@ -1,5 +1,5 @@
 """
-Statements about a system that a run cannot have: the levels to drop in order to judge them here.
+Levels to drop from a statement about a system that a run cannot have, to judge it here.
 """
 
 from __future__ import annotations

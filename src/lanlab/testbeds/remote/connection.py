@@ -58,7 +58,7 @@ def give_up_connecting() -> None:
 
 
 class Silent(Exception):
-    """The time is over, or the connection has ended; then the text says so."""
+    """The time is over or the connection has ended; the text names the latter."""
 
 
 class Connection:
