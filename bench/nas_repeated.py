@@ -4,7 +4,7 @@
     sudo .venv/bin/python bench/nas_repeated.py [--runs 10] [--link 1G] [--usual]
     sudo .venv/bin/python bench/nas_repeated.py --runs 40 --twice
 
-Samba, vsftpd, OpenSSH, nginx, NFS-Ganesha and rclone's S3 server run on one host of a virtual LAN
+Samba, vsftpd, OpenSSH, nginx, NFS-Ganesha and lanlab's S3 server run on one host of a virtual LAN
 and serve from memory; `lanlab nas HOST --quick --yes` runs on the other. An order is contradicted
 if a run shows A to be faster than B, and another B than A. With `--twice` two shares of Samba are
 one directory, so each difference that a run claims is wrong.
@@ -27,36 +27,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from copy_servers import started
+
 from lanlab.testbeds import testbed
 from lanlab.testbeds.base import Host
-from lanlab.testbeds.servers import Credentials, start
+from lanlab.testbeds.servers import Credentials
 
-_LANLAB = str(Path(sys.executable).with_name("lanlab"))
+#: `lanlab` with a plan of fewer bytes.
+_SHORTER = (
+    "import lanlab.nas.plan as plan; plan.QUICK = plan.Scale(3, {budget_s}); "
+    "from lanlab.cli import main; main()"
+)
 _MEMORY = Path("/dev/shm")
 _WHO = Credentials("lab", "Secret-1")
-_SERVICES = ("smb", "sftp", "ftp", "webdav", "nfs")
-_S3_PORT, _BUCKET = 9000, "bucket"
-
-
-@contextlib.contextmanager
-def _s3(host: Host, root: Path) -> Iterator[str]:
-    """rclone's S3 server; the URL of a bucket."""
-    (root / _BUCKET).mkdir(parents=True)
-    at = f"{host.addresses['ipv4']}:{_S3_PORT}"
-    command = ["rclone", "serve", "s3", str(root), "--addr", at, "--vfs-cache-mode", "off"]
-    login = ["--auth-key", f"{_WHO.user},{_WHO.secret}"]
-    process = subprocess.Popen(
-        [*host.command_prefix, *command, *login],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        time.sleep(2)
-        yield f"s3://{_WHO.user}@{at}/{_BUCKET}"
-    finally:
-        process.terminate()
-        process.wait()
+_SERVICES = ("smb", "sftp", "ftp", "webdav", "nfs", "s3")
 
 
 @contextlib.contextmanager
@@ -70,7 +54,7 @@ def _targets(host: Host, place: Path, is_twice: bool) -> Iterator[list[str]]:
             root = place / service
             root.mkdir(exist_ok=True)
             who = None if service == "nfs" else _WHO
-            one = stack.enter_context(start(host, service, root, address, who))
+            one = stack.enter_context(started(host, service, service == "s3", root, who))
             login = "" if who is None else f"{one.credentials.user}@" if one.credentials else ""
             port = "" if service == "nfs" else f":{one.port}"
             urls.append(f"{service}://{login}{address}{port}/{(one.share or '').lstrip('/')}")
@@ -81,8 +65,8 @@ def _targets(host: Host, place: Path, is_twice: bool) -> Iterator[list[str]]:
                 options += ["--password-file", f"{service}={secret}"]
             if one.trust_sha256 is not None:
                 options += ["--trust", f"sha256:{one.trust_sha256}"]
-        if not is_twice:
-            urls.append(stack.enter_context(_s3(host, place / "s3")))
+            if service == "nfs":
+                urls.append(urls[-1].replace("nfs://", "nfs4://"))
         yield urls + options
 
 
@@ -116,11 +100,14 @@ def _used_bytes(pid: int) -> int:
     return 0
 
 
-def _run(client: Host, words: list[str], store: str) -> tuple[dict[str, Any], float, int]:
+def _run(
+    client: Host, words: list[str], budget_s: float, store: str
+) -> tuple[dict[str, Any], float, int]:
     """The answer of a run, its time in seconds, and its memory in bytes."""
     began = time.monotonic()
+    lanlab = [sys.executable, "-c", _SHORTER.format(budget_s=budget_s)]
     process = subprocess.Popen(
-        [*client.command_prefix, _LANLAB, "nas", *words, "--yes", "--json", "--store", store],
+        [*client.command_prefix, *lanlab, "nas", *words, "--yes", "--json", "--store", store],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -154,6 +141,7 @@ def main() -> int:
     parser.add_argument("--link", default="1G")
     parser.add_argument("--usual", action="store_true", help="not --quick")
     parser.add_argument("--twice", action="store_true")
+    parser.add_argument("--budget", type=float, default=120, help="seconds of all copies, --quick")
     asked = parser.parse_args()
     place = Path(tempfile.mkdtemp(prefix="lanlab-nas-", dir=_MEMORY))
     place.chmod(0o755)
@@ -168,7 +156,9 @@ def main() -> int:
                 print("| run | time, s | memory, MB | pairs shown to differ | answer |")
                 print("|---|---|---|---|---|")
                 for number in range(1, asked.runs + 1):
-                    answer, took_s, used = _run(client, words, str(place / "store.sqlite"))
+                    answer, took_s, used = _run(
+                        client, words, asked.budget, str(place / "store.sqlite")
+                    )
                     claims.append(_claims(answer))
                     row = (number, f"{took_s:.0f}", f"{used / 1e6:.0f}", len(claims[-1]))
                     print(f"| {' | '.join(map(str, row))} | {answer['answer']} |", flush=True)
