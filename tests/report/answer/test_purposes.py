@@ -146,6 +146,7 @@ def test_the_time_of_a_file_is_explained_for_each_service_and_copy_by_one_user()
     assert shown(answer.reasons)[0].rstrip() == (
         "for what                            service  time of each file"
     )
+    assert answer.reasons.to_csv().splitlines()[0] == "purpose,service,time"
     rows = [[cell.text for cell in row] for row in answer.reasons.rows]
     assert [row[:2] for row in rows] == [
         [f"{files}, {way}, 1 user", service]
