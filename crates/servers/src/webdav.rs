@@ -60,6 +60,7 @@ struct Served {
     authorization: Option<String>,
     user: Option<String>,
     dav: DavHandler,
+    listing: DavHandler,
     properties: Arc<Properties>,
     read_only: bool,
 }
@@ -73,7 +74,7 @@ pub fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let properties = Arc::new(Properties::default());
     let confined = crate::confined(offer)?;
     let files = Files::new(confined.clone(), Arc::clone(&properties));
-    let mut dav = DavHandler::builder().filesystem(Box::new(files)).methods(allowed);
+    let mut dav = DavHandler::builder().filesystem(Box::new(files.clone())).methods(allowed);
     if !offer.read_only {
         dav = dav.locksystem(Box::new(Locks::default()));
     }
@@ -85,6 +86,7 @@ pub fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         confined,
         authorization,
         user: offer.credentials.as_ref().map(|credentials| credentials.user.clone()),
+        listing: dav.clone().filesystem(Box::new(files.listed())).build_handler(),
         dav: dav.build_handler(),
         properties,
         read_only: offer.read_only,
@@ -218,8 +220,10 @@ impl Served {
             Err(status) => return plain(status),
         };
         let times = document.times();
+        let is_listing = head.method.as_str() == "PROPFIND";
+        let dav = if is_listing { &self.listing } else { &self.dav };
         let request = Request::from_parts(head, Full::new(document.octets()));
-        let answer = self.dav.handle(request).await.map(BodyExt::boxed_unsync);
+        let answer = dav.handle(request).await.map(BodyExt::boxed_unsync);
         match times {
             Some(times) => documents::set_times(self.confined.clone(), names, times, answer).await,
             None => answer,

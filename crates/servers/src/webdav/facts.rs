@@ -14,8 +14,10 @@ use lanlab_served::{Entries, Entry};
 
 const BATCH: usize = 256;
 
+/// Metadata, and what stands around its entity tag: dav-server quotes it in conditions and headers, but not in
+/// `getetag` (RFC 4918, section 15.6).
 #[derive(Debug, Clone)]
-pub struct Facts(pub Metadata);
+pub struct Facts(pub Metadata, pub &'static str);
 
 impl DavMetaData for Facts {
     fn len(&self) -> u64 {
@@ -61,14 +63,10 @@ impl DavMetaData for Facts {
     fn etag(&self) -> Option<String> {
         let since = self.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
         let micros = since.as_secs() * 1_000_000 + u64::from(since.subsec_micros());
-        let number = number(&self.0);
-        let size = if self.0.is_file() { format!("{:x}-", self.0.len()) } else { String::new() };
-        Some(format!("{number}{size}{micros:x}"))
+        let (Self(found, quote), number) = (self, cap_std::fs::MetadataExt::ino(&self.0));
+        let size = if found.is_file() { format!("{:x}-", found.len()) } else { String::new() };
+        Some(format!("{quote}{number:x}-{size}{micros:x}{quote}"))
     }
-}
-
-fn number(found: &Metadata) -> String {
-    format!("{:x}-", cap_std::fs::MetadataExt::ino(found))
 }
 
 fn std_time(time: std::io::Result<cap_std::time::SystemTime>) -> FsResult<SystemTime> {
@@ -95,21 +93,25 @@ impl DavDirEntry for Listed {
 #[derive(Debug)]
 pub struct Listing {
     entries: Option<Entries>,
+    quote: &'static str,
     reading: Option<JoinHandle<(Entries, VecDeque<FsResult<Listed>>)>>,
     read: VecDeque<FsResult<Listed>>,
 }
 
 impl Listing {
-    pub fn new(entries: Entries) -> Self {
-        Self { entries: Some(entries), reading: None, read: VecDeque::new() }
+    pub fn new(entries: Entries, quote: &'static str) -> Self {
+        Self { entries: Some(entries), quote, reading: None, read: VecDeque::new() }
     }
 }
 
-fn read_some(mut entries: Entries) -> (Entries, VecDeque<FsResult<Listed>>) {
+fn read_some(
+    mut entries: Entries,
+    quote: &'static str,
+) -> (Entries, VecDeque<FsResult<Listed>>) {
     let some = entries.by_ref().take(BATCH);
     // The entry may be gone by now.
     let listed = |Entry { name, entry, .. }: Entry| {
-        Some(Listed { name, facts: Facts(entry.metadata().ok()?) })
+        Some(Listed { name, facts: Facts(entry.metadata().ok()?, quote) })
     };
     let listed = some.filter_map(|one| one.map(listed).map_err(FsError::from).transpose());
     let listed = listed.collect();
@@ -126,7 +128,9 @@ impl Stream for Listing {
                 return Poll::Ready(Some(listed.map(|one| Box::new(one) as Box<dyn DavDirEntry>)));
             }
             if let Some(entries) = listing.entries.take() {
-                listing.reading = Some(tokio::task::spawn_blocking(move || read_some(entries)));
+                let quote = listing.quote;
+                let reading = tokio::task::spawn_blocking(move || read_some(entries, quote));
+                listing.reading = Some(reading);
             }
             let Some(reading) = &mut listing.reading else { return Poll::Ready(None) };
             let read = ready!(Pin::new(reading).poll(context));

@@ -24,11 +24,17 @@ use lanlab_served::{Confined, MAX_DEPTH, Names};
 pub struct Files {
     confined: Confined,
     properties: Arc<Properties>,
+    quote: &'static str,
 }
 
 impl Files {
     pub fn new(confined: Confined, properties: Arc<Properties>) -> Self {
-        Self { confined, properties }
+        Self { confined, properties, quote: "" }
+    }
+
+    /// The same files for `PROPFIND`.
+    pub fn listed(&self) -> Self {
+        Self { quote: "\"", ..self.clone() }
     }
 
     async fn with<T: Send + 'static>(
@@ -46,7 +52,7 @@ impl Files {
         look: fn(&Confined, &[String]) -> io::Result<Metadata>,
     ) -> FsResult<Box<dyn DavMetaData>> {
         let found = self.with(path, move |confined, names| look(confined, names)).await?;
-        Ok(Box::new(Facts(found)))
+        Ok(Box::new(Facts(found, self.quote)))
     }
 }
 
@@ -79,7 +85,7 @@ impl DavFileSystem for Files {
     ) -> FsFuture<'a, FsStream<Box<dyn DavDirEntry>>> {
         Box::pin(async move {
             let entries = self.with(path, |confined, names| confined.all_entries(names)).await?;
-            Ok(Box::pin(Listing::new(entries)) as FsStream<Box<dyn DavDirEntry>>)
+            Ok(Box::pin(Listing::new(entries, self.quote)) as FsStream<Box<dyn DavDirEntry>>)
         })
     }
 

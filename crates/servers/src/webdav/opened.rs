@@ -75,7 +75,7 @@ impl DavFile for Opened {
     fn metadata(&'_ mut self) -> FsFuture<'_, Box<dyn DavMetaData>> {
         Box::pin(async move {
             let found = self.with(|file, _| Metadata::from_file(file)).await?;
-            Ok(Box::new(Facts(found)) as Box<dyn DavMetaData>)
+            Ok(Box::new(Facts(found, "")) as Box<dyn DavMetaData>)
         })
     }
 
