@@ -74,6 +74,8 @@ def _user_key(place: Place) -> tuple[str, str]:
 def _openssh(kind: str) -> Callable[[Place], Launch]:
     def launch(place: Place) -> Launch:
         key = place.host_key(kind)
+        if os.geteuid() == 0:  # as its service does
+            Path("/run/sshd").mkdir(exist_ok=True)
         user, identity = _user_key(place)
         text = f"""ListenAddress {HOST}:{place.port}
 HostKey {key}

@@ -175,7 +175,9 @@ def _all(folder: Path, wanted: str) -> list[Outcome]:
         names |= {"d": folder, "closed": free_port()}
         held = stack.enter_context(contextlib.closing(sqlite3.connect(folder / "held.sqlite")))
         held.execute("BEGIN IMMEDIATE")
+        absent = re.compile("|".join(f"{{{one}[.}}]" for one in {*SERVERS} - {*servers}) or "$^")
         numbered = [(n, one) for n, one in enumerate(cases, 1) if re.search(wanted, one)]
+        numbered = [(n, one) for n, one in numbered if not absent.search(one)]
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             return list(pool.map(lambda one: _provoke(*one, names, folder), numbered))
 

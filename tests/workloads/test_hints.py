@@ -128,9 +128,12 @@ TABLE = (
     Shown(
         "a server of this service listens on this port", S3, sends(SSH), answers("400 Bad Request")
     ),
+    Shown("a server of this service listens on this port", S3, answers("200 OK"), answers("500 x")),
     Shown("a server of this service listens on this port", NFS, sends(SSH), closes),
     Shown("a server of this service listens on this port", SMB1, sends(SSH), closes),
     Shown("this port requires TLS", DAV, sends(TLS_ALERT), sends(SSH)),
+    Shown("this port requires TLS", DAV, answers("400 x", "sent to HTTPS port"), answers("400 x")),
+    Shown("this port requires TLS", S3, answers("400 x", "sent to HTTPS port"), answers("400 x")),
     Shown(
         "this port does not support TLS", "webdavs://me@127.0.0.1:%d/", sends(SSH), sends(TLS_ALERT)
     ),
@@ -146,7 +149,7 @@ TABLE = (
     Shown("the server is overloaded: try later", S3, answers("503 Busy"), answers("500 Broken")),
     Shown("accepts no file of this size", DAV, _made("413 Too Large"), _made("507 No Room")),
     Shown("make room at the server", DAV, _made("507 No Room"), _made("413 Too Large")),
-    Shown("check the user's permissions", DAV, _made("403 Forbidden"), _made("404 Not Found")),
+    Shown("check the user's permissions", DAV, _made("403 Forbidden"), _made("423 Locked")),
     Shown(
         "name a user, as in `webdav",
         "webdav://127.0.0.1:%d/",
@@ -218,12 +221,14 @@ OTHERS = {
     "raw frames need the rights": "the system allows no raw frames",
     "enable the interface": "the interface of raw frames is down",
     "name the bucket as the share": "S3, and no bucket is named",
+    "install a program for SFTP": "the program for SFTP ends with status 126 or 127",
     "see whether a forced command": "the program for SFTP ends before its first message",
     "check whether the server's login shell": "SFTP begins with a length that no message has",
     "enable one of those": "no key exchange, cipher or host key is in common",
     "name the server's key": "no known_hosts is there and no key was named",
     "if it is the right server, name its key": "the host key is not the known one",
     "save it as UTF-8": "known_hosts has a byte order mark of UTF-16",
+    "name a user, as in `smb": "SMB, the URL names no user, and `Guest` is refused",
     "name the share": "SMB, and the URL names none",
     "if the server wants encryption": "the login is answered with STATUS_ACCESS_DENIED",
     "name a share": "SMB 1, and the URL names none",

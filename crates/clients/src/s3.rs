@@ -189,8 +189,9 @@ impl Session {
         let request = self.bucket.request(Method::GET, "", &query);
         let answer = self.ask(what, request, Outgoing::nothing()).await?;
         let text = self.text(what, answer, LISTING_BYTES).await?;
-        listing::parse(&text, prefix)
-            .map_err(|found| Fault::new(Class::Protocol, format!("{what}: found {found}")))
+        listing::parse(&text, prefix).map_err(|found| {
+            Fault::new(Class::Protocol, format!("{what}: found {found}")).foreign()
+        })
     }
 }
 

@@ -90,7 +90,12 @@ pub async fn connect(target: &Target) -> Result<Session> {
         }
         // Servers without WebDAV do not know the method, or forbid all unknown methods.
         400 | 403 | 405 | 501 => {
-            answer.whole(&session.http, &what, LISTING_BYTES).await?;
+            let status = answer.status();
+            let text = answer.whole(&session.http, &what, LISTING_BYTES).await?;
+            let refusal = session.refusal(&what, status, &text);
+            if refusal.hint.is_some() {
+                return Err(refusal);
+            }
             session.has_dav = false;
         }
         _ => return Err(session.refused(&what, answer).await),
@@ -216,7 +221,7 @@ impl Session {
         let elsewhere = answer.header(LOCATION).filter(|_| status.is_redirection());
         let elsewhere = elsewhere.map(shown);
         let fault = match answer.reason(&self.http, what).await {
-            Ok(_) => self.refusal(what, status),
+            Ok(text) => self.refusal(what, status, &text),
             Err(fault) => return fault,
         };
         match elsewhere {
@@ -227,8 +232,8 @@ impl Session {
         }
     }
 
-    fn refusal(&self, what: &str, status: StatusCode) -> Fault {
-        let fault = http::refusal(what, status);
+    fn refusal(&self, what: &str, status: StatusCode, text: &[u8]) -> Fault {
+        let fault = http::refusal(what, status, text);
         if fault.class != Class::Login {
             return fault;
         }
@@ -369,7 +374,7 @@ impl files::Session for Session {
             return Err(Fault::new(Class::Unsupported, "a file that is written cannot be read"));
         };
         let request = || self.request(Method::GET, &self.at(path));
-        let refused = |status, _: &[u8]| self.refusal(&format!("GET {path}"), status);
+        let refused = |status, text: &[u8]| self.refusal(&format!("GET {path}"), status, text);
         download.read_at(&self.http, offset, buffer, request, refused).await
     }
 
@@ -377,7 +382,7 @@ impl files::Session for Session {
         let File::Write(upload) = file else {
             return Err(Fault::new(Class::Unsupported, "a file that is read cannot be written"));
         };
-        let refused = |status, _: &[u8]| self.refusal(upload.what(), status);
+        let refused = |status, text: &[u8]| self.refusal(upload.what(), status, text);
         upload.write_at(&self.http, offset, data, refused).await
     }
 

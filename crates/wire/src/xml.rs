@@ -47,6 +47,7 @@ pub fn elements(document: &[u8], mut visit: impl FnMut(&[String], &str)) -> Resu
                 }
             }
             Event::Eof if names.is_empty() && found_any => return Ok(()),
+            Event::Eof if !found_any => return Err("no XML".to_owned()),
             Event::Eof => return Err("the end within an element".to_owned()),
             Event::Empty(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
             Event::DocType(_) => return Err("a document type; allowed: none".to_owned()),

@@ -23,13 +23,13 @@ pub fn failure_of(fault: Fault) -> Failure {
         Class::Protocol => "service.protocol",
         Class::Local => "service.local",
     };
-    let hint = hint.or_else(|| usual_hint(class).map(str::to_owned));
+    let hint = hint.or_else(|| usual_hint(class, &message).map(str::to_owned));
     Failure { code, message, hint }
 }
 
 /// The usual hint for a class of fault. Where the cause depends on more, the client provides the hint; where none
 /// is known, there is none.
-fn usual_hint(class: Class) -> Option<&'static str> {
+fn usual_hint(class: Class, message: &str) -> Option<&'static str> {
     Some(match class {
         Class::Refused => "check that the server runs on this port",
         Class::Unreachable => "see whether the address is right and the link is up",
@@ -39,11 +39,22 @@ fn usual_hint(class: Class) -> Option<&'static str> {
         }
         Class::Reset => "see whether the server is overloaded or was ended",
         Class::Certificate => "name whom to trust, as in `--trust sha256:…` or `--trust FILE`",
-        Class::Denied => "check the user's permissions there",
+        // Not where the file system is read-only, or a file is locked.
+        Class::Denied if speaks_of(message, &RIGHTS) => "check the user's permissions there",
+        Class::NoSpace if speaks_of(message, &SIZE) => "the server accepts no file of this size",
         Class::NoSpace => "make room at the server, or copy less",
         Class::Name => "rename the file, or use a service that can hold its name",
         _ => return None,
     })
+}
+
+const RIGHTS: [&str; 5] = ["denied", "acces", "perm", "forbidden", "not allowed"];
+
+const SIZE: [&str; 4] = ["too large", "toolarge", "too big", "fbig"];
+
+fn speaks_of(message: &str, any: &[&str]) -> bool {
+    let message = message.to_lowercase();
+    any.iter().any(|word| message.contains(word))
 }
 
 #[cfg(test)]
@@ -53,8 +64,8 @@ mod tests {
     #[test]
     fn each_class_has_its_code_and_most_have_a_hint() {
         let failed = |class| {
-            let failure = failure_of(Fault::new(class, "words"));
-            assert_eq!(failure.message, "words");
+            let failure = failure_of(Fault::new(class, "access"));
+            assert_eq!(failure.message, "access");
             (failure.code, failure.hint.unwrap_or_default())
         };
         for (class, code, hint) in [
@@ -80,5 +91,8 @@ mod tests {
         }
         let own = failure_of(Fault::new(Class::Denied, "words").hint("ask"));
         assert_eq!(own.hint.as_deref(), Some("ask"));
+        assert_eq!(failure_of(Fault::new(Class::Denied, "423 Locked")).hint, None);
+        let large = failure_of(Fault::new(Class::NoSpace, "552 File too large"));
+        assert_eq!(large.hint.as_deref(), Some("the server accepts no file of this size"));
     }
 }

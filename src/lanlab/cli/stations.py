@@ -79,6 +79,7 @@ def stations(
     lanlab stations --testbed simulated --machines celeron400-w98se,celeron400-w2ksp2 --link 10M:hub
     """
     from lanlab.analysis.agreed import all_agreed_words
+    from lanlab.analysis.stations.spread import station_errors
     from lanlab.cli import single
     from lanlab.cli.checked import checked
     from lanlab.cli.copy_places import served_places
@@ -160,9 +161,11 @@ def stations(
     sentence = answer_sentence(records, limit_s, statistic)
     is_done = all(record.status == "done" for record in records)
     if is_done and not is_answered(records, statistic):
-        errors = sum(record.metrics["errors"] for record in records)
-        hint = None if errors else "measure longer with `--time`"
-        tell_after_the_answer(RunError("no trial has a result that counts", hint=hint))
+        classes = {name: sum(each) for name, each in station_errors(records).items() if any(each)}
+        why = ", ".join(f"{count} with `{name}`" for name, count in classes.items())
+        error = f"no trial has a result that counts{why and f': operations failed: {why}'}"
+        hint = None if why else "measure longer with `--time`"
+        tell_after_the_answer(RunError(error, hint=hint))
     if settings.as_json:
         print_json({**run_as_json(run, records), "answer": sentence})
         single.finish(run, records, verbose=settings.verbose)

@@ -38,7 +38,7 @@ class EchoParameters(FlowParameters):
         metavar="URL",
     )
     time_s: Seconds | None = parameter(
-        None, "Stop after this time, e.g. 3 or 250ms.", short="-t", gt=0, le=86_400
+        None, "Stop after this time, e.g. 3 or 250ms.", short="-t", ge=0.001, le=86_400
     )
     requests: int | None = parameter(None, "Stop after this many requests.", ge=1, le=2**32)
     rate_requests_per_s: float | None = parameter(

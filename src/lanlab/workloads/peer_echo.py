@@ -22,7 +22,7 @@ MOST_CONNECTIONS = 100
 _REQUESTER = ROLES["echo"][0]
 _PROTOCOLS = {"echo": "echo", "tcp": "connect", "icmp": "icmp"}
 _HINTS = {
-    "echo": "name an echo service (RFC 862), or try a smaller --size",
+    "echo": "name an echo service (RFC 862)",
     "tcp": "check for a firewall in between, or raise --timeout",
     "icmp": "the peer answered a short request first: try a smaller --size",
 }
@@ -122,8 +122,9 @@ def check_answered(url: str, parameters: FlowParameters, requested: Mapping[str,
             hint=_HINTS["echo"],
         )
     size = f" of {parameters.message_size_bytes} bytes" if protocol != "tcp" else ""
+    is_datagram = protocol == "echo" and parameters.transport == "udp"
     raise EngineError(
         "echo.nothing_arrived",
         f"none of the {count} requests{size} was answered",
-        hint=_HINTS[protocol],
+        hint=_HINTS[protocol] + (", or try a smaller --size" if is_datagram else ""),
     )

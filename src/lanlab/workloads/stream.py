@@ -44,7 +44,7 @@ class StreamParameters(FlowParameters):
     workload = "stream"
 
     time_s: Seconds | None = parameter(
-        None, "Stop after this time, e.g. 3 or 250ms.", short="-t", gt=0, le=86_400
+        None, "Stop after this time, e.g. 3 or 250ms.", short="-t", ge=0.001, le=86_400
     )
     bytes: SizeBytes | None = parameter(
         None, "Stop after this much payload, e.g. 10MB.", short="-n", ge=1, le=2**50
@@ -159,6 +159,12 @@ class StreamParameters(FlowParameters):
             )
         if self.rate_bps is not None and self.rate_messages_per_s is not None:
             raise ValueError("give either rate_bps or rate_messages_per_s")
+        per_s = self.rate_messages_per_s or (self.rate_bps or 0) / (8 * self.message_size_bytes)
+        if per_s and (self.time_s or math.inf) * per_s < 1:
+            raise ValueError(
+                f"time_s: found {self.time_s:g} s; allowed at this rate: the time of a message, "
+                f"{1 / per_s:.3g} s, or longer"
+            )
         if self.io == "segment" and self.transport == "tcp":
             raise ValueError("io `segment` applies to udp; tcp takes single, batch or auto")
         refuse_without_effect(self, STREAM_NEEDS)

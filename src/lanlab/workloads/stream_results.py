@@ -145,7 +145,7 @@ def check_arrived(window_bytes: int, window_ns: int, total_bytes: int) -> None:
             "stream.nothing_arrived",
             f"nothing arrived in the measured {window_ns / 1e9:.1f} s; {total_bytes} B did before "
             "or after it",
-            hint="the other end reads slowly or pauses: measure longer with `--time`",
+            hint="an end is slow or pauses: measure longer with `--time`",
         )
 
 

@@ -255,7 +255,9 @@ impl<N: Network> Transfer<N> {
         }
         match self.confirm(control, what).await {
             Err(said) if said.class != Class::TimedOut => said,
-            _ => seen,
+            // As pyftpdlib on a full disk.
+            Err(said) => Fault::new(said.class, format!("{}; then {}", seen.message, said.message)),
+            Ok(()) => seen,
         }
     }
 }

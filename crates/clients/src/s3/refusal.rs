@@ -9,7 +9,7 @@ use crate::http;
 const SAID: usize = 200;
 
 pub fn refusal(what: &str, status: StatusCode, text: &[u8]) -> Fault {
-    let Some((code, said)) = code(text) else { return http::refusal(what, status) };
+    let Some((code, said)) = code(text) else { return http::refusal(what, status, text) };
     let class = match code.as_str() {
         "NoSuchBucket" | "NoSuchKey" | "NoSuchUpload" => Class::Missing,
         "AccessDenied" | "AllAccessDisabled" | "AccountProblem" => Class::Denied,
@@ -31,7 +31,7 @@ pub fn refusal(what: &str, status: StatusCode, text: &[u8]) -> Fault {
         "IncompleteBody" => Class::Length,
         "NotImplemented" | "MethodNotAllowed" => Class::Unsupported,
         "RequestTimeout" => Class::TimedOut,
-        _ => http::refusal(what, status).class,
+        _ => http::refusal(what, status, text).class,
     };
     let fault = Fault::new(class, format!("{what}: the server answers {code}: {said}"));
     match code.as_str() {

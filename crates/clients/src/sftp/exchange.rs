@@ -234,8 +234,13 @@ async fn read(mut channel: ChannelReadHalf, awaited: Shared, version: oneshot::S
                     break Fault::new(Class::Reset, "the server ended the session");
                 };
                 let message = format!("the program for SFTP ended at once with status {status}");
-                break Fault::new(Class::Unsupported, message)
-                    .hint("see whether a forced command or the login shell keeps the user out");
+                let fault = Fault::new(Class::Unsupported, message);
+                // As shells return for a program that is missing or cannot be executed.
+                break if matches!(status, 126 | 127) {
+                    fault.hint("install a program for SFTP there, as OpenSSH's `sftp-server`")
+                } else {
+                    fault.hint("see whether a forced command or the login shell keeps the user out")
+                };
             }
             // Messages for people, window sizes.
             Some(_) => {}

@@ -103,8 +103,11 @@ pub async fn agree(target: &Target) -> Result<Agreed> {
         (who.user.clone(), who.secret.clone(), who.domain.clone().unwrap_or_default())
     });
     let login = async {
-        let login = Login::setup(&mut connection, &user, &secret, &domain).await;
-        login.map_err(|error| status::login_fault(&format!("log in as `{user}`"), &error))
+        let (login, has_user) = (
+            Login::setup(&mut connection, &user, &secret, &domain).await,
+            target.credentials.is_some(),
+        );
+        login.map_err(|error| status::login_fault(&format!("log in as `{user}`"), &error, has_user))
     };
     let login = transport::within(target, "log in", login).await?;
 

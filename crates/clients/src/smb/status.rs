@@ -63,7 +63,11 @@ pub fn class(status: NtStatus) -> Class {
 }
 
 pub fn refused(status: NtStatus) -> Fault {
-    Fault::new(class(status), status.to_string())
+    let words = match status {
+        NtStatus(STATUS_MEDIA_WRITE_PROTECTED) => "STATUS_MEDIA_WRITE_PROTECTED".to_owned(),
+        named => named.to_string(),
+    };
+    Fault::new(class(status), words)
 }
 
 /// The fault for the `smb2` crate's error on the attempt to `what`.
@@ -84,7 +88,7 @@ pub fn fault(what: &str, error: &Error) -> Fault {
 }
 
 /// The same for a login: there, a refusal concerns the user.
-pub fn login_fault(what: &str, error: &Error) -> Fault {
+pub fn login_fault(what: &str, error: &Error, has_user: bool) -> Fault {
     let is_wrong = matches!(error, Error::Auth { .. })
         || matches!(error, Error::Protocol { status, .. } if matches!(
             *status,
@@ -92,6 +96,9 @@ pub fn login_fault(what: &str, error: &Error) -> Fault {
         ));
     let fault = fault(what, error);
     match fault.class {
+        Class::Login if is_wrong && !has_user => {
+            fault.hint("name a user, as in `smb://USER@HOST/SHARE`")
+        }
         Class::Login if is_wrong => fault.wrong_login(),
         Class::Denied => Fault { class: Class::Login, ..fault }.hint(
             "if the server wants encryption: below SMB 3.1.1, and by Samba, it is not to be had here",

@@ -79,7 +79,7 @@ _KNOWN: tuple[tuple[str, type[LabError], str, str], ...] = (
         "check that it is up, and that `{ssh}` works",
     ),
     (
-        r"banner exchange: .*timed out",
+        r"banner exchange: .*timed out|timed out during banner exchange",
         UsageError,
         "{label}: this port accepts connections, but not as an ssh server",
         "give the port of sshd as in `alice@nas:2222`; `{ssh}` must work",

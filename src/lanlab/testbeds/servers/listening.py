@@ -147,7 +147,7 @@ class LocalServer:
                 "this user may not see which processes hold the server's sockets; root may, and "
                 "the server's own user"
             )
-        return set(), "no process holds the server's sockets: it is part of the kernel"
+        return set(), "no process was found that holds the server's sockets"
 
 
 def _processes_with(inodes: Collection[int]) -> tuple[set[int], bool]:

@@ -15,7 +15,7 @@ use control::Control;
 
 use super::failure_of;
 use crate::messages::{
-    Amount, Failure, PeerDirection, PeerStream, PeerStreamed, SocketOptions, Transport,
+    Amount, EndedBy, Failure, PeerDirection, PeerStream, PeerStreamed, SocketOptions, Transport,
 };
 use crate::running::Running;
 use crate::workloads::setup::{connect_to_peer, random_bytes, socket_address};
@@ -62,7 +62,11 @@ pub fn run(
         Transport::Tcp => plan.tcp_silence_ns(),
         Transport::Udp => plan.longest_silence_ns(),
     };
-    let ended = |ended_by, direction| failure_of(ended_by, direction, silence_ns);
+    let ended = |ended_by, direction| {
+        let failure = failure_of(ended_by, direction, silence_ns)?;
+        let is_closed = ended_by == EndedBy::PeerClosed;
+        Some(if is_closed { failure.hint("check the server's output") } else { failure })
+    };
     let sent = streamed.sent.as_ref().and_then(|s| ended(s.ended_by, PeerDirection::Send));
     let received =
         streamed.received.as_ref().and_then(|r| ended(r.ended_by, PeerDirection::Receive));
