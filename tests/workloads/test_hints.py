@@ -230,7 +230,6 @@ OTHERS = {
     "save it as UTF-8": "known_hosts has a byte order mark of UTF-16",
     "name a user, as in `smb": "SMB, the URL names no user, and `Guest` is refused",
     "name the share": "SMB, and the URL names none",
-    "if the server wants encryption": "the login is answered with STATUS_ACCESS_DENIED",
     "name a share": "SMB 1, and the URL names none",
     "name the interface": "frames, and no interface is named",
     "see whether the name is right": "no station answers for the name",
@@ -244,7 +243,6 @@ OTHERS = {
     "save its content to a file": "a file of trust or a key is none, as a directory",
     "check that it is the right file": "a file of trust or a key is longer than 16 MiB",
     "see whether the server is overloaded": "a file goes on, and too slowly",
-    "check the user's permissions there; if": "SMB 1 is denied all",
 }
 
 

@@ -125,9 +125,7 @@ macro_rules! services {
             }
 
             async fn make_directory(&self, path: &ServicePath) -> Result<()> {
-                let made = each!(self, session => session.make_directory(path).await);
-                let is_smb1 = matches!(self, Self::Smb1(_));
-                made.map_err(|fault| if is_smb1 { denied_by_smb1(fault) } else { fault })
+                each!(self, session => session.make_directory(path).await)
             }
 
             async fn remove_directory(&self, path: &ServicePath) -> Result<()> {
@@ -199,17 +197,6 @@ fn at_beginning(fault: Fault, service: ServiceKind) -> Fault {
         _ => return fault,
     };
     fault.hint(hint)
-}
-
-/// The share requires encryption, which SMB 1 does not have, so the server refuses all requests.
-fn denied_by_smb1(fault: Fault) -> Fault {
-    if fault.class != Class::Denied || fault.hint.is_some() {
-        return fault;
-    }
-    fault.hint(
-        "check the user's permissions there; if the share requires encryption, use `smb://`, as SMB 1 \
-         has none",
-    )
 }
 
 services! {

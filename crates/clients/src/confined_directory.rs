@@ -98,9 +98,6 @@ impl ConfinedDirectory {
 
     /// Open a regular file. A file to write must have no other name, because that could belong to
     /// somebody else.
-    ///
-    /// # Errors
-    /// The system's error, or it is something else.
     pub fn file(&self, path: &ServicePath, access: Access) -> io::Result<File> {
         let mut options = OpenOptions::new();
         match access {

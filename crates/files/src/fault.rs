@@ -122,6 +122,12 @@ fn file_class(error: &io::Error) -> Class {
     }
 }
 
+/// Whether a server's words have any of these, in lower case.
+pub fn says(words: &str, any: &[&str]) -> bool {
+    let words = words.to_lowercase();
+    any.iter().any(|part| words.contains(part))
+}
+
 pub fn during(verb: &str, path: &str) -> impl Fn(Fault) -> Fault {
     move |fault| Fault { message: format!("{verb} `{path}`: {}", fault.message), ..fault }
 }

@@ -28,8 +28,6 @@ const TYPE_NAME: u16 = 0x0020;
 const TYPE_NULL: u16 = 0x000a;
 const TYPE_STATUS: u16 = 0x0021;
 const CLASS_INTERNET: u16 = 1;
-/// Length of the statistics after the names of a status response.
-const STATISTICS_LEN: usize = 46;
 
 /// Response code: the name does not exist (RFC 1002, section 4.2.14).
 pub const NAME_ERROR: u8 = 3;
@@ -294,21 +292,6 @@ pub fn emit_addresses(query: &Query, ttl_s: u32, addresses: &[(u16, Ipv4Addr)], 
         put_words(&[*flags], out);
         out.extend_from_slice(&address.octets());
     }
-}
-
-/// Append the response to a query for names (at most 255), with zero statistics.
-pub fn emit_status(query: &Query, names: &[(Name, u16)], out: &mut Vec<u8>) {
-    let names = &names[..names.len().min(255)];
-    put_words(&[query.id, RESPONSE | AUTHORITATIVE, 0, 1, 0, 0], out);
-    query.name.emit_plain(out);
-    let len = 1 + names.len() * (NAME_LEN + 2) + STATISTICS_LEN;
-    put_words(&[TYPE_STATUS, CLASS_INTERNET, 0, 0, len as u16], out);
-    out.push(names.len() as u8);
-    for (name, flags) in names {
-        out.extend_from_slice(&name.0);
-        put_words(&[*flags], out);
-    }
-    out.resize(out.len() + STATISTICS_LEN, 0);
 }
 
 /// Append the response that a name is unknown. Its empty record is counted as Samba does.

@@ -1,5 +1,6 @@
 //! Mapping of file service faults to request failures.
 
+use lanlab_files::fault::says;
 use lanlab_files::{Class, Fault};
 
 use crate::messages::Failure;
@@ -40,8 +41,8 @@ fn usual_hint(class: Class, message: &str) -> Option<&'static str> {
         Class::Reset => "see whether the server is overloaded or was ended",
         Class::Certificate => "name whom to trust, as in `--trust sha256:…` or `--trust FILE`",
         // Not where the file system is read-only, or a file is locked.
-        Class::Denied if speaks_of(message, &RIGHTS) => "check the user's permissions there",
-        Class::NoSpace if speaks_of(message, &SIZE) => "the server accepts no file of this size",
+        Class::Denied if says(message, &RIGHTS) => "check the user's permissions there",
+        Class::NoSpace if says(message, &SIZE) => "the server accepts no file of this size",
         Class::NoSpace => "make room at the server, or copy less",
         Class::Name => "rename the file, or use a service that can hold its name",
         _ => return None,
@@ -51,11 +52,6 @@ fn usual_hint(class: Class, message: &str) -> Option<&'static str> {
 const RIGHTS: [&str; 5] = ["denied", "acces", "perm", "forbidden", "not allowed"];
 
 const SIZE: [&str; 4] = ["too large", "toolarge", "too big", "fbig"];
-
-fn speaks_of(message: &str, any: &[&str]) -> bool {
-    let message = message.to_lowercase();
-    any.iter().any(|word| message.contains(word))
-}
 
 #[cfg(test)]
 mod tests {

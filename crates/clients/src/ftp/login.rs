@@ -122,22 +122,17 @@ async fn log_in(control: &mut Control<impl Network>, user: &str, secret: &str) -
     let what = format!("FTP login of `{user}`");
     let refused = |reply: &super::reply::Reply| {
         let fault = reply.fault(&what, Class::Login);
-        let words = reply.words().to_lowercase();
+        let login = Fault { class: Class::Login, ..fault.clone() };
         match reply.code {
             421 => full(fault),
-            530 if ["too many", "maximum"].iter().any(|word| words.contains(word)) => full(fault),
-            500..=599 if ["tls", "ssl", "encrypt"].iter().any(|word| words.contains(word)) => {
-                Fault { class: Class::Login, ..fault }
-                    .hint("this server requires TLS for logins: use ftps://")
+            530 if reply.says(&["too many", "maximum"]) => full(fault),
+            500..=599 if reply.says(&["tls", "ssl", "encrypt"]) => {
+                login.hint("this server requires TLS for logins: use ftps://")
             }
-            530 if words.contains("anonymous only") => {
-                Fault { class: Class::Login, ..fault }.hint("log in as `anonymous`")
-            }
-            530 if user == ANONYMOUS.0 => {
-                Fault { class: Class::Login, ..fault }.hint("name a user, as in `ftp://USER@HOST/`")
-            }
-            430 | 530 => Fault { class: Class::Login, ..fault }.wrong_login(),
-            500..=599 => Fault { class: Class::Login, ..fault },
+            530 if reply.says(&["anonymous only"]) => login.hint("log in as `anonymous`"),
+            530 if user == ANONYMOUS.0 => login.hint("name a user, as in `ftp://USER@HOST/`"),
+            430 | 530 => login.wrong_login(),
+            500..=599 => login,
             _ => fault,
         }
     };

@@ -1,5 +1,6 @@
 //! Replies of a server (RFC 959 section 4.2), and their meaning.
 
+use lanlab_files::fault::says;
 use lanlab_files::{Class, Fault};
 
 const MAX_WORDS: usize = 200;
@@ -51,9 +52,8 @@ impl Reply {
         }
     }
 
-    fn says(&self, any: &[&str]) -> bool {
-        let words = self.lines.join(" ").to_lowercase();
-        any.iter().any(|part| words.contains(part))
+    pub fn says(&self, any: &[&str]) -> bool {
+        says(&self.lines.join(" "), any)
     }
 
     fn class(&self, usual: Class) -> Class {

@@ -51,9 +51,6 @@ pub struct Heads {
 impl Heads {
     /// Take the next header from `inbox` when it is complete, without interim ones. `to_head` says
     /// whether the request was HEAD, whose response has no body even if its fields describe one.
-    ///
-    /// # Errors
-    /// Why the data is not a header, or is ambiguous.
     pub fn take(&mut self, inbox: &mut Inbox, to_head: bool) -> Result<Option<Head>, String> {
         loop {
             let waiting = inbox.waiting();

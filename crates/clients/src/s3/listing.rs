@@ -17,9 +17,6 @@ struct Object {
 }
 
 /// Read a page of names that begin with `prefix` and have no further `/`.
-///
-/// # Errors
-/// What is invalid in the response.
 pub fn parse(document: &[u8], prefix: &str) -> Result<Page, String> {
     let (mut page, mut object) = (Page::default(), Object::default());
     let (mut is_whole, mut token, mut wrong, mut is_listing) = (true, None, None, false);
@@ -74,9 +71,6 @@ pub fn parse(document: &[u8], prefix: &str) -> Result<Page, String> {
 }
 
 /// The names in the answer to `ListBuckets`.
-///
-/// # Errors
-/// What is malformed in the answer.
 pub fn buckets(document: &[u8]) -> Result<Vec<String>, String> {
     let (mut found, mut is_listing) = (Vec::new(), false);
     xml::elements(document, |names, text| {

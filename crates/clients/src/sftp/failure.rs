@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use lanlab_files::fault::says;
 use lanlab_files::{Class, Fault};
 use lanlab_wire::sftp::status;
 
@@ -31,8 +32,7 @@ fn meaning(code: u32) -> &'static str {
 }
 
 fn class(code: u32, words: &str) -> Class {
-    let words = words.to_lowercase();
-    let says = |any: &[&str]| any.iter().any(|part| words.contains(part));
+    let says = |any: &[&str]| says(words, any);
     match code {
         status::NO_SUCH_FILE => Class::Missing,
         status::PERMISSION_DENIED | status::WRITE_PROTECT => Class::Denied,

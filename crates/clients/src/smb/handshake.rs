@@ -103,11 +103,8 @@ pub async fn agree(target: &Target) -> Result<Agreed> {
         (who.user.clone(), who.secret.clone(), who.domain.clone().unwrap_or_default())
     });
     let login = async {
-        let (login, has_user) = (
-            Login::setup(&mut connection, &user, &secret, &domain).await,
-            target.credentials.is_some(),
-        );
-        login.map_err(|error| status::login_fault(&format!("log in as `{user}`"), &error, has_user))
+        let login = Login::setup(&mut connection, &user, &secret, &domain).await;
+        login.map_err(|error| status::login_fault(&user, &error, target.credentials.is_some()))
     };
     let login = transport::within(target, "log in", login).await?;
 

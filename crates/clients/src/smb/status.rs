@@ -88,21 +88,19 @@ pub fn fault(what: &str, error: &Error) -> Fault {
 }
 
 /// The same for a login: there, a refusal concerns the user.
-pub fn login_fault(what: &str, error: &Error, has_user: bool) -> Fault {
+pub fn login_fault(user: &str, error: &Error, has_user: bool) -> Fault {
     let is_wrong = matches!(error, Error::Auth { .. })
         || matches!(error, Error::Protocol { status, .. } if matches!(
             *status,
             NtStatus::LOGON_FAILURE | NtStatus(STATUS_WRONG_PASSWORD | STATUS_NO_SUCH_USER)
         ));
-    let fault = fault(what, error);
+    let fault = fault(&format!("log in as `{user}`"), error);
     match fault.class {
         Class::Login if is_wrong && !has_user => {
             fault.hint("name a user, as in `smb://USER@HOST/SHARE`")
         }
         Class::Login if is_wrong => fault.wrong_login(),
-        Class::Denied => Fault { class: Class::Login, ..fault }.hint(
-            "if the server wants encryption: below SMB 3.1.1, and by Samba, it is not to be had here",
-        ),
+        Class::Denied => Fault { class: Class::Login, ..fault },
         _ => fault,
     }
 }

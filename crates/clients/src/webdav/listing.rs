@@ -11,9 +11,6 @@ struct Response {
 }
 
 /// The entries of the directory with the encoded path `of`, without the directory itself.
-///
-/// # Errors
-/// What is invalid in the response.
 pub fn parse(document: &[u8], of: &str) -> Result<Vec<Entry>, String> {
     let own = names(&percent::decode(of).unwrap_or_default());
     let listed = responses(document)?;

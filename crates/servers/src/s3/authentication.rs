@@ -48,8 +48,6 @@ struct Claim<'a> {
 }
 
 /// Admit a request signed by the `wanted` user, or any request.
-///
-/// # Errors The request is unsigned, or its signature is wrong.
 pub fn admit(
     asked: &Asked,
     wanted: Option<&Credentials>,

@@ -60,8 +60,6 @@ impl Asked {
     }
 
     /// A numeric parameter.
-    ///
-    /// # Errors It is not a number.
     pub fn number(&self, name: &'static str) -> Result<Option<u64>, Refusal> {
         let wrong = |_| {
             Refusal::new(Code::InvalidArgument, format!("`{name}`: allowed: a number from 0 on"))
@@ -74,8 +72,6 @@ impl Asked {
     }
 
     /// The modification time set by the client, as rclone does: seconds since 1970, with decimals.
-    ///
-    /// # Errors It is not such a time.
     pub fn modified(&self) -> Result<Option<SystemTime>, Refusal> {
         let Some(text) = self.field("x-amz-meta-mtime") else { return Ok(None) };
         let (is_before, digits) = match text.strip_prefix('-') {

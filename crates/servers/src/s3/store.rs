@@ -32,8 +32,6 @@ pub struct Found {
 
 impl Found {
     /// From the metadata of a file.
-    ///
-    /// # Errors It is not a regular file.
     pub fn of(metadata: &Metadata) -> io::Result<Self> {
         if !metadata.is_file() {
             return Err(io::ErrorKind::NotFound.into());

@@ -95,8 +95,7 @@ fn samba_addresses_round_trip() {
 }
 
 #[test]
-fn host_names_round_trip() {
-    let query = Query::parse(&frame("status")).unwrap();
+fn host_names_are_read() {
     let octets = frame("status-response");
     let response = Response::parse(&octets).unwrap();
     let Answer::Status { names } = response.answer else { panic!("{response:?}") };
@@ -117,10 +116,6 @@ fn host_names_round_trip() {
         ]
     );
     assert!(names.iter().all(|(_, flags)| flags & ACTIVE != 0));
-
-    let mut out = Vec::new();
-    emit_status(&query, &names, &mut out);
-    assert_eq!(out, octets);
 }
 
 #[test]

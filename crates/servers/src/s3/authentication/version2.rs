@@ -26,8 +26,6 @@ pub fn is_signed(asked: &Asked) -> bool {
 }
 
 /// Verify a signed URL.
-///
-/// # Errors The signature is wrong or has expired.
 pub fn check(asked: &Asked, wanted: &Credentials, now: SystemTime) -> Result<(), Refusal> {
     if asked.headers.contains_key(AUTHORIZATION) {
         let message = "signed in the head and in the URL; allowed: one of them";
