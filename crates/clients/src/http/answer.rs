@@ -7,7 +7,7 @@ use lanlab_wire::http_chunks::{Chunks, Step};
 
 use super::REFUSAL_BYTES;
 use super::connection::{Broken, Connection};
-use super::head::{Framing, Head};
+use super::head::{self, Framing, Head};
 use super::peer::Http;
 use crate::exchanges::Wait;
 use crate::transport;
@@ -183,8 +183,6 @@ impl Answer {
     }
 }
 
-pub const NEEDS_TLS: &str = "this port requires TLS: use `webdavs://`, or `s3s://` for S3";
-
 /// The default meaning of a status (RFC 9110, section 15; RFC 4918, section 11).
 pub fn refusal(what: &str, status: StatusCode, text: &[u8]) -> Fault {
     let class = match status.as_u16() {
@@ -203,7 +201,7 @@ pub fn refusal(what: &str, status: StatusCode, text: &[u8]) -> Fault {
     let fault = Fault::new(class, format!("{what}: the server answers {status}"));
     match status.as_u16() {
         // As nginx, Apache and Go say it to plain HTTP at a port for TLS.
-        400 if text.windows(5).any(|word| word == b"HTTPS") => fault.hint(NEEDS_TLS),
+        400 if text.windows(5).any(|word| word == b"HTTPS") => fault.hint(head::NEEDS_TLS),
         301 | 302 | 303 | 307 | 308 => fault.hint("the resource moved; give its new address"),
         429 | 503 => fault.hint("the server is overloaded: try later, or copy fewer files at once"),
         _ => fault,

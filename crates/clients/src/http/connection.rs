@@ -60,7 +60,7 @@ impl Broken {
             Self::Wrong(found) => {
                 let fault = Fault::new(Class::Protocol, format!("{what}: found {found}"));
                 match found.as_str() {
-                    head::IN_TLS => fault.hint(super::answer::NEEDS_TLS),
+                    head::IN_TLS => fault.hint(head::NEEDS_TLS),
                     head::NOT_HTTP => fault.foreign(),
                     _ => fault,
                 }

@@ -38,6 +38,7 @@ pub enum Framing {
 const TLS_ALERT: u8 = 21;
 const TLS_HANDSHAKE: u8 = 22;
 const TLS_MAJOR: u8 = 3;
+pub const NEEDS_TLS: &str = "this port requires TLS: use `webdavs://`, or `s3s://` for S3";
 pub const IN_TLS: &str = "an answer in TLS";
 /// The error for data that does not begin like an HTTP response.
 pub const NOT_HTTP: &str = "an answer that is not HTTP/1";
