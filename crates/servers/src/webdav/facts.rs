@@ -104,10 +104,7 @@ impl Listing {
     }
 }
 
-fn read_some(
-    mut entries: Entries,
-    quote: &'static str,
-) -> (Entries, VecDeque<FsResult<Listed>>) {
+fn read_some(mut entries: Entries, quote: &'static str) -> (Entries, VecDeque<FsResult<Listed>>) {
     let some = entries.by_ref().take(BATCH);
     // The entry may be gone by now.
     let listed = |Entry { name, entry, .. }: Entry| {
