@@ -94,7 +94,11 @@ impl fmt::Display for BadPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Ports { topology: Topology::Cable, ports } => {
-                write!(f, "a cable has 2 ports, not {ports}")
+                write!(
+                    f,
+                    "a cable has 2 ports, not {ports}: more hosts need a hub or switch, as in \
+                     100M:switch"
+                )
             }
             Self::Ports { topology, ports } => {
                 write!(f, "a {topology} has 2 to {MAX_PORTS} ports, not {ports}")
@@ -191,7 +195,10 @@ mod tests {
         let cases = [
             (Plan { ports: 1, ..GOOD }, "a bus has 2 to 256 ports, not 1"),
             (Plan { ports: 257, ..GOOD }, "a bus has 2 to 256 ports, not 257"),
-            (Plan { topology: Topology::Cable, ports: 3, ..GOOD }, "a cable has 2 ports, not 3"),
+            (
+                Plan { topology: Topology::Cable, ports: 3, ..GOOD },
+                "a cable has 2 ports, not 3: more hosts need a hub or switch, as in 100M:switch",
+            ),
             (
                 Plan { rate_bps: Some(999), ..GOOD },
                 "rate 999 bit/s is not within 1000 to 100000000000 bit/s",

@@ -164,7 +164,7 @@ fn invalid_loads_are_refused_with_the_allowed_values() {
         ),
         (
             LoadPlan { medium: Plan { ports: 3, ..cable() }, ..good.clone() },
-            "a cable has 2 ports, not 3",
+            "a cable has 2 ports, not 3: more hosts need a hub or switch, as in 100M:switch",
         ),
     ] {
         assert_eq!(refused(plan), Some(text.to_owned()));
