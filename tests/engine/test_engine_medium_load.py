@@ -90,7 +90,10 @@ def test_the_frames_of_a_bus_can_be_read_by_tshark(engine: RawEngine, tmp_path: 
     ("changes", "says"),
     [
         ({"stations": 1}, "a bus has 2 to 256 ports, not 1"),
-        ({"topology": "cable"}, "a cable has 2 ports, not 3: more hosts need a hub or switch, as in 100M:switch"),
+        (
+            {"topology": "cable"},
+            "a cable has 2 ports, not 3: more hosts need a hub or switch, as in 100M:switch",
+        ),
         ({"rate_bps": 999}, "rate 999 bit/s is not within 1000 to 100000000000 bit/s"),
         (
             {"propagation_ns": 25_601},
