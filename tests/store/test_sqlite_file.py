@@ -307,7 +307,8 @@ def test_a_copied_store_with_runs_is_never_mistaken_for_an_unfinished_one(tmp_pa
     with open_store(str(copy)) as other:
         other.create_run(a_run())
     before = copy.read_bytes()
-    with open_store(str(tmp_path / "s")) as store, pytest.raises(StoreError, match="which is taken"):
+    taken = pytest.raises(StoreError, match="which is taken")
+    with open_store(str(tmp_path / "s")) as store, taken:
         store.create_run(a_run())
     assert copy.read_bytes() == before and not (tmp_path / "s").exists()
 

@@ -212,12 +212,12 @@ async fn bears_what_a_server_does(target: &Target, export: &Path) {
     let fault = session.list(None).await.unwrap_err();
     assert_eq!((fault.class, &*fault.message), (Class::TimedOut, "list `.`: NFS4ERR_GRACE"));
 
-    let lost = |frame: &mut Vec<u8>, _| {
+    let forget_session = |frame: &mut Vec<u8>, _| {
         set(frame, STATUS, Status::BADSESSION);
         set(frame, OF_SEQUENCE, Status::BADSESSION);
         Pass::On
     };
-    let fault = through(target, lost).await.list(None).await.unwrap_err();
+    let fault = through(target, forget_session).await.list(None).await.unwrap_err();
     assert_eq!((fault.class, &*fault.message), (Class::Reset, "list `.`: NFS4ERR_BADSESSION"));
 
     // The verifier is the last of a WRITE's result.
@@ -250,7 +250,7 @@ async fn works_until_it_fails(session: &AnySession) -> lanlab_files::Result<()> 
     let (folder, file) = (path("folder"), path("folder/file"));
     session.make_directory(&folder).await?;
     let opened = session.open(&file, Access::Create { size_bytes: 100_000 }).await?;
-    session.write_at(&opened, 0, &[7; 100_000]).await?;
+    session.write_at(&opened, 0, &vec![7; 100_000]).await?;
     session.close(opened).await?;
     let opened = session.open(&file, Access::Read).await?;
     session.read_at(&opened, 90_000, &mut [0; 100]).await?;
