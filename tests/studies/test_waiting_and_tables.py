@@ -119,7 +119,7 @@ def test_two_numbers_in_one_cell_are_refused() -> None:
         update={"value": (*published.value, value.model_copy(update={"id": "again"}))}
     )
 
-    with pytest.raises(ValueError, match=rf"results: {value.id}, again belong into one cell"):
+    with pytest.raises(ValueError, match=rf"results: {value.id}, again are for the same cell"):
         laid_out(twice, twice.table[0])
     lost = PublishedTable.model_validate(
         {**published.table[0].model_dump(), "row_factors": ["weather"]}

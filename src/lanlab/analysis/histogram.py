@@ -79,7 +79,7 @@ def _numbers(payload: bytes) -> Iterator[int]:
         value = 0
         for number in range(_MOST_BYTES):
             if place >= len(payload):
-                raise ValueError("histogram: ends within a count")
+                raise ValueError("histogram: the last count is incomplete")
             byte = payload[place]
             place += 1
             if number == _MOST_BYTES - 1:

@@ -81,5 +81,5 @@ def _cell(
     ]
     if len(found) > 1:
         ids = ", ".join(value.id for value in found)
-        raise ValueError(f"table {table.id}: {ids} belong into one cell")
+        raise ValueError(f"table {table.id}: {ids} are for the same cell")
     return found[0] if found else None
