@@ -75,7 +75,7 @@ fn end(measurements: &Measurements) {
     }
     let until = os::monotonic().plus_nanos(END_NS);
     while !open().is_empty() && os::monotonic() < until {
-        // Requests remove themselves from the map without a signal.
+        // Finished requests leave the map without a signal, so poll it.
         thread::sleep(END_LOOK);
     }
     #[cfg(feature = "services")]
@@ -282,7 +282,7 @@ fn measure(
     let (open, output) = (Arc::clone(measurements), output.clone());
     let started = thread::Builder::new().spawn(move || {
         let measured = catch_unwind(AssertUnwindSafe(|| work(&running)));
-        // Earlier, a new request could have had the same id.
+        // Remove it first: a new request may reuse the id.
         open.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
         match measured {
             Ok(Ok(outcome)) => output.result(id, outcome),

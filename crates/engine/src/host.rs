@@ -43,7 +43,7 @@ pub fn memory_bytes(meminfo: &str, key: &str) -> Option<u64> {
     kibibytes.checked_mul(1024)
 }
 
-/// `2` of the fourth word of `/proc/loadavg`, as in `0.20 0.18 0.12 2/80 11206`.
+/// Runnable threads: `2` in the fourth word of `/proc/loadavg`, as in `0.20 0.18 0.12 2/80 11206`.
 pub fn threads_running(loadavg: &str) -> Option<u64> {
     loadavg.split(' ').nth(3)?.split('/').next()?.parse().ok()
 }

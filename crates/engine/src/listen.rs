@@ -1,4 +1,4 @@
-//! `listen`: receives frames on a segment without sending any, until enough were heard.
+//! `listen`: receives frames on a segment without sending any.
 
 use std::time::Duration;
 

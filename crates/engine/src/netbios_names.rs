@@ -37,7 +37,7 @@ pub fn look_up(name: &str) -> Result<Ipv4Addr, String> {
     ask_all(name, &places.collect::<Vec<_>>())
 }
 
-/// The same through a name server, within 4.5 s.
+/// Resolve a name through a name server, within 4.5 s.
 pub fn look_up_at(name: &str, server: Ipv4Addr) -> Result<Ipv4Addr, String> {
     ask_server(name, SocketAddrV4::new(server, nbns::PORT), OF_SERVER)
 }
@@ -164,7 +164,7 @@ impl Asking {
                 Err(error) => return Err(failed(error)),
             };
             match answer(&datagram[..len], from, self.id, self.wanted) {
-                // A negative reply of one host does not speak for the others.
+                // Other hosts may still reply positively.
                 Some(Said::Unknown(_)) if self.is_broadcast => {}
                 Some(said) => return Ok(Some(said)),
                 None => {}

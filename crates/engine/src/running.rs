@@ -120,8 +120,8 @@ impl Running {
         self.tell_ready(Ready { directory: Some(directory), ..Ready::default() });
     }
 
-    /// Report that the request may write at its server from now on: errors before this line concern connecting. It
-    /// has no start.
+    /// Report that the request may write at its server from now on; earlier errors concern
+    /// connecting. Such requests have no start time.
     #[cfg(feature = "services")]
     pub fn writing(&self) {
         self.tell_ready(Ready::default());
@@ -132,7 +132,8 @@ impl Running {
         self.wrote_nothing.store(is_refused, Ordering::Relaxed);
     }
 
-    /// The end of a request that writes at a server: a failure before the first write has an empty outcome.
+    /// The result of a request that writes at a server: a failure before the first write has an
+    /// empty outcome.
     #[cfg(feature = "services")]
     pub fn or_nothing(
         &self,
@@ -254,7 +255,7 @@ impl Running {
         self.cancelled.notify_one();
     }
 
-    /// Wait until cancelled; for one task.
+    /// Wait until cancelled. Only one task may wait.
     #[cfg(feature = "services")]
     pub async fn cancelled(&self) {
         while !self.is_cancelled() {

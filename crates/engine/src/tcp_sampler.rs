@@ -14,8 +14,8 @@ use crate::output::Output;
 pub const MOST_WATCHED: usize = 8;
 /// Sampling interval: 66 a second.
 const LOOK_NS: u64 = 15_000_000;
-/// Samples of all connections after which the interval doubles, each time: one connection is sampled 66 times a
-/// second for 25 minutes.
+/// The interval doubles after each such number of samples of all connections: one connection is
+/// sampled 66 times a second for 25 minutes.
 const SAMPLES_PER_PACE: usize = 100_000;
 const SAMPLES_PER_LINE: usize = 1_000;
 

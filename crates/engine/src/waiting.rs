@@ -13,8 +13,8 @@ const AFFORDED_SHARE: u64 = 6;
 /// in 120 is late, so 99 of 100 waits end on time.
 const WIDEN_BY: u64 = 8;
 const NARROW_BY: u64 = 1024;
-/// A longer wait within the margin is spun entirely, and narrows it, too: otherwise a margin that late wake-ups
-/// widened beyond all waits would stay, and so would the spinning.
+/// Longer waits within the margin are spun entirely, and narrow it, too. Otherwise a margin wider
+/// than all waits would never shrink, and the spinning would continue.
 const LEAST_SLEEP_NS: u64 = 50_000;
 
 /// How much earlier than wanted a thread asks to be woken. More costs processor time, less costs precision; the
@@ -120,7 +120,7 @@ mod tests {
         let mut margin = Margin::new();
         let (mut late_ns, mut too_late, rounds) = (0, 0, 200_000);
         for round in 0..rounds {
-            // Uniform from 0 to 40 µs, in no order.
+            // Uniform from 0 to 40 µs, shuffled.
             late_ns = (late_ns + 24_691) % 40_009;
             if round > rounds / 2 {
                 too_late += u32::from(late_ns > margin.ns);

@@ -1,6 +1,6 @@
 use std::net::IpAddr;
 
-/// A network interface. What the system or its driver does not report is `None`.
+/// A network interface. Values that the system or its driver does not report are `None`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Interface {
     pub name: String,

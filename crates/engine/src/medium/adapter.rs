@@ -11,11 +11,13 @@ use lanlab_units::Instant;
 
 use super::FULL_FRAME_BYTES;
 
-/// Above the link's rate by this factor, so that a busy sender's queue never runs empty.
+/// The bucket's rate relative to the link's while the queue is short: a busy sender's queue never
+/// runs empty.
 const FULL_RATE_RATIO: f64 = 1.002;
-/// Below the medium's rate by this factor, so that the queue shrinks.
+/// The bucket's rate relative to the medium's while the queue is long, so that it shrinks.
 const HELD_RATE_RATIO: f64 = 0.9;
-/// Minimum fraction of the link's rate: the bucket applies a new rate only with its next frame.
+/// Minimum rate as a fraction of the link's: the bucket applies a new rate only with its next
+/// frame.
 const LEAST_RATE_RATIO: f64 = 1.0 / 64.0;
 /// Period over which the medium's rate is measured, and between two reductions. Longer on a shared medium, where a
 /// host sends irregularly.
@@ -124,8 +126,9 @@ impl Adapter {
 mod tests {
     use super::*;
 
-    /// Longest queue, and share of time with an empty queue, for a host that always has a frame, a bucket at
-    /// the steered rate, and a medium that takes part of the link's rate.
+    /// Simulate a host that always has a frame, a bucket at the steered rate, and a medium that
+    /// carries `share` of the link's rate. Returns the longest queue, and the share of time with an
+    /// empty queue.
     fn saturate(shared: bool, share: f64) -> (u64, f64) {
         const RATE_BPS: f64 = 10e6;
         const FRAME_NS: f64 = 1538.0 * 8.0 / RATE_BPS * 1e9;

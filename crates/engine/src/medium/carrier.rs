@@ -128,8 +128,8 @@ impl Carrier {
         self.medium.poll_timeout()
     }
 
-    /// Handle all events until `now`, each at its exact time. `deliver` hands a frame to a host; it returns the
-    /// time afterwards, and whether the host accepted the frame.
+    /// Handle all events until `now`, each at its exact time. `deliver` hands a frame to a host,
+    /// and returns the time afterwards and whether the host accepted the frame.
     pub fn advance(
         &mut self,
         now: Instant,

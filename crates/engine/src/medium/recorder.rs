@@ -112,7 +112,7 @@ impl Recorder {
         }
     }
 
-    /// Number of frames in the file, including queued ones, and of omitted ones.
+    /// Numbers of frames in the file, including queued ones, and of omitted frames.
     pub fn counts(&self) -> (u64, u64) {
         let unwritten = self.unwritten.load(Ordering::Acquire);
         (self.recorded + self.frames_in_piece - unwritten, self.unrecorded + unwritten)
@@ -155,7 +155,7 @@ fn write(
             written = file.write_all(&piece.octets);
             match &written {
                 Ok(()) => written_octets += piece.octets.len() as u64,
-                // A partial record at the end is then the lesser problem.
+                // If this fails, too, the partial record stays.
                 Err(_) => drop(file.truncate(written_octets)),
             }
         }

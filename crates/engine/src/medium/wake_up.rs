@@ -14,8 +14,8 @@ const SPIN_RATIO: f64 = 0.4;
 const MOST_CREDIT_NS: u64 = 20_000_000;
 /// With a spin budget of this many margins, wake-ups are early enough for 99 of 100 to be on time.
 const AMPLE: u64 = 4;
-/// With a smaller budget, early enough for three of four: a late wake-up adds three times what an on-time one
-/// subtracts.
+/// With a smaller budget, wake-ups are early enough for three of four to be on time: a late one
+/// adds three times what an on-time one subtracts.
 const MOST_LEAD_NS: u64 = 100_000;
 const LESS_NS: u64 = 250;
 const MORE_NS: u64 = 3 * LESS_NS;
@@ -92,7 +92,7 @@ mod tests {
         let mut wake_up = WakeUp::new(false);
         let (mut late_ns, mut in_time) = (0, 0);
         for round in 0..40_000 {
-            // Uniform from 20 to 60 µs, in no order.
+            // Uniform from 20 to 60 µs, shuffled.
             late_ns = (late_ns + 24_691) % 40_009;
             if round >= 20_000 {
                 in_time += u32::from(20_000 + late_ns <= wake_up.lead_ns);

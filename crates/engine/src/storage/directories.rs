@@ -20,11 +20,12 @@ const SHARED_MEMORY: &str = "/dev/shm";
 const DISK_FOR_ALL: &str = "/var/tmp";
 const PREFIX: &str = "lanlab-copy-";
 const LOCK: &str = "lock";
-/// A lock without its directory may belong to one that is about to be made.
+/// Within this time after its creation, a lock's directory may still be about to be made.
 const ABOUT_TO_BE_MADE: Duration = Duration::from_mins(1);
 const HINT: &str = "name another place by LANLAB_CACHE";
 
-/// Locks of this process: not every file system refuses a process its own lock.
+/// Locks held by this process: some file systems let a process lock a file again that it has locked
+/// itself.
 static OWN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 static IN_MEMORY: Mutex<Option<Directory>> = Mutex::new(None);
 

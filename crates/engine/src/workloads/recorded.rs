@@ -40,7 +40,7 @@ pub fn begin(link: &LinkPlace) -> Result<RawLinkPlace, Failure> {
     Ok(place)
 }
 
-/// The same for an optional link.
+/// Start recording on a link, if there is one.
 pub fn begin_any(link: Option<&LinkPlace>) -> Result<(), Failure> {
     link.map_or(Ok(()), |link| begin(link).map(drop))
 }

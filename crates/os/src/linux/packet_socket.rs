@@ -41,8 +41,8 @@ impl PacketSocket {
         Ok(socket)
     }
 
-    /// The same, but it receives nothing until [`Self::listen`], to leave time for a filter. Frames are as on the
-    /// wire: this socket does the work that the kernel offloads to adapters.
+    /// A socket that receives nothing until [`Self::listen`], to leave time for a filter. Frames
+    /// are as on the wire: this socket does the work that the kernel offloads to adapters.
     pub fn silent(index: i32) -> io::Result<Self> {
         Self::bound(index)?.working_as_adapter()
     }

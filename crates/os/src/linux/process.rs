@@ -19,8 +19,8 @@ pub fn bind_to_processor(processor: usize) -> io::Result<()> {
     .map(drop)
 }
 
-/// Keep at most one arena of glibc's allocator for each processor: with its eight, what a server's threads free and
-/// do not give back grows over a million requests (mallopt(3)).
+/// Keep at most one arena of glibc's allocator for each processor: with its eight, memory freed by
+/// a server's threads but not returned grows over a million requests (mallopt(3)).
 pub fn limit_arenas() {
     #[cfg(target_env = "gnu")]
     {
@@ -47,8 +47,8 @@ pub fn raise_descriptor_limit() {
     raise_descriptor_limit_to(0);
 }
 
-/// The same, and also raise the hard limit to `least`, if permitted (capabilities(7), `CAP_SYS_RESOURCE`).
-/// [`descriptor_limit`] returns the result.
+/// Raise the hard limit of open files to `least`, if permitted (capabilities(7),
+/// `CAP_SYS_RESOURCE`), then the limit to the hard one. [`descriptor_limit`] returns the result.
 pub fn raise_descriptor_limit_to(least: u64) {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: points to a valid rlimit. If the limit stays, opening a socket will say so.
@@ -74,7 +74,7 @@ pub fn descriptor_limit() -> Option<u64> {
 
 /// Effective user and group ID of this process (geteuid(2), getegid(2)).
 pub fn user_and_group() -> Option<(u32, u32)> {
-    // SAFETY: neither takes anything, and neither can fail.
+    // SAFETY: neither has arguments, and neither can fail.
     Some(unsafe { (libc::geteuid(), libc::getegid()) })
 }
 
@@ -84,7 +84,7 @@ struct CapabilityHeader {
     pid: libc::c_int,
 }
 
-/// `_LINUX_CAPABILITY_VERSION_3`, likewise.
+/// `_LINUX_CAPABILITY_VERSION_3` in `include/uapi/linux/capability.h`.
 const CAPABILITY_VERSION: u32 = 0x2008_0522;
 const CAPABILITIES: libc::c_ulong = 64;
 

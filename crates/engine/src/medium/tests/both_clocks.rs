@@ -1,5 +1,5 @@
-//! TCP of the stack with buffers of 8 KB over a cable of 10 Mbit/s, on the virtual clock and in real time:
-//! the same code makes and carries the frames on both.
+//! The engine's TCP with buffers of 8 KB over a 10 Mbit/s cable, on the virtual clock and in real
+//! time: the same code makes and carries the frames on both.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -19,9 +19,9 @@ const PORT: u16 = 5201;
 const BUFFER_BYTES: usize = 8192;
 const OPENING_NS: u64 = 300_000_000;
 const MEASURED_NS: u64 = 700_000_000;
-/// Frames that the adapter holds besides the one being sent: more than a window.
+/// Frames queued in the adapter, without the one being sent: more than a window.
 const ADAPTER_FRAMES: u64 = 8;
-/// The wire idles if the processor is away for longer than three segments take, 3.7 ms.
+/// Longest tolerated pause of a thread. The wire idles after three segment times, 3.7 ms.
 const LONGEST_GAP_NS: u64 = 2_000_000;
 const MOST_ATTEMPTS: usize = 20;
 const CLIENT: Port = 0;
@@ -46,7 +46,7 @@ fn interface(port: Port) -> Interface {
     })
 }
 
-/// Goodput of a bulk transfer, Mbit/s. `wait` returns once at least `until` has come.
+/// Goodput of a bulk transfer, Mbit/s. `wait` returns at `until` or later.
 fn bulk_mbps(mut wait: impl FnMut(Instant) -> Instant) -> f64 {
     let plan = Plan {
         topology: Topology::Cable,

@@ -1,5 +1,5 @@
 //! A scripted exchange on virtual time. The same script runs between real interfaces in
-//! `tests/testbeds/test_scripted_exchange.py`: both give the same frames, octet by octet and in order.
+//! `tests/testbeds/test_scripted_exchange.py`: both produce the same frames in the same order.
 
 use lanlab_medium::{LossPlan, Medium, Plan, Port, Topology};
 use lanlab_units::Instant;
@@ -12,7 +12,7 @@ const SCRIPT: &str = include_str!("../../../../../tests/testbeds/scripted_exchan
 const RATE_BPS: u64 = 10_000_000;
 const PROPAGATION_NS: u64 = 500;
 const HOSTS: [[u8; 6]; 3] = [[2, 0x77, 0, 0, 0, 1], [2, 0x77, 0, 0, 0, 2], [2, 0x77, 0, 0, 0, 3]];
-/// Of local experiments (IEEE 802-2014, 9.2.3).
+/// For local experiments (IEEE 802-2014, 9.2.3).
 const ETHER_TYPE: [u8; 2] = [0x88, 0xb5];
 
 fn script() -> Vec<(Port, Vec<u8>)> {
@@ -87,7 +87,7 @@ fn a_scripted_exchange_gives_its_frames_byte_by_byte_and_in_order() {
             let Some(next) = carrier.next() else { break };
             now = next;
             carrier.advance(now, &mut |port, frame| {
-                // The third host only hears what all hear.
+                // The third host only listens.
                 if port < 2 {
                     arrived.push(frame.to_vec());
                 }
@@ -102,18 +102,17 @@ fn a_scripted_exchange_gives_its_frames_byte_by_byte_and_in_order() {
     }
 }
 
-/// When the last frame has arrived by the arithmetic of IEEE 802.3: each frame takes its time with its
-/// preamble, a gap of 96 bits lies between two on one wire, and the propagation from host to host is
-/// added once.
+/// Exact arrival of the last frame by IEEE 802.3: each frame includes its preamble, a gap of 96
+/// bits separates frames on one wire, and host-to-host propagation is added once.
 fn exact_end_ns(script: &[(Port, Vec<u8>)], topology: Topology) -> u64 {
     let bits_ns = |bytes: u64| bytes * 8 * 1_000_000_000 / RATE_BPS;
     let (mut arrived_ns, mut before) = (0, None);
-    // When the next frame may begin on the sender's wire, and on that behind a switch.
+    // Earliest start of the next frame on the sender's wire, and on the wire behind a switch.
     let mut free_ns = [0, 0];
     for (from, frame) in script {
         let wire_ns = bits_ns(frame.len() as u64 + 8 + 4);
         if before != Some(*from) {
-            // An answer begins when the last frame has arrived; on a shared wire after the gap.
+            // A reply starts once the last frame has arrived; on a shared wire, after the gap.
             let gap_ns =
                 if topology == Topology::Bus && before.is_some() { bits_ns(12) } else { 0 };
             free_ns = [arrived_ns + gap_ns; 2];

@@ -40,7 +40,7 @@ fn storage_is_private_and_removed_with_its_contents() {
         }
         fs::create_dir(path.join("d")).unwrap();
         fs::write(path.join("d/f"), b"octets").unwrap();
-        // In use: neither this engine nor another takes it for left.
+        // Neither this engine nor another removes a directory in use.
         places.remove_left();
         assert!(path.join("d/f").is_file() && lock.is_file());
         assert!(made.remove());

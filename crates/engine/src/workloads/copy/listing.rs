@@ -11,7 +11,7 @@ use lanlab_files::{Class, Fault, ServicePath, Session};
 /// The directories of a trial at the service, each with its names and which of them are directories.
 pub struct Listing {
     directories: HashMap<ServicePath, HashMap<String, bool>>,
-    /// Directories with no or a malformed listing. The trial's files in them are removed by name.
+    /// Directories without a valid listing. The trial's files in them are removed by name.
     unlisted: HashSet<ServicePath>,
     pub not_listed: Option<Fault>,
 }
@@ -114,7 +114,7 @@ mod tests {
         assert!(seen.is_file(&path("d/FILE")) && !seen.may_hold(&path("d/BELOW")));
         assert_eq!(is(Listing::is_directory), [true, false, true, false, false]);
         assert_eq!(is(Listing::is_empty), [false, false, true, false, false]);
-        // A new file may be there, but not in place of a directory.
+        // A new file may have appeared, but not in place of a directory.
         assert_eq!(is(Listing::may_hold), [false, true, false, true, false]);
         // Without a listing, everything counts as made by the trial.
         let (dark, file) = (path("d/dark"), path("d/dark/file"));

@@ -21,7 +21,7 @@ use crate::workloads::dataset::stop_if_cancelled;
 
 #[derive(Debug)]
 pub enum Sink {
-    /// Nowhere; block hashes are kept, and compared after the timed part.
+    /// Store nothing; keep block hashes, and compare them after the timed part.
     Hashes {
         block_bytes: u32,
         hashes: RefCell<Vec<u64>>,
@@ -101,7 +101,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// In this existing directory.
+    /// `directory` must exist.
     pub fn new(directory: &Path, working: ServicePath) -> Result<Self, Failure> {
         let below = ConfinedDirectory::open(directory)
             .map_err(|error| of_file("open", directory, &error))?;
@@ -209,7 +209,7 @@ impl Place {
         !self.below.look(path).is_err_and(|error| error.kind() == ErrorKind::NotADirectory)
     }
 
-    /// Whether a directory is gone; non-empty ones and non-directories are left.
+    /// Remove a directory; returns whether it is gone. Non-empty ones and non-directories stay.
     fn removed_directory(&self, path: &ServicePath) -> Result<bool, Failure> {
         match self.below.remove_directory(path) {
             Ok(()) => Ok(true),

@@ -39,7 +39,7 @@ pub use removal::{HELD_LOOK, HELD_WITHIN_NS, held_open, is_refusal};
 pub use trial_directory::{empty, prepare};
 pub use workers::{CONNECT_AT_ONCE, copy, counted, runtime};
 
-/// Memory of the services' own buffers per connection, in addition.
+/// Additional memory per connection for the services' own buffers.
 const TRANSPORT_BYTES: u64 = 1 << 20;
 const NAMES_BYTES: u64 = 32 << 20;
 /// Maximum memory for block hashes kept until compared.

@@ -15,7 +15,7 @@ pub struct NotRemoved {
 }
 
 impl NotRemoved {
-    /// A directory was not listed, or malformed: its contents were removed by name.
+    /// Record a directory without a valid listing, whose contents were removed by name.
     pub fn not_listed(&mut self, fault: Option<&Fault>) {
         self.not_listed = fault.map(|fault| fault.message.clone());
     }

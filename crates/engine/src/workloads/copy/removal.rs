@@ -85,7 +85,7 @@ pub async fn remove_written(
         let held = left.iter().find(|file| !said.contains_key(**file));
         match held {
             Some(file) if is_late => return Err(held_open(file.as_str()).into()),
-            // A directory is held by something unlisted, or by nothing of ours.
+            // Only unlisted or foreign files hold a directory.
             None if is_late
                 || (left.is_empty() && !directories.iter().any(|path| seen.is_empty(path))) =>
             {

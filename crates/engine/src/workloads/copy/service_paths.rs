@@ -5,7 +5,7 @@ use lanlab_files::ServicePath;
 use crate::messages::Failure;
 
 const MARK_NAME: &str = "lanlab-mark";
-/// The same for services with 8.3 names.
+/// Name of the mark at services with 8.3 names.
 const SHORT_MARK_NAME: &str = "mark.lab";
 pub const SHORT: &str = ".lab";
 

@@ -1,4 +1,4 @@
-//! Which copies are allowed, what they cost, and what a result says of files that stay.
+//! Allowed copies, their cost, and results about remaining files.
 
 use lanlab_files::{Class, Fault};
 use lanlab_workloads::copy::CopyError;
@@ -60,7 +60,7 @@ fn copy_limits_are_inclusive() {
         assert!(is_allowed(&json!({key: least})), "{key}");
         assert!(!is_allowed(&json!({key: least - 1})), "{key}");
     }
-    // Octets under way: the size of a block times the number of blocks.
+    // Bytes in flight: block size times number of blocks.
     let under_way = |block_bytes: u64, depth: u64| {
         is_allowed(&json!({"block_bytes": block_bytes, "depth": depth}))
     };
@@ -73,7 +73,7 @@ fn copy_limits_are_inclusive() {
 #[test]
 fn a_copy_needs_memory_and_a_thread_per_concurrent_file() {
     let cost = check(&changed(&json!({"parallel_files": 3}))).unwrap();
-    // What the services' buffers take, the names of files and the hashes of blocks.
+    // Memory of the services' buffers, file names and block hashes.
     let own = (1_048_576 + SESSION_BYTES + 2 * METERS_BYTES) * 3 + 33_554_432 + 67_108_864;
     assert_eq!((cost.memory_bytes, cost.threads), (own, 3 + OWN_THREADS));
 }

@@ -65,7 +65,7 @@ fn locked(exchanges: &Mutex<Exchanges>) -> MutexGuard<'_, Exchanges> {
     exchanges.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A count, unless the client of a service counts nothing.
+/// The count; `None` if the service's client counts nothing.
 pub fn counted(found: &Exchanges) -> Option<crate::messages::Exchanges> {
     (found.answered > 0).then(|| crate::messages::Exchanges {
         answered: found.answered,

@@ -156,7 +156,7 @@ fn forget_all(directory: &Path, running: &Running) -> Result<CachesDropped, Fail
     forgotten(os::drop_all_caches(), of_files, running)
 }
 
-/// The caches that were dropped: all; if refused, those of files; if refused as well, none.
+/// Which caches were dropped: all; if refused, those of files; if that is refused, too, none.
 fn forgotten(
     everything: io::Result<()>,
     of_files: impl FnOnce() -> Result<(), Failure>,

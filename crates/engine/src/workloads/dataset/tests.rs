@@ -1,4 +1,4 @@
-//! Datasets longer than what is made at once, what lies in their place, and what is forgotten.
+//! Datasets larger than one write, obstacles in their place, and dropped caches.
 
 use serde_json::json;
 use tempfile::TempDir;
@@ -6,7 +6,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::output::Output;
 
-/// More than two blocks, one that ends with its block, and none.
+/// More than two blocks, exactly one block, and empty.
 const SIZES: [u64; 3] = [(5 << 20) / 2 + 7, 1 << 20, 0];
 
 fn running() -> Running {
@@ -124,7 +124,7 @@ fn only_missing_or_mis_sized_files_are_made_again() {
     let path = directory.path().join("file");
     let mut is = |path: &Path, size| is_right(path, content, size, &mut buffer, &running());
     assert!(!is(&path, 3).unwrap());
-    // Right as far as it goes, and longer.
+    // Correct, but too long.
     let mut data = vec![0; 8];
     content.fill(0, &mut data);
     fs::write(&path, &data).unwrap();

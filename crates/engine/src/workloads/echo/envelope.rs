@@ -30,7 +30,7 @@ impl Envelope {
         }
     }
 
-    /// Complete a message, which follows room for its header.
+    /// Complete a message. `datagram` begins with room for its header.
     pub fn seal(self, sequence: u64, datagram: &mut [u8]) {
         if let Self::Icmp { version, identifier } = self {
             let echo = Echo { identifier: identifier.unwrap_or(0), sequence: sequence as u16 };

@@ -18,7 +18,7 @@ use crate::workloads::setup::bind;
 /// Destination of requests.
 pub trait Requests: Send {
     fn send(&mut self, sequence: u64, now: Instant) -> Result<Handed, Failure>;
-    /// Send time of the request that was due at `asked`: later, if preparing it took time.
+    /// Send time of the request due at `asked`, which is later if preparing it took time.
     fn left_at(&self, asked: Instant) -> Instant {
         asked
     }

@@ -162,7 +162,7 @@ pub fn request(
     let options = &request.spec.socket;
     let (stream, round_trip_ns) =
         connect_stream((request.bind, peer), options, token, 0, plan.silence_ns, running)?;
-    // What cannot be measured on this path is refused before the start.
+    // Before the start, refuse a plan that cannot be measured on this path.
     plan.on_path(round_trip_ns)?;
     set_timeouts(&stream, plan)?;
     running.ready(Vec::new(), Some(round_trip_ns));

@@ -1,4 +1,4 @@
-//! Which plans of an echo there are.
+//! Valid and invalid plans of an echo.
 
 use super::*;
 use crate::messages::SocketOptions;
@@ -85,7 +85,7 @@ fn requests_in_flight_are_limited_by_numbers_and_buffers() {
         of_kernel(s);
         s.rate_requests_per_s = rate;
     }));
-    // Over TCP 65,536 bytes in all, or what the smaller buffer holds.
+    // Over TCP at most 65,536 bytes in all, or the size of the smaller buffer.
     let tcp = |size, count, send, receive| {
         is_allowed(|s| {
             s.transport = Transport::Tcp;

@@ -91,7 +91,7 @@ fn answer(
         }
         let Some(received) = batch.received().next() else { continue };
         match responder.take(received.bytes, now) {
-            // Without room the reply is dropped: the responder waits for no requester.
+            // If there is no room, drop the reply: a responder never waits for a requester.
             Asked::Echo => {
                 let sent = socket.send_one(received.bytes, false);
                 responder.handed(handed(sent, false, "answer")?);
@@ -173,7 +173,7 @@ pub fn request(
         plan.silence_ns,
         running,
     )?;
-    // What cannot be measured on this path is refused before the start.
+    // Before the start, refuse a plan that cannot be measured on this path.
     plan.on_path(connected.round_trip_ns)?;
     let socket = connected.socket;
     prepare(&socket, plan)?;

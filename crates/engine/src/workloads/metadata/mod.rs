@@ -1,6 +1,6 @@
-//! `metadata`: operations on names at a file service. A trial is three requests: `metadata_prepare`,
-//! `metadata` and `metadata_empty`. Only `metadata` is timed, and in it only the operations: what they
-//! did is compared between them.
+//! `metadata`: operations on names at a file service. A trial is three requests:
+//! `metadata_prepare`, `metadata` and `metadata_empty`. Only `metadata` is timed, and only its
+//! operations; their results are compared in between.
 #![allow(
     clippy::large_futures,
     reason = "a future is as large as the largest service's; boxed, each call would allocate"

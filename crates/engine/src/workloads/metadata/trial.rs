@@ -1,4 +1,4 @@
-//! The clients of a trial, each on its own thread. All get each order at the same time.
+//! The clients of a trial, each on its own thread. All receive an order at the same time.
 
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;

@@ -1,5 +1,6 @@
-//! Path MTU of both directions. One end sends datagrams of several sizes. The other answers each twice: with a
-//! short one, which shows that the size arrived, and with one as large, which tests the way back.
+//! Path MTU of both directions. One end sends datagrams of several sizes. The other answers each
+//! twice: with a short one, which shows that the size arrived, and with one of the same size, which
+//! tests the way back.
 //!
 //! A datagram begins with the session's token, which only the driver's engines know. The short answer carries the
 //! length of the received datagram.

@@ -1,4 +1,4 @@
-//! What answers and errors say of sizes.
+//! Sizes in answers and errors.
 
 mod two_ends;
 

@@ -120,7 +120,7 @@ fn unless_idle(error: io::Error) -> io::Result<()> {
     if is_idle(&error) { Ok(()) } else { Err(error) }
 }
 
-/// The result of sending to a port that may not be open yet: it is retried in time.
+/// The result of sending to a port that may not be open yet: the message is resent later.
 fn unless_refused(sent: io::Result<usize>) -> io::Result<()> {
     match sent {
         Err(error) if error.kind() != io::ErrorKind::ConnectionRefused => Err(error),
@@ -157,7 +157,7 @@ pub fn accept_datagram(
     let mut next_turn = Instant::ZERO;
     let reply = loop {
         check_waiting(running, began, longest_ns)?;
-        // Others get their turn however much arrives.
+        // A flood must not starve other work.
         let now = os::monotonic();
         if now >= next_turn {
             next_turn = now + TICK;
@@ -198,7 +198,7 @@ pub fn accept_datagram(
 const LOOKED_AT: usize = 1_000;
 
 impl Accepted {
-    /// While waiting for the start: the sender may have missed its acceptance.
+    /// Repeat the acceptance while waiting for the start, as the sender may have missed it.
     pub fn answer_again(&mut self) -> Result<(), Failure> {
         for _ in 0..LOOKED_AT {
             if !self.take_one(true)? {
@@ -357,7 +357,7 @@ mod tests {
         let acceptor = thread::spawn(move || accepted(socket, HERE, &running()));
         let ask = |kind| {
             let message = Message { token: TOKEN, flow: 3, kind };
-            // A longer message gets no answer, so the only answer is that to the other message.
+            // A longer message gets no answer, so the only answer belongs to the other message.
             asking.send(&[&message.emit()[..], &[0]].concat()).unwrap();
             asking.send(&message.emit()).unwrap();
         };
@@ -367,7 +367,7 @@ mod tests {
         ask(Kind::Prove { cookie, nonce: 5 });
         assert_eq!(answer(&asking).unwrap().kind, Kind::Accept { nonce: 5 });
         let mut accepted = acceptor.join().unwrap();
-        // The peer has not received that.
+        // Ask again, as if that answer was lost.
         ask(Kind::Prove { cookie, nonce: 5 });
         accepted.answer_again().unwrap();
         assert_eq!(answer(&asking).unwrap().kind, Kind::Accept { nonce: 5 });

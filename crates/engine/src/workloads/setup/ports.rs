@@ -20,7 +20,7 @@ pub struct Ports {
 }
 
 impl Ports {
-    /// From the first to the last port, or `sockets` ports if that is 0.
+    /// From the first to the last port; if `last` is 0, `sockets` ports.
     pub fn new(
         transport: Transport,
         address: HostAddress,

@@ -72,9 +72,9 @@ pub fn listen(
     start().map_err(|error| Failure::system(format!("TCP port {port} on {}", address.ip()), &error))
 }
 
-/// Maximum connections being opened, and the minimum time for each: lost questions are resent after a path-dependent
-/// time, like the tolerated silence. Above the limit the oldest is closed, so silent connections cannot block
-/// others.
+/// Maximum connections being opened, and the minimum time for each. A longer tolerated silence
+/// extends the time, as lost questions are resent. Above the limit the oldest is closed, so silent
+/// connections cannot block others.
 const MAX_OPENING: usize = 64;
 const OPENING_NS: u64 = 1_000_000_000;
 

@@ -139,14 +139,14 @@ fn path(name: String) -> Result<ServicePath, Failure> {
 }
 
 impl Copying {
-    /// The result and the comparison. File times are reported before.
+    /// The result and the comparison. File times were reported earlier.
     ///
     /// # Errors The failure of the copy, or stored content that differs from the source.
     pub fn take(&self, running: &Running, cpu: CpuTime) -> Result<Copied, Failure> {
         let defect = || Failure::new("engine.defect", "a program ended without a result");
         let (totals, start) = self.task.take().ok_or_else(defect)??;
         let Totals { copied, meters, failure, .. } = totals;
-        // A failed copy is incomplete anyway: its failure is what counts.
+        // A failed copy is incomplete anyway, so report its failure.
         if let Some(failure) = failure {
             return Err(failure);
         }
@@ -154,7 +154,7 @@ impl Copying {
         for line in meters.file_lines(start) {
             running.tell_files(line);
         }
-        // Stalls are named after timers of today's systems.
+        // Stalls are named after timers of current systems, which are not simulated.
         Ok(Copied { verified, cpu, stalls: Vec::new(), ..copied })
     }
 

@@ -129,7 +129,7 @@ impl Stationing {
         (operations, bytes)
     }
 
-    /// The result; readings are reported before.
+    /// The result; readings were reported earlier.
     ///
     /// # Errors Stations could not connect, or all of them ended early.
     pub fn take(&self, running: &Running, world: &World<HostNode>) -> Result<Stationed, Failure> {

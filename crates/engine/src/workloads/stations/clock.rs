@@ -1,5 +1,4 @@
-//! The clock of one thread's stations: the host's, with waits precise to microseconds, in a thread with one station
-//! or shared by many.
+//! The clock of one thread's stations, one or many: the host's, with waits precise to microseconds.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -39,7 +38,8 @@ impl Clock for ThreadClock {
         }
     }
 
-    /// Yield occasionally, as a service may answer at once; always after the first operation.
+    /// Yield occasionally, because a fast service never makes a station wait; always after the
+    /// first operation.
     async fn yield_now(&self, is_first: bool) {
         match self.way(is_first) {
             Way::Task => tokio::task::yield_now().await,

@@ -136,7 +136,7 @@ fn file_paths(
     paths(spec, station, whole_files, blocks(spec, whole_files))
 }
 
-/// If the server accepts no more sessions, fewer do the work.
+/// If the server accepts no more sessions, work with fewer.
 async fn by_hands(
     spec: &StationsSpec,
     first: AnySession,

@@ -1,4 +1,4 @@
-//! Stations against servers of every kind of malice, and what they come to.
+//! Stations against hostile servers, and the results.
 
 mod hostile_server;
 mod trial;
@@ -112,7 +112,7 @@ fn damaged_and_truncated_files_are_distinguished() {
     let cut = trial("short", Malice::Short, spec());
     assert_eq!(cut.stationed.errors["short_transfer"], 100);
     assert_eq!(cut.stationed.reconnects, 100 - 1);
-    // A hundred in a row are enough: a station that only fails measures nothing.
+    // A hundred errors in a row end a station: one that only fails measures nothing.
     assert_eq!(cut.code, Some("stations.none_left"));
     assert!(cut.stationed.ended[0].message.contains("100 operations in a row failed"));
 }
@@ -146,7 +146,7 @@ fn without_retries_the_next_operation_follows() {
 fn a_silent_server_times_out_and_the_time_is_accounted_for() {
     let until = StationsUntil { readings_per_station: Some(30), ..StationsUntil::default() };
     let trial = trial("silent", Malice::Silent, StationsSpec { until, ..spec() });
-    // Three fall silent; a host that is held up makes it more.
+    // Three calls get no reply; on a busy host, more time out.
     assert!((3..30).contains(&trial.stationed.errors["timed_out"]));
     for reading in of(&trial, "timed_out") {
         assert!(reading.end_ns - reading.start_ns >= 30_000_000);
@@ -202,7 +202,7 @@ fn an_open_loop_starts_operations_on_schedule() {
     assert_eq!(trial.readings.len() as u64 + trial.stationed.unstarted, 400);
     let mut due: Vec<u64> = trial.readings.iter().map(|reading| reading.intended_ns).collect();
     due.sort_unstable();
-    // Where stations were held up, one of them lacks its last.
+    // If stations were delayed, one may lack its last operation.
     assert!(due.iter().all(|due| due.is_multiple_of(500_000) && *due < 200_000_000));
     assert!(due.windows(2).all(|pair| pair[0] < pair[1]));
     assert!(trial.readings.iter().all(|reading| reading.start_ns >= reading.intended_ns));
@@ -242,7 +242,7 @@ fn excess_readings_are_thinned_but_fully_summed() {
     assert_eq!(trial.summed, stationed.readings);
     assert_eq!(stationed.response.samples, stationed.readings);
     assert_eq!(stationed.bytes, 750 * stationed.readings);
-    // Of each station its first operation is there, and then every n-th of its blocks.
+    // Each station's readings are its first operation, and then every n-th block.
     for station in 0..5 {
         let blocks: Vec<u64> = (trial.readings.iter())
             .filter(|reading| reading.station == station)
@@ -382,7 +382,7 @@ fn memory_and_threads_cover_stations_readings_and_files() {
     // A message and a connection of 48 KiB, 100 readings of 40 bytes, and the file itself.
     let taken = 750 + 49_152 + 4_000 + 75_000 + fixed_bytes;
     assert_eq!(cost(&spec()), Cost { memory_bytes: taken, threads: OWN_THREADS + 1 });
-    // Three stations of ten are this host's. Each has a count for each of ten blocks, and sums.
+    // This host has three of the ten stations, each with sums, and a count for each of ten blocks.
     let mut far = StationsSpec {
         stations: 10,
         own: OwnStations { first: 4, count: 3 },
@@ -400,7 +400,7 @@ fn memory_and_threads_cover_stations_readings_and_files() {
     assert_eq!(cost(&far), Cost { memory_bytes: taken, threads: OWN_THREADS + 2 });
     far.threads = Some(64);
     assert_eq!(cost(&far).threads, OWN_THREADS + 3);
-    // Where each station has a thread, 64 KiB of its stack are used.
+    // If each station has a thread, 64 KiB of its stack are used.
     far.service.service = ServiceKind::Directory;
     let taken = 3 * (each - 49_152 + 65_536) + 20_000 + fixed_bytes;
     assert_eq!(cost(&far), Cost { memory_bytes: taken, threads: OWN_THREADS + 3 });

@@ -20,7 +20,7 @@ pub fn choose_sending(plan: &mut Plan, spec: &StreamSpec) {
     } else if plan.pace.is_some() {
         (Io::Batch, "no system call a message keeps up with this rate")
     } else {
-        // Never segmentation: each message stays a packet of its own on any link.
+        // Never segmentation: each message stays a separate packet on any link.
         (Io::Batch, "without a rate, a system call sends many messages")
     };
     if io == Io::Single {

@@ -259,7 +259,8 @@ impl<'a> Receiver<'a> {
         }
     }
 
-    /// A peer without a dialogue sends as soon as it is connected. With one, its own count covers everything.
+    /// A peer without a dialogue sends as soon as it is connected. With a dialogue, the peer's own
+    /// count covers everything.
     fn begin(&mut self) -> Result<(), Failure> {
         if self.ends != Ends::ByTheAmount {
             return Ok(());

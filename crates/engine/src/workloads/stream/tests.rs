@@ -1,4 +1,4 @@
-//! Which plans there are, and that each has an end.
+//! Valid and invalid plans, and the end of each.
 
 use std::io;
 use std::net::{TcpListener, TcpStream, UdpSocket};
@@ -48,7 +48,7 @@ fn overflowing_sums_are_refused() {
     assert!(!refused(day, Some(Rate::Bps(400_000_000_000)), 1500));
 }
 
-/// A stream that is measured for a second after no warm-up, of 100 bytes.
+/// A stream of 100-byte messages, measured for a second without warm-up.
 pub fn plain(transport: Transport) -> StreamSpec {
     StreamSpec {
         transport,
@@ -87,13 +87,13 @@ pub fn work_for(cpu_ns: u64) {
     }
 }
 
-/// Close a connection so that the other end sees it broken.
+/// Close a connection so that the other end sees a reset.
 pub fn reset(stream: TcpStream) {
     socket2::SockRef::from(&stream).set_linger(Some(Duration::ZERO)).unwrap();
     drop(stream);
 }
 
-/// That a flow, which is ready, is watched when it asks for it, and no more when it has ended.
+/// Check that a ready flow is watched on request, and no longer after its end.
 pub fn assert_watched_until_forgotten(flow: &impl Flow) {
     let mut readiness = Readiness::new(2).unwrap();
     flow.watch(&readiness, 7).unwrap();
@@ -152,7 +152,7 @@ fn values_are_allowed_up_to_their_bounds() {
     assert_eq!([messages(4_096, 1 << 38), messages(4_096, (1 << 38) + 1)], [true, false]);
     assert_eq!([messages(1, 1 << 40), messages(1, (1 << 40) + 1)], [true, false]);
     let rate = |rate| with(&|s| s.rate = Some(Rate::MessagesPerS(rate)));
-    // To a thousandth.
+    // Rates are precise to a thousandth.
     assert_eq!([0.0004, 0.0005, 1e8, 1.1e8].map(rate), [false, true, true, false]);
     let bps = |bps| with(&|s| (s.rate, s.message_size_bytes) = (Some(Rate::Bps(bps)), 9_000));
     assert_eq!([0, 100, 400_000_000_000, 400_000_000_001].map(bps), [false, true, true, false]);
@@ -165,7 +165,7 @@ fn slow_rates_are_not_silence_and_are_divided_among_flows() {
         let plan = plan(&StreamSpec { rate, flows, ..plain(Transport::Tcp) }).unwrap();
         plan.silence_ns / 1_000_000
     };
-    // Three periods of half a second each; of two flows twice that.
+    // Three periods of half a second each; twice that with two flows.
     assert_eq!(
         [silence_ms(2.0, 1), silence_ms(2.0, 2), silence_ms(1_000.0, 1)],
         [1_500, 3_000, 100]
@@ -180,7 +180,7 @@ fn messages_go_in_groups_as_large_as_the_rate_needs() {
         plan(&spec).map(|plan| plan.group).ok()
     };
     let (udp, tcp) = (Transport::Udp, Transport::Tcp);
-    // One call carries as many as come in a 50,000th of a second.
+    // One call carries the messages of a 50,000th of a second.
     for (rate, expected) in [(50_000.0, 1), (50_001.0, 2), (200_000.0, 4), (9e6, 64)] {
         assert_eq!(group(udp, Io::Auto, Some(rate), 1, 100), Some(expected), "{rate}");
     }
@@ -244,7 +244,7 @@ fn a_receiver_left_to_the_engine_blocks_up_to_20_000_messages_per_s() {
     let chosen = |transport, rate: Option<f64>, receive_buffer_bytes| {
         let socket = SocketOptions { receive_buffer_bytes, ..Default::default() };
         let rate = rate.map(Rate::MessagesPerS);
-        // The rate is that of all flows together.
+        // The rate is the total of all flows.
         let spec =
             StreamSpec { receive: Receive::Auto, rate, flows: 4, socket, ..plain(transport) };
         let mut plan = plan(&spec).unwrap();
@@ -377,8 +377,8 @@ fn the_worst_end_of_the_flows_counts() {
 }
 
 proptest! {
-    /// A day, an hour, and what warm-up, drain and silence are at most; but a slow rate has three
-    /// periods for a silence.
+    /// A day, an hour, and the maxima of warm-up, drain and silence; at a slow rate, the silence is
+    /// three periods.
     #[test]
     fn every_plan_has_an_end(amount: u64, in_time: bool, rate_bps: u64, size: u32, flows: u16) {
         let amount = if in_time { Amount::TimeNs(amount) } else { Amount::Bytes(amount) };

@@ -223,7 +223,7 @@ impl<'a> Sender<'a> {
 fn said(sent: io::Result<usize>) -> Result<(), Failure> {
     match sent {
         Ok(_) => Ok(()),
-        // The message is resent in time.
+        // The message is resent later.
         Err(error) if is_idle(&error) || is_no_room(&error) => Ok(()),
         // The next receive reports it.
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(()),

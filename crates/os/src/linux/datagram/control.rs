@@ -26,8 +26,8 @@ impl ControlNotes {
     pub fn of(header: &libc::msghdr) -> Self {
         let mut notes = Self::default();
         // SAFETY: the kernel has filled `header`, whose control buffer lives as long as its batch;
-        // the macros stay within the length that the kernel has set, and each kind of message has
-        // the data that is read of it.
+        // the macros stay within the length that the kernel has set, and each kind of message
+        // carries the data read from it.
         unsafe {
             let mut message = libc::CMSG_FIRSTHDR(header);
             while !message.is_null() {

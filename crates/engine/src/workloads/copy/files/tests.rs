@@ -1,4 +1,4 @@
-//! A tree as it is found, and how it is seen that it has not changed.
+//! Scans of a tree, and detection of changes to it.
 
 use std::fs;
 
@@ -89,7 +89,7 @@ fn changed_files_are_detected_by_their_metadata() {
     let modified = before.modified().unwrap();
     let check = || files.check_unchanged().map_err(|failure| failure.code);
     assert_eq!(check(), Ok(()));
-    // As long as before, at another time; longer, at the same time; and as it was.
+    // Same length at another time; longer at the same time; and restored.
     set_time(modified + std::time::Duration::from_secs(1));
     assert_eq!(check(), Err("copy.changed"));
     fs::write(&path, "123456").unwrap();
@@ -128,7 +128,7 @@ fn file_bytes_are_compared_at_their_offset() {
     assert_eq!(difference(2, b"345"), Ok(None));
     assert_eq!(difference(2, b"34x"), Ok(Some(4)));
     assert_eq!(difference(2, b"x45"), Ok(Some(2)));
-    // There are no more octets than that.
+    // The file has no more bytes.
     assert_eq!(difference(3, b"456"), Err("copy.changed"));
     fs::remove_file(root.path().join("z")).unwrap();
     assert_eq!(files.truth(3).unwrap_err().code, "copy.changed");
@@ -145,7 +145,7 @@ fn name_lists_are_bounded() {
 
 #[test]
 fn a_read_in_pieces_continues() {
-    // Three octets a call at most, from the tenth on: its place, three times.
+    // At most three bytes per read, from the tenth byte on: three reads.
     let mut buffer = [0; 8];
     let read = |part: &mut [u8], from: u64| {
         let got = part.len().min(3);

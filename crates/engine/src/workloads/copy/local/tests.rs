@@ -1,4 +1,4 @@
-//! What of a download is kept, compared and removed at this host.
+//! A download's files on this host: storing, comparing and removing.
 
 use std::fs;
 
@@ -32,7 +32,7 @@ fn octets(files: &Files, number: usize) -> Vec<u8> {
     octets
 }
 
-/// A place of a trial in a directory, made for no directories below it.
+/// A trial's place in a directory, without subdirectories.
 fn place(root: &Path) -> Place {
     let place = Place::new(root, path("lanlab-1")).unwrap();
     place.make(&dataset()).unwrap();
@@ -125,7 +125,7 @@ fn file_bytes_are_written_at_their_offset() {
         assert_eq!(sink.close(sync).unwrap(), None);
         assert_eq!(fs::read(&target).unwrap(), b"abcdef");
     }
-    // What somebody else has put there is not written over.
+    // Foreign files are not overwritten.
     assert!(place.create(entry, false).is_err());
     let compare = Sink::compare(files.truth(0).unwrap(), "name".to_owned());
     let right = octets(&files, 0);
@@ -189,7 +189,7 @@ fn an_existing_trial_directory_is_refused() {
     assert!(Place::new(&root.path().join("none"), path("lanlab-1")).is_err());
 }
 
-/// The null device has nothing to bring to a disk, and says so (fsync(2): EINVAL).
+/// The null device cannot be synced (fsync(2): EINVAL).
 #[test]
 fn files_are_synced_on_request() {
     let close = |sync| {

@@ -1,4 +1,4 @@
-//! What is removed of a trial, and what is said of what stays, by a service that refuses.
+//! Removal of a trial at a service that refuses, and reports of what is left.
 
 use std::time::Duration;
 
@@ -73,14 +73,14 @@ fn a_connection_that_fails_ends_the_removal() {
 
 #[test]
 fn temporary_refusals_are_retried() {
-    // Refused once, and put off once: the server still holds the file.
+    // The server still holds the file: it refuses once, or confirms once without removing it.
     for answer in [Says(Class::Denied), Answer::Nothing] {
         let session = served(&[]).answers(REMOVE_A, answer, 1);
         let (removed, left) = emptied(&session);
         assert_eq!((removed.unwrap(), left), (2, None), "{answer:?}");
         assert_eq!((session.left(), session.called(REMOVE_A)), (vec![W.to_owned()], 2));
     }
-    // An empty directory that is held for the moment.
+    // An empty directory that the server holds for a moment.
     let session = served(&[]).answers(REMOVE_FILES, Says(Class::Denied), 1);
     let (removed, left) = emptied(&session);
     assert_eq!((removed.unwrap(), left), (2, None));
@@ -119,7 +119,7 @@ fn foreign_files_stay_without_retries() {
     assert_eq!(names(left), (vec![FILES.to_owned()], None));
     assert_eq!(session.called(REMOVE_FILES), 1);
     assert_eq!(session.left(), [W, FILES, other]);
-    // Nor are they a refusal, for any answer of the server about the directory.
+    // They do not count as a refusal, even if the server refuses to remove the directory.
     let session = served(&[other]).answers(REMOVE_FILES, Says(Class::Denied), ALWAYS);
     assert_eq!(names(emptied(&session).1), (vec![FILES.to_owned()], None));
 }
@@ -162,7 +162,7 @@ fn directory_removal_has_four_outcomes() {
     assert_eq!(class(Class::TimedOut), Err(Class::TimedOut));
 }
 
-/// What is left of the directory of a trial, with its mark and what else is there.
+/// What is left of a trial's directory that contains its mark and `others`.
 fn working(others: &[&str], scripts: &[(&str, Class)]) -> Result<Option<LeftBehind>, Class> {
     let mut files: Vec<(&str, &[u8])> = vec![(MARK, b"")];
     files.extend(others.iter().map(|path| (*path, b"".as_slice())));
@@ -180,21 +180,21 @@ fn trial_directories_are_removed_with_their_mark_or_named() {
     let (mark, directory) = (format!("remove {MARK}"), format!("remove {W}"));
     let list = format!("list {W}");
     assert_eq!(working(&[], &[]), Ok(None));
-    // The mark is still there: the server does not give it away.
+    // The server refuses to remove the mark.
     let left = working(&[], &[(&mark, Class::Denied)]).unwrap();
     assert_eq!(names(left), (vec![MARK.into(), W.into()], Some(format!("{mark}: Denied"))));
-    // Only something of somebody else's is there, with or without a fault of the directory.
+    // Only a foreign file is left, whether or not the server refuses to remove the directory.
     let other = "lanlab-test-1/other";
     for class in [Class::Exists, Class::Denied] {
         let left = working(&[other], &[(&directory, class)]).unwrap();
         assert_eq!(names(left), (vec![W.to_owned()], None), "{class:?}");
     }
-    // Nothing is there that a listing shows.
+    // The listing shows no entries.
     let left = working(&[], &[(&directory, Class::Denied)]).unwrap();
     assert_eq!(names(left), (vec![W.into()], Some(format!("{directory}: Denied"))));
     let left = working(&[], &[(&directory, Class::Exists)]).unwrap();
     assert_eq!(names(left), (vec![W.to_owned()], None));
-    // What passes ends it; a listing that is refused shows nothing.
+    // A temporary error ends the removal; a refused listing shows nothing.
     for call in [&mark, &directory] {
         assert_eq!(working(&[], &[(call, Class::Reset)]), Err(Class::Reset));
     }
@@ -204,7 +204,7 @@ fn trial_directories_are_removed_with_their_mark_or_named() {
     assert_eq!(names(working(&[other], &scripts).unwrap()).1, Some(format!("{directory}: Denied")));
 }
 
-/// A server where nothing may be changed refuses to remove what is not there, too.
+/// A read-only server also refuses to remove missing files.
 #[test]
 fn a_directory_never_made_is_not_reported_as_left() {
     for others in [&[][..], &["other"]] {
@@ -293,7 +293,7 @@ fn a_trial_is_removed_by_its_mark() {
     let CopyEmptied { removed_files, is_gone, left, .. } = removed(&session).unwrap();
     assert_eq!((removed_files, is_gone, left), (2, true, None));
     assert!(session.left().is_empty());
-    // There is none, and its directory may be there or not.
+    // The trial has no files, and maybe no directory.
     for directories in [&[W][..], &[]] {
         let session = Scripted::with(directories, &[]);
         let CopyEmptied { removed_files, is_gone, left, .. } = removed(&session).unwrap();
@@ -319,7 +319,7 @@ fn files_are_removed_by_name_if_the_listing_is_malformed() {
         assert_eq!(removal.not_listed, Some(format!("{call}: {class:?}")));
         assert!(session.left().is_empty(), "{call}: {:?}", session.left());
     }
-    // A connection that fails is another matter.
+    // A failed connection is an error.
     let session = trial().answers(&format!("list {W}"), Says(Class::Reset), ALWAYS);
     let Err(CopyError::Service(fault)) = removed(&session) else { panic!("it was removed") };
     assert_eq!((fault.class, session.left().len()), (Class::Reset, 5));

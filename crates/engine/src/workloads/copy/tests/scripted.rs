@@ -1,4 +1,4 @@
-//! A service in memory that answers some calls as a test says.
+//! An in-memory service with scripted answers to some calls.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -15,13 +15,13 @@ pub enum Answer {
 
 #[derive(Debug, Default)]
 pub struct Scripted {
-    /// What is in a file; `None` of a directory.
+    /// Content of each file; `None` for directories.
     pub entries: RefCell<BTreeMap<String, Option<Vec<u8>>>>,
     pub writes: RefCell<Vec<(u64, Vec<u8>)>>,
     pub in_order: bool,
     pub block_bytes: u32,
     pub is_flat: bool,
-    /// Calls with their paths, of creating with the size, and of writing with the offset.
+    /// Calls with their paths, also the size when creating, and the offset when writing.
     pub calls: RefCell<Vec<String>>,
     answers: RefCell<Vec<(String, Answer, usize)>>,
 }

@@ -34,7 +34,7 @@ pub fn request(
     let (stream, round_trip_ns) = connect_to_peer(ends, &request.spec.socket, 0, plan.silence_ns)?;
     let _ = SockRef::from(&stream).set_linger(Some(Duration::ZERO));
     drop(stream);
-    // What cannot be measured on this path is refused before the start.
+    // Before the start, refuse a plan that cannot be measured on this path.
     plan.on_path(round_trip_ns)?;
     running.ready(Vec::new(), Some(round_trip_ns));
     let start = running.wait_for_start(|| Ok(()))?;

@@ -39,7 +39,7 @@ pub fn request(
         .map_err(|error| Failure::system(format!("connect to {place}"), &error))?;
     let token = Token(random_bytes()?);
     let round_trip_ns = first_round_trip(request, plan, (&socket, envelope, token), running)?;
-    // What cannot be measured on this path is refused before the start.
+    // Before the start, refuse a plan that cannot be measured on this path.
     plan.on_path(round_trip_ns)?;
     udp::prepare(&socket, plan)?;
     running.ready(Vec::new(), Some(round_trip_ns));

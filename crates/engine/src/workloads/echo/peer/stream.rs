@@ -18,7 +18,7 @@ pub fn request(
 ) -> Result<EchoRequested, Failure> {
     let ends = (request.bind, socket_address(request.peer, request.port)?);
     let (stream, round_trip_ns) = connect_to_peer(ends, &request.spec.socket, 0, plan.silence_ns)?;
-    // What cannot be measured on this path is refused before the start.
+    // Before the start, refuse a plan that cannot be measured on this path.
     plan.on_path(round_trip_ns)?;
     tcp::set_timeouts(&stream, plan)?;
     running.ready(Vec::new(), Some(round_trip_ns));

@@ -1,4 +1,4 @@
-//! What is asked of a peer that is no engine, and what is said of one that does not do its part.
+//! Requests to peers that are not engines, and errors about peers that misbehave.
 
 use super::super::tests::spec;
 use super::*;

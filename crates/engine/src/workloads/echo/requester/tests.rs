@@ -39,8 +39,8 @@ impl Requests for Stamped {
     }
 }
 
-/// Before each reply there is something else. Replies are stamped 5 µs after the second, and 1 µs
-/// later each.
+/// Each reply follows something else. Replies are stamped from 5 µs after the second on, at
+/// intervals of 1 µs.
 struct Answers {
     looks: u64,
 }

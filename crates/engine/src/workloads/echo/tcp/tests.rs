@@ -56,7 +56,7 @@ fn a_split_message_is_read_exactly() {
         assert_eq!((read(&mut message), &message), (None, b"abcde"));
         let mut rest = [0; 3];
         assert_eq!((read(&mut rest), &rest), (None, b"fgh"));
-        // Between two messages it ends as it should.
+        // Closing between two messages is a regular end.
         drop(writer.join().unwrap());
         assert_eq!(read(&mut message), Some(EndedBy::Finished));
     }
@@ -160,7 +160,7 @@ fn a_broken_connection_is_closed() {
         assert_eq!(ended, Some(EndedBy::PeerClosed));
         let (near, far) = pair();
         reset(far);
-        // What broke it may be on its way.
+        // The reset may still be in transit.
         let mut replies = replies_of(&plan, &near);
         let mut heard = (0..1_000_000).map(|_| replies.next().unwrap());
         assert_eq!(heard.find(|heard| *heard != Heard::Idle), Some(Heard::Closed));
@@ -173,7 +173,7 @@ fn other_errors_are_failures() {
     let of = |kind: io::ErrorKind| broken("read", &kind.into()).ok();
     assert_eq!([of(BrokenPipe), of(ConnectionReset)], [Some(EndedBy::PeerClosed); 2]);
     assert_eq!([of(NotConnected), of(PermissionDenied)], [None, None]);
-    // To a requester a connection that has been broken is closed.
+    // A requester sees a reset connection as closed.
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
     let stream: TcpStream = socket.into();
     let plan = of_messages(5, Receive::Block);
@@ -187,7 +187,7 @@ fn a_large_message_is_written_whole_to_a_slow_reader() {
     let (near, mut far) = pair();
     let reader = thread::spawn(move || {
         let mut octets = vec![0; 2_000_003];
-        // Meanwhile the writer fills what room there is.
+        // Meanwhile the writer fills the buffers.
         thread::sleep(2 * TICK);
         far.read_exact(&mut octets).map(|()| octets).unwrap()
     });

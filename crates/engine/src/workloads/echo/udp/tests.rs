@@ -1,4 +1,4 @@
-//! What an end makes of what the system says, and stamps of the kernel over loopback.
+//! How an end handles system errors, and kernel timestamps over loopback.
 
 use std::net::UdpSocket;
 
@@ -68,7 +68,7 @@ fn an_unanswered_end_is_unconfirmed() {
     assert_eq!([heard(&far), heard(&far)], [finish; 2]);
     drop(far);
     assert_eq!(agree_on_end(&near, TOKEN, 200_000_000).unwrap(), EndedBy::Unconfirmed);
-    // The answer may be there before it is asked for.
+    // The answer may arrive before it is requested.
     let (near, far) = datagram_pair();
     let kind = Kind::Finished { received_messages: 9 };
     far.send(&Message { token: TOKEN, flow: 0, kind }.emit()).unwrap();
@@ -103,7 +103,7 @@ fn requests_are_timestamped_on_request() {
         assert_eq!(requests.send(1, os::monotonic()).unwrap(), Handed::Sent);
         (0..2).for_each(|_| assert_eq!(far.recv(&mut [0; 200]).unwrap(), 100));
         let until_ns = os::realtime_ns();
-        // The stamp is that of the last request.
+        // The timestamp belongs to the last request.
         let stamp = requests.kernel_sent_ns();
         assert_eq!(stamp.is_some(), timestamps == Timestamps::Kernel);
         assert!(stamp.is_none_or(|at_ns| (between_ns..=until_ns).contains(&at_ns)), "{stamp:?}");
@@ -140,7 +140,7 @@ fn replies_are_timestamped_on_request() {
         if timestamps == Timestamps::Program {
             assert!(!next(0));
         } else {
-            // The system begins to stamp some time after it was asked to.
+            // The kernel starts to timestamp some time after the request.
             assert!((0..100_000).any(next));
         }
     }

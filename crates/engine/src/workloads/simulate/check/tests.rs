@@ -4,7 +4,7 @@ use crate::output::Output;
 use crate::running::Running;
 use crate::workloads::simulate::world;
 
-/// A request with `changes` of its values: paths in it, and the JSON there.
+/// A request with `changes`: paths in it, and their new JSON.
 pub fn request(changes: &[(&str, &str)]) -> Simulate {
     let request = serde_json::json!({
         "type": "simulate", "seed": 1,
@@ -31,7 +31,7 @@ pub fn run(request: &Simulate) -> Result<Box<Simulated>, Failure> {
     }
 }
 
-/// The request of a text, with `changes` of its values: paths in it, and the JSON there.
+/// `request` with `changes`: paths in it, and their new JSON.
 pub fn changed(mut request: serde_json::Value, changes: &[(&str, &str)]) -> Simulate {
     for (path, value) in changes {
         let (parent, key) = path.rsplit_once('/').unwrap();
@@ -144,7 +144,7 @@ fn memory_covers_the_world_its_nodes_and_programs() {
     // Twice both buffers and both windows, four messages, and meters of 1 MiB.
     let stream_bytes = 2 * (1_000 + 20_000 + 18_000) + 2 * (3_000 + 30_000 + 16_800) + 2 * 4 * 500;
     assert_eq!(of_nodes(&[("/world/machines", machines)]), stream_bytes + 2 * 1_048_576);
-    // The reply is the longer message, and 12 requests are on their way, of 32 bytes each.
+    // The reply is the longer message, and 12 requests of 32 bytes are in flight.
     let echo_bytes = stream_bytes + 2 * 4 * 200 + 2 * 12 * 32;
     let echo = [("/world/machines", machines), ("/work", ECHO)];
     assert_eq!(of_nodes(&echo), echo_bytes + 2 * 1_048_576);

@@ -1,11 +1,11 @@
-//! Copies between simulated machines: what comes of them, and what cannot be.
+//! Copies between simulated machines: results and refusals.
 
 use super::*;
 use crate::messages::{RoleOutcome, Simulate, SimulatedFacts};
 use crate::workloads::simulate::check::check;
 use crate::workloads::simulate::check::tests::{changed, run};
 
-/// A copy of three files of 20 kB, with `changes` of the request: paths in it, and the JSON there.
+/// A copy of three files of 20 kB, with `changes`: paths in the request, and their new JSON.
 fn request(changes: &[(&str, &str)]) -> Simulate {
     let request = serde_json::json!({
         "type": "simulate", "seed": 1,
@@ -70,7 +70,7 @@ fn files_are_copied_both_ways_over_every_carrier_and_compared() {
     }
 }
 
-/// Of connecting nothing counts; of a file that is twice as large, only what its second half takes is more.
+/// Connecting does not count; a file twice as large adds only the traffic of its second half.
 #[test]
 fn traffic_of_each_machine_is_counted_during_the_timed_copy() {
     const BYTES: &str = "/work/spec/files/dataset/groups/0";
@@ -89,7 +89,7 @@ fn traffic_of_each_machine_is_counted_during_the_timed_copy() {
     let blocks = 1_000_000 / 4096;
     assert!((3 * blocks..6 * blocks).contains(&(two.0 - one.0)), "{one:?} {two:?}");
     assert!((1_030_000..1_100_000).contains(&(two.1 - one.1)), "{one:?} {two:?}");
-    // Opened and closed.
+    // The second file adds only its opening and closing.
     assert!((4..20).contains(&(many.0 - one.0)), "{one:?} {many:?}");
 }
 
@@ -118,7 +118,7 @@ fn lost_frames_are_resent_and_content_is_intact() {
     }
 }
 
-/// Every call of the server takes 1 ms: to open, to write each of five blocks, to close.
+/// Each file call of the server takes 1 ms: opening, writing five blocks, closing.
 #[test]
 fn copy_time_includes_the_cost_of_file_calls() {
     let cost = r#"{"each_ns": 1000000}"#;
@@ -127,7 +127,7 @@ fn copy_time_includes_the_cost_of_file_calls() {
     let (plain, _) = simulated(&[]);
     let (costly, world) = simulated(&[("/world/machines/1", &store)]);
     let more_ns = costly.elapsed_ns - plain.elapsed_ns;
-    // Less what the client's acknowledgements took at the same time.
+    // Minus the time of the client's acknowledgements, sent meanwhile.
     assert!((20_800_000..22_000_000).contains(&more_ns), "{more_ns}");
     assert!(world.hosts[1].program_ns >= 21_000_000);
     let disk = world.hosts[1].store.unwrap();

@@ -1,4 +1,4 @@
-//! Stations on simulated machines: what comes of them, and what cannot be.
+//! Stations on simulated machines: results and refusals.
 
 use super::*;
 use crate::messages::{RoleOutcome, Simulate, SimulatedFacts};
@@ -69,8 +69,8 @@ fn stations_work_over_every_carrier_with_verified_data() {
     }
 }
 
-/// Two stations, 10 ms of the disk for a block and 5 ms of the processor to send the answer, in one frame. Of 40
-/// reads four are of two blocks.
+/// Two stations. The server takes 10 ms of disk time per block, and 5 ms of processor time to send
+/// a reply, in one frame. Four of 40 reads are of two blocks.
 #[test]
 fn a_sequential_server_replies_before_its_next_call() {
     let elapsed_ms = |overlaps: bool| {
@@ -87,8 +87,8 @@ fn a_sequential_server_replies_before_its_next_call() {
     assert!((640.0..690.0).contains(&one_by_one), "{one_by_one}");
 }
 
-/// A server that stops takes no frame any more: a late answer is an error of its station, and the trial ends with
-/// the name of a station that finds no server again.
+/// A frozen server receives no more frames: a late reply is an error of its station. A station that
+/// cannot reconnect ends the trial, and is named.
 #[test]
 fn a_frozen_server_fails_each_station_or_ends_the_trial() {
     let freeze = r#"{"freeze": {"after_ns": 20000000, "for_ns": 3600000000000}}"#;
@@ -99,7 +99,7 @@ fn a_frozen_server_fails_each_station_or_ends_the_trial() {
             Ok(found) => {
                 let RoleOutcome::Stationed(stationed) = &found.outcomes[0] else { panic!() };
                 assert_eq!(stationed.errors.values().sum::<u64>(), 2, "{carrier}");
-                // That it stood still is recorded, and is no work of its processor.
+                // The freeze is recorded, but is not processor time.
                 let [_, _, server] = &found.world.hosts[..] else { panic!("{carrier}") };
                 assert!(server.frozen_ns > Some(20_000_000), "{carrier}: {server:?}");
                 assert_eq!(server.interrupt_ns, 0, "{carrier}");
@@ -118,8 +118,8 @@ fn a_frozen_server_fails_each_station_or_ends_the_trial() {
     );
 }
 
-/// A server that takes 200 ms for each read. Who gives a call up after 150 ms asks for it again over a new session;
-/// who waits on has each answer, late as it is, over the session that there is.
+/// A server that takes 200 ms for each read. A station that gives up after 150 ms retries over a
+/// new session; a patient one gets each late reply over its session.
 #[test]
 fn patient_stations_count_late_calls_without_retrying() {
     let slow = r#"{"store": {"read": {"each_ns": 200000000}}}"#;

@@ -19,8 +19,8 @@ fn running() -> Running {
     Running::new(1, Output::new(std::io::sink()))
 }
 
-/// A trial of three stations with files of 1000 blocks, below a name of its own in the memory that all
-/// tests share.
+/// A trial of three stations with files of 1000 blocks, under its own name in the memory shared by
+/// all tests.
 fn spec(name: &str) -> StationsSpec {
     let mut spec = StationsSpec {
         stations: 3,
@@ -87,7 +87,7 @@ fn each_station_has_a_file_of_all_its_blocks() {
             assert_eq!(session.read_at(&file, 0, &mut octets).await?, 750_000);
             Ok(octets)
         });
-        // The service takes 349 blocks at once.
+        // The service accepts 349 blocks per call.
         for (number, found) in (0..).zip(octets.unwrap().chunks_exact(750)) {
             assert!(found == block(&spec, station, number), "{name}: block {number}");
         }
@@ -104,7 +104,7 @@ fn files_of_a_trial_are_removed_and_counted() {
     assert!(found.left.is_none());
     let everything = at_service(&spec, async |session: &AnySession| session.list(None).await);
     assert!(everything.unwrap().is_empty());
-    // Then there is nothing, which is no error.
+    // Removing nothing is not an error.
     let again = emptied(&spec).unwrap();
     assert_eq!((again.removed_files, again.is_gone), (0, true));
 }
@@ -123,7 +123,7 @@ fn missing_files_are_not_counted() {
 fn foreign_files_are_left() {
     let spec = spec("a foreign file");
     prepared(&spec);
-    // It is named as that of the next station would be.
+    // Named like the next station's file.
     let foreign = file(&spec, "s00003.dat");
     at_service(&spec, async |session: &AnySession| {
         let file = session.open(&foreign, Access::Create { size_bytes: 0 }).await?;
@@ -166,7 +166,7 @@ fn scripted(in_order: bool) -> Scripted {
     session
 }
 
-/// What is written of a file of station 2 with five blocks, and how long it is said to be.
+/// Write the file of station 2, with five blocks; returns its resulting length.
 fn written(session: &Scripted, spec: &StationsSpec, first: u32) -> u64 {
     let (pattern, path) = (Pattern::new(spec.seed), path("file".to_owned()).unwrap());
     let mut piece = Vec::new();
@@ -247,8 +247,8 @@ fn a_directory_left_behind_is_reported_with_its_reason() {
     assert!(lasting(Fault::new(Class::Reset, "reset")).is_err());
 }
 
-/// A port from which two connections at once are let through to a server, as NAS let a host have. One that
-/// ends counts for a while.
+/// A port that lets two connections at once through to a server, like the per-host limit of a NAS.
+/// An ended connection counts for a while.
 fn narrow(server: u16) -> u16 {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = listener.local_addr().unwrap().port();

@@ -1,4 +1,4 @@
-//! A server that does one kind of wrong.
+//! A server with one kind of misbehaviour.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -19,13 +19,13 @@ pub enum Malice {
     Corrupt,
     Short,
     Resets,
-    /// From the tenth call on it never answers.
+    /// Never answers from the tenth call on.
     Silent,
     Dies,
     Reluctant,
     Full,
     Slow,
-    /// It never says whether it takes a connection.
+    /// Never answers connection attempts.
     Deaf,
 }
 

@@ -1,4 +1,4 @@
-//! A whole trial against a hostile server, and what a driver receives of it.
+//! A whole trial against a hostile server, and the lines that its driver receives.
 
 use std::io::Write;
 use std::sync::atomic::Ordering;
@@ -53,7 +53,7 @@ pub struct Trial {
     pub memory: Arc<Memory>,
 }
 
-/// Prepare a trial and run it; each by a name of its own in the memory that all tests share.
+/// Prepare and run a trial, under its own name in the memory shared by all tests.
 pub fn trial(name: &str, malice: Malice, spec: StationsSpec) -> Trial {
     trial_until(name, malice, spec, None)
 }
@@ -75,8 +75,8 @@ pub fn plain_trial(spec: &StationsSpec) -> Trial {
     run(spec, None, Arc::default(), |running| whole_trial::work(spec, running))
 }
 
-/// A trial of a time in which its stations have more than `least` operations, and that time: on a busy machine they
-/// may have no processor for a while.
+/// A trial long enough for more than `least` operations, and its duration: on a busy machine,
+/// stations may get no processor for a while.
 pub fn timed_trial(name: &str, spec: &StationsSpec, least: u64) -> (u64, Trial) {
     for time_ns in [100_000_000, 1_000_000_000, 10_000_000_000, 60_000_000_000] {
         let until = StationsUntil { time_ns: Some(time_ns), ..StationsUntil::default() };

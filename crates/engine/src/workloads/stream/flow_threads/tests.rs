@@ -53,7 +53,7 @@ fn flows_of_one_thread_take_turns_by_their_schedules() {
     assert!(turns.is_sorted(), "{turns:?}");
 }
 
-/// Has nothing to do at each of its turns, and then ends. It counts how often it was watched.
+/// Idles at each turn, then ends. Counts how often it was watched.
 struct Idle {
     left: u32,
     watched: Cell<u32>,
@@ -117,8 +117,8 @@ fn a_blocked_sender_is_watched_and_resumes() {
     assert_eq!(turns.len(), 3);
 }
 
-/// A flow that always has something to read, and one that never has, and ends after it. They count
-/// their turns in the place of their number.
+/// A flow that always has data to read, and one that never has any and ends last. Each counts its
+/// turns at its index.
 struct Busy {
     index: usize,
     socket: UdpSocket,
@@ -155,7 +155,7 @@ fn ready_flows_are_polled_and_others_wait_for_a_check() {
     flows[1].socket.send_to(b"one", flows[0].socket.local_addr().unwrap()).unwrap();
     let mut turns = [0; 2];
     drive_receivers(&mut flows, &mut turns, Receive::Block).unwrap();
-    // With a check for each look of 16 turns the idle one would have had 625.
+    // Checked every 16 turns, the idle one would have had 625.
     assert!(turns[0] == BUSY_TURNS && turns[1] < 100, "{turns:?}");
 }
 
@@ -207,7 +207,7 @@ fn cpu_time_of_a_thread_counts_from_its_first_flow_to_its_last() {
     usage.begin();
     work_for(20_000_000);
     usage.end();
-    // The system counts to a tick.
+    // The system counts in ticks.
     assert!(total_ns(&usage) >= 20_000_000, "{:?}", usage.used());
     let user_ns = usage.used().user_ns;
     usage.leave_out(1_000);

@@ -28,7 +28,7 @@ fn shared(plan: &Plan) -> Shared {
     }
 }
 
-/// What comes of turns until one is not `Blocked`: what was sent may be on its way.
+/// Repeat turns until one is not `Blocked`, as sent data may be in transit.
 fn turn(receiver: &mut Receiver, shared: &mut Shared) -> Result<Turn, Failure> {
     for _ in 0..10_000 {
         match receiver.turn(os::monotonic(), shared) {
@@ -78,7 +78,7 @@ fn a_flow_reports_why_it_ended() {
         None
     };
     assert_eq!(ended_by(now, resets), EndedBy::PeerClosed);
-    // Before its second is over.
+    // The second is not over yet.
     assert_eq!(ended_by(now.plus_nanos(60_000_000_000), |_, _| None), EndedBy::PeerClosed);
     let cancels = |running: &Running, far| {
         running.cancel();
@@ -174,7 +174,7 @@ fn reception_ends_with_the_requested_amount() {
         assert_eq!(turn(&mut receiver, &mut shared).unwrap(), Turn::Over);
         assert_eq!(receiver.ended_by, EndedBy::Finished);
     }
-    // After its time, whether something comes then or not.
+    // The time is over, whether or not data arrives.
     let plan = of(|_| ());
     let (running, (near, _far)) = (running(), pair());
     let (start, mut shared) = (os::monotonic(), shared(&plan));
@@ -214,7 +214,7 @@ fn bytes_before_reception_are_outside_the_window() {
         if waiting == 250 {
             break;
         }
-        // What was sent may be on its way, and nothing tells when it is there.
+        // Sent data may be in transit, and nothing signals its arrival.
         thread::sleep(Duration::from_millis(1));
     }
     assert_eq!(waiting, 250);
@@ -224,7 +224,7 @@ fn bytes_before_reception_are_outside_the_window() {
     far.write_all(&[7; 350]).unwrap();
     while turn(&mut flow, &mut shared).unwrap() == Turn::Again {}
     let received = flow.finish();
-    // All of the amount has come, and 350 octets of it in a time that was seen.
+    // The whole amount arrived, 350 bytes of it in the measured time.
     assert_eq!((received.ended_by, received.total_bytes), (EndedBy::Finished, 600));
     assert_eq!((received.facts.window_bytes, received.facts.measured_messages), (350, 3));
 }

@@ -1,4 +1,5 @@
-//! A flow over a connection whose other end reads, does not read, or is gone. The test says the time.
+//! A flow over a connection whose other end reads, does not read, or is gone. The test sets the
+//! time.
 
 use std::io::Read;
 use std::thread;
@@ -59,7 +60,7 @@ fn a_single_flow_writes_sixteen_small_messages_per_turn() {
 
 #[test]
 fn a_single_flow_sends_a_batch_in_one_call() {
-    // Of several flows none may wait: each writes a message of its batch in a turn.
+    // With several flows, none may block: each writes one message of its batch per turn.
     for (alone, turns) in [(true, 1), (false, 64)] {
         let (plan, running, (near, mut far)) = (of(|s| s.io = Io::Batch), running(), pair());
         let mut shared = shared(&plan);
@@ -97,7 +98,7 @@ fn partially_written_messages_arrive_whole() {
         });
         let mut now = START;
         for _ in 0..20_000 {
-            // Less than the silence in all.
+            // Shorter than the silence in total.
             now = now.plus_nanos(1_000);
             match sender.turn(now, &mut shared).unwrap() {
                 Turn::Again => {}
@@ -138,7 +139,7 @@ fn a_receiver_that_acknowledges_nothing_for_too_long_is_silent() {
     while os::tcp_info(&sender.stream).unwrap().acknowledged_bytes <= 1 {
         assert!(os::monotonic().nanos_since(began) < 10_000_000_000, "nothing is acknowledged");
     }
-    // What has been acknowledged since the last look is progress, however long ago that was.
+    // Bytes acknowledged since the last check are progress, however long ago that was.
     let seen = after_ns(500_000_000);
     assert!(!sender.is_quiet(seen));
     sender.acknowledged_bytes = u64::MAX;
@@ -166,12 +167,12 @@ fn blocked_and_running_flows_notice_a_stop() {
     let mut shared = shared(&plan);
     let mut sender = begun(&plan, (near, true), &running, &mut shared);
     running.cancel();
-    // It looks every 10 ms.
+    // The sender checks every 10 ms.
     assert_eq!(sender.turn(after_ns(9_999_999), &mut shared).unwrap(), Turn::Again);
     assert_eq!(sender.turn(after_ns(10_000_000), &mut shared).unwrap(), Turn::Over);
     let sent = sender.finish().0;
     assert_eq!((sent.ended_by, sent.elapsed_ns), (EndedBy::Cancelled, 10_000_000));
-    // At once where it is blocked.
+    // A blocked sender checks at once.
     let (near, _far) = pair();
     let mut sender = begun(&plan, (near, true), &running, &mut shared);
     assert_eq!(blocked(&mut sender, after_ns(1), &mut shared), Turn::Over);
@@ -232,7 +233,7 @@ fn with_draining(then: impl FnOnce(Sender, &Plan, &Running, TcpStream)) {
     let (plan, running, (near, far)) = (of(|_| ()), running(), pair());
     let mut shared = shared(&plan);
     let mut sender = begun(&plan, (near, true), &running, &mut shared);
-    // After its second.
+    // The second is over.
     assert_eq!(sender.turn(after_ns(1_000_000_000), &mut shared).unwrap(), Turn::Again);
     assert!(sender.phase == Phase::Draining && sender.last_progress == after_ns(1_000_000_000));
     sender.acknowledged_bytes = u64::MAX;
@@ -283,7 +284,7 @@ fn waiting_for_the_receiver_to_close_is_bounded() {
     });
     with_draining(|mut sender, plan, _, _far| {
         let end = plan.latest_end(START);
-        // It has always taken something.
+        // The peer has accepted data all along.
         sender.last_progress = end;
         assert_eq!(sender.drain(end), Turn::Wait { until: end.plus_nanos(500_000), exact: false });
         assert_eq!(sender.drain(end.plus_nanos(1)), Turn::Over);

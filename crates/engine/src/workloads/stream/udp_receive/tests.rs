@@ -1,4 +1,4 @@
-//! A flow of datagrams whose other end is the test: what it takes in, and when it ends.
+//! A flow of datagrams from the test: what it receives, and when it ends.
 
 use std::net::UdpSocket;
 use std::thread;
@@ -39,7 +39,8 @@ fn flow<'a>(plan: &'a Plan, running: &'a Running, start: Instant) -> (Receiver<'
     (Receiver::new(plan, word, incoming, false, running, start), far)
 }
 
-/// Send messages, and give the flow turns until it has taken them. Gives how many had something.
+/// Send messages, and give the flow turns until it has read them. Returns the number of turns with
+/// data.
 fn take(receiver: &mut Receiver, shared: &mut Shared, far: &UdpSocket, numbers: &[u32]) -> u64 {
     for number in numbers {
         far.send(&number.to_be_bytes()).unwrap();
@@ -116,7 +117,7 @@ fn cpu_time_counts_from_the_measured_part_on() {
     use super::super::tests::work_for;
     const HOUR_NS: u64 = 3_600_000_000_000;
     let (plan, running, now) = (plan(&spec()).unwrap(), running(), os::monotonic());
-    // Either a message or a check shows that it has begun.
+    // Either a message or a check starts the flow.
     for by_check in [false, true] {
         for (start, is_measured) in [(now, true), (now.plus_nanos(HOUR_NS), false)] {
             let mut shared = shared(&plan, ReceiverLoad::default());
@@ -172,7 +173,7 @@ fn a_closed_port_ends_the_flow_and_any_other_error_is_a_failure() {
     assert_eq!(take(WouldBlock), (Some(Turn::Blocked), EndedBy::Silence));
     assert_eq!(take(PermissionDenied), (None, EndedBy::Silence));
     assert_eq!(take(ConnectionRefused), (Some(Turn::Over), EndedBy::PeerClosed));
-    // After its last word a sender may go.
+    // A sender may be gone after its last message.
     let (mut receiver, _far) = flow(&plan, &running, now);
     receiver.incoming.counter.finish(0, now);
     let taken = receiver.take(Err(ConnectionRefused.into()), now, &mut shared);
@@ -212,9 +213,9 @@ fn gro_and_timestamps_are_enabled_on_request() {
             socket.receive_batch(&mut batch, true).unwrap();
             batch.received().next().unwrap().kernel_realtime_ns.is_some()
         };
-        // The system begins to stamp some time after it was asked to.
+        // The kernel starts to timestamp some time after the request.
         let looks = if timestamps == Timestamps::Kernel { 100_000 } else { 1 };
-        // Room for joined datagrams is made.
+        // The buffer is enlarged for joined datagrams.
         ((0..looks).any(&mut is_stamped), buffer() != before)
     };
     assert_eq!(prepared(Io::Segment, Program), (false, true));

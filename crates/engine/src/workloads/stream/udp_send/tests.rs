@@ -1,4 +1,4 @@
-//! A flow of datagrams whose other end is the test. The test says the time.
+//! A flow of datagrams whose other end is the test. The test sets the time.
 
 use std::net::UdpSocket;
 
@@ -26,7 +26,7 @@ fn shared(plan: &Plan) -> Shared {
     Shared { batch, meters: SharedMeters::new() }
 }
 
-/// Do something with a flow on its own thread that has had its first turn.
+/// Run a function with a flow that has had its first turn, on the flow's thread.
 fn with_flow<T>(
     plan: &Plan,
     alone: bool,
@@ -120,7 +120,7 @@ fn senders_read_all_waiting_replies() {
         assert!(sender.take_word(Err(Interrupted.into()), START).unwrap());
         assert!(sender.take_word(Err(PermissionDenied.into()), START).is_err());
         assert_eq!(sender.turn(after_ns(10_000_000), shared).unwrap(), Turn::Again);
-        // The receiver's port is closed: it is seen at the next look, after what was said before.
+        // The next check notices the receiver's closed port, after earlier messages.
         assert!(!sender.take_word(Err(ConnectionRefused.into()), START).unwrap());
         assert_eq!(sender.turn(after_ns(19_999_999), shared).unwrap(), Turn::Again);
         assert_eq!(sender.turn(after_ns(20_000_000), shared).unwrap(), Turn::Over);
@@ -142,7 +142,7 @@ fn receiver_messages_end_a_silence() {
             sender.hear(after_ns(3_000_000_000)).unwrap();
             let mut meters = SharedMeters::<ThreadUsage>::new();
             let now = after_ns(3_000_000_001);
-            // It listens, and then looks.
+            // The sender listens first, then checks.
             let _ = sender.outgoing.next(now, &mut meters).unwrap();
             let next = sender.outgoing.next(now, &mut meters).unwrap();
             assert_eq!(next == Action::Over, !is_heard, "{next:?}");

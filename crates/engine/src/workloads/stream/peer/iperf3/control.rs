@@ -34,7 +34,8 @@ pub struct Control<'a> {
 }
 
 impl<'a> Control<'a> {
-    /// Over an open connection whose reads return after a tick, and the round-trip time of its path.
+    /// The connection must be open, and its reads time out after a tick. Also takes its path's
+    /// round-trip time.
     pub fn new(
         (stream, round_trip_ns): (TcpStream, u64),
         client: Client,
@@ -100,7 +101,7 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// Abort a test. A server that is gone does not notice.
+    /// Abort a test. A server that has disconnected does not notice.
     pub fn give_up(&mut self) {
         self.client.give_up();
         let _ = self.flush();

@@ -18,7 +18,7 @@ use crate::workloads::stream::peer::plain::by_the_system;
 
 const LOOK_NS: u64 = 1_000_000;
 const READ_NS: u64 = 100_000_000;
-/// Data in flight counts as complete after this silence, or after the second time in all.
+/// Data in flight counts as complete after this silence, or after the second of these times in all.
 const SETTLED_NS: u64 = 50_000_000;
 const MOST_SETTLING_NS: u64 = 3_000_000_000;
 /// The server closes its connections within this time after the dialogue.

@@ -21,7 +21,7 @@ use crate::running::Running;
 use crate::workloads::setup::{connect_to_peer, random_bytes, socket_address};
 use crate::workloads::stream::Plan;
 
-/// Margin of the server's own time limit: the client ends the test before, once its amount is reached.
+/// Margin of the server's time limit; the client ends the test earlier, once its amount is reached.
 const BEYOND_S: u64 = 30;
 const LONGEST_S: u64 = 86_400;
 const SECOND_NS: u64 = 1_000_000_000;

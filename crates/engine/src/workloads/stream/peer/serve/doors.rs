@@ -30,7 +30,8 @@ impl Door {
         askers(self.socket.plain())
     }
 
-    /// A socket of the same port for what `peer` alone sends, and other senders' datagrams that arrived before.
+    /// A socket on the same port for datagrams from `peer` only, and senders of other datagrams
+    /// that arrived before.
     pub fn connect(
         &self,
         peer: SocketAddr,
@@ -46,7 +47,7 @@ impl Door {
         Ok((socket, others))
     }
 
-    /// A flow is about to begin: earlier datagrams are not messages of it.
+    /// Discard earlier datagrams, because a flow is about to begin.
     pub fn hand_over(socket: &DatagramSocket) -> io::Result<()> {
         askers(socket.plain());
         socket.enable_local_drop_reports()?;

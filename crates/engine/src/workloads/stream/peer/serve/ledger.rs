@@ -55,7 +55,7 @@ struct Entry {
     at_once: u64,
     goes: bool,
     moved_at: Option<Instant>,
-    /// The only connection of a client that can be ended for another.
+    /// Set if the client has a single connection, which can be evicted for another.
     stream: Option<Arc<TcpStream>>,
 }
 

@@ -58,7 +58,7 @@ impl Line {
         self.stream.write_all(&octets).map_err(|error| gone(&error))
     }
 
-    /// End a test with an error that the client prints. One that is gone does not notice.
+    /// End a test with an error that the client prints, unless it has disconnected.
     pub fn refuse(&mut self, number: i32) {
         self.server.refuse(number);
         let _ = self.flush();

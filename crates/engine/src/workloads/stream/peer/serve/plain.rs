@@ -59,7 +59,8 @@ pub fn serve<'a: 'scope, 'scope>(
     Ok(())
 }
 
-/// Connections without a place yet: where clients send first, they get one once they have sent something.
+/// Connections without a place yet. If clients of the service send first, they get one after their
+/// first byte.
 struct Arrivals {
     readiness: Readiness,
     client_speaks: bool,

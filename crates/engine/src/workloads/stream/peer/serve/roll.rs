@@ -75,7 +75,8 @@ impl<'a> Roll<'a> {
         Entered { number, moving, results: self.results.clone() }
     }
 
-    /// Make room for one more of at most `clients`, or end idle ones, so that waiting clients soon have it.
+    /// Whether there is room for one more of at most `clients`; if not, end idle ones to make room
+    /// for waiting clients.
     pub fn has_room(&mut self, clients: usize, waiting: usize) -> bool {
         if self.len() < clients {
             return true;

@@ -217,8 +217,8 @@ fn server_ended() -> Failure {
     Failure::new("cancelled", "the server was ended before the test")
 }
 
-/// Wait until everything the client reports to have sent has arrived, or nothing more arrives; `None`: no report to
-/// go by. Its TCP may still be resending lost data.
+/// Wait until everything the client reports to have sent has arrived, or nothing more arrives;
+/// `None`: the client reported nothing. Its TCP may still be resending lost data.
 fn settle(receiving: &Running, wanted_bytes: Option<u64>) {
     let patience_ns = if wanted_bytes.is_some() { RESENT_NS } else { SETTLED_NS };
     let began = os::monotonic();

@@ -26,7 +26,7 @@ pub struct AtLink {
 }
 
 impl AtLink {
-    /// Upper bound of its memory with this many flows.
+    /// Upper bound of a station's memory with this many flows.
     pub fn most_bytes(profile: &TcpProfile, flows: usize) -> u64 {
         (Station::most_bytes(profile, flows, READ_BYTES) + size_of::<Self>() - size_of::<Station>())
             as u64

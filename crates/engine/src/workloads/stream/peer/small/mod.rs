@@ -77,7 +77,7 @@ pub fn run(
     let round_trip_ns = os::monotonic().nanos_since(began);
     running.ready(Vec::new(), Some(round_trip_ns));
     let start = running.wait_for_start(|| at_link.turn(os::monotonic()).map(drop))?;
-    // One thread has the link and all flows.
+    // One thread serves the link and all flows.
     let plan = &Plan { round_trip_ns: running.round_trip_ns(), threads: Some(1), ..plan.clone() };
     let direction = request.direction;
     let ended = |ended_by| failure_of(ended_by, direction, plan.tcp_silence_ns());
