@@ -7,8 +7,8 @@ use lanlab_units::Instant;
 
 const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
 
-/// A point in time or a span: `nanoseconds + part / denominator`, the denominator being that of the
-/// [`BitClock`] which made it. Sorted by time.
+/// A point in time or a span: `nanoseconds + part / denominator`, with the denominator of the
+/// [`BitClock`] that made it. Sorted by time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Exact {
     nanoseconds: u64,
@@ -45,7 +45,7 @@ pub(crate) struct BitClock {
 }
 
 impl BitClock {
-    /// The clock of a medium of `rate_bps`; without a rate, everything takes no time.
+    /// The clock of a medium with `rate_bps`; without a rate, nothing takes time.
     pub(crate) fn new(rate_bps: Option<u64>) -> Self {
         match rate_bps {
             Some(rate_bps) => {
@@ -60,7 +60,7 @@ impl BitClock {
     }
 
     pub(crate) fn bits(self, bits: u64) -> Exact {
-        // Nearly always small enough for the faster division.
+        // Nearly all values fit the faster 64-bit division.
         if let Some(total) = bits.checked_mul(self.numerator_ns) {
             let (nanoseconds, part) = (total / self.denominator, total % self.denominator);
             return Exact { nanoseconds, part };

@@ -1,13 +1,13 @@
 //! A half-duplex bus with CSMA/CD (IEEE 802.3, clause 4).
 //!
-//! Every port hears every other after the same propagation time, and itself at once. All silent ports
-//! therefore hear the same, and only senders differ, by their own frames. One listener, a station that never
-//! sends, represents all silent ports, so the cost of a frame does not depend on their number.
+//! Every port hears the others after the same propagation time, and itself at once. All silent
+//! ports therefore hear the same. One listener, a station that never sends, represents them, so the
+//! cost of a frame does not depend on their number.
 //!
-//! - **Deference** (4.2.8, process `Deference`): after the carrier ends, a port waits for a gap of 96 bits. A
-//!   carrier in the first two thirds restarts the wait; one in the last third does not, so that a port whose
-//!   gap ends a little earlier shuts out no other. A port that has just transmitted does not listen during
-//!   the gap.
+//! - **Deference** (4.2.8, process `Deference`): after the carrier ends, a port waits for a gap of
+//!   96 bits. A carrier in the first two thirds restarts the wait. One in the last third does not;
+//!   otherwise a port whose gap ends slightly earlier would shut out the others. A port that has
+//!   just transmitted does not listen during the gap.
 //! - **Collision** (4.2.8, `WatchForCollision`, and 4.2.3.2.4): a port that hears another while it transmits
 //!   finishes the preamble, then sends 32 bits of jam.
 //! - **Backoff** (4.2.8, `BackOff`): after the nth collision the port waits a random number of slots, at
@@ -49,7 +49,7 @@ pub(crate) struct Bus {
     preamble: Exact,
     jam: Exact,
     stations: Vec<Station>,
-    /// Stations with state of their own, in order of their place in `stations`; the listener is last.
+    /// Ports whose state differs from the listener's, in ascending order, then the listener.
     kept: Vec<Port>,
     schedule: Schedule<Step>,
     carrier: Carrier,
@@ -72,7 +72,7 @@ enum Step {
 }
 
 impl Step {
-    /// Order of events at the same instant. A carrier that starts joins one that ends, without silence between.
+    /// Order of events at the same instant: carriers start before others end, without silence.
     fn rank(&self) -> u8 {
         match self {
             Self::CarrierOn(_) => 0,
@@ -138,7 +138,7 @@ impl Bus {
         self.drop_void_steps();
     }
 
-    /// A frame is ready: transmit now, or when the station need not defer.
+    /// Transmit a ready frame, now or once the station need not defer.
     fn wait_for_silence(&mut self, at: Exact, port: Port, frame: FrameId, traffic: &mut Traffic) {
         let station = self.station(port);
         let is_first_attempt = station.collisions == 0;
@@ -241,7 +241,7 @@ impl Bus {
                 self.collide(at, port, traffic);
             } else if !station.keeps_gap(at) {
                 if let Phase::Waiting(_) = station.phase {
-                    // Cancels the end of its gap.
+                    // Cancel the step at the end of its gap.
                     station.generation = station.generation.wrapping_add(1);
                 }
                 if !matches!(station.deference, Deference::Busy { .. }) {

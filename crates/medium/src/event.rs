@@ -5,8 +5,8 @@ pub type Port = u16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Destination {
-    /// One port. The sender's own port, or a missing one, stands for an unknown address: the frame takes its time
-    /// on the wire and reaches no host.
+    /// One port. The sender's own or a nonexistent port means an unknown address: the frame
+    /// occupies the wire and reaches no host.
     Port(Port),
     All,
 }
@@ -14,10 +14,10 @@ pub enum Destination {
 /// A frame offered by an adapter. Its bytes stay with the driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Offer {
-    /// The driver's number of the frame, unique until [`Event::Done`].
+    /// The driver's number for the frame, unique until [`Event::Done`].
     pub ticket: u32,
     /// Bytes on the wire without the gap: preamble and SFD 8, frame with padding, FCS 4. Fewer than
-    /// [`MIN_WIRE_BYTES`](crate::MIN_WIRE_BYTES) count as these, as adapters pad.
+    /// [`MIN_WIRE_BYTES`](crate::MIN_WIRE_BYTES) count as that many, because adapters pad.
     pub wire_bytes: u32,
     pub destination: Destination,
 }

@@ -1,29 +1,29 @@
 //! Ethernet media without a clock: cable, switch and CSMA/CD bus, with exact frame times, delay and loss.
 //!
-//! A [`Medium`] knows lengths of frames and numbers of ports; the bytes stay with its driver. Each port
-//! has one frame on the medium at a time: the adapter keeps the queue. The same machine runs in
-//! real time below the virtual LAN and in virtual time in simulations and tests.
+//! A [`Medium`] handles frame lengths and port numbers; the bytes stay with its driver. Each port
+//! has at most one frame on the medium, and the adapter keeps the queue. The same code runs in real
+//! time below the virtual LAN and in virtual time in simulations and tests.
 //!
 //! # Driving it
 //!
-//! Change it by one [`offer`](Medium::offer) or [`handle_timeout`](Medium::handle_timeout), then call
-//! [`poll_event`](Medium::poll_event) until it gives `None`. All ports are free at the start.
+//! After each [`offer`](Medium::offer) or [`handle_timeout`](Medium::handle_timeout), call
+//! [`poll_event`](Medium::poll_event) until it returns `None`. All ports are free at the start.
 //!
-//! While [`poll_timeout`](Medium::poll_timeout) gives a time `t` that the driver's clock has reached:
+//! While [`poll_timeout`](Medium::poll_timeout) returns a time `t` that the clock has reached:
 //!
-//! 1. call `handle_timeout(t)`: with that time, not with the clock's;
-//! 2. drain the events; on [`Event::Free`] of a port with the exact time `t`, offer the next frame that
-//!    waits there with `now = t`.
+//! 1. call `handle_timeout(t)`, with that time instead of the clock's;
+//! 2. drain the events; if [`Event::Free`] of a port has exactly the time `t`, offer the next frame
+//!    that waits there with `now = t`.
 //!
-//! So a driver that is late never shifts the schedule: it handles at once all that was due, and each
-//! event keeps its own time. A frame for a port that has been free is offered with the clock's time, after
-//! all that was due by then is done.
+//! A late driver therefore never shifts the schedule: it catches up, and each event keeps its own
+//! time. A frame for an idle port is offered with the clock's time, once everything due by then is
+//! handled.
 //!
 //! # Times
 //!
-//! A frame takes its [`wire_bytes`](Offer::wire_bytes) at the rate. The gap of 96 bits keeps the next frame
-//! from starting; it is no part of a delivery. Times are kept exactly, as fractions; events carry the first
-//! whole nanosecond at which they have happened.
+//! A frame takes the time of its [`wire_bytes`](Offer::wire_bytes) at the rate. The gap of 96 bits
+//! delays the next frame, not the delivery. Times are exact fractions; events carry them rounded up
+//! to a whole nanosecond.
 
 mod bit_time;
 mod bus;
@@ -59,7 +59,7 @@ const LOSS_STREAM: u64 = 1;
 const ARRIVAL_STREAM: u64 = 2;
 const FIRST_STATION_STREAM: u64 = 1 << 16;
 
-/// A medium that joins ports. The [crate](self) says how to drive it.
+/// A medium that joins ports. The [crate](self) describes how to drive it.
 #[derive(Debug)]
 pub struct Medium {
     machine: Machine,
@@ -121,7 +121,7 @@ impl Medium {
         }
     }
 
-    /// When something happens next; `None` while no frame is on its way.
+    /// Time of the next step; `None` while no frame is in transit.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let at = match &self.machine {
             Machine::Bus(bus) => bus.next_at(),

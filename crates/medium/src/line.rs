@@ -20,8 +20,8 @@ pub(crate) struct Transmission {
 impl Line {
     /// Send a frame that an adapter offers at `now`.
     ///
-    /// `now` is a whole nanosecond, rounded up. A gap that ends within that nanosecond has ended at its
-    /// exact time: otherwise frames one after another would lose a fraction each.
+    /// `now` is rounded up to a whole nanosecond. If a gap ended within that nanosecond, the frame
+    /// starts at its exact end; otherwise each back-to-back frame would lose a fraction.
     pub(crate) fn send_offered(
         &mut self,
         clock: BitClock,

@@ -17,11 +17,11 @@ pub const RATES_BPS: std::ops::RangeInclusive<u64> = 1_000..=100_000_000_000;
 pub enum Topology {
     Cable,
     Switch,
-    /// A half-duplex bus or hub with CSMA/CD, as IEEE 802.3, clause 4, has it.
+    /// A half-duplex bus or hub with CSMA/CD (IEEE 802.3, clause 4).
     ///
-    /// The propagation time decides how often frames collide. At 10 Mbit/s, 2.5 µs is that of a short
-    /// segment: a hub with its cables, or 500 m of coaxial cable. 25.6 µs, half a slot, is that of the
-    /// longest network in which every collision is still heard; a longer one is refused.
+    /// The propagation time determines how often frames collide. At 10 Mbit/s, 2.5 µs fits a short
+    /// segment: a hub with its cables, or 500 m of coaxial cable. 25.6 µs, half a slot, is the
+    /// longest at which every collision is still heard; more is refused.
     Bus,
 }
 
@@ -55,15 +55,15 @@ pub struct Plan {
     pub topology: Topology,
     /// Bits per second. `None`: frames and gaps take no time, as a reference. A bus needs a rate.
     pub rate_bps: Option<u64>,
-    /// Number of ports: 2 of a cable, 2 to [`MAX_PORTS`] of others.
+    /// Number of ports: 2 for a cable, 2 to [`MAX_PORTS`] otherwise.
     pub ports: u16,
     /// Propagation time between any two ports, ns. On a switch, each of the two cables has half of it.
     pub propagation_ns: u64,
     /// Added to each delivery, one way, ns. Preserves order, and is invisible to carrier sense.
     pub delay_ns: u64,
     pub loss: LossPlan,
-    /// Maximum bytes of frames (with their gaps) that wait at each output of a switch, the frame that is
-    /// being sent not counted. Other topologies do not use it.
+    /// Maximum bytes of frames (with gaps) queued at each output of a switch, excluding the frame
+    /// being sent. Unused in other topologies.
     pub switch_queue_bytes: u32,
 }
 
@@ -143,7 +143,7 @@ impl Plan {
         if self.rate_bps.is_none() {
             return Err(BadPlan::BusWithoutRate);
         }
-        // There and back within a slot: otherwise a short frame could end before its collision is heard.
+        // The round trip must fit a slot, or a short frame could end before its collision is heard.
         let half_a_slot = BitClock::new(self.rate_bps).bits(SLOT_BITS / 2);
         if Exact::from_nanos(self.propagation_ns) > half_a_slot {
             return Err(BadPlan::Propagation {

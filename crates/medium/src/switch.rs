@@ -1,4 +1,4 @@
-//! A switch that stores and forwards, with a full-duplex cable to each port.
+//! A store-and-forward switch, with a full-duplex cable to each port.
 
 use std::collections::VecDeque;
 

@@ -4,16 +4,16 @@ use std::future::Future;
 
 use crate::Instant;
 
-/// A clock with its wait: the host's, or a virtual one.
+/// A clock that can wait: the host's, or a virtual one.
 pub trait Clock {
     /// The time now.
     fn now(&self) -> Instant;
 
-    /// Wait until `at`. A clock that waits in real time asks `is_over` some fifty times a second or
-    /// is woken when the answer changes, and returns early if it is true.
+    /// Wait until `at`, or until `is_over` returns true. A real-time clock polls `is_over` about 50
+    /// times a second, or is woken when it changes.
     fn wait_until(&self, at: Instant, is_over: impl Fn() -> bool) -> impl Future<Output = ()>;
 
-    /// Let other tasks on the same thread run if needed; `is_first` after a task's first operation, so that all
-    /// tasks start together.
+    /// Let other tasks on the same thread run if needed. `is_first`: after a task's first
+    /// operation, so that all tasks start together.
     fn yield_now(&self, is_first: bool) -> impl Future<Output = ()>;
 }

@@ -2,15 +2,14 @@ use core::fmt;
 use core::ops::{Add, Sub};
 use core::time::Duration;
 
-/// A point in time: whole nanoseconds on the clock of the code's driver.
-///
-/// In the engine that clock is the host's monotonic clock; in a simulation it is the virtual one.
+/// A point in time, in whole nanoseconds: of the host's monotonic clock in the engine, of the
+/// virtual clock in a simulation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Instant(u64);
 
 impl Instant {
     pub const ZERO: Self = Self(0);
-    /// Later than any time that can be reached (584 years).
+    /// 584 years: later than any time that a run reaches.
     pub const FAR_FUTURE: Self = Self(u64::MAX);
 
     pub const fn from_nanos(nanoseconds: u64) -> Self {

@@ -1,6 +1,6 @@
 //! Quantities with their units: points in time and message rates.
 //!
-//! Nothing here knows a clock; a driver reads one and passes an [`Instant`] in, or a [`Clock`].
+//! Nothing here reads the system's clock: a driver passes in an [`Instant`] or a [`Clock`].
 
 mod clock;
 mod instant;

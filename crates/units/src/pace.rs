@@ -19,7 +19,7 @@ impl Pace {
         })
     }
 
-    /// From messages per second, to a thousandth. `None` unless at least 0.001 and finite.
+    /// Messages per second, rounded to a thousandth. `None` unless at least 0.001 and finite.
     pub fn from_message_rate(messages_per_s: f64) -> Option<Self> {
         let per_1000_s = (messages_per_s * 1000.0).round();
         (per_1000_s >= 1.0 && per_1000_s.is_finite()).then_some(Self {

@@ -10,7 +10,7 @@ const SERVED_REQUESTS: u32 = 6;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Use {
-    /// The client has only begun, which a stranger can forge.
+    /// Only the start of a session, which a stranger can forge.
     Begun,
     Little,
     Known,
@@ -33,7 +33,7 @@ pub struct Standing<A> {
     pub silent_ns: u64,
 }
 
-/// Places of a table: in all, and per address.
+/// Maximum clients, in all and per address.
 #[derive(Debug, Clone, Copy)]
 pub struct Places {
     pub all: usize,
@@ -72,16 +72,17 @@ impl Places {
     }
 }
 
-/// Grace period of each client while others wait for `wanted` of `places`, at least `least_ns`. It shrinks with the
-/// square of the share, so that the turns of all waiting clients add up to less than one grace period (1/4 + 1/9 +
-/// 1/16 …).
+/// Grace period of each client while `wanted` others wait for one of `places`, at least `least_ns`.
+/// It shrinks with the square of `places / (places + wanted)`, so that the turns of all waiting
+/// clients add up to less than one grace period (1/4 + 1/9 + 1/16 …).
 pub fn crowded_grace_ns(grace_ns: u64, least_ns: u64, places: usize, wanted: usize) -> u64 {
     let share = places as f64 / (places + wanted).max(1) as f64;
     ((grace_ns as f64 * share * share) as u64).max(least_ns)
 }
 
-/// Clients to evict, by index, first to go first: those that have only begun, then those that have done little and
-/// are silent for `grace_ns`; among these, of the address with the most places, the longest silent one.
+/// Indices of clients to evict, in order: those that have only begun, then little-used ones silent
+/// for `grace_ns`. In each group, the address with the most places goes first, then the longest
+/// silence.
 pub fn least_useful<A: Ord>(all: &[Standing<A>], grace_ns: u64) -> Vec<usize> {
     let mut places = BTreeMap::new();
     for one in all {
@@ -93,7 +94,7 @@ pub fn least_useful<A: Ord>(all: &[Standing<A>], grace_ns: u64) -> Vec<usize> {
         Use::Known => false,
     };
     let mut found: Vec<_> = (0..all.len()).filter(|index| is_dropped(&all[*index])).collect();
-    // Among equals, the earlier one.
+    // The sort is stable: among equals, the earlier one comes first.
     found.sort_by_key(|index| (all[*index].used, Reverse(all[*index].silent_ns)));
     let left = |index: usize| {
         let left = places.get_mut(&all[index].address)?;

@@ -1,4 +1,4 @@
-//! A station of the bus: its frame, and what it hears.
+//! A station of the bus: its frame, and the carrier that it hears.
 
 use crate::bit_time::Exact;
 use crate::random::Random;
@@ -26,7 +26,7 @@ pub(super) enum Phase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Deference {
     Silent,
-    /// Carrier present, the station's own or another's, since `since` unless it started in a gap.
+    /// A carrier is present, the station's own or another's. `since`: its start, unless in a gap.
     Busy {
         was_sending: bool,
         since: Option<Exact>,
@@ -52,8 +52,8 @@ impl Station {
         }
     }
 
-    /// The state of deference at `at`. When a gap is over, there is silence, or the next carrier that came
-    /// in the gap's last part. A gap that ends right now still lets a frame start, even if the bus is busy.
+    /// The state at `at`. After a gap comes silence, or a carrier that started in its last part. A
+    /// gap that ends exactly at `at` still lets a frame start, even if the bus is busy.
     pub(super) fn deference_at(&self, at: Exact) -> Deference {
         match self.deference {
             Deference::Gap { end, .. } if end < at && self.heard > 0 => {
@@ -69,10 +69,10 @@ impl Station {
         at <= end && (was_sending || at >= part1_end)
     }
 
-    /// Whether its state equals the listener's, and will while it has no frame.
+    /// Whether its state equals the listener's, and stays equal until it has a frame.
     pub(super) fn is_as(&self, listener: &Self, at: Exact) -> bool {
         let state = |station: &Self| match station.deference_at(at) {
-            // The start matters only at its own instant.
+            // A carrier's start matters only at that instant.
             Deference::Busy { was_sending, since } => {
                 Deference::Busy { was_sending, since: since.filter(|since| *since == at) }
             }

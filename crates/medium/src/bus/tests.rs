@@ -20,7 +20,7 @@ fn bus(ports: Port, propagation_bits: u64) -> Plan {
     }
 }
 
-/// At bit `.0`, port `.1` is offered a frame of `.2` bytes.
+/// Bit time, port, and bytes of an offered frame.
 type Offered = (u64, Port, u32);
 
 fn run_bit_by_bit(
@@ -122,6 +122,6 @@ fn the_bus_follows_the_standard_bit_by_bit() {
         sent += outcomes.iter().filter(|(_, what)| matches!(what, Seen::Sent(_))).count();
         given_up += outcomes.iter().filter(|(_, what)| matches!(what, Seen::GivenUp(_))).count();
     }
-    // The cases reach everything that can become of a frame.
+    // The cases cover every outcome of a frame.
     assert!(sent > 25_000 && given_up > 10, "{sent} sent, {given_up} given up");
 }

@@ -69,10 +69,10 @@ impl ArrivalProcess {
     }
 }
 
-/// An exponentially distributed number of mean 1.
+/// An exponentially distributed number with mean 1.
 ///
-/// J. von Neumann's method ("Various Techniques Used in Connection with Random Digits", 1951) compares
-/// even numbers and takes no logarithm, whose last digits differ from one platform to the next.
+/// J. von Neumann's method ("Various Techniques Used in Connection with Random Digits", 1951)
+/// compares uniform numbers. It needs no logarithm, whose last digits differ between platforms.
 fn exponential(random: &mut Random) -> f64 {
     let mut whole = 0.0;
     loop {

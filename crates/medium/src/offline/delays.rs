@@ -1,6 +1,6 @@
 //! A distribution of delays in constant memory, exact to 0.4 %.
 
-/// Buckets for each doubling of the delay: 2^8, so that a bucket is at most 1/256 of its delay wide.
+/// Buckets per doubling of the delay: 2^8, so a bucket is at most 1/256 of its delay wide.
 const BITS: u32 = 8;
 
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl Delays {
     }
 }
 
-/// Small delays have a bucket each; of the others the first `BITS + 1` binary digits count.
+/// Small delays have a bucket each; larger ones are grouped by their first `BITS + 1` bits.
 fn bucket_of(delay_ns: u64) -> usize {
     let digits = u64::BITS - delay_ns.leading_zeros();
     let cut = digits.saturating_sub(BITS + 1);

@@ -1,8 +1,8 @@
-//! A medium under load, without a clock: stations whose adapters have a queue of frames.
+//! A medium under load, without a clock: stations whose adapters queue frames.
 //!
-//! Each station sends to the next one. Frames arrive at the adapters as a Poisson process, or every
-//! adapter always has one. [`Load`] runs that in virtual time and reports how much got through, how long
-//! it took, and what became of the rest.
+//! Each station sends to the next. Frames arrive at the adapters as a Poisson process, or every
+//! adapter always has one ready. [`Load`] runs this in virtual time and reports throughput, delays
+//! and losses.
 
 mod arrivals;
 mod delays;

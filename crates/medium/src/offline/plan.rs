@@ -11,8 +11,8 @@ const MAX_LENGTHS: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Arrivals {
     Poisson {
-        /// Offered load of all stations together: bits of frames (without preamble and gap) for each bit
-        /// that the rate could carry. May be above 1.
+        /// Offered load of all stations together: frame bits (without preamble and gap) relative to
+        /// the rate. May exceed 1.
         offered_ratio: f64,
     },
     /// Every adapter always has a frame ready.

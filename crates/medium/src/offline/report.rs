@@ -10,8 +10,8 @@ pub struct LoadReport {
     pub offered_ratio: f64,
     pub utilisation_ratio: f64,
     pub delivered_frames: u64,
-    /// From a frame's arrival at the adapter to its last bit at the receiver, ns; for saturated adapters,
-    /// from the end of the previous frame. `None` if nothing was delivered, as below.
+    /// From arrival at the adapter (if saturated: the end of the previous frame) to the last bit at
+    /// the receiver, ns. This and the quantiles are `None` if nothing was delivered.
     pub mean_delay_ns: Option<f64>,
     /// Median; quantiles are exact to 0.4 %.
     pub p50_delay_ns: Option<u64>,

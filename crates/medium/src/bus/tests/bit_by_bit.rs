@@ -1,5 +1,5 @@
-//! The processes of IEEE 802.3, 4.2.8, bit by bit: slow, without an event queue, and written independently. Tests
-//! compare the bus with it.
+//! A slow, independently written model of the processes in IEEE 802.3, 4.2.8: bit by bit, without
+//! an event queue. Tests compare the bus with it.
 
 use crate::random::Random;
 use crate::{FIRST_STATION_STREAM, Port};
@@ -23,9 +23,9 @@ struct Station {
     random: Random,
     frame_bits: Option<u64>,
     attempts: u32,
-    /// First bit time at which the frame waits only for the deference.
+    /// Bit time from which the frame waits only for deference.
     frame_waiting_at: u64,
-    /// While transmitting: first bit time, the one after the last, and whether jam is sent.
+    /// While transmitting: first bit time, end (exclusive), and whether it sends jam.
     transmission: Option<(u64, u64, bool)>,
 }
 
@@ -89,7 +89,7 @@ impl BitByBit {
         seen
     }
 
-    /// One bit time: each station acts on what it hears.
+    /// Pass one bit time: each station acts on what it hears.
     pub(super) fn pass_bit(&mut self) {
         let bit = self.bit;
         let length = self.history.len();
