@@ -1,7 +1,6 @@
-//! ARP of IPv4 on Ethernet.
+//! ARP for IPv4 over Ethernet.
 //!
-//! Source: RFC 826; a probe before an address is used, and its announcement: RFC 5227. All fields
-//! big-endian.
+//! Source: RFC 826; RFC 5227 (address probes and announcements). All fields big-endian.
 
 use core::net::Ipv4Addr;
 

@@ -1,4 +1,4 @@
-//! Announcements of the computer browser: the servers of a workgroup.
+//! Announcements of the servers of a workgroup, by the computer browser service.
 //!
 //! Source: [MS-BRWS] 2.2.1 (host announcement), 2.2.3 (domain announcement), 2.2.10 (local master) in a
 //! transaction to a mailslot, [MS-CIFS] 2.2.4.33 and [MS-MAIL] 2.2.1. Little-endian.

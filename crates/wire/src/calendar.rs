@@ -13,7 +13,7 @@ fn date(since_1970_s: u64) -> DateTime<Utc> {
 fn read(text: &str, form: &str) -> Option<u64> {
     let found = NaiveDateTime::parse_from_str(text, form).ok()?.and_utc();
     let since_1970_s = u64::try_from(found.timestamp()).ok()?;
-    // A date in another form, with fewer zeros or a leap second, is not accepted.
+    // Reject other forms, such as one with fewer zeros or a leap second.
     (date(since_1970_s).format(form).to_string() == text).then_some(since_1970_s)
 }
 

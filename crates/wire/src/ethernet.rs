@@ -85,7 +85,7 @@ pub struct Header {
     pub framing: Framing,
 }
 
-/// Types of VLAN tags: customer tag, provider tag, and the old number of the latter.
+/// Types of VLAN tags: customer tag, provider tag, and the provider tag's former number.
 const TAG: u16 = 0x8100;
 const SERVICE_TAG: u16 = 0x88a8;
 const OLD_SERVICE_TAG: u16 = 0x9100;
@@ -117,8 +117,7 @@ impl Vlans {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame<'a> {
     pub header: Header,
-    /// The payload. If the frame has a length it excludes padding, if it has a type it includes
-    /// padding.
+    /// The payload: without padding if the frame has a length, with padding if it has a type.
     pub payload: &'a [u8],
 }
 

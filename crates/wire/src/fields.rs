@@ -9,7 +9,7 @@ pub(crate) enum Order {
     Big,
 }
 
-/// A fixed number of octets with any value.
+/// A field of fixed length, in which any value is valid.
 pub(crate) trait Field: Copy {
     /// Number of octets.
     const LEN: usize;
@@ -58,7 +58,7 @@ macro_rules! numbers {
 
 numbers!(u8 u16 u32 u64 i16 i32);
 
-/// An octet that is zero for false. Any other value is true, written as one.
+/// An octet: zero is false, anything else is true. True is written as one.
 impl Field for bool {
     const LEN: usize = 1;
 

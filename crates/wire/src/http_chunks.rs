@@ -1,4 +1,4 @@
-//! A body in chunks (RFC 9112, section 7.1): everything between the octets of the file.
+//! Chunked bodies (RFC 9112, section 7.1): parses everything around the octets of the file.
 //!
 //! Lines must end with CR and LF, as the section requires: with laxer rules, two readers can see
 //! different bodies.
@@ -57,13 +57,13 @@ impl Default for Chunks {
 }
 
 impl Chunks {
-    /// For a body of known length, everything after the last chunk counts as fields: S3 clients end
+    /// Treat everything after the last chunk of a body with known length as fields: S3 clients end
     /// these lines with LF, and put empty lines between them.
     pub fn with_loose_fields() -> Self {
         Self { has_loose_fields: true, ..Self::default() }
     }
 
-    /// Continue in `octets` up to the next octets of the file, and return how many precede them.
+    /// Parse `octets` up to the next octets of the file, and return the number parsed.
     ///
     /// # Errors
     /// What was invalid, or exceeded a limit.

@@ -92,7 +92,7 @@ const MICROSECONDS: Range<usize> = 4..8;
 const NUMBER: usize = 8;
 
 impl Head {
-    /// Length of a header; its number has 64 bits if both ends agreed on that.
+    /// Length of a header, whose number has 64 bits if `is_wide`, as both ends agreed.
     pub fn octets(is_wide: bool) -> usize {
         NUMBER + if is_wide { 8 } else { 4 }
     }
@@ -110,7 +110,7 @@ impl Head {
         Ok(Self { seconds: word(&head[SECONDS]), microseconds: word(&head[MICROSECONDS]), number })
     }
 
-    /// Write it to the start of `datagram`, cut if there is not enough room.
+    /// Write it to the start of `datagram`, truncated if there is no room.
     pub fn emit(&self, datagram: &mut [u8], is_wide: bool) {
         let mut head = [0; NUMBER + 8];
         head[SECONDS].copy_from_slice(&self.seconds.to_be_bytes());

@@ -11,18 +11,18 @@ use crate::{Error, take};
 
 const FORMAT: &str = "ipx";
 pub const HEADER_LEN: usize = 30;
-/// Checksum value of a packet without one, which is usual.
+/// Value of the checksum field without a checksum, the usual case.
 pub const NO_CHECKSUM: u16 = 0xffff;
 /// A packet that has passed this many routers is discarded.
 pub const MOST_HOPS: u8 = 16;
 pub const BROADCAST: [u8; 6] = [0xff; 6];
-/// Length of the area before the data of a propagated packet, in which routers write the networks
-/// that it has passed.
+/// Length of the list before a propagated packet's data, in which routers record the networks that
+/// the packet has passed.
 pub const ROUTER_LIST_LEN: usize = 32;
 
 pub mod packet_type {
     pub const RIP: u8 = 0x01;
-    /// Packet exchange: service advertising, names, SMB, NetBIOS to one station.
+    /// Packet exchange: service advertising, names, SMB, unicast NetBIOS.
     pub const EXCHANGE: u8 = 0x04;
     pub const NCP: u8 = 0x11;
     pub const PROPAGATED: u8 = 0x14;
@@ -87,8 +87,7 @@ impl Header {
     ///
     /// # Errors
     /// [`Error::Truncated`] if it is shorter than its header or its length field,
-    /// [`Error::Forbidden`] if
-    /// the length is below that of the header.
+    /// [`Error::Forbidden`] if the length is below that of the header.
     pub fn parse(packet: &[u8]) -> Result<(Self, &[u8]), Error> {
         Self::parse_as(FORMAT, packet)
     }

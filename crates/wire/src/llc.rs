@@ -117,8 +117,7 @@ impl Header {
     ///
     /// # Errors
     /// [`Error::Truncated`] if the PDU is shorter than its header, [`Error::Forbidden`] if the
-    /// control
-    /// field is unknown; [`UnknownControl::parse`] reads such a PDU.
+    /// control field is unknown; [`UnknownControl::parse`] reads such a PDU.
     pub fn parse(pdu: &[u8]) -> Result<(Self, &[u8]), Error> {
         let need = |need| {
             let got = pdu.len();
@@ -192,8 +191,7 @@ pub struct Reasons(pub u8);
 
 impl Reasons {
     pub const UNKNOWN_CONTROL: Self = Self(0x01);
-    /// X, with W: the frame has an information field that it must not have, or one of the wrong
-    /// length.
+    /// X, with W: the frame has an unexpected information field, or one of the wrong length.
     pub const UNEXPECTED_INFORMATION: Self = Self(0x03);
     pub const TOO_LONG: Self = Self(0x04);
     /// Z: N(R) is not between the last acknowledged and the last sent number.

@@ -1,8 +1,8 @@
 //! NetBIOS over Novell's IPX: name packets and session packets.
 //!
-//! Source: dissector `nbipx` of Wireshark; T. Evans, "NetBIOS, NetBEUI, NBF, NBT, NBIPX, SMB, CIFS Networking"
-//! (2003); article Q128335 of Microsoft's Knowledge Base, with one packet. In IPX packets to and from socket
-//! 0455. All fields of sessions little-endian.
+//! Source: dissector `nbipx` of Wireshark; T. Evans, "NetBIOS, NetBEUI, NBF, NBT, NBIPX, SMB, CIFS
+//! Networking" (2003); article Q128335 of Microsoft's Knowledge Base, which shows one packet.
+//! Carried in IPX packets to and from socket 0455. All fields of sessions little-endian.
 
 use crate::fields::{codes, fields};
 use crate::ipx::ROUTER_LIST_LEN;
@@ -93,7 +93,7 @@ fields! {
         source: u16,
         /// Connection of the other end, or [`NO_CONNECTION`].
         destination: u16,
-        /// Number of this packet; for an unnumbered packet, that of the next one.
+        /// Number of this packet; an unnumbered packet has the number of the next one.
         sequence: u16,
         total_bytes: u16,
         offset: u16,
@@ -126,7 +126,7 @@ impl SessionHeader {
     }
 }
 
-/// Whether the data of a unicast IPX packet belongs to a session, and not to a name.
+/// Whether the data of a unicast IPX packet belongs to a session rather than a name.
 pub fn is_session(data: &[u8]) -> bool {
     matches!(data.get(1), Some(&(stream::DATA..=stream::END_ACKNOWLEDGED)))
 }

@@ -57,8 +57,7 @@ impl Query {
     ///
     /// # Errors
     /// [`Error::Truncated`] if the datagram is short, [`Error::Forbidden`] if it is not a query for
-    /// one
-    /// name.
+    /// one name.
     pub fn parse(datagram: &[u8]) -> Result<Self, Error> {
         let flags = word(datagram, 2)?;
         let forbidden = |field, offset, value: u16| {
@@ -132,14 +131,13 @@ impl Request {
     ///
     /// # Errors
     /// [`Error::Truncated`] if the datagram is short, [`Error::Forbidden`] if it is not such a
-    /// request
-    /// for one name with one record.
+    /// request for one name with one record.
     pub fn parse(datagram: &[u8]) -> Result<Self, Error> {
         let flags = word(datagram, 2)?;
         let forbidden = |field, offset, value: u16| {
             Err(Error::Forbidden { format: FORMAT, field, offset, value: u64::from(value) })
         };
-        // Section 4.2.1.1 has 8 for a refresh, but 9 in its table: both are in use.
+        // Section 4.2.1.1 gives 8 for a refresh, but its table gives 9: both are in use.
         let wish = match (flags & (RESPONSE | OPCODE)) >> 11 {
             5 | 15 => Wish::Register,
             6 => Wish::Release,
@@ -158,7 +156,7 @@ impl Request {
         if kind != TYPE_NAME {
             return forbidden("QUESTION_TYPE", kind_at, kind);
         }
-        // The record's name is that of the question, mostly as a pointer to it (section 4.2.1.3).
+        // The record repeats the question's name, usually as a pointer to it (section 4.2.1.3).
         let record_at = kind_at + 4;
         let is_pointer = word(datagram, record_at)? & POINTER == POINTER;
         let at = record_at
@@ -171,7 +169,7 @@ impl Request {
         if kind != TYPE_NAME {
             return forbidden("RR_TYPE", at, kind);
         }
-        // The first of several addresses.
+        // If there are several addresses, use the first.
         if len < 6 {
             return forbidden("RDLENGTH", at + 8, len);
         }
@@ -197,7 +195,7 @@ pub struct Response<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer<'a> {
-    /// Its addresses (section 4.2.13).
+    /// Addresses of the name (section 4.2.13).
     Addresses { ttl_s: u32, addresses: Records<'a, 6> },
     /// Names of the host (section 4.2.18).
     Status { names: Records<'a, 18> },
@@ -234,8 +232,7 @@ impl<'a> Response<'a> {
     ///
     /// # Errors
     /// [`Error::Truncated`] if the datagram is short, [`Error::Forbidden`] if it is not a response
-    /// with
-    /// one record.
+    /// with one record.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, Error> {
         let flags = word(datagram, 2)?;
         let forbidden = |field, offset, value: u16| {
@@ -294,7 +291,7 @@ pub fn emit_addresses(query: &Query, ttl_s: u32, addresses: &[(u16, Ipv4Addr)], 
     }
 }
 
-/// Append the response that a name is unknown. Its empty record is counted as Samba does.
+/// Append the response for an unknown name. It counts its empty record, as Samba's does.
 pub fn emit_negative(query: &Query, code: u8, out: &mut Vec<u8>) {
     let code = u16::from(code) & RETURN_CODE;
     let flags = RESPONSE | AUTHORITATIVE | RECURSION_DESIRED | code;

@@ -13,9 +13,9 @@ const FORMAT: &str = "nbss";
 
 /// Length of the header before each packet, octets.
 pub const HEADER_LEN: usize = 4;
-/// Longest packet by [`Framing::Session`]: 17 bits of length.
+/// Longest packet with [`Framing::Session`]: 17 bits of length.
 pub const MAX_SESSION_LEN: usize = 0x1_ffff;
-/// Longest packet by [`Framing::Direct`]: 24 bits of length.
+/// Longest packet with [`Framing::Direct`]: 24 bits of length.
 pub const MAX_DIRECT_LEN: usize = 0xff_ffff;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,12 +143,11 @@ pub enum Packet<'a> {
 }
 
 impl<'a> Packet<'a> {
-    /// Read the `len` octets after a header, all of `payload`.
+    /// Read `payload`, the `len` octets after a header.
     ///
     /// # Errors
     /// [`Error::Truncated`] if `payload` is too short for its kind, [`Error::Forbidden`] if a name
-    /// is
-    /// encoded incorrectly.
+    /// is encoded incorrectly.
     pub fn parse(kind: Kind, payload: &'a [u8]) -> Result<Self, Error> {
         let need = |need| {
             let got = payload.len();

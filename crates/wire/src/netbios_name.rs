@@ -69,7 +69,7 @@ impl Name {
         out.push(0);
     }
 
-    /// Append the encoded name with the labels of `scope`, as `NETBIOS.COM`; none if it is empty.
+    /// Append the encoded name with the labels of `scope`, such as `NETBIOS.COM` or none.
     ///
     /// # Errors
     /// [`Error::Forbidden`] if a label is empty or longer than 63 octets, or all of it longer than

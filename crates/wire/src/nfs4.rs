@@ -1,4 +1,4 @@
-//! NFS version 4.1 for a client: numbers and values (RFC 8881), in the calls and the XDR of [`nfs3`](crate::nfs3).
+//! Numbers and values of NFS 4.1 (RFC 8881) for a client; [`nfs3`](crate::nfs3) has calls and XDR.
 
 use crate::nfs3::xdr::{Garbled, Reader, Writer};
 
@@ -39,19 +39,19 @@ pub mod operation {
     pub const DESTROY_CLIENTID: u32 = 57;
     pub const RECLAIM_COMPLETE: u32 = 58;
 
-    /// Those whose result is only a status.
+    /// Operations whose result is only a status.
     pub const PLAIN: [u32; 8] =
         [LOOKUP, NVERIFY, PUTFH, PUTROOTFH, RESTOREFH, SAVEFH, VERIFY, RECLAIM_COMPLETE];
 }
 
 pub const DIRECTORY: u32 = 2;
 
-/// State of an open file (section 3.3.12), and the state that an earlier operation of the same compound made
-/// (section 8.2.3).
+/// State of an open file (section 3.3.12). [`CURRENT_STATE`] is the one from an earlier operation of
+/// the same compound (section 8.2.3).
 pub type StateId = [u8; 16];
 pub const CURRENT_STATE: StateId = [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
-/// Numbers of attributes (section 5), all of which are numbers themselves.
+/// Numbers of attributes (section 5), whose values are all integers.
 pub mod attribute {
     pub const TYPE: u32 = 1;
     pub const SIZE: u32 = 4;
@@ -62,7 +62,7 @@ pub mod attribute {
     pub const MODE: u32 = 33;
 }
 
-/// Whether an attribute has 64 bits, not 32; `None` if it is not in use here.
+/// Whether an attribute has 64 bits instead of 32; `None` if it is unused here.
 fn is_long(attribute: u32) -> Option<bool> {
     use attribute::{MAXFILESIZE, MAXREAD, MAXWRITE, MODE, RDATTR_ERROR, SIZE, TYPE};
     match attribute {
@@ -98,7 +98,7 @@ pub fn write_attributes(writer: &mut Writer, attributes: &[(u32, u64)]) {
     writer.opaque(values.octets());
 }
 
-/// Words of a bitmap that are read. More than any minor version defines.
+/// Maximum words of a bitmap: more than any minor version defines.
 const MAX_BITMAP_WORDS: u32 = 8;
 
 pub fn read_bitmap(reader: &mut Reader<'_>) -> Result<Vec<u32>, Garbled> {
@@ -109,12 +109,12 @@ pub fn read_bitmap(reader: &mut Reader<'_>) -> Result<Vec<u32>, Garbled> {
     (0..count).map(|_| reader.u32()).collect()
 }
 
-/// The attributes that a server gave: numbers and values.
+/// Attributes from a server: numbers and values.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Attributes(pub Vec<(u32, u64)>);
 
 impl Attributes {
-    /// Read `fattr4`, which has no attributes but those asked for.
+    /// Read `fattr4`, which contains only requested attributes.
     pub fn read(reader: &mut Reader<'_>) -> Result<Self, Garbled> {
         let words = read_bitmap(reader)?;
         let mut values = Reader::new(reader.opaque(reader.rest().len())?);
@@ -134,15 +134,15 @@ impl Attributes {
     }
 }
 
-/// Skip the result of an OPEN after its state (section 18.16.2), which grants no delegation.
+/// Skip the result of an OPEN after its state (section 18.16.2); it must grant no delegation.
 pub fn skip_opened(reader: &mut Reader<'_>) -> Result<(), Garbled> {
     const NONE: u32 = 0;
     const NONE_BECAUSE: u32 = 3;
-    reader.fixed(20 + 4)?; // Change of the directory, flags.
+    reader.fixed(20 + 4)?; // Change information and flags.
     read_bitmap(reader)?;
     match reader.u32()? {
         NONE => Ok(()),
-        // Contention and resources: whether the server will tell later.
+        // For contention and resources: whether the server will notify the client later.
         NONE_BECAUSE => match reader.u32()? {
             1 | 2 => reader.boolean().map(drop),
             _ => Ok(()),
@@ -152,7 +152,7 @@ pub fn skip_opened(reader: &mut Reader<'_>) -> Result<(), Garbled> {
 }
 
 crate::nfs3::statuses! {
-    /// `nfsstat4` (section 15.1), except for what only layouts, delegations and locks have.
+    /// `nfsstat4` (section 15.1), without values used only by layouts, delegations and locks.
     OK = 0; PERM = 1; NOENT = 2; IO = 5; NXIO = 6; ACCESS = 13; EXIST = 17; XDEV = 18; NOTDIR = 20; ISDIR = 21;
     INVAL = 22; FBIG = 27; NOSPC = 28; ROFS = 30; MLINK = 31; NAMETOOLONG = 63; NOTEMPTY = 66; DQUOT = 69; STALE = 70;
     BADHANDLE = 10_001; BAD_COOKIE = 10_003; NOTSUPP = 10_004; TOOSMALL = 10_005; SERVERFAULT = 10_006;

@@ -1,7 +1,7 @@
 //! Names of stations with SMB directly on IPX (name management protocol over IPX).
 //!
-//! Source: dissector `nmpi` of Wireshark. In IPX packets to and from socket 0551: queries are
-//! propagated broadcasts, answers are unicast. Little-endian.
+//! Source: dissector `nmpi` of Wireshark. Carried in IPX packets to and from socket 0551: queries
+//! are propagated broadcasts, answers are unicast. Little-endian.
 
 use crate::ipx::ROUTER_LIST_LEN;
 use crate::netbios_name::{NAME_LEN, Name};

@@ -30,7 +30,7 @@ mod field {
     pub(super) const SEND_TIME: Range<usize> = 16..24;
 }
 
-/// First octet of a message with a session number. A [`crate::session`] message begins otherwise.
+/// First octet of a message with a session number. A [`crate::session`] message begins differently.
 const KIND_PROBE: u8 = 0x01;
 
 /// Length of the longest header, octets.
@@ -65,9 +65,8 @@ impl Layout {
         }
     }
 
-    /// The full sequence number whose low bits are `received` and that is nearest to `expected`,
-    /// the number after the highest received. Correct if fewer than half of the short numbers are
-    /// in between.
+    /// The sequence number with the low bits `received` that is nearest to `expected`, the number
+    /// after the highest received. Correct if it is less than half the short range away.
     pub const fn extend(self, received: u64, expected: u64) -> u64 {
         let bits = self.sequence_bits();
         if bits == 64 {

@@ -1,7 +1,7 @@
 //! Routing information of IPX (RIP): known networks and their distance.
 //!
-//! Source: Novell's IPX router specification, chapter 3; dissector `ipxrip` of Wireshark. In IPX packets
-//! of type 1 to and from socket 0453. All fields big-endian.
+//! Source: Novell's IPX router specification, chapter 3; dissector `ipxrip` of Wireshark. Carried
+//! in IPX packets of type 1 to and from socket 0453. All fields big-endian.
 
 use crate::{Error, take};
 

@@ -1,7 +1,7 @@
 //! Service advertising of NetWare (SAP): known servers.
 //!
-//! Source: Novell's IPX router specification, chapter 4; dissector `ipxsap` of Wireshark. In IPX
-//! packets to and from socket 0452. All fields big-endian.
+//! Source: Novell's IPX router specification, chapter 4; dissector `ipxsap` of Wireshark. Carried
+//! in IPX packets to and from socket 0452. All fields big-endian.
 
 use crate::ipx::{Address, Header, socket};
 use crate::{Error, rip, take};

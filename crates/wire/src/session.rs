@@ -14,7 +14,7 @@
 //!   … probes …
 //!   Mark    first measured    →                     warm-up ends at this sequence number
 //!                             ←   Marked
-//!                             ←   Alive             all the time; a sender stops without
+//!                             ←   Alive             periodically; without it the sender stops
 //!   Finish  messages, bytes   →
 //!                             ←   Finished
 //! ```
@@ -37,9 +37,9 @@ mod field {
     pub(super) const PADDING: Range<usize> = 48..64;
 }
 
-/// Length of a message that needs an answer, octets: the longest.
+/// Length of a message that needs an answer, octets; no message is longer.
 pub const QUESTION_LEN: usize = field::PADDING.end;
-/// Length of an answer, and of every message without answer, octets: the shortest.
+/// Length of answers and of messages without an answer, octets; no message is shorter.
 pub const ANSWER_LEN: usize = field::SECOND.end;
 /// Size of a receive buffer: one octet more than the longest message, so that longer messages are
 /// noticed.
@@ -163,8 +163,7 @@ impl Message {
     ///
     /// # Errors
     /// [`Error::Truncated`] if `bytes` is short; [`Error::Forbidden`] if its length does not match
-    /// its
-    /// kind, or magic, version or kind is unknown.
+    /// its kind, or magic, version or kind is unknown.
     pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
         let truncated = |need| Error::Truncated { format: FORMAT, need, got: bytes.len() };
         if bytes.len() < ANSWER_LEN {

@@ -16,7 +16,7 @@ pub const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 /// Replaces the hash of an unsigned body.
 pub const UNSIGNED: &str = "UNSIGNED-PAYLOAD";
 
-/// SHA-256 of nothing, hexadecimal.
+/// SHA-256 of an empty body, hexadecimal.
 pub const OF_NOTHING: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl Signed<'_> {
     }
 }
 
-/// A query in the form that is signed, which is also a valid query: sorted, with special characters
+/// The signed form of a query, which is also a valid query: sorted, with special characters
 /// encoded.
 pub fn query(pairs: &[(&str, &str)]) -> String {
     let encode = |text: &str| percent::encode(text).replace('/', "%2F");

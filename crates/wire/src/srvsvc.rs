@@ -4,7 +4,7 @@
 
 use std::fmt::Debug;
 
-/// The pipe; case does not matter, and some clients omit the first character.
+/// The pipe, case-insensitive; some clients omit the first character.
 pub const PIPE: &str = "\\srvsvc";
 const SECONDARY_ADDRESS: &[u8] = b"\\PIPE\\srvsvc\0";
 
@@ -38,7 +38,7 @@ pub struct Share<'a> {
     pub is_pipes: bool,
 }
 
-/// The answer to a message; `None` if it is not a message of a client.
+/// The answer to a client message; `None` for other messages.
 pub fn answer(message: &[u8], shares: &[Share<'_>]) -> Option<Vec<u8>> {
     let (header, body) = message.split_at_checked(HEADER_LEN)?;
     if header[0] != 5 || header[4..8] != DATA_REPRESENTATION {

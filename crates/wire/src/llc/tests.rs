@@ -34,7 +34,7 @@ fn any_control() -> impl Strategy<Value = Control> {
 
 #[test]
 fn unknown_control_fields_are_refused_and_reportable() {
-    // SNRM (80 without P) is none of LLC; 0d is no S frame.
+    // LLC has no SNRM (80 without P), and 0d is not an S frame.
     for (pdu, control) in
         [(&[0xf0, 0xf1, 0x83][..], [0x83, 0]), (&[0xf0, 0xf1, 0x0d, 0x02], [0x0d, 0x02])]
     {

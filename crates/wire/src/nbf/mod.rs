@@ -81,8 +81,8 @@ pub mod value {
     pub const RESYNCHRONIZE: u16 = 1;
     pub const HANG_UP: u16 = 0;
     pub const ABNORMAL_END: u16 = 1;
-    /// `data1` of STATUS QUERY and STATUS RESPONSE: `NetBIOS` before 2.1, in one frame. In later
-    /// versions the first query has 1; other numbers are the names received, or sent, so far.
+    /// `data1` of STATUS QUERY and STATUS RESPONSE: `NetBIOS` before 2.1, with one frame. Later
+    /// versions begin with 1, then give the number of names received or sent so far.
     pub const STATUS_IN_ONE_FRAME: u8 = 0;
     pub const STATUS_FIRST: u8 = 1;
     /// STATUS RESPONSE: the frame is too short for all names.
@@ -116,7 +116,7 @@ pub struct SessionHeader {
     pub source_number: u8,
 }
 
-/// Command, its data and its correlators, which every header has after length and delimiter.
+/// The fields after length and delimiter in every header: command, its data, its correlators.
 type Common = (u8, u8, u16, [u16; 2]);
 
 fn read_common(frame: &[u8], header_len: usize) -> Result<Common, Error> {
@@ -146,8 +146,7 @@ impl NameHeader {
     ///
     /// # Errors
     /// [`Error::Truncated`] if the frame is shorter than the header, [`Error::Forbidden`] if
-    /// length,
-    /// delimiter or command do not belong to a name or datagram frame.
+    /// length, delimiter or command do not belong to a name or datagram frame.
     pub fn parse(frame: &[u8]) -> Result<(Self, &[u8]), Error> {
         let (code, data1, data2, correlators) = read_common(frame, NAME_HEADER_LEN)?;
         let command = NameCommand::from_wire(code).ok_or_else(|| unknown_command(code))?;
@@ -180,8 +179,7 @@ impl SessionHeader {
     ///
     /// # Errors
     /// [`Error::Truncated`] if the frame is shorter than the header, [`Error::Forbidden`] if
-    /// length,
-    /// delimiter or command do not belong to a session frame.
+    /// length, delimiter or command do not belong to a session frame.
     pub fn parse(frame: &[u8]) -> Result<(Self, &[u8]), Error> {
         let (code, data1, data2, correlators) = read_common(frame, SESSION_HEADER_LEN)?;
         let command = SessionCommand::from_wire(code).ok_or_else(|| unknown_command(code))?;

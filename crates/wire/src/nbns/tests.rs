@@ -17,7 +17,7 @@ fn emitted(query: &Query) -> Vec<u8> {
 
 #[test]
 fn a_registration_of_samba_is_read() {
-    // The name of all browsers, which begins and ends with octets that are no letters.
+    // The name of all browsers: it begins and ends with octets other than letters.
     let found = Request::parse(&frame("registration")).unwrap();
     assert_eq!((found.wish, found.broadcast, found.id), (Wish::Register, true, 0x3c87));
     assert_eq!(found.name.suffix(), 1);
@@ -89,7 +89,7 @@ fn samba_addresses_round_trip() {
 
         let mut out = Vec::new();
         emit_addresses(&query, ttl_s, &addresses, &mut out);
-        octets[3] &= !0x80; // Samba says that it would ask others, which our servers do not.
+        octets[3] &= !0x80; // Samba offers recursion, which our servers do not.
         assert_eq!(out, octets);
     }
 }

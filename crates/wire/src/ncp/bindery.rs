@@ -8,7 +8,7 @@ pub mod object {
     pub const ANY: u16 = 0xffff;
 }
 
-/// Number of no object; a scan starts with it.
+/// An invalid object number, with which a scan starts.
 pub const NO_OBJECT: u32 = 0xffff_ffff;
 pub const NAME_LEN: usize = 48;
 /// Length of a property's name, and of a segment of its value.
@@ -36,7 +36,7 @@ messages! {
         name: Name<'a>,
     }
 
-    /// Request for the next object with a name, which may have `*`.
+    /// Request for the next object that matches a name, which may contain `*`.
     Scan<'a>, "ncp scan" => {
         after: u32,
         kind: u16,
@@ -51,7 +51,7 @@ messages! {
         property: Name<'a>,
     }
 
-    /// Request for the next property with a name, which may have `*`.
+    /// Request for the next property that matches a name, which may contain `*`.
     ScanProperties<'a>, "ncp scan of properties" => {
         kind: u16,
         name: Name<'a>,

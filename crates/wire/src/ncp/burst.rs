@@ -1,9 +1,9 @@
 //! Packet burst: reads and writes of more than one packet each way. Only lost packets are resent.
 //!
-//! Source: dissector `ncp` of Wireshark (`packet-ncp.c`); for the results, a server that answers as
+//! Source: dissector `ncp` of Wireshark (`packet-ncp.c`); for the results, a server compatible with
 //! NetWare 3. Both ends number bursts. A client's request contains its number twice. The answer
-//! contains that number, and acknowledges the next one. A burst is a sequence of octets, and each
-//! packet has a part of it.
+//! contains that number, and acknowledges the next one. Each packet carries part of a burst's
+//! octets.
 
 use crate::fields::{Field, Order, fields};
 use crate::{Error, take};
@@ -139,8 +139,7 @@ impl<'a> Packet<'a> {
     ///
     /// # Errors
     /// [`Error::Truncated`] if it is shorter than its length field; [`Error::Forbidden`] if it is
-    /// not a burst
-    /// packet, or its part exceeds the burst.
+    /// not a burst packet, or its part exceeds the burst.
     pub fn parse(packet: &'a [u8]) -> Result<Self, Error> {
         let header = Header::first(FORMAT, packet, Order::Big)?;
         let forbidden = |field, offset, value: u32| {
@@ -200,7 +199,7 @@ pub fn file_of(handle: FileHandle) -> [u8; 4] {
     take(&handle, 2..6)
 }
 
-/// The file handle in bursts, which repeats its first two octets at the end.
+/// Complete the handle of a burst, which has only the last four of six octets.
 pub const fn handle_of([a, b, high, low]: [u8; 4]) -> FileHandle {
     [high, low, a, b, high, low]
 }

@@ -8,7 +8,7 @@ pub const VOLUME_NAME_LEN: usize = 16;
 pub const SECTOR_BYTES: u64 = 512;
 /// Maximum number of directory entries that servers report here.
 pub const SLOTS: u16 = u16::MAX;
-/// Maximum sectors per block if DOS counts blocks by 16 bits: 65,535 blocks are then 2 GiB less 32
+/// Maximum sectors per block for DOS's 16-bit block counts: 65,535 blocks are then 2 GiB less 32
 /// KiB.
 const MOST_DOS_SECTORS: u8 = 64;
 /// Maximum sectors per block of a 32-bit volume: the field has one octet.
@@ -116,8 +116,8 @@ impl Volume {
     }
 }
 
-/// Sectors per block, and spaces in blocks. The block size is the smallest, from NetWare's 4 KiB on, that
-/// gives at most `most` blocks.
+/// Sectors per block, and `bytes` in blocks. The block size is the smallest, from NetWare's 4 KiB
+/// up, that yields at most `most` blocks.
 fn blocks(bytes: [u64; 2], most_sectors: u8, most: u64) -> (u8, [u32; 2]) {
     let mut sectors = 8;
     let count = |bytes: u64, sectors: u8| bytes / (u64::from(sectors) * SECTOR_BYTES);

@@ -14,11 +14,11 @@ pub mod begin {
     /// A directory handle instead of the volume.
     pub const HANDLE: u8 = 0x00;
     pub const NUMBER: u8 = 0x01;
-    /// No directory: the first name is that of a volume.
+    /// No directory: the first name is a volume.
     pub const NOTHING: u8 = 0xff;
 }
 
-/// Bits for how to open an entry, and for what was done.
+/// Bits of a request for how to open an entry, and of a reply for what was done.
 pub mod open {
     pub const OPEN: u8 = 0x01;
     pub const REPLACE: u8 = 0x02;
@@ -30,7 +30,7 @@ pub mod open {
 /// Bits for the fields of an entry that a reply returns or a request changes.
 pub mod mask {
     pub const NAME: u32 = 0x0001;
-    /// Return only the requested fields: servers of version 4.
+    /// Return only the requested fields (servers of version 4).
     pub const COMPRESSED: u32 = 0x8000_0000;
     pub const ATTRIBUTES: u32 = 0x0002;
     pub const WRITTEN_DATE: u32 = 0x0100;

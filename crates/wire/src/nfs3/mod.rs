@@ -13,7 +13,7 @@ use xdr::{Garbled, Reader, Writer};
 /// Program and version of NFS, and its usual port.
 pub const NFS: (u32, u32) = (100_003, 3);
 pub const MOUNT: (u32, u32) = (100_005, 3);
-/// The same for the portmapper (RFC 1833, section 3).
+/// Program and version of the portmapper (RFC 1833, section 3), and its port.
 pub const PORTMAP: (u32, u32) = (100_000, 2);
 pub const PORTMAP_PORT: u16 = 111;
 
@@ -21,7 +21,7 @@ pub const PORTMAP_PORT: u16 = 111;
 pub const MAX_HANDLE_OCTETS: usize = 64;
 /// Longest path of an export (appendix I, section 5.1.4).
 pub const MAX_EXPORT_OCTETS: usize = 1024;
-/// Longest name that is read. A longer name is reported as too long.
+/// Longest name accepted; a longer one is reported as too long.
 pub const MAX_NAME_OCTETS: usize = 4096;
 
 /// Procedures of NFS (section 3).

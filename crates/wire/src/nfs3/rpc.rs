@@ -58,7 +58,7 @@ pub fn begin_call(xid: u32, program: (u32, u32), procedure: u32, user: &[u8]) ->
     writer
 }
 
-/// Begin an answer in the same way, in reused memory.
+/// Begin a reply like [`begin_call`], in reused memory.
 pub fn begin_reply(mut memory: Vec<u8>, xid: u32, accepted: Accepted) -> Writer {
     memory.clear();
     let mut writer = Writer::after(memory);

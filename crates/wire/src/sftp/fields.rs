@@ -13,7 +13,7 @@ const S_IFMT: u32 = 0o170_000;
 const S_IFDIR: u32 = 0o040_000;
 const S_IFREG: u32 = 0o100_000;
 
-/// The rest of a message. `None` if it ends before a field does.
+/// The rest of a message. Methods return `None` if it ends within a field.
 #[derive(Debug, Clone, Copy)]
 pub struct Fields<'a>(pub &'a [u8]);
 

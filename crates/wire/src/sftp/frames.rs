@@ -17,7 +17,7 @@ impl Frames {
     /// The next complete message, without its length.
     ///
     /// # Errors
-    /// Its length, if it is zero or too large.
+    /// The length, if it is zero or too large.
     pub fn next_message(&mut self) -> Result<Option<Bytes>, usize> {
         let Some((length, _)) = self.pending.split_first_chunk::<4>() else { return Ok(None) };
         let length = u32::from_be_bytes(*length) as usize;

@@ -36,7 +36,7 @@ impl Message {
         longer
     }
 
-    /// Its length and at most `room` octets, which `fill` writes and counts.
+    /// At most `room` octets, which `fill` writes and counts, preceded by their length.
     ///
     /// # Errors
     /// The error of `fill`.

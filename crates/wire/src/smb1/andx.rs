@@ -84,7 +84,7 @@ impl<'a> Block<'a> {
         Reader::new(self.format(), self.message, self.words_at, self.bytes_at - 2)
     }
 
-    /// As [`words`](Self::words), after the four octets that lead to the next block.
+    /// As [`words`](Self::words), after the four octets that point to the next block.
     ///
     /// # Errors
     /// [`Error::Forbidden`] if there are fewer.
@@ -94,8 +94,8 @@ impl<'a> Block<'a> {
         Ok(words)
     }
 
-    /// An offset of 32 bits, or of 64 bits if there are two more words than `narrow`: its high half, read
-    /// next. Also returns whether it has 64 bits.
+    /// An offset with the low half `low`. If the block has two more words than `narrow`, they are the
+    /// high half. Also returns whether the offset has 64 bits.
     ///
     /// # Errors
     /// [`Error::Forbidden`] for another number of words.
@@ -132,7 +132,7 @@ impl<'a> Block<'a> {
     ///
     /// # Errors
     /// [`Error::Truncated`] if the message is too short, [`Error::Forbidden`] if they would begin
-    /// among the words.
+    /// within the words.
     pub fn data(&self, field: &'static str, offset: usize, len: usize) -> Result<&'a [u8], Error> {
         if len == 0 {
             return Ok(&[]);
@@ -164,7 +164,7 @@ impl<'a> Block<'a> {
         if command == command::NONE {
             return Ok(None);
         }
-        // A block that begins before the end of this one overlaps it or leads back.
+        // A block that begins before the end of this one overlaps it or points back.
         if offset < self.end {
             let value = offset as u64;
             return Err(words.forbidden("AndXOffset", self.words_at + 2, value));

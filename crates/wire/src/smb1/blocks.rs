@@ -1,6 +1,6 @@
 //! Defines blocks of fixed words and strings by one list of fields.
 
-/// A block of `words(count)`, or of `andx_words(count)` if its first four octets lead to the next
+/// A block of `words(count)`, or of `andx_words(count)` if its first four octets point to the next
 /// block. Words after the fields are written as zeros and ignored when read.
 ///
 /// The octets after the words consist of `path` (a string with its format octet), `text` (a string)
@@ -66,7 +66,7 @@ macro_rules! block {
     };
 }
 
-/// The type of a part of a block's octets, and how to read it.
+/// Type and reader of one part of a block's octets.
 macro_rules! part {
     (octets) => { &'a [u8] };
     ($string:ident) => { $crate::smb1::strings::Text<'a> };

@@ -5,9 +5,9 @@
 use super::blocks::block;
 
 block! {
-    /// A request with the number of wanted responses, or a response with its own number.
+    /// A request, or one of its numbered responses.
     Echo<'a>: words(1) {
-        /// Number of wanted responses, or number of this response, from 1.
+        /// Number of responses requested, or number of this response, from 1.
         number: u16,
     } bytes {
         data: octets,

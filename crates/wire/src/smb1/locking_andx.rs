@@ -19,7 +19,7 @@ pub mod lock_type {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Range {
     pub pid: u16,
-    /// Where the range begins, octets from the start.
+    /// Start of the range in the file, octets.
     pub offset: u64,
     pub count: u64,
 }

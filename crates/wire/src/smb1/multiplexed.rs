@@ -8,7 +8,7 @@ use super::blocks::block;
 use super::writer::Writer;
 use crate::Error;
 
-/// Parts of a write; each has a bit in its mask.
+/// Maximum parts of a write, one per bit of its mask.
 pub const MOST_PARTS: usize = 32;
 
 /// Bit of a write mode: connectionless transport.

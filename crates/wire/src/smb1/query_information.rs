@@ -1,4 +1,4 @@
-//! Attributes, time and size of a file by name. [`path`](super::path) has the query; the response
+//! Attributes, time and size of a file by name. The query is in [`path`](super::path); the response
 //! to a change is an empty block.
 //!
 //! Source: [MS-CIFS] 2.2.4.9 (query), 2.2.4.10 (set).

@@ -1,5 +1,5 @@
-//! Remote Administration Protocol, used before Windows NT: lists the shares of a server, and
-//! servers.
+//! Remote Administration Protocol, used before Windows NT: lists servers, and the shares of a
+//! server.
 //!
 //! Source: [MS-RAP] 2.5.5 (shares), 2.5.7 (servers), 2.5.8 (workstations) and 2.5.2 (error
 //! numbers). Request and answer are parameters and data of a transaction to [`PIPE`] ([MS-CIFS]
@@ -11,7 +11,7 @@ use super::reader::Reader;
 use crate::Error;
 
 const FORMAT: &str = "rap";
-/// The pipe of requests; case does not matter.
+/// The pipe for requests, case-insensitive.
 pub const PIPE: &[u8] = b"\\PIPE\\LANMAN";
 
 mod number {
@@ -36,7 +36,7 @@ pub mod server_type {
     pub const WORKSTATION: u32 = 0x0000_0001;
     pub const SERVER: u32 = 0x0000_0002;
     pub const DOMAIN_ENUM: u32 = 0x8000_0000;
-    /// Requests all servers that the server has heard of, of any type.
+    /// Requests every server known to this one, of any type.
     pub const LOCAL_LIST_ONLY: u32 = 0x4000_0000;
 }
 
@@ -188,7 +188,7 @@ impl Answer {
         let data = data.whole();
         let needed = data.len() as u16;
         if needed > room {
-            // The positions of strings would be unknown.
+            // A part is useless: the positions of strings would be unknown.
             return Self { parameters: words([status::MORE_DATA, 0, needed]), data: Vec::new() };
         }
         Self { parameters: words([status::SUCCESS, 0, needed]), data }
@@ -240,7 +240,7 @@ impl Data {
 
     fn workstation(&mut self, computer: &Workstation<'_>) {
         self.pointer(computer.name);
-        // No user is logged in there.
+        // The user name: nobody is logged in.
         self.pointer(b"");
         self.pointer(computer.group);
         self.fixed.extend_from_slice(&[computer.version.0, computer.version.1]);

@@ -1,4 +1,4 @@
-//! Read of the core protocol, and of byte ranges to lock and unlock.
+//! Core protocol: reads, and locks of byte ranges.
 //!
 //! Source: [MS-CIFS] 2.2.4.11 (read), 2.2.4.13 (lock byte range), 2.2.4.14 (unlock byte range).
 
@@ -61,7 +61,7 @@ block! {
     Range: words(5) {
         fid: u16,
         count: u32,
-        /// Where the range begins, octets from the start.
+        /// Start of the range in the file, octets.
         offset: u32,
     }
 }

@@ -6,7 +6,7 @@ use super::andx::Block;
 use super::writer::Writer;
 use crate::Error;
 
-/// Timeout of a read without a limit. It leaves no room for a long count.
+/// Timeout of a read without a limit; the field then cannot hold a long count.
 const FOREVER: u32 = u32::MAX;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -39,7 +39,7 @@ impl<'a> Reader<'a> {
         Ok(Self { format, message, at })
     }
 
-    /// Read `octets` that do not belong to a message, from their start.
+    /// Read `octets` outside a message, from their start.
     pub const fn whole(format: &'static str, octets: &'a [u8]) -> Self {
         Self { format, message: octets, at: 0 }
     }
@@ -151,8 +151,8 @@ impl<'a> Reader<'a> {
         self.text_of(len, true)
     }
 
-    /// A string of `len` octets, not aligned. It needs no terminator. If a server counts one, as
-    /// Windows 9x, Windows NT and Samba do in a code page, it is removed.
+    /// A string of `len` octets, not aligned. It needs no terminator; one that the server counts,
+    /// as Windows 9x, Windows NT and Samba do in a code page, is removed.
     pub fn text_of(&mut self, len: usize, unicode: bool) -> Result<Text<'a>, Error> {
         let mut octets = self.take(len)?;
         if !unicode {

@@ -1,7 +1,7 @@
 //! Position of an open file.
 //!
-//! Source: [MS-CIFS] 2.2.4.19. Reads and writes have their own offsets; clients use it to find the
-//! end.
+//! Source: [MS-CIFS] 2.2.4.19. Reads and writes have their own offsets; clients seek only to find
+//! the end of a file.
 
 use super::blocks::block;
 

@@ -16,7 +16,7 @@ pub mod action {
 pub struct Request<'a> {
     pub max_buffer: u16,
     pub max_mpx: u16,
-    /// Number of the virtual circuit. At zero, a server ends other sessions of the client.
+    /// Number of the virtual circuit. Zero makes a server end the client's other sessions.
     pub vc_number: u16,
     pub session_key: u32,
     pub logon: Logon<'a>,

@@ -35,8 +35,8 @@ impl Status {
         matches!(self, Self::Dos { class: 0, .. } | Self::Nt(0))
     }
 
-    /// Whether the request failed. A warning, such as a buffer that is too short, comes with an
-    /// answer ([MS-ERREF] 2.3: in an error, the two highest bits are both set).
+    /// Whether the request failed. After a warning, such as for a short buffer, the response still
+    /// has data ([MS-ERREF] 2.3: an error has both highest bits set).
     pub const fn is_error(self) -> bool {
         match self {
             Self::Dos { class, .. } => class != 0,

@@ -75,8 +75,8 @@ pub const fn ticks_from_unix_ns(since_1970_ns: i128) -> u64 {
     }
 }
 
-/// Nanoseconds since 1970 of Windows NT ticks. `None` for zero and for values with the highest bit,
-/// which mean that there is no time.
+/// Convert Windows NT ticks to ns since 1970. `None` (no time) for zero, and for values with the
+/// highest bit set.
 pub const fn ticks_to_unix_ns(ticks: u64) -> Option<i128> {
     if ticks == 0 || ticks > i64::MAX as u64 {
         return None;
@@ -102,7 +102,7 @@ pub const fn seconds_in_zone(since_1970_s: i64, timezone_min: i16) -> u32 {
     }
 }
 
-/// Seconds since 1970 in UTC of LAN Manager seconds. `None`: no time.
+/// Convert LAN Manager seconds to seconds since 1970 in UTC. `None`: no time.
 pub const fn seconds_to_utc(seconds: u32, timezone_min: i16) -> Option<i64> {
     if seconds == 0 || seconds == u32::MAX {
         return None;

@@ -9,21 +9,13 @@ use super::strings::Text;
 use crate::Error;
 use crate::fields::{Field, Order, fields};
 
-/// `TRANS2_FIND_FIRST2`.
 pub const FIND_FIRST2: u16 = 0x0001;
-/// `TRANS2_FIND_NEXT2`.
 pub const FIND_NEXT2: u16 = 0x0002;
-/// `TRANS2_QUERY_FS_INFORMATION`.
 pub const QUERY_FS_INFORMATION: u16 = 0x0003;
-/// `TRANS2_QUERY_PATH_INFORMATION`.
 pub const QUERY_PATH_INFORMATION: u16 = 0x0005;
-/// `TRANS2_SET_PATH_INFORMATION`.
 pub const SET_PATH_INFORMATION: u16 = 0x0006;
-/// `TRANS2_QUERY_FILE_INFORMATION`.
 pub const QUERY_FILE_INFORMATION: u16 = 0x0007;
-/// `TRANS2_SET_FILE_INFORMATION`.
 pub const SET_FILE_INFORMATION: u16 = 0x0008;
-/// `TRANS2_CREATE_DIRECTORY`.
 pub const CREATE_DIRECTORY: u16 = 0x000d;
 
 const FORMAT: &str = "smb1 transaction 2";

@@ -9,7 +9,7 @@ use crate::Error;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request<'a> {
-    /// Bit 0 ends the connection of the header's identifier first; bit 3 allows the longer response.
+    /// Bit 0 first disconnects the header's share; bit 3 allows the longer response.
     pub flags: u16,
     /// Password of the share, plain with its NUL or as response to the challenge. A single zero if
     /// users log on.

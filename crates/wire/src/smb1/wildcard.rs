@@ -51,8 +51,8 @@ fn control_block(text: &str, is_pattern: bool) -> Option<[char; BASE_LEN + EXTEN
     Some(block)
 }
 
-/// The pattern of a client that knows only `?` and `*`, in Windows NT's wildcards with the DOS
-/// meaning, for names longer than 8.3. `*.*` matches all names.
+/// Convert a client's pattern of `?` and `*` to Windows NT wildcards with the DOS meaning, for
+/// names longer than 8.3. `*.*` matches all names.
 pub fn from_dos(pattern: &str) -> String {
     if matches!(pattern, "*.*" | "????????.???") {
         return "*".to_owned();
@@ -73,7 +73,7 @@ pub fn from_dos(pattern: &str) -> String {
 
 /// Whether `name` matches `pattern`, ignoring case. In the pattern
 ///
-/// - `*` matches any characters, also none,
+/// - `*` matches zero or more characters,
 /// - `?` one character,
 /// - `<` any characters up to the last dot, with or without it,
 /// - `>` one character, or none before a dot and at the end,

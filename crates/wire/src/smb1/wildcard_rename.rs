@@ -3,8 +3,8 @@
 //! Source: DOS's file control blocks (function 17h: `?` keeps a character), which `RENAME` of
 //! [MS-CIFS] 2.2.4.8 follows: base and extension are handled separately.
 
-/// The new name for `name`. `?` in the pattern keeps the character of the name at its position, if
-/// any, and `*` all from there on. The extension follows the last dot.
+/// The new name for `name`. In the pattern, `?` keeps the name's character at its position, if any,
+/// and `*` keeps the rest. The extension follows the last dot.
 pub fn renamed(name: &str, pattern: &str) -> String {
     let (base, extension) = name.rsplit_once('.').unwrap_or((name, ""));
     let (new_base, new_extension) = match pattern.rsplit_once('.') {

@@ -96,7 +96,7 @@ impl<'a> Writer<'a> {
         self.out.push(count);
     }
 
-    /// Begin the words of a block whose first four octets lead to the next one.
+    /// Begin the words of a block whose first four octets point to the next one.
     pub(super) fn andx_words(&mut self, count: u8) {
         self.words(count);
         self.out.extend_from_slice(&[command::NONE, 0, 0, 0]);

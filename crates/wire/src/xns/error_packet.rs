@@ -7,10 +7,10 @@ use crate::fields::fields;
 use crate::ipx::{HEADER_LEN, Header};
 
 const FORMAT: &str = "xns error";
-/// Maximum number of octets of the packet that an error returns: its header and one of SPP.
+/// Maximum octets of the packet that an error quotes: its header and an SPP header.
 pub const QUOTED_LEN: usize = HEADER_LEN + super::spp::HEADER_LEN;
 
-/// The error at the destination station; from 512 on, on the way to it.
+/// Errors at the destination station; from 512 on, errors on the path to it.
 pub mod number {
     pub const BAD_CHECKSUM: u16 = 1;
     pub const NO_SOCKET: u16 = 2;

@@ -1,4 +1,4 @@
-//! Internet datagrams: IPX's header, with a checksum in use.
+//! Internet datagrams: the header of IPX, with the checksum in use.
 //!
 //! Source: XSIS 028112, section 3.
 
@@ -36,8 +36,7 @@ pub fn checksum(packet: &[u8]) -> u16 {
 ///
 /// # Errors
 /// [`Error::Truncated`] if it is shorter than its header or its length field, [`Error::Forbidden`]
-/// if the
-/// length is below that of the header.
+/// if the length is below that of the header.
 pub fn parse(octets: &[u8]) -> Result<Packet<'_>, Error> {
     let (header, data) = Header::parse_as(FORMAT, octets)?;
     // An odd packet has a padding octet, which the checksum covers but the length does not.

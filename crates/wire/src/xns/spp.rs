@@ -34,7 +34,7 @@ fields! {
         source: u16,
         /// Connection of the other end, or [`NO_CONNECTION`].
         destination: u16,
-        /// Number of this packet; for an unnumbered packet, that of the next one.
+        /// Number of this packet; an unnumbered packet has the number of the next one.
         sequence: u16,
         expected: u16,
         allocation: u16,
