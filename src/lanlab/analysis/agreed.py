@@ -20,14 +20,14 @@ def agreed_of(trial: TrialRecord) -> dict[str, str | None] | None:
 
 
 def agreed_words(trial: TrialRecord) -> str:
-    """As in `SFTP 3, SSH 2, aes128-gcm, key exchange curve25519-sha256`; empty if unknown."""
+    """For example `SFTP 3, SSH 2, aes128-gcm, key exchange curve25519-sha256`; empty if unknown."""
     agreed: Mapping[str, Any] = agreed_of(trial) or {}
     said = (agreed.get("protocol"), agreed.get("protection"))
     return ", ".join(str(each) for each in said if each not in (None, "none"))
 
 
 def all_agreed_words(trials: Iterable[TrialRecord]) -> str:
-    """The settings that all trials share; if they differ, each with its count."""
+    """The settings of all trials; if they differ, each variant with its number of trials."""
     counts = Counter(words for trial in trials if (words := agreed_words(trial)))
     if len(counts) == 1:
         return next(iter(counts))

@@ -15,9 +15,9 @@ LETTERS = "ABCDEFGH"
 @dataclass(frozen=True)
 class Place:
     series: str
-    #: From 0.
+    #: Number of the turn, from 0.
     turn: int
-    #: From 0.
+    #: Number of the side, from 0.
     side: int
     turns: int
     sides: tuple[str, ...]
@@ -39,11 +39,11 @@ def place_of(run: RunRecord) -> Place | None:
 
 def series_named(runs: Sequence[RunRecord], name: str) -> list[RunRecord]:
     """
-    The runs of a series, oldest first, by its id, the beginning of its id, or `last` for the series
-    of the newest run. Empty if the name matches none.
+    The runs of a series, oldest first. `name` is the id of the series, the start of its id, or
+    `last` for the series of the newest run. Empty if no series matches.
 
     Raises:
-        UsageError: It is the beginning of several ids.
+        UsageError: Several ids start with `name`.
     """
     ids = list(dict.fromkeys(series_id(run) for run in runs if series_id(run)))
     if name == "last":
@@ -61,6 +61,6 @@ def series_named(runs: Sequence[RunRecord], name: str) -> list[RunRecord]:
 
 
 def series_id(run: RunRecord) -> str:
-    """Id of the series of a run; empty if it is not part of one."""
+    """Id of the series that a run belongs to; empty if none."""
     found: Any = (run.alternation or {}).get("id")
     return found if isinstance(found, str) else ""

@@ -13,11 +13,11 @@ Place = tuple[str, str, tuple[tuple[str, Level], ...], int]
 
 def counting(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
     """
-    The finished trials that are included in means, in order: all but those that were disturbed and
-    repeated.
+    The finished trials that are included in means, in order. Excluded are disturbed trials that
+    were repeated.
 
-    A position is repeated only while its trials are disturbed, so the last one there is
-    undisturbed, or the last attempt allowed. The plan uses the same rule (`lanlab.plan.plan`).
+    A position is repeated only while its trials are disturbed, so its last trial is either
+    undisturbed or the last attempt allowed. The plan uses the same rule (`lanlab.plan.plan`).
     """
     done = [trial for trial in trials if trial.status == "done"]
     if not any(trial.is_disturbed for trial in done):
@@ -35,7 +35,7 @@ def counting(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
 
 def left_out(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
     """
-    The finished trials that are excluded from means, because another at their position counts.
+    The finished trials that are excluded from means because another trial at their position counts.
     """
     counted = {trial.number for trial in counting(trials)}
     return [t for t in trials if t.status == "done" and t.number not in counted]
@@ -51,7 +51,7 @@ def place_of(trial: TrialRecord) -> Place:
 def by_condition(trials: Iterable[TrialRecord]) -> dict[str, list[TrialRecord]]:
     """The trials of each condition, by `condition_key`, in order."""
     found: dict[str, list[TrialRecord]] = {}
-    # Thousands of trials share the factors of their condition.
+    # Thousands of trials share one mapping of factors, so its key is computed once.
     known: dict[int, list[TrialRecord]] = {}
     for trial in trials:
         own = known.get(id(trial.factors))

@@ -1,13 +1,13 @@
 """
 The capacity found by a search with its interval, and the result for each loss goal.
 
-The model: each trial has its own capacity, lognormally distributed, and loses a random share of the
-messages below it. Of a load above its capacity, exactly the capacity arrives; so a trial with
-losses shows its capacity, and a trial without shows that it is higher. A loss below half a width
-counts as random. If trials contradict the model (more arrives as the load grows, or a goal is
-missed far below the capacity), loss rises gradually: each goal then has its own threshold, and a
-trial only shows whether it is higher or lower. If capacities of successive trials are correlated,
-as under lasting load, the interval is wider.
+The model: each trial has its own capacity, lognormally distributed. Below it, the trial loses a
+random share of the messages; above it, exactly the capacity arrives. So a trial with losses shows
+its capacity, and a trial without shows that it is higher. Losses below half the requested width of
+the bounds count as random. If trials contradict the model (more arrives as the load grows, or a
+goal is missed far below the capacity), loss rises gradually: each goal then has its own threshold,
+and a trial only shows whether it is higher or lower. If capacities of successive trials are
+correlated, as under lasting load, the interval is wider.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ Verdict = Literal[
 
 #: Higher losses mean a load far beyond saturation, where a receiver may carry less.
 _FAR_BEYOND = 0.2
-#: Distance below the interval of the median, in standard deviations, at which losses in two of
-#: three trials are rare.
+#: Distance below the lower end of the median's interval, in standard deviations. Further below,
+#: two of three trials rarely have losses.
 _FAR_SPREADS = 2.0
-#: Smallest spread that counts as one if the number of messages is unknown.
+#: Smallest spread to assume if the number of messages is unknown.
 _RESOLUTION = 1e-4
 
 
@@ -61,8 +61,8 @@ class Load:
         return Load(min(self.median, limit), low, high, self.spread_ratio)
 
     def not_below(self, bound: float | None) -> Load:
-        """Raise the load to the highest load that most full-length trials met: if trials vary, the
-        estimate from all of them can be lower.
+        """Raise the estimate to the highest load that most full-length trials met: if trials vary,
+        the estimate from all of them can be lower.
         """
         if bound is None or bound <= self.median:
             return self
@@ -77,7 +77,7 @@ class Capacity:
     load: Load | None
     random_loss: RandomLoss | None
     is_gradual: bool
-    #: How each goal of the search ended, and the median load up to which it is met.
+    #: For each goal: how its search ended, and the load up to which the median trial meets it.
     goals: tuple[tuple[Verdict, Load | None], ...]
     #: Deviation of each informative trial's capacity from the median, natural logarithm, in order
     #: of measurement; empty without `load`.
@@ -110,14 +110,14 @@ def capacity(result: SearchResult, width_ratio: float) -> Capacity:
     found = threshold(trials, resolution=resolution) if shows_it else None
     whole = load_of(found)
     if whole is not None and random is not None:
-        # The uncertainty of the random loss adds to that of the capacity.
+        # Add the uncertainty of the random loss to that of the capacity.
         doubt = (random.high - random.low) / 2
         low = None if whole.low is None else whole.low * (1 - doubt)
         high = None if whole.high is None else whole.high * (1 + doubt)
         whole = Load(whole.median, low, high, whole.spread_ratio)
     lost = loss.ratio if loss is not None else 0.0
-    # Few messages may be lost far below, and some at the bounds: then all trials below the capacity
-    # are informative.
+    # Random loss may be rare far below the capacity and visible only near the bounds, so
+    # estimate it from all trials below the capacity.
     wide = None
     if loss is not None and loss.lossy_trials and whole is not None and whole.low is not None:
         wide = random_loss(full, whole.low)
@@ -127,7 +127,7 @@ def capacity(result: SearchResult, width_ratio: float) -> Capacity:
             return one.kind, None, False
         load = whole and whole.times((1 - lost) / (1 - one.loss_ratio))
         missed = load is not None and one.upper is not None and one.upper < _least(load)
-        # Half, because one interval of the random loss in 20 misses it, by little.
+        # Half the goal, because one in 20 intervals of the random loss narrowly misses the truth.
         if missed and wide is not None and wide.forbids(one.loss_ratio / 2):
             return "random_loss", None, False
         if grows or missed:
@@ -164,10 +164,10 @@ def _trials(
         chance = loss.most_ratio(tried.messages) if loss is not None else 0.0
         at_most = max(least_ratio, chance)
         if at_most >= 1:
-            # With so few messages, chance could lose all of them.
+            # With so few messages, all of them could be lost by chance.
             continue
         if tried.loss_ratio <= at_most:
-            # The same for any capacity in between, so that the result does not depend on it.
+            # Any capacity in between gives this bound, so the result does not depend on it.
             above.append(math.log(load * (1 - at_most) / kept))
             when[1].append(place)
         elif tried.loss_ratio < _FAR_BEYOND:

@@ -12,8 +12,8 @@ from lanlab.units import format_time
 
 def clocks_kept(trials: Sequence[TrialRecord]) -> str:
     """
-    How the clocks of both ends are synchronised, and their accuracy by their kernels' estimate, as
-    in `pc1 by chronyd, right to within 1.20 ms; nas by nothing`.
+    How the clocks of both ends are synchronised, and how accurate their kernels estimate them to
+    be, as in `pc1 by chronyd, right to within 1.20 ms; nas by nothing`.
 
     Args:
         trials: Trials of one workload; the last one with this information counts.
@@ -41,5 +41,5 @@ def _kept(clock: Mapping[str, Any]) -> str:
     if not clock["synchronised"]:
         return f"by {by}, not synchronised" if by else "by nothing"
     error = format_time(clock["maximum_error_ns"] / 1e9)
-    # In a container, the synchronising program may run outside of it.
+    # In a container, the synchronising program may run outside the container.
     return f"by {by or 'a program that is not seen'}, right to within {error}"

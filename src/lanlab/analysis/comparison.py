@@ -2,10 +2,10 @@
 One metric of one condition on two sides: the difference, its certainty, and the trials needed to
 settle it.
 
-The origin of the sides determines the unit and what may be claimed (`Basis`). Two levels of a
-factor within a run were measured in the same blocks: trials are the units. Two settings measured in
-separate runs: runs are the units, because trials of one run share the load of its minutes and the
-ports and buffers of its processes, and differ by less than the next run does.
+The origin of the sides determines the unit and the possible claims (`Basis`). Two levels of a
+factor within a run were measured in the same blocks, so trials are the units. For two settings
+measured in separate runs, runs are the units: trials of one run share the load of those minutes and
+the ports and buffers of its processes, so they differ less than runs do.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from lanlab.analysis.statistics import Comparison, Further, KnownSpread, Margin, TwoModes
     from lanlab.analysis.statistics.samples import Scale
 
-#: Largest probability that any claimed difference does not exist.
+#: Largest probability that any of the claimed differences does not exist.
 LEVEL = 0.05
 
-#: A difference larger than that of two modes by this factor is not due to modes.
+#: A difference larger than the modes' ratio by this factor is not due to modes.
 _MODES_REACH = 1.25
 
 #: The kind of sides, which determines the test: `levels` of a factor within one run, by block; runs
 #: in alternation (`turns`), by turn; several runs of each side in `mixed` order, by Welch's test;
-#: single runs, or one side after the other, against the spread of other runs (`known spread`).
-#: These can support a claim about the settings. Several runs of each, one side `after` the other,
-#: by Welch's test, and a `single` run of each, by its trials, only show that these runs differ: the
-#: cause may be the setting or the hour.
+#: single runs, or all runs of one side first, against the spread of other runs (`known spread`).
+#: These can support a claim about the settings. Two kinds only show that these runs differ, be it
+#: by setting or hour: several runs of one side `after` the other's, by Welch's test, and a `single`
+#: run of each, by its trials.
 Basis = Literal["levels", "turns", "mixed", "known spread", "after", "single"]
 _BY_BLOCK = ("levels", "turns")
 _CLAIMING = ("levels", "turns", "mixed", "known spread")
@@ -50,7 +50,7 @@ Verdict = Literal["differs", "runs_differ", "equivalent", "cannot_tell", "no_int
 
 @dataclass(frozen=True)
 class Sample:
-    #: One per unit: a trial that counts, in order of execution, or the mean of a run.
+    #: One value per unit: a counting trial, in order of execution, or the mean of a run.
     values: tuple[float, ...]
     blocks: tuple[int, ...]
     failed: int
@@ -58,7 +58,7 @@ class Sample:
     disturbed: int
     #: Mean duration of a unit, seconds.
     mean_unit_s: float
-    #: If units are runs: the mean of each on the metric's scale, which is what is compared.
+    #: If units are runs: the compared means of the runs, on the metric's scale.
     centres: tuple[float, ...] = ()
     #: If units are runs: the counting trials of all runs.
     trials: int | None = None
@@ -96,16 +96,16 @@ class Compared:
     scale: Scale
     #: `other / base`, or `other - base`; `None` if a side has no value, or the ratio is undefined.
     effect: float | None
-    #: Its test and interval; `None` if the trials do not allow one; `why` has the reason.
+    #: The test and its interval; `None` if the trials allow none, for the reason in `why`.
     test: Comparison | None
     why: str
     #: p of the test, corrected for all comparisons made together; `None` without a test.
     p_holm: float | None = None
     #: The margin within which a difference is negligible; `None` if none was declared.
     margin: Margin | None = None
-    #: p of equivalence, corrected likewise; `None` without margin or test.
+    #: p of equivalence, corrected like `p_holm`; `None` without margin or test.
     p_equivalent_holm: float | None = None
-    #: More units needed for a decision; `None` if decided, or unknown.
+    #: Additional units needed for a decision; `None` if decided, or unknown.
     further: Further | None = None
     #: The modes of the trials of all compared sides; `None` if none are visible.
     modes: TwoModes | None = None
@@ -121,7 +121,7 @@ class Compared:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict. Equivalent sides may still differ, by less than matters."""
+        """The verdict. Equivalent sides may still differ by less than the margin."""
         if self.test is None:
             return "no_interval"
         if self.p_equivalent_holm is not None and self.p_equivalent_holm <= LEVEL:
@@ -137,15 +137,15 @@ class Compared:
     @property
     def is_unguarded(self) -> bool:
         """
-        Whether most trials of a side are disturbed, and the sides did not share the disturbance.
+        Whether most trials of a side were disturbed, unless the basis makes both sides share that.
         """
         sides = (self.base, self.other)
         return self.basis in _UNGUARDED and any(side.is_mostly_disturbed for side in sides)
 
     @property
     def may_be_modes(self) -> bool:
-        """Whether bimodal trials could explain the difference, with more trials of one side in the
-        slower mode: it is no larger than the distance of the modes.
+        """Whether modes could explain the difference, with more trials of one side in the slower
+        mode: the difference is no larger than the distance between the modes.
         """
         if self.modes is None or not self.differs or self.scale != "log" or not self.effect:
             return False
@@ -206,14 +206,14 @@ def compared(
                 )
                 test = paired_by_block(mine, theirs, scale=scale)
             elif spread is not None:
-                # Successive runs of one side may be as similar as trials of one run.
+                # Successive runs of one side may be as alike as trials of one run.
                 mean, against = (
                     moments("side", one.tested, scale=scale, at_least=1).centre
                     for one in (other, base)
                 )
                 test = by_spread([mean], [against], spread, scale=scale)
             else:
-                # Successive runs share less than trials do.
+                # Only trials of a single run are tested for correlation; runs share less.
                 test = welch(other.tested, base.tested, scale=scale, in_order=basis == "single")
         except LabError as error:
             why = error.message
@@ -276,7 +276,7 @@ def judged(found: Sequence[Compared], margin_ratio: float | None = None) -> list
                 margins[id(one)] = Margin.of_ratio(margin_ratio)
             elif one.base.mean:
                 margins[id(one)] = Margin.of_difference(margin_ratio * abs(one.base.mean))
-    # Similar runs do not prove that the settings are equivalent.
+    # Similar runs do not prove that their settings are equivalent.
     within = [one for one in tested if id(one) in margins and one.may_claim]
     equivalent = dict(
         zip(
@@ -305,7 +305,7 @@ def judged(found: Sequence[Compared], margin_ratio: float | None = None) -> list
                     # Bonferroni: each test gets an equal share of the error rate.
                     level=LEVEL / len(tested),
                 )
-            except UsageError:  # trials without any spread on a side say nothing about it
+            except UsageError:  # a side whose trials all agree
                 further = None
             own = replace(own, further=further)
         done.append(own)
@@ -315,7 +315,7 @@ def judged(found: Sequence[Compared], margin_ratio: float | None = None) -> list
 def _modes(found: Sequence[Compared]) -> dict[str, TwoModes | None]:
     from lanlab.analysis.statistics import two_modes
 
-    # A base compared with several sides is one condition.
+    # Several comparisons may share a base: count its trials once.
     values: dict[str, dict[tuple[float, ...], None]] = {}
     for one in found:
         if one.scale == "log":

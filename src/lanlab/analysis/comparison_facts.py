@@ -1,4 +1,4 @@
-"""Differences between runs apart from their trials: testbed, kernel, versions, modes."""
+"""Differences between runs other than their trials: testbed, kernel, versions, modes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lanlab.analysis.modes import modes_of
 from lanlab.frozen import dataclass
 from lanlab.store import RunRecord, TrialRecord
 
-#: Facts without influence on the measurement: counters, boot ids.
+#: Facts that do not influence a measurement: counters, boot ids.
 _PASSING = frozenset({"boot_id", "queues"})
 ABSENT = "not recorded"
 

@@ -16,16 +16,16 @@ from lanlab.studies import Published, PublishedValue, Study, at_scale
 @dataclass(frozen=True)
 class PublishedRatio:
     ours: Summary
-    #: The levels that the study varied and the run did not, as in `vista`; empty if none.
+    #: Levels of factors that the study varied and the run did not, as in `vista`; empty if none.
     series: str
     value: PublishedValue
     sd: PublishedValue | None
     their_trials: int | None
-    #: Our mean divided by theirs; `None` if nothing was measured, or theirs is zero.
+    #: Our mean divided by the published one; `None` if nothing was measured, or theirs is zero.
     ratio: float | None
     #: 95 % interval of the ratio; `None` for a single trial.
     interval: tuple[float, float] | None
-    #: Whether the interval includes their spread; otherwise their value is taken as exact.
+    #: Whether the interval includes the published spread; otherwise their value is taken as exact.
     has_their_spread: bool
     #: Why there is no interval; empty if there is one.
     why: str
@@ -43,7 +43,7 @@ def compare_with_published(
     Args:
         run, trials: The run with all its trials.
         published: The study's published values.
-        metrics: Keys of trials' results; by default all that the experiments name.
+        metrics: Keys of trials' results; by default all metrics of the experiments.
 
     Raises:
         UsageError: No mean is published for a condition of the run.

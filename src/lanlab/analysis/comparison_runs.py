@@ -15,7 +15,7 @@ from lanlab.store import Level, TrialRecord
 from lanlab.store.labels import label_of
 from lanlab.studies import Study, at_scale
 
-#: Parameters for the amount of measurement: trials that differ only in them are compared, and the
+#: Parameters that only set how much is measured. Trials that differ in them are compared, and the
 #: difference is reported.
 _AMOUNTS = frozenset({"time_s", "warmup_s", "messages", "requests", "bytes", "silence_s"})
 
@@ -40,7 +40,7 @@ class Paired:
     amounts: Mapping[str, tuple[Level | None, ...]]
     searches: tuple[str, ...]
     settings: Mapping[str, tuple[Level | None, ...]] = field(default_factory=dict)
-    #: Without alternation: other runs, which show how much runs differ by chance.
+    #: For runs that do not alternate: other runs, which show how much runs differ by chance.
     yardsticks: tuple[Others, ...] = ()
 
 
@@ -59,7 +59,7 @@ def check_comparable(runs: Sequence[Run]) -> None:
     Refuse runs that cannot be compared.
 
     Raises:
-        UsageError: There are fewer than two, one twice, or different studies.
+        UsageError: Fewer than two runs, a repeated run, or runs of different studies.
     """
     ids = [run.id for run, _ in runs]
     if len(ids) < 2:

@@ -48,7 +48,7 @@ def basis_of(base: Side, other: Side) -> Basis:
         (started_s(run), place) for place, side in enumerate((base, other)) for run, _ in side.runs
     )
     changes = sum(one[1] != two[1] for one, two in itertools.pairwise(order))
-    # A, A, B, B changes once; A, B, A, B three times; A, B, B, A twice.
+    # The order A, A, B, B changes sides once; A, B, A, B three times; A, B, B, A twice.
     fewest = min(len(base.runs), len(other.runs))
     return "mixed" if fewest >= 2 and changes >= fewest else "after"
 
@@ -77,7 +77,7 @@ def side_sample(side: Side, condition: Condition, metric: str, basis: Basis, sca
         failed=sum(one.failed for one in samples),
         missing=sum(one.missing for one in samples),
         disturbed=sum(one.disturbed for one in samples),
-        # A run that was interrupted for a night would mislead estimates of duration.
+        # Median, because a run that was interrupted for a night would distort the mean.
         mean_unit_s=statistics.median(one.mean_unit_s for one in samples),
         centres=tuple(centre(one.values, scale) for one, _ in have),
         trials=sum(one.n for one in samples),

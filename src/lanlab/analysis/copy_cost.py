@@ -4,8 +4,8 @@ on the medium.
 
 The model of a trial's time is `octets * per byte + files * per file + per trial`, fitted to the
 trials of all datasets copied under one condition. These costs distinguish file services: slow
-replies increase the cost per file, much computing the cost per byte. Two different datasets
-separate two of the costs; three that are not on a line separate all.
+replies increase the cost per file, heavy computation the cost per byte. Two different datasets
+determine two of the costs; three that are not on a line determine all.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _COPIED = ("copied_bytes", "copied_files")
 
 @dataclass(frozen=True)
 class Cost:
-    """A cost in the unit of its metric, with its 95 % interval; `None` if trials show no spread."""
+    """A cost in the unit of its metric, with its 95 % interval; `None` if all trials are equal."""
 
     value: float
     low: float | None
@@ -39,15 +39,15 @@ class CopyCost:
     factors: Mapping[str, Level]
     #: Bytes and files of each dataset, and its trials; fewest files first.
     copied: tuple[tuple[int, int, int], ...]
-    #: Cost of a byte, a file, a trial; `None`: not identified.
+    #: Cost of a byte, a file, a trial; `None` if the datasets do not determine it.
     per_byte: Cost | None
     per_file: Cost | None
     per_trial: Cost | None
-    #: Largest deviation of a dataset's mean from the fit, as a share of that mean. `None` if there
-    #: are no more datasets than costs: then any times would fit.
+    #: Largest deviation of a dataset's mean from the fit, as a share of that mean. `None` if the
+    #: datasets are no more than the costs, so that any times would fit.
     residual_ratio: float | None
     p_lack: float | None
-    #: Limitations and assumptions of the fit; empty if it separates all costs.
+    #: Limitations and assumptions of the fit; empty if it determines all costs.
     note: str
 
     @property
@@ -61,8 +61,8 @@ def copy_costs(
     """
     The costs of each condition of an experiment, over all its datasets.
 
-    Trials are weighted by 1 over the square of the mean of their dataset. Trials that failed or
-    were replaced by a repeat are excluded.
+    Each trial's weight is the inverse square of its dataset's mean. Trials that failed or were
+    replaced by a repeat are excluded.
 
     Args:
         run: The run.
@@ -110,7 +110,7 @@ def cost_of(
         return CopyCost(experiment, factors, copied, None, None, None, None, None, note)
     fit = fit_groups(columns, list(groups.values()))
     costs = {
-        # A fit may give negative costs, which are impossible.
+        # A fit may give negative costs, which are impossible: cut them off.
         name: Cost(
             one.value, one.low if one.low is None else max(min(0.0, one.value), one.low), one.high
         )

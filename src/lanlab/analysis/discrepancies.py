@@ -1,4 +1,4 @@
-"""Where a publication contradicts itself, each recomputed from its published values."""
+"""Where a publication contradicts itself, each case recomputed from its published values."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ SEVERITIES = ("major", "minor", "note", "scan")
 @dataclass(frozen=True)
 class Checked:
     discrepancy: Discrepancy
-    #: Whether its expression holds for the published values; `None` if it has none, or cannot be
-    #: computed.
+    #: Whether its expression holds for the published values; `None` if it has no expression, or the
+    #: expression cannot be computed.
     shown: bool | None
 
 

@@ -1,4 +1,4 @@
-"""Why each condition of a run ended after its number of trials, and the precision it reached."""
+"""Why the trials of each condition ended, and the precision that they reached."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study, at_scale
 from lanlab.studies.model import TrialPolicy
 
-#: `fixed`: the study sets a number and no goal. `reached`: the goal was reached. `short`: the
-#: planned trials did not reach it. `most`: the maximum number did not reach it either. `given_up`:
-#: trials kept failing. `unfinished`: the run ended before.
+#: `fixed`: the study sets a number and no goal. `reached`: the goal was reached. `short`: the goal
+#: was missed with the planned trials. `most`: it was missed even with the maximum number.
+#: `given_up`: trials kept failing. `unfinished`: the run ended before.
 How = Literal["fixed", "reached", "short", "most", "given_up", "unfinished"]
 
 
@@ -40,8 +40,8 @@ class Ending:
 
 def endings(run: RunRecord, trials: Sequence[TrialRecord]) -> list[Ending]:
     """
-    How the conditions of a run ended, in the order of the study, without those of searches, which
-    end by their own rules.
+    How the conditions of a run ended, in the order of the study. Conditions of searches, which have
+    their own rules for the end, are omitted.
 
     Args:
         run: The run.

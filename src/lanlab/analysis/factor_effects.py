@@ -1,9 +1,9 @@
 """
 The effect of each of several crossed factors, with all others held constant.
 
-A study whose factors vary together (each system had its own network, machine and software) cannot
-tell which of them matters. A simulation can combine them freely: a factor's effect is then the
-ratio between its levels in pairs of trials that are otherwise equal.
+If the factors of a study vary together (each system had its own network, machine and software), it
+cannot show which of them matters. A simulation can combine them freely: a factor's effect is then
+the ratio between its levels in pairs of trials that are otherwise equal.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ class FactorEffects:
 
 
 def crossed_experiments(study: Study, scale: str) -> list[ExperimentAtScale]:
-    """The experiments at a scale that together cross two or more factors that are not parameters of
-    a workload.
+    """The experiments at a scale that together cross two or more factors. Factors that are
+    parameters of a workload do not count.
     """
     found = [one for one in at_scale(study, scale) if len(_placing(one)) > 1]
     return found if len(_varied(found)) > 1 else []
@@ -147,7 +147,7 @@ def _effect(
             ratios.append(_geometric(ratio for _, ratio in own))
     if not ratios:
         return None
-    # The mean of an incomplete block covers other conditions, so it is not a repetition.
+    # An incomplete block covers other conditions, so its mean is not a repetition.
     whole = [_geometric(own) for own in by_block.values() if len(own) == len(ratios)]
     ends = interval_of_mean("goodput_bps", whole)
     return Effect(factor, base, level, _geometric(ratios), ends, min(ratios), max(ratios))

@@ -11,7 +11,7 @@ from lanlab.roles import ROLES
 from lanlab.store import TrialRecord
 from lanlab.workloads import WORKLOADS
 
-#: Counters of an end, by the kind of its result, and their names.
+#: Counters of one end's result, by the result's kind, with their names.
 _COUNTS = {
     "stream_sent": ("total_messages", "sent"),
     "stream_received": ("total_messages", "received"),
@@ -29,14 +29,14 @@ class Failure:
     hint: str | None
     end: str | None
     #: `retried`: another trial was run at its position. `polluted_counts`: an earlier, disturbed
-    #: trial counts there. `missing`: nothing does.
+    #: trial counts there. `missing`: no trial counts there.
     fate: Literal["retried", "polluted_counts", "missing"]
     retried_as: int | None
-    #: The counts of both ends until then, in words; empty if unknown.
+    #: What both ends had counted when the trial failed, in words; empty if unknown.
     seen: str
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON; the cause is in the trial's `error`."""
+        """As JSON, without the cause, which is in the trial's `error`."""
         return {"fate": self.fate, "retried_as": self.retried_as, "seen": self.seen}
 
 
@@ -98,7 +98,7 @@ def _seen(workload: str, raw: Mapping[str, Any]) -> str:
     is_all = len(said) == 2 or WORKLOADS[workload].has_one_count
     if not is_all and progress is not None:
         asked = (raw.get("setup") or {}).get("requests") or ROLES[workload]
-        # With a peer there is one end; else the second end counts arrivals.
+        # With a peer only one end reports; otherwise the second end counts arrivals.
         counted = progress["messages"]
         role = [one for one in ROLES[workload] if one in asked][-1]
         said.append(f"after {progress['elapsed_s']:.2f} s the {role} had {counted} messages")

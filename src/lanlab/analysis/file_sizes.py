@@ -2,7 +2,7 @@
 Copy rates by file size, from the times of every file.
 
 The times are a series of the store (`client-files`), too large for a record. A report reduces them
-to the number of files, their bytes and their time for each doubling of the size.
+to the number of files, their bytes and their time, for sizes from each power of two to the next.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PLACE = "by_size"
 class SizeClass:
     """Files of one trial with sizes from a power of two, inclusive, to the next."""
 
-    #: The exponent: files have at least 2 to this power bytes.
+    #: The exponent: each file has at least 2 to this power bytes.
     power: int
     files: int
     octets: int
@@ -36,11 +36,11 @@ class SizeClass:
 
 def size_classes(octets: Any, time_ns: Any) -> list[SizeClass]:
     """
-    Files by doublings of their size; empty ones are left out.
+    Files by powers of two of their size; empty files are omitted.
 
     Args:
         octets: Size of each file, bytes, shape `(files,)`.
-        time_ns: From its opening to its close, same shape.
+        time_ns: Time from opening to closing each file, same shape.
 
     Examples:
         >>> import numpy as np
@@ -66,7 +66,7 @@ def with_size_classes(
     trials: Sequence[TrialRecord], read: Callable[[TrialRecord, str], Series]
 ) -> list[TrialRecord]:
     """
-    Trials with the size classes of their files, if they have times of files.
+    Add the size classes of files to trials that have times of files.
 
     Args:
         trials: Trials of a run.
@@ -82,7 +82,7 @@ def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> Tri
     if not isinstance(client, dict) or not isinstance(times, dict) or "series" not in times:
         return trial
     try:
-        # A series may contain text, too; this one has numbers.
+        # A series may also contain text; this one has only numbers.
         numbers: Mapping[str, Any] = read(trial, str(times["series"])).columns
         time_ns = numbers["closed_ns"] - numbers["opened_ns"]
         found = size_classes(numbers["bytes"], time_ns)

@@ -2,7 +2,7 @@
 Reads and merges the histograms of times that engines keep.
 
 Source: HdrHistogram, the V2 encoding: a header of 40 bytes, big-endian, then the counts of the
-buckets in order as ZigZag LEB128 numbers of 1 to 9 bytes, a negative one standing for a run of
+buckets in order as ZigZag LEB128 numbers of 1 to 9 bytes. A negative number stands for that many
 empty buckets.
 """
 
@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator
 from lanlab.frozen import dataclass
 
 _HEADER = struct.Struct(">iiiiqqd")
-#: The lowest bits give the word size, which version 2 does not use.
+#: The lowest bits hold the word size, which version 2 does not use.
 _COOKIE, _COOKIE_MASK = 0x1C849303, ~0xF0
 _MOST_DIGITS = 5
-#: Maximum bytes of a number: the last of 9 has 8 bits of it, the others 7 each.
+#: Maximum bytes of a number: the ninth byte holds 8 bits, the others 7.
 _MOST_BYTES = 9
 #: Values have 63 bits.
 _MOST_POWER = 63
@@ -50,7 +50,7 @@ def buckets(text: str) -> list[Bucket]:
     if not (0 <= digits <= _MOST_DIGITS and lowest >= 1):
         raise ValueError(f"histogram: {digits} digits from {lowest} on are not allowed")
     unit = lowest.bit_length() - 1
-    # Each power of two has enough sub-buckets to keep the digits.
+    # Each power of two has enough sub-buckets for the requested digits.
     half = (2 * 10**digits - 1).bit_length() - 1
     found, index = [], 0
     for number in _numbers(payload):

@@ -8,7 +8,7 @@ from typing import Any
 
 from lanlab.units import format_rate
 
-#: The first Linux with epoll_pwait2(2).
+#: The first Linux release with epoll_pwait2(2).
 _EXACT_WAITS = (5, 11)
 
 

@@ -1,5 +1,5 @@
-"""The bottleneck of a simulated trial: the sender's rate or processor, the wire, or the place at
-the receiver where frames were lost; for a file service the busiest part.
+"""The bottleneck of a simulated trial: the sender's rate or processor, the wire, or the place in
+the receiver that dropped frames. For a file service, the busiest part.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from lanlab.store import TrialRecord
 #: A part that is busy for at least this share of the time is the bottleneck.
 BUSY_RATIO = 0.95
 LOST_RATIO = 0.01
-#: Places of loss at the receiver, by the world's counters, and their names.
+#: Places in the receiver that drop frames, by the simulation's counters, with their names.
 _LOSSES = (
     ("ring_dropped_frames", "receiver's ring"),
     ("queue_dropped_frames", "receiver's queue"),
@@ -26,12 +26,12 @@ _LOSSES = (
 class Limiting:
     """How busy the parts of a simulated trial were, and which of them was the bottleneck."""
 
-    #: One of `sending rate`, `sender's processor`, `wire`, `receiver's processor`, a place of loss
-    #: with the cause of its overflow, or `window or waiting`. For a file service a processor, a
-    #: disk, `cache misses`, or `wire`, after `mostly` if it has pauses.
+    #: One of `sending rate`, `sender's processor`, `wire`, `receiver's processor`, a place that
+    #: drops frames with the cause of its overflow, or `window or waiting`. For a file service a
+    #: processor, a disk, `cache misses`, or `wire`; `mostly` comes first if the part has pauses.
     cause: str
-    #: Shares of the time in which data was sent. The sender is the end that sends most bytes: in a
-    #: download the server.
+    #: Shares of the time in which data was sent. The sender is the end that sends more bytes: in
+    #: a download, the server.
     sender_busy_ratio: float
     receiver_busy_ratio: float
     wire_busy_ratio: float
@@ -81,8 +81,8 @@ def _is_from_last(world: Mapping[str, Any]) -> bool:
 
 
 def _longest_part(world: Mapping[str, Any], wire_ns: float, active_ns: float) -> str:
-    """The busiest part of a file service. A client that waits for each reply keeps no part busy all
-    the time: then this part takes most of a request's time.
+    """The busiest part of a file service. If a client waits for each reply, no part is busy all the
+    time, and this part takes most of a request's time.
     """
     *clients, server = world["hosts"]
     busy_ns = {
@@ -110,7 +110,7 @@ def cause_of(trials: Sequence[TrialRecord]) -> str | None:
 
 
 def _disk_ns(host: Mapping[str, Any]) -> int:
-    """0 for a host whose disk is not modelled."""
+    """Time that a host's disk was busy; 0 if no disk is modelled."""
     return int((host.get("store") or {}).get("disk_busy_ns", 0))
 
 

@@ -23,7 +23,7 @@ _TCP_TIMESTAMP_BYTES = 12
 _IPV6_FRAGMENT_HEADER_BYTES = 8
 #: An acknowledgement for every second full segment (RFC 5681, section 4.2).
 _SEGMENTS_ACKNOWLEDGED = 2
-#: Shares of the limit that the mean and the slowest trial reach if the network is the limit.
+#: If the network is the limit, the mean and the slowest trial reach these shares of it.
 _MEAN_AT_LIMIT_RATIO, _LEAST_AT_LIMIT_RATIO = 0.98, 0.95
 
 
@@ -49,7 +49,7 @@ def udp_wire_bytes(message_size_bytes: int, ip_version: int, *, mtu_bytes: int =
     """Bytes that one UDP message occupies on the wire, in as many fragments as it needs.
 
     Each fragment except the last carries a multiple of 8 bytes (RFC 791, section 3.2; RFC 8200,
-    section 4.5); over IPv6 each carries a fragment header too.
+    section 4.5); over IPv6 each also carries a fragment header.
 
     Examples:
         >>> udp_wire_bytes(500, 4), udp_wire_bytes(1472, 4), udp_wire_bytes(1472, 6)
@@ -162,15 +162,15 @@ def idle_round_trip_ns(
     link_rate_bps: float, message_size_bytes: int, ip_version: int, *, is_switched: bool = False
 ) -> float:
     """
-    The minimum time for a UDP message and its echo to cross an idle link: both whole frames,
-    without the gap that follows a frame, and no time in either host.
+    The minimum time for a UDP message and its echo to cross an idle link: both complete frames,
+    without the gap after a frame and without processing time in the hosts.
 
     Args:
         link_rate_bps: As for `udp_limit_bps`.
         message_size_bytes: Payload of a message, from 1.
         ip_version: 4 or 6.
-        is_switched: Whether a switch lies between, which has the whole of a frame before it sends
-            it: the first frame of a message takes its time twice.
+        is_switched: Whether the link has a store-and-forward switch: the first frame of a message
+            then takes its time twice.
 
     Returns:
         Nanoseconds.

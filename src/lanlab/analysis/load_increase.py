@@ -1,5 +1,5 @@
 """
-The increase of round trips under load: the echo during streams, compared with the idle echo in the
+How much load increases round trips: the echo during streams compared with the idle echo of the
 same blocks.
 """
 
@@ -37,7 +37,7 @@ class LoadResult:
     experiment: str
     load: str
     factors: Mapping[str, Level]
-    #: `None` if no block has both.
+    #: `None` if no block has both echoes.
     median: Increase | None
     p99: Increase | None
     mean: Increase | None

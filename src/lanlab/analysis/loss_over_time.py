@@ -1,5 +1,5 @@
 """
-How many messages were lost in each interval of a UDP stream's time, over all trials of a condition.
+Lost messages in each interval of a UDP stream's time, over all trials of a condition.
 
 The intervals are a series of the store. A report adds the rows that it draws to the record.
 """
@@ -28,9 +28,9 @@ _MOST_INTERVALS = 60
 class IntervalLoss:
     start_ns: int
     width_ns: int
-    #: Messages of the interval, arrived or lost; late ones may have arrived in a later interval.
+    #: Messages sent in the interval, received or lost; late ones may arrive in a later interval.
     expected_messages: int
-    #: Negative if more arrived late than were lost.
+    #: Negative if more messages arrived late than were lost.
     lost_messages: int
     trials: int
 
@@ -49,14 +49,14 @@ def with_losses(
 
 
 def rate_factor(trial: TrialRecord) -> str | None:
-    """The factor that is the sending rate of a UDP stream's trial; `None` if there is none."""
+    """The factor that sets the sending rate of a UDP stream's trial; `None` if there is none."""
     if not has_streams(trial.workload) or trial.parameters.get("transport") != "udp":
         return None
     return next((key for key in RATES if key in trial.factors), None)
 
 
 def has_losses(trial: TrialRecord) -> bool:
-    """Whether messages are missing in the intervals added to a trial's record."""
+    """Whether the intervals in a trial's record show missing messages."""
     rows = (row for role in (RECEIVER, REVERSE_RECEIVER) for row in _rows_of(trial, role))
     return any(lost for *_, lost in rows)
 
@@ -70,7 +70,7 @@ def losses_over_time(
 
     Args:
         trials: Trials of one condition.
-        role: `REVERSE_RECEIVER` for those of the second direction.
+        role: `REVERSE_RECEIVER` for the second direction.
         width_ns: A multiple of the width of each trial's intervals; `None`: `common_width_ns`.
     """
     width_ns = common_width_ns(trials) if width_ns is None else width_ns

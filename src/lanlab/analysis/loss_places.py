@@ -1,4 +1,4 @@
-"""What happened to the messages that a UDP sender was to send: received, or lost at a place."""
+"""What happened to the messages that a UDP sender had to send: received, or lost at a place."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ def unseen_places(metrics: Mapping[str, float | int]) -> list[str]:
 
 
 def place_words(trials: Sequence[TrialRecord]) -> dict[str, str]:
-    """The name of every share, for these trials: the link is named as the place of loss only if all
-    other places have counters.
+    """The name of every share for these trials. Losses are attributed to the link only if all other
+    places have counters.
     """
     words = {RECEIVED: RECEIVED, **PLACES}
     unseen = [p for p in LOST_ON_THE_WAY if any(p in unseen_places(t.metrics) for t in trials)]

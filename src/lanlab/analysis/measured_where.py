@@ -1,5 +1,5 @@
-"""The place of a measurement, in words. A user's own server is named by its URL, and the network
-between it and this machine is not lanlab's.
+"""Where a measurement took place, in words. A user's own server is named by its URL, because lanlab
+does not control the network to it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _server_hosts(run: RunRecord) -> Iterator[str]:
         varied = [one for key in _NAMING for one in experiment.get("factors", {}).get(key, ())]
         for server in (*named, *varied):
             if isinstance(server, str) and "://" in server:
-                # In its original case: NetBIOS names are upper case.
+                # Keep the case: NetBIOS names are upper case.
                 netloc = urlsplit(server).netloc.rpartition("@")[2]
                 host, colon, port = netloc.rpartition(":")
                 found = unquote(host if colon and port.isdigit() else netloc)

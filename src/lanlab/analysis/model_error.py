@@ -3,7 +3,7 @@ The model's error at published values to which nothing was fitted, and the resul
 simulated value.
 
 Machines that fit the published values (`lanlab.studies.ensemble`) show what the fit leaves open,
-but share what the model lacks. The errors at held-out values are the only evidence of that, so they
+but all lack what the model lacks. Only errors at held-out values show that deficit, so they
 determine the interval, and the fit's range widens it.
 """
 
@@ -16,7 +16,7 @@ from dataclasses import replace
 from lanlab.analysis.simulated import PREDICTED, Accuracy
 from lanlab.frozen import dataclass
 
-#: With fewer, no interval is given: leaving one out would leave two at most.
+#: With fewer there is no interval: without one of them, at most two would remain.
 LEAST_HELD_OUT = 4
 _CONFIDENCE = 0.95
 
@@ -31,7 +31,7 @@ class HeldOut:
     #: In the unit of the published value.
     low: float
     high: float
-    #: The same around a guess from the published values alone; `None` if some have no such guess.
+    #: The interval around an estimate from the published values alone; `None` if some have none.
     by_print: tuple[float, float] | None
 
     @property
@@ -49,7 +49,7 @@ def held_out_values(found: Iterable[Accuracy]) -> list[Accuracy]:
 
 
 def with_others(first: Sequence[Accuracy], others: Iterable[Accuracy]) -> list[Accuracy]:
-    """These held-out values, and others' that are not among them."""
+    """These held-out values, and those of others that are not among them."""
     known = {one.value.id for one in first}
     return [*first, *(one for one in held_out_values(others) if one.value.id not in known)]
 
@@ -62,8 +62,8 @@ def model_error_log(found: Sequence[Accuracy]) -> float | None:
         found: The result of `held_out_values`.
 
     Returns:
-        `None` for fewer than `LEAST_HELD_OUT`, or if one of them was not simulated: then the
-            model's error is unknown.
+        `None` if the model's error is unknown: fewer than `LEAST_HELD_OUT` values, or a value that
+        was not simulated.
     """
     return half_width_log(error_logs(found)) if _is_known(found) else None
 
@@ -113,8 +113,8 @@ def widened(
     Args:
         value: The simulated value, above 0.
         half_log: The model's error, see `half_width_log`.
-        fit: The range that the fit leaves open, which contains the value: on each side both parts
-            are added like independent errors, by their squares.
+        fit: The range that the fit leaves open, which contains the value. On each side, both errors
+            are treated as independent: their squares are added.
 
     Examples:
         >>> low, high = widened(100.0, math.log(2))
@@ -129,7 +129,7 @@ def widened(
 
 def cross_validated(found: Sequence[Accuracy]) -> list[HeldOut]:
     """
-    Each value with its interval from all others; its own error is not used.
+    Each value with its interval from all other values, without its own error.
 
     Args:
         found: The result of `held_out_values`.
@@ -155,8 +155,8 @@ def _each_from_others(found: Sequence[Accuracy]) -> Iterator[HeldOut]:
 
 
 def by_print_alone(found: Sequence[Accuracy]) -> list[Accuracy]:
-    """The same for guesses from the published values alone in place of simulated values; empty if
-    one has no guess.
+    """The values with estimates from the published values alone in place of simulated ones; empty
+    if one has no such estimate.
     """
     return [
         replace(one, simulated=one.baseline, low=None, high=None)

@@ -1,5 +1,5 @@
-"""The I/O modes of a trial: how messages were sent, waited for and timestamped. Figures depend on
-them, and so name them.
+"""The I/O modes of a trial: how messages were sent, awaited and timestamped. Figures depend on the
+modes, and so name them.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from lanlab.store import TrialRecord
 
 @dataclass(frozen=True)
 class Modes:
-    """The I/O modes of one trial. `None` for modes that its workload lacks, or that a failed end
-    did not report.
+    """The I/O modes of one trial. `None` for modes that its workload does not have, or that a
+    failed end did not report.
     """
 
     #: How the sender passed messages to the system: `single`, `batch` or `segment`.
@@ -31,7 +31,7 @@ class Modes:
     timestamps: str | None
     sender_threads: int | None
     receiver_threads: int | None
-    #: Bytes per write, and most bytes per read; for TCP only, which keeps no messages.
+    #: Bytes per write, and maximum bytes per read. For TCP only, which has no message boundaries.
     write_bytes: int | None
     read_bytes: int | None
 
@@ -75,7 +75,7 @@ def modes_of(trial: TrialRecord) -> Modes | None:
     parameters = trial.parameters
     is_tcp = parameters.get("transport") == "tcp"
     is_stream = is_one_way(trial.workload)
-    # A stream reports its kind of timestamps; an echo has its own, and the kernel's on request.
+    # A stream reports its timestamps; an echo uses the program's unless others were requested.
     asked = None if is_stream else parameters.get("timestamps")
     size = parameters.get("message_size_bytes")
     return Modes(
@@ -99,7 +99,7 @@ def common_words(trials: Sequence[TrialRecord]) -> str:
         modes = modes_of(trial)
         if modes is not None and trial.status == "done":
             groups.setdefault(modes.words(with_reasons=False), []).append(modes.words())
-    # A reason can contain measurements from before a trial: different reasons are shown per trial.
+    # Reasons can contain measurements made before a trial, so they may differ between trials.
     said = {full[0] if len(set(full)) == 1 else plain: len(full) for plain, full in groups.items()}
     if len(said) == 1:
         return next(iter(said))

@@ -2,7 +2,7 @@
 Arrivals in each step of a stream's time.
 
 The steps are a series of the store, too large for a record. The report of a single measurement adds
-some of them to the record.
+the steps that it draws to the record.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def steps_of(trial: TrialRecord, role: str = RECEIVER) -> list[Step]:
     """The steps added to a trial's record; empty if none were added.
 
     Args:
-        role: `REVERSE_RECEIVER` for those of the second direction, from the same start.
+        role: `REVERSE_RECEIVER` for the second direction, which has the same start.
     """
     return [Step(*row) for row in rows_in(trial, role, INTERVALS)]
 

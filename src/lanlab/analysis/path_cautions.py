@@ -26,7 +26,7 @@ router on the path reports it, as at the start of a tunnel']
         if there is None or back is None:
             continue
         back_mtu_bytes = path["interface_mtu_bytes"]
-        # Runs of earlier versions have the smaller one of both ends alone.
+        # Earlier versions recorded only the smaller MTU of both ends.
         mtu_bytes = path.get("sender_mtu_bytes", back_mtu_bytes)
         if there["most_bytes"] >= mtu_bytes and back["most_bytes"] >= back_mtu_bytes:
             continue

@@ -1,11 +1,11 @@
 """
 The maximum throughput over all loads, estimated from the simulated loads.
 
-Up to saturation a receiver delivers everything that is sent. Beyond, by the law of receive livelock
-(Mogul & Ramakrishnan 1997), throughput falls linearly with the load, or, if the wire or the sender
-is the bottleneck, stays constant: delivered = (1 - load * interrupt) / protocol. So the peak is the
-intersection of delivered = load with the line through the first two loads with losses. The highest
-throughput among the simulated loads would depend on their grid.
+Up to saturation a receiver delivers everything that is sent. Beyond it, throughput stays constant
+if the wire or the sender is the bottleneck. Otherwise it falls linearly with the load, by the law
+of receive livelock (Mogul & Ramakrishnan 1997): delivered = (1 - load * interrupt) / protocol. So
+the peak is the intersection of delivered = load with the line through the first two loads with
+losses. The highest simulated throughput would depend on the grid of loads.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from lanlab.analysis.findings.evidence import Cell
 from lanlab.analysis.findings.sample import Trials
 from lanlab.store import Level
 
-#: Factors that are loads, in bit/s: throughput is compared with them.
+#: Factors that are loads, in bit/s, as throughput is.
 LOAD = "rate_bps"
 PEAKED = "goodput_bps"
-#: A load with higher losses is beyond saturation: messages in flight at either end of a trial
-#: account for up to this share.
+#: A load with higher losses is beyond saturation. Up to this share may be in flight at the start
+#: and end of a trial.
 _LOSSY_RATIO = 0.005
-#: Queues can hold an excess of this share of the load for the duration of a trial.
+#: During a trial, queues can absorb an excess of this share of the load.
 _QUEUED_RATIO = 0.01
 
 
@@ -41,7 +41,7 @@ def peak_of(points: Iterable[tuple[float, float]]) -> Peak | None:
         points: Loads with their throughputs, in any order.
 
     Returns:
-        `None` if it is unknown: no load is beyond saturation, or only one, or all are.
+        `None` if the peak is unknown: all loads are beyond saturation, or fewer than two are.
 
     Examples:
         >>> falling = [(100, 100), (200, 200), (300, 240), (400, 220)]
@@ -62,7 +62,7 @@ def peak_of(points: Iterable[tuple[float, float]]) -> Peak | None:
     slope = (y2 - y1) / (x2 - x1)
     if slope >= 1:
         return None
-    # Not before the last load without loss, apart from what queues held, nor after the first with
+    # The peak lies between the last load without loss, less what queues held, and the first with
     # loss.
     whole = (1 - _QUEUED_RATIO) * kept[-1][0]
     load = min(max((y1 - slope * x1) / (1 - slope), whole), x1)
@@ -71,8 +71,8 @@ def peak_of(points: Iterable[tuple[float, float]]) -> Peak | None:
 
 def peaks(cells: Sequence[Cell]) -> list[Cell]:
     """
-    For each series of simulated conditions that differ only in their load, the peak: a condition
-    that represents the maximum over all loads.
+    The peak of each series of simulated conditions that differ only in their load: a condition that
+    represents the maximum over all loads.
 
     Args:
         cells: Conditions with `PEAKED`, of trials.

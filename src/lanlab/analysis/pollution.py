@@ -19,27 +19,27 @@ from lanlab.roles import REVERSE_PREFIX, ROLES, every_place
 ALLOWED_STEAL_RATIO = 0.01
 #: Processor time that other programs may use, as a share of one processor.
 ALLOWED_FOREIGN_PROCESSORS = 0.1
-#: Step size of `/proc/stat`, which rounds down; a difference of two readings is accurate to one
+#: Step size of `/proc/stat`, which rounds down. So a difference of two readings is accurate to one
 #: step.
 STAT_RESOLUTION_NS = 10_000_000
-#: Packets dropped from backlogs beyond the trial's losses: the session's own few messages.
+#: Packets that backlogs dropped beyond the trial's losses: the session's own few messages.
 ALLOWED_FOREIGN_DROPS = 10
-#: A time daemon steps the clock by at least 128 ms (ntpd); two clocks are not read at once.
+#: Time daemons step a clock by at least 128 ms (ntpd). Two clocks are read at different instants.
 ALLOWED_CLOCK_STEP_NS = 10_000_000
 #: Time that a thread may wait for a busy processor.
 ALLOWED_LATENESS_NS = 10_000_000
 #: Share of the messages that may leave more than 1 ms after their slot.
 ALLOWED_LATE_RATIO = 0.05
 ALLOWED_START_SKEW_NS = 10_000_000
-#: Share of a median round trip by which late frames of the medium may shift it.
+#: How far late frames of the medium may shift a median round trip, as a share of it.
 ALLOWED_ROUND_TRIP_SHIFT = 0.02
 #: Combined lateness of a round trip's two frames on a quiet medium, ns.
 USUAL_LATENESS_NS = 10_000
-#: For workloads other than round trips, the wire's schedule sets the pace, and a late frame does
-#: not shift it: only late frames at the end of the measured time are missed. This is the allowed
-#: share.
+#: Allowed share of late frames for workloads other than round trips. There the wire's schedule
+#: sets the pace, so a late frame does not shift the others: only frames that are late at the end
+#: of the measured time are missed.
 ALLOWED_GOODPUT_SHIFT = 0.005
-#: Frames in the extreme tail of lateness are too few to matter.
+#: A smaller share of late frames does not matter.
 _FEW_FRAMES_RATIO = 0.01
 #: Clock sources that a program can read without a system call.
 QUICK_CLOCK_SOURCES = (
@@ -84,7 +84,7 @@ class Judgement:
 
 
 def judgement_of(raw: Mapping[str, Any]) -> Judgement | None:
-    """The judgement in a trial's record; `None` if it was not judged."""
+    """The judgement in a trial's record; `None` if the trial was not judged."""
     kept = raw.get("pollution")
     if kept is None:
         return None
@@ -132,7 +132,7 @@ def judge(
             sent = raw.get(f"{prefix}{sends}") or {}
             findings += _of_sender(sent, {}, f"{prefix}{sends}", f"{prefix}{receives}")
     if back_first in raw:
-        # In a bidirectional stream, this is about the second sender.
+        # In a bidirectional stream, findings of the second sender.
         back = {
             key.removeprefix(REVERSE_PREFIX): value
             for key, value in metrics.items()
@@ -149,8 +149,8 @@ def _of_testbed(raw: Mapping[str, Any], role: str) -> Iterator[Finding]:
 
 
 def medium_lateness(raw: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The lateness of a link's medium during a trial, from its record: while it was timed, if that
-    was read. `None` for a link without a medium, or if it carried nothing.
+    """The lateness of a link's medium during a trial, from its record; during the measured time, if
+    recorded. `None` for a link without a medium, or if it carried nothing.
     """
     timed = raw.get("setup", {}).get("medium")
     read = timed or raw.get("facts", {}).get("after", {}).get("medium")
@@ -181,8 +181,8 @@ def _shift_of_round_trips(
 ) -> tuple[float, float]:
     """The share by which the medium lengthened round trips, and the allowed share.
 
-    The median by two median frames, the mean by the longest wait of frames that a round trip can
-    contain: others may have waited before or after, or while none was in flight.
+    The median is lengthened by two median frames; the mean by at most the longest wait of frames in
+    one round trip. Other frames may have waited before or after it, or while none was in flight.
     """
     late_ns, median_ns = 2 * lateness["p50_ns"], metrics.get("rtt_p50_ns", 0)
     # A frame that is delivered late adds to a round trip like one that is accepted late.
@@ -218,9 +218,9 @@ def _ends(
 @dataclass(frozen=True)
 class _Kernel:
     ends: Sequence[_End]
-    #: The longest of their windows: all begin at the start of the measured part.
+    #: The longest of the hosts' windows: all begin at the start of the measured part.
     window: Mapping[str, Any] | None
-    #: CPU time of the medium between the ends, ns: it works for the trial.
+    #: CPU time of the medium between the ends, ns: the trial's own load.
     medium_ns: int
 
     @property
@@ -252,7 +252,7 @@ def _kernels(
 
 
 def _longest_watched(raw: Mapping[str, Any], role: str) -> Mapping[str, Any]:
-    """The result of the host in a role; for an echo during streams, that of the streams if its
+    """The result of the host in a role. For an echo during streams, the streams' result if its
     window is longer: an engine's window covers all its work.
     """
     own = raw.get(role) or {}
@@ -289,12 +289,12 @@ def _of_processors(kernel: _Kernel, unknown: set[str]) -> Iterator[Finding]:
     # Busy time is total minus idle: the kernel samples busy time at its ticks, and showed 0.93 of a
     # processor instead of 0.12 for a paced sender that wakes in step with them.
     busy_ns = all_ns - times["idle_ns"] - times["steal_ns"]
-    # Most soft interrupts during a trial serve it. Kernels that charge them to the interrupted
-    # thread count them twice here, so the result is too low, not too high.
+    # Most soft interrupts during a trial serve it. Some kernels also charge them to the interrupted
+    # thread; they are then subtracted twice, so the result is too low, not too high.
     others_ns = busy_ns - times["soft_interrupt_ns"] - sum(own or 0 for own in own_ns)
     others_ns -= kernel.medium_ns
     foreign = others_ns / elapsed_ns
-    # Two rounded readings: of idle and of stolen time.
+    # Two readings are rounded: idle and stolen time.
     allowed = ALLOWED_FOREIGN_PROCESSORS + 2 * STAT_RESOLUTION_NS / elapsed_ns
     if foreign > allowed:
         yield kernel.found("foreign_cpu", foreign, allowed)
@@ -315,7 +315,7 @@ def _of_drops(
     dropped = kernel.window["softnet_dropped"]
     own = [metrics[key] for key in _LOST if key in metrics]
     if not own and dropped > ALLOWED_FOREIGN_DROPS:
-        # The drops may be the trial's own.
+        # The trial itself may have caused the drops.
         unknown.add("foreign_drops")
         return
     excess = dropped - sum(own)
@@ -349,7 +349,7 @@ def _of_sender(
     """A sender that lost the processor although it could keep up with its rate."""
     skew_ns, allowed_ns = metrics.get("start_skew_ns", 0), ALLOWED_START_SKEW_NS
     if metrics.get("operations_per_s", 0) > 0:
-        # Stations of a thread begin one after another; all have begun when each has been served.
+        # Stations of a thread start one after another; each has started once all were served.
         allowed_ns += round(1e9 * metrics.get("stations", 0) / metrics["operations_per_s"])
     if skew_ns > allowed_ns:
         yield Finding("start_late", first, skew_ns, allowed_ns, True)
@@ -362,7 +362,7 @@ def _of_sender(
     # The rate exceeds the capacity of the link or this machine: a result, not a disturbance.
     if sent["unsent_messages"] > 0 or sent["blocked_ns"] > ALLOWED_LATENESS_NS:
         return
-    # With so few messages that their slots are further apart, it has no effect.
+    # A wait that is shorter than the interval between two messages has no effect.
     allowed_ns = max(ALLOWED_LATENESS_NS, sent["elapsed_ns"] // offered)
     if lateness_ns > allowed_ns:
         yield Finding("sender_stalled", first, lateness_ns, allowed_ns, True)

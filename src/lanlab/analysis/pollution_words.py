@@ -1,4 +1,4 @@
-"""Disturbances of a trial in words: what was seen, why it may mislead, what helps."""
+"""Disturbances of a trial in words: what was found, why it may mislead, what helps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lanlab.units import format_time
 @dataclass(frozen=True)
 class _Kind:
     name: str
-    #: With placeholders `found` and `allowed`.
+    #: Text with placeholders `found` and `allowed`.
     seen: str
     misleads: str
     helps: str
@@ -124,7 +124,7 @@ def warning(finding: Finding) -> str:
 def flags(judgement: Judgement | None) -> str:
     """The pollution of a trial for a table; empty for an undisturbed one."""
     polluting = [] if judgement is None else [f for f in judgement.findings if f.repeat_helps]
-    # Both hosts may have the same finding.
+    # Both hosts may have the same finding: name it once.
     return ", ".join(dict.fromkeys(name_of(finding.code) for finding in polluting))
 
 
@@ -147,7 +147,7 @@ def host_remarks(trials: Sequence[TrialRecord]) -> list[str]:
 
 
 def not_judged(trials: Sequence[TrialRecord]) -> str | None:
-    """What could not be checked for lack of readings; `None` if everything was."""
+    """What could not be checked because readings are missing; `None` if everything was checked."""
     judged = [found for t in trials if (found := judgement_of(t.raw)) is not None]
     lacking = [judgement for judgement in judged if judgement.unknown]
     if not lacking:

@@ -13,10 +13,10 @@ from lanlab.analysis.attempts import counting
 from lanlab.frozen import dataclass
 from lanlab.store import TrialRecord
 
-#: Metrics of a receiving end, and its name.
+#: Metrics of a receiving end, with the name of the end.
 _ENDS = {"server_cpu_s_per_gb": "server", "receiver_cpu_s_per_gb": "receiver"}
-#: Ratio to the median of the others. Elapsed times of copies to ready memory differed by a factor
-#: of 1.4 at most (bench/first_trial.py); first trials in other memory by 2.3 to 5.1.
+#: Ratio to the median of the other trials. For copies to ready memory, elapsed times differed by a
+#: factor of 1.4 at most (bench/first_trial.py); for first trials in other memory, by 2.3 to 5.1.
 LEAST_RATIO = 2.0
 _LEAST_OTHERS = 3
 
@@ -52,8 +52,8 @@ def processor_outliers(trials: Sequence[TrialRecord]) -> tuple[ProcessorOutlier,
 
 
 def _median_without(values: Sequence[float], value: float) -> float:
-    """The median of sorted values without one of them. The values are sorted once, because groups
-    may be large.
+    """The median of sorted values without one of them. The caller sorts once, because groups may be
+    large.
     """
     place, others = bisect_left(values, value), len(values) - 1
     low, high = (values[at + (at >= place)] for at in ((others - 1) // 2, others // 2))

@@ -9,20 +9,20 @@ from lanlab.frozen import dataclass
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import MissingValue, Published, PublishedValue, Study, at_scale
 
-#: Kinds of numbers that come from the study's own measurements. The others repeat or follow from
-#: another number, or have another subject.
+#: Kinds of numbers that are the study's own measurements. Other kinds repeat or derive from another
+#: number, or have another subject.
 _OWN_KINDS = frozenset({"table", "text"})
 
 
 @dataclass(frozen=True)
 class PublishedPoint:
-    #: Levels that the study varied but the condition does not, as in `vista` or `celeron, nt4`.
+    #: Levels of factors that the study varied and the condition does not, as in `celeron, nt4`.
     series: str
     value: PublishedValue
 
 
 def is_own(value: PublishedValue | MissingValue) -> bool:
-    """Whether a number is one of the study's own measurements, and not known to be a mistake."""
+    """Whether a number is one of the study's own measurements, and not a known mistake."""
     return value.kind in _OWN_KINDS and value.status != "wrong"
 
 
@@ -40,7 +40,7 @@ def amount_of(published: Published, condition: Mapping[str, Level]) -> float | N
 
 
 def series_of(value: PublishedValue, parameters: Mapping[str, Level]) -> str:
-    """The levels of a published number that are not parameters in lanlab, in words."""
+    """A published number's levels of factors that are not parameters in lanlab, in words."""
     return ", ".join(str(level) for key, level in value.condition.items() if key not in parameters)
 
 
@@ -50,7 +50,7 @@ def points_for(summary: Summary, published: Published) -> tuple[PublishedPoint, 
 
     A number belongs to the condition if it names every factor of the experiment and agrees in every
     parameter that it names. A factor with one level that no published number names is not a factor
-    of the study, unless it tells the machines of a condition.
+    of the study, unless it selects the machines of a condition.
     """
     named = {key for value in published.value for key in value.condition}
     factors = {key for key in summary.factors if key in named or key not in summary.constant}
@@ -96,7 +96,7 @@ def agrees(value: PublishedValue, parameters: Mapping[str, Level]) -> bool:
 
 
 def published_numbers(run: RunRecord) -> Published:
-    """The study's published values; for a user's own study, the values with which its run was
+    """The study's published values. For a user's own study, the values stored when its run was
     started.
     """
     from lanlab.studies import known_studies, load_study

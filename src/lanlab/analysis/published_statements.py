@@ -1,4 +1,4 @@
-"""Published numbers that belong to several conditions, with their counterparts in a run."""
+"""Published numbers that cover several conditions, with their counterparts in a run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lanlab.frozen import dataclass
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, PublishedValue, Study
 
-#: Statistics that compare two levels of a factor, and the names of these levels in a condition.
+#: Statistics that compare two levels of a factor, with the names of the two sides.
 _PAIRS = {
     "difference": ("minuend", "subtrahend"),
     **dict.fromkeys(("ratio", "gain", "deficit"), ("numerator", "denominator")),
@@ -31,8 +31,8 @@ def statements(
 ) -> tuple[Statement, ...]:
     """
     Published numbers that do not describe a single condition: shares of the link, ends of a range,
-    ratios and differences. Each comes with its counterpart in the run, if any. For a simulated run,
-    that is the value from which its accuracy is computed.
+    ratios and differences. Each has its counterpart in the run, if any. For a simulated run, the
+    counterpart is the value used for the accuracy.
     """
     summaries = all_summaries(run, trials)
     judged = _judged(run, trials, published)

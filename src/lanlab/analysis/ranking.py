@@ -2,9 +2,9 @@
 Ranks the levels of a factor (services, servers, protocols, hosts) at each level of the other
 factors.
 
-All pairs of levels are compared by block, as in `lanlab compare --by`. All comparisons of an
-experiment are corrected together (Holm). A group follows another only if each of its levels is
-shown to be worse than each level before it.
+All pairs of levels are compared by block, as in `lanlab compare --by`, and corrected together for
+each experiment (Holm). A group follows another only if each of its levels is shown to be worse than
+each level before it.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from lanlab.studies import Study
 from lanlab.workloads.metrics import metric_direction
 
 RANKED = ("server", "service", "dialect", "host", "os", "driver", "transport")
-#: With more comparisons in one experiment, hardly any difference can be shown: that is a table, not
-#: a ranking.
+#: With more comparisons in one experiment, hardly any difference can be shown, so nothing is
+#: ranked.
 _MOST_COMPARISONS = 400
 Against = Mapping[tuple[Level, Level], Compared]
 
@@ -36,7 +36,7 @@ Against = Mapping[tuple[Level, Level], Compared]
 @dataclass(frozen=True)
 class Ranked:
     level: Level
-    #: Factor by which it is worse than the best, with its 95 % interval; 1 for the best itself,
+    #: Factor by which it is worse than the best, with its 95 % interval: 1 for the best itself,
     #: `None` if unknown.
     worse: float | None
     low: float | None = None
@@ -50,13 +50,13 @@ class Ranking:
     metric: str
     factor: str
     condition: Mapping[str, Level]
-    #: Best first. Each level is shown to be worse than every level of the groups before it.
+    #: Best group first. Each level is shown to be worse than every level of the groups before it.
     groups: tuple[tuple[Ranked, ...], ...]
     lacking: tuple[Level, ...]
-    #: Whether any two levels could be compared: single trials show no order.
+    #: Whether any two levels could be compared: single trials do not show an order.
     is_tested: bool
-    #: Levels whose mean goodput reaches the link's limit. Differences between them are not due to
-    #: the levels. Empty unless the best is among them.
+    #: Levels whose mean goodput reaches the link's limit, so that differences between them are not
+    #: their own. Empty unless the best is among them.
     at_limit: frozenset[Level] = frozenset()
     #: The limit, bit/s; `None` if no level reaches it.
     limit_bps: float | None = None
@@ -228,16 +228,16 @@ def grouped(
         levels: At least one.
         against: The corrected comparison of each pair, in either direction.
         is_more_better: Whether a larger value is better.
-        at_limit: Levels between which no difference counts.
-        least_log: Logarithm of the ratio up to which no difference counts.
+        at_limit: Levels between which differences are ignored.
+        least_log: Logarithm of the ratio up to which differences are ignored.
     """
 
     def pair(a: Level, b: Level) -> tuple[Compared, int]:
-        """The comparison of two levels, and 1, or -1 if `b` is its other side."""
+        """The comparison of two levels, with 1, or with -1 if made in the other direction."""
         return (against[a, b], 1) if (a, b) in against else (against[b, a], -1)
 
     def gain(a: Level, b: Level) -> float:
-        """Logarithm of the ratio, with the sign that makes it positive if `b` is better."""
+        """Logarithm of the ratio, positive if `b` is better."""
         one, sign = pair(a, b)
         return (1 if is_more_better else -1) * sign * math.log(one.effect or 1.0)
 
@@ -247,7 +247,7 @@ def grouped(
             return False
         return pair(a, b)[0].differs or _is_exact(pair(a, b)[0])
 
-    # The sum of a level's gains over all others defines an order even if comparisons form a cycle.
+    # Comparisons may form a cycle, so order levels by the sum of their gains over all others.
     order = sorted(
         levels,
         key=lambda level: -math.fsum(gain(other, level) for other in levels if other != level),

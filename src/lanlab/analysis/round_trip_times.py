@@ -13,8 +13,8 @@ def round_trips_by_condition(
     trials: Sequence[TrialRecord], experiments: Sequence[str]
 ) -> list[tuple[dict[str, Level], list[Bucket]]]:
     """
-    The factor levels of each condition, and its round trips, ns. Trials without a histogram, such
-    as those of other programs, are omitted.
+    The factor levels of each condition, and its round trips, ns. Trials without a histogram, as of
+    other programs, are omitted.
     """
     found: dict[tuple[tuple[str, Level], ...], list[list[Bucket]]] = {}
     for trial in (t for t in counting(trials) if t.experiment in experiments):
@@ -33,5 +33,5 @@ def _histogram(trial: TrialRecord) -> list[Bucket]:
     try:
         return buckets(text)
     except ValueError:
-        # A store from elsewhere may contain anything here; a report must not fail because of it.
+        # A foreign store may contain anything here, and a report must not fail.
         return []

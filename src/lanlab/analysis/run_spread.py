@@ -1,10 +1,10 @@
 """
 The spread between runs of one setting, from other runs in the store.
 
-Two single runs of two settings cannot show whether they differ by more than runs do, because all
-trials of a run share its minutes. Other runs with the same conditions, testbed and machine can:
-their spread is the spread between runs, with degrees of freedom
-equal to runs less groups.
+Single runs of two settings cannot show whether they differ more than runs of one setting do,
+because all trials of a run share its minutes. Other runs with the same conditions, testbed and
+machine show the spread between runs. Its degrees of freedom are the number of runs less the number
+of groups.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from lanlab.studies import Study
 if TYPE_CHECKING:
     from lanlab.analysis.statistics import KnownSpread
 
-#: Fewer runs may all have missed a disturbance that affects one run in ten.
+#: With fewer, all runs may have missed a disturbance that affects one run in ten.
 LEAST_DF = 9
 #: Load persists: runs within a minute are more alike than runs within a day. Other runs must span
 #: at least this multiple of the time between both sides.
@@ -34,9 +34,9 @@ _MACHINE = ("system", "architecture", "kernel", "processor", "processors", "memo
 class Others:
     """Other runs of the study that show how much runs differ."""
 
-    #: Groups of runs with one setting: testbed, machine, scale and versions are equal in each.
+    #: Groups of runs with one setting: each has one testbed, machine, scale and set of versions.
     groups: tuple[tuple[Run, ...], ...]
-    #: Number of runs before groups that are too close in time were omitted.
+    #: Number of runs before omitting groups that are too close in time.
     offered: int
 
     @property
@@ -50,10 +50,10 @@ class Others:
         The spread between runs of a metric.
 
         Args:
-            conditions: The conditions of both sides. A condition with the same factors and other
-                parameters does not count.
+            conditions: The conditions of both sides; other runs' conditions must have the same
+                factors and parameters.
             metric: Key of trials' results.
-            scale: On which runs are compared.
+            scale: The scale on which runs are compared.
 
         Returns:
             `None` if too few runs have the metric.

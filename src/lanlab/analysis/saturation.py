@@ -26,7 +26,7 @@ class GoalFound:
     #: The load up to which the median trial meets the goal; `None` if unknown.
     load: Load | None
     confirmed: Summary | None
-    #: The load that a sweep of the same run met, if it refutes the search; then there is no `load`.
+    #: A load of a sweep of the same run that refutes the search; then there is no `load`.
     sweep: SweepBound | None = None
 
 
@@ -34,10 +34,10 @@ class GoalFound:
 class Saturation:
     experiment: str
     factor: str
-    #: The metric of the search: loss is 1 less this metric.
+    #: The metric of the search: the loss is 1 minus this metric.
     metric: str
-    #: Strictest first. Empty if another version planned the trials in a way that this version
-    #: cannot follow.
+    #: Strictest first. Empty if another version planned the trials by rules that this version does
+    #: not know.
     goals: tuple[GoalFound, ...]
     #: The highest load that the sender could offer, if that was below the range of the search.
     sender_limit: float | None
@@ -111,8 +111,8 @@ def order_of(judged: Capacity) -> Alike | None:
     independence, or a slope over all trials: whichever is more significant.
 
     Returns:
-        `None` if too few trials show the capacity, or all show the same, or if loss rises
-            gradually: the loads of a search change with time, so a drift would look the same.
+        `None` if too few trials show the capacity, if all show the same, or if loss rises
+        gradually: the loads of a search change with time, which would look like a drift.
     """
     few = judged.is_gradual or len(judged.distances) < LEAST_TRIALS
     seen = None if few else lag_one_of(judged.distances)
@@ -123,7 +123,7 @@ def order_of(judged: Capacity) -> Alike | None:
     try:
         slope_p = drift([judged.distances]).p
     except NoSpread:
-        slope_p = 0.0  # all on one line
+        slope_p = 0.0  # all values are on one line
     return Alike(seen.correlation, min(1.0, 2 * min(seen.p, slope_p)))
 
 
@@ -192,7 +192,7 @@ def _results(
 ) -> dict[str, SearchResult]:
     """The result of each search; *not ended* if the trials do not follow this version's plan.
 
-    Searches run after the conditions and do not depend on them or on their stopping rule.
+    Searches run after the conditions, and independently of them and their stopping rule.
     """
     searched = tuple(experiment for experiment in study.experiment if experiment.search)
     alone = study.model_copy(update={"experiment": searched})

@@ -27,13 +27,13 @@ def with_rows(
 ) -> TrialRecord:
     """
     A trial with rows of one of its series. A trial without the series, or whose series is lost, is
-    returned unchanged, because a report must not fail because of it.
+    returned unchanged, so that a report does not fail.
 
     Args:
         role: The role whose result names the series.
         key: Key in that result.
         read: Returns the series of a trial by name.
-        rows_of: Makes rows from the columns and the values next to the series' name.
+        rows_of: Makes rows from the columns and the values stored next to the series' name.
         place: Key for the rows, if one series yields several kinds.
     """
     section = _section(trial, role, key)
@@ -51,7 +51,7 @@ def rows_in(
     trial: TrialRecord, role: str, key: str, place: str = _PLACE
 ) -> Sequence[Sequence[int]]:
     """The rows added to a trial's record; empty if none were added."""
-    # Rows are put into a record after it is read.
+    # Rows are added to records in memory, never to records that are read on demand.
     section = None if isinstance(trial.raw, StoredRaw) else _section(trial, role, key)
     rows: Sequence[Sequence[int]] = section.get(place, ()) if section else ()
     return rows

@@ -18,14 +18,14 @@ from lanlab.studies.machines import Simulation, known_machine, place_factors, pl
 from lanlab.studies.plain_level import plain_level
 
 #: How a published number was used for the machines: predicted before a later fit used it, fitted,
-#: set aside before any fitting, or not used.
+#: excluded before any fitting, or not used.
 Standing = Literal["predicted before the fit", "held out", "fitted", "not fitted"]
 STANDINGS: tuple[Standing, ...] = get_args(Standing)
 PREDICTED: tuple[Standing, ...] = STANDINGS[:2]
 WITHIN_RATIOS = (0.05, 0.1, 0.2)
-#: A baseline with an error below this equals the published number.
+#: A baseline with a smaller error equals the published number.
 _EXACT_RATIO = 1e-6
-#: Sides that a published number compares, and keys that distinguish trials; all others are levels.
+#: Keys that name the sides of a published number or distinguish trials; all others are levels.
 _NO_LEVELS = frozenset({"numerator", "denominator", "minuend", "subtrahend", "trial"})
 _READ = frozenset({"mean", "minimum", "maximum", "share_of_link", "ratio", "gain", "deficit"})
 
@@ -52,11 +52,10 @@ class Accuracy:
     simulated: float
     how: str
     conditions: tuple[str, ...]
-    #: For a predicted number, the prediction from the publication alone, in the same unit; `None`:
+    #: For a predicted number: the estimate from the publication alone, in the same unit. `None` if
     #: not given.
     baseline: float | None = None
-    #: Id of another value that is the same published number of the same conditions, and that
-    #: counts.
+    #: Id of the counted value that is the same published number under the same conditions.
     repeats: str | None = None
     #: Range of the simulated value that the fit leaves open; `None`: not computed.
     low: float | None = None
@@ -84,7 +83,7 @@ class Accuracy:
 
     @property
     def can_fail(self) -> bool:
-        """Whether the simulation could miss it: false if the publication alone gives it exactly."""
+        """Whether the simulation could miss it: false if the publication alone determines it."""
         return self.is_counted and not self.is_exact_by_print
 
     @property
@@ -140,7 +139,7 @@ def kept_accuracies(published: Published, simulation: Simulation) -> list[Accura
         value = numbers[kept.value]
         ratio = ratio_of(value, published)
         is_held_out = value.id in simulation.held_out
-        # The stored range belongs to earlier machines; a later fit has changed them.
+        # The stored range belongs to machines that a later fit has replaced.
         low, high = ranges.get(value.id, (None, None)) if is_held_out else (None, None)
         one = Accuracy(
             value,
@@ -173,8 +172,8 @@ def _before_the_fit(
 
 
 def _repeated(one: Accuracy, before: Iterable[Accuracy]) -> str | None:
-    """Another value that is the same published number, such as "86 at most" and "86 at 1152 bytes",
-    or the time of a transfer and its rate.
+    """An earlier value that is the same published number, such as "86 at most" and "86 at 1152
+    bytes", or the time and the rate of a transfer.
     """
     return next((other.value.id for other in before if _is_same(one, other)), None)
 
@@ -186,7 +185,7 @@ def _is_same(one: Accuracy, other: Accuracy) -> bool:
         return (one.published, one.simulated) == (other.published, other.simulated)
     if {one.value.metric, other.value.metric} != {"goodput_bps", "elapsed_ns"}:
         return False
-    # Both values follow from one amount: neither can be wrong alone.
+    # Time and rate follow from one amount, so both are right or both are wrong.
     moved, printed = one.simulated * other.simulated, one.published * other.published
     return math.isclose(moved, printed, rel_tol=0.02)
 
@@ -204,7 +203,7 @@ def _baseline(one: Accuracy, published: Published, simulation: Simulation) -> fl
 
 @dataclass(frozen=True)
 class Freedom:
-    """Numbers of machines that were fitted to published values of a metric, and these values."""
+    """Machines' numbers that were fitted to published values of a metric, and these values."""
 
     metric: str
     free: int
@@ -212,13 +211,13 @@ class Freedom:
 
     @property
     def left(self) -> int:
-        """Degrees of freedom. At 0 or below, fitted values agree in any case."""
+        """Degrees of freedom. At 0 or below, any fitted values would agree."""
         return self.values - self.free
 
 
 def freedoms(published: Published, simulation: Simulation) -> list[Freedom]:
-    """Free numbers and fitted published values, one row per metric. A number that several machines
-    share counts once.
+    """Free numbers and fitted published values by metric. A number that several machines share
+    counts once.
     """
     metrics = {value.id: value.metric for value in published.value}
     free: dict[str, set[object]] = {}
@@ -274,7 +273,7 @@ def _greatest(cells: Sequence[SimulatedCell]) -> SimulatedCell:
 def fitted_names(
     published: Published, simulation: Simulation, cells_of: Mapping[str, Sequence[SimulatedCell]]
 ) -> frozenset[str]:
-    """Names of the simulated conditions with a number that was fitted to their published values."""
+    """Names of the simulated conditions whose published values were used for a fit."""
     return frozenset(
         name
         for one in accuracies(published, simulation, cells_of)

@@ -40,7 +40,7 @@ def simulated_cells(
     evidence: RunEvidence, published: Published
 ) -> Mapping[str, Sequence[SimulatedCell]]:
     """The conditions of a run by metric, for metrics with published values. Only copies of the
-    published amount are included: with costs per file and per byte, the rate depends on the amount.
+    published amount are included: the rate depends on the amount if files have costs of their own.
     """
     metrics = dict.fromkeys(value.metric for value in published.value)
     moved_bytes = {cell.name: cell for cell in evidence.cells("copied_bytes")}

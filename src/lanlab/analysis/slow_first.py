@@ -1,6 +1,6 @@
 """
 A first trial that is much slower than the others of its condition, because of a cold cache or a
-disk that had to spin up. The mean includes it, although it should not.
+disk that had to spin up. The mean includes it, so the user should know.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from lanlab.frozen import dataclass
 from lanlab.workloads.metrics import metric_direction
 
 _LEAST_OTHERS = 3
-#: Limits: ratio to the median of the others; in logarithms, a multiple of their largest distance.
+#: Limits: ratio to the median of the others; and multiple of their largest distance, in logarithms.
 _LEAST_RATIO = 2.0
 _LEAST_SPREADS = 3.0
 
@@ -30,7 +30,7 @@ class SlowFirst:
 
 
 def slow_first(metric: str, values: Sequence[float]) -> SlowFirst | None:
-    """The factor by which the first trial of a condition differs; `None` if it does not.
+    """The first trial of a condition, if it is much slower; `None` if it is not.
 
     Args:
         values: In the order of the trials.

@@ -15,7 +15,7 @@ class HostShare:
     operations_ratio: float
     goodput_bps: float
     response_mean_ns: float
-    #: As `Stationed.start_skew_ns` of the engine's messages.
+    #: The engine's `Stationed.start_skew_ns`.
     start_skew_ns: int
     clock_error_ns: int
 
@@ -32,7 +32,7 @@ def host_shares(trial: TrialRecord) -> list[HostShare]:
         for name, reading in (clocks.get("before") or {}).items()
         if name in (setup.get("hosts") or {})
     ]
-    # A failed host has no result here, so the order does not identify the hosts.
+    # A failed host has no result here, so results do not match the order of hosts.
     if len(parts) != len(errors_ns):
         return []
     done = [int(part["readings"]) - sum(part["errors"].values()) for part in parts]

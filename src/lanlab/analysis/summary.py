@@ -1,8 +1,8 @@
 """
 Summarises trials for a table: mean, spread and interval of each condition.
 
-The trial is the sampling unit. Values within a trial are correlated: an interval computed from them
-as if independent misses the mean half of the time.
+The trial is the sampling unit. Values within a trial are correlated: an interval that ignores this
+misses the mean half of the time.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from lanlab.store import Level, RunRecord, TrialRecord
 if TYPE_CHECKING:
     from lanlab.plan import Condition
 
-#: With fewer trials, their values are shown: an interval from two reaches 13 standard errors, which
-#: says less than both values.
+#: With fewer trials, the values are shown instead: an interval from two reaches 13 standard errors,
+#: and so is less informative.
 LEAST_FOR_INTERVAL = 3
 
 
@@ -35,7 +35,7 @@ class Summary:
     factors: dict[str, Level]
     parameters: dict[str, Level]
     metric: str
-    #: One per finished trial that counts and has the metric, in order of execution.
+    #: One per counting trial that has the metric, in order of execution.
     values: tuple[float, ...]
     failed: int
     #: Arithmetic; `None` without values.
@@ -47,7 +47,7 @@ class Summary:
     ci_high: float | None
     #: The limit of the run's link in the metric's unit; `None`: no limit.
     limit: float | None
-    #: Disturbed trials in the mean, although repeated as often as the study allows.
+    #: Disturbed trials that the mean includes, although repeated as often as the study allows.
     disturbed: int = 0
     #: Disturbed trials that are not in the mean, because a repeat replaces them.
     left_out: int = 0
@@ -183,7 +183,7 @@ def limit_of(metric: str, parameters: dict[str, Level], link: Wire | None) -> fl
     if link is None or metric not in ("goodput_bps", "rate_bps"):
         return None
     if link.is_of_adapters and "://" in str(parameters.get("server")):
-        # A user's server is not one of the hosts.
+        # A user's own server is not a host of the study.
         return None
     service = SERVICES.get(str(parameters.get("service")))
     frame = None if service is None else CARRIERS[service.carrier].fullest_frame

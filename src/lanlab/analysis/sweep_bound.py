@@ -12,8 +12,8 @@ from lanlab.store import TrialRecord
 from lanlab.studies import ExperimentAtScale
 
 _OF_NO_TRAFFIC = frozenset({"time_s", "warmup_s"})
-#: Losses expected in a sweep if a claim of random loss is true: with this many, a sweep without
-#: losses has a probability of 5 %.
+#: Expected losses in a sweep if the claimed random loss exists. With this many, a sweep without
+#: any loss has a probability of 5 %.
 _LEAST_EXPECTED = 3.0
 
 
@@ -22,7 +22,7 @@ class SweepBound:
     """A load that met a loss goal in every trial of a sweep, as did every lower load."""
 
     experiment: str
-    #: The lowest load that its trials really offered, in the factor's unit.
+    #: The lowest load that its trials actually offered, in the factor's unit.
     load: float
     trials: int
     messages: float
@@ -53,7 +53,7 @@ def sweep_bound(
             continue
         alike = [one for one in counting(own) if _is_alike(one, steps[0], rule.factor)]
         bound = _bound(sweep.experiment.id, alike, rule.factor, rule.metric, loss_ratio)
-        # A single trial may have been lucky.
+        # A single trial may meet the goal by chance.
         if bound is not None and bound.trials >= max(2, (rule.trials + 1) // 2):
             found.append(bound)
     return max(found, key=lambda one: one.load, default=None)

@@ -56,7 +56,7 @@ _FIELDS = tuple(TcpSample.__dataclass_fields__)
 
 @dataclass(frozen=True)
 class LimitedPart:
-    """A part of a trial's time in which one thing limited the sender for most of the time."""
+    """A part of a trial's time during which one thing was the main limit of the sender."""
 
     start_ns: int
     end_ns: int
@@ -83,7 +83,7 @@ def samples_of(trial: TrialRecord, role: str = SENDER) -> list[TcpSample]:
     """The samples added to a trial's record; empty if none were added.
 
     Args:
-        role: `REVERSE_SENDER` for those of the second direction.
+        role: `REVERSE_SENDER` for the second direction.
     """
     return [TcpSample(*row) for row in rows_in(trial, role, _KEY)]
 
@@ -144,8 +144,8 @@ def limited_parts(
 
 
 def _limited_by(before: TcpSample, samples: Sequence[TcpSample], segment_bytes: int) -> str | None:
-    """What limited the sender for most of the time from `before` to the last sample, other than the
-    network. The kernel's busy time includes the times limited by window and buffer.
+    """The main limit of the sender from `before` to the last sample, other than the network. The
+    kernel's busy time includes the times limited by window and buffer.
     """
     after = samples[-1]
     enough = _MOST_OF * len(samples)

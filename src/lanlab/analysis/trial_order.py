@@ -57,7 +57,7 @@ def hanging_together(summaries: Sequence[Summary]) -> list[Neighbours]:
 
 
 def seen_beyond_doubt(found: Sequence[Alike | None]) -> list[Alike | None]:
-    """The significant ones (Holm over all), with their p; `None` in place of the others."""
+    """The significant ones (Holm over all), with adjusted p; `None` in place of the others."""
     if not any(found):
         return [None] * len(found)
     # Loads statistics libraries that most runs do not need.
@@ -72,7 +72,7 @@ def seen_beyond_doubt(found: Sequence[Alike | None]) -> list[Alike | None]:
 
 def lag_one(metric: str, values: Sequence[float]) -> Alike | None:
     """
-    Correlation of each trial with the next, and its one-sided p if there is none.
+    Correlation of each trial with the next, and its one-sided p under independence.
 
     Args:
         metric: Key of a trial's results; for rates and times, logarithms are compared.

@@ -36,9 +36,9 @@ class Wire:
     #: Whether a frame occupies the link twice, because a switch forwards it only when complete.
     is_switched: bool = False
     way_ns: int = 0
-    #: Whether a token bucket limits the speed, instead of the time that a frame occupies the wire.
+    #: Whether a token bucket limits the speed, rather than the time of a frame on the wire.
     has_token_bucket: bool = False
-    #: Whether the speed is what drivers of real hosts report, not a measured value.
+    #: Whether the speed is reported by drivers of real hosts, and not measured.
     is_of_adapters: bool = False
     mtu_bytes: int = MTU_BYTES
     #: Whether TCP segments carry the timestamps option; simulated machines do not send it.
@@ -86,7 +86,7 @@ class Wire:
 
 
 def wire_of(run: RunRecord) -> Wire | None:
-    """The link of a run; `None` if only the machine limits it, or if it is unknown."""
+    """The link of a run; `None` if it is unknown, or if only the machine limits the speed."""
     rate_bps = run.testbed.get("link_rate_bps")
     if not rate_bps:
         return _of_adapters(run.testbed.get("facts") or {})
@@ -129,7 +129,7 @@ def limit_name(run: RunRecord) -> str:
 
 def _of_adapters(facts: Mapping[str, Any]) -> Wire | None:
     """The limit by the speeds that drivers of real hosts report. `None` if a speed is unknown, or
-    if an interface is virtual or shares its medium with others.
+    if an interface is virtual, wireless, or not known to be full duplex.
     """
     interfaces = facts.get("interfaces") or {}
     if "reached" not in facts or len(interfaces) != len(facts["reached"]):
@@ -147,8 +147,8 @@ def _of_adapters(facts: Mapping[str, Any]) -> Wire | None:
 
 
 def wire_asked_for(text: str, *, has_timestamps: bool = True) -> Wire | None:
-    """The link of two hosts that a text describes, as read by `lanlab.testbeds.link.parse_link`;
-    `None` if it is unshaped.
+    """The link of two hosts that a text describes, in the syntax of
+    `lanlab.testbeds.link.parse_link`; `None` if it is unshaped.
     """
     asked: LinkRequest = parse_link(text)
     if asked.rate_bps is None:

@@ -9,7 +9,7 @@ from lanlab.analysis.findings.verdicts import Judged, Judgement, Verdicts
 
 
 def verdicts_as_data(verdicts: Verdicts) -> dict[str, Any]:
-    """All judgements, at full precision; an open end of an interval is null."""
+    """All judgements, at full precision; an unbounded end of an interval is null."""
     return {
         "on": verdicts.on,
         "is_simulated": verdicts.is_simulated,

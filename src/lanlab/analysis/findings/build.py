@@ -15,7 +15,7 @@ from lanlab.studies import findings as forms
 
 
 def build(statement: Statement, evidence: Evidence) -> Node:
-    """All comparisons of a statement, combined as it says; gaps where values are missing."""
+    """All comparisons that a statement makes, with gaps where values are missing."""
     return _built(statement, Scope(evidence))
 
 
@@ -68,12 +68,12 @@ def _core(statement: Any, scope: Scope) -> Node:
             if not parts:
                 return _nothing(statement, scope, statement.over)
             if statement.min is not None and len(parts) < statement.min:
-                # If fewer comparisons exist than the statement counts, they decide nothing.
+                # With fewer comparisons than the statement requires, nothing is decided.
                 over = ", ".join(statement.over)
                 return Gap(f"{len(parts)} combinations of {over} here; it takes {statement.min:g}")
             return Joined("count", tuple(parts), statement.min, statement.max)
         case forms.Knee() | forms.Effect():
-            # These forms import more of the statistics.
+            # These forms load larger parts of the statistics.
             from lanlab.analysis.findings import forms_models
 
             if isinstance(statement, forms.Knee):
@@ -113,7 +113,7 @@ def _metrics(statement: Any, scope: Scope) -> Iterator[str]:
         yield inner.metric
     of = getattr(statement, "of", ())
     for one in of if isinstance(of, tuple) else (of,):
-        if not isinstance(one, str):  # `share` says of what
+        if not isinstance(one, str):  # the `of` of `share` is a name
             yield from _metrics(one, inner)
 
 

@@ -22,7 +22,7 @@ REPEATS = "the printed numbers only repeat the claim"
 
 @dataclass(frozen=True)
 class Comparison:
-    #: The compared quantities, in words; comparisons with the same words and bounds are the same.
+    #: The compared quantities, in words. Comparisons with the same words and bounds are equal.
     what: str
     metric: str
     measure: Measure
@@ -35,8 +35,8 @@ class Comparison:
     point: Truth
     unit: Unit = "metric"
     is_strict: bool = False
-    #: One-sided p of the claim's negation and of the claim, so that small values support or
-    #: contradict the claim. 1 if nothing is tested.
+    #: One-sided p of the claim's negation and of the claim: a small value supports or contradicts
+    #: the claim. 1 if nothing is tested.
     p_for: float = 1.0
     p_against: float = 1.0
     hedges_g: float | None = None
@@ -44,7 +44,7 @@ class Comparison:
     n: tuple[int, ...] = ()
     #: Lost trials, for which every possible value was tried.
     lost_trials: int = 0
-    #: Conditions that could be the minimum or maximum, if the statement is about that.
+    #: For a statement about the minimum or maximum: number of conditions that could be it.
     candidates: int = 1
     #: Interval of `value` at a confidence level.
     interval: Callable[[float], tuple[float, float]] = field(
@@ -58,12 +58,12 @@ class Comparison:
     #: cannot.
     is_planned: bool = True
     conditions: tuple[str, ...] = ()
-    #: Ids of the published values behind it; empty for measured ones.
+    #: Ids of the published values it is computed from; empty for measured ones.
     sources: frozenset[str] = field(default=frozenset(), compare=False)
 
     @property
     def is_tested(self) -> bool:
-        """Whether it is a statistical test, and so belongs to the family."""
+        """Whether it is a statistical test, and so part of the family."""
         return self.basis == "tested"
 
     @property
@@ -76,7 +76,7 @@ class Comparison:
 
     @property
     def question(self) -> Hashable:
-        """The same for a claim and its negation, which are tested once in a family."""
+        """Equal for a claim and its negation, so that a family tests them once."""
         bounds = sorted(end for end in (self.least, self.most) if end is not None)
         return self.what, self.metric, self.measure, tuple(bounds), self.conditions
 
@@ -89,7 +89,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class Joined:
-    """Parts of a statement, of which all, any, or a certain number must hold."""
+    """Parts of a statement; all, any, or a given number of them must hold."""
 
     how: Literal["all", "any", "count"]
     parts: tuple[Node, ...]
@@ -99,7 +99,7 @@ class Joined:
 
 @dataclass(frozen=True)
 class Tally:
-    """Verdicts on the parts of a statement that requires a certain number of them."""
+    """Verdicts on the parts of a statement that requires a given number of them to hold."""
 
     parts: int
     shown: int
@@ -182,7 +182,7 @@ def without_repeats(node: Node, stated_by: frozenset[str]) -> Node:
 
 def of_a_model(node: Node) -> Node:
     """
-    The statement judged by means alone: seeds of one model are not a sample of machines, so a test
+    The statement judged by means alone. Seeds of one model are not a sample of machines, so a test
     over them would claim too much.
     """
     if isinstance(node, Joined):
@@ -216,7 +216,7 @@ def tallies(node: Node, truths: Mapping[Hashable, Truth], gap: Truth) -> Iterato
 
 def known_part(node: Node) -> Node | None:
     """
-    The statement without parts that have no numbers, or whose published bound leaves them open.
+    The statement without parts that have no numbers, or that a published bound leaves undecided.
     """
     if isinstance(node, Gap):
         return None
@@ -248,8 +248,8 @@ def compared(
 
     Args:
         scale: Scale of the estimates; bounds are in the unit of `measure`.
-        estimates: The first is reported; all must agree on a verdict (one for each possible value
-            of lost trials).
+        estimates: One for each possible value of lost trials. The first is reported; all must
+            agree on a verdict.
         strict: Whether the bound itself is excluded ("below", not "at most").
         digits: As in `Evidence.digits`.
     """
@@ -320,7 +320,7 @@ def _point(one: Estimate, low: float | None, high: float | None, strict: bool) -
     ends = (one.value, one.value) if one.basis == "tested" else one.interval(0.5)
     # Sums of decimal fractions have rounding errors.
     bits = 1e-12 + 1e-9 * max(abs(one.value), abs(low or 0.0), abs(high or 0.0))
-    # A published 26.5 satisfies "at least 26.5", though the true value may be 26.46.
+    # A published 26.5 satisfies "at least 26.5", though the exact value may be 26.46.
     inner = ends if strict or one.is_bound else (one.value, one.value)
     edge = bits if strict else -bits
     within = (low is None or inner[0] > low + edge) and (high is None or inner[1] < high - edge)

@@ -21,10 +21,10 @@ _MOST_TIED = 65
 
 
 def below(a: Place, b: Place, by_ratio: float = 1.0, strict: bool = True) -> Node:
-    """That `a` is below `b`, by a factor."""
+    """Claim: `a` is below `b`, by a factor."""
     own_a, own_b, _ = apart([a, b])
     if by_ratio == 1 and own_b < own_a:
-        # Sort the sides, so that the same question is tested once.
+        # Order the sides, so that equal questions are tested once.
         return ratio(b, a, 1.0, None, strict=strict)
     return ratio(a, b, None, 1 / by_ratio, strict=strict)
 
@@ -32,12 +32,11 @@ def below(a: Place, b: Place, by_ratio: float = 1.0, strict: bool = True) -> Nod
 def ratio(
     a: Place, b: Place, least: float | None, most: float | None, *, strict: bool = False
 ) -> Node:
-    """That `a / b` lies within bounds."""
+    """Claim: `a / b` lies within bounds."""
     metric = a.scope.metric
     sides = _sides(a, b)
     if isinstance(sides, Gap) or any(side.cell.is_derived for side in sides):
-        # A ratio computed from published values has the rounding error of two numbers, a published
-        # ratio that of one.
+        # A ratio of two published values has both rounding errors; a published ratio has one.
         printed = a.scope.evidence.ratio(metric, a.scope.single(), b.scope.single())
         if printed is None or b.scope.metric != metric:
             return (
@@ -88,14 +87,14 @@ def _ratio_of_sides(
 def difference(
     a: Place, b: Place, least: float | None, most: float | None, *, strict: bool = False
 ) -> Node:
-    """That `a - b` lies within bounds, in the metric's SI unit."""
+    """Claim: `a - b` lies within bounds, in the metric's SI unit."""
     return weighted([a, b], [1.0, -1.0], "linear", "difference", least, most, strict=strict)
 
 
 def value(
     place: Place, least: float | None, most: float | None, measure: Measure = "value"
 ) -> Node:
-    """That the metric lies within bounds, in its SI unit or as a share."""
+    """Claim: the metric lies within bounds, in its SI unit or as a share."""
     metric = place.scope.metric
     bounded = all(end is None or end > 0 for end in (least, most))
     found = weighted(
@@ -104,7 +103,7 @@ def value(
     if not (isinstance(found, Comparison) and isinstance(place.found, Side)):
         return found
     known = [number for cell in place.found.all for number in _values(cell.sample)]
-    # A share of the link's limit: the excess was measured there.
+    # Measured shares can exceed the link's limit, so a share has no upper bound.
     least_seen, most_seen = min(known), math.inf if measure == "share" else max(known)
     interval = found.interval
 
@@ -129,7 +128,7 @@ def weighted(
     strict: bool = False,
     what: str | None = None,
 ) -> Node:
-    """That a weighted sum of conditions is within bounds; a gap if one has no value."""
+    """Claim: a weighted sum of conditions is within bounds. A gap if a condition has no value."""
     sides = _sides(*places)
     if isinstance(sides, Gap):
         return sides
@@ -169,7 +168,7 @@ def weighted(
 
 
 def scale_at(places: Sequence[Place], metric: str) -> Scale:
-    """The scale of a metric, if all values of these conditions allow it."""
+    """The metric's scale if the values of all these conditions allow it."""
     cells = [place.found.cell for place in places if isinstance(place.found, Side)]
     return scale_for([(1.0, cell.sample) for cell in cells], scale_of(metric))
 
@@ -208,7 +207,7 @@ def place_words(place: Place) -> str:
 
 
 def apart(places: Sequence[Place]) -> list[str]:
-    """What distinguishes each condition, in words; last what all have in common."""
+    """What distinguishes each condition, in words; the last entry is what all have in common."""
     factors = [place.factors for place in places]
     keys = dict.fromkeys(key for own in factors for key in own)
     common: dict[str, Level] = {

@@ -1,7 +1,7 @@
 """
 A weighted sum of conditions' means, and its statistical uncertainty.
 
-A difference has weights 1 and -1, a ratio the same on the log scale; differences of differences,
+A difference has weights 1 and -1, a ratio the same on the log scale. Differences of differences,
 slopes and single means are weighted sums, too. One formula covers all: within blocks if the
 conditions were measured in blocks, else Welch's with Satterthwaite's degrees of freedom.
 """
@@ -29,15 +29,15 @@ from lanlab.analysis.statistics.two_groups import unbiased_g
 from lanlab.frozen import dataclass
 from lanlab.workloads.scales import log_error
 
-#: `tested`: the uncertainty is known. `as printed`: no spread is known. `all equal`: no trial
-#: differed. `too few`: one trial, or two equal ones. `simulated`: the mean over a model's seeds,
-#: whose spread says nothing about the machines.
+#: `tested`: the uncertainty is known. `as printed`: no spread is known. `all equal`: all trials
+#: were equal. `too few`: one trial, or two equal ones. `simulated`: the mean over a model's seeds,
+#: whose spread does not show how machines vary.
 Basis = Literal["tested", "as printed", "all equal", "too few", "simulated"]
 Term = tuple[float, Sample]
 
-#: Fewer equal trials do not support a verdict.
+#: With fewer trials, all equal, there is no verdict.
 _LEAST_EQUAL = 3
-#: Above this number of combinations of values for lost trials, only the ends and middle of each
+#: With more combinations of values for lost trials than this, only the ends and middle of each
 #: range are tried.
 _MOST_WAYS = 100
 
@@ -47,7 +47,7 @@ class Estimate:
     value: float
     basis: Basis
     test: str
-    #: Standard error, 0 if there is no test, and its degrees of freedom.
+    #: Standard error and its degrees of freedom; 0 without a test.
     error: float = 0.0
     df: float = 1.0
     below: float = 0.0
@@ -59,11 +59,11 @@ class Estimate:
     sources: frozenset[str] = frozenset()
 
     def p_above(self, bound: float) -> float:
-        """Probability of a value this high if the true one is at most `bound`."""
+        """Probability of a value this high if the true value is at most `bound`."""
         return float(stdtr(self.df, -(self.value - self.below - bound) / self.error))
 
     def p_below(self, bound: float) -> float:
-        """Probability of a value this low if the true one is at least `bound`."""
+        """Probability of a value this low if the true value is at least `bound`."""
         return float(stdtr(self.df, (self.value + self.above - bound) / self.error))
 
     def interval(self, confidence: float) -> tuple[float, float]:
@@ -82,7 +82,7 @@ def scale_for(terms: Sequence[Term], wanted: Scale) -> Scale:
 
 def contrasts(terms: Sequence[Term], scale: Scale) -> tuple[Estimate, ...]:
     """
-    The contrast, once for each possible value of lost trials; once if none is lost.
+    The contrast, once for each possible value of lost trials; once if no trial was lost.
 
     Args:
         terms: Weights and samples.

@@ -56,7 +56,7 @@ def change(sample: Trials, scale: Scale) -> Estimate:
     pairs = list(zip(x, y, strict=True))
     slope = math.fsum((one - mean_x) * (value - mean_y) for one, value in pairs) / spread
     rest = math.fsum((value - mean_y - slope * (one - mean_x)) ** 2 for one, value in pairs)
-    # Smallest variance of a reading with a step size
+    # A reading with a step size has at least this variance
     # (`lanlab.analysis.statistics.samples.moments`).
     step = sample.resolution / (sample.mean if scale == "log" else 1.0)
     variance = max(rest / (count - 2), step**2 / 12)

@@ -19,8 +19,7 @@ class Cell:
     levels: Mapping[str, Level]
     varied: tuple[str, ...]
     sample: Sample
-    #: A published end of a range represents the minimum (maximum) over the levels that it does not
-    #: name.
+    #: For a published end of a range: `least` or `greatest` over the factors that it does not name.
     stands: Stands = "each"
     group: str = ""
     is_derived: bool = False
@@ -33,11 +32,11 @@ class Cell:
 class Evidence(Protocol):
     @property
     def title(self) -> str:
-        """Its name, as in "run 2026…"."""
+        """Its name, as in `run 2026…`."""
 
     @property
     def can_lack(self) -> bool:
-        """Whether missing values may exist elsewhere: published values may be incomplete."""
+        """Whether missing values may exist elsewhere, as published values may be incomplete."""
 
     @property
     def is_model(self) -> bool:
@@ -45,38 +44,38 @@ class Evidence(Protocol):
 
     @property
     def assumed(self) -> Mapping[str, Level]:
-        """Levels assumed for the only system; omitted from texts."""
+        """Levels assumed for the only system, which texts omit."""
 
     @property
     def digits(self) -> Mapping[float, float]:
-        """Half of the last digit of published numbers that state the claim, by number: a bound that
-        is such a number is met by every value that rounds to it.
+        """Half of the last digit of each published number that states the claim. A bound equal to
+        such a number is met by every value that rounds to it.
         """
 
     def cells(self, metric: str) -> Sequence[Cell]:
         """All conditions that have the metric."""
 
     def shares(self, metric: str) -> Sequence[Cell]:
-        """The same as shares of the link's capacity, 0 to 1."""
+        """The conditions, with their values as shares of the link's capacity, 0 to 1."""
 
     def levels(self, factor: str) -> tuple[Level, ...]:
         """The levels of the factor, in order; empty if unknown or arbitrary."""
 
     def plain(self, factor: str, level: Level) -> Level:
-        """A level in the form of a statement, in lanlab's units."""
+        """A level as statements write it, in lanlab's units."""
 
     def ratio(
         self, metric: str, a: Mapping[str, Level], b: Mapping[str, Level]
     ) -> PrintedNumber | None:
-        """A published `a / b` if neither side has its own number."""
+        """A published `a / b`, if neither side has a published value."""
 
     def speaks(
         self, metric: str, named: Mapping[str, tuple[Level, ...]], factors: Sequence[str]
     ) -> bool:
-        """Whether there is a value of the metric at the named levels of these factors."""
+        """Whether the metric has a value at the named levels of these factors."""
 
     def why_not(self, metric: str, named: Mapping[str, tuple[Level, ...]]) -> str:
-        """Why there is no value of the metric at these levels."""
+        """Why the metric has no value at these levels."""
 
 
 def matches(levels: Mapping[str, Level], named: Mapping[str, tuple[Level, ...]]) -> bool:

@@ -61,7 +61,7 @@ def monotone(statement: forms.Monotone, scope: Scope) -> Node:
 
 
 def trend(statement: forms.Trend, scope: Scope) -> Node:
-    """A slope over the positions of the levels: the weights of a straight line."""
+    """A slope over the positions of the levels, with the weights of a straight line."""
     parts: list[Node] = []
     rising = statement.direction == "rising"
     for one in series(scope, statement.along):
@@ -87,8 +87,8 @@ def trend(statement: forms.Trend, scope: Scope) -> Node:
 
 
 def no_trend(statement: forms.NoTrend, scope: Scope) -> Node:
-    """The change from the first level to the last is at most a share; along trials, in each
-    condition.
+    """The change from the first level to the last is at most a share; along trials, it is tested in
+    each condition.
     """
     if statement.along == "trial":
         from lanlab.analysis.findings.drift_within import drift_within
@@ -141,7 +141,7 @@ def extreme(statement: forms.Extreme, scope: Scope) -> Node:
 
 
 def sign(statement: forms.Sign, scope: Scope) -> Node:
-    """`a - b` is above zero at some levels, below it at others."""
+    """`a - b` is positive at some levels and negative at others."""
     parts = []
     for levels, is_above in ((statement.positive, True), (statement.negative, False)):
         for level in plain(scope, statement.along, levels):
@@ -196,7 +196,8 @@ def clusters(statement: forms.Clusters, scope: Scope) -> Node:
 
 def peak_then_decline(statement: forms.PeakThenDecline, scope: Scope) -> Node:
     """
-    The last level is below the maximum before it; and none after `peak_at_most` is above that.
+    The last level is below the maximum before it, and no level after `peak_at_most` exceeds that
+    maximum.
     """
     parts: list[Node] = []
     for one in series(scope, statement.along):
@@ -323,7 +324,7 @@ def _along_words(one: Series, what: str) -> str:
     common = place_words(places[0]) if len(places) == 1 else _common(places)
     known = [level for level, place in one.places.items() if isinstance(place.found, Side)]
     levels = known if len(known) > 1 else one.levels
-    # A line through some of the levels does not extend beyond them.
+    # A line through some of the levels says nothing about those beyond its ends.
     ends = f"{levels[0]} to {levels[-1]}"
     return f"{what} along {one.along} {ends}{f' at {common}' if common else ''}"
 

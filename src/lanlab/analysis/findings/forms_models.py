@@ -1,4 +1,4 @@
-"""Forms of statements that fit a model to trials: the bend of a curve, the variance that a factor
+"""Statements that fit a model to trials: the bend of a curve, or the variance that a factor
 explains.
 """
 
@@ -86,7 +86,7 @@ def effect(statement: forms.Effect, scope: Scope) -> Node:
     scale = scale_of(scope.metric) if min(values) > 0 else "linear"
 
     def share(confidence: float) -> tuple[float, float, float]:
-        # A single factor: the residual contains all other variation.
+        # Only one factor is fitted, so the residual contains all other variation.
         found = explained_share(values, levels, scale=scale, confidence=confidence)
         return found.share, found.low, found.high
 
@@ -154,7 +154,7 @@ def _by_interval(
 def _p(interval: Interval, is_so: Callable[[tuple[float, float]], bool]) -> float:
     if not is_so(interval(1e-6)):
         return 0.5
-    # Log scale, because small values matter.
+    # Search on a log scale, because small p matter.
     few, many = 1e-12, 1.0
     if is_so(interval(1 - few)):
         return few / 2

@@ -1,4 +1,4 @@
-"""Forms of statements that compare two sides, or one side with bounds."""
+"""Statements that compare two sides, or one side with bounds."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def differences(statement: forms.Difference, scope: Scope) -> Node:
 
 
 def equivalent(statement: forms.Equivalent, scope: Scope) -> Node:
-    """Each `a` and `b` shown to be equal within the margin."""
+    """Each `a` and `b` are shown to be equal within the margin."""
     both = list(pairs(scope, statement.a, statement.b))
     if statement.margin is not None:
         margin = statement.margin
@@ -47,7 +47,8 @@ def values(statement: forms.Value, scope: Scope) -> Node:
 
 def by_range_ends(statement: forms.Value, scope: Scope) -> Node | None:
     """
-    The same from published ends of ranges, which apply to all levels that they do not name.
+    The statement, judged from published ends of ranges, which apply to all levels that they do not
+    name.
 
     Returns:
         `None` if a needed end is not published.
@@ -63,7 +64,7 @@ def by_range_ends(statement: forms.Value, scope: Scope) -> Node | None:
             for cell in scope.evidence.cells(scope.metric)
             if cell.stands == take
             and cell.levels.items() >= scope.single().items()
-            # A cell without the loop's factor represents all its levels.
+            # A cell without a level of the looped factor represents all its levels.
             and not cell.levels.keys() & set(statement.for_each)
         ]
         if not ends:
@@ -92,7 +93,7 @@ def levels_beside(scope: Scope, statement: forms.Threshold, levels: Sequence[Lev
     bound = scope.evidence.plain(statement.along, end)
     numbers = [one for one in levels if isinstance(one, int | float)]
     if isinstance(bound, int | float) and len(numbers) == len(levels):
-        # The level itself need not have been measured.
+        # The named level need not have been measured.
         until = statement.until is not None
         return [one for one in numbers if (one <= bound if until else one >= bound)]
     if bound not in levels:

@@ -36,8 +36,8 @@ from lanlab.studies.counterparts import factors_told_apart
 from lanlab.studies.findings import Statement
 
 _LOST = "the numbers that could decide it are lost"
-#: Why published values do not decide a finding, unless the finding gives its own reason: the data
-#: that would.
+#: The data missing from a publication that would decide a finding; used unless the finding gives
+#: its own reason.
 _NOT_BY_PRINT = {"simulation": _LOST, "text": "nothing is printed that could decide it"}
 _LACKS = {"lost": _LOST, "unmeasured": "the study did not measure what could decide it"}
 _DECIDES = "a run or a simulation has to decide it"
@@ -69,8 +69,8 @@ def judge_run(
         trials: All its trials, in order.
 
     Returns:
-        For a simulated run each verdict uses the model's means, and states the number of fitted
-            conditions behind it.
+        For a simulated run, verdicts by the model's means, each with the number of fitted
+        conditions that it uses.
     """
     evidence = RunEvidence.of(run, trials)
     is_simulated = evidence.study.is_simulated
@@ -88,7 +88,7 @@ def judge_run(
         node = built(finding.statement, evidence)
         assumed = assumed_levels(finding.statement, evidence.factors, told_apart)
         nodes.append(node)
-        # A statement about another system, applied to the only system of the run.
+        # A statement about another system is also applied to the run's only system.
         is_elsewhere = assumed and not any(True for _ in comparisons(node))
         own = replace(evidence, assumed=assumed) if is_elsewhere and assumed else None
         here.append((built(finding.statement, own), assumed) if own and assumed else None)
@@ -151,7 +151,7 @@ def _family(everything: Sequence[Comparison]) -> tuple[dict[Hashable, Judged], i
             p_values[one.question] = min(one.p, p_values.get(one.question, 1.0))
     questions = sorted(p_values, key=p_values.__getitem__)
     adjusted = dict(zip(questions, holm([p_values[q] for q in questions]), strict=True))
-    # After the first undecided comparison, all others use its level.
+    # Holm's method tests all comparisons after the first undecided one at its level.
     rejected = sum(p <= LEVEL for p in adjusted.values())
     judged: dict[Hashable, Judged] = {}
     for one in everything:
@@ -216,7 +216,7 @@ def _once_each(everything: Iterable[Judged]) -> tuple[Judged, ...]:
 
 
 def _further(own: Sequence[Judged], mean_trial_s: float | None) -> Further | None:
-    """Trials that decide everything undecided; `None` if some are out of reach."""
+    """Trials that decide all undecided findings; `None` if some are out of reach."""
     open_ones = [one for one in own if one.truth == "undecided"]
     if not open_ones or any(one.trials_needed is None for one in open_ones):
         return None

@@ -10,7 +10,7 @@ from lanlab.analysis.findings.contrast import Estimate
 from lanlab.analysis.statistics.power import CAP
 
 POWER = 0.8
-#: Distance in standard errors from which the t distribution's tail is treated as normal.
+#: From this distance in standard errors, the normal distribution replaces Student's t.
 _FAR = 30.0
 
 
@@ -27,8 +27,8 @@ def trials_needed(
         level: Two-sided, after the correction for multiple comparisons.
 
     Returns:
-        `None` if it is more than `CAP`, or no number is enough: the value lies on a bound, or
-            within the rounding of the published digits.
+        `None` if it is more than `CAP`, or if no number is enough because the value lies on a
+        bound or within the rounding of the published digits.
     """
     if estimate.basis != "tested":
         return None
@@ -54,9 +54,7 @@ def trials_needed(
 
 
 def _distances(estimate: Estimate, low: float | None, high: float | None) -> list[float]:
-    """The distance of the value from each bound that it satisfies, or from the one that it
-    violates.
-    """
+    """The distance from the value to each bound, or only to the bound that it violates."""
     ends = []
     if low is not None:
         if estimate.value < low:

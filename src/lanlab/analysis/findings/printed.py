@@ -1,4 +1,4 @@
-"""Published numbers as samples: with their rounding, as bounds, and as ratios of two levels."""
+"""Published numbers as samples: numbers with rounding errors, bounds, and ratios of two levels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lanlab.frozen import dataclass
 from lanlab.studies import Level, Published, PublishedValue
 from lanlab.studies.published import PublishedLevel
 
-#: The range of "about", and of "almost" below it: no paper defines them, so these are lanlab's.
+#: The range of "about", and of "almost" below it. Papers do not define them; this is our choice.
 ABOUT_RATIO = 0.1
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
@@ -71,7 +71,7 @@ class PrintedRatio:
 
 
 def ratio_of(value: PublishedValue, published: Published) -> PrintedRatio | None:
-    """A published ratio, gain or deficit with the levels that it compares, if it names them."""
+    """A published ratio, gain or deficit with the two levels that it compares, if it names them."""
     condition = dict(value.condition)
     names = [condition.pop(key, None) for key in ("numerator", "denominator")]
     if value.statistic not in ("ratio", "gain", "deficit") or None in names:

@@ -33,7 +33,7 @@ from lanlab.studies.plain_level import plain_level
 _Levels = tuple[tuple[str, Level], ...]
 _TRIAL = "trial"
 _ENDS = {"minimum": "least", "maximum": "greatest"}
-#: Maximum values tried for a lost trial, between the ends of its possible range.
+#: Maximum number of values tried for a lost trial, over its possible range.
 _MOST_FILLS = 9
 
 
@@ -44,7 +44,7 @@ class PublishedEvidence:
     can_lack: bool = True
     is_model: bool = False
     assumed: Mapping[str, Level] = field(default_factory=dict)
-    #: Empty: a published number has its own digits.
+    #: Empty: each published number brings its own digits.
     digits: Mapping[float, float] = field(default_factory=dict)
 
     def __hash__(self) -> int:
@@ -67,7 +67,7 @@ class PublishedEvidence:
     def ratio(
         self, metric: str, a: Mapping[str, Level], b: Mapping[str, Level]
     ) -> PrintedNumber | None:
-        """A published ratio of one level to another, if all other levels that it names agree."""
+        """A published ratio of two levels, if the other levels that it names agree."""
         differ = [f for f in a if f in b and not is_level(a[f], b[f])]
         if len(differ) != 1:
             return None
@@ -163,8 +163,8 @@ class PublishedEvidence:
         ]
 
     def link_limit(self, metric: str, levels: Mapping[str, Level]) -> float | None:
-        """The capacity of the study's link at a condition, in the metric's unit; for IPv4 unless
-        stated otherwise.
+        """The capacity of the study's link at a condition, in the metric's unit. IPv4 is assumed
+        unless the condition names a version.
         """
         parameters = {"ip_version": 4, **levels}
         if not {"transport", "message_size_bytes"} <= parameters.keys():
@@ -202,7 +202,7 @@ def _shares(evidence: PublishedEvidence, metric: str) -> tuple[Cell, ...]:
 
 
 def with_ratios(cells: Sequence[Cell], ratios: Iterable[PrintedRatio]) -> list[Cell]:
-    """The conditions, and those derived from one of them by a published ratio."""
+    """The conditions, and further ones derived from them by published ratios."""
     found = list(cells)
     both = [way for one in ratios if not one.ratio.is_bound for way in (one, one.inverted)]
     for ratio in both:

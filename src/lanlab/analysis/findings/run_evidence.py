@@ -1,4 +1,4 @@
-"""Evidence: the trials of a stored run that count."""
+"""Evidence from the counting trials of a stored run."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from lanlab.studies.plain_level import plain_level
 
 @dataclass(frozen=True)
 class RunEvidence:
-    """The conditions of a run with their trials, without those of searches."""
+    """The conditions of a run with their trials; conditions of searches are excluded."""
 
     run: RunRecord
     conditions: tuple[tuple[Condition, tuple[TrialRecord, ...]], ...]
     study: Study
-    #: Levels assumed for this system: those that a study varied and a run cannot.
+    #: Levels assumed for this system, of factors that a study varied and a run cannot vary.
     assumed: Mapping[str, Level] = field(default_factory=dict)
     can_lack: bool = False
     digits: Mapping[float, float] = field(default_factory=dict)
@@ -75,15 +75,15 @@ class RunEvidence:
         }
 
     def on_this_system(self) -> RunEvidence:
-        """The same for a run on a current system, which matches none of the publication's: it
-        represents each level of the factors that the run lacks.
+        """The evidence for a run on a current system, which is none of the publication's
+        systems: it represents each level of the factors that the run lacks.
         """
         unknown = factors_told_apart(self.study) - self.factors
         return replace(self, assumed=dict.fromkeys(unknown, THIS_SYSTEM))
 
     def cells(self, metric: str) -> Sequence[Cell]:
-        """Conditions with at least one trial that has the metric; for modelled machines, whose
-        loads are an arbitrary grid, also the peaks between them.
+        """Conditions with at least one trial that has the metric. Modelled machines run an
+        arbitrary grid of loads, so their peaks between the loads are added.
         """
         if metric not in self._cells_known:
             found = [cell for cell, _ in self._cells(metric)]
@@ -91,7 +91,7 @@ class RunEvidence:
         return self._cells_known[metric]
 
     def with_conditions(self, metric: str) -> list[tuple[Cell, Condition]]:
-        """The conditions of the run among `cells`, each with its own value."""
+        """The conditions of the run, each with its cell of `cells`."""
         return list(self._cells(metric))
 
     def shares(self, metric: str) -> Sequence[Cell]:
@@ -134,7 +134,7 @@ class RunEvidence:
         return tuple(dict.fromkeys(one[factor] for one in self._assumed if factor in one))
 
     def plain(self, factor: str, level: Level) -> Level:
-        """In the workload's form, and with the publication's name for it."""
+        """A level as the workload writes it, and the publication's name for it."""
         return plain_level(factor, published_level(self.study, factor, level))
 
     def ratio(
@@ -149,7 +149,7 @@ class RunEvidence:
         return any(matches(cell.levels, own) for cell in self.cells(metric))
 
     def why_not(self, metric: str, named: Mapping[str, tuple[Level, ...]]) -> str:
-        """The first requested item that this run lacks."""
+        """The first requested factor or level that this run lacks."""
         known = {**dict.fromkeys(self.factors), **self.assumed}
         unknown = [factor for factor in named if factor not in known]
         if unknown:
@@ -195,7 +195,7 @@ class RunEvidence:
                 tuple(trial.number for trial in measured),
             )
             varied = names_of(self.study, tuple(condition.factors))
-            # Two may represent one published level, each at another level of another factor.
+            # Two of our levels may represent one published level, if they differ in another factor.
             apart = levels_of_ours_apart(self.study, condition.parameters)
             group = " ".join([condition.experiment, *apart])
             for own in in_published_words(self.study, condition.experiment, condition.parameters):

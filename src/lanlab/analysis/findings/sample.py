@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from lanlab.frozen import dataclass
 
-#: Maximum values tried for each missing trial, if trials are missing in several samples.
+#: Maximum number of values tried for each missing trial, if several samples lack trials.
 _MOST_FILLS = 3
 
 
@@ -26,7 +26,7 @@ class Trials:
     missing: tuple[tuple[tuple[float, ...], int], ...] = ()
     #: The step size of the readings; 0 if it is negligible.
     resolution: float = 0.0
-    #: Ids of the published numbers behind it; empty for measurements.
+    #: Ids of the published numbers it is computed from; empty for measurements.
     sources: frozenset[str] = frozenset()
 
     @property
@@ -34,7 +34,7 @@ class Trials:
         return math.fsum(self.values) / len(self.values)
 
     def completed(self, few: bool = False) -> Iterator[Trials]:
-        """With each possible value of its lost trials (`few`: only ends and middle)."""
+        """The sample with each possible value of its lost trials (`few`: only ends and middle)."""
         choices = [_some(values) if few else values for values, _ in self.missing]
         places = tuple(place for _, place in self.missing)
         for chosen in itertools.product(*choices):

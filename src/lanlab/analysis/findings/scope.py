@@ -1,9 +1,9 @@
 """
 The conditions that a part of a statement refers to.
 
-The rules are in `docs/studies.md`: an inner table overrides the outer ones; a list means "each of
-them" unless a `take` of the same table reduces it; factors that neither side names are looped over
-on both sides together.
+The rules are in `docs/studies.md`: an inner table overrides the outer ones. A list means "each of
+them" unless a `take` of the same table reduces it. If neither side names a factor, both sides are
+compared at each of its levels.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Scope:
         return replace(self, named=named, taken_lists=self.taken_lists - {factor})
 
     def cells(self, as_share: bool = False) -> list[Cell]:
-        """The named conditions; ends of ranges among them only if one is taken."""
+        """The named conditions. Ends of ranges are included only if an extreme is taken."""
         found = self.evidence.shares(self.metric) if as_share else self.evidence.cells(self.metric)
         wanted = ("each", self.take) if self.take else ("each",)
         return [cell for cell in found if cell.stands in wanted and self._is_named(cell)]
@@ -68,7 +68,7 @@ class Scope:
     def _is_named(self, cell: Cell) -> bool:
         if cell.stands == "each":
             return matches(cell.levels, self.named)
-        # The end of a range refers to all levels that it does not name.
+        # An end of a range refers to all levels that it does not name.
         open_lists = self.taken_lists - cell.levels.keys()
         return matches(cell.levels, {f: n for f, n in self.named.items() if f not in open_lists})
 
@@ -89,7 +89,7 @@ class Scope:
             yield self.fixed(dict(zip(lists, levels, strict=True)))
 
     def levels_along(self, factor: str, as_share: bool = False) -> tuple[Level, ...]:
-        """The levels of a factor to loop over: those that a list names, else all, in order."""
+        """The levels of a factor to loop over: the listed ones, else all, in order."""
         named = self.named.get(factor)
         known = named or self.evidence.levels(factor)
         if not known:

@@ -1,4 +1,4 @@
-"""The sides of a comparison: conditions, or the one of several with the minimum (maximum)."""
+"""The sides of a comparison: single conditions, or the minimum or maximum of several."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from lanlab.analysis.statistics.samples import scale_of
 from lanlab.frozen import dataclass
 from lanlab.studies import Level, Selection
 
-#: One-sided p below which a condition differs from the one with the extreme mean. A condition that
-#: does not differ may be the extreme one, and must agree.
+#: One-sided p below which a condition is taken to differ from the extreme one. Conditions that do
+#: not differ may be the extreme themselves, so the statement must hold for them, too.
 APART = 0.001
 _NOTHING = Selection()
 
 
 @dataclass(frozen=True)
 class Side:
-    """One condition; for the extreme of several, also those that do not differ from it."""
+    """One condition. For an extreme: also the conditions that do not differ from it."""
 
     cell: Cell
     tied: tuple[Cell, ...] = ()
-    #: `least` or `greatest`, if it is the extreme of several.
+    #: `least` or `greatest`, for the extreme of several conditions.
     taken: str = ""
 
     @property
@@ -55,7 +55,7 @@ class Place:
         cell = self.found.cell
         named = {f: level for f, level in named.items() if f in cell.levels}
         if self.found.taken:
-            # Which of several it is depends on the data.
+            # The data determines which of the conditions is the extreme.
             return named
         return {key: cell.levels[key] for key in dict.fromkeys((*cell.varied, *named))}
 
@@ -93,7 +93,7 @@ def gap(scope: Scope, as_share: bool = False, is_partial: bool = False) -> Gap:
 
 
 def taken(scope: Scope, cells: Sequence[Cell]) -> Side | Gap:
-    """The condition with the minimum or maximum mean, and those that may also be it."""
+    """The condition with the minimum or maximum mean, and others that may be the extreme."""
     assert scope.take is not None
     ends = [cell for cell in cells if cell.stands == scope.take]
     if ends:
@@ -153,8 +153,8 @@ def pairs(
 
 
 def expanded(scope: Scope, a: Selection, b: Selection) -> Iterator[tuple[Scope, Scope]]:
-    """Both sides' scopes without lists: common lists are combined level by level, others
-    separately.
+    """The scopes of both sides with all lists expanded: lists of both sides level by level, lists
+    of one side separately.
     """
     scope_a, scope_b = scope.within(a), scope.within(b)
     own = a.levels.keys() | b.levels.keys()
@@ -185,8 +185,8 @@ def alike(
         given: More factors, over whose levels the caller loops.
 
     Returns:
-        One for each existing combination; a single empty one if no factor is open, a side has no
-            number, or one takes the extreme of several conditions.
+        One mapping for each existing combination. A single empty mapping if no factor is open, a
+        side has no number, or a side is the extreme of several conditions.
     """
     cells = [scope.cells(as_share) for scope in scopes]
     named = {factor for scope in scopes for factor in scope.named} | given
@@ -199,7 +199,7 @@ def alike(
         return
     for levels in projections(everything, free):
         fixed = [scope.fixed(levels) for scope in scopes]
-        # Conditions of two experiments may share more factors once one experiment is dropped.
+        # Without the conditions of one experiment, the rest may have more factors in common.
         for more in alike(fixed, as_share, given):
             yield {**levels, **more}
 
@@ -223,7 +223,7 @@ def open_factors(sides: Sequence[Sequence[Cell]], named: Collection[str]) -> lis
 
 def _follows(factor: str, given: frozenset[str], cells: Sequence[Cell]) -> bool:
     """Whether the caller's loop determines a parameter that no experiment varies, as a system
-    determines its service: then no other condition can share it.
+    determines its service, so that no condition can share it.
     """
     if not given or any(factor in cell.varied for cell in cells):
         return False
@@ -261,7 +261,7 @@ def series(
     One series for each combination of the factors that the scope leaves open.
 
     Args:
-        levels: The levels to loop over; by default those that the scope names, else all.
+        levels: The levels to loop over; by default those of the scope, else all.
     """
     found = []
     for one in scope.without(along).each():
@@ -277,13 +277,13 @@ def _levels_of(scope: Scope, here: Scope, along: str, as_share: bool) -> tuple[L
     known = scope.levels_along(along, as_share)
     if scope.evidence.can_lack or along in scope.named:
         return known
-    # The levels of a run, which may differ between series.
+    # The run's own levels, which may differ between series.
     own = [cell.levels.get(along) for cell in here.cells(as_share)]
     return tuple(level for level in known if level in own)
 
 
 def only(scope: Scope, as_share: bool = False) -> Place:
-    """The one condition of a scope; a gap if there is none or several."""
+    """The only condition of a scope; a gap if it has none or several."""
     found = places(scope, as_share)
     if len(found) == 1:
         return found[0]

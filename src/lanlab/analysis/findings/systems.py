@@ -1,5 +1,5 @@
 """
-Levels to drop from a statement about a system that a run cannot have, to judge it here.
+Judges statements about other systems on a run, by dropping the levels that the run cannot have.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any
 
 from lanlab.studies import Level, Selection, Statement
 
-#: Represents the one system of a run where a statement loops over several.
+#: Names the only system of a run where a statement loops over several.
 THIS_SYSTEM = "this system"
 _SEVERAL = ("along", "across", "factor", "over")
 
@@ -18,7 +18,7 @@ def assumed_levels(
     statement: Statement, known: Collection[str], told_apart: Collection[str] = ()
 ) -> dict[str, Level] | None:
     """
-    Levels of factors that a run lacks; assumed for its system, they make a statement apply to it.
+    Levels that a run lacks. If they are assumed for its system, a statement applies to it.
 
     Args:
         statement: Statement of a finding.
@@ -27,8 +27,8 @@ def assumed_levels(
             may count over them.
 
     Returns:
-        `None` if there is no unknown factor, or the statement compares levels of one, which cannot
-            be judged on one system.
+        `None` if no factor is unknown, or if the statement compares levels of an unknown factor,
+        which one system cannot show.
     """
     named: dict[str, set[Level]] = {}
     for factor, levels in _named(statement):
@@ -72,6 +72,6 @@ def _compared(statement: Any) -> Iterator[str]:
 
 def _inner(statement: Any) -> tuple[Any, ...]:
     of = getattr(statement, "of", ())
-    if isinstance(of, str):  # `share` says of what
+    if isinstance(of, str):  # the `of` of `share` is a name
         return ()
     return of if isinstance(of, tuple) else (of,)

@@ -1,6 +1,6 @@
 """
-Verdicts on findings as data. The judge imports scipy, which a run of a study without findings does
-not need.
+Verdicts on findings as data, apart from the judge, which imports scipy: runs of studies without
+findings do not need it.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class Judged:
     #: Interval of the value; for published values, the rounding of their digits.
     low: float
     high: float
-    #: Trials per condition needed for a decision, if undecided; `None`: out of reach, or trials
-    #: cannot decide it.
+    #: Trials per condition needed for a decision, if undecided; `None` if out of reach, or if
+    #: trials cannot decide it.
     trials_needed: int | None = None
 
 
@@ -51,18 +51,18 @@ class Judgement:
     means: Truth | None
     reasons: tuple[str, ...]
     comparisons: tuple[Judged, ...]
-    #: Trials that decide an undecided one; `None` if none would, or out of reach.
+    #: Trials that would decide an undecided finding; `None` if out of reach, or if none would.
     further: Further | None = None
     tallies: tuple[Tally, ...] = ()
     is_repeatable: bool = True
-    #: For a run: the statement applied to this system in place of one that the run cannot have,
-    #: with the dropped levels.
+    #: For a statement about a system that the run cannot have: the statement applied to the run's
+    #: own system, with the dropped levels.
     here: Judgement | None = None
     assumed: tuple[tuple[str, Level], ...] = ()
-    #: Number of conditions of a simulated run at which machines were fitted to published values,
-    #: and of all conditions behind the verdict; `None` for others.
+    #: For a simulated run: number of conditions behind the verdict whose machines were fitted to
+    #: published values, and number of all such conditions. `None` for others.
     fitted: tuple[int, int] | None = None
-    #: Whether a number of the simulated machines was chosen to make this finding come out.
+    #: Whether a number of the simulated machines was chosen to make this finding hold.
     is_chosen_for: bool = False
 
     @property
@@ -93,7 +93,7 @@ class Verdicts:
 
 
 def findings_of(run: RunRecord) -> tuple[Finding, ...]:
-    """The findings of a run's study: lanlab's own, or those in its record."""
+    """The findings of a run's study: from lanlab's copy of the study, or from the run's record."""
     if run.study_id in known_studies():
         return load_study(run.study_id).findings
     return tuple(Finding.model_validate(one) for one in run.study.get("finding", ()))

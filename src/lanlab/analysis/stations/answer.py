@@ -28,12 +28,12 @@ class StationsWithin:
     #: 95 % interval; `high` is `None` if there is no upper end.
     low: int | None
     high: int | None
-    #: `measured`: interpolated linearly between two levels. `fewest`: even the fewest measured
-    #: stations exceed the limit, and those were more than one. `predicted`: all measured levels are
-    #: within the limit; the model of `lanlab.analysis.stations` predicts the number. `beyond`: all
-    #: measured levels are within the limit, and there is no basis for a prediction.
+    #: `measured`: interpolated linearly between two levels. `fewest`: even the lowest measured
+    #: number of stations, which is above one, exceeds the limit. `predicted`: all measured levels
+    #: are within the limit; the model of `lanlab.analysis.stations` predicts the number. `beyond`:
+    #: all measured levels are within the limit, and there is no basis for a prediction.
     basis: Literal["measured", "fewest", "predicted", "beyond"]
-    #: The last measured level within the limit and the first beyond it; `None` if there is none.
+    #: The last measured level within the limit, and the first beyond it; `None` if missing.
     last_within: int | None
     first_beyond: int | None
     #: For `predicted`: the model, and why it was chosen.
@@ -46,13 +46,13 @@ def stations_within(
     """
     The largest number of stations whose response time is within the limit.
 
-    Isotonic regression first makes the measured response times rise with the stations: where they
-    fall, that is random variation or a change in the workload.
+    Isotonic regression first makes the measured response times rise with the stations: a fall is
+    random variation or a change in the workload.
 
     Args:
         curve: Curve of the response time that the limit applies to.
         limit_s: Seconds, above 0.
-        can_predict: Whether the curve has means, which the models describe, not percentiles.
+        can_predict: Whether the curve has means. The models do not describe percentiles.
         seed: Seed of the bootstrap draws for the interval.
 
     Raises:
@@ -78,7 +78,7 @@ def stations_within(
             [math.inf if one is None else one for one in crossings], (0.025, 0.975), method="lower"
         )
         low = math.floor(ends[0])
-        # A draw that stays within the limit does not show how many more stations would.
+        # A draw that never exceeds the limit gives no upper end.
         high = None if math.isinf(ends[1]) else math.floor(ends[1])
     if last is None and curve.stations[0] > 1:
         return StationsWithin(limit_s, None, low, high, "fewest", None, first)
@@ -96,7 +96,7 @@ def _crossing(curve: StationCurve, logs: Floats, limit_s: float) -> float | None
         if place == 0:
             return 0.0
         before, ago = float(responses[place - 1]), curve.stations[place - 1]
-        # Rounds a value just below a whole number up to it.
+        # Round a value just below a whole number up to it.
         return ago + (number - ago) * (limit_s - before) / (float(response) - before) + 1e-9
     return None
 
@@ -129,7 +129,7 @@ def _predicted(curve: StationCurve, limit_s: float, can_predict: bool, seed: int
 
 def _most(seen: Predictor, limit_s: float, which: str, measured: int) -> int | None:
     """The largest number of stations whose predicted response time is within the limit, at least
-    the measured ones; `None` if 100,000 are still within.
+    `measured`; `None` if it is 100,000 or more.
     """
     low, high = measured, 2 * measured
     while getattr(seen.at(high), which) <= limit_s:

@@ -19,18 +19,18 @@ _LEVEL = 0.05
 class GreatestThroughput:
     stations: int
     #: Operations per second, geometric mean; its interval is `None` for a single trial. The
-    #: greatest of several means is biased upwards; the interval is not corrected for that.
+    #: greatest of several means is biased upwards, for which the interval is not corrected.
     operations_per_s: float
     interval: MeanInterval | None
-    #: Numbers of stations whose throughput does not differ from it (Welch's test, 5 % over all
-    #: levels by Bonferroni), including the peak. With single trials only the peak.
+    #: Numbers of stations whose throughput does not differ from the maximum (Welch's test, 5 % over
+    #: all levels by Bonferroni), including the peak. With single trials, only the peak.
     alike: tuple[int, ...]
-    #: Tests of the rise before it and the fall after it; `None` with too few levels or trials.
+    #: Tests of the rise before the peak and the fall after; `None` with too few levels or trials.
     shape: PeakThenDecline | None
 
     @property
     def declines(self) -> bool:
-        """Whether more stations are shown to get less throughput in total."""
+        """Whether more stations are shown to reduce the total throughput."""
         return self.shape is not None and self.shape.decline_p < _LEVEL
 
 

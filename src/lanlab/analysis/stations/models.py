@@ -2,10 +2,10 @@
 Models of a server under a closed loop of stations, fitted to response times.
 
 `queue`: an operation waits for one of `servers` equal servers, first come first served, and
-additionally takes some time without waiting for a server (the network, work done in parallel).
-Times are random: exact mean values (`mva`). `corner`: the same with constant times, and stations
-that avoid each other as far as possible: the asymptotic bounds. A real server lies between the two.
-In neither model does throughput fall with more stations.
+additionally takes some time without a server (the network, work done in parallel). Times are
+random, and mean values exact (`mva`). `corner`: the same with constant times, and stations that
+avoid each other as far as possible: the asymptotic bounds. A real server lies between the two. In
+neither model does throughput fall with more stations.
 
 Both are fitted by least squares to the logarithms of the levels' mean response times, so that a
 level of 1 ms has the same weight as one of 100 ms.
@@ -29,12 +29,12 @@ from lanlab.frozen import dataclass
 Family = Literal["queue", "corner"]
 #: Numbers of servers to try; a curve of a dozen levels cannot distinguish values in between.
 _SERVERS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128)
-#: Parameters of each fit: time of an operation alone, and the share of it for which others wait.
+#: Fitted parameters: the time of an operation alone, and the share for which others wait.
 PARAMETERS = 2
 _LEAST_SHARE = 1e-6
 #: With this many stations beyond four times the knee, a server is idle with a probability of at
-#: most 10^-12. The number of stations elsewhere is then Poisson distributed, with a mean below the
-#: knee.
+#: most 10^-12. The number of stations that are not at the servers is then Poisson distributed,
+#: with a mean below the knee.
 _ALWAYS_BUSY = 50
 
 Floats = NDArray[np.float64]
@@ -106,7 +106,7 @@ def fit_model(
 def refits(curve: StationCurve, model: ServerModel, drawn_s: Floats) -> list[ServerModel]:
     """
     The model fitted to other response times by one Gauss-Newton step from its own fit. This is as
-    good as a full fit for means that differ by as much as trials do.
+    good as a full fit if the means differ only as much as trials do.
 
     Args:
         curve: The curve that the model was fitted to.
@@ -119,7 +119,7 @@ def refits(curve: StationCurve, model: ServerModel, drawn_s: Floats) -> list[Ser
     slopes = np.empty((len(numbers), PARAMETERS))
     for place in range(PARAMETERS):
         step = np.zeros(PARAMETERS)
-        # Away from the bounds of the share.
+        # Step away from the bounds of the share.
         step[place] = -1e-4 if place == 1 and model.busy_share > 0.5 else 1e-4
         moved = np.log(_model_at(start + step, model).response_s(numbers))
         slopes[:, place] = (moved - fitted) / step[place]

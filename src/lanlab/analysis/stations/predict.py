@@ -1,19 +1,19 @@
 """
 Predicts throughput and response time for more stations than were measured, with intervals.
 
-The model is chosen by a test. The third of the levels with the most stations is held out. Each
-model (`models`) is fitted to the others and predicts the held-out levels. The model with the closer
-response times is chosen; if noise leaves this open, `queue`. With fewer than five levels none is
-held out, and `queue` is used.
+The model is chosen by a test: the third of the levels with the most stations is held out. Each
+model (`models`) is fitted to the other levels and predicts the held-out ones. The model with the
+closer response times is chosen, or `queue` if noise leaves this open. With fewer than five levels
+none is held out, and `queue` is used.
 
 The interval combines two errors. The first is random variation: the model is fitted again to
 resampled means (`resampling`), with Student's t because only the trials show the noise. The second
 is the model's error in the test beyond random variation, scaled with the ratio of stations. With
 too few levels for a test, it is the model's distance from the levels that it was fitted to.
 
-In no such model does throughput fall. If throughput is shown to fall after its peak (or falls by a
-tenth, with one trial per level), nothing is known beyond the measured levels. Then the prediction
-is the last throughput, and its interval extends to the value of the universal scalability law.
+In these models throughput never falls. If it is shown to fall after its peak (or falls by a tenth,
+with one trial per level), nothing is known beyond the measured levels. Then the prediction is the
+last throughput, and its interval extends to the value of the universal scalability law.
 """
 
 from __future__ import annotations
@@ -69,12 +69,12 @@ class Prediction:
 class Predictor:
     """The chosen model of one curve, and its known error."""
 
-    #: `held`: throughput fell, and is assumed to stay constant.
+    #: `held`: throughput fell, and is assumed to stay at its last value.
     kind: Literal["queue", "corner", "held"]
-    #: The model. For `held` too: it limits the curve at its best end.
+    #: The model. For `held`, it gives the best case.
     model: ServerModel
-    #: How far the model was off in the test, or in the fit if there was no test: the root mean
-    #: square of the logarithms of its errors.
+    #: The model's error in the test, or in the fit without a test: the root mean square of the
+    #: logarithms of its errors.
     error_ratio: float
     is_tested: bool
     reason: str
@@ -134,7 +134,7 @@ def predictor(curve: StationCurve, *, seed: int = 1) -> Predictor:
     Choose and fit the model of a curve.
 
     Args:
-        curve: At least 3 levels of a mean response time, which the models describe.
+        curve: At least 3 levels of a mean response time; the models describe no percentiles.
         seed: Seed of the draws.
 
     Raises:

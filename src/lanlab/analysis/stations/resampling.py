@@ -2,8 +2,8 @@
 Resamples the means of a curve by a bootstrap over trials.
 
 Three trials per level are too few to draw from. So deviations of trials from the mean of their
-level are drawn from all levels together, as ratios, because effects on times and rates multiply. A
-deviation from a mean of n trials is too small by the square root of (n - 1) / n, and is corrected
+level are drawn from all levels together, as ratios, because effects on times and rates multiply.
+Deviations from a mean of n trials are too small by a factor of sqrt((n - 1) / n), and are corrected
 for that. A trial's throughput and response time are drawn together.
 """
 
@@ -63,8 +63,8 @@ def drawn_means(curve: StationCurve, draws: int, seed: int) -> Floats | None:
 
 
 def noise(curve: StationCurve) -> float | None:
-    """Standard deviation of a level's mean response time by its trials, as a ratio; mean over the
-    levels. `None` if no level has two trials.
+    """Standard deviation of a level's mean response time, estimated from its trials, as a ratio and
+    averaged over the levels. `None` if no level has two trials.
     """
     pool = deviations(curve)
     if not len(pool):

@@ -16,8 +16,8 @@ from lanlab.workloads.metrics import STATION_SUMS
 
 @dataclass(frozen=True)
 class StationSpread:
-    """Spread at one number of stations over all its trials, as ratios to the mean of the stations'
-    means.
+    """Differences between stations at one number of stations, over all its trials, as ratios to the
+    mean of the stations' means.
     """
 
     stations: int

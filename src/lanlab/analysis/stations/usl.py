@@ -5,8 +5,8 @@ X(N) = g N / (1 + a (N - 1) + b N (N - 1)): `g` is the rate of one station, `a` 
 `b` the cost of each pair of stations. With b above 0, throughput has a peak.
 
 The curve of a saturated simple server has a corner. The law can only follow it with a wrong b, and
-is then too low by half at four times the stations. So no prediction uses this law alone: it gives
-the lower end for throughput that was measured to fall.
+is then too low by half at four times the stations. So lanlab uses the law only as a lower end, and
+only if throughput was measured to fall.
 
 N. J. Gunther, "Guerrilla Capacity Planning", 2007, chapter 4.
 """
@@ -26,8 +26,8 @@ Floats = NDArray[np.float64]
 
 def throughput_by_law(curve: StationCurve, stations: int) -> float:
     """
-    Operations per second at a number of stations, by the law that fits a curve best: least squares
-    of relative errors, with 0 <= a <= 1 and b >= 0.
+    Operations per second at a number of stations, by the law fitted to a curve: least squares of
+    relative errors, with 0 <= a <= 1 and b >= 0.
 
     Raises:
         UnfitValues: There are fewer than 3 levels.

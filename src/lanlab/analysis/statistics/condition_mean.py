@@ -108,8 +108,8 @@ def printed_condition_mean(
     metric: str, printed: PrintedMean, *, confidence: float = 0.95
 ) -> ConditionMean:
     """
-    The same for a published mean, standard deviation and number of trials; on the log scale the
-    trials are assumed to be lognormal.
+    The mean and its interval from a published mean, standard deviation and number of trials. On the
+    log scale, the trials are assumed to be lognormal.
 
     Examples:
         >>> seen = printed_condition_mean("goodput_bps", PrintedMean(26.5, 0.43, 40))
@@ -138,8 +138,7 @@ def cut(
     Args:
         metric: Key of a trial's results.
         ends: Ends of the interval, in the metric's unit.
-        least, greatest: Extremes of the trials. A trial beyond a limit shows that the metric has no
-            such limit.
+        least, greatest: Extremes of the trials. A limit that a trial exceeds is ignored.
     """
     low, high = ends
     if least >= 0 and not _SIGNED.search(metric):
@@ -151,5 +150,5 @@ def cut(
 
 def _by_t(metric: str, mean: float, half: float, *, least: float, greatest: float) -> ConditionMean:
     low, high = cut(metric, (mean - half, mean + half), least=least, greatest=greatest)
-    # A mean of shares of 1 may have a rounding error.
+    # The mean of shares that are all 1 may have a rounding error.
     return ConditionMean(mean, min(low, mean), max(high, mean), "linear")

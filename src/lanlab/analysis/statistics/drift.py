@@ -21,14 +21,14 @@ from lanlab.frozen import dataclass
 
 @dataclass(frozen=True)
 class Drift:
-    """How a metric changes from one trial to the next, apart from its conditions."""
+    """How a metric changes from one trial to the next, regardless of its conditions."""
 
-    #: Change per step of the position, in the values' unit; on a log scale a factor.
+    #: Change from one position to the next, in the values' unit; on a log scale a factor.
     slope: float
     low: float
     high: float
     p: float
-    #: Kendall's tau of position and value, -1 to 1, which is robust against single values.
+    #: Kendall's tau of position and value, -1 to 1, robust against outliers.
     tau: float
     tau_p: float
     n: int

@@ -23,7 +23,7 @@ Verdict = Literal["equivalent", "different", "undecided"]
 
 @dataclass(frozen=True)
 class Margin:
-    #: As difference `a - b` (linear: below and above 0), or ratio `a / b` (log: below and above 1).
+    #: Bounds of `a - b` (linear: below and above 0), or of `a / b` (log: below and above 1).
     low: float
     high: float
     scale: Scale
@@ -74,7 +74,7 @@ class Equivalence:
     #: it.
     verdict: Verdict
     p: float
-    #: The interval of confidence 1 - 2 `level`, in the unit of the effect.
+    #: The interval of confidence 1 - 2 `level`, in the effect's unit.
     low: float
     high: float
     level: float

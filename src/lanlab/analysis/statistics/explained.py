@@ -1,4 +1,4 @@
-"""The share of the variation of trials that is due to a factor."""
+"""The share of the trials' variation that a factor explains."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Coefficient:
 @dataclass(frozen=True)
 class Fit:
     coefficients: Mapping[str, Coefficient]
-    #: Deviation of each group's mean from the model, as a share of the mean.
+    #: Deviation of each group's mean from the model, as a share of that mean.
     residual_ratios: tuple[float, ...]
     df_lack: int
     #: Probability of residuals this large if the model is right; `None` if it cannot be tested.

@@ -3,8 +3,8 @@ Many tests at once.
 
 A family contains all claims made together: the findings that a study declares before its trials are
 seen, each once, tested on one run (or one publication). Within a family, p is adjusted by Holm's
-method, which limits the probability of any false claim to the level. What a reader finds in a table
-afterwards was not declared: it is exploration, and never part of the family.
+method, which limits the probability of any false claim to the level. What a reader notices in a
+table afterwards is exploration, and not part of the family.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from lanlab.errors import UnfitValues
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
     """
-    Adjusted p of declared claims. Those at or below the level hold, with this level for all of them
-    together.
+    Adjusted p of declared claims. The claims whose p is at or below a level hold; any of them is
+    false with at most that probability.
 
     Args:
         p_values: One per claim of a family, 0 to 1; they may depend on each other.

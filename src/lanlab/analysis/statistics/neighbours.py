@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from lanlab.analysis.statistics.intervals import t_quantile
 
-#: With fewer trials, a correlation of successive trials is hardly ever visible.
+#: With fewer trials, a correlation of successive trials is hardly ever detectable.
 LEAST_TRIALS = 8
 #: Upper limit of the correlation: the interval is then about four times as long.
 _MOST = 0.8
@@ -26,7 +26,7 @@ _MOST = 0.8
 #: Increase of the estimated correlation for n = 1: for a mean, and for the capacity of a search.
 #: Found by simulation.
 OF_MEAN = 1.15
-#: For each of two compared groups: both are rarely underestimated together.
+#: For each of two compared groups, because both are rarely underestimated at the same time.
 OF_TWO = 0.3
 
 
@@ -81,8 +81,8 @@ def dependence(values: Sequence[float], added: float = OF_MEAN) -> Dependence:
 
 
 def of_correlation(n: int, correlation: float) -> Dependence:
-    """The effect for `n` trials, at least 2. Successive ones have a correlation from 0 to below 1,
-    trials `k` apart its power `k`.
+    """The effect for `n` trials, at least 2. Successive trials have a correlation from 0 to below
+    1, trials `k` apart its `k`-th power.
     """
     # Row sums of the correlation matrix, and the sum of the squares of its elements.
     rows = [
@@ -99,14 +99,14 @@ def of_correlation(n: int, correlation: float) -> Dependence:
 
 def widening(values: Sequence[float], confidence: float) -> float:
     """
-    Factor for the interval of their mean that assumes independence.
+    Factor that widens the interval of a mean that assumes independence.
 
     Args:
         values: As for `dependence`.
         confidence: Of the interval.
 
     Returns:
-        1 if they count as independent, otherwise more.
+        1 if the values count as independent, otherwise more.
 
     Examples:
         >>> widening([1, 2, 1, 2] * 5, 0.95)

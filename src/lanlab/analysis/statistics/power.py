@@ -1,6 +1,6 @@
 """
-The number of trials that a claim needs: before a run from an expected spread, afterwards from the
-measured one.
+The number of trials that a claim needs: estimated before a run from an expected spread, afterwards
+from the measured spread.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
 
 CAP = 1_000
-#: With more trials per side, the estimation of degrees of freedom has no effect.
+#: With more trials per side, the uncertainty of the degrees of freedom has no effect.
 _SURE_OF_DF = 60
 _NODES = 160
 _LEFT_OUT = 1e-14
@@ -28,9 +28,9 @@ _LEFT_OUT = 1e-14
 
 @dataclass(frozen=True)
 class Needed:
-    #: Trials of each condition (by block: blocks); `None` if more than `cap`: out of reach.
+    #: Trials of each condition (by block: blocks); `None` if out of reach (more than `cap`).
     trials_per_side: int | None
-    #: Probability of a decision with this number (with `cap`, if out of reach).
+    #: Probability of a decision with this number, or with `cap` if out of reach.
     power: float
     cap: int
 
@@ -42,7 +42,7 @@ class Further:
     trials_per_side: int | None
     #: Additional trials of both conditions together; `None` if out of reach.
     further_trials: int | None
-    #: Time of these; `None` if out of reach.
+    #: Duration of the additional trials; `None` if out of reach.
     minutes: float | None
     cap: int
 
@@ -174,8 +174,8 @@ def trials_to_decide(
     """
     Further trials needed to decide a comparison, if effect and spread stay as measured.
 
-    This is an estimate from few trials: the measured effect has the error of its interval, and the
-    result that error squared.
+    This is an estimate from few trials. The number depends on the square of the measured effect,
+    and so on its error.
 
     Args:
         comparison: An undecided comparison.
@@ -244,11 +244,11 @@ class _Spread:
 
     def half_widths(self, n: int, tail: float) -> tuple[float, Floats, Floats]:
         """
-        Possible intervals with `n` trials per side, with `tail` outside at each end.
+        Possible intervals with `n` trials per side; `tail` is the probability beyond each end.
 
         Returns:
             The true standard error of the difference; half widths of the interval, and their
-                probabilities, both of shape `(nodes,)`.
+            probabilities, both of shape `(nodes,)`.
         """
         if self.design == "by block":
             error = self.a / math.sqrt(n)
@@ -288,7 +288,7 @@ def _estimated_deviations(
         nodes: Number of nodes.
         left_out: Probability omitted at each end.
     """
-    # Over the logarithm: with few degrees of freedom the deviation spans decades.
+    # Integrate over the logarithm: with few degrees of freedom the deviation spans decades.
     low, high = (0.5 * math.log(chdtri(df, p) / df) for p in (1 - left_out, left_out))
     places, weights = _legendre(nodes)
     logs = 0.5 * (high - low) * places + 0.5 * (high + low)

@@ -19,13 +19,13 @@ _GRID = 1_000
 class TwoLines:
     #: The breakpoint, in the unit of the loads.
     breakpoint: float
-    #: Interval of the bend; `None` if it reaches the end of the possible range.
+    #: Interval of the breakpoint; `None` if it reaches the end of the possible range.
     low: float | None
     high: float | None
-    #: Slopes before and after, responses' unit over loads' unit.
+    #: Slopes before and after the breakpoint, in the responses' unit per unit of load.
     slope_before: float
     slope_after: float
-    #: Share of one line's residuals that two lines explain, 0 to 1.
+    #: Share of a single line's residuals that two lines explain, 0 to 1.
     explained: float
     confidence: float
 
@@ -45,7 +45,7 @@ def two_lines(
         loads: One per trial, at least 5, with at least 4 different loads. Two different loads are
             kept on either side of the breakpoint.
         responses: One per trial, in the same order.
-        confidence: Of the interval, which contains the breakpoints that fit not much worse than the
+        confidence: Of the interval: all breakpoints whose fit is not significantly worse than the
             best, by an F test. A curve that bends gradually has no breakpoint, and the interval
             does not show the width of the bend.
 

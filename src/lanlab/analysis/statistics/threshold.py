@@ -1,9 +1,9 @@
 """
-The load at which an effect begins that only some trials show, with its interval.
+The load at which an effect begins, with its interval, although few trials show it exactly.
 
 The threshold varies between trials. A trial below its threshold shows only that the threshold is
-higher, a trial above it that the threshold is lower. If the offered load exceeds the capacity, what
-arrives is the threshold itself.
+higher, a trial above it that the threshold is lower. If the offered load exceeds the capacity, the
+received rate is the threshold itself.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from lanlab.analysis.statistics.neighbours import widening
 from lanlab.analysis.statistics.samples import Floats
 from lanlab.frozen import dataclass
 
-#: Upper end of the spreads of the threshold's logarithm to try; the resolution is the lower end.
+#: Largest standard deviation of the threshold's logarithm to try; the resolution is the smallest.
 _LARGEST_SPREAD = 1.0
 _SPREADS = 121
 _PLACES = 81
-#: Degrees of freedom if no trial shows its threshold exactly: only trials that a search places near
-#: it show the spread. Found by simulation.
+#: Degrees of freedom if no trial shows its threshold exactly: only the trials that a search runs
+#: near it show the spread. Found by simulation.
 _DEGREES_EITHER_SIDE = 3
 _HALVINGS = 30
 #: A trial this many standard deviations away from the threshold, on the expected side, adds no
 #: information.
 _TELLS_NOTHING = -2.0
-#: Required improvement of a threshold that grows with the load, in twice the log likelihood. By
-#: chance it occurs in one of several hundred cases with few trials.
+#: Improvement in twice the log likelihood from which the threshold is taken to grow with the load.
+#: By chance, few trials reach it in one of several hundred cases.
 _FOLLOWS = 16.0
 
 
@@ -43,7 +43,7 @@ class Threshold:
     spread_ratio: float
     trials: int
     #: Deviation of each trial's threshold from the median, natural logarithm, in order of
-    #: measurement; for a trial that shows only a side, the expected value.
+    #: measurement. For a trial that only bounds its threshold, the expected value.
     distances: tuple[float, ...] = ()
 
 
@@ -53,8 +53,8 @@ class ThresholdTrials:
     above: Sequence[float] = ()
     below: Sequence[float] = ()
     loads: Sequence[float] = ()
-    #: Time of each measurement: those of `exact` first, then `above`, then `below`. Empty: they
-    #: count as independent.
+    #: Position in time of each measurement: first of `exact`, then `above`, then `below`. Empty:
+    #: they count as independent.
     order: Sequence[int] = ()
 
 
@@ -63,8 +63,8 @@ def threshold(seen: ThresholdTrials, *, resolution: float) -> Threshold | None:
     The median threshold by maximum likelihood, lognormal between trials, with a profile likelihood
     interval.
 
-    The bound of the profile gives Student's interval if all trials are exact. If the order is
-    known, correlated trials widen it.
+    The profile's bound is chosen to give Student's interval if all trials are exact. If the order
+    is known, correlated trials widen the interval.
 
     Args:
         seen: The observations: at least two exact ones, or one on each side.
@@ -90,7 +90,7 @@ def threshold(seen: ThresholdTrials, *, resolution: float) -> Threshold | None:
     most, spread = profile(middle)
     degrees = n - 1 if n > 1 else _DEGREES_EITHER_SIDE
     count = degrees + 1
-    # The likelihood's own estimate is too small, like a sum of squares over n.
+    # The maximum likelihood estimate is too small, like a sum of squares divided by n.
     unbiased = spread * math.sqrt(count / degrees)
     distances = _distances(seen, middle, unbiased)
     longer = widening(distances, 0.95)
@@ -113,7 +113,7 @@ def threshold(seen: ThresholdTrials, *, resolution: float) -> Threshold | None:
 
 def _distances(seen: ThresholdTrials, middle: float, spread: float) -> list[float]:
     """Deviation of each trial's threshold from the median, in order of measurement. For a trial
-    that shows only a side, the expected value; trials without information are omitted.
+    that only bounds it, the expected value; trials without information are omitted.
     """
     if not seen.order:
         return []
@@ -129,8 +129,8 @@ def _distances(seen: ThresholdTrials, middle: float, spread: float) -> list[floa
 
 
 def follows_load(seen: ThresholdTrials, *, resolution: float) -> bool:
-    """Whether the arriving rate grows with loads above the threshold: then it does not show the
-    threshold.
+    """Whether the received rate still grows with loads above the threshold, and so does not show
+    the threshold.
     """
     if len(seen.exact) < 3:
         return False

@@ -49,15 +49,15 @@ class Comparison:
     #: Effect and its standard error on the scale: of `ln(a / b)` for `log`.
     scaled_effect: float
     standard_error: float
-    #: Welch's degrees of freedom; blocks - 1 by block; those of a known spread.
+    #: By Welch's formula; number of blocks - 1 by block; for a known spread, the spread's own.
     df: float
     t: float
     p_two_sided: float
     #: One-sided p: for `a` above `b`, and for `a` below `b`.
     p_greater: float
     p_less: float
-    #: The difference in standard deviations of the trials (pooled), or by block of the differences.
-    #: Corrected for the bias of few trials; `None` for two blocks, where it is undefined.
+    #: The difference in standard deviations: of the trials (pooled), or by block of the
+    #: differences. Corrected for the bias of few trials; `None` for two blocks, where undefined.
     hedges_g: float | None
     mean_a: float
     mean_b: float
@@ -142,9 +142,9 @@ def welch_printed(
     a: PrintedMean, b: PrintedMean, *, scale: Scale = "linear", confidence: float = 0.95
 ) -> Comparison:
     """
-    The same from published means, standard deviations and numbers of trials.
+    Welch's test from published means, standard deviations and numbers of trials.
 
-    On a log scale as `PrintedMean.moments` describes.
+    `PrintedMean.moments` describes the log scale.
 
     Raises:
         UnfitValues: A mean is not above zero on a log scale.
@@ -194,7 +194,7 @@ def paired_by_block(
     seen = moments("differences", differences, scale=scale)
     side_a, side_b = (moments("side", side, scale=scale) for side in (values_a, values_b))
     step = resolution if scale == "linear" else resolution / min(side_a.centre, side_b.centre)
-    # Differences of equal steps have rounding errors of their operands' size.
+    # Differences that should be equal have rounding errors relative to their operands.
     bits = 8 * np.finfo(float).eps * max(np.abs(values_a).max(), np.abs(values_b).max())
     equal = scale == "linear" and np.ptp(differences) <= bits
     sd = max(0.0 if equal else seen.sd, step / math.sqrt(6))

@@ -13,8 +13,8 @@ from lanlab.frozen import dataclass
 
 
 class _Apart(NamedTuple):
-    #: Gap between the modes: the nearest trial of one mode must be further from the middle than the
-    #: furthest of the other, by at least this factor.
+    #: Gap between the modes: the nearest trial of the distant mode must be at least this many times
+    #: as far from the middle as the furthest trial of the usual mode.
     gap: float
     #: Distant trials must be about equally far away: the greatest distance is at most this multiple
     #: of the least.
@@ -22,10 +22,10 @@ class _Apart(NamedTuple):
 
 
 _OF_FEW = _Apart(4.0, 1.5)
-#: The furthest of many trials is further away, and random gaps beyond it are rare.
+#: With many trials the furthest usual one is further away, and random gaps beyond it are rare.
 _OF_MANY = _Apart(2.5, 1.75)
 _MANY = 12
-#: A single distant trial is an outlier, not a mode; and there must be a usual mode.
+#: Least numbers of distant trials, as a single one is an outlier, and of usual ones.
 _LEAST_APART, _LEAST_USUAL = 2, 4
 
 
@@ -33,7 +33,7 @@ _LEAST_APART, _LEAST_USUAL = 2, 4
 class TwoModes:
     """Trials of one or more runs, relative to the median trial of their condition."""
 
-    #: Ratio of the faster mode's values to the slower mode's, above 1.
+    #: The faster mode's values divided by the slower mode's, above 1.
     ratio: float
     apart: int
     trials: int
@@ -46,8 +46,8 @@ def two_modes(conditions: Sequence[Sequence[float]]) -> TwoModes | None:
     Each trial is compared with the median trial of its condition, as a ratio. There are two modes
     if at least 2 trials are about equally far from it, at least 4 are close, and none is in
     between: the former must be 4 times as far away as any of the others, or 2.5 times with 12 or
-    more trials. Not visible are modes that last for a whole condition, and modes closer than the
-    spread within each.
+    more trials. Modes that last for a whole condition, or that are closer than the spread within
+    each, are not visible.
 
     Args:
         conditions: Values of each condition's trials, for a metric compared as a ratio. Conditions
