@@ -1,4 +1,4 @@
-//! Connections of both ends of a file service: with TLS or without, in lines, over SSH.
+//! Connections of file clients and servers: with or without TLS, in lines, or over SSH.
 //!
 //! Both ends of FTP are our own, because no library exposes both connections for measurement: suppaftp
 //! transfers files in its own blocks, and libunftp leaves Nagle's algorithm on for data, panics if a TLS

@@ -6,7 +6,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::Wire;
 
-/// Longest line, octets: a path of a service and the words around it.
+/// Longest line, bytes: a service path and the words around it.
 const MAX_LINE_OCTETS: usize = 4096;
 
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl<W: AsyncRead + AsyncWrite + Unpin> Lines<W> {
     pub async fn next(&mut self) -> io::Result<Option<String>> {
         loop {
             let end = self.pending.iter().position(|octet| *octet == b'\n');
-            // However it was split: a long line may arrive in one read.
+            // A line that is too long is refused even if it arrives in one read.
             if end.unwrap_or(self.pending.len()) > MAX_LINE_OCTETS {
                 let message = format!("found a line longer than {MAX_LINE_OCTETS} octets");
                 return Err(io::Error::new(io::ErrorKind::InvalidData, message));
@@ -73,7 +73,7 @@ impl<W: AsyncRead + AsyncWrite + Unpin> Lines<W> {
         }
     }
 
-    /// Whether the connection ends before this is over, or the next octets come.
+    /// Whether the connection ends before `over` does and before more data arrives.
     pub async fn end_before(&mut self, over: impl Future<Output = ()>) -> bool {
         let mut come = [0; 2048];
         tokio::select! {

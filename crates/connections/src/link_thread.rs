@@ -23,10 +23,10 @@ pub trait AtLink: Send {
     /// Send due frames, and pass on events.
     fn flush(&mut self);
 
-    /// Latest wake-up of the thread; `None`: with the next frame.
+    /// When the thread must wake at the latest; `None`: with the next frame.
     fn poll_timeout(&self) -> Option<Instant>;
 
-    /// The same, when the thread goes to sleep.
+    /// As [`Self::poll_timeout`], called when the thread goes to sleep.
     fn before_sleep(&mut self, _now: Instant) -> Option<Instant> {
         self.poll_timeout()
     }

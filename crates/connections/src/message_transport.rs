@@ -1,4 +1,4 @@
-//! Transport of a historic service's whole messages.
+//! Transport of whole messages of a historic service.
 
 use std::io;
 use std::task::{Context, Poll};
@@ -30,7 +30,7 @@ impl MessageTransport {
         }
     }
 
-    /// The TCP connection; `None` if there is none.
+    /// The TCP connection; `None` for a link session.
     pub fn connection(&self) -> Option<&TcpStream> {
         match self {
             Self::Tcp(messages) => Some(messages.stream()),

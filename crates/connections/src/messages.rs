@@ -1,5 +1,5 @@
-//! Whole messages on a connection of the kernel's TCP, framed as in `NetBIOS` over TCP on port 139, and as in
-//! SMB without `NetBIOS` on others (RFC 1002, [MS-SMB] 2.1).
+//! Whole messages over the kernel's TCP, with the framing of `NetBIOS` on port 139 and of SMB
+//! without `NetBIOS` on other ports (RFC 1002, [MS-SMB] 2.1).
 
 use std::io::{self, ErrorKind, IoSlice};
 use std::task::{Context, Poll, ready};
@@ -8,7 +8,7 @@ use bytes::BufMut;
 use lanlab_wire::nbss::{Framing, HEADER_LEN, Header, Kind, Packet};
 use tokio::net::TcpStream;
 
-/// Read at once with a header: short messages take one system call, and little of a long one is copied twice.
+/// Read with a header: a short message takes one system call, little of a long one is copied twice.
 const READ_AHEAD_BYTES: usize = 8 << 10;
 
 #[derive(Debug)]
@@ -83,7 +83,7 @@ impl Messages {
         }
     }
 
-    /// Receive a message. Until done, pass the same memory again.
+    /// Receive a message. Until done, pass the same buffer again.
     ///
     /// # Errors
     /// A connection error, or `InvalidData` for anything else.

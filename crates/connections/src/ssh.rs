@@ -5,8 +5,8 @@ use std::net::{Shutdown, TcpStream};
 
 use russh::cipher;
 
-/// Ciphers of both ends, in the client's order: the fastest common ones first, as processors have AES
-/// instructions. With one list, a copy uses the same cipher with every current server.
+/// Ciphers of both ends, in the client's order: the fastest common ones first, as processors have
+/// AES instructions. With one list, copies use the same cipher with every current server.
 pub const CIPHERS: [cipher::Name; 6] = [
     cipher::AES_128_GCM,
     cipher::AES_256_GCM,

@@ -1,4 +1,4 @@
-//! Carriers of the messages of a service, and their counts.
+//! The carriers of a service's messages, and their counters.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::{Serialize, Serializer};
 
-/// Carrier of the messages of a service with more than one carrier. Requests contain its name.
+/// Carrier of a service's messages, where there is a choice. Requests contain its name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Carrier {
     #[default]
@@ -56,14 +56,13 @@ impl JsonSchema for Carrier {
     }
 }
 
-/// Counts of this host's station on Ethernet over all its sessions and links: losses and
-/// retransmissions that a copy hides. Each carrier counts what applies to it; the fields document
-/// the counts.
+/// Counters of this host's Ethernet station over all its sessions and links. They show losses and
+/// retransmissions that a file copy hides. Each carrier has its own counters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CarrierCounts(Vec<Count>);
 
 impl CarrierCounts {
-    /// The counts in the order of results. Keys are unique.
+    /// `counts` are in the order of the results, and their keys are unique.
     pub const fn new(counts: Vec<Count>) -> Self {
         Self(counts)
     }

@@ -59,7 +59,7 @@ impl Fault {
         self.hint("check the user name and the password")
     }
 
-    /// The same for a fault that no server of the service reports.
+    /// Add a hint: such a fault suggests that another service uses the port.
     #[must_use]
     pub fn foreign(self) -> Self {
         self.hint("check that a server of this service listens on this port")
@@ -122,7 +122,7 @@ fn file_class(error: &io::Error) -> Class {
     }
 }
 
-/// Whether a server's words have any of these, in lower case.
+/// Whether a server's text contains one of `any`, which are in lower case.
 pub fn says(words: &str, any: &[&str]) -> bool {
     let words = words.to_lowercase();
     any.iter().any(|part| words.contains(part))

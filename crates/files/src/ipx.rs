@@ -1,4 +1,4 @@
-//! The IPX segment of a station, as far as its user knows it.
+//! The IPX segment of a station, as its user describes it.
 
 use std::ops::RangeInclusive;
 
@@ -41,7 +41,7 @@ impl IpxFraming {
 pub struct IpxSegment {
     #[serde(default)]
     pub framing: Option<IpxFraming>,
-    /// The network number. Neither 0 (any segment) nor the last number (all networks).
+    /// The network number, except 0 (any segment) and the highest number (all networks).
     #[serde(default, deserialize_with = "network")]
     pub network: Option<u32>,
 }

@@ -1,7 +1,7 @@
-//! The interface of a file service: a [`Session`] with open, read at, write at, close, remove, list
-//! and make directory; what a session is connected to ([`Target`]); and how it fails ([`Fault`]).
+//! The interface of a file service: a [`Session`] with its calls (open, read, write, list and
+//! others), its [`Target`], and its errors ([`Fault`]).
 //!
-//! Clients implement [`Session`]. Workloads use it and know neither a protocol nor a runtime.
+//! Clients implement [`Session`]. Workloads use it and depend on no protocol and no runtime.
 //! [`TransferCapabilities`] describe how a service transfers a file fastest.
 
 pub mod address;

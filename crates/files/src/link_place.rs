@@ -8,8 +8,8 @@ use serde::Deserialize;
 pub enum LinkPlace {
     /// An interface by its name; the engine needs the right to open it (`CAP_NET_RAW`).
     Interface(String),
-    /// A packet socket that another process has bound to an interface. The engine has it open with
-    /// this number.
+    /// A packet socket that another process has bound to an interface. It is open in the engine
+    /// under this number.
     Descriptor(i32),
     Recorded {
         descriptor: i32,

@@ -8,8 +8,8 @@ use crate::fault::{Class, Fault, Result};
 /// Minimum rate of a stream, bytes per second. Even a slow, shared link is faster.
 const LEAST_BYTES_PER_S: f64 = 100.0;
 
-/// Checks the rate of a stream over periods as long as the reply timeout. Only time spent waiting
-/// for the stream counts, from its first bytes on.
+/// Checks a stream's rate over periods as long as the reply timeout, from its first bytes on. Only
+/// time spent waiting for the stream counts.
 #[derive(Debug, Default)]
 pub struct MinimumRate {
     has_begun: bool,
@@ -18,7 +18,7 @@ pub struct MinimumRate {
 }
 
 impl MinimumRate {
-    /// Note that `bytes` came after a wait of `waited`.
+    /// Record that `bytes` arrived after a wait of `waited`.
     ///
     /// # Errors
     /// [`Class::TimedOut`]: too few bytes arrived within the reply timeout.

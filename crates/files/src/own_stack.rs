@@ -31,7 +31,7 @@ pub struct OwnTcp {
     pub receive_buffer_bytes: Option<u32>,
     /// Default send buffer of a socket, 1460 to 65,535 bytes.
     pub send_buffer_bytes: Option<u32>,
-    /// Delay of the acknowledgement of a single segment, below 500 ms; 0: no delay.
+    /// Delay before a single segment is acknowledged, below 500 ms; 0: no delay.
     pub delayed_ack_ns: Option<u64>,
     /// Whether to send a short segment at once, even if the socket's options do not request it.
     pub no_delay: bool,

@@ -61,14 +61,14 @@ impl ServicePath {
         self.0.rsplit('/').next().unwrap_or(&self.0)
     }
 
-    /// The parent directory; `None` at the start.
+    /// The parent directory; `None` for a path of one name.
     pub fn parent(&self) -> Option<Self> {
         self.0.rsplit_once('/').map(|(parent, _)| Self(parent.to_owned()))
     }
 }
 
-/// Start directory of a session: names joined by `/`, below the login directory. With a leading
-/// `/`, or as `/` alone, it is below the server's root. Empty, and `None`: the login directory.
+/// Start directory of a session: names joined by `/`, below the login directory. A leading `/`, or
+/// `/` alone, starts at the server's root. Empty: `None`, the login directory.
 pub fn beginning(directory: &str) -> Result<Option<&str>, BadPath> {
     let below = directory.strip_prefix('/').unwrap_or(directory);
     if !below.is_empty() {

@@ -12,8 +12,8 @@ use crate::target::TcpProfile;
 /// One connection of one user to a file service.
 ///
 /// A session belongs to one thread; its futures need not be `Send`. If a call's future is dropped
-/// before it ends, the session is unusable. Every call can fail with any [`crate::Class`]; the text
-/// names file and operation.
+/// before it ends, the session is unusable. Every call can fail with any [`crate::Class`]; error
+/// texts name the file and the operation.
 pub trait Session: Sized {
     /// An open file.
     type File;
@@ -79,7 +79,7 @@ pub trait Session: Sized {
     /// no such operation.
     fn sync(&self, file: &Self::File) -> impl Future<Output = Result<()>>;
 
-    /// Close a file. After writes, the server has then confirmed that it has all data.
+    /// Close a file. On success, the server has confirmed all written data.
     fn close(&self, file: Self::File) -> impl Future<Output = Result<()>>;
 
     /// Remove a file.
@@ -170,8 +170,8 @@ pub struct Facts {
     pub tcp: Option<TcpAgreed>,
 }
 
-/// TCP values of a connection according to the kernel: the profile determines segment and window,
-/// the system the rest.
+/// TCP values of a connection according to the kernel. The profile determines the segment and the
+/// window; the system determines the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TcpAgreed {
     pub profile: TcpProfile,

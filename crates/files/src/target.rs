@@ -141,7 +141,7 @@ pub struct Target {
     /// Address of this host to connect from; absent: chosen by the route to the server.
     #[serde(default)]
     pub bind: Option<HostAddress>,
-    /// Share of SMB, volume of `NetWare`, bucket of S3, export of NFS (`/export`).
+    /// SMB share, `NetWare` volume, S3 bucket, or NFS export (`/export`).
     #[serde(default)]
     pub share: Option<String>,
     /// Working directory. For `directory`: an absolute path of this host. Otherwise: names joined
@@ -208,7 +208,7 @@ impl Target {
         }
     }
 
-    /// Default values: no address, no user, everything else as usual.
+    /// A target with default values, without address and user.
     pub fn new(service: ServiceKind) -> Self {
         Self {
             service,
@@ -246,7 +246,7 @@ fn default_timeout_ns() -> u64 {
     30_000_000_000
 }
 
-/// Name and secret of a user. Never in a record, log or error.
+/// Name and secret of a user. They never appear in a record, log or error.
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Credentials {

@@ -33,7 +33,7 @@ pub fn look(directory: &Dir, path: &Path) -> io::Result<Option<Metadata>> {
 pub fn open_directory(directory: &Dir, name: &str) -> io::Result<Dir> {
     match pass_without_following(directory, Path::new(name)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            // A link causes the same error as a file.
+            // Opening a link fails with the same error as opening a file.
             let found = directory.symlink_metadata(name);
             Err(if found.is_ok_and(|found| found.is_symlink()) { no_link() } else { error })
         }
@@ -126,7 +126,7 @@ pub fn open_without_following(
 fn open_no_link(directory: &Dir, path: &Path, options: &OpenOptions) -> io::Result<File> {
     let opened = open_without_following(directory, path, options);
     opened.map_err(|error| match error.raw_os_error() {
-        // A link; an unread pipe; a socket.
+        // A link (`ELOOP`); a pipe without a reader, or a socket (`ENXIO`).
         Some(libc::ELOOP | libc::ENXIO) => no_link(),
         _ => error,
     })

@@ -9,7 +9,7 @@ use cap_std::fs::{Dir, Metadata, OpenOptions};
 
 use super::beneath::{open_any, ordinary};
 
-/// Permission bits; the three above change the user of programs or restrict removal.
+/// Permission bits, without set-user-ID, set-group-ID and the sticky bit.
 const PERMISSIONS: u32 = 0o777;
 const SPECIAL: u32 = 0o7000;
 

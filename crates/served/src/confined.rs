@@ -48,7 +48,7 @@ impl Confined {
         checked(names)
     }
 
-    /// The same for paths in which `.` and `..` are invalid.
+    /// The names of a path from the root, in which `.` and `..` are invalid.
     ///
     /// # Errors As for [`Self::names`], and for these two.
     pub fn plain_names(path: &str) -> io::Result<Names> {
@@ -69,7 +69,7 @@ impl Confined {
         Ok((self.directory(above)?, name))
     }
 
-    /// The same for a change; the served directory itself is never changed.
+    /// As [`Self::place`], for a change. The served directory itself cannot be changed.
     fn place_to_change<'a>(&self, names: &'a [String]) -> io::Result<(Arc<Dir>, &'a str)> {
         if self.read_only {
             return Err(io::ErrorKind::ReadOnlyFilesystem.into());
@@ -114,7 +114,7 @@ impl Confined {
 
     fn entries_of(&self, names: &[String], wants: fn(&Entry) -> bool) -> io::Result<Entries> {
         let reading = self.directory(names)?.entries()?;
-        // Deeper entries have no names here.
+        // Entries below the maximum depth cannot be requested.
         Ok(Entries { reading: (names.len() < MAX_DEPTH).then_some(reading), wants })
     }
 
@@ -178,7 +178,7 @@ impl Confined {
         if found.is_file() { directory.remove_file(name) } else { Err(denied()) }
     }
 
-    /// Remove anything except a directory; of a link, not its target.
+    /// Remove anything except a directory. The target of a link stays.
     ///
     /// # Errors `ReadOnlyFilesystem`, or a system error.
     pub fn remove_any(&self, names: &[String]) -> io::Result<()> {
@@ -220,7 +220,7 @@ impl Confined {
         directory.remove_dir(name)
     }
 
-    /// Rename to a free name: of two concurrent clients or programs, one succeeds.
+    /// Rename to a free name. If two clients or programs try at once, one succeeds.
     ///
     /// # Errors `AlreadyExists`, `ReadOnlyFilesystem` if the service is read-only or for a link, or a system error.
     pub fn rename(&self, from: &[String], to: &[String]) -> io::Result<()> {
@@ -332,7 +332,8 @@ fn checked(names: Names) -> io::Result<Names> {
     Ok(names)
 }
 
-/// Whether every service can list and request a name: it has no line ends, looks like no path, and is valid in XML.
+/// Whether every service can list and request a name: it has no line ends, is not like a path, and
+/// is valid in XML.
 fn is_plain(name: &str) -> bool {
     let is_odd = |c: char| c.is_control() || matches!(c, '\\' | '/' | '\u{fffe}' | '\u{ffff}');
     !matches!(name, "" | "." | "..") && !name.contains(is_odd) && !is_unseen(name)

@@ -31,7 +31,7 @@ fn is_one_name(path: &Path) -> bool {
     matches!((components.next(), components.next()), (Some(Component::Normal(_)), None))
 }
 
-/// Without such a system call: claim the new name first, which only one can, and then remove the old one.
+/// Without that system call: claim the new name, which only one can, then remove the old one.
 fn in_steps(from: (&Dir, &Path), to: (&Dir, &Path)) -> io::Result<()> {
     let found = from.0.symlink_metadata(from.1)?;
     if found.is_dir() {
@@ -39,7 +39,7 @@ fn in_steps(from: (&Dir, &Path), to: (&Dir, &Path)) -> io::Result<()> {
     }
     match from.0.hard_link(from.1, to.0, to.1) {
         Ok(()) => give_up(from, to),
-        // The file system refuses hard links, or too many of them, or those by this user.
+        // The file system refuses hard links: all, those of this user, or any above its limit.
         Err(error)
             if matches!(
                 error.kind(),
@@ -52,8 +52,8 @@ fn in_steps(from: (&Dir, &Path), to: (&Dir, &Path)) -> io::Result<()> {
     }
 }
 
-/// Remove the old name of a file that has both. If the old name is gone or another file's, the file was renamed or
-/// removed by someone else first, and the new name is removed.
+/// Remove the old name of a file that has both names. If the old name is gone or belongs to another
+/// file, someone else renamed or removed the file first: then remove the new name.
 fn give_up(from: (&Dir, &Path), to: (&Dir, &Path)) -> io::Result<()> {
     let look = |(directory, name): (&Dir, &Path)| directory.symlink_metadata(name);
     let is_same = match (look(from), look(to)) {
@@ -69,7 +69,7 @@ fn give_up(from: (&Dir, &Path), to: (&Dir, &Path)) -> io::Result<()> {
     removed
 }
 
-/// Claim the new name with an empty file or directory, and replace that.
+/// Claim the new name with an empty file or directory, which the rename then replaces.
 fn by_claim(from: (&Dir, &Path), to: (&Dir, &Path), is_directory: bool) -> io::Result<()> {
     if is_directory {
         to.0.create_dir(to.1)?;
@@ -100,7 +100,7 @@ mod tests {
 
     type Renames = fn((&Dir, &Path), (&Dir, &Path)) -> io::Result<()>;
 
-    /// In one step if the system can, by a link, and by a claim.
+    /// By one system call where available, by a hard link, and by a claim.
     const WAYS: [Renames; 3] = [rename, in_steps, |from, to| {
         let is_directory = from.0.symlink_metadata(from.1)?.is_dir();
         by_claim(from, to, is_directory)

@@ -1,8 +1,8 @@
 //! A file that is published once complete. Until then the file it replaces is unchanged, even if the client
 //! disconnects or the disk fills up.
 //!
-//! It is written in the same directory, under a name that services neither list nor open. A killed server leaves
-//! such files.
+//! It is written in the same directory, under a name that services neither list nor open. A killed
+//! server leaves such files behind.
 
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
@@ -15,7 +15,7 @@ use crate::beneath::ordinary;
 use crate::unseen_name::UNSEEN;
 use crate::{Confined, Names};
 
-/// See the module. It is removed on drop unless published.
+/// A file that is not published yet. It is removed on drop unless published.
 #[derive(Debug)]
 pub struct Unseen {
     file: Option<File>,
@@ -25,7 +25,7 @@ pub struct Unseen {
 }
 
 impl Unseen {
-    /// Create one for this path, with these permissions if it replaces no file.
+    /// Create a file for this path. If it replaces no file, its permissions are `mode`.
     pub fn new(confined: &Confined, to: &[String], mode: u32) -> io::Result<Self> {
         let (_, above) = to.split_last().ok_or(io::ErrorKind::IsADirectory)?;
         let name = format!("{UNSEEN}{:016x}", RandomState::new().hash_one(UNSEEN));
@@ -44,7 +44,7 @@ impl Unseen {
         self.file.as_mut().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Close it, which may report errors of earlier writes.
+    /// Close the file, which may report errors of earlier writes.
     pub fn close(&mut self) -> io::Result<()> {
         self.file.take().map_or(Ok(()), lanlab_os::close_file)
     }
@@ -59,7 +59,8 @@ impl Unseen {
         self.confined.metadata(&self.at)
     }
 
-    /// Publish it with the owner and permissions of the file it replaces; with `only_new`, replace none.
+    /// Publish the file with the owner and mode of the one it replaces; with `only_new`, replace
+    /// none.
     ///
     /// # Errors `PermissionDenied` if a link or device is at its path, which stays; or a system error.
     pub fn show(mut self, only_new: bool) -> io::Result<()> {
@@ -87,7 +88,7 @@ impl Unseen {
         let file = if self.file.is_some() { self.file()? } else { self.reopen()? };
         let own = Metadata::from_file(file)?;
         if (own.uid(), own.gid()) != (replaced.uid(), replaced.gid()) {
-            // A user who may not change owners becomes the owner.
+            // A user without the right to change owners becomes the owner.
             let owner = (Some(replaced.uid()), Some(replaced.gid()));
             let _ = std::os::unix::fs::fchown(&*file, owner.0, owner.1);
         }

@@ -3,14 +3,14 @@
 use std::io;
 use std::task::{Context, Poll};
 
-/// One end of the transport of a session's messages.
+/// One end of a session's message transport.
 pub trait MessagePort {
-    /// Accept messages of at most `longest` bytes from now on. A carrier with its own limit keeps
-    /// that.
+    /// From now on, accept messages of at most `longest` bytes. A carrier's own limit takes
+    /// precedence.
     fn set_longest(&mut self, longest: usize);
 
-    /// Whether the port copies messages before sending. Then the caller's memory is not needed any
-    /// more, which saves the most memory with many sessions on a link.
+    /// Whether the port copies messages before sending. Then the caller can free its buffer, which
+    /// saves memory with many sessions on a link.
     fn keeps_copy(&self) -> bool {
         false
     }

@@ -26,7 +26,7 @@ use crate::within::within;
 
 /// Calls in flight when a whole file is transferred. Measured with Samba 4.17 on loopback.
 const DEPTH: u16 = 8;
-/// Number of further waits for a late call, after which it is given up.
+/// Further waits for a late call before the client gives up.
 const MOST_LATE: u32 = 1_000;
 
 #[derive(Debug, Clone, Default)]
@@ -69,7 +69,7 @@ struct Exchange<R, P> {
 }
 
 impl<R: Redirector, P: MessagePort> Exchange<R, P> {
-    /// Send and receive until a call has ended. Data that it read is then in `data`.
+    /// Send and receive until a call has ended. Data that the call read is then in `data`.
     fn poll(&mut self, cx: &mut Context<'_>, id: CallId) -> Poll<Result<Done>> {
         loop {
             if let Some((outcome, data)) = self.ended.remove(&id) {

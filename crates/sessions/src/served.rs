@@ -12,10 +12,10 @@ use lanlab_units::Clock;
 
 use crate::MessagePort;
 
-/// Memory for a message in addition to the data of a read.
+/// Size of a message buffer without the data of a read, bytes.
 const KEPT_BYTES: usize = 80 << 10;
 
-/// Executes calls for files.
+/// Executes file calls.
 pub trait FileAnswers {
     /// Execute a call, and the calls that the session then requests. Data read is returned in
     /// `data`, which also contains data to write.
@@ -35,7 +35,7 @@ pub trait Logins {
     /// The client has logged in.
     fn succeeded(&mut self);
 
-    /// A login failed, the `count`th one. The client is informed after this returns.
+    /// The `count`th login failed. The client is informed after this returns.
     ///
     /// # Errors
     /// The connection must be closed.
@@ -94,8 +94,8 @@ impl<P: MessagePort, F: FileAnswers, L: Logins, K: Clock> Served<'_, P, F, L, K>
         Ok(())
     }
 
-    /// Wait for a message, or until the session has something to send without one: then `false`.
-    /// `message` keeps the received part of an incomplete message.
+    /// Wait for a message; `false` if the session has something to send first. `message` keeps the
+    /// received part of an incomplete message.
     async fn wait(&mut self, message: &mut Vec<u8>) -> io::Result<bool> {
         let (timeout, clock) = (self.session.poll_timeout(), self.clock);
         let mut timer = pin!(async {
@@ -134,7 +134,7 @@ impl<P: MessagePort, F: FileAnswers, L: Logins, K: Clock> Served<'_, P, F, L, K>
             poll_fn(|cx| self.port.poll_send(cx, [&*head, &*data])).await?;
             has_data |= !data.is_empty();
             if self.port.keeps_copy() {
-                // At once, because otherwise the session would allocate its own memory.
+                // Replaced at once: otherwise the session would allocate a buffer of its own.
                 *data = Vec::new();
             }
         }

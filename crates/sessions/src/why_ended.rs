@@ -4,7 +4,6 @@ use std::io::{self, ErrorKind};
 
 use lanlab_stack::carrier::Why;
 
-/// The reason why a session ended, as a system error of a connection.
 pub fn why_ended(why: Why) -> io::Error {
     let (kind, message) = match why {
         Why::AddressFamily => {

@@ -13,7 +13,7 @@ pub(crate) struct Adapter {
     queue_frames: u32,
     is_ready: bool,
     is_slower: bool,
-    /// Pause after each frame of a slower adapter, ns: per bit of the frame and its gap, and the gap itself.
+    /// Pause of a slower adapter after each frame, ns: this per bit of frame and gap, plus `gap_ns`.
     pause_per_bit_ns: f64,
     gap_ns: f64,
     sent_wire_bytes: u32,
@@ -61,7 +61,7 @@ impl Adapter {
         self.sent_wire_bytes = wire_bytes;
     }
 
-    /// The medium can accept a frame again. Returns how long the adapter still pauses, ns.
+    /// How long the adapter still pauses when the medium can accept a frame again, ns.
     #[inline]
     pub(crate) fn pause_ns(&self) -> u64 {
         if !self.is_slower {

@@ -1,4 +1,4 @@
-//! Programs' work on their host's processor, and who waits for its end.
+//! Programs' work on their host's processor, and the tasks that wait for it.
 
 use lanlab_workloads::virtual_time::{VirtualTime, Wake};
 
@@ -29,7 +29,7 @@ impl Calls {
         (self.calls.len() - 1) as CallId
     }
 
-    /// Whether it has ended; then its number is free. If not, `wake` will be woken.
+    /// Whether the call has ended, which frees its number. If not, its end will wake `wake`.
     pub(crate) fn poll(&mut self, id: CallId, wake: impl FnOnce() -> Wake) -> bool {
         match &mut self.calls[id as usize] {
             Call::Works { wake: waiting } => {

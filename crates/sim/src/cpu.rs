@@ -19,7 +19,7 @@ pub(crate) struct Cpu<Job> {
     waiting: [VecDeque<Waiting<Job>>; LEVELS],
     running: Option<Running<Job>>,
     busy_ns: [u64; LEVELS],
-    /// Number of the running job: the end of an interrupted job is ignored.
+    /// Number of the running job. The end of an interrupted job has another number and is ignored.
     turn: u32,
 }
 

@@ -10,7 +10,7 @@ pub struct CpuFacts {
     pub program_ns: u64,
 }
 
-/// The counts of a host. Each frame that arrived is in one of `ring_drops`, `queue_drops`,
+/// The counts of a host. Each arrived frame is counted in one of `ring_drops`, `queue_drops`,
 /// `frames_handled` and `frames_held`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HostFacts {

@@ -1,4 +1,4 @@
-//! The inside of a host: its processor with its jobs, its adapter, its node.
+//! The internals of a host: its processor with jobs, its adapter, and its node.
 
 use lanlab_medium::Random;
 use lanlab_units::Instant;
@@ -156,8 +156,7 @@ mod tests {
         let mut host = host(&Machine { jitter_ratio: 0.3, ..Machine::default() });
         let drawn: Vec<u64> = (0..4_000).map(|_| host.varied(1_000_000)).collect();
         assert!(drawn.iter().all(|ns| (700_000..=1_300_000).contains(ns)));
-        // Of these uniform draws, some are in the outer twentieths of the range, and each quarter has its
-        // share.
+        // Each quarter of the range has about a quarter of the draws.
         for quarter in 0..4 {
             let from = 700_000 + 150_000 * quarter;
             let count = drawn.iter().filter(|ns| (from..from + 150_000).contains(*ns)).count();

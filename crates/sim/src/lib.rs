@@ -16,9 +16,9 @@
 //! 5. A frame that the node sends costs *transmit* time at protocol level, waits in the adapter,
 //!    and is sent when the adapter has sent all earlier frames.
 //!
-//! A higher level interrupts lower ones, which continue later. Within a level, the order is that of
-//! arrival. A cost of zero takes no time but still waits for its turn. Costs are charged around the
-//! node, never inside it.
+//! A higher level interrupts lower ones, which continue later. Within a level, work runs in order
+//! of arrival. Work of zero cost takes no time but still waits for its turn. Costs are charged
+//! around the node, never inside it.
 #![allow(clippy::missing_panics_doc, reason = "shared with the engine only")]
 
 mod adapter;

@@ -24,9 +24,9 @@ pub trait Node {
     fn poll_timeout(&mut self) -> Option<Instant>;
 
     /// Write the next frame to send to `into`, which is empty: Ethernet without check sequence; the
-    /// adapter pads it. `false` if there is none.
+    /// adapter pads it. `false` if there is no frame.
     fn poll_transmit(&mut self, now: Instant, into: &mut Vec<u8>) -> bool;
 
-    /// A change: programs that wait for it check again.
+    /// The next change. Programs that wait for it check again.
     fn poll_event(&mut self) -> Option<Key>;
 }

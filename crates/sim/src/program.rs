@@ -99,14 +99,14 @@ impl<N: Node + 'static> Host<N> {
         self.shared.time.spawn_named(name, program);
     }
 
-    /// Work at program level for this time, ns, varied by the machine's jitter. It waits for its
-    /// turn and for higher levels. If the future is dropped, the work still continues.
+    /// Work at program level for this time, ns, varied by the machine's jitter. The work waits for
+    /// its turn and for higher levels, and continues even if the future is dropped.
     pub fn compute(&self, time_ns: u64) -> Compute<N> {
         Compute { host: self.clone(), time_ns, call: None }
     }
 
-    /// Freeze once, at a time and for a time, ns. Nothing is processed, and frames are dropped when
-    /// the adapter is full.
+    /// Freeze the host once, after `after_ns` and for `for_ns`. It processes nothing, and drops
+    /// frames when its adapter is full.
     pub fn freeze(&self, after_ns: u64, for_ns: u64) {
         let host = self.clone();
         self.spawn_service("freeze", async move {

@@ -1,4 +1,4 @@
-//! Future events of hosts, by time. Of two at the same time, the one added first comes first.
+//! Future events of hosts in order of time, or of insertion at equal times.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;

@@ -158,7 +158,7 @@ impl<N: Node> State<N> {
         host.facts.frames_sent += 1;
         let destination = destination(&frame.bytes, id, self.hosts.len());
         self.medium.offer(now, id, Offer { ticket, wire_bytes, destination });
-        // The adapter has room for one more.
+        // The adapter now has room for one more frame.
         self.drain(now, id);
     }
 
@@ -182,7 +182,7 @@ impl<N: Node> State<N> {
         }
         if let Some(due) = host.node.poll_timeout() {
             let due = due.max(now);
-            // A node that only waits for room would repeat the same time forever; it is drained
+            // A node that only waits for room would return the same time forever. It is drained
             // when there is room.
             if due == now && !host.adapter.has_room() {
                 return;
@@ -194,7 +194,7 @@ impl<N: Node> State<N> {
         }
     }
 
-    /// A program has changed the node of a host, or its processor.
+    /// Continue after a program has changed the node or the processor of a host.
     pub(crate) fn settle(&mut self, id: HostId) {
         let now = self.time.now();
         self.drain(now, id);

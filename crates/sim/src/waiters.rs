@@ -8,14 +8,14 @@ use crate::node::Key;
 pub(crate) struct Waiters(Vec<(Key, Wake)>);
 
 impl Waiters {
-    /// A future waits for a change of `key`. A future that already waits is not added again.
+    /// Add a future that waits for a change of `key`, unless it waits already.
     pub(crate) fn add(&mut self, key: Key, wake: Wake) {
         if !self.0.iter().any(|(other, waiting)| *other == key && waiting.is_same(&wake)) {
             self.0.push((key, wake));
         }
     }
 
-    /// `key` has changed: wake the waiting futures in order of arrival.
+    /// After a change of `key`, wake the waiting futures in order of arrival.
     pub(crate) fn wake(&mut self, key: Key, time: &VirtualTime) {
         let mut place = 0;
         while place < self.0.len() {

@@ -18,7 +18,7 @@ use crate::program::Host;
 use crate::shared::Shared;
 use crate::state::State;
 
-/// Random streams of the world's seed for the jitter of hosts; the medium uses lower numbers.
+/// First random stream for the jitter of hosts; the medium uses lower numbers.
 const FIRST_HOST_STREAM: u64 = 1 << 32;
 /// Memory per frame, bytes: the longest frame and its metadata.
 const FRAME_BYTES: u64 = 2048;
@@ -31,7 +31,7 @@ pub struct WorldPlan {
 }
 
 impl WorldPlan {
-    /// Memory limit of hosts and frames, bytes, without the memory of nodes and programs.
+    /// Memory limit of hosts and frames, without nodes and programs, bytes.
     pub fn memory_bytes(&self) -> u64 {
         let queues = |machine: &Machine| {
             [machine.ring_frames, machine.queue_frames, machine.transmit_queue_frames, 1]

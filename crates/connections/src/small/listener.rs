@@ -10,7 +10,7 @@ use super::shared::{Accepted, Shared, State};
 use super::stream::SmallStream;
 use crate::link_thread::AtLink;
 
-/// A listening port; dropping it ends listening and drops untaken connections.
+/// A listening port. Dropping it stops listening and drops connections not yet accepted.
 #[derive(Debug)]
 pub struct SmallListener {
     node: Arc<dyn Debug + Send + Sync>,

@@ -1,8 +1,8 @@
-//! TCP of a station in this process, in bounded memory, on a link of whole Ethernet frames, in real time.
+//! A station's TCP in this process, on a link of whole Ethernet frames, in bounded memory and real time.
 //!
 //! Each station has a thread that receives frames and keeps timers. A thread that reads or writes a
-//! connection sends the resulting frames itself, under the same lock, and wakes the station's thread only if
-//! the next deadline moved forward.
+//! connection sends the resulting frames itself, under the same lock, and wakes the station's
+//! thread only if the next deadline is now earlier.
 
 mod listener;
 mod node;

@@ -20,7 +20,7 @@ use super::plan::SmallPlan;
 use super::shared::{Shared, State};
 use super::stream::SmallStream;
 
-/// A station at its link, which ends with its last user.
+/// A station on its link. It ends with its last user.
 #[derive(Debug)]
 pub struct SmallNode {
     shared: Arc<Shared>,

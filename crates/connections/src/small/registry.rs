@@ -32,7 +32,7 @@ pub fn node_of(plan: &SmallPlan, random: u64) -> io::Result<Arc<SmallNode>> {
     Ok(node)
 }
 
-/// End an unused station at a link: two stations would answer for one address.
+/// End an unused station on a link, because two stations would answer for one address.
 ///
 /// # Errors
 /// `AddrInUse` while its connections are open.

@@ -20,10 +20,10 @@ pub trait FrameLink: Debug + Send {
     /// The time on the clock of this link.
     fn now(&self) -> Instant;
 
-    /// The next frame; `None` if there is none now.
+    /// The next frame; `None` if none has arrived.
     fn receive(&mut self, into: &mut [u8]) -> io::Result<Option<usize>>;
 
-    /// Send a frame; `false` if the link takes none now.
+    /// Send a frame; `false` if the link accepts none now.
     fn send(&mut self, frame: &[u8]) -> io::Result<bool>;
 
     /// Frames that were dropped before they were received, since the last call.
@@ -69,8 +69,8 @@ type Open = dyn Fn(Weak<dyn Driven>) -> Box<dyn FrameLink> + Send + Sync;
 
 static OFFLINE: Mutex<BTreeMap<RawLinkPlace, Arc<Open>>> = Mutex::new(BTreeMap::new());
 
-/// Make nodes at a place use an offline link in virtual time instead of a system interface. For tests, with names
-/// that no interface has.
+/// For tests: make nodes at a place use an offline link in virtual time instead of a system
+/// interface. Use a name that no interface has.
 pub fn provide(
     place: RawLinkPlace,
     open: impl Fn(Weak<dyn Driven>) -> Box<dyn FrameLink> + Send + Sync + 'static,

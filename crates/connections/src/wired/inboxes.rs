@@ -112,7 +112,7 @@ impl Inboxes {
         Then::Pause(id)
     }
 
-    /// Whether a session was held back and resumes, as its program has caught up.
+    /// Whether a session that was held back resumes, because its program has caught up.
     pub fn resumes(&mut self, id: SessionId) -> bool {
         self.sessions.get_mut(&id).is_some_and(|inbox| {
             inbox.messages.is_empty() && std::mem::replace(&mut inbox.is_paused, false)

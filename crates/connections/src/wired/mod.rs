@@ -1,9 +1,9 @@
 //! Sessions of carriers on a link of whole Ethernet frames, in real time.
 //!
 //! Each link has a thread that keeps the timers of its node. A thread with something to send sends it itself,
-//! under the same lock, and wakes the link's thread only if the next deadline moved forward. A program that
+//! under the same lock, and wakes the link's thread only if the next deadline is now earlier. A program that
 //! waits for a message also receives the frames itself: a frame wakes one thread, like a datagram of the
-//! kernel. While no program waits, or one is slow, the link's thread receives.
+//! kernel. The link's thread receives while no program waits or the waiting one is slow.
 
 mod frame_link;
 mod inboxes;

@@ -21,11 +21,11 @@ use super::shared::Shared;
 use super::state::State;
 use crate::link_thread::{AtLink, LinkThread};
 
-/// A node at a link, which ends with its last user.
+/// A node on a link. It ends with its last user.
 #[derive(Debug)]
 pub struct WiredNode {
     shared: Arc<Shared>,
-    /// `None` at a link driven by its medium.
+    /// `None` for a link driven by its medium.
     _thread: Option<LinkThread<State>>,
 }
 
@@ -89,7 +89,7 @@ impl WiredNode {
     /// Call another station, and wait for the session.
     ///
     /// # Errors
-    /// Errors of the link, and why there is no session; `Unsupported` if the node does not have the carrier.
+    /// Errors of the link, or why the call failed; `Unsupported` if the node does not have the carrier.
     pub async fn call(self: &Arc<Self>, carrier: CarrierKind, to: Peer) -> io::Result<WiredPort> {
         let opened = self.shared.with(|state| {
             let id = state.node.open(state.link.now(), carrier, to)?;
@@ -97,7 +97,7 @@ impl WiredNode {
             Some(id)
         });
         let id = opened.ok_or(ErrorKind::Unsupported)?;
-        // Closes the session even if the caller stops waiting.
+        // Created first, to close the session even if the caller stops waiting.
         let mut port = self.port(
             id,
             CarrierFacts { longest_message: 0, keeps_raw: false, is_one_at_a_time: false },
@@ -113,7 +113,7 @@ impl WiredNode {
         Ok(port)
     }
 
-    /// The segment of a carrier on IPX. `None` if it is not on IPX, or the node does not have it.
+    /// The IPX segment of a carrier; `None` if the carrier is not on IPX or not on this node.
     pub fn segment(&self, carrier: CarrierKind) -> Option<SegmentFacts> {
         self.shared.state().node.segment(carrier)
     }

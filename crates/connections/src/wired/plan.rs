@@ -10,7 +10,7 @@ use lanlab_wire::netbios_name::{Name, suffix};
 pub struct WiredPlan {
     pub place: RawLinkPlace,
     pub carriers: CarrierKinds,
-    /// Framing, for carriers that know more than one; absent: detected.
+    /// Framing, for carriers with more than one; absent: detected.
     pub framing: Option<Framing>,
     /// Network number, for carriers that have one; absent: learned.
     pub network: Option<u32>,
@@ -48,7 +48,7 @@ impl WiredPlan {
     }
 }
 
-/// A name that no other station has, unless it has the same address.
+/// A name that is unique unless another station has the same address.
 fn name_of_station(Mac([_, _, _, a, b, c]): Mac) -> Name {
     Name::new(&format!("LANLAB-{a:02X}{b:02X}{c:02X}"), suffix::WORKSTATION)
         .unwrap_or_else(|_| unreachable!("a valid name"))

@@ -75,7 +75,7 @@ impl WiredPort {
                         Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidInput, message)))
                     }
                 };
-                // A program that waited for a message keeps the link, and waits here now.
+                // A program that waited for a message still has the link, and now waits here.
                 if waits.is_ready() || !state.goes_on_reading(cx, id) {
                     return waits;
                 }
@@ -83,7 +83,7 @@ impl WiredPort {
         });
         if sent.is_ready() {
             self.is_whole = false;
-            // The node has a copy, and there may be many sessions.
+            // Free the buffer: the node has a copy, and there may be many sessions.
             self.whole = Vec::new();
         }
         sent

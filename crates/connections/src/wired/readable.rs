@@ -13,10 +13,10 @@ use tokio::runtime::Handle;
 pub struct Readable(AsyncFd<Arc<LinkDescriptor>>);
 
 impl Readable {
-    /// In the runtime of the calling thread.
+    /// Wait in the runtime of the calling thread.
     ///
     /// # Errors
-    /// It has none; a system error.
+    /// The thread has no runtime; a system error.
     #[expect(deprecated, reason = "what is registered owns its descriptor until this is dropped")]
     pub fn new(link: &Arc<LinkDescriptor>) -> io::Result<Self> {
         Handle::try_current().map_err(io::Error::other)?;

@@ -51,7 +51,7 @@ impl Reader {
         if let Some((reading, _)) = self.program {
             return reading == id;
         }
-        // From here on both wake for a frame: the first to look takes it.
+        // From here on, a frame wakes both threads, and the first to look takes it.
         let Ok(readable) = Readable::new(&self.link) else { return false };
         if self.thread.change(&*self.link, LINK, Interest::Nothing).is_err() {
             return false;
@@ -93,8 +93,8 @@ impl Reader {
         if self.program.is_some() { self.look_at } else { Instant::FAR_FUTURE }
     }
 
-    /// The thread has looked; returns when to look again. Soon, even if no program has the link now, as one may be
-    /// about to wait for its next message.
+    /// Called when the thread has looked; returns when to look again. This is soon even if no
+    /// program has the link, as one may be about to wait for its next message.
     pub fn looked(&mut self, now: Instant) -> Instant {
         let is_taken = self.program.is_some();
         self.look_at = now.plus_nanos(LOOK_NS);

@@ -26,7 +26,7 @@ impl Registry {
         if let Some((_, node)) = known {
             return Ok(Arc::clone(node));
         }
-        // Two nodes would answer for each other: an unused one ends for the new one.
+        // Two nodes would answer for each other, so an unused one ends before the new one starts.
         self.nodes.retain(|(of, node)| {
             let is_in_use = node.is_usable() && Arc::strong_count(node) > 1;
             of != plan && (is_in_use || !of.collides(plan))

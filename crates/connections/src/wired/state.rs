@@ -113,7 +113,7 @@ impl State {
         has_more
     }
 
-    /// Receive a message of a session, and the frames of the link while there is none.
+    /// Receive a message of a session. Until one is there, receive the frames of the link.
     pub fn poll_receive(
         &mut self,
         cx: &mut Context<'_>,
@@ -210,7 +210,7 @@ impl AtLink for State {
                         self.counts.sent_frames += 1;
                         record(self.sink.as_ref(), self.link.now(), &self.frame);
                     }
-                    // Lost, as on a wire: the node resends it.
+                    // The frame is lost, as on a wire. The node resends it.
                     Ok(false) => self.counts.unsent_frames += 1,
                     Err(error) => return self.fail(&error),
                 }

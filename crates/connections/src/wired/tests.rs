@@ -106,7 +106,7 @@ impl Pair {
     }
 
     fn call(&self) -> WiredPort {
-        // The other node may have its name a little later.
+        // The other node may get its name a little later.
         (0..100)
             .find_map(|_| run(self.here.call(CarrierKind::Nbf, Peer::Name(name("THERE")))).ok())
             .unwrap()
@@ -116,7 +116,7 @@ impl Pair {
 impl Drop for Pair {
     fn drop(&mut self) {
         if let Some((over, answers)) = self.answers.take() {
-            // Where it has ended before, joining tells why.
+            // If the thread has already ended, joining it shows why.
             let _ = over.send(());
             assert!(std::thread::panicking() || answers.join().is_ok());
         }
@@ -163,11 +163,11 @@ async fn wait_once(port: &mut WiredPort) {
     .await;
 }
 
-/// The same where the link is free, so that the program takes it.
+/// As [`wait_once`], on a free link, which the program then takes over.
 async fn give_up(port: &mut WiredPort) {
     let before = port.link_takes();
     wait_once(port).await;
-    // Again, where a frame came meanwhile.
+    // More than once if a frame arrives meanwhile.
     assert!(port.link_takes() > before);
 }
 

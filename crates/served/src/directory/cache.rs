@@ -1,9 +1,9 @@
 //! A cache of names in recently used directories that is never stale.
 //!
-//! If the kernel reports all changes of a directory, by this server and others, they are applied before each use; a
-//! report arrives before the changing call returns. Otherwise the directory's time reveals changes, but two within
-//! the file system's clock resolution look like one, so names are cached only if the directory had been unchanged
-//! for longer before it was read.
+//! If the kernel reports all changes of a directory, by this server and others, they are applied
+//! before each use; a report arrives before the changing call returns. Otherwise the directory's
+//! time shows changes. Two changes within the file system's clock resolution look like one, so
+//! names are cached only if the directory was unchanged for longer than that before it was read.
 
 use std::collections::HashMap;
 use std::io;
@@ -19,17 +19,17 @@ use super::unchanged::Unchanged;
 use crate::beneath::look;
 use crate::unseen_name::is_unseen;
 
-/// Maximum names of a directory. Larger ones are refused, as each use would read them again.
+/// Maximum names of a directory. Larger directories are refused, as each use would read them again.
 const MAX_LISTED: usize = 1 << 20;
 
 /// Maximum names cached in all (150 bytes each), and maximum directories.
 const MAX_NAMES: usize = MAX_LISTED + (1 << 18);
 const MAX_DIRECTORIES: usize = 1024;
 
-/// A directory with too many names is read again no sooner than after this time.
+/// Time before a directory with too many names is read again.
 const TOO_LONG_KEPT: Duration = Duration::from_secs(10);
 
-/// Maximum changed names of a directory since its last use; after more it is read again.
+/// Maximum changed names of a directory since its last use; with more, the directory is read again.
 const MAX_CHANGED: usize = 4096;
 
 /// Retries when a directory is evicted from the cache while waiting for it.
@@ -77,7 +77,7 @@ enum Changed {
     All,
 }
 
-/// The names of a directory. Holding its lock permits reading the directory.
+/// The names of a directory. Only the holder of their lock reads the directory.
 #[derive(Debug, Default)]
 struct Names {
     index: Option<Index>,
@@ -223,7 +223,7 @@ impl Places {
     fn note(&mut self, change: DirectoryChange) {
         match change {
             DirectoryChange::Name { watch, name } => {
-                // Other names are not served.
+                // Names that are not UTF-8 are not served.
                 let Ok(name) = name.into_string() else { return };
                 let identity = self.watched.get(&watch);
                 let slot = identity.and_then(|identity| self.slots.get_mut(identity));

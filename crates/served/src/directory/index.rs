@@ -26,7 +26,7 @@ pub struct Index {
     /// Names as clients see them, with the name on disk if different.
     listed: BTreeMap<Arc<str>, Option<Arc<str>>>,
     folded: BTreeSet<(u64, Arc<str>)>,
-    /// Names on disk with generated short names, by the hash of the first generated one.
+    /// Names on disk that need a generated short name, by the hash of their first candidate.
     made: BTreeSet<(u64, Arc<str>)>,
     hidden: BTreeSet<(u64, Arc<str>)>,
     hashes: RandomState,
@@ -95,7 +95,7 @@ impl Index {
         let fold = self.fold(on_disk);
         let entry = (fold, Arc::clone(&name));
         self.folded.remove(&entry);
-        // Among the remaining names.
+        // Search only the remaining names.
         let first = self.first_own(on_disk);
         self.folded.insert(entry.clone());
         let stems = self.stems(on_disk, first.as_deref());
@@ -147,8 +147,8 @@ impl Index {
         assigned.map(|(_, short)| short).unwrap_or_default()
     }
 
-    /// Names with the same short-name stem, in order, with their short names. A few get one; further ones have
-    /// none.
+    /// Names with the same short-name stem, in order, with their short names. Only the first few
+    /// have one.
     fn assigned(&self, stem: u64) -> Vec<(Arc<str>, String)> {
         let group = group(&self.made, stem);
         let numbers = 1..=MAX_NUMBER;
@@ -206,7 +206,7 @@ impl Index {
         stems
     }
 
-    /// The first of the valid short names that differ from this at most in case.
+    /// The first listed name that is a valid short name and equals `name`, ignoring case.
     fn first_own(&self, name: &str) -> Option<Arc<str>> {
         let is_meant = |other: &&Arc<str>| {
             other.eq_ignore_ascii_case(name)

@@ -80,7 +80,7 @@ impl Directory {
         Ok(known.map(|known| known.short).unwrap_or_default())
     }
 
-    /// Entries of a directory after a name, in order. Fewer than `most` mean the end.
+    /// Entries of a directory after the name `after`, in order. Fewer than `most` mark the end.
     pub fn list(
         &self,
         names: &[String],
@@ -123,7 +123,7 @@ impl Directory {
         let old = (&*from.parent, Path::new(&from.on_disk));
         let new = (&*target.parent, Path::new(name));
         match free_name::rename(old, new) {
-            // If the file system itself ignores case, the conflict is with itself.
+            // On a file system that ignores case, the file conflicts with itself.
             Err(error)
                 if error.kind() == ErrorKind::AlreadyExists
                     && target.found.is_some()
@@ -151,7 +151,7 @@ impl Directory {
         if is_unseen(name) {
             return Err(ErrorKind::InvalidFilename.into());
         }
-        // Most names are exact, which needs no other name of the directory.
+        // Most names are exact, so try that before reading the directory.
         if (self.can_be_asked_for)(name)
             && let Some(found) = look(directory, Path::new(name))?
         {

@@ -14,8 +14,8 @@ pub struct Unchanged(Option<(Stamp, Instant)>);
 type Stamp = (Option<SystemTime>, i64, i64);
 
 impl Unchanged {
-    /// Whether the directory had been unchanged for longer than the resolution: what is read now is current as long
-    /// as this holds.
+    /// Whether the directory was unchanged for longer than the resolution. Names read now are then
+    /// current as long as this holds.
     pub fn check(&mut self, metadata: &Metadata, now: Instant) -> bool {
         let stamp = stamp(metadata);
         match self.0 {

@@ -154,7 +154,7 @@ mod tests {
         for place in [5, 3, 4] {
             cache.put((1, place), true);
         }
-        // Written again: it has still been waiting since the first write.
+        // A second write does not change how long the block has waited.
         cache.put((1, 5), true);
         assert_eq!(cache.dirty_of(1), [(1, 3), (1, 4), (1, 5)]);
         assert!(cache.take_dirty_block((1, 4)) && !cache.take_dirty_block((1, 4)));

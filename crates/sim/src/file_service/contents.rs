@@ -42,7 +42,7 @@ struct Bytes {
     size_bytes: u64,
     expected: Option<Content>,
     /// Ranges that have the expected content, each from its first byte to one past the last. All
-    /// others are zeros.
+    /// other bytes are zeros.
     as_expected: BTreeMap<u64, u64>,
     kept: BTreeMap<u64, Box<[u8]>>,
 }

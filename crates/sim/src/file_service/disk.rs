@@ -23,7 +23,7 @@ pub struct DiskFacts {
     /// Busy time, ns.
     pub busy_ns: u64,
     pub seek_ns: u64,
-    /// Part of it in which the disk rotated without reading or writing, ns.
+    /// Part of `busy_ns` in which the disk rotated without reading or writing.
     pub rotation_ns: u64,
     pub waited_ns: u64,
 }

@@ -202,7 +202,7 @@ impl Stream {
                     let mut answer = Vec::new();
                     let written = Packet::Positive.emit(Framing::Session, &mut answer);
                     written.map_err(io::Error::other)?;
-                    // Four bytes, the first on this connection: there is room for them.
+                    // These four bytes are the first on the connection, so there is room for them.
                     let send = |node: &mut HostNode, now| {
                         node.ip.interface.send(now, self.connection, &answer)
                     };

@@ -1,6 +1,6 @@
-//! The cost of files: CPU time of a call, a cache of blocks, and a disk.
+//! The time that file calls take: CPU time, a block cache, and a disk.
 //!
-//! A store identifies files by number and contains no data: [`Contents`](super::Contents) does.
+//! A store identifies files by number. [`Contents`](super::Contents) contains their data.
 
 mod layout;
 mod reading;
@@ -28,7 +28,7 @@ pub struct StoreFacts {
     pub hits: u64,
     /// Blocks read from the disk on request.
     pub misses: u64,
-    /// Blocks that wait to be written, without those that are being written.
+    /// Blocks that wait to be written, excluding blocks that are being written.
     pub dirty_blocks: u64,
 }
 
@@ -43,7 +43,7 @@ struct Shared {
     caches: RefCell<BTreeMap<u32, Cache>>,
     layout: RefCell<Layout>,
     writes_behind_at: Cell<Option<Instant>>,
-    /// Blocks that are being written, with the number of accesses, and who waits for them.
+    /// Blocks that are being written, with the number of accesses; and the tasks waiting for them.
     going: RefCell<BTreeMap<Block, u32>>,
     wait_for_going: RefCell<Vec<Wake>>,
     coming: RefCell<BTreeMap<(u32, Block), Vec<Wake>>>,
@@ -105,8 +105,8 @@ impl Store {
         Some(self.0.turns.take(0, "its turn at the file server").await)
     }
 
-    /// A call is answered. A server that does one thing at a time starts the next call when the
-    /// answer has been passed on, that is, when the processor has no frame left to send.
+    /// A call is answered. A server that runs one call at a time starts the next one when its
+    /// processor has no frame of the answer left to send.
     pub fn answered(&self, turn: Option<Turn>) {
         if let Some(turn) = turn {
             let host = self.0.host.clone();

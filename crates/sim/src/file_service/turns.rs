@@ -1,4 +1,4 @@
-//! Turns: a right with one holder at a time, in the order of requests or of positions.
+//! A lock with one holder at a time, granted in the order of requests or of positions.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -16,7 +16,7 @@ pub struct Turns {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     FirstCome,
-    /// The nearest in the current direction; if there is none, the direction reverses.
+    /// The nearest position in the current direction; if there is none, the direction reverses.
     Elevator,
 }
 
@@ -35,7 +35,7 @@ struct Waiting {
     wake: Option<Wake>,
 }
 
-/// A place in the queue, later the right itself; dropping this releases it.
+/// A place in the queue, later the lock itself. Dropping it releases the place or the lock.
 pub struct Turn {
     turns: Turns,
     number: u64,
@@ -48,7 +48,7 @@ impl Turns {
         Self { state: Rc::new(RefCell::new(state)), time }
     }
 
-    /// Wait for the right; `what` names it in a deadlock message.
+    /// Wait for the lock; `what` describes the wait in a deadlock message.
     pub async fn take(&self, place: u32, what: &'static str) -> Turn {
         let turn = {
             let mut state = self.state.borrow_mut();

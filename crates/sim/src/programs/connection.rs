@@ -30,7 +30,7 @@ pub(crate) async fn accept(host: &Host<HostNode>, port: u16) -> ConnectionId {
     host.until(ACCEPTED, "a connection from a peer", |node, _| node.ip.accept(port)).await
 }
 
-/// Wait for at most `wanted` bytes of a connection, or until `until`: then `None`. An error says
+/// Wait for data of a connection, at most `wanted` bytes; `None` at the time `until`. An error says
 /// why no more data will arrive.
 pub(super) async fn await_bytes(
     host: &Host<HostNode>,
@@ -82,7 +82,7 @@ pub(super) async fn await_end(host: &Host<HostNode>, connection: ConnectionId) -
     .await
 }
 
-/// The counts of a connection in the form of workloads. Values that this TCP does not have are 0.
+/// The counters of a connection as workloads report them. Counters that this TCP lacks are 0.
 pub fn tcp_facts(counted: &ConnectionFacts) -> TcpFacts {
     TcpFacts {
         congestion_control: Some("reno".into()),

@@ -7,8 +7,8 @@ use super::HostNode;
 use crate::facts::CpuFacts;
 use crate::program::Host;
 
-/// Measures a host's CPU time from [`begin`](CpuMeter::begin) to [`end`](CpuMeter::end), including
-/// everything, because the host runs one program. Without a host it measures nothing.
+/// Measures a host's CPU time from [`begin`](CpuMeter::begin) to [`end`](CpuMeter::end), all of it,
+/// because the host runs one program. Without a host it measures nothing.
 #[derive(Default)]
 pub struct HostCpuMeter {
     host: Option<Host<HostNode>>,

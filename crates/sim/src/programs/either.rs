@@ -20,7 +20,7 @@ pub(super) struct Patience {
 }
 
 impl Host<HostNode> {
-    /// Wait until `look` returns a value at a change of `key`, or until `at`: then `None`.
+    /// Wait until `look` returns a value at a change of `key`; `None` at the time `at`.
     pub(super) async fn until_or<R>(
         &self,
         patience: &Patience,
@@ -42,7 +42,7 @@ impl Host<HostNode> {
             let is_set = patience.set_for.get().is_some_and(|set| set > now && set <= at);
             if !is_set {
                 patience.set_for.set(Some(at));
-                // The timer fires although no task holds it, and causes a poll of the program.
+                // Even if no task holds the timer, it fires and the program is polled.
                 let timer = pin!(self.clock().sleep_until(at));
                 let _ = timer.poll(context);
             }

@@ -1,12 +1,12 @@
-//! Keys of the changes in a host's nodes.
+//! Keys for changes in a host's nodes.
 
 use lanlab_stack::ip::{ConnectionId, SocketId};
 use lanlab_stack::node::SessionId;
 
 use crate::node::Key;
 
-/// Kinds of keys: a key is eight times the number of a socket, connection or session, plus its
-/// kind.
+/// Number of kinds of keys. A key is eight times the number of a socket, connection or session,
+/// plus its kind.
 const KINDS: Key = 8;
 const DATAGRAM: Key = 0;
 const ROOM: Key = 1;

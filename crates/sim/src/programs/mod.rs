@@ -1,9 +1,9 @@
 //! Programs of simulated hosts: `stream` and `echo` around the workloads' own cores, over UDP and TCP.
 //!
-//! The programs use the same state machines as the engine's real drivers. Steps that real drivers
-//! need only because their ends are separate are omitted: there is no session setup over the wire
-//! and no keep-alive, and what a sender tells its receiver at the end ([`stream::Agreement`]) needs
-//! no frame. All frames belong to the workload.
+//! The programs use the same state machines as the engine's real drivers. They omit what only
+//! separate machines need: there is no session setup over the wire, no keep-alive, and no frame for
+//! a sender's final report to its receiver ([`stream::Agreement`]). All frames belong to the
+//! workload.
 
 pub(crate) mod connection;
 mod cpu_meter;

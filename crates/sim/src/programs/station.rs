@@ -31,7 +31,7 @@ struct Inbox {
 }
 
 impl Station {
-    /// A station that starts to claim its name. `listens`: it accepts calls.
+    /// A station that starts to claim its name. With `listens`, it accepts calls.
     pub fn new(config: &NodeConfig, listens: bool) -> Self {
         let mut node = Carriers::new(config, Instant::ZERO);
         if listens {
@@ -54,7 +54,7 @@ impl Station {
         self.node.readiness() == Readiness::Ready
     }
 
-    /// Call another station; `None` if it does not have that carrier.
+    /// Call another station; `None` if this station does not have the carrier.
     pub fn open(&mut self, now: Instant, kind: CarrierKind, to: Peer) -> Option<SessionId> {
         let session = self.node.open(now, kind, to)?;
         self.sessions.insert(session, Inbox::default());
@@ -77,7 +77,7 @@ impl Station {
     /// Send a whole message.
     ///
     /// # Errors
-    /// [`NotSent`] says why it cannot be sent; the session's key signals a change of room.
+    /// [`NotSent`] says why. The session's key signals when there is room.
     pub fn send(
         &mut self,
         now: Instant,

@@ -1,4 +1,4 @@
-//! What programs wait for and measure, on two hosts without costs.
+//! Waits and measurements of programs, on two hosts without costs.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -59,12 +59,12 @@ fn programs_wait_for_a_change_or_their_deadline() {
             (Some(10), false, 10),
             (Some(20), false, 20),
             (Some(100), true, 30),
-            // Longer than the timer that is set, then shorter than it.
+            // Later than the timer that is set, then earlier.
             (Some(200), false, 200),
             (Some(400), true, 230),
             (Some(250), false, 250),
             (Some(300), false, 300),
-            // Its time has come already.
+            // This time has already passed.
             (Some(299), false, 300),
             (None, true, 420),
         ] {
@@ -87,7 +87,7 @@ fn meters_sum_the_time_between_start_and_end() {
         host.compute(3 * MS).await;
         meter.begin();
         host.compute(5 * MS).await;
-        // It has begun already.
+        // A second start has no effect.
         meter.begin();
         host.compute(7 * MS).await;
         meter.end();

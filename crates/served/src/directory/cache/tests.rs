@@ -25,7 +25,7 @@ fn changes_by_other_programs_are_seen_at_once() {
         let root = tempfile::tempdir().unwrap();
         let (directory, at) = (opened(root.path()), |name: &str| root.path().join(name));
         assert_eq!(names(&cache, &directory), [""; 0]);
-        // Far more often than clocks of file systems tick.
+        // Changes are far more frequent than the ticks of file system clocks.
         for round in 0..300 {
             fs::write(at("b"), "").unwrap();
             assert_eq!(names(&cache, &directory), ["b"], "round {round}");
@@ -33,7 +33,7 @@ fn changes_by_other_programs_are_seen_at_once() {
             assert_eq!(names(&cache, &directory), ["a"], "round {round}");
             fs::create_dir(at("c")).unwrap();
             assert_eq!(names(&cache, &directory), ["a", "c"], "round {round}");
-            // What is not served takes the place of what is.
+            // A link, which is not served, replaces a file.
             std::os::unix::fs::symlink("x", at("l")).unwrap();
             fs::rename(at("l"), at("a")).unwrap();
             assert_eq!(names(&cache, &directory), ["c"], "round {round}");
@@ -68,7 +68,7 @@ fn cached_directories_follow_moves_and_removal() {
     for cache in caches() {
         let root = tempfile::tempdir().unwrap();
         for round in 0..20 {
-            // A new directory often gets the number of the one before.
+            // A new directory often gets the inode number of a removed one.
             let (old, new) = (root.path().join("old"), root.path().join("new"));
             fs::create_dir(&old).unwrap();
             fs::write(old.join(format!("{round}")), "").unwrap();
@@ -181,7 +181,7 @@ fn concurrent_clients_see_their_own_changes() {
             let (cache, root) = (&cache, root.path());
             scope.spawn(move || {
                 for round in 0..200 {
-                    // Each in turn, so that they lose their places.
+                    // Use the directories in turn, so that they are evicted.
                     let path = root.join(((thread + round) % 4).to_string());
                     let (directory, name) = (opened(&path), format!("{thread}-{round}"));
                     let is_there = |index: &Index| index.find(&name).is_some();

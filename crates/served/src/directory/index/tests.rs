@@ -71,13 +71,13 @@ fn valid_names_take_short_names_from_generated_ones() {
     assert_eq!(index.find(&made("co:lon", 2)), None);
 }
 
-/// Names of which many have one hash, differ in case, or look like a short name that is made.
+/// Names that share a hash, differ only in case, or look like generated short names.
 fn names() -> impl Strategy<Value = String> {
     let mut names: Vec<String> =
         ["a", "A", "readme.txt", "README.TXT", "ReadMe.txt", "größe", "GRÖSSE"]
             .map(str::to_owned)
             .into();
-    // Names of three characters behind one start, sorted by what their short names begin with.
+    // Names with the same beginning, grouped by the first short name generated for them.
     let mut alike = std::collections::BTreeMap::<_, Vec<String>>::new();
     for number in 0..200_000 {
         for mark in [":", "-"] {
@@ -114,8 +114,8 @@ proptest! {
         let backwards: Vec<_> = there.iter().rev().copied().collect();
         let listed = all(&index);
         prop_assert_eq!(&listed, &all(&of(&backwards)));
-        // Names that can be asked for are all there, each name and short name is of one alone, and
-        // leads to what is listed by it.
+        // All names that clients can request are listed. Each name and each short name belongs to
+        // one entry, and finds it.
         let plain = there.iter().filter(|name| can_be_asked_for(name)).count();
         prop_assert!(listed.iter().filter(|known| known.name == known.on_disk).count() == plain);
         let mut short = BTreeSet::new();

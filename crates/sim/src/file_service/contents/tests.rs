@@ -1,4 +1,4 @@
-//! What is stored, against a plain model: bytes in memory.
+//! Compares the stored contents with a plain model: bytes in memory.
 
 use proptest::prelude::*;
 
@@ -223,7 +223,7 @@ fn a_rename_moves_children_and_open_files() {
     assert_eq!(rename(&mut contents, "e", "D"), refused(FileRefusal::Exists));
     assert_eq!(rename(&mut contents, "e", "f/e"), refused(FileRefusal::NoPath));
     assert_eq!(rename(&mut contents, "d", "New"), FileAnswer::Done);
-    // Its own name in other letters is free.
+    // A file can be renamed to another case of its own name.
     assert_eq!(rename(&mut contents, "e", "E"), FileAnswer::Done);
     assert_eq!(read(&mut contents, file, 0, 9), b"d/s/y");
     assert_eq!((contents.size_bytes(file), contents.open_files()), (Some(5), 2));

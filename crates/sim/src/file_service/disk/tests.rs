@@ -1,4 +1,4 @@
-//! A disk against the closed forms of its seeks, its turns and its queue.
+//! Compares a disk with closed forms for seeks, rotation and queueing.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -10,7 +10,7 @@ use super::*;
 
 const TURN_NS: u64 = 16_666_667;
 
-/// A disk of 1985 or so, of 20 MB.
+/// A 20 MB disk of about 1985.
 fn plan() -> SimulatedDisk {
     SimulatedDisk {
         cylinders: 615,
@@ -74,7 +74,7 @@ fn random_accesses_take_mean_seek_plus_half_a_turn() {
     let accesses: Vec<_> =
         (0..200_000).map(|_| one((random.unit() * sectors as f64) as u64)).collect();
     let found = mean(&timed(plan, 0, accesses));
-    // Of two cylinders drawn evenly of n, the distance is d with the probability 2 (n − d) / n².
+    // Two cylinders drawn uniformly from n are d apart with probability 2 (n − d) / n².
     let n = f64::from(plan.cylinders);
     let seek_ns: f64 = (1..plan.cylinders)
         .map(f64::from)
@@ -93,11 +93,11 @@ fn a_late_processor_costs_a_turn_per_sector() {
     let one_after_the_other = || (0..17).map(one);
     let in_time = timed(plan(), 0, one_after_the_other());
     assert_near(mean(&in_time), TURN_NS as f64 / 17.0, 0.001);
-    // With one it has just passed: a turn less the pause.
+    // After a pause it has just passed, and the wait is a turn less the pause.
     let pause_ns = 300_000;
     let late = timed(plan(), pause_ns, one_after_the_other());
     assert_near(mean(&late[1..]), (TURN_NS - pause_ns) as f64 + TURN_NS as f64 / 17.0, 0.001);
-    // With every second place between them, the next comes after one place.
+    // With an interleave of 2, the next sector is one place further.
     let interleaved = SimulatedDisk { interleave: 2, ..plan() };
     let late = timed(interleaved, pause_ns, one_after_the_other());
     let places_ns = 2.0 * TURN_NS as f64 / 17.0;
@@ -109,7 +109,7 @@ fn a_track_takes_as_many_turns_as_its_interleave() {
     for (interleave, turns) in [(1, 1.0), (3, 3.0), (5, 5.0)] {
         let plan = SimulatedDisk { interleave, ..plan() };
         let track = Access { sector: 0, count: 17, is_write: false };
-        // From the first place on, without the way from the last sector to the first.
+        // From the first place to the last sector, without the rest of the turn.
         let expected_ns =
             turns * TURN_NS as f64 - f64::from(interleave - 1) * TURN_NS as f64 / 17.0;
         assert_near(mean(&timed(plan, 0, [track])), expected_ns, 0.06);
@@ -149,7 +149,7 @@ fn a_ram_disk_takes_only_controller_time() {
     assert_eq!(took, [1_000 + 2 * 512 * 10]);
 }
 
-/// The cylinders at which accesses are served that wait while one at cylinder 100 is.
+/// The order in which accesses are served that arrive during one at cylinder 100.
 fn served(elevator: bool, cylinders: &[u32]) -> Vec<u32> {
     let time = VirtualTime::new();
     let plan = SimulatedDisk { elevator, ..plan() };
@@ -185,12 +185,12 @@ fn the_elevator_keeps_direction_and_fifo_keeps_order() {
 #[test]
 fn disk_waits_match_an_m_g_1_queue() {
     let turn_ns = TURN_NS as f64;
-    // Small sectors: an access that follows another begins where one ends.
+    // Sectors are small, because an access begins at the end of another, not at a random angle.
     let plan = SimulatedDisk { cylinders: 1, heads: 1, sectors_per_track: 1024, ..plan() };
     let time = VirtualTime::new();
     let disk = Disk::new(plan, time.clone());
     let (count, load) = (1_000_000_u64, 0.5);
-    // A wait drawn evenly of the turn, and one place of 1024.
+    // A uniform wait of up to one turn, and one place of 1024.
     let service_ns = turn_ns / 2.0 + turn_ns / 1024.0;
     let second_moment = service_ns * service_ns + turn_ns * turn_ns / 12.0;
     let between_ns = service_ns / load;

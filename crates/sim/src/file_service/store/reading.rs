@@ -32,7 +32,7 @@ impl Store {
         }
     }
 
-    /// Get a block into memory: it is there, on its way, or read together with missing blocks after
+    /// Wait until a block is in memory. If it is not on its way, read it with missing blocks after
     /// it.
     pub(super) async fn await_block(&self, client: u32, block: Block, end: u64) {
         if self.with_cache(client, |cache| cache.takes(block)) {

@@ -45,7 +45,7 @@ impl Store {
                 }
             }
             let most = plan.write_behind_blocks as usize;
-            // Half of the permitted waiting blocks are written while the client continues.
+            // Above half of the limit, blocks are written while the client continues.
             let is_much = self.dirty_blocks(client) > most / 2;
             self.begin_to_write_behind(if is_much { 0 } else { plan.write_behind_ns });
             while self.dirty_blocks(client) > most {
@@ -162,7 +162,7 @@ impl Store {
         let store = self.clone();
         self.0.host.spawn_service("write-behind", async move {
             store.0.host.clock().sleep_until(at).await;
-            // A write that was scheduled later has been overtaken.
+            // An earlier write has replaced this one.
             if store.0.writes_behind_at.get() != Some(at) {
                 return;
             }

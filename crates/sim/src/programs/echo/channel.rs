@@ -89,7 +89,7 @@ impl Channel {
         }
     }
 
-    /// Wait for a reply, at most until then.
+    /// Wait for a reply, at most until `until`.
     pub async fn next(&mut self, until: Instant) -> Heard {
         let (host, patience, cost) = (&self.host, &self.patience, self.host.receive_call());
         match &mut self.way {

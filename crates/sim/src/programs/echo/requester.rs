@@ -43,14 +43,14 @@ async fn closed_loop(
     let mut requester = ClosedLoop::new(&echo.plan, &echo.progress, start);
     loop {
         let now = host.now();
-        // The world's time limit comes first.
+        // The world's time limit ends the program before silence does.
         match requester.next(now).unwrap_or(Step::Over(EndedBy::Silence)) {
             Step::Measure => {}
             Step::Send(sequence) => {
                 let handed = channel.send(sequence, now).await?;
                 requester.handed(handed, now);
-                // If more requests can be in flight than are ever sent, it would otherwise never
-                // listen.
+                // Otherwise it would never listen if more requests can be in flight than are ever
+                // sent.
                 while !requester.is_full() && channel.has_reply() {
                     let heard = channel.next(host.now()).await;
                     requester.heard(heard, host.now());
@@ -90,7 +90,7 @@ async fn on_schedule(
             }
             Due::SayAlive => continue,
             Due::Wait(until) | Due::Rest(until) => (until, false),
-            // Checks for the end about fifty times a second, like the real one.
+            // Checks for the end about fifty times a second, like the real requester.
             Due::Over => (now.plus_nanos(LOOK_NS), true),
         };
         if let Some(ended_by) = listener.end(now, all_sent).unwrap_or(Some(EndedBy::Silence)) {

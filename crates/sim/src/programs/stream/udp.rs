@@ -51,7 +51,7 @@ pub async fn send(
             Step::Wait(until) => host.clock().sleep_until(until).await,
             Step::Over => break EndedBy::Finished,
             Step::Send(_) => {
-                // The send time of a message is when its program starts with it.
+                // A message's send time is when its program starts to send it.
                 let header = Header {
                     flow: FLOW,
                     session: SESSION,
@@ -150,7 +150,7 @@ pub async fn receive(
     Ok(StreamReceived::Datagrams { counts: counter.counts, meters: Box::new(meters) })
 }
 
-/// Wait for a message, and give its size; `None` when the stream is over.
+/// Wait for a message, and return its size; `None` when the stream is over.
 async fn next_bytes(
     host: &Host<HostNode>,
     socket: SocketId,
