@@ -1,7 +1,7 @@
-//! The contract of a carrier, which moves whole messages of sessions between two stations.
+//! The contract of a carrier, which moves whole session messages between two stations.
 //!
-//! A carrier is a folder with a machine that implements [`Carrier`], and a row in the table of `node`. The node
-//! calls the methods in the order that its documentation gives; times never decrease.
+//! A carrier is a folder with a type that implements [`Carrier`], and a row in the table of `node`.
+//! The node's documentation gives the order of calls; times never decrease.
 //!
 //! A node calls its carriers through an `enum`, not through `dyn Carrier`: there are few of them, and each frame
 //! then costs one predictable branch.
@@ -20,7 +20,7 @@ use crate::profile::Profile;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CarrierFacts {
     pub longest_message: u32,
-    /// Whether messages without a header of their own (raw data) keep their length.
+    /// Whether messages without a header (raw data) keep their length.
     pub keeps_raw: bool,
     pub is_one_at_a_time: bool,
 }
@@ -45,7 +45,7 @@ pub struct StationConfig {
     pub ipx_part: IpxPart,
 }
 
-/// The duties of a carrier on the IPX station that several carriers of a node may share.
+/// A carrier's role on an IPX station, which several carriers of a node may share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IpxPart {
     /// Detects framing and network, counts packets that belong to no carrier, and advertises the route to its
@@ -131,7 +131,7 @@ pub enum Why {
     NoAnswer,
     Link(llc::Ended),
     Protocol,
-    /// The other end sent a malformed frame, and with it lost a message.
+    /// The other end sent a malformed frame, so a message was lost.
     MalformedFrame,
     NameInConflict,
 }
@@ -179,15 +179,15 @@ pub enum Event {
     Room(SessionId),
     Ended(SessionId, Why),
     Claimed(Name),
-    /// Another station claims one of our names, which is claimed again and stays in use. [`Event::Claimed`]
-    /// or [`Event::Conflict`] follows.
+    /// Another station claims one of our names. We claim it again and keep using it;
+    /// [`Event::Claimed`] or [`Event::Conflict`] follows.
     Disputed(Name, Mac),
-    /// Another station holds the name. A new name is given up; a name that was ours is claimed again periodically,
-    /// and [`Event::Claimed`] reports success.
+    /// Another station holds the name. A new name is given up; one that was ours is claimed again
+    /// periodically, and [`Event::Claimed`] reports success.
     Conflict(Name, Mac),
 }
 
-/// A machine that carries messages of sessions in frames.
+/// Carries session messages in frames.
 ///
 /// It allocates no memory per frame or message: callers and carrier exchange buffers.
 pub trait Carrier {
@@ -223,7 +223,7 @@ pub trait Carrier {
     /// Accept calls. Each causes [`Event::Accepted`].
     fn listen(&mut self);
 
-    /// Shut down: tell stations that may still look for this one.
+    /// Shut down: notify stations that may still look for this one.
     fn leave(&mut self) {}
 
     /// Send a whole message.

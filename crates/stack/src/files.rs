@@ -1,7 +1,7 @@
 //! Requests of a file server to a file system, and the replies.
 //!
-//! The same server code runs over a confined real directory and over a simulated cache and disk. The file system
-//! matches names in any case, and by short name.
+//! The same server code runs over a confined real directory and over a simulated cache and disk.
+//! The file system matches names case-insensitively, and by short name.
 
 use std::ops::Range;
 

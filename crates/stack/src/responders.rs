@@ -19,7 +19,7 @@ const fn answers_on_ipx(from: u16) -> bool {
     from < socket::FIRST_DYNAMIC && from != socket::SMB_CLIENT || from > socket::LAST_DYNAMIC
 }
 
-/// Whether to answer an IPX packet from a socket whose replies look like queries, or are directed to one station.
+/// Whether to answer an IPX packet from this socket if replies resemble queries or are unicast.
 pub(crate) const fn may_answer_on_ipx(from: u16, is_to_all: bool) -> bool {
     !is_to_all && !answers_on_ipx(from)
 }

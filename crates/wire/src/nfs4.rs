@@ -46,8 +46,8 @@ pub mod operation {
 
 pub const DIRECTORY: u32 = 2;
 
-/// State of an open file (section 3.3.12). [`CURRENT_STATE`] is the one from an earlier operation of
-/// the same compound (section 8.2.3).
+/// State of an open file (section 3.3.12). [`CURRENT_STATE`] is the state that an earlier operation
+/// of the same compound made (section 8.2.3).
 pub type StateId = [u8; 16];
 pub const CURRENT_STATE: StateId = [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 

@@ -173,7 +173,7 @@ impl Answerer {
     }
 
     fn deliver(&mut self, header: &Header, message: &[u8], common: &mut Common) {
-        // These requests are answered with their last part, or not at all.
+        // Only the last part of these requests is answered, or none.
         let is_first_part =
             header.command == command::WRITE_MPX && Numbers::of(header).sequence == 0;
         let has_answer = !is_first_part

@@ -28,7 +28,7 @@ pub(super) struct Caller {
     /// The session's own socket, by which the server distinguishes it from others of this station.
     pub(super) socket: u16,
     pub(super) call: NameCall,
-    /// The server's address; `None` while it is being looked for.
+    /// The server's address; `None` while it is being looked up.
     pub(super) server: Option<Place>,
     pub(super) deadline: Option<Instant>,
     connection: u16,
@@ -77,7 +77,7 @@ impl Caller {
 
     fn begin_next(&mut self, now: Instant, common: &mut Common) {
         while let Some(message) = self.exchange.next() {
-            // Messages without a header have no place for the numbers, and no carrier facts promise to carry them.
+            // Without a header there is no place for the numbers; `facts` promises no raw data.
             if let Ok(header) = Header::parse(&message) {
                 self.begin(now, &header, message, common);
             }

@@ -52,7 +52,7 @@ impl Reading {
         };
         let is_first = self.gaps.len() == 1 && self.gaps[0] == (0..self.data.len());
         let end = at + response.data.len();
-        // The total may be the end of the file; its meaning is known only before any data has arrived.
+        // The count gives the size only before any data has arrived; it may be the end of the file.
         let last = match response.data.len() {
             0 => at,
             _ if is_first => usize::from(response.count).max(end),
@@ -169,7 +169,7 @@ impl Writing {
 
     pub(super) fn take(&mut self, block: &Block<'_>) -> Result<Progress, Error> {
         let come = self.come | Written::parse(block)?.mask;
-        // The mask reports at least the previous packets; an answer without news duplicates an earlier one.
+        // Masks accumulate, so an answer that adds no packet duplicates an earlier one.
         let is_news = std::mem::replace(&mut self.come, come) != come;
         Ok(match self.missing().next() {
             None => Progress::Whole,
@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(give(&mut read, 104, 10, &[9, 9, 9]), Progress::Nothing);
         assert_eq!(give(&mut read, 107, 10, &[7, 8, 9]), Progress::Again);
         assert_eq!(asked(&mut read), (100, 4));
-        // Before the read, behind it, and filling the gap.
+        // Before the range, behind it, and filling the gap.
         assert_eq!(give(&mut read, 99, 10, &[1]), Progress::Nothing);
         assert_eq!(give(&mut read, 108, 10, &[1; 3]), Progress::Nothing);
         assert_eq!(give(&mut read, 102, 4, &[2, 3, 0]), Progress::Again);

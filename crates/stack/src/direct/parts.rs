@@ -48,7 +48,7 @@ impl Parts {
         true
     }
 
-    /// A packet was executed. Returns whether the answer, as updated, is to be sent.
+    /// Record the answer to an executed packet. Returns whether to send it, as updated.
     pub(super) fn answer(&mut self, header: &Header, message: &mut Vec<u8>) -> bool {
         let Some(is_last) = self.waiting.pop_front() else { return true };
         if self.current != Some((header.pid, header.mid)) {

@@ -19,7 +19,7 @@ use crate::netbios::{Correlators, Names, QueryPace};
 use crate::profile::Profile;
 use crate::responders::may_answer_on_ipx;
 
-/// Range above the first dynamic socket from which a station picks its first one.
+/// A station picks its first socket within this range above the first dynamic one.
 const SOCKETS_AWAY: u64 = 0x2000;
 
 #[derive(Debug)]

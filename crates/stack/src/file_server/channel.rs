@@ -12,7 +12,7 @@ use crate::files::{FileAnswer, FileCall};
 
 use super::Remark;
 
-/// Longer messages leave no room for the data of a reply.
+/// Before a message longer than this, the buffers of the last reply are freed.
 const LONG: usize = 66 << 10;
 
 /// Remarks queued for the driver, which takes them after each message.
@@ -140,7 +140,7 @@ impl SessionChannel {
         self.slots().timeout = timeout;
     }
 
-    /// Another session ended a wait of this one: have the driver poll it.
+    /// Another session ended a wait of this one: wake the driver to poll it.
     pub fn wake(&self) {
         let mut slots = self.slots();
         slots.is_woken = true;

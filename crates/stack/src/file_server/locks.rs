@@ -76,7 +76,7 @@ impl Locks {
         Ok(())
     }
 
-    /// Unlock a range with exactly these bounds; an exclusive lock goes before shared ones.
+    /// Unlock a range with exactly these bounds, an exclusive lock before shared ones.
     pub fn unlock(&mut self, owner: Owner, offset: u64, len: u64) -> Result<(), LockRefusal> {
         let is_meant = |lock: &Lock| (lock.owner, lock.offset, lock.len) == (owner, offset, len);
         let exclusive = self.0.iter().position(|lock| is_meant(lock) && !lock.shared);

@@ -97,7 +97,7 @@ impl OpenFiles {
         paths.collect()
     }
 
-    /// Record the new path of a file. Opens through another hard link keep theirs.
+    /// Record the new path of a file. Opens through another hard link keep their path.
     pub fn renamed(&self, file_number: u64, from: &Names, to: &Names) {
         let files = locked(&self.files);
         let Some(file) = files.get(&file_number) else { return };

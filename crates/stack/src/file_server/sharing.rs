@@ -36,8 +36,8 @@ impl Sharing {
     pub const RENAME: Self =
         Self { lets_read: true, lets_write: true, lets_delete: true, ..Self::REMOVE };
 
-    /// From an access mode of DOS: bits 0 to 2 select the access, bits 4 to 6 what others are denied. `None` if
-    /// invalid.
+    /// Parse a DOS access mode: bits 0 to 2 select the access, bits 4 to 6 what others are denied.
+    /// `None` if invalid.
     pub const fn from_dos(mode: u16) -> Option<Self> {
         let (reads, writes) = match mode & 7 {
             0 | 3 => (true, false),
@@ -57,8 +57,8 @@ impl Sharing {
         Some(Self { reads, writes, lets_read, lets_write, ..Self::NOTHING })
     }
 
-    /// The same for compatibility mode within one session. Programs are shared, except when opened by file control
-    /// block.
+    /// Adapt to compatibility mode within one session. Programs are shared, except when opened by
+    /// file control block.
     #[must_use]
     pub fn compatible(self, session: u64, name: &str, by_control_block: bool) -> Self {
         let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
@@ -131,7 +131,7 @@ mod tests {
         assert!(of(1).goes_with(of(1)) && !of(1).goes_with(of(2)));
         assert!(!of(1).goes_with(mode(4, 2)) && !mode(4, 2).goes_with(of(1)));
         assert!(!mode(0, 2).goes_with(mode(0, 2)));
-        // A reader is bound by the sharing that it allows.
+        // The reader's own sharing mode excludes later writers.
         let reader = mode(0, 0).compatible(1, "A.DAT", false);
         assert!(reader.goes_with(reader) && reader.goes_with(of(1)) && !of(1).goes_with(reader));
     }

@@ -13,7 +13,7 @@ pub enum Outcome {
     GivenUp,
 }
 
-/// A session's handle for a wait. It changes under the lock of its file.
+/// A session's handle for a wait. It changes only while its file is locked.
 #[derive(Debug)]
 pub struct Ticket {
     outcome: AtomicU8,

@@ -27,8 +27,8 @@ pub struct TcpProfile {
     pub send_rings: usize,
     /// Longest delay of a single segment's acknowledgement; `None` disables the delay.
     pub delayed_ack_ns: Option<u64>,
-    /// Whether pushed data (PSH), and data after a pause as long as the delay, is acknowledged at once, as Linux
-    /// does.
+    /// Whether pushed data (PSH), and data after a pause as long as the delay, is acknowledged at
+    /// once, as in Linux.
     pub acknowledges_pushed: bool,
     /// Whether a short segment waits until all earlier data is acknowledged (RFC 896).
     pub nagle: bool,

@@ -1,5 +1,5 @@
-//! One TCP connection: a smoltcp socket and interface of its own, so that the cost of an event does not grow with
-//! their number.
+//! One TCP connection with its own smoltcp socket and interface, so that the cost of an event does
+//! not grow with the number of connections.
 
 mod arriving;
 mod memory;
@@ -63,7 +63,7 @@ pub(super) struct Connection {
     seen: Peer,
     ack_delay_ns: Option<u64>,
     pub timeout: Option<Instant>,
-    /// Bytes read by the program whose space is not yet in the announced window.
+    /// Bytes that the program has read but the announced window does not include yet.
     unshown_bytes: usize,
     window_step_bytes: usize,
     /// Once both ends have closed: the unread data, because smoltcp discards it after a while.
@@ -320,7 +320,7 @@ impl Connection {
         self.socket_mut().close();
     }
 
-    /// Whether neither end sends any more data, and no acknowledgement of the end is due.
+    /// Whether both ends have finished sending, and no acknowledgement of the end is due.
     pub fn is_settled(&mut self, now: Instant) -> bool {
         let soon = now.plus_nanos(LONGEST_ACK_DELAY_NS);
         self.is_over() && !self.has_frame() && self.wants(now).is_none_or(|at| at > soon)

@@ -61,8 +61,8 @@ pub(super) fn emit_datagram(
     udp.emit(&mut packet, &source, &destination, payload.len(), copy, &capabilities);
 }
 
-/// Write a reset to `frame` in answer to `packet`, a segment without a connection, without padding and check
-/// sequence (RFC 9293, section 3.10.7.1). Returns false if `packet` is a reset.
+/// Write to `frame` the reset that answers `packet`, a segment for no connection, without padding
+/// and check sequence (RFC 9293, section 3.10.7.1). Returns false if `packet` is a reset.
 pub(super) fn emit_reset(
     macs: (Mac, Mac),
     (from, to): (SocketAddr, SocketAddr),

@@ -40,7 +40,7 @@ struct Waiting {
     bytes: usize,
 }
 
-/// An interface with its sockets. The [module](super) says how to drive it.
+/// An interface with its sockets. The [module](super) describes how to drive it.
 pub struct Interface {
     config: Config,
     sockets: Vec<Socket>,
@@ -109,7 +109,7 @@ impl Interface {
         Ok(way)
     }
 
-    /// Open a connection. [`Event::Changed`] comes when it is open.
+    /// Open a connection. [`Event::Changed`] follows when it is open.
     ///
     /// # Errors If the connection is impossible.
     pub fn connect(

@@ -14,15 +14,16 @@
 //!
 //! # Behaviour of TCP
 //!
-//! Of smoltcp 0.14.0, from its source, except where this module is named:
+//! From the source of smoltcp 0.14.0, except where this module is named:
 //!
 //! - **Acknowledgements** are sent at once if more than one largest segment of the peer is unacknowledged, as
 //!   in Linux and RFC 9293 (SHLD-19), or if data arrives out of order. Only a single segment is delayed by
 //!   the profile's delay, which counts from that segment, not by a system-wide tick. With
 //!   `TcpProfile::acknowledges_pushed`, a pushed segment and the first after a pause are acknowledged at
 //!   once.
-//! - **Blind attacks** (this module): a reset that is not exactly the next byte, a SYN of an open connection
-//!   and an acknowledgement out of range cause at most one acknowledgement a second (RFC 5961).
+//! - **Blind attacks** (this module): a reset whose number is not exactly the next one, a SYN of an
+//!   open connection and an acknowledgement out of range cause at most one acknowledgement per
+//!   second (RFC 5961).
 //! - **The sequence number of acknowledgements** (this module) is the one after the highest sent, as in
 //!   4.4BSD. smoltcp would use a lower one while it resends.
 //! - **Window updates** are sent when the window has doubled since it was last advertised. It opens by at
@@ -37,7 +38,7 @@
 //! - **Congestion control** is Reno with an initial window of 2,048 bytes; fast retransmission after three
 //!   duplicate acknowledgements. 32 gaps in the received data are remembered.
 //! - **Unread data** is kept after both ends have closed (this module). smoltcp discards it after 10 s.
-//! - **Options**: each SYN has largest segment, window scale and SACK permitted. SACK blocks are sent, but
+//! - **Options**: each SYN has MSS, window scale and SACK permitted. SACK blocks are sent, but
 //!   the sender does not use them. There are no timestamps.
 //! - **Segments** are split where smoltcp's send ring wraps. The ring is some send buffers long
 //!   (`TcpProfile::send_rings`) and a multiple of the largest segment, so bulk transfers split hardly any.

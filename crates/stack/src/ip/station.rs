@@ -20,7 +20,7 @@ const UNKNOWN: Mac = [0; 6];
 /// Offset of the sender's address in a frame with an IPv4 packet (RFC 791, 3.1).
 const SENDER: std::ops::Range<usize> = ETHERNET_HEADER_BYTES + 12..ETHERNET_HEADER_BYTES + 16;
 const ARP_FRAME_BYTES: usize = ETHERNET_HEADER_BYTES + lanlab_wire::arp::PACKET_LEN;
-/// Probes for the own address, and the pause after each; RFC 5227 has 3 and one second.
+/// Probes for our address, and the pause after each; RFC 5227 specifies 3 and one second.
 const PROBES: u32 = 3;
 const PROBE_PAUSE_NS: u64 = 100_000_000;
 const QUESTIONS: u32 = 12;
@@ -178,7 +178,7 @@ impl Station {
         }
     }
 
-    /// Remember who asked for the address, in place of the least recent one.
+    /// Remember a station that asked for our address, replacing the least recent one.
     fn learn(&mut self, address: Ipv4Addr, mac: Mac) {
         if address.is_unspecified() || address == self.address {
             return;

@@ -86,7 +86,7 @@ impl Interface {
         self.advertised = (self.part != IpxPart::Silent).then_some(advertised);
     }
 
-    /// Packet counters. Only the first carrier of a station counts packets for no carrier.
+    /// Packet counters. Only a station's first carrier counts packets that belong to no carrier.
     pub(crate) fn counted(&self) -> Counts {
         if self.part == IpxPart::First {
             return self.counts;
@@ -116,8 +116,8 @@ impl Interface {
         network == 0 || networks.any(|own| own == Some(network))
     }
 
-    /// Broadcast a packet on the segment. Repeats are sent in every framing: the missing station may use one
-    /// that was never heard.
+    /// Broadcast a packet on the segment. Repeats are sent in every framing, as the missing station
+    /// may use one that was never heard.
     pub(crate) fn push_to_all(&mut self, is_again: bool, kind: u8, socket: u16, data: &[u8]) {
         for framing in self.segment.asked_in(is_again) {
             let address = Address { node: BROADCAST, ..self.address(framing, socket) };

@@ -45,7 +45,7 @@ impl Segment {
         self.configured.unwrap_or(theirs)
     }
 
-    /// Framings for a broadcast: all of them, or that of the segment.
+    /// Framings for a broadcast: all of them, or only the segment's.
     pub(super) fn asked_in(&self, in_all: bool) -> impl Iterator<Item = Framing> + use<> {
         let only = if in_all { self.configured } else { Some(self.framing()) };
         framing::ALL.into_iter().filter(move |one| only.is_none_or(|only| only == *one))

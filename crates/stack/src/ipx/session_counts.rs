@@ -1,4 +1,4 @@
-//! Session counters of a station whose messages lie straight in IPX packets.
+//! Session counters of a station that carries messages directly in IPX packets.
 
 use crate::counts::counts;
 

@@ -19,7 +19,7 @@ pub(super) enum Pending {
     FrameReject { poll: bool },
 }
 
-/// Maximum frames queued; the driver has to send them before it hands in the next one.
+/// Maximum frames queued; the driver must send them before it passes in the next received one.
 const MOST_PENDING: usize = 32;
 /// Maximum I frames waiting for the window, without those in flight.
 const MOST_WAITING: usize = 2;
@@ -62,7 +62,7 @@ impl Link {
         Self::between(profile, sap, sap)
     }
 
-    /// A closed link between a SAP of ours and another at the other end.
+    /// A closed link between one of our SAPs and a different one at the other end.
     pub fn between(profile: &LinkProfile, own_sap: u8, peer_sap: u8) -> Self {
         Self {
             profile: *profile,
@@ -209,7 +209,7 @@ impl Link {
         self.wait_for_answer(now);
     }
 
-    /// Start T1, longer than before if the last wait was in vain.
+    /// Start T1, longer than before if the last wait brought no answer.
     pub(super) fn wait_for_answer(&mut self, now: Instant) {
         if self.attempts > 0 {
             let tick_ns = self.profile.tick_ns.value.max(1);

@@ -109,7 +109,7 @@ impl SendQueue {
         (self.acknowledged, self.sent, self.highest, self.past) = (0, 0, 0, 0);
     }
 
-    /// Whether no frame was ever sent. V(A) is 0 again after 128 frames, so it cannot tell.
+    /// Whether no frame was ever sent. V(A) does not show this, as it is 0 again after 128 frames.
     pub(super) const fn is_fresh(&self) -> bool {
         self.past == 0 && self.highest == 0
     }

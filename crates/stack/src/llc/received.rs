@@ -99,7 +99,7 @@ impl Link {
         match (kind, is_response) {
             (Unnumbered::Connect, false) => {
                 match self.state {
-                    // No answer: `accept` sends it.
+                    // `accept` sends the answer.
                     State::Disconnected => self.counts.ignored += 1,
                     State::Disconnecting => self.push(answer(Unnumbered::Disconnected)),
                     State::Opening => {

@@ -8,7 +8,7 @@ pub enum State {
     Opening,
     Opened,
     Disconnecting,
-    /// We sent FRMR: only SABME or DISC from the other end helps.
+    /// We sent FRMR: only SABME or DISC from the other end recovers the link.
     FrameRejectSent,
 }
 

@@ -272,7 +272,7 @@ impl Station {
         }
     }
 
-    /// End closed sessions that have sent everything; drop those that have reported it.
+    /// End closed sessions that have sent everything; drop those whose end was reported.
     pub(super) fn settle(&mut self, now: Instant) {
         let mut index = 0;
         while index < self.sessions.len() {
@@ -310,7 +310,7 @@ impl Station {
         self.leave_link(now, station);
     }
 
-    /// End links without sessions of ours once everything is acknowledged. Returns whether there was one.
+    /// End links without sessions of ours once all is acknowledged. Returns whether any ended.
     pub(super) fn hang_up_unused(&mut self, now: Instant) -> bool {
         let mut is_any = false;
         for index in 0..self.peers.all.len() {

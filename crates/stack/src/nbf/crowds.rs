@@ -1,5 +1,5 @@
-//! Eviction of stations that start something and do not continue. Addresses can be forged, so a limit per station
-//! alone would not protect the total.
+//! Eviction of stations that start a link or session and do not continue. Addresses can be forged,
+//! so a limit per station would not bound the total.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ impl Station {
             Room::InsteadOf(index) => {
                 let id = self.sessions[index].id;
                 if self.sessions[index].phase == Phase::Open {
-                    // Its station would wait for answers.
+                    // Notify its station, which would wait for answers.
                     self.finish(index, value::ABNORMAL_END, Why::NoResources);
                     let session = &mut self.sessions[index];
                     let peer = self.peers.find(session.station);
@@ -58,7 +58,7 @@ impl Station {
         if self.peers.find(station).is_some() || self.peers.all.len() < MOST_LINKS {
             return;
         }
-        // A single pass: a crowd's calls must not cost links times sessions.
+        // A single pass over the sessions, instead of one per link, in case of many calls.
         let mut known = BTreeMap::<Mac, (bool, bool)>::new();
         for session in &self.sessions {
             let (is_used, is_beyond) = known.entry(session.station).or_default();

@@ -199,14 +199,14 @@ impl Station {
                 let (name, correlators) = (header.destination, &mut self.correlators);
                 self.names.handle_conflict(now, from, name, correlators, &mut outcomes);
                 let output = (&mut self.output, &mut self.correlators);
-                // The claim that follows is due at once.
+                // Send the repeated claim at once.
                 let pace = QueryPace::of(&self.profile);
                 self.names.handle_timeout(now, pace, output, &mut outcomes);
             }
             NameCommand::NameQuery => self.handle_name_query(now, from, &header),
             NameCommand::NameRecognized => self.handle_recognized(now, from, &header),
             NameCommand::StatusQuery => self.handle_status_query(now, from, &header),
-            // We ask no station for its status.
+            // We never query the status of other stations.
             NameCommand::StatusResponse => self.counts.unknown_frames += 1,
             // Datagrams and the trace commands of IBM's adapters: not supported.
             NameCommand::Datagram

@@ -19,7 +19,7 @@ pub(super) struct Receiving {
     pub(super) buffer: Vec<u8>,
     pub(super) is_paused: bool,
     is_dropping: bool,
-    /// Correlator of a message to acknowledge with data, at this time at the latest.
+    /// Correlator of a message to acknowledge with data, and the deadline.
     pub(super) held: Option<(u16, Instant)>,
 }
 

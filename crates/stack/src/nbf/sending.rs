@@ -195,7 +195,7 @@ mod tests {
         sending.handle_receive_outstanding(3);
         let part = sending.next_part(HABITS, &mut correlators).unwrap();
         assert_eq!((part.data, part.data2), (&b"not begun"[..], 0));
-        // An empty message also begins when it is sent.
+        // An empty message, too, counts as begun once it is sent.
         let mut sending = Sending::new(false);
         sending.push(b"");
         assert!(sending.next_part(HABITS, &mut correlators).is_some());

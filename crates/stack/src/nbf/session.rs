@@ -60,7 +60,7 @@ pub(super) struct Session {
     pub(super) sending: Sending,
     pub(super) receiving: Receiving,
     pub(super) last_traffic: Instant,
-    /// Frames with data received.
+    /// Received frames with data.
     pub(super) requests: u32,
     pub(super) is_over: bool,
 }

@@ -268,7 +268,7 @@ impl Carrier for Station {
         let has_frame = |session: &Session| {
             session.phase.uses_link() && session.phase != Phase::Recognized && session.has_frame()
         };
-        // Links of a crowd must not each look at all sessions.
+        // Found in a single pass, so that many links do not each search all sessions.
         let ready: Vec<_> =
             sessions.iter().filter(|one| has_frame(one)).map(|one| one.station).collect();
         let is_sent = self.peers.poll_transmit(now, self.mac, into, |station, link| {

@@ -37,7 +37,7 @@ pub(super) struct Session {
     pub(super) local: u16,
     pub(super) remote: u16,
     pub(super) called_at: Instant,
-    /// Packets with which it went on.
+    /// Packets after the call that show progress.
     pub(super) went_on: u32,
     pub(super) heard: Instant,
     pub(super) timer: Timer,
@@ -278,7 +278,7 @@ impl Session {
         data: &[u8],
         common: &mut Common,
     ) -> Option<Why> {
-        // An end is requested again like data, if earlier packets are missing.
+        // If earlier packets are missing, an end is requested again like data.
         let is_data = header.stream == stream::DATA;
         let taken = if is_data { self.receiving.handle_data(header, data) } else { Taken::Gap };
         match taken {

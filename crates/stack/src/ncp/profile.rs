@@ -16,7 +16,7 @@ pub struct NetWare {
     pub most_data_bytes: Known<u16>,
     pub has_large_packets: Known<bool>,
     pub has_bursts: Known<bool>,
-    /// Maximum packets per burst that a client reads, and that it writes.
+    /// Maximum packets per burst, for reads and for writes of a client.
     pub burst_packets: Known<(u32, u32)>,
     pub most_tries: Known<u32>,
     /// Silence after which a server probes the client, ns.

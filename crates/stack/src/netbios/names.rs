@@ -13,8 +13,8 @@ use crate::carrier::{Event, Readiness};
 /// Maximum names of a station, without its permanent one (IBM: 254).
 const MOST_NAMES: usize = 254;
 
-/// Pause before a lost name is claimed again, ns. A part that differs per station is added, as two simultaneous
-/// claims both fail.
+/// Pause before a lost name is claimed again, ns; a step per station is added, because two
+/// simultaneous claims both fail.
 const RETRY_NS: u64 = 10_000_000_000;
 const RETRY_STEP_NS: u64 = 40_000_000;
 

@@ -332,7 +332,7 @@ impl CarrierSet {
     /// Offer a frame to every carrier.
     ///
     /// # Errors
-    /// None takes it.
+    /// Every carrier rejects it.
     pub(super) fn handle_frame(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), Stray> {
         let mut result = Err(Stray::Foreign);
         for machine in &mut self.machines {

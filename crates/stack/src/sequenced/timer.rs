@@ -23,7 +23,7 @@ pub(crate) trait Waits {
     /// Number of retries.
     fn most(&self, wait: Wait) -> u32;
 
-    /// The time-out after one of this length expired, ns.
+    /// The time-out that follows an expired one of this length, ns.
     fn next_ns(&self, wait: Wait, interval_ns: u64) -> u64;
 
     /// Time-out of a call, ns.
@@ -48,7 +48,7 @@ impl Timer {
         Self { wait, deadline, tries: 0, interval_ns: 0, began: now, round_trip_ns: None }
     }
 
-    /// Wait for this from now on; restarts the wait if progress was made.
+    /// Start to wait. `is_anew`, after progress, restarts the same wait.
     pub(crate) fn begin(&mut self, now: Instant, wait: Wait, is_anew: bool, waits: &impl Waits) {
         let is_same = self.wait == wait;
         if is_same && !is_anew {

@@ -1,6 +1,6 @@
 //! Client side of extended security: NTLM version 2 in NTLMSSP messages.
 //!
-//! Source: [MS-NLMP] 2.2.1. Servers take these messages without SPNEGO around them ([MS-SMB] 3.2.4.2.4).
+//! Source: [MS-NLMP] 2.2.1. Servers accept these messages without SPNEGO ([MS-SMB] 3.2.4.2.4).
 
 use super::plan::User;
 use super::responses::{self, CHALLENGE_LEN};
@@ -19,7 +19,7 @@ pub mod flags {
     pub const NTLM: u32 = 0x0000_0200;
     pub const ALWAYS_SIGN: u32 = 0x0000_8000;
     pub const TARGET_IS_SERVER: u32 = 0x0002_0000;
-    /// A nonce of the client goes into responses of version 1.
+    /// Version 1 responses include a nonce of the client.
     pub const EXTENDED_SESSION_SECURITY: u32 = 0x0008_0000;
     pub const TARGET_INFO: u32 = 0x0080_0000;
     pub const KEY_128: u32 = 0x2000_0000;
@@ -164,7 +164,7 @@ mod tests {
         }
         assert_eq!(&message[..12], b"NTLMSSP\0\x03\0\0\0");
         assert_eq!(message[12..60], fields);
-        // Of the client's flags, those that the server has too.
+        // Of the client's flags, only those that the server also sets.
         assert_eq!(hex::encode(&message[60..64]), "11828820");
         let names = [&utf16("Domain")[..], &utf16("User"), &utf16("LANLAB")].concat();
         assert_eq!(message[64 + 24 + nt..], names);

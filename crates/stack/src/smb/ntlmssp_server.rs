@@ -13,7 +13,7 @@ const KEPT: u32 = flags::UNICODE
     | flags::EXTENDED_SESSION_SECURITY
     | flags::KEY_128
     | flags::KEY_56;
-/// Fixed length of a CHALLENGE message, and of an AUTHENTICATE message of old clients.
+/// Length of a CHALLENGE message before its fields, and of an old client's AUTHENTICATE message.
 const CHALLENGE_LEN_WITHOUT_FIELDS: usize = 48;
 const AUTHENTICATE_LEN: usize = 52;
 /// Names in the list of [MS-NLMP] 2.2.2.1.
@@ -93,7 +93,7 @@ pub fn challenge(
         utf16(server)
     };
     let mut names = Vec::new();
-    // Clients may derive a service name from the last one, as impacket does.
+    // Clients may derive a service name from the DNS name, as impacket does.
     let dns = server.to_lowercase();
     for (id, name) in [(DOMAIN, domain), (COMPUTER, server), (DNS_COMPUTER, &dns)] {
         let name = utf16(name);

@@ -112,7 +112,7 @@ pub fn names_of(domain: &str) -> Vec<u8> {
     names
 }
 
-/// Responses of version 2. `nonce` is random, `time` in 100 ns since 1601, `names` those of the server.
+/// Responses of version 2. `nonce` is random, `time` in 100 ns since 1601, `names` the server's.
 pub fn version2(
     (user, domain, password): (&str, &str, &str),
     challenge: [u8; CHALLENGE_LEN],
@@ -242,11 +242,10 @@ mod tests {
         assert_eq!(key, Some(responses.session_key));
         assert!(is_lm(WHO, CodePage::Cp437, CHALLENGE, &responses.lm));
         assert_eq!(nt_key(("User", "Domain", "other"), CHALLENGE, None, &responses.nt), None);
-        // The specification has this blob, but with other names; here it is the domain alone ([MS-NLMP]
-        // 2.2.2.7).
+        // The specification's blob, but with the domain as its only name ([MS-NLMP] 2.2.2.7).
         let blob = "01010000000000000000000000000000aaaaaaaaaaaaaaaa0000000002000c0044006f006d00610069006e000000000000000000";
         assert_eq!(hex::encode(&responses.nt[16..]), blob);
-        // A proof without a blob proves nothing, even a correct one.
+        // Even a correct proof is rejected without its blob.
         let key = version2_key("User", "Domain", "Password");
         assert_eq!(nt_key(WHO, CHALLENGE, None, &hmac(&key, &[&CHALLENGE])), None);
     }

@@ -48,7 +48,7 @@ impl Interface {
         Address { network: self.network.unwrap_or(0), node: self.mac.0, socket }
     }
 
-    /// The framing of an attempt to reach a station whose framing is unknown: each in turn.
+    /// The framing for an attempt to reach a station of unknown framing: each in turn.
     pub(super) fn framing_of_attempt(&self, attempt: u32) -> Framing {
         self.framing.unwrap_or(framing::ALL[attempt as usize % framing::ALL.len()])
     }

@@ -53,7 +53,7 @@ pub(super) struct Session {
     pub(super) local: u16,
     pub(super) remote: u16,
     pub(super) called_at: Instant,
-    /// Packets with which it went on.
+    /// Packets after the call that show progress.
     pub(super) went_on: u32,
     pub(super) heard: Instant,
     pub(super) timer: Timer,
@@ -113,7 +113,7 @@ impl Session {
 
     pub(super) fn is_of(&self, packet: &Packet<'_>, header: &Header) -> bool {
         let has_ids = self.local == header.destination && self.socket == packet.socket();
-        // A server may answer from a socket of this session alone.
+        // A server may answer from a separate socket for this session.
         has_ids
             && self.place.is_some_and(|place| match self.phase {
                 Phase::Calling => place.address.node == packet.from.address.node,

@@ -18,7 +18,7 @@ use crate::carrier::{
 use crate::netbios::{self, LONGEST_MESSAGE};
 use crate::profile::Profile;
 
-/// Range above the first dynamic socket from which a station picks its first one.
+/// A station picks its first socket within this range above the first dynamic one.
 const SOCKETS_AWAY: u64 = 0x2000;
 
 #[derive(Debug)]

@@ -94,8 +94,8 @@ impl<'a> Block<'a> {
         Ok(words)
     }
 
-    /// An offset with the low half `low`. If the block has two more words than `narrow`, they are the
-    /// high half. Also returns whether the offset has 64 bits.
+    /// An offset with the low half `low`. If the block has two more words than `narrow`, they are
+    /// the high half. Also returns whether the offset has 64 bits.
     ///
     /// # Errors
     /// [`Error::Forbidden`] for another number of words.

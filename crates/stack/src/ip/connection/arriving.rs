@@ -20,11 +20,12 @@ pub(super) struct Peer {
 }
 
 impl Connection {
-    /// For a segment that a blind attacker may have sent, a probe that smoltcp answers with an acknowledgement, at
-    /// most one per second. `None`: smoltcp handles the segment itself.
+    /// If a blind attacker may have sent the segment: a probe that smoltcp answers with an
+    /// acknowledgement, at most one per second. `None`: smoltcp handles the segment itself.
     ///
-    /// Suspicious are a reset within the window whose number is not exactly the next one (RFC 5961, 3.2), a SYN on
-    /// an open connection (4.2), and an acknowledgement of unsent or very old data (5.2).
+    /// Suspicious segments are a reset within the window whose number is not exactly the next one
+    /// (RFC 5961, 3.2), a SYN on an open connection (4.2), and an acknowledgement of unsent or very
+    /// old data (5.2).
     pub(super) fn challenge(&self, packet: &[u8]) -> Option<Vec<u8>> {
         let ends = (IpAddress::from(self.peer.ip()), IpAddress::from(self.local.ip()));
         let tcp = self.tcp(packet)?;
@@ -100,8 +101,8 @@ impl Connection {
         }
     }
 
-    /// Acknowledge at once if the data ends a write of the peer's program, or follows a pause as long as the
-    /// delay: the peer may send nothing until then.
+    /// Acknowledge at once if the data ends a write of the peer's program, or follows a pause as
+    /// long as the delay: the peer may wait for the acknowledgement.
     fn acknowledge_soon(&mut self, now: Instant, is_pushed: bool) {
         let Some(delay_ns) = self.ack_delay_ns else { return };
         let before = self.seen.data_came.replace(now);

@@ -97,7 +97,7 @@ mod tests {
         let node = 11 * 8 + 128;
         assert_eq!(bytes, [0, node, node, 2 * node, 2 * node, 3 * node]);
         assert_eq!([0, 1, 4, 5, 8, 9].map(grown), [4, 4, 4, 8, 8, 16]);
-        // One for connection ends, timeouts, abandoned connections and ports; one for neighbours.
+        // Trees: for connection ends, timeouts, abandoned connections, ports; for neighbours.
         let ends = size_of::<((u16, SocketAddr), usize)>();
         let entries = ends + size_of::<(Instant, usize)>() + size_of::<usize>() + 2;
         assert_eq!(trees_bytes(3, 0), 4 * 128 + 11 * entries);

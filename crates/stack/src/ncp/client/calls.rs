@@ -188,7 +188,7 @@ impl Client {
         }
     }
 
-    /// The path is not a file; it may be a directory, which is renamed in place.
+    /// The path is not a file. If it is a directory, it is renamed in place.
     pub(super) fn rename_directory(&mut self, id: CallId, from: &str, to: &str) {
         let (parent, _) = from.rsplit_once('/').unwrap_or(("", from));
         let (other, new) = to.rsplit_once('/').unwrap_or(("", to));

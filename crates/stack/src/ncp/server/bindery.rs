@@ -130,7 +130,7 @@ impl State {
         }
         let value: [u8; SEGMENT_LEN] = padded(&asked.name.0.to_ascii_uppercase());
         self.head.extend_from_slice(&value);
-        // The last segment, of a static item.
+        // No more segments; a static item.
         self.head.extend_from_slice(&[0, 0]);
         Ok(())
     }

@@ -115,7 +115,7 @@ impl State {
         to: Names,
     ) -> Result<(), Refused> {
         match self.look(&to).await {
-            // A change of case.
+            // Only the case changes.
             Ok(other) if other.number == found.number => {}
             Ok(_) => return Err(completion::NAMES_EXIST),
             Err(completion::FAILED) => {}

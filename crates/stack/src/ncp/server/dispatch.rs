@@ -41,7 +41,7 @@ impl State {
             function::LOGGED_INFORMATION => self.say_logged(),
             function::SCAN_PROPERTIES => self.scan_properties(data)?,
             function::READ_PROPERTY => self.read_property(data)?,
-            // No object here is a set.
+            // No property here is a set.
             function::IS_IN_SET => return Err(completion::NO_SUCH_PROPERTY),
             function::ACCESS_LEVEL => self.say_access(),
             function::CONSOLE_PRIVILEGES => return Err(completion::NO_CONSOLE_RIGHTS),
@@ -133,7 +133,7 @@ impl State {
         Ok(())
     }
 
-    /// Packets may be as long as a frame; the client probes what routers let pass.
+    /// Packets may be as long as a frame; the client probes what size routers pass.
     fn negotiate_packet(&mut self, data: &[u8]) -> Result<(), Refused> {
         if !self.offer.netware.has_large_packets.value {
             return Err(completion::UNSUPPORTED);

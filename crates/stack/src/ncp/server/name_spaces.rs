@@ -18,7 +18,7 @@ use crate::files::{FileCall, Found, Names};
 
 const AROUND_ENTRIES: usize = 64;
 const ENTRY_BYTES: usize = 76 + 1 + 12;
-/// Search attributes of the old calls; higher bits are DOS attributes too.
+/// Search attributes of the old calls; higher bits are DOS attributes.
 const SAYS_KIND: u16 = attribute::DIRECTORY as u16;
 
 impl State {

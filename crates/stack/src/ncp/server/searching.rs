@@ -34,7 +34,7 @@ impl State {
         Ok(next)
     }
 
-    /// The next entry after a position, with its position. `first` stands before the first entry.
+    /// The first entry behind position `after`, with its position. `first` means from the start.
     pub async fn find(
         &mut self,
         (directory, pattern): (&Names, &str),

@@ -52,14 +52,14 @@ pub struct State {
     pub numbers: Arc<Mutex<EntryNumbers>>,
     pub carrier: CarrierFacts,
     pub channel: SessionChannel,
-    /// Random bytes for keys, and the key given out.
+    /// Random bytes for keys, the number of keys, and the key in use.
     pub challenge: [u8; 8],
     pub keys: u64,
     pub key: Option<[u8; KEY_LEN]>,
     pub is_logged_in: bool,
     /// Login time, ticks since 1601.
     pub logged_in_at: Option<u64>,
-    /// Start of the session, 100 ns since 1601, and by the driver's clock.
+    /// Start of the session: in 100 ns since 1601, and by the driver's clock.
     pub time: u64,
     pub began: Option<Instant>,
     /// Maximum data bytes per read or write.

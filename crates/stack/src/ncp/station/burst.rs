@@ -47,7 +47,7 @@ pub(super) enum Taken {
 }
 
 impl Burst {
-    /// Both ends by their numbers, and the packet size that both support; `longest` is the frame's limit.
+    /// Numbers of both ends, the packet size that both support, and a frame's maximum packet size.
     pub(super) fn new((own, other): (u32, u32), packet: u32, longest: u32) -> Self {
         let packet = packet.clamp(SMALLEST_PACKET, longest);
         Self {
@@ -335,7 +335,7 @@ mod tests {
             assert_eq!(header.flags, if index == 1 { flag::END } else { 0 });
             assert_eq!(data[..], body[at..at + 534]);
         }
-        // The last part is resent once, and nothing after the other end has it.
+        // The last part is resent once, and not at all after the other end has it.
         burst.say_end();
         burst.say_end();
         let sent = due(&mut burst, 0);

@@ -45,7 +45,7 @@ impl Station {
         }
     }
 
-    /// Search for what the session lacks, server or route, or request a connection.
+    /// Search for the server or route that the session lacks, or request a connection.
     fn search(&mut self, now: Instant, index: usize) {
         let (_, interval_ns) = self.netware.searches.value;
         let caller = &mut self.callers[index];
@@ -75,8 +75,8 @@ impl Station {
                         && caller.name.map_or(*is_nearest, |name| is_named(server, name)) =>
                 {
                     caller.goes_to(server.address);
-                    // A server that answers from its adapter's address is found; another one on this network uses
-                    // the same framing.
+                    // The answer came from the server itself, or the server is on this network and
+                    // uses the same framing.
                     let Address { network, node, .. } = server.address;
                     if from.mac.0 == node || self.common.interface.is_here(network) {
                         let (address, mac) = (server.address, Mac(node));

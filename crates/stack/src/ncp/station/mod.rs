@@ -30,7 +30,7 @@ use caller::Caller;
 
 type Common = crate::ipx::Common<SessionCounts>;
 
-/// Range above the first dynamic socket from which a station picks its first one; even, as each session uses two.
+/// Range above the first dynamic socket for a station's first one; even: a session uses two.
 const SOCKETS_AWAY: u64 = 0x2000;
 /// Marks internal networks: administrators number cables from one on.
 const INTERNAL: u32 = 0x4000_0000;

@@ -145,7 +145,7 @@ impl Station {
             Room::Free => return true,
             Room::InsteadOf(index) => index,
             Room::None => {
-                // The watchdog's answers arrive before the client's next attempt.
+                // Probe silent clients: their answers arrive before the new client's next attempt.
                 for session in self.answerers.iter_mut().filter(|one| one.questions == 0) {
                     let is_silent = now.nanos_since(session.heard) >= GRACE_NS;
                     session.deadline = if is_silent { now } else { session.deadline };

@@ -1,5 +1,6 @@
-//! A minimal carrier, which shows that a new one needs this file and a row of the table. Each message is one frame,
-//! in the framing of the node, between IPX addresses; the network is learned from any frame of another station.
+//! A minimal carrier: a new one needs only one file and a row of the table. Each message is one
+//! frame, in the node's framing, between IPX addresses; any other station's frame shows the
+//! network.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! The toy next to NetBEUI: a node has the carriers that it is given, and each does as if it were alone.
+//! The toy next to NetBEUI: a node has only the configured carriers, and each works as if alone.
 
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Framing, Mac};
@@ -30,7 +30,7 @@ fn address(end: usize) -> Peer {
     Peer::Ipx(ipx::Address { network: NETWORK, node: mac(end).0, socket: SOCKET })
 }
 
-/// Two nodes that are joined, until nothing is left to do.
+/// Two connected nodes, run until they are idle.
 struct Pair {
     now: Instant,
     nodes: [Node; 2],
@@ -63,7 +63,7 @@ impl Pair {
             if self.exchange() {
                 continue;
             }
-            // Links that stand idle are asked in half a minute: that is not of interest here.
+            // Ignore the polls of idle links, which follow after half a minute.
             let next = self.nodes.iter().filter_map(Node::poll_timeout).min();
             let Some(next) = next.filter(|next| next.nanos_since(Instant::ZERO) < 20_000_000_000)
             else {
@@ -75,7 +75,7 @@ impl Pair {
         panic!("the nodes do not come to rest");
     }
 
-    /// Hand on what each has to send and to say. Whether there was anything.
+    /// Pass on all frames and events. Returns whether there were any.
     fn exchange(&mut self) -> bool {
         let mut is_any = false;
         for end in 0..2 {
@@ -175,7 +175,7 @@ fn adding_a_carrier_leaves_frames_of_the_first_unchanged() {
         let (of_toy, of_nbf): (Vec<_>, Vec<_>) =
             both.sent[end].iter().cloned().partition(|frame| is_toy(frame));
         assert_eq!((&of_toy, &of_nbf), (&toy[end], &nbf[end]), "station {end}");
-        // What one carrier takes is no stray frame because the other one does not.
+        // A frame is not stray if one carrier takes it and the other rejects it.
         assert_eq!(both.nodes[end].stray_counts(), StrayCounts::default());
     }
 }

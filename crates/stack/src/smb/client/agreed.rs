@@ -13,7 +13,7 @@ pub const MAX_BUFFER: u16 = 16_644;
 pub const MAX_OUTSTANDING: u16 = 50;
 /// Data of a large read or write: 60 KiB, which every Windows server accepts.
 const LARGE_BYTES: u32 = 60 << 10;
-/// For servers with Unix extensions, like Samba: with its header it fits 17 bits.
+/// For servers with Unix extensions, like Samba: with its header, the length fits 17 bits.
 const LARGEST_BYTES: u32 = 120 << 10;
 const UNIX_EXTENSIONS: u32 = 0x0080_0000;
 

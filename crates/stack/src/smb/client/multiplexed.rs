@@ -1,7 +1,7 @@
 //! Multiplexed reads and writes: carriers without connections cut them into packets.
 //!
-//! Source: [MS-CIFS] 2.2.4.23 and 2.2.4.26. A server announces support, and may still tell the client to use other
-//! commands, which it then does for the rest of the session.
+//! Source: [MS-CIFS] 2.2.4.23 and 2.2.4.26. A server that announces support may still refuse these
+//! commands; the client then uses others for the rest of the session.
 
 use std::sync::Arc;
 

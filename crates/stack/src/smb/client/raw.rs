@@ -29,8 +29,8 @@ impl Client {
         self.ask(id, command::READ_RAW, step, |writer| request.emit(writer));
     }
 
-    /// The data arrived, or an empty message: at the end of the file, or as a refusal. An ordinary read then
-    /// determines which.
+    /// Take the data. An empty message means end of file or a refusal; an ordinary read determines
+    /// which.
     pub(super) fn took_raw(&mut self, mid: u16, message: &mut Vec<u8>) -> Result<(), Refusal> {
         let (Some(pending), Some(agreed)) = (self.pending.remove(&mid), self.agreed.clone()) else {
             return Err(protocol("raw data of no request"));

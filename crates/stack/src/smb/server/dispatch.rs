@@ -37,7 +37,7 @@ impl State {
             let has_response = header.command != command::NT_CANCEL;
             match signing.take_request(message, has_response) {
                 Some(number) => self.answer_number = number,
-                // Another client may have written it.
+                // The message may be forged.
                 None => return false,
             }
         }
@@ -49,7 +49,7 @@ impl State {
                 Ok(Answer::Sent) => return true,
                 Err(refused) => {
                     if number > 0 && !command::is_andx(self.command) {
-                        // A chain cannot contain it, so no block is left empty.
+                        // A chain cannot contain this command: leave no empty block for it.
                         self.command = command::NONE;
                     }
                     self.put_nothing();

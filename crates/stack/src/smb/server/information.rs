@@ -69,7 +69,7 @@ impl State {
         Encoded::new(name, whole.is_unicode, self.offer.code_page).map_err(malformed)
     }
 
-    /// A name in a Windows NT level, which is UTF-16LE even for code page clients, as NT and Samba have it.
+    /// A name in a Windows NT level: UTF-16LE even for code page clients, as in NT and Samba.
     fn nt_name(&self, name: &str) -> Result<Encoded, Refused> {
         Encoded::new(name, true, self.offer.code_page).map_err(malformed)
     }

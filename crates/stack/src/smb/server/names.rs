@@ -59,7 +59,7 @@ pub fn check(name: &str) -> Result<(), Refused> {
     if name == ".." || name.contains(is_forbidden) || is_device(name) {
         return Err(error::OBJECT_NAME_INVALID);
     }
-    // Windows strips both from the end of a name, so two names would become one.
+    // Windows strips trailing dots and blanks, so two names would become one.
     let is_pattern = wildcard::is_pattern(name);
     if !is_pattern && name.ends_with([' ', '.']) {
         return Err(error::OBJECT_NAME_INVALID);
@@ -67,7 +67,7 @@ pub fn check(name: &str) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Whether a client can request a file of this name. A name with `\\` or a wildcard would be read as another one.
+/// Whether a client can request this file name. One with `\\` or a wildcard is read differently.
 pub fn can_be_asked_for(name: &str) -> bool {
     let is_another = name.is_empty() || name == "." || name.contains('\\');
     !is_another && !wildcard::is_pattern(name) && check(name).is_ok()

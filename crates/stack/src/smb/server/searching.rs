@@ -15,12 +15,12 @@ use super::search::{LABEL, Position, Search};
 use super::state::State;
 use crate::files::{FileAnswer, FileCall, Found};
 
-/// Entries examined together, and most entries of an 8.3 response.
+/// Maximum entries examined together, and entries of an 8.3 response.
 const PAGE: u32 = 64;
 
 impl State {
-    /// The next entries of a search with their positions; empty at the end. The search advances only when its
-    /// position is set.
+    /// The next entries of a search with their positions; empty at the end. To advance the search,
+    /// the caller sets its position.
     pub async fn page(&mut self, search: &mut Search) -> Result<Vec<(Position, Found)>, Refused> {
         let mut position = search.position.clone();
         let mut page = Vec::new();

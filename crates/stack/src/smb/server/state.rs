@@ -259,7 +259,7 @@ impl State {
         }
     }
 
-    /// The same for a path from a client: a file about to be removed is refused.
+    /// Like [`look`](Self::look), for a client's path: refuses a file about to be removed.
     pub async fn look_up(&mut self, path: &Names) -> Result<Found, Refused> {
         let found = self.look(path).await?;
         if self.open_files.is_doomed(found.number) { Err(error::DELETE_PENDING) } else { Ok(found) }
@@ -286,7 +286,7 @@ impl State {
     fn number(&mut self, is_taken: impl Fn(&Self, u16) -> bool) -> u16 {
         loop {
             self.next = self.next.wrapping_add(1);
-            // Neither is valid in every dialect.
+            // 0 and 65,535 are not valid in every dialect.
             if !matches!(self.next, 0 | u16::MAX) && !is_taken(self, self.next) {
                 return self.next;
             }
