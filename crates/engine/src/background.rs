@@ -21,9 +21,8 @@ impl Work {
     }
 }
 
-/// Run `work`, and meanwhile `background` on a second thread, which must return once the work is
-/// over. Returns both results; `Err` if `background` panicked. If `work` panics, `background` ends
-/// first.
+/// Run `work`, with `background` on a thread, which must return once the work is over. Returns both
+/// results; `Err` if `background` panicked. If `work` panics, `background` ends first.
 pub fn with_background<T, B: Send>(
     background: impl FnOnce(&Work) -> B + Send,
     work: impl FnOnce() -> T,

@@ -121,7 +121,7 @@ impl Running {
     }
 
     /// Report that the request may write at its server from now on; earlier errors concern
-    /// connecting. Such requests have no start time.
+    /// connecting.
     #[cfg(feature = "services")]
     pub fn writing(&self) {
         self.tell_ready(Ready::default());

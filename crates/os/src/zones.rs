@@ -5,10 +5,10 @@ use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 
 use crate::linux::interfaces::interface_index;
 
-/// An address and port as sockets take them.
+/// Convert an address and port to a socket address.
 ///
 /// # Arguments
-/// `zone`: the interface of an address of one link, by its name or number (RFC 4007, section 11).
+/// `zone`: the interface of a link-local address, by name or number (RFC 4007, section 11).
 ///
 /// # Errors
 /// There is no such interface.

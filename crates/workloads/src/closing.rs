@@ -29,8 +29,8 @@ pub struct Closing {
 }
 
 impl Closing {
-    /// Everything is sent at `now`. The end stays unconfirmed if the other end is silent for `silence_ns`, or has
-    /// not confirmed it after `longest_ns` despite other messages.
+    /// Everything has been sent by `now`. The end stays unconfirmed if the other end is silent for
+    /// `silence_ns`, or has not confirmed it after `longest_ns` despite other messages.
     pub fn new(now: Instant, silence_ns: u64, longest_ns: u64, longest_pause_ns: u64) -> Self {
         Self {
             said: 0,

@@ -1,6 +1,6 @@
-//! Path MTU discovery in both directions with unfragmented datagrams. Each round sends several sizes between the
-//! largest that arrived and the smallest that did not, and last a size known to pass: until that one is answered, a
-//! host may be paused, and the others prove nothing.
+//! Path MTU discovery in both directions with unfragmented datagrams. Each round sends several
+//! sizes between the largest that arrived and the smallest that did not, and last a size known to
+//! pass: until it is answered, a host may be paused, and missing answers prove nothing.
 //!
 //! # Driving it
 //!
@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(sent(&mut search), [0_u32; 0]);
         search.handle_timeout(at_ms(70));
         assert_eq!((sent(&mut search), search.poll_timeout()), (vec![1500, 576], at_ms(140)));
-        // Without an answer the same is sent again. An answer of a size that was not sent does not count.
+        // Without an answer, the same size is resent. An answer to an unsent size does not count.
         search.handle_seen(1000, at_ms(75));
         search.handle_whole(1000, at_ms(75));
         search.handle_timeout(at_ms(140));

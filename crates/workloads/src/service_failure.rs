@@ -28,8 +28,7 @@ pub fn failure_of(fault: Fault) -> Failure {
     Failure { code, message, hint }
 }
 
-/// The usual hint for a class of fault. Where the cause depends on more, the client provides the hint; where none
-/// is known, there is none.
+/// The usual hint for a class of fault. If the cause depends on more, the client provides the hint.
 fn usual_hint(class: Class, message: &str) -> Option<&'static str> {
     Some(match class {
         Class::Refused => "check that the server runs on this port",

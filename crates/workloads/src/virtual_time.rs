@@ -200,7 +200,7 @@ impl VirtualTime {
         self.0.timers.borrow_mut().clear();
     }
 
-    /// Run all tasks until this one completes; the others stay as they are then.
+    /// Run all tasks until this one completes; the others remain unfinished.
     ///
     /// # Errors No task can run.
     pub fn run<T: 'static>(&self, work: impl Future<Output = T> + 'static) -> Result<T, Deadlock> {

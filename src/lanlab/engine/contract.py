@@ -60,7 +60,7 @@ def _definitions() -> dict[str, Any]:
 
 def _check(schema: _Schema) -> Check:
     if "anyOf" in schema:
-        # The schema uses it only for values that may be null.
+        # The schema uses `anyOf` only for values that may be null.
         return _or_null(next(each for each in schema["anyOf"] if each != {"type": "null"}))
     if "oneOf" in schema:
         return _one_of(schema["oneOf"])
@@ -181,7 +181,7 @@ def _number(_: _Schema) -> Check:
     def check_number(value: Any) -> None:
         if type(value) not in (float, int):
             raise Mismatch("is no number")
-        # All numbers of an engine are ratios, rates or times; the schema cannot say that.
+        # All numbers of an engine are ratios, rates or times; the schema cannot express that.
         if not in_range(value):
             raise Mismatch("is negative" if value < 0 else "is too large to have been measured")
 

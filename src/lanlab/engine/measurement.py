@@ -23,7 +23,7 @@ _Line = dict[str, Any]
 
 
 class Asked(Protocol):
-    """The engine of a request, as far as the request needs it."""
+    """The parts of an engine that its requests use."""
 
     @property
     def name(self) -> str:

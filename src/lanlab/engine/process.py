@@ -176,8 +176,8 @@ class Engine:
         is_end = line["type"] in ENDS
         with self._lock:
             if line["id"] is None and is_end:
-                # The engine refused a line that it could not read, so it is unknown which request
-                # would wait forever.
+                # The engine refused a line that it could not read. It is unknown which request that
+                # was, so end all: it would wait forever.
                 found, self._open = list(self._open.values()), {}
             else:
                 one = (self._open.pop if is_end else self._open.get)(line["id"] or 0, None)
@@ -186,8 +186,8 @@ class Engine:
             measurement.deliver(line)
 
     def lost(self) -> EngineLost:
-        # An engine that sent invalid data ends by itself only if that was the first half of its
-        # last line.
+        # Invalid data may be the first half of an engine's last line; otherwise it does not end by
+        # itself.
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=_ENDING_S if self._complaint else 1.0)
         code = self._process.returncode

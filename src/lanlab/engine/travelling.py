@@ -13,7 +13,7 @@ from lanlab.engine.locate import engine_path
 from lanlab.errors import UnmetNeed, UsageError
 from lanlab.frozen import dataclass
 
-#: Aliases of each architecture, by the name that Rust and `uname -m` usually use.
+#: Aliases of architectures, with the name that Rust and `uname -m` usually use.
 _ALIASES = {"amd64": "x86_64", "arm64": "aarch64", "i686": "i386", "i586": "i386"}
 #: `e_machine` of an ELF file (System V ABI, chapter 4; registry of its supplements).
 _ELF_MACHINES = {

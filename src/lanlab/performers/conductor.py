@@ -3,8 +3,8 @@ The timed step of a trial: sets up its parts, starts them together, and ends the
 error.
 
 When all are ready they receive the same start time, each on its own clock, in advance: an engine
-that receives it too late says so instead of starting late, and the step begins again with more
-lead.
+that receives it too late reports an error instead of starting late, and the step begins again with
+more lead.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def conduct_timed(
     parts = [part for group in groups for part in group]
     hosts = {name: host_of(part) for name, part in zip(_names(parts), parts, strict=True)}
     if len(parts) > _ARMED_IN_TURN:
-        # Now, and not between the set-up and the start.
+        # Import it now, and not between the set-up and the start.
         importlib.import_module("concurrent.futures.thread")
     clocks = read_clocks(hosts)
     lead_s += steps.lead_beyond_s()
@@ -121,7 +121,7 @@ class _TimedRun:
         self._asked: list[Measurement] = []
         self._reports: list[EngineReport] = []
         self._over: queue.SimpleQueue[int] = queue.SimpleQueue()
-        #: Round trip between the hosts: first as known before, then as measured by the set-up.
+        #: Round trip between the hosts: the testbed's value, then the one measured during set-up.
         self._round_trip_ns = 2 * max(host.delay_ns for host in self._hosts)
         self._progress: list[Line | None] = [None] * len(self._hosts)
         #: Time limit for the parts' current step, seconds.
@@ -285,7 +285,7 @@ class _TimedRun:
         except LabError:
             if self._error is None:
                 raise
-            # Errors of the leftovers must not hide the reason.
+            # Errors while the other parts are ended must not hide the reason.
             return {
                 report.role: report.result for report in self._reports if report.result is not None
             }

@@ -148,7 +148,7 @@ def cancel(
     if engine.is_lost or asked.is_over:
         return None
     try:
-        # If the request has just ended, the engine does not know it.
+        # If the request has just ended, the engine no longer knows it.
         with contextlib.suppress(EngineError):
             engine.ask({"type": "cancel", "target": asked.id}, CANCEL_S)
         return asked.result(within_s)

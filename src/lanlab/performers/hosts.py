@@ -50,7 +50,7 @@ class Hosts:
     An engine on each host of a testbed, until `close`.
 
     Args:
-        has_engines: Whether the hosts are real; without engines there are no facts of them.
+        has_engines: Whether the hosts are real; simulated ones have no engines and no facts.
         engines: Engines already started, by host; this object closes them.
     """
 

@@ -75,8 +75,8 @@ def measured_interface(host: Host, hosts: Sequence[Host], facts: Mapping[str, An
     The interface of a host to the measured network.
 
     Args:
-        hosts: All hosts of the testbed: if it knows the interface of one, a host without is not
-            used by frames, for example this machine's loopback next to an interface without IP.
+        hosts: All hosts of the testbed: if it knows the interface of one, hosts without one carry
+            no frames, for example this machine's loopback next to an interface without IP.
         facts: Facts of the host, as its engine reports them.
     """
     if any(one.interface for one in hosts):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from lanlab.workloads.parameters import FlowParameters
 
 _LISTENING_WITHIN_S = 10.0
-#: Beyond the duration of a trial, and the silence that the condition allows.
+#: Time limit beyond the duration of a trial and the silence that the condition allows.
 _MARGIN_S = 20.0
 #: Time limit for a server after its client has ended.
 _SERVER_ENDS_WITHIN_S = 10.0
@@ -50,8 +50,8 @@ class ProgramPerformer:
     def perform(
         self, kind: Workload, parameters: FlowParameters, on_progress: OnProgress | None
     ) -> TrialOutcome:
-        """See `Performer.perform`. No program reports progress. The results of both roles are those
-        of server and client: command, output, exit code and times.
+        """See `Performer.perform`. No program reports progress. Each role's results are its
+        program's command, output, exit code and times.
         """
         client, server, *_ = self._hosts.engine_hosts(parameters.address_family)
         outcome = TrialOutcome()

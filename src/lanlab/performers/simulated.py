@@ -123,7 +123,7 @@ def check_workload(name: str) -> None:
     Refuse a workload that cannot be simulated.
 
     Raises:
-        UsageError: It has none.
+        UsageError: It cannot be simulated.
     """
     if not simulates(name):
         allowed = ", ".join(each for each in WORKLOADS if simulates(each))
@@ -138,7 +138,7 @@ def check_simulated(parameters: Any) -> None:
     Refuse a condition that cannot be simulated.
 
     Raises:
-        UsageError: Its workload is another, or a parameter has no counterpart in a simulation.
+        UsageError: Its workload or one of its parameters has no counterpart in a simulation.
     """
     check_workload(parameters.workload)
     for name, allowed in _WITHOUT_EFFECT.items():
@@ -183,7 +183,7 @@ def medium_request(link: LinkRequest) -> dict[str, Any]:
             hint="write e.g. `--link 10M:hub`",
         )
     topology = {None: "cable", "cable": "cable", "switch": "switch"}.get(link.topology, "bus")
-    # The memory of a world is bounded with this queue at every port, for any medium.
+    # With this queue at every port, a world's memory is bounded for any medium.
     return {
         **({} if topology == "switch" else {"switch_queue_bytes": 0}),
         "topology": topology,

@@ -49,7 +49,7 @@ class EngineStage:
         return self._hosts[part.role][part.place]
 
     def ask(self, role: str, request: Request, within_s: float) -> dict[str, Any]:
-        """See `Stage.ask`, as for all below."""
+        """See `Stage.ask`; the following methods also implement `Stage`."""
         host = self._hosts[role][0]
         return ask(host, request, within_s, self._too_long_hint, self._asked)
 

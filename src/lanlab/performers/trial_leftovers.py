@@ -190,7 +190,7 @@ class Emptying:
             server_leftovers.note(place, left)
 
     def _may_have_written(self) -> bool:
-        """An engine announces that it will write; one that did not answer may have."""
+        """An engine announces its first write; one that did not answer may have written."""
         return any(asked.was_ready or not asked.is_over for asked in self._asked)
 
 
@@ -210,7 +210,7 @@ def empty_left(
     Args:
         server: Its URL.
         service: The same in the form of a request to an engine, with the password.
-        ask: Has an engine do a request.
+        ask: Runs a request on an engine.
         setup: Receives the outcome for each trial under `left_before`.
     """
     for path, at, kind, of_other in _left():

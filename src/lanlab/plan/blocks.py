@@ -1,4 +1,4 @@
-"""Randomised complete blocks: each block runs every condition once, in an order of its own.
+"""Randomised complete blocks: each block runs every condition once, in its own order.
 
 A drift of the machine over a run then affects all conditions alike and is not taken for an effect.
 """

@@ -5,8 +5,8 @@ still open.
 After RFC 9971, Multiple Loss Ratio Search: the classes are those of its appendix A, the conditional
 throughput that of its appendix B. In short, a load is an upper bound once more trial time was lossy
 than further trials could offset, and a lower bound once more full-length time was good than they
-could offset. Short trials can speak against a load and excuse each other, but never
-make it a lower bound: a queue swallows in a short trial what it cannot in a long one.
+could offset. Short trials can count against a load and offset each other, but never make it a lower
+bound: a queue may absorb a whole short trial's excess, but not a long one's.
 """
 
 from __future__ import annotations

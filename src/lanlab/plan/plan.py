@@ -2,11 +2,11 @@
 The next trial to run.
 
 First the conditions of all experiments in randomised complete blocks, each until it has the trials
-that its stopping rule gives it; then the searches, one after another. A disturbed trial is repeated
+that its stopping rule requires; then the searches, one after another. A disturbed trial is repeated
 and a failed one retried at the end of its block, or at once in a search, as often as the study
 allows; of the trials at one position only the last successful one counts. If all fail the position
-is missing, and a search moves behind those that still wait. A plan does no I/O and knows no clock:
-it depends only on the study, the scale, the seed and the recorded outcomes. So an interrupted run
+is missing, and a search goes to the end of the queue. A plan does no I/O and knows no clock: it
+depends only on the study, the scale, the seed and the recorded outcomes. So an interrupted run
 continues by recording its history into a new plan.
 
 # Driving it
@@ -161,13 +161,13 @@ class Plan:
             assert planned is not None  # or it would not be the outcome of the next trial
             search.expected_s += planned.expected_time_s
             counting = search.counting(outcome)
-            # A repeat is another trial of the same step: the search sees neither until then.
+            # A repeat is another trial of the same step: the search sees only the one that counts.
             if counting is not None:
                 metric, metrics = search.state.rule.metric, counting.metrics
                 shown = None if metrics is None else search_reading(metrics, metric)
                 search.state.record(shown, is_lasting=counting.is_lasting)
                 if metrics is None:
-                    # The fault may be gone after the others' turns.
+                    # The fault may be gone once the other searches have had their turns.
                     self._waiting_searches.rotate(-1)
         self._next = self._plan_next()
 

@@ -2,7 +2,7 @@
 Loss that does not depend on the load, as distinct from saturation.
 
 Trials far below the throughput of the highest loads cannot be lossy because of the load. If they
-are, and those at lower loads as much as those at higher ones, messages are lost at random.
+are lossy, and equally so at lower and at higher loads, messages are lost at random.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ class Running:
                 return None
             return self._decided(Counting(outcome.metrics))
         if self.disturbed:
-            # This position has results: only an undisturbed trial would have been better.
+            # This position has a disturbed result: only an undisturbed one would have been better.
             return self._decided(Counting(self.disturbed[-1]))
         self.failed += 1
         is_lasting = (outcome.error or {}).get("retry_helps") is False

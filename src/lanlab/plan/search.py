@@ -12,24 +12,23 @@ same results again reproduces them.
 
 # How it goes
 
-1. Short trials. The first is at the highest load; what arrives of it is a good guess of where the
-   bounds lie. From there the load goes up or down, twice as far each time, until the strictest
-   goal has a bound on either side; then the middle between them is tried, on a logarithmic scale,
-   until they are a goal's width apart. Then the next goal. Every trial counts for all goals.
+1. Short trials. The first is at the highest load; the received rate is a good first guess of the
+   bounds. From there the load goes up or down, twice as far each time, until the strictest goal has
+   a bound on either side; then the middle between them is tried, on a logarithmic scale, until they
+   are a goal's width apart. Then the next goal. Every trial counts for all goals.
 2. Full-length trials at the bounds so found, which confirm or move them: only a full-length trial
    makes a lower bound.
-3. The curve: loads over the whole range, dense around the bounds. These trials draw and move no
-   bounds.
-4. Full-length trials for the interval of the capacity: far below the bounds, where what is lost is
-   lost at random, and around the upper bound, up two steps after each good trial and down one after
-   each lossy one, so that they stay where the capacity is, however much it varies.
+3. The curve: loads over the whole range, dense around the bounds. These trials move no bounds.
+4. Full-length trials for the interval of the capacity: far below the bounds, where losses are
+   random, and around the upper bound, up two steps after each good trial and down one after each
+   lossy one, so that they stay near the capacity, however much it varies.
 
-Where as much may be lost of any load as a goal allows (`lanlab.plan.random_loss`), no load is
-searched for that goal. The interval itself is computed by `lanlab.analysis.saturation`.
+If every load may lose as much as a goal allows (`lanlab.plan.random_loss`), no load is searched for
+that goal. The interval itself is computed by `lanlab.analysis.saturation`.
 
-A sender that cannot offer what it is asked for is asked once more. If it falls short again, what it
-offered at best is the highest load from then on, and a goal that is met there ends as
-`sender_limited`. What was offered counts as the load of the trial, either time.
+A sender that cannot offer a load gets a second attempt. If it falls short again, the most that it
+offered is the highest load from then on, and a goal met there ends as `sender_limited`. In both
+attempts, the offered load counts as the load of the trial.
 """
 
 from __future__ import annotations
@@ -54,8 +53,8 @@ from lanlab.plan.search_rule import (
 from lanlab.plan.staircase import Staircase, staircase
 from lanlab.plan.stopping import MISSING_BEFORE_GIVING_UP
 
-#: Trials after which the bounds are final; the curve and the trials around the bounds come on top.
-#: This limits searches on systems that contradict themselves.
+#: Trials after which the bounds are final; the curve and the trials around the bounds are
+#: additional. This limits searches with contradictory results.
 MOST_TRIALS = 200
 
 #: Below this share of the first load's throughput, the search looks for random loss first.
@@ -110,8 +109,8 @@ class SearchState:
         Record the result of the next step's trial.
 
         Args:
-            seen: `None` if every trial of the step failed. That says nothing about the load: the
-                step is repeated, except for one of the curve, which stays without that trial.
+            seen: `None` if every trial of the step failed. The load is still untested: the step is
+                repeated, unless it belongs to the curve, which omits it.
             is_lasting: Whether no retry removes the cause of the last failure.
         """
         step = self._next
@@ -168,7 +167,7 @@ class SearchState:
             if self._fell_short is None:
                 self._fell_short = load
             else:
-                # A width lower each time, so as not to chase the best of a noisy sender.
+                # One width lower each time, so as not to chase a noisy sender's best attempt.
                 best = max(load, self._fell_short) * (1 - rule.width_ratio) ** self._sender_limits
                 self._top, self._fell_short = self._rounded(best), None
                 self._sender_limits += 1
@@ -200,7 +199,7 @@ class SearchState:
             level = self._rounded(min(max(load, self._bottom), self._top))
             return SearchStep(level, rule.full_time_s, "confirm")
         if self._phase == "around" and not self._is_reopened and self._is_open():
-            # Loss that looked random in short trials rises with the load: a load may meet the goal.
+            # Loss that looked random in short trials rises with load: some load may meet the goal.
             self._phase, self._is_reopened = "full", True
             return self._choose()
         self._phase = "ended"

@@ -30,8 +30,8 @@ def search_reading(metrics: Mapping[str, float | int], metric: str) -> SearchRea
     in which it did not wait is what it could offer.
 
     A `goodput_ratio` compares two counts in one window. A message due just before its end may be
-    counted just after; so a shortfall is no loss up to one batch of messages at either end, or up
-    to the messages due in 1 ms if that is more: a message 1 ms off its slot is not late. A
+    counted just after; so a shortfall of up to one batch of messages at either end, or of the
+    messages due in 1 ms if they are more, is no loss: a message 1 ms off its slot is not late. A
     `received_ratio` compares the same messages and is exact; half a message there is rounding.
 
     Args:
@@ -45,7 +45,7 @@ def search_reading(metrics: Mapping[str, float | int], metric: str) -> SearchRea
     left_out = metrics.get("unsent_messages", 0) + metrics.get("skipped_messages", 0)
     offered_ratio = 1.0
     if offered and left_out:
-        # Missing data on waiting means that there was none.
+        # Without data on waiting, the sender did not wait.
         free_ratio = 1 - min(1.0, metrics.get("blocked_ratio", 0.0))
         taken_ratio = 1 - left_out / offered
         offered_ratio = 1.0 if taken_ratio >= free_ratio else taken_ratio / free_ratio
@@ -59,7 +59,7 @@ def search_reading(metrics: Mapping[str, float | int], metric: str) -> SearchRea
     if loss_ratio * offered * offered_ratio <= edge_messages and (offered or loss_ratio < 1e-9):
         loss_ratio = 0.0
     messages = offered * offered_ratio
-    # Counted message by message: no edge of a window hides a loss.
+    # Counted per message: no edge of a window hides a loss.
     lost = metrics.get("lost_messages", max(0.0, loss_ratio) * messages)
     return SearchReading(
         loss_ratio, offered_ratio, messages, lost + metrics.get("refused_messages", 0)

@@ -43,7 +43,7 @@ class SearchRule:
 
     @property
     def around(self) -> int:
-        """Full-length trials around a bound for the interval of the capacity. Those of the curve
+        """Full-length trials around a bound for the interval of the capacity. The curve's trials
         count too: half of them are near.
         """
         return max(2, max(4, 2 * self.trials) - self.curve * self.curve_trials // 2)
@@ -62,7 +62,7 @@ class SearchRule:
 class SearchStep:
     level: int | float
     time_s: float
-    #: `search` is a short trial, `confirm` a full-length one, `curve` one that only draws.
+    #: `search` is a short trial, `confirm` a full-length one, `curve` one for the curve only.
     purpose: Literal["search", "confirm", "curve"]
 
 
@@ -72,9 +72,9 @@ class GoalResult:
 
     loss_ratio: float
     #: `found`: both bounds are known, close together. `at_least_high`: the high end is a lower
-    #: bound. `sender_limited`: so is the highest load that the sender could offer, which is below
-    #: the high end. `below_low`: the low end is an upper bound. `random_loss`: any load may lose as
-    #: much. `undecided`: trials failed, or the system contradicted itself for too long.
+    #: bound. `sender_limited`: the sender's highest load, below the high end, is a lower bound.
+    #: `below_low`: the low end is an upper bound. `random_loss`: any load may lose too much.
+    #: `undecided`: trials failed, or the system contradicted itself for too long.
     kind: Kind
     #: The highest load that met the goal in full-length trials [Relevant Lower Bound].
     lower: float | None = None

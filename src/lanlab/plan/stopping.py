@@ -39,9 +39,9 @@ def trials_needed(
     The number of trials of a condition, planned once from its first ones.
 
     Stein's number: enough for the 95 % interval of the mean to be within the goal if the trials
-    continue to vary as the first ones did, with Student's t for the few that these are. The
-    interval is the displayed one (`lanlab.analysis.statistics.condition_mean`): on the log scale
-    for rates and times.
+    continue to vary as the first ones did, with Student's t for their small number. The interval is
+    the displayed one (`lanlab.analysis.statistics.condition_mean`): on the log scale for rates and
+    times.
 
     Args:
         metric: Key of a trial's results; it decides the scale.

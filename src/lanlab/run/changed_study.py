@@ -19,7 +19,7 @@ def with_parameters(study: Study, scale: str, parameters: Mapping[str, str]) -> 
     Args:
         study: The study to change.
         scale: The scale of the run.
-        parameters: In people's notation; `io` for every experiment that has it, `udp.io` for one.
+        parameters: In user notation; `io` for every experiment that has it, `udp.io` for one.
 
     Raises:
         UnknownName: No experiment has the parameter.

@@ -11,8 +11,7 @@ use lanlab_units::Instant;
 
 use super::FULL_FRAME_BYTES;
 
-/// The bucket's rate relative to the link's while the queue is short: a busy sender's queue never
-/// runs empty.
+/// The bucket's rate relative to the link's while the queue is short, so it never runs empty.
 const FULL_RATE_RATIO: f64 = 1.002;
 /// The bucket's rate relative to the medium's while the queue is long, so that it shrinks.
 const HELD_RATE_RATIO: f64 = 0.9;
@@ -126,9 +125,8 @@ impl Adapter {
 mod tests {
     use super::*;
 
-    /// Simulate a host that always has a frame, a bucket at the steered rate, and a medium that
-    /// carries `share` of the link's rate. Returns the longest queue, and the share of time with an
-    /// empty queue.
+    /// Simulate a host that always has a frame, a bucket at the steered rate, and a medium with
+    /// `share` of the link's rate. Returns the longest queue, and the share of time it was empty.
     fn saturate(shared: bool, share: f64) -> (u64, f64) {
         const RATE_BPS: f64 = 10e6;
         const FRAME_NS: f64 = 1538.0 * 8.0 / RATE_BPS * 1e9;

@@ -20,12 +20,11 @@ const SHARED_MEMORY: &str = "/dev/shm";
 const DISK_FOR_ALL: &str = "/var/tmp";
 const PREFIX: &str = "lanlab-copy-";
 const LOCK: &str = "lock";
-/// Within this time after its creation, a lock's directory may still be about to be made.
+/// A lock this young may still get its directory.
 const ABOUT_TO_BE_MADE: Duration = Duration::from_mins(1);
 const HINT: &str = "name another place by LANLAB_CACHE";
 
-/// Locks held by this process: some file systems let a process lock a file again that it has locked
-/// itself.
+/// Locks held by this process: some file systems let a process lock its own locked file again.
 static OWN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 static IN_MEMORY: Mutex<Option<Directory>> = Mutex::new(None);
 

@@ -17,9 +17,8 @@ struct LinkSettings {
     masks: [u32; 3 * WORDS],
 }
 
-/// Speeds in Mbit/s by the first and last bit of each in a mask (`enum
-/// ethtool_link_mode_bit_indices` in `include/uapi/linux/ethtool.h`). Other bits are not speeds, or
-/// are newer than this table.
+/// Speeds in Mbit/s by first and last bit in a mask (`enum ethtool_link_mode_bit_indices`,
+/// `ethtool.h`). Other bits are not speeds, or are newer than this table.
 const SPEEDS: [(usize, usize, u64); 34] = [
     (0, 1, 10),
     (2, 3, 100),

@@ -55,7 +55,7 @@ impl RawLink {
                 let own = unsafe { OwnedFd::from_raw_fd(check(own)?) };
                 if let Some(name) = Tap::interface_of(own.as_fd()) {
                     let tap = Tap::given(File::from(own))?;
-                    // The reader of a TAP is the other end of its wire, with an address of its own.
+                    // The reader of a TAP is the other end of its wire, with its own address.
                     let mut mac = hardware_address(&name)?;
                     mac[5] ^= 0x80;
                     return Ok(Self { kind: Kind::Tap(tap), mac, interface: name });
@@ -83,7 +83,7 @@ impl RawLink {
         socket.listen(index)?;
         let mut unfiltered = [0; 14];
         for _ in 0..MOST_UNFILTERED {
-            // Frames that arrived at an inherited socket before it had its filter.
+            // An inherited socket may hold frames that arrived before its filter.
             if matches!(place, RawLinkPlace::Interface(_))
                 || socket.receive(&mut unfiltered)?.is_none()
             {

@@ -11,7 +11,7 @@ use super::ethtool::named;
 /// `_IOW('T', 202, int)` and `_IOW('T', 203, int)`, `include/uapi/linux/if_tun.h`.
 const TUNSETIFF: libc::c_ulong = 0x4004_54ca;
 const TUNSETPERSIST: libc::c_ulong = 0x4004_54cb;
-/// `_IOR('T', 210, unsigned int)`, likewise.
+/// `_IOR('T', 210, unsigned int)`, in the same header.
 const TUNGETIFF: libc::c_ulong = 0x8004_54d2;
 
 /// A TAP. Its interface is removed on drop, unless left to its namespace.
@@ -77,8 +77,8 @@ impl Tap {
     /// Leave the interface to its namespace, to be removed with it. The kernel removes all interfaces of a
     /// namespace together; a single one takes 20 ms.
     pub fn leave(self) {
-        // SAFETY: the descriptor is open; the call takes integers only. If it cannot be done, the
-        // interface goes now.
+        // SAFETY: the descriptor is open; the call takes integers only. On failure the interface is
+        // removed now.
         unsafe { libc::ioctl(self.0.as_raw_fd(), TUNSETPERSIST as _, 1) };
     }
 }

@@ -1,4 +1,4 @@
-//! What workers of a copy count and time, added up by hand.
+//! Counts and times of a copy's workers, added up by hand.
 
 use std::cell::Cell;
 
@@ -40,7 +40,7 @@ fn timer_waits_are_found_and_disk_waits_are_not() {
         (Operation::Close, "close"),
     ] {
         assert_eq!(stalls(&called(kind, 41, 20, 0)), [name]);
-        // Each of a MiB: that is a slow link.
+        // A MiB each: a slow link, not a timer.
         assert_eq!(stalls(&called(kind, 41, 20, 20 << 20)), [""; 0]);
     }
     assert_eq!(stalls(&called(Operation::Sync, 41, 20, 0)), [""; 0]);
@@ -144,7 +144,7 @@ fn call_times_are_kept_by_kind() {
 
 #[test]
 fn summed_worker_bytes_tell_slow_links_from_timers() {
-    // 16 KiB a call in all, of which the first half moved nothing.
+    // 16 KiB per call on average, although the first half moved nothing.
     let mut meters = called(Operation::Read, 41, 10, 0);
     meters.add(called(Operation::Read, 41, 10, 20 << 14));
     assert!(meters.stalls(false).is_empty());
@@ -176,7 +176,7 @@ fn the_first_real_failure_is_reported() {
     assert_eq!(failed([Some("cancelled"), reset, denied]), reset);
     assert_eq!(failed([reset, Some("cancelled"), denied]), reset);
     assert_eq!(failed([Some("cancelled"), reset, None]), reset);
-    // Without a file there is no time.
+    // Without a file, no time is measured.
     let copied = add_up(copying(), vec![worked(&[], 1, None)]).copied;
     assert_eq!((copied.elapsed_ns, copied.start_skew_ns, copied.copied_bytes), (0, 0, 0));
 }
@@ -204,8 +204,8 @@ fn a_guard_ends_work_at_deadline_stop_or_cancellation() {
     assert_eq!(time.now(), at_ms(4_999));
 }
 
-/// What connecting patiently comes to at a server that says this in turn, and then lets everybody in; with
-/// how often it was asked and how long that took, ms.
+/// Connect patiently to a server that replies with `says` in turn and then accepts. Also returns
+/// the number of attempts and the total time, ms.
 fn patiently(attempts: u32, says: &'static [Class]) -> (Result<u64, Failure>, usize, u64) {
     let time = VirtualTime::new();
     let clock = time.clone();
@@ -228,7 +228,7 @@ fn patiently(attempts: u32, says: &'static [Class]) -> (Result<u64, Failure>, us
 #[test]
 fn temporary_refusals_are_retried_and_final_ones_not() {
     use Class::{Login, Refused, Reset, TimedOut};
-    // The time of an attempt is that of the one that succeeded.
+    // The reported time is that of the successful attempt.
     let (connected, asked, took_ms) = patiently(7, &[Reset, Refused]);
     assert_eq!((connected.unwrap(), asked), (5, 3));
     assert!((315..=380).contains(&took_ms), "{took_ms}");

@@ -27,7 +27,7 @@ pub trait CopyEndpoints {
     /// Connect and log in.
     fn connect(&self) -> impl Future<Output = lanlab_files::Result<Self::Session>>;
 
-    /// On a virtual clock: all connections are open, and copying begins.
+    /// Called on a virtual clock once all connections are open and copying begins.
     fn begin(&self) {}
 
     /// Number of files, and their total bytes.

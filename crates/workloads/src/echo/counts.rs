@@ -17,7 +17,7 @@ pub struct Counts {
     arrived: SequenceWindow,
     /// When the amount was reached; `None` before, and for scheduled requests.
     pub(super) sent_until: Option<Instant>,
-    /// Replies in time, to any request, between the first measured request and that time.
+    /// Replies in time, to any request, from the first measured request until `sent_until`.
     sending_replies: u64,
     pub offered: u64,
     pub sent: u64,

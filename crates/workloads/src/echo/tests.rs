@@ -71,7 +71,7 @@ fn responders_return_only_requests_of_their_session() {
     assert_eq!(responder.take(&request[1..], at_us(1)), Asked::Nothing);
     RequestWriter::new(&plan, Token([8; 16])).write(5, at_us(0), &mut request);
     assert_eq!(responder.take(&request, at_us(1)), Asked::Nothing);
-    // Neither a word of another session nor of another flow ends this one.
+    // A message of another session or flow does not end this one.
     assert_eq!(responder.take(&word(Token([8; 16]), 0, FINISH), at_us(1)), Asked::Nothing);
     assert_eq!(responder.take(&word(TOKEN, 1, FINISH), at_us(1)), Asked::Nothing);
     assert_eq!((responder.foreign, responder.answered), (4, 0));
@@ -144,7 +144,7 @@ fn readers_distinguish_replies_control_messages_and_foreign_data() {
         RequestWriter::new(&plan, TOKEN).write(number, at_us(0), &mut request);
         assert_eq!(reader.read(&request), heard);
     }
-    // A number of eight bits is the one nearest to what is expected.
+    // An 8-bit number is extended to the nearest expected one.
     let plan = Plan { message_bytes: 1, ..plan };
     let (writer, mut reader) = (RequestWriter::new(&plan, TOKEN), ReplyReader::new(&plan, TOKEN));
     let mut request = [0];
@@ -162,7 +162,7 @@ fn a_closed_loop_counts_from_the_first_request_after_the_warm_up() {
     requester.handed(Handed::Sent, at_us(9_999));
     assert!(requester.is_full());
     assert_eq!(requester.next(at_us(9_999)), Ok(Step::Listen(at_us(59_999))));
-    // Of the warm-up, so that it is not measured.
+    // It belongs to the warm-up, so it is not measured.
     assert!(!requester.heard(Heard::Reply(0), at_us(12_000)));
     assert_eq!(requester.next(at_us(12_000)), Ok(Step::Measure));
     assert_eq!(requester.next(at_us(12_000)), Ok(Step::Send(1)));
@@ -170,7 +170,7 @@ fn a_closed_loop_counts_from_the_first_request_after_the_warm_up() {
     assert!(requester.heard(Heard::Reply(1), at_us(15_000)));
     assert_eq!(requester.next(at_us(109_999)), Ok(Step::Send(2)));
     requester.handed(Handed::Sent, at_us(109_999));
-    // At the end nothing more is sent, and what is under way is waited for.
+    // At the end nothing more is sent, and replies in flight are awaited.
     assert_eq!(requester.next(at_us(112_000)), Ok(Step::Listen(at_us(159_999))));
     assert!(requester.heard(Heard::Reply(2), at_us(114_000)));
     assert_eq!(requester.next(at_us(114_000)), Ok(Step::Over(EndedBy::Finished)));
@@ -204,7 +204,7 @@ fn replies_after_the_last_request_do_not_count_for_the_rate() {
     };
     assert_eq!(send(&mut requester, 0), (3, Step::Listen(at_us(50_000))));
     assert!(requester.heard(Heard::Reply(1), at_us(2_000)));
-    // The fourth leaves; then there is room for another and none is due.
+    // The fourth is sent; then there is room for another, but none is due.
     assert_eq!(send(&mut requester, 2_000), (1, Step::Listen(at_us(50_000))));
     assert!(requester.heard(Heard::Reply(0), at_us(5_000)));
     assert_eq!(send(&mut requester, 5_000), (0, Step::Listen(at_us(50_000))));
@@ -254,7 +254,7 @@ fn a_refused_request_counts_only_in_the_measured_part() {
     assert_eq!(requester.next(at_us(5_000)), Ok(Step::Send(1)));
     requester.handed(Handed::Refused, at_us(5_000));
     assert_eq!(requester.counts.refused, 0);
-    // A reply may come meanwhile.
+    // A reply may arrive meanwhile.
     assert_eq!(requester.next(at_us(5_999)), Ok(Step::Listen(at_us(6_000))));
     assert_eq!(requester.next(at_us(54_500)), Ok(Step::Measure));
     assert_eq!(requester.next(at_us(54_500)), Ok(Step::Send(2)));
@@ -294,7 +294,7 @@ fn scheduled_senders_wait_and_count_measured_requests() {
     assert_eq!(listener.counts.offered, 5);
     assert_eq!(sender.next(at_us(0)), Due::Send(0));
     sender.handed(Handed::Sent, at_us(0));
-    // Due after 20 ms: it rests until it is less than 10 ms.
+    // Due at 20 ms: the sender rests until less than 10 ms remain.
     assert_eq!(sender.next(at_us(9_999)), Due::Rest(at_us(19_999)));
     assert_eq!(sender.next(at_us(10_000)), Due::Wait(at_us(20_000)));
     assert_eq!(sender.next(at_us(20_000)), Due::Send(1));
@@ -306,7 +306,7 @@ fn scheduled_senders_wait_and_count_measured_requests() {
     }
     assert_eq!(sender.next(at_us(100_000)), Due::Over);
     assert_eq!(progress.counted(), (5, 500));
-    // Request 0 is of the warm-up.
+    // Request 0 belongs to the warm-up.
     listener.heard(Heard::Reply(0), at_us(1_000));
     listener.heard(Heard::Reply(1), at_us(23_000));
     listener.heard(Heard::Reply(1), at_us(24_000));
@@ -331,7 +331,7 @@ fn a_sender_of_datagrams_stops_900_ms_after_it_heard_last() {
     assert_eq!(sender.next(at_us(900_000)), Due::Send(0));
     sender.handed(Handed::Sent, at_us(900_000));
     assert_eq!(sender.next(at_us(901_000)), Due::Rest(at_us(911_000)));
-    // After 50 ms without a request it says that it is there.
+    // After 50 ms without a request, it sends a keep-alive.
     assert_eq!(sender.next(at_us(950_000)), Due::Rest(at_us(960_000)));
     assert_eq!(sender.next(at_us(950_001)), Due::SayAlive);
     assert_eq!(sender.next(at_us(960_000)), Due::Rest(at_us(970_000)));
@@ -340,7 +340,7 @@ fn a_sender_of_datagrams_stops_900_ms_after_it_heard_last() {
     assert_eq!(sender.next(at_us(960_000)), Due::Rest(at_us(970_000)));
     listener.heard(Heard::Alive, at_us(961_000));
     assert_eq!(sender.next(at_us(961_000)), Due::Send(1));
-    // Over a connection it does neither.
+    // Over TCP it does neither.
     let plan = Plan { transport: Transport::Tcp, ..plan };
     let (mut sender, _) = ends(&plan, &progress, &heard);
     assert_eq!(sender.next(at_us(5_000_000)), Due::Send(0));

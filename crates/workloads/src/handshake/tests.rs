@@ -19,13 +19,13 @@ fn cookie(acceptor: &mut Acceptor, port: u16) -> u64 {
     cookie
 }
 
-/// Both ends over a link that loses the messages whose turn in `lost` is true, 1 ms each way.
+/// Run both ends over a link that loses the messages at true positions of `lost`; 1 ms each way.
 fn run(lost: &[bool]) -> (InitiatorState, bool) {
     let mut lost = lost.iter().copied().chain(std::iter::repeat(false));
     let mut now = Instant::ZERO;
     let mut initiator = Initiator::new(TOKEN, 0, 1, now);
     let mut acceptor = Acceptor::new(TOKEN, 0, 2);
-    // An initiator that never gives up, or asks without end, must fail a test and not hold it.
+    // An initiator that never gives up, or asks endlessly, must fail the test and not block it.
     let mut steps = 0_u32;
     while initiator.state() == InitiatorState::Asking {
         while let Some(request) = initiator.poll_transmit(now) {
@@ -99,7 +99,7 @@ fn the_first_proven_peer_gets_the_session() {
     let mut ask = |kind, port| acceptor.handle(&message(kind), from(port), Instant::ZERO);
     let accept = Some(message(Kind::Accept { nonce: 1 }));
     assert_eq!(ask(Kind::Prove { cookie: first, nonce: 1 }, 1), accept);
-    // Another attempt of the same end is answered as itself, another end is not.
+    // Another attempt of the same end gets its own answer; another end gets none.
     let again = Some(message(Kind::Accept { nonce: 9 }));
     assert_eq!(ask(Kind::Prove { cookie: first, nonce: 9 }, 1), again);
     assert_eq!(ask(Kind::Prove { cookie: first, nonce: 1 << 12 }, 1), None);
@@ -161,7 +161,7 @@ fn the_first_cookie_is_returned_at_once_and_the_last_question_timed() {
     assert_eq!(initiator.poll_timeout(), Some(at_ns(1_000_000)));
     let prove = |attempt| Some(message(Kind::Prove { cookie: 11, nonce: NONCE + attempt }));
     assert_eq!(initiator.poll_transmit(at_ns(1_000_002)), prove(0));
-    // A cookie that comes again does not hurry it.
+    // A repeated cookie does not speed it up.
     initiator.handle(&message(Kind::Challenge { cookie: 11 }), at_ns(1_000_003));
     assert_eq!(initiator.poll_transmit(at_ns(51_000_001)), None);
     assert_eq!(initiator.poll_transmit(at_ns(51_000_002)), prove(1));
@@ -199,7 +199,7 @@ fn answers_are_limited_to_a_burst_of_20_then_one_per_10_ms() {
     assert_eq!(answers(begin + 9_999_999), 0);
     assert_eq!(answers(begin + 10_000_000), 1);
     assert_eq!(answers(begin + 35_000_000), 2);
-    // However long it is quiet, no more are saved up.
+    // However long the silence, no more answers are saved up.
     assert_eq!(answers(begin + 60_000_000_000), 20);
 }
 
@@ -226,8 +226,8 @@ proptest! {
     }
 }
 
-/// Both ends over a path of `one_way_ms`, whose datagrams with these turns are lost; gives the round
-/// trip that is measured, ms.
+/// The measured round trip, ms, over a path of `one_way_ms` that loses the datagrams at these
+/// positions.
 fn measured_ms(one_way_ms: u64, lost: &[usize]) -> Option<u64> {
     let mut under_way = std::collections::BTreeMap::new();
     let (mut initiator, mut acceptor) =

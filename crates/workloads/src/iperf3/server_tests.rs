@@ -1,5 +1,5 @@
-//! A server and what clients say to it, right and wrong; and exchanges of iperf 3.12 (Debian 12) with itself
-//! over loopback, the control connections of which were recorded on 2026-11-27 (`captured/`).
+//! A server and its clients' messages, valid and invalid; and exchanges of iperf 3.12 (Debian 12)
+//! with itself over loopback, whose control connections were recorded on 2026-11-27 (`captured/`).
 
 use lanlab_wire::iperf3::{COOKIE_BYTES, State};
 
@@ -27,11 +27,11 @@ fn asked(json: &str, bounds: Bounds) -> Result<Asked, Refused> {
     }
 }
 
-/// Go through a dialogue with what a client said in it; gives what it asked for, and its report.
+/// Replay a client's side of a dialogue; returns its request and its report.
 fn go_through(client: &[u8]) -> (Asked, PeerReport) {
     let mut server = Server::new(BOUNDS);
     let (mut asked, mut report) = (None, None);
-    // The cookie is read by who accepts the connection.
+    // The code that accepts connections reads the cookie.
     for octet in &client[COOKIE_BYTES..] {
         server.handle(&[*octet]);
         match server.poll_event().unwrap() {
@@ -52,7 +52,7 @@ fn go_through(client: &[u8]) -> (Asked, PeerReport) {
     panic!("it is not over");
 }
 
-/// Go through a dialogue with what a server said in it; gives its report.
+/// Replay a server's side of a dialogue; returns its report.
 fn go_through_as_client(server: &[u8]) -> PeerReport {
     let test = asked(r#"{"tcp":true,"time":1}"#, BOUNDS).unwrap().test;
     let mut client = Client::new(test, &[b'a'; COOKIE_BYTES]);
@@ -82,7 +82,7 @@ fn recorded_iperf3_dialogues_are_parsed_at_both_ends() {
     assert_eq!((bytes(&theirs), bytes(&ours), ids(&ours)), (308_000, 308_000, vec![1]));
     let test = &asked.test;
     assert_eq!((test.is_udp, test.directions, test.flows), (false, (false, true), 1));
-    // It counts bytes, and so may take as long as the server allows.
+    // A test by bytes may take as long as the server allows.
     assert_eq!((test.message_bytes, test.time_s, asked.is_wide), (1_000, 60, false));
 
     let (asked, theirs) = go_through(include_bytes!("captured/tcp-both-4.client"));

@@ -1,4 +1,4 @@
-//! A client and what servers say to it, right and wrong.
+//! A client and its servers' messages, valid and invalid.
 
 use lanlab_wire::iperf3::{COOKIE_BYTES, State};
 
@@ -50,7 +50,7 @@ fn running() -> Client {
     said(&mut client, &[State::ParameterExchange as u8]);
     let opened = said(&mut client, &[State::CreateStreams as u8]);
     assert_eq!(opened, (Some(Event::OpenFlows), Vec::new()));
-    // Both may come in one segment.
+    // Both may arrive in one segment.
     let started = [State::TestStart as u8, State::TestRunning as u8];
     assert_eq!(said(&mut client, &started).0, Some(Event::Running));
     client
@@ -69,7 +69,7 @@ fn a_test_goes_through_its_states_to_the_report_of_the_server() {
     let theirs = text(
         r#"{"cpu_util_total":1.5,"cpu_util_user":null,"streams":[{"id":1,"bytes":1.5e10},{"id":3.0,"jitter":null,"packets":2.0}],"x":[]}"#,
     );
-    // In pieces.
+    // Byte by byte.
     for octet in &theirs[..theirs.len() - 1] {
         assert_eq!(said(&mut client, &[*octet]), (None, Vec::new()));
     }
@@ -96,7 +96,7 @@ fn impossible_numbers_are_refused() {
         let refused = read(field).unwrap_err().to_string();
         assert!(refused.contains("allowed: at most"), "{field}: {refused}");
     }
-    // Which is how some versions write that they do not know.
+    // Some versions write an unknown count like this.
     assert_eq!(read(r#""retransmits":18446744073709551615"#).unwrap().streams[0].retransmits, -1);
     assert!((read(r#""jitter":0.25"#).unwrap().streams[0].jitter - 0.25).abs() < 1e-9);
 }
@@ -144,7 +144,7 @@ fn protocol_errors_of_a_server_end_the_test_with_a_message() {
     let mut opened = client();
     said(&mut opened, &[State::ParameterExchange as u8]);
     said(&mut opened, &[State::CreateStreams as u8]);
-    // As many as one read brings, and more.
+    // As many as one read returns, and more.
     let starts = vec![State::TestStart as u8; 1 << 20];
     assert!(refused(opened, &starts).contains("TestStart where Started was due"));
     assert_eq!(

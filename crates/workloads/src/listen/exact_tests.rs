@@ -1,4 +1,4 @@
-//! What is made of each kind of frame, of every protocol that is read further.
+//! How each kind of frame is interpreted, for every protocol that is decoded further.
 
 use std::net::Ipv4Addr;
 
@@ -59,7 +59,7 @@ fn announcement(opcode: u8, name: &[u8], server_type: u8) -> Vec<u8> {
     [message, data].concat()
 }
 
-/// Names that were heard, with their stations, whether they are a group's, and the sign.
+/// Names that were heard, each with its station, group flag and sign.
 fn names(heard: &Heard) -> Vec<(&str, u8, Option<bool>, NameSign)> {
     heard
         .names
@@ -115,7 +115,7 @@ fn udp_name_queries_may_be_answered_by_any_host() {
     ]);
     assert_eq!(questions(&open), [("NetBIOS over UDP: who has the name", "FILES<20>")]);
     for (flags, is_group) in [(0, false), (nbns::GROUP, true)] {
-        // From the port of names to any, and the other way round.
+        // From the name service's port to any port, and in the other direction.
         for ports in [(137, 4000), (4000, 137)] {
             let reply = datagram([10, 0, 0, 2], ports.0, ports.1, &answer(flags));
             let heard = observed(&[asked_by_udp(Question::Addresses, files), reply]);
@@ -125,7 +125,7 @@ fn udp_name_queries_may_be_answered_by_any_host() {
     }
     let reply = datagram([10, 0, 0, 2], 4000, 4001, &answer(0));
     assert_eq!(observed(&[reply]).names.len(), 0, "of another port");
-    // That no host has it is an answer, too, and no sign of the name.
+    // A negative reply is an answer, too, but no sign of the name.
     let mut data = Vec::new();
     nbns::emit_negative(&query(Question::Addresses, files), 3, &mut data);
     let reply = datagram([10, 0, 0, 2], 137, 137, &data);
@@ -163,7 +163,7 @@ fn browser_announcements_are_servers_or_computers() {
         let frame = netbios_datagram(0x11, pc, &announcement(opcode, b"FILES", server_type));
         let heard = observed(&[frame]);
         assert_eq!(servers(&heard), [(kind, "FILES")]);
-        // A computer has its name, a workgroup does not.
+        // A host's announcement shows its name; a workgroup's does not.
         let sender = ("PC", 0, None, NameSign::Used);
         let announced = ("FILES", 0, Some(false), NameSign::Announced);
         let expected = if opcode == 1 { vec![announced, sender] } else { vec![sender] };
@@ -222,11 +222,11 @@ fn netbeui_names_are_learned_from_frames() {
     ] {
         let heard = observed(&[said(command, data2)]);
         assert_eq!(names(&heard), [("FILES", 0x20, is_group, sign)], "{command:?}");
-        // Only who has the name of a server for itself is one.
+        // Only the exclusive owner of a server's name is a server.
         let is_server = command == NameCommand::NameRecognized && is_group == Some(false);
         assert_eq!(heard.servers.len(), usize::from(is_server), "{command:?}");
     }
-    // A query that only looks for a name, and what is no sign of one.
+    // A query that only looks for a name, and commands that are no sign of one.
     for command in [NameCommand::NameQuery, NameCommand::NameInConflict, NameCommand::StatusQuery] {
         assert_eq!(observed(&[said(command, 0)]).names.len(), 0, "{command:?}");
     }
@@ -278,7 +278,7 @@ fn netware_servers_are_learned_from_advertisements_and_queries() {
         assert_eq!(servers(&heard), [(words, "FS1")]);
         assert_eq!(heard.servers[0].address, "0000ABCD:000000000001:0451");
     }
-    // One end of SAP is enough, none is too few; and one that goes down is no server.
+    // One SAP socket of the two is enough. A server that goes down, at 16 hops, is not listed.
     let count =
         |sockets, hops| observed(&[advertising(0, sockets, &served(2, 4, hops))]).servers.len();
     assert_eq!([count((0x0452, 1), 15), count((1, 0x0452), 15), count((1, 2), 15)], [1, 1, 0]);
@@ -287,7 +287,7 @@ fn netware_servers_are_learned_from_advertisements_and_queries() {
     let open = observed(&[asked(1, 4), asked(3, 4)]);
     let words = [("SAP: nearest", "file server"), ("SAP: which", "file server")];
     assert_eq!(questions(&open), words);
-    // Each is answered by its own kind of answer; a named one is an answer to any.
+    // Each query needs its own kind of reply; a reply with a type also answers a query for any.
     let one = observed(&[asked(1, 4), asked(3, 4), advertising(0, sap, &served(2, 4, 1))]);
     assert_eq!((questions(&one), one.answered_questions), (vec![words[0]], 1));
     let any = advertising(0, sap, &[0, 3, 0xff, 0xff]);

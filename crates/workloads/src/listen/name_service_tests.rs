@@ -1,4 +1,4 @@
-//! What is made of the name service of `NetBIOS` over UDP, and of frames in VLANs. The datagrams are
+//! How the `NetBIOS` name service over UDP, and frames in VLANs, are interpreted. The datagrams are
 //! written out by hand from RFC 1002, section 4.2.
 
 use lanlab_wire::ethernet::{Framing, Mac};
@@ -41,7 +41,7 @@ fn encoded(name: &str, suffix: u8) -> Vec<u8> {
     [vec![32], halves.map(|half| b'A' + half).collect(), vec![0]].concat()
 }
 
-/// A request about a name of the sender's, whose record names it by a pointer.
+/// A request about the sender's name, whose record refers to it by a pointer.
 fn request(flags: u16, name: &str, suffix: u8, name_flags: u16, address: [u8; 4]) -> Vec<u8> {
     [
         words(&[7, flags, 1, 0, 0, 1]),
@@ -97,7 +97,7 @@ fn status_replies_name_their_sender() {
         of_name("LATHE", 0, ACTIVE),
         of_name("LATHE", 0x20, ACTIVE),
         of_name("WORKSHOP", 0, ACTIVE | GROUP),
-        // On its way out.
+        // Being deregistered.
         of_name("OLD", 0, 0x1000),
     ];
     let any = [vec![32], b"CK".to_vec(), [b'A'; 30].to_vec(), vec![0]].concat();
@@ -127,7 +127,7 @@ fn a_subnet_broadcast_places_its_sender_in_the_subnet() {
     };
     assert_eq!(addresses([10, 0, 0, 1], SUBNET, Mac::BROADCAST), ["10.0.0.1"]);
     assert_eq!(addresses([172, 16, 9, 9], [172, 16, 15, 255], Mac::BROADCAST), ["172.16.9.9"]);
-    // From another network, by a router; and not to all of the segment.
+    // From another network through a router; and not broadcast on the segment.
     assert!(addresses([10, 9, 0, 1], SUBNET, Mac::BROADCAST).is_empty());
     assert!(addresses([10, 0, 0, 1], SUBNET, B).is_empty());
     assert!(addresses([10, 0, 0, 1], [10, 0, 0, 2], Mac::BROADCAST).is_empty());
@@ -139,13 +139,13 @@ fn frames_with_vlan_tags_are_parsed() {
     let plain = sent(A, own, SUBNET, Mac::BROADCAST, &request(REGISTER, "MILL98", 0, 0, own));
     let tagged =
         |tags: &[[u16; 2]]| [&plain[..12], &words(tags.as_flattened()), &plain[12..]].concat();
-    // Priority 5 is no part of the number.
+    // Priority 5 is not part of the VLAN number.
     let heard = observed(&[tagged(&[[0x8100, 0xa007]]), tagged(&[[0x88a8, 100], [0x8100, 7]])]);
     let protocols: Vec<_> = heard.protocols.iter().map(|each| each.protocol.as_str()).collect();
     assert_eq!(protocols, ["IPv4 in VLAN 7", "IPv4 in VLAN 7 of 100"]);
     assert_eq!(heard.names[0].name, "MILL98");
     assert_eq!(heard.stations[0].addresses, ["10.0.0.1"]);
-    // Of more tags the rest has its number, and one that is cut is none.
+    // A third tag is reported as the protocol; a truncated frame is unreadable.
     let heard = observed(&[tagged(&[[0x8100, 1], [0x8100, 2], [0x8100, 3]]), plain[..12].to_vec()]);
     assert_eq!(heard.protocols[0].protocol, "VLAN tag in VLAN 2 of 1");
     assert_eq!(heard.unreadable_frames, 1);

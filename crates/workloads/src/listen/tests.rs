@@ -109,7 +109,7 @@ fn the_four_framings_of_ipx_are_distinguished_and_other_protocols_named() {
     );
     assert_eq!((heard.frames, heard.unreadable_frames), (8, 1));
     assert_eq!(heard.stations[0].addresses, ["IPX network 00000017"]);
-    // Who looks for servers does so in framings that it does not use.
+    // A station also looks for servers in framings that it does not use.
     assert!(heard.stations.iter().all(|station| station.ipx_framings.is_empty()));
     assert_eq!(heard.stations[1].protocols, ["XNS", "spanning tree", "type 0x1234"]);
     let question = &heard.unanswered[0];
@@ -187,7 +187,7 @@ fn xns_servers_are_recognised_by_answers_and_socket() {
     let smb = xns::socket::SMB;
     let name = |name: &str| [&[0; 6][..], &Name::new(name, 0x20).unwrap().0].concat();
     let all = Mac::BROADCAST;
-    // A call is none of a server; its answer has the connection of the caller.
+    // A call does not show a server; its answer has the caller's connection number.
     let (call, answer) = ([0; 12], [0x80, 0, 0, 9, 0, 5, 0, 0, 0, 0, 0, 2]);
     let frames = [
         said(4, (B, 0x4001), (all, smb), &name("CNCFILES")),
@@ -239,7 +239,7 @@ fn the_strongest_evidence_decides_a_name() {
 fn speaking_addresses_answer_themselves_and_claims_are_not_questions() {
     let heard = observed(&[asked(A, 2), asked(A, 7), asked(B, 1), asked(B, 2)]);
     let open: Vec<_> = heard.unanswered.iter().map(|each| each.asked.as_str()).collect();
-    // 10.0.0.1 and 10.0.0.2 have asked themselves, before or after they were asked for.
+    // 10.0.0.1 and 10.0.0.2 sent queries themselves, before or after others asked for them.
     assert_eq!(open, ["10.0.0.7"]);
     assert_eq!(heard.answered_questions, 2);
 }

@@ -4,7 +4,7 @@ use crate::messages::RoundTripsOverTime;
 
 /// Initial width. Beyond the limit of bins, pairs are merged and the width doubles.
 const WIDTH_NS: u64 = 10_000_000;
-/// Maximum bins: a figure shows no more.
+/// Maximum bins: a chart shows no more.
 const MAX_BINS: usize = 120;
 
 #[derive(Debug, Clone, Copy, Default)]

@@ -1,4 +1,4 @@
-//! Figures of the meters, worked out by hand: edges, and counts that are all different.
+//! Results of the meters, worked out by hand: edge cases, and counts that all differ.
 
 use lanlab_units::{Instant, Pace};
 
@@ -110,7 +110,7 @@ fn a_run_of_one_message_forms_no_pair() {
     let found = DelayVariationMeter::merge([&meter].into_iter()).unwrap();
     assert_eq!((found.samples, found.mean_ns, found.max_ns), (5, 18, 60));
     assert_eq!((found.p50_ns, found.p90_ns), (0, 60));
-    // Numbers go on from the greatest there is.
+    // Numbers wrap after the largest one.
     meter.record(&mut flow, u64::MAX, 0, 130);
     meter.record(&mut flow, 0, 0, 130);
     assert_eq!(DelayVariationMeter::merge([&meter].into_iter()).unwrap().samples, 6);
@@ -131,14 +131,14 @@ fn the_sequence_window_is_65536_numbers() {
     assert_eq!(window.arrived_since(2), Some(1));
     assert_eq!(window.arrived_since(65_537), Some(0));
     assert_eq!(window.arrived_since(70_000), Some(0));
-    // What enters takes the place of what leaves, and of nothing else.
+    // A new number replaces only the one that leaves the window.
     assert_eq!(window.observe(65_537), Seen::InOrder);
     assert_eq!(window.observe(1), Seen::Stale);
     assert_eq!(window.observe(65_536), Seen::Duplicate);
     assert_eq!(window.observe(64), Seen::Reordered);
     assert_eq!(window.observe(128), Seen::Reordered);
     assert_eq!(window.observe(64), Seen::Duplicate);
-    // One less than the window enters at once: its oldest is still known.
+    // One fewer than the window enters at once: its oldest is still known.
     assert_eq!(window.observe(65_537 + 65_535), Seen::InOrder);
     assert_eq!(window.observe(65_537), Seen::Duplicate);
     window.observe_run(200_000, 3);

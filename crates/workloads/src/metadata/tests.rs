@@ -152,7 +152,7 @@ fn spec(files: u32, width: u16, depth: u16) -> MetadataSpec {
     serde_json::from_str(&text).unwrap()
 }
 
-/// What each operation came to: how many, how long all took, and why none was timed.
+/// Per operation: its count, the total time, and why none was timed.
 type Phases = Vec<(u64, u64, Option<String>)>;
 
 fn run(lie: Lie) -> std::result::Result<(Phases, u64, usize), CopyError> {

@@ -1,8 +1,9 @@
 //! Stopping rule: the confidence interval of the mean response time from batch means.
 
 const LEAST_BATCHES: usize = 20;
-/// As many batches are merged into half as many: longer batches are less correlated (Law and Carson, "A sequential
-/// procedure for determining the length of a steady-state simulation", Operations Research 27, 1979).
+/// At this number, batches are merged in pairs: longer ones are less correlated (Law and Carson, "A
+/// sequential procedure for determining the length of a steady-state simulation", Operations
+/// Research 27, 1979).
 const MOST_BATCHES: usize = 40;
 /// 97.5th percentile of Student's distribution with 19 degrees of freedom, the fewest used; more would narrow the
 /// interval.

@@ -81,7 +81,7 @@ pub struct Reading {
     pub outcome: Outcome,
     /// Number of the attempt at the operation, from 0.
     pub attempt: u8,
-    /// It is kept while one operation in two to this power is kept per station; see [`level`].
+    /// Thinning level up to which it is kept: one operation in two to this power; see [`level`].
     pub level: u8,
 }
 
@@ -139,7 +139,7 @@ pub struct Dropped {
     pub readings: u64,
     pub bytes: u64,
     pub response: DistributionMeter,
-    /// End of the last of them, ns after the start.
+    /// End of the last plain operation, ns after the start.
     pub last_ns: u64,
 }
 

@@ -43,8 +43,8 @@ pub struct Slices {
 }
 
 impl Slices {
-    /// For every `step`th of all stations from `first` on, `stations` of them. If the duration is known, slices
-    /// have their final width from the start.
+    /// For `stations` stations: every `step`th of all from `first` on. If the duration is known,
+    /// slices have their final width from the start.
     pub fn new(first: u32, step: u32, stations: usize, time_ns: Option<u64>) -> Self {
         let mut width = FIRST_WIDTH;
         while time_ns.is_some_and(|time_ns| time_ns >> width >= SLICES as u64) {

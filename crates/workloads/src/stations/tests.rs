@@ -84,7 +84,7 @@ fn each_sample_reports_work_since_the_last() {
     threads[1].store(6, 90, 9_000);
     assert_eq!(watch.look(&job, &threads), [4, 60]);
     assert_eq!(threads[1].load(), [6, 90, 9_000]);
-    // Without a rule nothing ends it.
+    // Without a stopping rule, nothing ends the trial.
     assert!((0..100).all(|_| watch.look(&job, &threads) == [0, 0]));
     assert_eq!(job.stopped(), None);
 }
@@ -103,8 +103,8 @@ fn a_narrow_interval_of_the_response_time_stops_a_job() {
     assert_eq!(job.stopped(), Some(StationsEnd::Interval));
 }
 
-/// The look, of ten operations each, at which the means of batches are known to `ratio`; `None` if
-/// they are not after all.
+/// The sample, of ten operations each, at which batch means are known to `ratio`; `None` if they
+/// never are.
 fn enough_at(ratio: f64, means_ns: impl IntoIterator<Item = u64>) -> Option<usize> {
     let (mut rule, mut operations, mut time_ns) = (IntervalRule::new(ratio), 0, 0);
     let mut means_ns = means_ns.into_iter();
@@ -126,9 +126,9 @@ fn an_interval_is_that_of_the_batches_after_the_first() {
 
 #[test]
 fn forty_batches_become_twenty_of_twice_the_length() {
-    // Of single looks the interval is ±17 %; each two have the same mean.
+    // For single samples the interval is ±17 %; all pairs have the same mean.
     assert_eq!(enough_at(0.1, [500, 1_500].into_iter().cycle().take(100)), Some(42));
-    // Of each two, too: ±16 % after 40 looks, and after 80 each four have the same mean.
+    // The same for pairs: ±16 % after 40 samples; after 80, all groups of four have the same mean.
     let pairs = [500, 500, 1_500, 1_500];
     assert_eq!(enough_at(0.1, pairs.into_iter().cycle().take(200)), Some(84));
 }
@@ -299,7 +299,7 @@ fn a_trial_ends_by_its_stations_then_by_a_stop_then_by_its_time() {
         }
         let times = Times { setup_ns: 0, elapsed_ns: 0, host: None, is_cpu_known: true };
         let found = joined(&job, vec![worked(&[], counts, CpuTime::default())], times).0;
-        // Of no time there is no share.
+        // Without a duration there is no ratio.
         assert_eq!(found.busiest_thread_ratio, None);
         found.ended_by
     };
@@ -344,13 +344,13 @@ fn threads_thin_readings_equally() {
         Worked { readings: readings.into_kept(), counts: Counts::new(), cpu: CpuTime::default() }
     };
     let times = Times { setup_ns: 0, elapsed_ns: 1, host: None, is_cpu_known: false };
-    // Of 16 in room for 4 every fourth, and of the 8 of the other thread, too.
+    // Every fourth of 16 readings in room for 4, and of the other thread's 8, too.
     let threads = vec![thread(10, 16, 4), thread(11, 8, 100)];
     let (found, kept) = joined(&Job::new(&spec), threads, times);
     let thinned = found.thinned.expect("thinned");
     assert_eq!((thinned.kept, thinned.every, thinned.slice_ns), (6, 4, 1 << 23));
     assert_eq!((found.readings, found.bytes, found.response.samples), (24, 24 * 750, 24));
-    // The last of all was not kept.
+    // The very last reading was not kept.
     assert_eq!((found.elapsed_ns, found.response.mean_ns), (18_000_000, 3_000_000));
     let starts = |thread: &KeptReadings| -> Vec<u64> {
         let mut starts: Vec<u64> =

@@ -4,7 +4,7 @@ use super::interval::IntervalRule;
 use super::job::{Job, ThreadTotals};
 use crate::messages::StationsEnd;
 
-/// Samples the progress of all threads' stations, and stops them when it is enough.
+/// Samples the progress of all threads' stations, and stops them once they have measured enough.
 #[derive(Debug)]
 pub struct Watch {
     rule: Option<IntervalRule>,

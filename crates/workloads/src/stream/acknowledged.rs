@@ -54,13 +54,14 @@ impl AcknowledgedCounter {
         }
     }
 
-    /// The same with a measured part between these times, possibly within a long message.
+    /// Add a measured part between these times, possibly within a long message.
     #[must_use]
     pub fn within(self, window: Option<(Instant, Instant)>) -> Self {
         Self { window, ..self }
     }
 
-    /// Record the kernel's count at `now`. An acknowledgement beyond `written_bytes` of payload is that of the FIN.
+    /// Record the kernel's count at `now`. An acknowledgement beyond `written_bytes` of payload
+    /// covers the FIN.
     pub fn look(
         &mut self,
         count_bytes: u64,

@@ -73,7 +73,7 @@ impl<'a> ByteCounter<'a> {
         if is_complete { EndedBy::Finished } else { EndedBy::PeerClosed }
     }
 
-    /// The same for a peer that decides how much it sends: everything received in the window counts.
+    /// The end of a peer that decides how much it sends: everything in the window counts.
     pub fn end_of_peer(&mut self, now: Instant) -> EndedBy {
         let is_timed = self.window_end.is_some() && self.window_bytes > 0;
         if is_timed && self.end_of_stream(now) == EndedBy::PeerClosed {

@@ -1,4 +1,4 @@
-//! What a receiver makes of datagrams and what a sender makes of words, with figures worked out by hand.
+//! How a receiver handles datagrams and a sender control messages, with figures worked out by hand.
 
 use lanlab_units::{Instant, Pace};
 use lanlab_wire::session::{Kind, Message, Token};
@@ -85,7 +85,7 @@ fn invalid_or_other_session_control_messages_are_foreign() {
         Heard::SentAll(Kind::Finished { received_messages: 0 }),
     ];
     assert_eq!(arrive(&mut ends, &words, 20), answers);
-    // The end comes again: it is answered again, and was known.
+    // The end is repeated, and answered again.
     let again = Heard::Said(Kind::Finished { received_messages: 0 });
     assert_eq!(arrive(&mut ends, &words[1..], 30), [again]);
     assert_eq!((ends.0.counter.finished_at(), ends.0.closed()), (Some(at_ms(20)), None));
@@ -116,7 +116,7 @@ fn wrapped_message_numbers_are_counted_in_full() {
     assert_eq!((counts.duplicate_messages, counts.reordered_messages), (0, 0));
 }
 
-/// When a receiver that has these messages and then the end of `sent` is over, ms after the end.
+/// How long a receiver of these messages stays after the end message of `sent`, ms.
 fn stays_ms(numbers: &[u64], sent_messages: u64) -> u64 {
     let plan = plan();
     let mut ends = incoming(&plan);
@@ -143,13 +143,13 @@ fn a_late_message_makes_a_receiver_stay_longer() {
     let mut ends = incoming(&plan);
     let finish = Kind::Finish { first_measured: 0, sent_messages: 3 };
     arrive(&mut ends, &[word(TOKEN, 0, finish)], 20);
-    // The path does not keep the order, as this shows.
+    // This shows that the path reorders.
     arrive(&mut ends, &[message(&plan, TOKEN, 0, 0, at_ms(1))], 30);
     assert_eq!(ends.0.end(at_ms(229)), Ok(None));
     assert_eq!(ends.0.end(at_ms(230)), Ok(Some(EndedBy::Finished)));
     arrive(&mut ends, &[message(&plan, TOKEN, 0, 1, at_ms(1))], 100);
     assert_eq!(ends.0.end(at_ms(299)), Ok(None));
-    // With the last of them nothing can follow.
+    // Nothing can follow the last missing message.
     arrive(&mut ends, &[message(&plan, TOKEN, 0, 2, at_ms(1))], 200);
     assert_eq!(ends.0.end(at_ms(219)), Ok(None));
     assert_eq!(ends.0.end(at_ms(220)), Ok(Some(EndedBy::Finished)));
@@ -196,7 +196,7 @@ fn the_first_message_of_an_amount_opens_the_window() {
     assert!(!counter.is_complete());
     assert!(counter.finish(8, at_ms(100)));
     assert!(!counter.finish(6, at_ms(120)));
-    // Up to 50 ms after the sender's word, not more.
+    // Up to 50 ms after the sender's message, not more.
     counter.count(run(6, 1, 0, 150), &mut meters);
     assert!(!counter.is_complete());
     counter.count(run(7, 1, 0, 151), &mut meters);
@@ -223,7 +223,7 @@ fn a_trial_cut_short_has_a_shorter_window() {
             (counts.window_messages, counts.window_bytes, counts.socket_dropped),
             (3, 300, None)
         );
-        // Without a mark all is measured.
+        // Without a mark, everything is measured.
         assert_eq!(counts.measured_messages, 11);
         counts.window_ns / MS
     };
@@ -263,7 +263,7 @@ fn values_beyond_the_window_are_stale() {
     assert_eq!(lost, [70_000 - 1]);
 }
 
-/// A sender of one message each millisecond, begun at zero, that has heard nothing.
+/// A sender of one message each millisecond from zero on, that has heard nothing.
 fn sending<'a>(plan: &'a Plan, progress: &'a Progress) -> (Outgoing<'a>, SharedMeters<()>) {
     (Outgoing::new(plan, progress, TOKEN, 0, at_ms(0), 9), SharedMeters::new())
 }
@@ -331,7 +331,7 @@ fn idle_senders_send_keep_alives() {
         let is_exact = ms == 990;
         assert_eq!(next, Ok(Action::Wait { until: at_ms(ms + 10), exact: is_exact }));
     }
-    // More than 50 ms after what was sent last.
+    // More than 50 ms after the last message sent.
     assert_eq!(said[..3], [60, 120, 180]);
 }
 
@@ -350,7 +350,7 @@ fn a_sender_ends_by_silence_and_by_its_driver() {
     assert_eq!(ends(10), (true, EndedBy::Cancelled));
 }
 
-/// How a sender of three messages of this many bytes ends, if its receiver then says this.
+/// How a sender of three messages of this size ends if its receiver replies with `kind`.
 fn confirmed(message_bytes: usize, kind: Kind) -> Option<EndedBy> {
     let plan = Plan { message_bytes, ..paced(Amount::Messages(3), 0) };
     let progress = Progress::default();

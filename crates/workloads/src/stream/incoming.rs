@@ -17,8 +17,9 @@ const MOST_MESSAGES: u64 = 1 << 62;
 
 /// How long a receiver stays after the sender's last message, in case its answer was lost.
 const TAIL_NS: u64 = 20_000_000;
-/// The same if messages are missing and others arrived out of order, as late ones still count. The sender's last
-/// message follows all others, so on an order-preserving path none follows it.
+/// It stays longer if messages are missing and others arrived out of order, as late ones still
+/// count. The sender's last message follows all others, so on an order-preserving path none follows
+/// it.
 const DISORDERED_TAIL_NS: u64 = 200_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,7 +119,7 @@ impl<'a> Incoming<'a> {
         Ok(is_silent.then_some(EndedBy::Silence))
     }
 
-    /// The sender closed its port: the reason if the flow has ended.
+    /// The sender closed its port. Returns the reason if the flow has ended.
     pub fn closed(&self) -> Option<EndedBy> {
         self.counter.finished_at().is_none().then_some(EndedBy::PeerClosed)
     }

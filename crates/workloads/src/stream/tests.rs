@@ -1,4 +1,4 @@
-//! Figures of a sender's schedule and of a receiver of bytes, worked out by hand.
+//! Figures of a sender's schedule and a byte receiver, worked out by hand.
 
 use lanlab_units::{Instant, Pace};
 
@@ -50,7 +50,7 @@ fn a_stream_of_bytes_that_ends_too_early_was_closed_by_its_peer() {
     assert_eq!(counter.end_of_stream(at_us(9_000_000)), EndedBy::PeerClosed);
     counter.count(1, at_us(500_000), &mut intervals);
     assert_eq!(counter.end_of_stream(at_us(500_000)), EndedBy::Finished);
-    // Its window ends with what came last.
+    // Its window ends with the last arrival.
     assert_eq!((counter.window_ns(at_us(9_000_000)), counter.window_bytes()), (400 * MS, 300));
 
     let plan = Plan { amount: Amount::Bytes(1), ..plan };
@@ -60,7 +60,7 @@ fn a_stream_of_bytes_that_ends_too_early_was_closed_by_its_peer() {
 #[test]
 fn the_window_of_a_self_ending_peer_ends_with_its_last_bytes() {
     let (plan, mut intervals) = (plan(), IntervalMeter::new(100 * MS));
-    // Nothing came in the window: there is no result.
+    // Nothing arrived in the window, so there is no result.
     let mut counter = ByteCounter::new(&plan, at_us(0));
     counter.count(700, at_us(50_000), &mut intervals);
     assert_eq!(counter.end_of_peer(at_us(300_000)), EndedBy::PeerClosed);
@@ -68,7 +68,7 @@ fn the_window_of_a_self_ending_peer_ends_with_its_last_bytes() {
     assert_eq!(counter.end_of_peer(at_us(900_000)), EndedBy::Finished);
     let found = (counter.window_bytes(), counter.window_ns(at_us(900_000)), counter.total_bytes());
     assert_eq!(found, (300, 250 * MS, 1_000));
-    // An amount that was asked for is still missing.
+    // A requested amount has not arrived in full.
     let plan = Plan { amount: Amount::Messages(3), ..plan };
     let mut counter = ByteCounter::new(&plan, at_us(0));
     counter.count(299, at_us(400_000), &mut intervals);
@@ -83,7 +83,7 @@ fn plan_times_follow_from_its_settings() {
     assert_eq!(plan.message_bytes(), 100);
     assert_eq!(plan.warmup_end(start), at_us(5_100_000));
     assert_eq!((plan.end(start), plan.messages()), (Some(at_us(6_100_000)), None));
-    // A second to measure, 50 ms for what is late, three seconds of silence over TCP, and an hour.
+    // A second to measure, 50 ms for late messages, three seconds of silence over TCP, and an hour.
     assert_eq!(plan.latest_end(start), at_us(9_150_000).plus_nanos(hour_ns));
     let amount = Plan { amount: Amount::Messages(7), ..plan.clone() };
     assert_eq!((amount.end(start), amount.messages()), (None, Some(7)));
@@ -111,7 +111,7 @@ fn paced() -> Plan {
     Plan { pace, warmup_ns: 10 * MS, amount: Amount::TimeNs(20 * MS), ..plan() }
 }
 
-/// What the schedule of `plan`, begun at zero, does when `act` drives it; gives the gaps, too.
+/// Drive the schedule of `plan` from zero on with `act`; also returns the gaps.
 fn scheduled(
     plan: &Plan,
     act: impl FnOnce(&mut Schedule, &mut SharedMeters<()>),
@@ -132,24 +132,24 @@ fn unsent_warm_up_messages_are_not_sent_later() {
         assert_eq!(schedule.next(at_us(3), meters), Step::Send(1));
         schedule.took(1, 1, at_us(3), meters);
         assert_eq!(schedule.next(at_us(500), meters), Step::Wait(at_us(1_000)));
-        // It stands still until the warm-up is over.
+        // The schedule pauses until the warm-up is over.
         assert_eq!(schedule.next(at_us(10_000), meters), Step::Measure);
         assert!(schedule.is_measuring());
         assert_eq!(schedule.next(at_us(10_000), meters), Step::Send(1));
         schedule.took(1, 1, at_us(10_000), meters);
         assert_eq!(schedule.next(at_us(10_000), meters), Step::Wait(at_us(11_000)));
-        // 1.5 ms late; 93.75 µs of it are gained with the next.
+        // 1.5 ms late; the next gap makes up for 93.75 µs of it.
         assert_eq!(schedule.next(at_us(12_500), meters), Step::Send(1));
         schedule.took(1, 1, at_us(12_500), meters);
         let next = Instant::from_nanos(13_406_250);
         assert_eq!(schedule.next(at_us(12_500), meters), Step::Wait(next));
-        // 1 ms late is not late.
+        // 1 ms does not count as late.
         schedule.took(1, 1, at_us(13_000), meters);
         schedule.close(at_us(15_000), meters);
     });
     assert_eq!((sent.start_skew_ns, sent.first_measured, sent.total_messages), (3_000, 1, 4));
     assert_eq!((sent.sent_messages, sent.late_messages, sent.max_lateness_ns), (3, 1, 1_500_000));
-    // Those due at 13 and 14 ms were left.
+    // The messages due at 13 and 14 ms were not sent.
     assert_eq!((sent.unsent_messages, sent.offered_messages, sent.elapsed_ns), (2, 5, 5_000_000));
     assert_eq!((gaps, counted), (vec![2, 500_000, 2_500_000], (4, 400)));
 }
@@ -184,7 +184,7 @@ fn skipped_messages_count_as_due() {
         assert_eq!(schedule.next(at_us(10_000), meters), Step::Measure);
         assert_eq!(schedule.next(at_us(10_000), meters), Step::Send(1));
         schedule.took(1, 1, at_us(10_000), meters);
-        // 11 to 14 are left out, 15 is sent.
+        // 11 to 14 are skipped, 15 is sent.
         assert_eq!(schedule.next(at_us(15_400), meters), Step::Send(1));
         schedule.took(1, 1, at_us(15_400), meters);
     });
@@ -218,7 +218,7 @@ fn the_last_message_has_its_share_of_the_time() {
         assert_eq!(schedule.next(at_us(1_000), meters), Step::Wait(at_us(2_000)));
         assert_eq!(schedule.next(at_us(2_000), meters), Step::Over);
     });
-    // One that is due is sent up to a millisecond late, even after the end.
+    // A due message is sent up to a millisecond late, even after the end.
     scheduled(&plan, |schedule, meters| {
         begin(schedule, meters);
         assert_eq!(schedule.next(at_us(2_000), meters), Step::Send(1));

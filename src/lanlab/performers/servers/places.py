@@ -18,7 +18,7 @@ def places_of(text: str, trust: str | None) -> list[str]:
 
     Args:
         text: A URL with any share or bucket; its password is known.
-        trust: As of `--trust`.
+        trust: As in `--trust`.
 
     Raises:
         LabError: It refuses the login or the list, or cannot be reached.

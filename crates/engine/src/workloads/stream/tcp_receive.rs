@@ -259,8 +259,7 @@ impl<'a> Receiver<'a> {
         }
     }
 
-    /// A peer without a dialogue sends as soon as it is connected. With a dialogue, the peer's own
-    /// count covers everything.
+    /// Without a dialogue, a peer sends once connected. With one, the peer's count covers all.
     fn begin(&mut self) -> Result<(), Failure> {
         if self.ends != Ends::ByTheAmount {
             return Ok(());

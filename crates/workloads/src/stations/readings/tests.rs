@@ -50,7 +50,7 @@ fn readings_without_room_are_not_kept() {
     assert_eq!(readings.into_kept().all.len(), 2);
 }
 
-/// Operation `number` of a station, as it takes `1000 + number` ns.
+/// Operation `number` of a station, which takes `1000 + number` ns.
 fn plain(station: u32, number: u64) -> Reading {
     let start_ns = 100_000 * number;
     Reading {
@@ -78,7 +78,7 @@ fn excess_readings_are_thinned_and_sums_stay_complete() {
     assert!(kept.all.len() <= 1000, "{}", kept.all.len());
     let least = kept.thinned;
     kept.thin_to(least);
-    // 20,000 in room for 1,000: one of 32, and all that failed.
+    // 20,000 readings in room for 1,000: one of 32 is kept, and all failures.
     assert_eq!(least, 5);
     let of_one: Vec<u64> = kept
         .all
@@ -94,7 +94,7 @@ fn excess_readings_are_thinned_and_sums_stay_complete() {
     assert_eq!(kept.dropped.readings + kept.all.len() as u64, 20_010);
     assert_eq!(kept.slices.unwrap().operations(), 20_000);
     assert_eq!(kept.dropped.bytes, 750 * kept.dropped.readings);
-    // The last of all is no 32nd.
+    // The very last one is not a 32nd.
     assert_eq!(kept.dropped.last_ns, 999_900_000 + 10_999);
     let mut response = kept.dropped.response;
     for reading in kept.all.iter().filter(|reading| reading.is_ok()) {
@@ -138,7 +138,7 @@ fn retried_readings_are_always_kept() {
         readings.push(plain(0, number));
     }
     let kept = readings.into_kept();
-    // Of the plain ones number 2 is the one that can be halved.
+    // Number 2 is the only plain one that can be halved.
     let found: Vec<_> = kept.all.iter().map(|one| (one.attempt, one.level)).collect();
     assert_eq!((found, kept.thinned), (vec![(1, ALWAYS), (0, 1)], 1));
     assert_eq!((kept.dropped.readings, kept.slices.unwrap().operations()), (2, 3));

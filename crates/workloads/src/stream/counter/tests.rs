@@ -19,7 +19,7 @@ fn a_run_across_the_mark_is_measured_from_the_mark_on() {
     counter.mark(6);
     counter.count(run(4, 5, 110, 0), &mut meters);
     assert_eq!((counter.counts.total_messages, counter.counts.measured_messages), (9, 3));
-    // By the window, whose first part the sender still took for the warm-up.
+    // Counted by the window; the sender took its first part for warm-up.
     assert_eq!(counter.counts.window_messages, 5);
 }
 
@@ -97,7 +97,7 @@ fn repeated_values_of_a_run_are_counted_once() {
     assert_eq!(counts.reordered_messages, 2);
 }
 
-/// Messages and lost ones by interval of 100 ms.
+/// Received and lost messages per interval of 100 ms.
 fn over_time(meters: Meters<()>) -> (Vec<u64>, Vec<i64>) {
     let found = IntervalMeter::merge(vec![meters.intervals], true);
     (found.messages, found.lost_messages)
@@ -113,7 +113,7 @@ fn losses_count_in_the_interval_they_were_due() {
     // 2 is missing, within the first interval; 6 to 14 from 80 ms on, one each 27 ms.
     counter.count(run(3, 3, 80, 0), &mut meters);
     counter.count(run(15, 1, 350, 0), &mut meters);
-    // One of those comes late; the same again is no other.
+    // One of them arrives late; its duplicate does not count.
     counter.count(run(9, 1, 360, 0), &mut meters);
     counter.count(run(9, 1, 361, 0), &mut meters);
     // 16 to 19 are missing at the end: at 500, 650, 800 and 950 ms.

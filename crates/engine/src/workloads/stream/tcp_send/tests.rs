@@ -60,7 +60,7 @@ fn a_single_flow_writes_sixteen_small_messages_per_turn() {
 
 #[test]
 fn a_single_flow_sends_a_batch_in_one_call() {
-    // With several flows, none may block: each writes one message of its batch per turn.
+    // With several flows, none may block: each writes one message per turn.
     for (alone, turns) in [(true, 1), (false, 64)] {
         let (plan, running, (near, mut far)) = (of(|s| s.io = Io::Batch), running(), pair());
         let mut shared = shared(&plan);

@@ -39,8 +39,7 @@ fn flow<'a>(plan: &'a Plan, running: &'a Running, start: Instant) -> (Receiver<'
     (Receiver::new(plan, word, incoming, false, running, start), far)
 }
 
-/// Send messages, and give the flow turns until it has read them. Returns the number of turns with
-/// data.
+/// Send messages until the flow has read them; returns the number of turns with data.
 fn take(receiver: &mut Receiver, shared: &mut Shared, far: &UdpSocket, numbers: &[u32]) -> u64 {
     for number in numbers {
         far.send(&number.to_be_bytes()).unwrap();

@@ -34,8 +34,7 @@ pub struct Control<'a> {
 }
 
 impl<'a> Control<'a> {
-    /// The connection must be open, and its reads time out after a tick. Also takes its path's
-    /// round-trip time.
+    /// The connection must be open, with reads that time out after a tick.
     pub fn new(
         (stream, round_trip_ns): (TcpStream, u64),
         client: Client,

@@ -30,8 +30,7 @@ impl Door {
         askers(self.socket.plain())
     }
 
-    /// A socket on the same port for datagrams from `peer` only, and senders of other datagrams
-    /// that arrived before.
+    /// A socket on the same port for `peer` only, and senders of other earlier datagrams.
     pub fn connect(
         &self,
         peer: SocketAddr,

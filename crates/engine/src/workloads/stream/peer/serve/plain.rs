@@ -59,8 +59,7 @@ pub fn serve<'a: 'scope, 'scope>(
     Ok(())
 }
 
-/// Connections without a place yet. If clients of the service send first, they get one after their
-/// first byte.
+/// Connections without a place yet. If clients send first, they get one after their first byte.
 struct Arrivals {
     readiness: Readiness,
     client_speaks: bool,

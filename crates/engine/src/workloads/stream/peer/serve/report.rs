@@ -88,8 +88,7 @@ fn received(counted: &Counted) -> Vec<PeerReportFlow> {
     let Some(taken) = &counted.taken else { return Vec::new() };
     let size = counted.asked.test.message_bytes as u64;
     let end_time = counted.elapsed_ns as f64 / 1e9;
-    // Packets and errors cover the whole test; those of the omitted part are also listed
-    // separately.
+    // Packets and errors cover the whole test; the omitted ones are also listed separately.
     let over_udp = |flow: &WatchedFlow, measured: u64| {
         let total = flow.messages.load(Ordering::Acquire);
         let expected = flow.expected.load(Ordering::Acquire);

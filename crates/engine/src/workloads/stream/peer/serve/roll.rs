@@ -75,8 +75,7 @@ impl<'a> Roll<'a> {
         Entered { number, moving, results: self.results.clone() }
     }
 
-    /// Whether there is room for one more of at most `clients`; if not, end idle ones to make room
-    /// for waiting clients.
+    /// Whether there is room for one more of at most `clients`; if not, end idle ones.
     pub fn has_room(&mut self, clients: usize, waiting: usize) -> bool {
         if self.len() < clients {
             return true;
