@@ -23,20 +23,20 @@ use lanlab_served::beneath;
 const LEASE_WITHIN: Duration = Duration::from_secs(5);
 const LEASE_LOOK: Duration = Duration::from_millis(10);
 
-/// Of the directories made here, those with at most this many names in their path are held open:
-/// the trial's directory, and the one in it for all files.
+/// A directory made here is held open if its path has at most this many names: the trial's
+/// directory, and the one in it for all files.
 const HELD_DEPTH: usize = 2;
 
 /// The directories made here and not yet removed.
 static MADE: Mutex<Option<HashMap<PathBuf, Arc<Dir>>>> = Mutex::new(None);
-/// Open handles, by what they were opened for.
+/// Open handles, by the path for which they were opened.
 static OPEN: Mutex<Option<HashMap<PathBuf, Weak<ConfinedDirectory>>>> = Mutex::new(None);
 
 #[derive(Debug)]
 pub struct ConfinedDirectory {
     base: PathBuf,
     directory: Arc<Dir>,
-    /// The directory of the last operation, which is usually also that of the next file.
+    /// The directory of the last operation, which the next file usually needs, too.
     last: Mutex<Option<(PathBuf, Arc<Dir>)>>,
 }
 
@@ -74,7 +74,7 @@ impl Found {
 }
 
 impl ConfinedDirectory {
-    /// Open a directory. Links in its path are the user's own.
+    /// Open a directory. Links in its path are followed, because the user chose it.
     pub fn open(base: &Path) -> io::Result<Self> {
         let directory = Arc::new(Dir::open_ambient_dir(base, ambient_authority())?);
         Ok(Self { base: base.to_owned(), directory, last: Mutex::new(None) })
@@ -246,7 +246,7 @@ fn entered(directory: &Dir, name: impl AsRef<Path>) -> io::Result<Dir> {
     beneath::pass_without_following(directory, name).map_err(|error| named(directory, name, error))
 }
 
-/// The error, or a link error, which systems report in many ways.
+/// The error; or, if the name is a link, our own, as systems report links in many ways.
 fn named(directory: &Dir, name: &Path, error: io::Error) -> io::Error {
     let is_link = || directory.symlink_metadata(name).is_ok_and(|found| found.is_symlink());
     if error.kind() != io::ErrorKind::AlreadyExists && is_link() {

@@ -1,5 +1,5 @@
-//! Answered requests of this thread's sessions, and how long the client waited for them. Requests that are
-//! sent together and answered together count once. SMB 1 and `NetWare` do not count.
+//! Answered requests of this thread's sessions, and how long the client waited for them. Requests
+//! that are sent together and answered together count once. SMB 1 and `NetWare` are not counted.
 
 use std::cell::RefCell;
 use std::time::Instant;
@@ -60,7 +60,7 @@ impl Exchanges {
         (!self.response.is_empty()).then(|| self.response.mean() as u64)
     }
 
-    /// Use the response times from `before` if there are none since.
+    /// Use the response times of `before` if there are no newer ones.
     #[must_use]
     pub fn or_response_of(mut self, before: Self) -> Self {
         if self.response.is_empty() {
@@ -106,13 +106,13 @@ impl Wait {
         self.bytes += bytes as u64;
     }
 
-    /// The answer has arrived, with `bytes`.
+    /// Record an answer of `bytes`, which has just arrived.
     pub(crate) fn answered(self, bytes: usize) {
         let bytes = self.bytes + bytes as u64;
         NOW.with_borrow_mut(|now| now.record(self, Instant::now(), bytes, true));
     }
 
-    /// Data has arrived without a round trip of its own.
+    /// Record data that arrived without a round trip of its own.
     pub(crate) fn moved(self, bytes: u64) {
         NOW.with_borrow_mut(|now| now.record(self, Instant::now(), bytes, false));
     }

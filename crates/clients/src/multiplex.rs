@@ -59,8 +59,7 @@ impl<W> fmt::Debug for Multiplex<W> {
 
 struct Writer {
     half: OwnedWriteHalf,
-    /// A call was dropped while it was being written, so the server could not understand further
-    /// data.
+    /// A call was dropped while it was being written: the server could not parse further data.
     cut: bool,
 }
 
@@ -113,8 +112,8 @@ impl<W: Wire> Multiplex<W> {
         &self.wire
     }
 
-    /// Make one call: its key and header from `begin`, which is called when it is the call's turn
-    /// to be written, then `data`. Returns the answer.
+    /// Make one call and return the answer. `begin`, which runs when it is the call's turn to be
+    /// written, provides its key and header; `data` follows.
     pub async fn call(
         &self,
         begin: impl FnOnce() -> Result<(u64, Vec<u8>)>,

@@ -1,13 +1,13 @@
 //! Amazon S3's protocol with path-style addresses and version 4 signatures.
 //!
-//! A file is an object: read by one GET as a stream, written by one PUT with its whole length, and
-//! in consecutive parts from [`SINGLE_BYTES`] on. Reads out of order request ranges, one request
-//! each. There are no directories, only names with `/`.
+//! A file is an object. It is read by one GET as a stream, and written by one PUT of known length
+//! or, from [`SINGLE_BYTES`] on, in consecutive parts. Reads out of order request ranges, one
+//! request each. There are no directories, only names with `/`.
 //!
 //! The signature is in the query and does not cover the file's bytes (`UNSIGNED-PAYLOAD`), with or
 //! without TLS: otherwise they would have to be read twice, or signed chunk by chunk at the speed
-//! of SHA-256. The workload verifies copies; a checksum for S3 (`Content-MD5`, CRC) would be a
-//! second one.
+//! of SHA-256. The workload verifies copies, so a checksum for S3 (`Content-MD5`, CRC) would be
+//! redundant.
 
 use hyper::header::{CONTENT_LENGTH, HeaderName, IF_NONE_MATCH};
 use hyper::http::request::Builder;

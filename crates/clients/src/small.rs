@@ -18,7 +18,7 @@ const CONNECTIONS: usize = 3;
 /// been acknowledged by then, because the server has confirmed the file.
 const LEAST_CONNECTIONS: usize = 2;
 
-/// The station of a target; `None` for the system's TCP, or if it is impossible.
+/// The station of a target; `None` for the system's TCP, or if the plan is impossible.
 pub fn plan_of(target: &Target) -> Option<SmallPlan> {
     let stack = target.stack.as_ref()?;
     let peer = match target.address?.ip() {

@@ -85,7 +85,7 @@ pub async fn connect_from_low_port(target: &Target, peer: SocketAddr) -> Result<
     for place in 0..MOST_LOW_PORTS {
         let port = LOW_PORTS.start + first.wrapping_add(place) % (LOW_PORTS.end - LOW_PORTS.start);
         match connect_from(target, peer, port).await {
-            // The port is in use, or was until a minute ago for a connection to the same port.
+            // The port is in use, or was within the last minute for a connection to the same peer.
             Err((_, Some(ErrorKind::AddrInUse | ErrorKind::AddrNotAvailable))) => {}
             Err((_, Some(ErrorKind::PermissionDenied))) => break,
             done => return done.map_err(|(fault, _)| fault),
@@ -94,7 +94,7 @@ pub async fn connect_from_low_port(target: &Target, peer: SocketAddr) -> Result<
     connect_to(target, peer).await
 }
 
-/// Connect from a port of this host, zero for any; a failure also has the system's error.
+/// Connect from a port of this host; 0: any. A failure includes the kind of system error.
 async fn connect_from(
     target: &Target,
     peer: SocketAddr,
@@ -226,7 +226,7 @@ mod tests {
         let ended = ends_after_s(1, Duration::from_millis(300)).expect("a drip");
         assert!((30.0..31.0).contains(&ended), "{ended}");
         assert_eq!(ends_after_s(1000, Duration::from_millis(100)), None);
-        // A server that waits long before it sends much.
+        // A server that waits long, and then sends much.
         assert_eq!(ends_after_s(64_000, Duration::from_secs(29)), None);
     }
 

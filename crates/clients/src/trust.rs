@@ -83,9 +83,9 @@ pub fn tls_fault(what: &str, error: &std::io::Error) -> Fault {
 #[derive(Debug)]
 enum Known {
     Hash(String),
-    /// Accepts servers with certificates from these authorities, and servers with the right name
-    /// and one of these certificates: `openssl req -x509` marks a certificate as an authority's,
-    /// which no server may use itself.
+    /// Accepts servers whose certificate is issued by one of these, or is one of these and has the
+    /// right name. `openssl req -x509` marks a certificate as an authority's, which is otherwise
+    /// not valid for a server.
     Certificates(Vec<CertificateDer<'static>>, Arc<WebPkiServerVerifier>),
 }
 

@@ -11,13 +11,12 @@ use lanlab_files::{Class, Fault, Result};
 ///
 /// # Errors
 /// It cannot be read, is too long, or is a directory, FIFO, socket or device, which is not even
-/// opened,
-/// because a reader might wait forever.
+/// opened, because a reader might wait forever.
 pub fn read(path: &Path, most_bytes: u64) -> Result<Vec<u8>> {
     let failed = |error: io::Error| Fault::of_file(path.display(), &error);
     check(path, &fs::metadata(path).map_err(failed)?, most_bytes)?;
     let file = open(path).map_err(failed)?;
-    // Another file may have replaced it.
+    // Another file may have replaced the one checked above.
     check(path, &file.metadata().map_err(failed)?, most_bytes)?;
     let mut content = Vec::new();
     // Kernel files report size 0, and other files may still grow.

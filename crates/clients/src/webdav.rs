@@ -1,9 +1,9 @@
 //! HTTP with `WebDAV` methods (RFC 4918). A server without them can serve files for reading.
 //!
 //! A file is written by one PUT with its whole length, and read by one GET as a stream. Reads out
-//! of order request ranges, one request each. Every request proves the password: by Digest (RFC
-//! 7616) if the server supports it, otherwise by Basic (RFC 7617), which does not protect it unless
-//! the connection is encrypted.
+//! of order request ranges, one request each. Every request is authenticated: by Digest (RFC 7616)
+//! if the server supports it, otherwise by Basic (RFC 7617), which does not protect the password
+//! without TLS.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -67,7 +67,7 @@ pub async fn connect(target: &Target) -> Result<Session> {
     let authorization = Authorization::None;
     let mut session = Session { http, base, authorization, is_let_in: false, has_dav: true };
     let what = format!("PROPFIND {}", session.base);
-    // Neither scheme can carry every name.
+    // Neither scheme supports every user name.
     let basic = target.credentials.as_ref().map(basic).transpose()?;
     // A request without a password gets the server's challenge.
     let mut answer = session.propfind(&what, &session.base, "0").await?;
@@ -105,8 +105,8 @@ pub async fn connect(target: &Target) -> Result<Session> {
 }
 
 impl Session {
-    /// Servers without PROPFIND would remove directories with unlisted contents, so all files are
-    /// in one directory there: `+-` in a name stands for `/`, and `++` for `+`.
+    /// Without PROPFIND, removing a directory could remove unlisted contents. So all files are in
+    /// one directory on such servers: `+-` in a name stands for `/`, and `++` for `+`.
     fn at(&self, path: &ServicePath) -> String {
         let path = path.as_str();
         if self.has_dav {
@@ -188,7 +188,7 @@ impl Session {
         self.http.ask(what, make()?).await
     }
 
-    /// Whether a response only says that the Digest nonce is stale; then it is replaced.
+    /// Whether a response only says that the Digest nonce is stale; if so, replace the nonce.
     fn renews(&self, answer: &Answer) -> bool {
         match &self.authorization {
             Authorization::Digest(digest) if answer.status() == StatusCode::UNAUTHORIZED => {
@@ -226,7 +226,7 @@ impl Session {
         };
         match elsewhere {
             Some(hint) => fault.hint(hint),
-            // The page of a directory.
+            // The server sent the HTML page of a directory.
             None if status == StatusCode::OK => fault.hint("give the path of its WebDAV directory"),
             None => fault,
         }

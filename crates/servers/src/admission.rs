@@ -2,8 +2,8 @@
 //! is used up, a new connection waits until the oldest unproven ones are dropped, so that strangers cannot keep
 //! clients out for long.
 //!
-//! A waiting connection costs a descriptor and little memory. One that has sent something goes before any number of
-//! silent ones.
+//! A waiting connection costs a descriptor and little memory. One that has sent something is served
+//! before any number of silent ones.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -40,7 +40,7 @@ struct Unproved {
 }
 
 impl Proof {
-    /// For a connection that takes this reservation and is not proved yet.
+    /// The proof of a connection that holds this reservation and has not proved itself yet.
     pub fn new(hold: Reservation, visitor: Visitor) -> Self {
         Self(Arc::new(Unproved { hold: Mutex::new(Some(hold)), given: Notify::new(), visitor }))
     }
@@ -81,7 +81,7 @@ impl Proof {
         serving.await;
     }
 
-    /// Wait until the time is over or others need the place; `false` once the client has proved itself.
+    /// Wait until the time is over or others need the place; `false` if the client proves itself.
     async fn is_missing(&self, patience: Duration) -> bool {
         let Some(ended) = locked(&self.0.hold).as_ref().map(Reservation::end) else { return false };
         tokio::select! {
@@ -123,8 +123,8 @@ impl Admission {
         Self { greeting, ..self }
     }
 
-    /// Accept connections, each with `TCP_NODELAY`, and run `serve` on each until it ends or its client fails to
-    /// prove itself in time. All end with the task that this runs in.
+    /// Accept connections, each with `TCP_NODELAY`, and run `serve` on each until it ends or its
+    /// client fails to prove itself in time. All of them end with the calling task.
     pub async fn serve<F>(
         self,
         listener: TcpListener,
@@ -150,7 +150,7 @@ impl Admission {
             let keepalive = TcpKeepalive::new().with_time(KEEPALIVE);
             // Optional: not every system supports it.
             let _ = SockRef::from(&stream).set_tcp_keepalive(&keepalive);
-            // A new connection's buffer has room for it.
+            // The send buffer of a new connection has room for the greeting.
             let is_greeted = self.greeting.is_empty() || {
                 let sent = SockRef::from(&stream).send(self.greeting);
                 sent.is_ok_and(|sent| sent == self.greeting.len())
@@ -170,7 +170,7 @@ impl Admission {
                 let Some(hold) = hold else { return };
                 drop(standing);
                 let proof = Proof::new(hold, visitor);
-                // Boxed: waiting connections need not hold its memory.
+                // Boxed here, so that waiting connections do not hold its memory.
                 let serving = Box::pin(serve(stream, peer, proof.clone()));
                 proof.demanded(patience, serving).await;
             });
@@ -178,7 +178,7 @@ impl Admission {
     }
 }
 
-/// Room for a connection; those that have sent something go first.
+/// Wait for room for a connection. Connections that have sent something go first.
 async fn room(
     budget: &Arc<MemoryBudget>,
     (each_bytes, whose): (usize, Whose),
@@ -190,7 +190,7 @@ async fn room(
     let mut first = [0];
     tokio::select! {
         biased;
-        // An end of stream counts as well: it costs nothing to serve.
+        // The end of the stream counts as well, because it costs nothing to serve.
         _ = stream.peek(&mut first) => budget.hold(each_bytes, whose).await,
         hold = budget.hold_last(each_bytes, whose) => Some(hold),
     }

@@ -93,11 +93,11 @@ pub struct StationOffer {
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     pub strangers_bytes: usize,
-    /// Memory of all NFS records together that are incomplete or unanswered.
+    /// Memory for all incomplete or unanswered NFS records together.
     pub records_bytes: usize,
     /// Time to log in, or to send the first request to a service without logins.
     pub login: Duration,
-    /// Time after which one of them may be evicted when too many connect.
+    /// Time after which a connection may be evicted when too many connect.
     pub crowded: Duration,
     pub record: Duration,
     pub connections: usize,

@@ -1,4 +1,4 @@
-//! Listings of directories, kept so that a page costs the same in directories of any size.
+//! Cached directory listings: a page costs the same in directories of any size.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -25,7 +25,7 @@ struct Kept<K, E> {
 #[derive(Debug)]
 struct Listing<E> {
     unchanged: Unchanged,
-    /// Whether the listing is current: the directory is unchanged since.
+    /// Whether the directory is unchanged since it was listed.
     is_current: bool,
     entries: Arc<[E]>,
 }
@@ -35,8 +35,8 @@ impl<K: Eq + Hash, E: Ord> Listings<K, E> {
         Self(Mutex::new(Kept { of: HashMap::new(), entries: 0 }))
     }
 
-    /// Sorted entries of a directory with this metadata, kept or read. Kept ones may be older than its last change
-    /// only if `may_be_old`: on later pages of a listing that finds each entry by itself.
+    /// Sorted entries of a directory with this metadata, cached or read. Cached ones may be older than its last
+    /// change only with `may_be_old`: for later pages whose entries are looked up one by one.
     pub fn get<F>(
         &self,
         directory: K,

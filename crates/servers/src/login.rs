@@ -11,7 +11,7 @@ pub const DELAY: Duration = Duration::from_millis(300);
 /// Whether name and secret are the expected ones; always true if none are expected.
 pub fn admits(wanted: Option<&Credentials>, user: &str, secret: &str) -> bool {
     let Some(wanted) = wanted else { return true };
-    // Hashes make the comparison time independent of how much is right.
+    // Comparing hashes takes the same time however much of the text is right.
     let hash = |name: &str, secret: &str| {
         let mut hash = Sha256::new();
         hash.update((name.len() as u64).to_be_bytes());

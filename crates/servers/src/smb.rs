@@ -23,16 +23,14 @@ const SHARE: &str = "lanlab";
 /// Maximum data bytes per call. A connection buffers a few of them.
 const MAX_DATA_OCTETS: u32 = 1 << 20;
 
-/// Maximum connections before login, each of which may hold a 68 KiB record. The same number can wait to be counted,
-/// and log in while waiting; the crate closes any others.
+/// Maximum connections before login, each of which may hold a 68 KiB record. As many more can wait
+/// to be counted, and log in meanwhile; the crate closes any others.
 const STRANGERS: usize = 256;
 
 /// Login takes four round trips.
 const LOGIN: Duration = Duration::from_secs(10);
 
-/// Start serving.
-///
-/// The crate opens its own socket: it waits with the backlog of tokio, 1024.
+/// The crate opens its own socket, with tokio's backlog of 1024.
 pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let address = crate::listening_at(offer)?;
     let backend = LocalFsBackend::new(&offer.root)

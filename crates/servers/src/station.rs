@@ -13,7 +13,7 @@ use crate::admission::{MemoryBudget, Proof, UNIT_BYTES as EACH};
 use crate::visits::Visits;
 use crate::{Bounds, StationOffer};
 
-/// Maximum sessions before login, of each four of a station: with all of them strangers would leave no place to log in.
+/// Of every four sessions of a station, strangers (clients before login) may have this many.
 const STRANGERS_OF_FOUR: usize = 3;
 
 /// Login time of NCP clients: shells connect when a station starts, and wait at a prompt. The watchdog ends

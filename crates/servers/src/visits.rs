@@ -14,7 +14,7 @@ use crate::admission::locked;
 
 /// Maximum queued entries, and maximum returned at once after a quiet period.
 const WAITING: usize = 20;
-/// Interval of further entries.
+/// Interval between further entries.
 const EACH: Duration = Duration::from_secs(1);
 /// Maximum characters of an entry: client names can be long.
 const LONGEST: usize = 160;
@@ -71,7 +71,7 @@ impl Visits {
         self.noted.notify_one();
     }
 
-    /// Wait until there are entries; for one task.
+    /// Wait until there are entries. Only one task may wait.
     pub async fn noted(&self) {
         while locked(&self.waiting).seen.is_empty() {
             self.noted.notified().await;

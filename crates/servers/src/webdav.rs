@@ -211,7 +211,7 @@ impl Served {
         let (mut head, body) = request.into_parts();
         let is_deep = |depth: &HeaderValue| depth.as_bytes().eq_ignore_ascii_case(b"infinity");
         if head.headers.get("depth").is_none_or(is_deep) && head.method.as_str() == "PROPFIND" {
-            // Without `Depth`, dav-server omits the resource itself; without litmus's mark it refuses `infinity`.
+            // Without `Depth`, dav-server omits the resource itself; without `x-litmus` it refuses `infinity`.
             head.headers.insert("depth", HeaderValue::from_static("infinity"));
             head.headers.insert("x-litmus", HeaderValue::from_static("depth"));
         }

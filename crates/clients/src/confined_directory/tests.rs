@@ -9,7 +9,7 @@ fn path(text: &str) -> ServicePath {
 
 const NEW: Access = Access::Create { size_bytes: 1 };
 
-/// A directory with another next to it that must stay as it is, and what is in that.
+/// A directory for the session, and another one next to it that must not change.
 fn with_neighbour() -> (tempfile::TempDir, PathBuf, PathBuf) {
     let place = tempfile::TempDir::new().expect("a directory");
     let (base, other) = (place.path().join("base"), place.path().join("other"));
@@ -28,7 +28,7 @@ fn is_untouched(other: &Path) -> bool {
 fn no_link_in_the_path_is_followed() {
     let (_place, base, other) = with_neighbour();
     fs::remove_dir(base.join("mine/files")).expect("removed");
-    // One that stays in the base is none of ours either.
+    // A link to a directory in the base is not followed either.
     fs::create_dir(base.join("yours")).expect("a directory");
     fs::write(base.join("yours/file"), "precious").expect("a file");
     for leads_to in [other.as_path(), Path::new("../yours"), &base.join("yours")] {

@@ -48,8 +48,7 @@ impl<N: Network> Control<N> {
     ///
     /// # Errors
     /// Replies to earlier commands are outstanding, because a file is open or a call was dropped.
-    /// One
-    /// of them could be mistaken for the reply to this command.
+    /// One of them could be mistaken for the reply to this command.
     pub async fn send(&mut self, what: &str, commands: &[&str]) -> Result<()> {
         if let Some(lost) = &self.lost {
             let message = format!("{what}: this FTP session has ended: {}", lost.message);

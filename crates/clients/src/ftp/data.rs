@@ -15,7 +15,7 @@ use crate::exchanges::Wait;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
     Already,
-    /// Connects while the command is sent, which saves a round trip: the server already listens.
+    /// Connect while the command is sent, which saves a round trip. The server already listens.
     Meanwhile,
 }
 
@@ -34,7 +34,7 @@ impl<N: Network> DataConnections<N> {
         Self { network, server, extended: AtomicBool::new(true), has_worked }
     }
 
-    /// Whether one has been used to its end: then the server supports [`Self::command`].
+    /// Whether a data connection has worked: then the server supports [`Self::command`].
     pub fn have_worked(&self) -> bool {
         self.has_worked.load(Ordering::Relaxed)
     }
@@ -49,8 +49,7 @@ impl<N: Network> DataConnections<N> {
         what: &str,
         mut answer: Reply,
     ) -> Result<SocketAddr> {
-        // After any refusal of the newer command, use the older, which does not need what the newer
-        // may lack.
+        // If EPSV is refused for any reason, use PASV, which more servers and networks support.
         let is_refused = (400..600).contains(&answer.code) && answer.code != 421;
         if is_refused && self.server.is_ipv4() && self.command() == "EPSV" {
             self.extended.store(false, Ordering::Relaxed);
@@ -95,7 +94,7 @@ impl<N: Network> DataConnections<N> {
             Asked::Already => connecting.await?,
             Asked::Meanwhile => tokio::try_join!(connecting, control.send(what, &commands))?.0,
         };
-        // Of the data connection's TCP.
+        // The TCP handshake of the data connection.
         handshake.answered(0);
         if may_begin && !self.network.has_tls() {
             return Ok(self.transfer(wire, length, Beginning::Unheard));

@@ -112,7 +112,7 @@ async fn secure<N: Network>(network: &Arc<N>, mut control: Control<N>) -> Result
     Ok(Control::new(Arc::clone(network), wire, false))
 }
 
-/// Reply of a server that accepts no session now (421, RFC 959 section 4.2.1).
+/// The fault of a server that accepts no session now (421, RFC 959 section 4.2.1).
 fn full(fault: Fault) -> Fault {
     Fault { class: Class::Refused, ..fault }
         .hint("the server accepts no more sessions now: try later, or copy fewer files at once")

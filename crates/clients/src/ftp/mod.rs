@@ -64,8 +64,8 @@ impl<N: Network> Session<N> {
         format!("{verb} {path}")
     }
 
-    /// Request a data connection together with other commands in one segment: before it the size of
-    /// a file, after it (if `at_once`) the transfer. Returns the first two replies.
+    /// Request a data connection in one segment with other commands: SIZE before it and, with
+    /// `at_once`, the transfer after it. Returns the size and the reply to the request.
     async fn ask_for_port(
         &self,
         control: &mut Control<N>,
@@ -97,8 +97,8 @@ impl<N: Network> Session<N> {
         Ok((size_bytes, self.data.peer(control, what, port).await?))
     }
 
-    /// Start a transfer with all its commands in one segment, which saves a round trip each; only
-    /// after the server has shown which data connection command it supports.
+    /// Start a transfer with all its commands in one segment, which saves a round trip each. The
+    /// server must already have shown which data connection command it supports.
     async fn begin_at_once(
         &self,
         control: &mut Control<N>,
@@ -275,7 +275,7 @@ impl<N: Network> files::Session for Session<N> {
                 text => return listing::mlsd(&text?),
             }
         }
-        // LIST may take its path for options or for a pattern, so it gets none.
+        // Servers may take a path after LIST for options or a pattern, so none is sent.
         if let Some(path) = path {
             let command = Self::command("CWD", path);
             control.demand(&command, &command, Class::Missing).await?;

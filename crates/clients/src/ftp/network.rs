@@ -89,8 +89,8 @@ pub struct Sockets {
 
 #[derive(Debug)]
 struct Tls {
-    /// With session resumption shared by all connections of a session, because some servers require
-    /// that to recognise the client of a data connection.
+    /// All connections of a session resume TLS from one store, because some servers require that to
+    /// recognise the client of a data connection.
     newest: Arc<ClientConfig>,
     chosen: OnceLock<Arc<ClientConfig>>,
     name: ServerName<'static>,

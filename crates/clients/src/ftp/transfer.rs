@@ -16,7 +16,7 @@ use crate::exchanges::Wait;
 const MAX_FAREWELL_OCTETS: usize = 1 << 16;
 
 /// Bytes written before the server has accepted the transfer, which saves a round trip for each
-/// small file. At most what fits into any window, so that writing does not block.
+/// small file. They fit into any window, so that writing does not block.
 const MAX_UNHEARD_OCTETS: usize = 16 << 10;
 
 /// The reply that data is sent or expected; a server may also report a short transfer as done
@@ -166,7 +166,7 @@ impl<N: Network> Transfer<N> {
         if self.length.is_none_or(|length| self.position < length) {
             return self.give_up(control, what).await;
         }
-        // The file is complete; more data would be too much.
+        // The file is complete: check that no more data follows.
         let mut beyond = [0; 1];
         self.read(control, what, &mut beyond).await.map(drop)
     }
@@ -255,7 +255,7 @@ impl<N: Network> Transfer<N> {
         }
         match self.confirm(control, what).await {
             Err(said) if said.class != Class::TimedOut => said,
-            // As pyftpdlib on a full disk.
+            // pyftpdlib does this on a full disk.
             Err(said) => Fault::new(said.class, format!("{}; then {}", seen.message, said.message)),
             Ok(()) => seen,
         }

@@ -1,5 +1,5 @@
 //! Lines of LIST in the formats of `ls -l`: with or without a group, in the server's language and
-//! date format. The date is the common part: the size is before it, the name after it.
+//! date format. Every format has a date, with the size before it and the name after it.
 
 use lanlab_files::Entry;
 
@@ -64,7 +64,7 @@ fn fields(line: &str) -> Vec<Field<'_>> {
 fn entry(line: &str, is_directory: bool) -> Option<Entry> {
     let fields = fields(line);
     let texts: Vec<&str> = fields.iter().map(|field| field.text).collect();
-    // The size before the date, which may be missing for a directory.
+    // The size is before the date. A directory may have none.
     for at in DATE_AT.into_iter().filter(|at| *at < texts.len()) {
         let size_bytes = match texts[at - 1].parse() {
             _ if is_directory => 0,

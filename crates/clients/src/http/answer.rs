@@ -63,8 +63,7 @@ impl Answer {
         }
     }
 
-    /// Whether the response is complete after `at` bytes: everything that the server announced, or
-    /// all chunks.
+    /// Whether the response is complete after `at` bytes: all announced bytes, or all chunks.
     pub fn may_end_at(&self, at: u64) -> bool {
         match &self.body {
             Body::Chunks(chunks) => chunks.is_between(),
@@ -129,7 +128,7 @@ impl Answer {
         Ok(whole)
     }
 
-    /// The body of a response whose status is enough; empty if the body does not end.
+    /// The body of a response whose status would be enough; empty if the body does not end.
     pub async fn reason(self, http: &Http, what: &str) -> Result<Vec<u8>> {
         match self.whole(http, what, REFUSAL_BYTES).await {
             Err(fault) if fault.class.is_passing() => Err(fault),
@@ -200,7 +199,7 @@ pub fn refusal(what: &str, status: StatusCode, text: &[u8]) -> Fault {
     };
     let fault = Fault::new(class, format!("{what}: the server answers {status}"));
     match status.as_u16() {
-        // As nginx, Apache and Go say it to plain HTTP at a port for TLS.
+        // nginx, Apache and Go say this if they receive plain HTTP at a port for TLS.
         400 if text.windows(5).any(|word| word == b"HTTPS") => fault.hint(head::NEEDS_TLS),
         301 | 302 | 303 | 307 | 308 => fault.hint("the resource moved; give its new address"),
         429 | 503 => fault.hint("the server is overloaded: try later, or copy fewer files at once"),

@@ -120,7 +120,7 @@ impl Connection {
         if data.is_empty() { Ok(None) } else { self.write(data, true).await }
     }
 
-    /// For the answer to the last request.
+    /// The started measurement of the wait for the last request's answer.
     pub(crate) fn wait(&self) -> Wait {
         self.wait
     }
@@ -229,7 +229,7 @@ impl Connection {
         }
     }
 
-    /// There is room: a caller that waits for more has parsed the rest, or has given up.
+    /// The inbox has room: a caller that waits for more has parsed the rest, or has given up.
     fn poll_fill(&mut self, context: &mut Context<'_>) -> Poll<Result<usize, Broken>> {
         let mut buffer = ReadBuf::new(self.inbox.room());
         let done = Pin::new(&mut self.stream).poll_read(context, &mut buffer);

@@ -51,7 +51,7 @@ pub struct Connection {
     calls: Multiplex<Records>,
     next_xid: AtomicU32,
     user: Vec<u8>,
-    /// Whether it comes from a privileged port, as some servers require.
+    /// Whether the connection comes from a privileged port, as some servers require.
     pub is_from_low_port: bool,
 }
 
@@ -65,7 +65,7 @@ impl Answer {
         Reader::new(&self.record[self.begin..])
     }
 
-    /// Begin with what is still to be read.
+    /// Begin at the last `rest_octets` bytes.
     pub fn begin_at(&mut self, rest_octets: usize) {
         self.begin = self.record.len() - rest_octets;
     }

@@ -10,7 +10,7 @@ use super::connection::garbled;
 pub const NAME_OCTETS: u32 = 32 << 10;
 pub const PAGE_OCTETS: u32 = 128 << 10;
 
-/// More entries than any study creates. A server that sends more is rejected.
+/// Maximum entries, more than any study creates. A server that sends more is rejected.
 pub const MAX_ENTRIES: usize = 1 << 20;
 
 pub struct Page {

@@ -52,7 +52,7 @@ pub struct File {
     path: String,
     /// Bytes in the file when it was opened, if it was opened for reading.
     size_bytes: Option<u64>,
-    /// Identifies the server's memory of uncommitted writes (section 3.3.7).
+    /// Changes if the server loses uncommitted writes (section 3.3.7).
     verifier: OnceCell<[u8; 8]>,
     dirty: Cell<bool>,
 }
@@ -78,7 +78,7 @@ async fn limits(nfs: &Connection, root: &[u8]) -> Result<Limits> {
 pub fn read_limits(reader: &mut Reader<'_>) -> Result<Limits> {
     Attributes::read_optional(reader).map_err(garbled)?;
     let longest_read = reader.u32().map_err(garbled)?;
-    reader.fixed(8).map_err(garbled)?; // Preferred length, and what lengths should be multiples of.
+    reader.fixed(8).map_err(garbled)?; // Preferred length and multiple.
     let longest_write = reader.u32().map_err(garbled)?;
     if longest_read == 0 || longest_write == 0 {
         return Err(Fault::new(Class::Protocol, "the server takes no octets in a call"));
@@ -321,7 +321,7 @@ fn write_attributes(writer: &mut Writer, mode: u32, size_bytes: Option<u64>) {
     }
 }
 
-/// Check that the server has not begun anew since the first write, whose verifier is kept.
+/// Check that the server has not restarted since the first write, whose verifier is kept.
 pub fn same_verifier(verifier: &OnceCell<[u8; 8]>, reader: &mut Reader<'_>) -> Result<()> {
     let found = reader.fixed(8).map_err(garbled)?;
     if verifier.get_or_init(|| found.try_into().unwrap_or_default()) == found {

@@ -44,7 +44,7 @@ pub async fn mounted(target: &Target) -> Result<Mounted> {
     let path = |writer: &mut Writer| writer.opaque(export.as_bytes());
     let what = format!("mount `{export}`");
     let about = |fault: Fault| Fault { message: format!("{what}: {}", fault.message), ..fault };
-    // A given port is that of NFS; many servers have the mount service on the same port.
+    // A given port is the NFS port. Many servers have the mount service on the same port.
     let at_same_port = match target.port {
         Some(_) => match nfs.call(MOUNT, mount::MNT, path, &[]).await {
             Err(fault) if fault.class == Class::Unsupported => None,
@@ -92,7 +92,7 @@ pub fn read_root(reader: &mut Reader<'_>, is_from_low_port: bool) -> Result<Vec<
     }
 }
 
-/// Why an export may be denied.
+/// Add the likely reason why an export is denied.
 pub fn with_reason(denied: Fault, is_from_low_port: bool) -> Fault {
     if is_from_low_port {
         return denied.hint("check the path of the export, and that it allows this host");

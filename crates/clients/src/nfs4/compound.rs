@@ -57,7 +57,7 @@ impl Compound {
 pub struct Results<'a>(pub Reader<'a>);
 
 impl<'a> Results<'a> {
-    /// Read on to the result of an operation, over those that are only a status.
+    /// Skip results that are only a status, and return the result of operation `wanted`.
     pub fn of(&mut self, wanted: u32) -> Result<&mut Reader<'a>> {
         loop {
             let operation = self.0.u32().map_err(garbled)?;
@@ -76,7 +76,7 @@ impl<'a> Results<'a> {
     }
 }
 
-/// The head of an answer: its status, which is that of its last operation, before its results.
+/// Read the head of an answer, before its results: the status of the last operation.
 pub fn read_status(reader: &mut Reader<'_>) -> Result<Status> {
     let status = Status(reader.u32().map_err(garbled)?);
     reader.opaque(reader.rest().len()).map_err(garbled)?; // Tag.

@@ -1,7 +1,8 @@
 //! lanlab's own NFS version 4.1 client (RFC 8881): no mount, no cache, and few compounds for each file.
 //!
-//! A short file is opened, read and closed by one compound, and written by two. Users, ports and the disk are as
-//! in [`nfs`](crate::nfs): the server trusts the ids of this process, and writes are committed by the close.
+//! A short file is opened, read and closed by one compound, and written by two. Users, ports and
+//! the disk are as in [`nfs`](crate::nfs): the server trusts the ids of this process, and writes
+//! are committed by the close.
 
 use std::cell::{Cell, OnceCell, RefCell};
 
@@ -30,7 +31,7 @@ mod tests;
 use compound::{Compound, OF_FILE, Results};
 use session::Client;
 
-/// Read when a file is opened, and written when it is closed: more than a small file has.
+/// Bytes read by the open or written by the close of a file: more than a small file has.
 const SHORT_OCTETS: u32 = 64 << 10;
 
 const READ: u32 = 1;
@@ -41,8 +42,8 @@ pub struct Session {
     client: Client,
     base: Vec<u8>,
     limits: Limits,
-    /// Numbers of open-owners that have no open file, and the next new one. With one for each open file, a close
-    /// ends no other open of the same file.
+    /// Numbers of open-owners without an open file, and the next new number. Each open file has its
+    /// own owner, so that a close ends no other open of the same file.
     owners: RefCell<(Vec<u32>, u32)>,
 }
 
@@ -66,7 +67,7 @@ pub struct File {
     head: Vec<u8>,
     /// Bytes that will be written, if known.
     whole_bytes: Option<u64>,
-    /// Identifies the server's memory of uncommitted writes (section 18.32.3).
+    /// Changes if the server loses uncommitted writes (section 18.32.3).
     verifier: OnceCell<[u8; 8]>,
     dirty: Cell<bool>,
 }
@@ -102,8 +103,8 @@ fn names(path: &str) -> Vec<&str> {
     path.split('/').filter(|name| !name.is_empty()).collect()
 }
 
-/// The exports that NFS 3 lists, where NFS 4 has the same paths; otherwise, as it has no such list, the names
-/// at its root.
+/// The exports that NFS 3 lists, if NFS 4 has the same paths. Otherwise the names at the root of
+/// NFS 4, which has no list of exports.
 pub async fn exports(target: &Target) -> Result<Vec<String>> {
     let root = Target { share: Some("/".to_owned()), directory: String::new(), ..target.clone() };
     let session = connect(&root).await?;
@@ -186,7 +187,7 @@ impl Session {
     fn open_as(&self, writer: &mut Writer, owner: u32, access: u32) {
         const WANTS_NO_DELEGATION: u32 = 0x0400;
         for word in [0, access | WANTS_NO_DELEGATION, 0] {
-            writer.u32(word); // Sequence, access, what others may not do.
+            writer.u32(word); // Sequence, access, denied access.
         }
         writer.u64(self.client.id);
         writer.opaque(&owner.to_be_bytes());
@@ -277,7 +278,7 @@ impl Session {
     async fn read(&self, file: &File, offset: u64, buffer: &mut [u8]) -> Result<usize> {
         let known = usize::try_from(offset).ok().and_then(|offset| file.head.get(offset..));
         let head = known.unwrap_or_default();
-        // A part of what is wanted would cost a further call.
+        // Returning only a part would cost a further call.
         let Some(state) = file.state.get().filter(|_| head.len() < buffer.len()) else {
             let count = head.len().min(buffer.len());
             buffer[..count].copy_from_slice(&head[..count]);
@@ -325,7 +326,7 @@ impl Session {
         Ok(())
     }
 
-    /// Write, commit and close a file by one compound; returns how much of it the server took.
+    /// Write, commit and close a file by one compound; returns how many bytes were written.
     async fn write_whole(&self, file: &File, data: &[u8]) -> Result<usize> {
         let state = self.state(file).await?;
         let asked = Compound::at(Some(&file.handle))
@@ -369,7 +370,7 @@ impl Session {
         Ok(())
     }
 
-    /// Remove a file or a directory. The same operation removes both, so it is checked first which it is.
+    /// Remove a file or a directory. One operation removes both, so check the type first.
     async fn remove(&self, path: &ServicePath, check: u32) -> Result<()> {
         let asked = self
             .at_parent(path)
@@ -467,7 +468,7 @@ pub fn read_data<'a>(reader: &mut Reader<'a>, wanted: usize) -> Result<(&'a [u8]
     Ok((data, at_end))
 }
 
-/// Read the result of a WRITE: how much the server took.
+/// Read the result of a WRITE: how many bytes were written.
 fn written(file: &File, reader: &mut Reader<'_>, sent: usize) -> Result<usize> {
     let count = reader.u32().map_err(garbled)? as usize;
     let is_on_disk = reader.u32().map_err(garbled)? == FILE_SYNC;

@@ -15,12 +15,12 @@ use crate::nfs::mounting;
 
 use super::compound::{Compound, Results, fault_of, read_status};
 
-/// Slots to ask for. A station has few calls in flight.
+/// Slots to request. A station has few calls in flight.
 const SLOTS: u32 = 16;
-/// Operations of a compound to ask for, and how many the longest has beside its LOOKUPs.
+/// Operations per compound to request, and operations of the longest one besides its LOOKUPs.
 const OPERATIONS: u32 = 64;
 pub const LONGEST_COMPOUND: u32 = 7;
-/// Calls and answers without data are shorter, even with a path.
+/// More than the length of a call or an answer without its data, even with a path.
 const OVERHEAD_OCTETS: u32 = 2048;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
@@ -44,7 +44,7 @@ struct Slot {
     is_busy: bool,
 }
 
-/// What the server allows in a session (section 18.36).
+/// Limits that the server sets for a session (section 18.36).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ChannelLimits {
     pub request: u32,
@@ -54,7 +54,7 @@ pub struct ChannelLimits {
 }
 
 impl ChannelLimits {
-    /// Octets of data in a call, and in an answer.
+    /// Maximum data bytes in a call and in an answer.
     pub fn data(self) -> (u32, u32) {
         (
             self.request.saturating_sub(OVERHEAD_OCTETS),
@@ -62,7 +62,7 @@ impl ChannelLimits {
         )
     }
 
-    /// LOOKUPs in a compound: of two paths, when it renames.
+    /// LOOKUPs per path in a compound. A rename has two paths.
     pub fn lookups(self) -> usize {
         ((self.operations.saturating_sub(LONGEST_COMPOUND)) / 2).max(1) as usize
     }
@@ -126,7 +126,7 @@ impl Client {
             if given.is_some_and(|given| given[..24] != asked[..24]) {
                 return Err(Fault::new(Class::Protocol, "the answer to another slot"));
             }
-            // A slot that was not used keeps its number.
+            // A slot that was not used keeps its sequence number.
             let sequence = sequence.wrapping_add(u32::from(begun.is_ok()));
             self.slots.borrow_mut()[slot as usize] = Slot { sequence, is_busy: false };
             if !matches!(status, Status::DELAY | Status::GRACE) {
@@ -152,7 +152,7 @@ impl Client {
         .await
     }
 
-    /// Ask again while the server wants that (section 15.1.1.3) and the time allows.
+    /// Retry while the server asks for a delay (section 15.1.1.3) and the timeout allows it.
     async fn patiently(&self, ask: impl AsyncFn() -> Result<(Status, Answer)>) -> Result<Answer> {
         let (until, mut pause) = (Instant::now() + self.patience, FIRST_PAUSE);
         loop {
@@ -199,7 +199,7 @@ impl Client {
     }
 }
 
-/// `EXCHANGE_ID4args` (section 18.35) of a client that no other is.
+/// `EXCHANGE_ID4args` (section 18.35) with a unique client name.
 fn write_client(writer: &mut Writer, random: [u8; 16]) {
     const USE_NON_PNFS: u32 = 0x0001_0000;
     const SP4_NONE: u32 = 0;
@@ -217,7 +217,7 @@ pub fn read_client(
 ) -> std::result::Result<(u64, u32, Option<String>), Garbled> {
     let (id, sequence, _flags) = (reader.u64()?, reader.u32()?, reader.u32()?);
     if reader.u32()? != 0 {
-        return Err(Garbled); // Protection of state that was not asked for.
+        return Err(Garbled); // State protection that was not requested.
     }
     reader.u64()?;
     for _owner_then_scope in 0..2 {
@@ -232,15 +232,15 @@ pub fn read_client(
     Ok((id, sequence, is_shown.then_some(name)))
 }
 
-/// `CREATE_SESSION4args` (section 18.36): calls go to the server alone.
+/// `CREATE_SESSION4args` (section 18.36): only the client makes calls.
 pub fn write_session(writer: &mut Writer, client: u64, sequence: u32) {
     const CACHED: u32 = 4096;
     let longest = LONGEST as u32;
     writer.u64(client);
     writer.u32(sequence);
     writer.u32(0);
-    // Alignment, request, response, response to keep, operations, slots, RDMA; then the same of calls from the
-    // server, which are not wanted.
+    // Alignment, request, response, cached response, operations, slots, RDMA; then the same for
+    // calls from the server, which are not used.
     for word in [0, longest, longest, CACHED, OPERATIONS, SLOTS, 0] {
         writer.u32(word);
     }
@@ -248,7 +248,7 @@ pub fn write_session(writer: &mut Writer, client: u64, sequence: u32) {
         writer.u32(word);
     }
     for word in [0x4000_0000, 1, 0] {
-        writer.u32(word); // Program of calls from the server, and their AUTH_NONE.
+        writer.u32(word); // Program of calls from the server, with AUTH_NONE.
     }
 }
 

@@ -1,4 +1,4 @@
-//! Answers of NFS-Ganesha 4.3, and a call of ours, as tshark dissects them without a complaint.
+//! Answers of NFS-Ganesha 4.3, and one of our calls. tshark dissects all of them without errors.
 
 use super::session::{read_client, read_session, write_session};
 use super::*;

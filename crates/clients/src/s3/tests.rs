@@ -1,4 +1,4 @@
-//! What depends on sizes that no test wants to write in full.
+//! Tests of sizes that would take too long to write in full.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -9,7 +9,7 @@ use super::*;
 
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// The least that S3 allows.
+/// The smallest part that S3 allows.
 const PART_BYTES: u64 = 5 << 20;
 
 async fn with_small_parts(root: &std::path::Path) -> (Serving, Session) {
@@ -64,7 +64,7 @@ async fn a_long_object_is_written_by_parts() {
         assert!(std::fs::read(root.path().join(path.as_str())).unwrap() == data, "{length}");
     }
     assert_eq!(session.http.opened(), 1);
-    // Not over one that is there.
+    // An existing object is not replaced.
     let path = ServicePath::new("in/1").unwrap();
     let file = session.open(&path, Access::Create { size_bytes: 1 }).await.unwrap();
     session.write_at(&file, 0, b"x").await.unwrap();
@@ -83,7 +83,7 @@ async fn aborted_uploads_leave_no_parts() {
     assert!(std::fs::read_dir(root.path()).unwrap().count() > 0);
     let fault = session.close(file).await.unwrap_err();
     assert_eq!(fault.class, Class::Length, "{fault}");
-    // The server throws away the part that was under way when it sees that no client sends it.
+    // The server discards the unfinished part when it notices that the client stopped sending it.
     let mut left = usize::MAX;
     for _ in 0..6000 {
         left = std::fs::read_dir(root.path()).unwrap().count();

@@ -164,8 +164,8 @@ impl Exchange {
 
     async fn send(&self, what: &dyn fmt::Display, message: Bytes) -> Result<()> {
         let mut writer = self.writer.lock().await;
-        // Nothing else can be sent until this is complete. A caller that gives up in the middle
-        // leaves this behind.
+        // A caller that gives up in the middle leaves `None` behind, because nothing can follow an
+        // incomplete message.
         let Some(channel) = writer.take() else {
             let message = format!("{what}: a message before it was cut off");
             return Err(Fault::new(Class::Reset, message));

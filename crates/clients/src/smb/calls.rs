@@ -151,7 +151,7 @@ impl Calls {
         self.call(command, &packed(body), &[], 0).await?.done()
     }
 
-    /// The same, for an answer of at most one credit's bytes that the caller checks.
+    /// As [`Self::small`], for an answer of up to one credit's bytes. The caller checks its status.
     pub async fn judged(&self, command: Command, body: &dyn Pack) -> Result<Answer> {
         self.call(command, &packed(body), &[], CREDIT_OCTETS as usize).await
     }
@@ -185,13 +185,13 @@ impl Calls {
     pub async fn read(&self, file_id: FileId, offset: u64, buffer: &mut [u8]) -> Result<usize> {
         let mut body = WriteCursor::with_capacity(49);
         body.write_u16_le(49);
-        body.write_u8(80); // Where the data should begin: right behind what stands before it.
+        body.write_u8(80); // Requested data offset: right after the header.
         body.write_u8(0);
         body.write_u32_le(buffer.len() as u32);
         body.write_u64_le(offset);
         body.write_u64_le(file_id.persistent);
         body.write_u64_le(file_id.volatile);
-        body.write_zeros(17); // No least count, no channel, nothing remaining.
+        body.write_zeros(17); // No minimum count, no channel, nothing remaining.
         let answer = self.call(Command::Read, body.as_bytes(), &[], buffer.len()).await?;
         if answer.status == NtStatus::END_OF_FILE {
             return Ok(0);

@@ -47,7 +47,7 @@ const MAX_DATA_OCTETS: u32 = 8 << 20;
 const BLOCK_BYTES: u32 = 1 << 20;
 const DEPTH: u16 = 8;
 
-/// More entries than any study creates. A server that sends more is rejected.
+/// Maximum entries, more than any study creates. A server that sends more is rejected.
 const MAX_ENTRIES: usize = 1 << 20;
 
 // Options of CREATE (section 2.2.13).

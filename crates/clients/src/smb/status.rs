@@ -87,7 +87,7 @@ pub fn fault(what: &str, error: &Error) -> Fault {
     Fault::new(class, format!("{what}: {error}"))
 }
 
-/// The same for a login: there, a refusal concerns the user.
+/// As [`fault`], for a login, where a refusal concerns the user.
 pub fn login_fault(user: &str, error: &Error, has_user: bool) -> Fault {
     let is_wrong = matches!(error, Error::Auth { .. })
         || matches!(error, Error::Protocol { status, .. } if matches!(

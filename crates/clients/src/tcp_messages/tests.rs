@@ -23,7 +23,7 @@ async fn answered(octets: &[u8]) -> Result<()> {
     let server = async {
         let mut asked = [0; 72];
         far.read_exact(&mut asked).await.unwrap();
-        // Length 68, then both names: 32 letters of half octets each.
+        // Length 68, then both names of 32 letters each, one letter per half byte.
         assert_eq!(asked[..5], [0x81, 0, 0, 68, 32]);
         assert_eq!(&asked[5..37], b"CKFDENECFDEFFCFGEFFCCACACACACACA");
         far.write_all(octets).await.unwrap();

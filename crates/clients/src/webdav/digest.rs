@@ -164,7 +164,7 @@ impl Digest {
         };
         let quality = challenge.parameter("qop");
         let has_quality = quality.is_some_and(takes_auth);
-        // This would also cover the body, which would have to be read before its header is sent.
+        // `auth-int` also covers the body, which would have to be read before its header is sent.
         if quality.is_some() && !has_quality {
             return None;
         }

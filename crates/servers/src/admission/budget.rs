@@ -1,4 +1,4 @@
-//! Memory shared by connections. A waiting connection gets the part of an idle one.
+//! Memory shared by connections. A waiting connection gets the share of an idle one.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -15,7 +15,7 @@ use crate::Bounds;
 
 pub const UNIT_BYTES: usize = 1 << 10;
 
-/// However many strangers wait, each keeps at least this fraction of its normal time.
+/// However many strangers wait, each keeps at least its normal time divided by this.
 pub(super) const LEAST_GRACE: u32 = 5;
 
 /// Origin of a holder: IPv4 address, IPv6 network, or station.
@@ -74,7 +74,7 @@ impl MemoryBudget {
         Self::with_least_grace(bytes, grace, grace)
     }
 
-    /// A budget of `bytes` for strangers: the more memory is waited for, the less time each has.
+    /// A budget of `bytes` for strangers: the more memory others wait for, the less time each has.
     pub fn crowded(bytes: usize, bounds: &Bounds) -> Arc<Self> {
         Self::with_least_grace(bytes, bounds.crowded, bounds.crowded / LEAST_GRACE)
     }
@@ -147,7 +147,7 @@ impl MemoryBudget {
         Reservation { budget: Arc::clone(self), number, holder, _permit: permit }
     }
 
-    /// End the least useful idle holders: as many as are waited for, plus `bytes` more.
+    /// End the least useful idle holders, to free the memory that others wait for plus `bytes`.
     pub fn end_idle(&self, bytes: usize) {
         let wanted_units = self.wanted_units.load(Ordering::Relaxed);
         let [grace_ns, least_ns] =

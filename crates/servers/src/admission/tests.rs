@@ -23,7 +23,7 @@ fn a_waiting_client_gets_the_memory_of_an_idle_one() {
         );
         let moving = async {
             loop {
-                // Just before who waits looks for the idle, so that it is never late.
+                // It moves just before each search for idle holders, so that it is never idle.
                 busy.moved();
                 tokio::task::yield_now().await;
             }
@@ -47,7 +47,7 @@ fn a_waiting_client_gets_the_memory_of_an_idle_one() {
     });
 }
 
-/// One address has most of what there is: it makes room, although another was there before it.
+/// One address holds most of the memory. It makes room, although another was there first.
 #[test]
 fn the_address_with_most_connections_makes_room_first() {
     within(async {
@@ -73,7 +73,7 @@ fn the_address_with_most_connections_makes_room_first() {
     });
 }
 
-/// Admission for two at once, whose connections prove themselves by an octet.
+/// Admission for two connections at once, which prove themselves by one byte.
 async fn admission(patience: Duration, grace: Duration) -> std::net::SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -116,7 +116,7 @@ fn clients_that_do_not_log_in_in_time_are_dropped() {
     });
 }
 
-/// Room for two, each of which has half a second: one after the other they would take 50 s.
+/// There is room for two, each for half a second: all in turn would take 50 s.
 #[test]
 fn an_active_client_is_served_before_any_number_of_silent_ones() {
     within(async {

@@ -17,16 +17,16 @@ use crate::identity::Identity;
 /// Connections queued by the system; normally there is one.
 const BACKLOG: u32 = 4;
 
-/// Most TLS tickets for a client that asks for them on a connection where it only writes.
+/// Maximum TLS tickets for a client that requests them on a connection where it only writes.
 const MAX_ASKED_TICKETS: usize = 2;
 
 /// TLS configuration of a server's connections. A session from one connection resumes on any other.
 #[derive(Debug)]
 pub struct Tls {
     pub usual: Arc<ServerConfig>,
-    /// For clients that only write and never read: data left unread would make their system reset the connection on
-    /// close and drop unsent data (RFC 2525, section 2.17; RFC 8446, section 6.1). So tickets are sent only on
-    /// request (RFC 9149).
+    /// For clients that only write and never read. Unread data would make their system reset the
+    /// connection on close and drop unsent data (RFC 2525, section 2.17; RFC 8446, section 6.1). So
+    /// tickets are sent only on request (RFC 9149).
     pub receiving: Arc<ServerConfig>,
 }
 
@@ -65,7 +65,7 @@ pub fn turn_away(listener: &Listener) {
         Listener::System(listener) => {
             for _ in 0..=BACKLOG {
                 if SockRef::from(listener).accept().is_err() {
-                    break; // There is none.
+                    break; // No connection.
                 }
             }
         }

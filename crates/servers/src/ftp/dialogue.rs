@@ -55,7 +55,7 @@ pub(super) fn say(code: u16, words: impl Into<String>) -> Answer {
     Ok((code, words.into()))
 }
 
-/// An absolute path as a reply names it (RFC 959, appendix II).
+/// An absolute path as quoted in a reply (RFC 959, appendix II).
 fn quoted(path: &Names) -> String {
     format!("\"/{}\"", path.join("/").replace('"', "\"\""))
 }

@@ -44,7 +44,7 @@ pub fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), name.chars().collect());
     let (mut at, mut in_name) = (0, 0);
-    // The last `*`, and the end of what it matches.
+    // The last `*`, and the end of the text that it matches.
     let mut star = None;
     while in_name < name.len() {
         match pattern.get(at) {

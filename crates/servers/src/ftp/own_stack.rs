@@ -104,7 +104,7 @@ impl Served {
     }
 }
 
-/// A place for a client, once one is free; to free one, clients that do not log in are evicted.
+/// Wait for a place for a client. To free one, clients that do not log in are evicted.
 async fn place(
     places: &Arc<Semaphore>,
     strangers: &MemoryBudget,

@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_mins(5);
 /// Time-out for connecting to a listening client.
 const CONNECTING: Duration = Duration::from_secs(30);
 
-/// A system closes the connections of a killed client one after the other.
+/// Time in which a system closes all connections of a killed client, one after the other.
 const ENDING: Duration = Duration::from_millis(10);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub enum Way {
 
 pub type Listing = Box<dyn Iterator<Item = io::Result<Found>> + Send>;
 
-/// The environment of a dialogue. Its errors are those of the system, and become replies.
+/// The environment of a dialogue. Its system errors become replies.
 pub trait System {
     /// A connection.
     type Wire: AsyncRead + AsyncWrite + Unpin;
@@ -128,7 +128,7 @@ pub trait System {
         offset: u64,
     ) -> impl Future<Output = io::Result<()>>;
 
-    /// Before a file replaces another: time in which all connections of a killed client end.
+    /// Wait, before a file replaces another, until a killed client's connections have ended.
     fn doubt(&self, _file: &Self::File) -> impl Future<Output = ()> {
         std::future::ready(())
     }
@@ -142,7 +142,7 @@ pub trait System {
 
     fn remove_directory(&self, path: &Names) -> impl Future<Output = io::Result<()>>;
 
-    /// Move something to another path, which must be free.
+    /// Move a file or directory to a free path.
     fn rename(&self, from: &Names, to: &Names) -> impl Future<Output = io::Result<()>>;
 
     /// Change times and permissions.
@@ -183,8 +183,8 @@ impl Host {
     }
 }
 
-/// File calls are quick compared with network calls: files are in the system's cache, unless the disk is what is
-/// measured.
+/// File calls block: they are quick compared with network calls, as files are in the system's cache
+/// unless the disk itself is measured.
 impl System for Host {
     type Wire = Wire;
     type Listener = Listener;

@@ -114,7 +114,8 @@ impl<S: System> Dialogue<S> {
         let Some(mut wire) = self.connection(Way::In).await? else { return no_connection() };
         let ends = self.is_text.then(LineEnds::default);
         let mut received = moving::receive(&self.system, &mut wire, &file, offset, ends).await;
-        // The system of a killed client ends its data as a whole upload does, and the dialogue too.
+        // A killed client's system ends the data as after a whole upload, but also ends the
+        // dialogue.
         if received.is_ok() && self.is_gone(&file).await {
             received = Err(Broken::Connection);
         }
@@ -159,8 +160,8 @@ impl<S: System> Dialogue<S> {
         }
     }
 
-    /// What a path denotes: entries of a directory, a file, or all matches of a pattern; and the prefix of each
-    /// matched name, so that the client can request it.
+    /// What a path denotes: a directory's entries, a file, or all matches of a pattern; and the
+    /// prefix with which the client can request each match.
     async fn found(&self, path: &str, form: Form) -> io::Result<(Listing, String)> {
         let names = Confined::names(&self.directory, path)?;
         if form == Form::Facts {

@@ -107,8 +107,8 @@ where
         async move {
             let mut said = answering.await;
             if expects && !begun.load(Ordering::Relaxed) {
-                // It is unknown whether the client still sends its body: the next bytes could be that or a request
-                // (RFC 9110, section 10.1.1).
+                // It is unknown whether the client still sends its body: the next bytes could be
+                // that body or a request (RFC 9110, section 10.1.1).
                 said.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
             Ok::<_, Infallible>(said)

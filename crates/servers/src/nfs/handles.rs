@@ -56,12 +56,12 @@ impl Handles {
         if names.is_empty() { Ok(PathBuf::from(".")) } else { Ok(names.iter().rev().collect()) }
     }
 
-    /// The directory of a handle's name; for the served directory, itself.
+    /// The parent directory of a handle; the served directory is its own parent.
     pub fn directory(&self, number: u64) -> u64 {
         self.nodes.get(&number).map_or(ROOT, |node| node.directory)
     }
 
-    /// The name of a number, if it is in this directory.
+    /// The name with this number, if it is in `directory`.
     pub fn name_in(&self, directory: u64, number: u64) -> Option<String> {
         self.nodes
             .get(&number)

@@ -1,4 +1,4 @@
-//! Procedures that change nothing.
+//! Procedures that change nothing (RFC 1813).
 
 use std::sync::Arc;
 
@@ -236,7 +236,7 @@ pub fn fsinfo(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) ->
     writer.u32(64 << 10);
     writer.u64(i64::MAX as u64);
     writer.u32(0);
-    writer.u32(1); // Times are of nanoseconds.
+    writer.u32(1); // Time resolution: 1 ns.
     writer.u32(PROPERTIES);
     Ok(())
 }

@@ -10,7 +10,7 @@ use super::files::Files;
 
 const FRAMES: &str = include_str!("../../tests/frames/nfs-linux.txt");
 const README: &[u8] = b"README of 18 bytes";
-/// Server in the capture, at the beginning of each of its handles, and the numbers of its files.
+/// Server run in the capture, with which each of its handles begins, and the numbers of its files.
 const LIFE: &str = "1ff97a3f205560ed";
 const ROOT: u64 = 3;
 const README_TXT: u64 = 4;
@@ -48,7 +48,7 @@ impl Replay {
         }
     }
 
-    /// The results of a reply to the next call, which is of this program and procedure (RFC 5531, section 9).
+    /// The results in the reply to the next call, which is to this procedure (RFC 5531, section 9).
     fn next(&mut self, program: u32, procedure: u32, accepted: u32) -> Vec<u8> {
         self.last = self.records.next().expect("another call");
         self.again(program, procedure, accepted)
@@ -151,7 +151,7 @@ fn a_linux_client_mounts_lists_reads_and_creates() {
     assert_eq!(replay.next(NFS_ACL, 0, 1), b"");
     assert_eq!(good(&replay.next(NFS, 19, 0), information), properties);
     assert!(directory(&replay.next(NFS, 1, 0)));
-    // Section 3.3.4: no right that was not asked for.
+    // Section 3.3.4: only requested rights are granted.
     let rights = |reader: &mut Reader<'_>, kind| {
         optional(reader, kind);
         reader.u32().unwrap()
@@ -190,7 +190,7 @@ fn a_linux_client_mounts_lists_reads_and_creates() {
         made
     };
     let big = good(&replay.next(NFS, 8, 0), made);
-    // Section 3.3.8: a repeated exclusive create is one and the same.
+    // Section 3.3.8: a repeated exclusive create returns the same file.
     assert_eq!(good(&replay.again(NFS, 8, 0), made), big);
     replay.handles.insert(BIG_BIN, big);
     good(&replay.next(NFS, 2, 0), |reader| changed(reader, REGULAR));

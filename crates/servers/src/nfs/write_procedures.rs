@@ -1,4 +1,4 @@
-//! Procedures that change something.
+//! Procedures that change something (RFC 1813).
 
 use std::fs::FileTimes;
 use std::io;
@@ -16,7 +16,7 @@ use lanlab_served::beneath::open_file;
 
 type Done = Result<(), Failed>;
 
-/// Attributes that a client asks to set (`sattr3`, RFC 1813, section 2.6).
+/// Attributes that a client sets (`sattr3`, RFC 1813, section 2.6).
 #[derive(Default)]
 struct Wanted {
     mode: Option<u32>,

@@ -44,7 +44,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Add what a directory holds, in order. Returns whether there is room for more.
+    /// Add the entries of a directory, in order. Returns whether there is room for more.
     fn enter(&mut self, at: &mut Names) -> io::Result<bool> {
         let confined = self.store.confined();
         let metadata = confined.metadata(at)?;
@@ -99,7 +99,7 @@ impl Walk<'_> {
     }
 }
 
-/// Whether a directory's key stands before this one.
+/// Whether `key` is a directory that contains `longer`.
 fn leads_to(key: &str, longer: &str) -> bool {
     key.ends_with('/') && longer.starts_with(key)
 }

@@ -16,7 +16,7 @@ use super::request::Asked;
 
 const BLOCK_BYTES: usize = 1 << 18;
 
-/// Maximum pieces collected into a block, so that small ones cost no memory.
+/// Maximum pieces collected into a block, so that tiny ones do not use much memory.
 const BLOCK_PIECES: usize = 4096;
 
 /// Destination of a body.

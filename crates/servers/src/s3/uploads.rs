@@ -81,8 +81,8 @@ impl Uploads {
         Ok(etag)
     }
 
-    /// Remove an upload with all its parts, if they are those the client lists; also returns the modification time
-    /// from the client.
+    /// Remove an upload, if the client lists exactly its parts. Returns the parts and the client's
+    /// modification time.
     pub fn take(
         &self,
         name: &str,

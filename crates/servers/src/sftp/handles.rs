@@ -26,7 +26,7 @@ impl Handles {
             let message = format!("more than {MAX_HANDLES} files are open");
             return Err(io::Error::other(message));
         }
-        // Few are in use, so one of the next is free.
+        // Few numbers are in use, so one of the next is free.
         while self.open.contains_key(&self.last) {
             self.last = self.last.wrapping_add(1);
         }

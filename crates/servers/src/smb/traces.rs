@@ -1,5 +1,5 @@
-//! Reads from the server's traces what it reports nowhere else. Each connection has a span named `conn` with
-//! events; each request has one named `dispatch`, with its command.
+//! Reads events from the server's traces that it reports nowhere else. Each connection has a span
+//! named `conn` with events; each request has one named `dispatch`, with its command.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
@@ -63,7 +63,7 @@ pub struct Traces {
     /// Connections before login, and the server's port.
     strangers: Arc<MemoryBudget>,
     port: u16,
-    /// Peers whose connections end next, together: to find their sockets takes one look at all of them.
+    /// Peers whose connections end next, together: finding a socket takes a search of all of them.
     ending: Arc<Mutex<BTreeSet<SocketAddr>>>,
     this: OnceLock<WeakDispatch>,
     spans: AtomicU64,

@@ -14,8 +14,8 @@ use lanlab_served::{Entries, Entry};
 
 const BATCH: usize = 256;
 
-/// Metadata, and what stands around its entity tag: dav-server quotes it in conditions and headers, but not in
-/// `getetag` (RFC 4918, section 15.6).
+/// Metadata, and the quotes around its entity tag: dav-server adds them in conditions and headers,
+/// but not in `getetag` (RFC 4918, section 15.6).
 #[derive(Debug, Clone)]
 pub struct Facts(pub Metadata, pub &'static str);
 

@@ -32,7 +32,7 @@ impl Files {
         Self { confined, properties, quote: "" }
     }
 
-    /// The same files for `PROPFIND`.
+    /// These files with quoted entity tags, for `PROPFIND`.
     pub fn listed(&self) -> Self {
         Self { quote: "\"", ..self.clone() }
     }
@@ -160,7 +160,7 @@ impl DavFileSystem for Files {
     }
 }
 
-/// A new file with the permissions of its source.
+/// Copy to a new file with the permissions of its source.
 fn copy(confined: &Confined, from: &[String], to: &[String]) -> io::Result<()> {
     let mut source = confined.open(from)?;
     let mut options = cap_std::fs::OpenOptions::new();

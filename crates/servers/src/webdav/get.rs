@@ -111,8 +111,8 @@ impl State {
         is_had.then_some(StatusCode::NOT_MODIFIED)
     }
 
-    /// Whether one of these matches. Our tags are strong, so a weak one matches only where permitted (section
-    /// 8.8.3.2).
+    /// Whether one of these tags matches. Our tags are strong, so a weak one matches only where
+    /// permitted (section 8.8.3.2).
     fn is_among(&self, etags: &str, weakly: bool) -> bool {
         etags.split(',').map(str::trim).any(|one| {
             let one = if weakly { one.strip_prefix("W/").unwrap_or(one) } else { one };

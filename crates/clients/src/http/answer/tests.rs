@@ -1,4 +1,4 @@
-//! Whole answers over a stream that gives its octets in the parts that a test wants.
+//! Whole answers over a stream that delivers them in given parts.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use lanlab_connections::scripted::Pieces;
 
 use crate::fuzz_checks::http;
 
-/// The status and the body of an answer that comes in such parts, read by `read_bytes` at a time.
+/// The status and the body of an answer that arrives in `parts`, read `read_bytes` at a time.
 fn read(parts: &[&[u8]], read_bytes: usize) -> Result<(u16, Vec<u8>)> {
     let peer = Pieces::awaited(parts);
     let work = async {

@@ -1,10 +1,10 @@
-//! Heads by hand, heads in parts, and octets that are none.
+//! Heads written by hand, heads in parts, and data that is not a head.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// The head in what comes in such parts, and what is left after it.
+/// The head in data that arrives in `parts`, and the data after it.
 fn read(parts: &[&[u8]], to_head: bool) -> Result<Option<(Head, Vec<u8>)>, String> {
     let (mut inbox, mut heads) = (Inbox::default(), Heads::default());
     let mut found = None;
@@ -178,7 +178,7 @@ proptest! {
         let octets = [beginning.as_bytes(), &rest].concat();
         let each: Vec<&[u8]> = octets.chunks(1).collect();
         let (whole, each) = (read(&[&octets], false), read(&each, false));
-        // In parts it is refused no later and for the same: but where it is refused differs.
+        // Data in parts is refused as well, but possibly with another error.
         prop_assert_eq!(whole.is_err(), each.is_err());
         prop_assert_eq!(whole.ok(), each.ok());
     }

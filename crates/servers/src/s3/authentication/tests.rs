@@ -1,4 +1,4 @@
-//! What is admitted and what is not, from the examples of the Amazon S3 API Reference.
+//! Admitted and refused requests, from the examples of the Amazon S3 API Reference.
 
 use std::time::UNIX_EPOCH;
 
@@ -98,7 +98,7 @@ fn any_change_after_signing_is_refused() {
     ] {
         assert_eq!(code(&asked, TIME_S), wrong, "{what}");
     }
-    // What is heeded has to be signed, and no other user is known.
+    // Fields that S3 acts on must be signed, and no other user is known.
     let unsigned = get(AUTHORIZATION_OF_GET, &[("x-amz-copy-source", "/a/b")]);
     assert_eq!(code(&unsigned, TIME_S), Err(Code::AccessDenied));
     let without_host = AUTHORIZATION_OF_GET.replace("host;", "");

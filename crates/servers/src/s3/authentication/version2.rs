@@ -1,8 +1,8 @@
-//! URLs signed by version 2, as boto3 makes without a configured region or version, also for other servers than
-//! Amazon's.
+//! URLs signed by version 2. boto3 makes them without a configured region or version, also for
+//! other servers than Amazon's.
 //!
-//! Source: Amazon S3 User Guide, "Signing and authenticating REST requests (AWS signature version 2)". Of the
-//! query, it signs only the parameters in [`SIGNED`] and `x-amz-…`.
+//! Source: Amazon S3 User Guide, "Signing and authenticating REST requests (AWS signature version
+//! 2)". It signs only these parameters of the query: [`SIGNED`] and `x-amz-…`.
 
 use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};

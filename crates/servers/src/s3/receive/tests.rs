@@ -1,4 +1,4 @@
-//! What follows a head, held against what was said of it.
+//! Compares request bodies with what their heads announce.
 
 use hyper::Request;
 
@@ -46,10 +46,10 @@ fn the_declared_length_of_chunks_is_enforced() {
     assert_eq!(of("3", b"3\r\nabc\r\n0\r\n\r\n").unwrap(), b"abc");
     assert_eq!(of("4", b"3\r\nabc\r\n0\r\n\r\n"), Err(Code::IncompleteBody));
     assert_eq!(of("2", b"3\r\nabc\r\n0\r\n\r\n"), Err(Code::InvalidRequest));
-    // A length that lies is found before as much has come.
+    // A false length is found before that much data has arrived.
     assert_eq!(of("3", b"fffffffffffffff\r\nabcd"), Err(Code::InvalidRequest));
     assert_eq!(of("101", b""), Err(Code::EntityTooLarge));
-    // Where anybody may write, a signature of a chunk is not checked. The last empty line may be missing.
+    // An open server does not check the signatures of chunks. The last empty line may be missing.
     assert_eq!(of("3", b"3;chunk-signature=00\r\nabc\r\n0\r\n").unwrap(), b"abc");
     for cut in [&b""[..], b"3\r\nabc", b"3\r\nabc\r\n", b"3\r\nabc\r\n0\r\nname: val"] {
         assert_eq!(of("3", cut), Err(Code::IncompleteBody), "{}", cut.escape_ascii());
@@ -235,7 +235,7 @@ mod signed_chunks {
         }
         let (head, _, chunks) = WITH_FIELDS;
         assert_eq!(sent(head, true, &body(chunks, "", &data)), wrong, "the fields are missing");
-        // As minio-go 7.4.1 ends its lines.
+        // minio-go 7.4.1 ends its lines like this.
         let loose = WITH_FIELDS.1.replacen("\r\n", "\n\r\n", 1);
         assert_eq!(sent(head, true, &body(chunks, &loose, &data)), Ok(data.clone()));
         let (head, _, chunks) = WITHOUT_FIELDS;
