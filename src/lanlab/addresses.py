@@ -46,7 +46,7 @@ def zone_of(address: str) -> str:
 def is_of_one_link(address: str | None) -> bool:
     """
     Whether an address is link-local (`fe80::/10`). Such an address needs a zone: the interface of
-    the host that uses it (RFC 4007, section 11). False for text that is no address.
+    the host that uses it (RFC 4007, section 11). False for text that is not an address.
 
     Examples:
         >>> is_of_one_link("fe80::1%eth0"), is_of_one_link("fd00::1"), is_of_one_link("169.254.0.1")
@@ -61,7 +61,8 @@ def is_of_one_link(address: str | None) -> bool:
 
 def seen_from(own: str, other: str) -> str:
     """
-    Another host's address in the form of `own`, without its zone: zones are valid on one host only.
+    Another host's address with the zone of `own` in place of its own: a zone is valid on one host
+    only.
 
     Examples:
         >>> seen_from("fe80::1%eth0", "fe80::2%enp3s0")

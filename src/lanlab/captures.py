@@ -1,5 +1,5 @@
-"""Capture files written during this process, and the frames they lack. Reported in a command's
-result and when the command ends.
+"""Capture files written by this process, and their missing frames, for a command's result and for
+the messages at its end.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from typing import Any
 
 from lanlab.frozen import dataclass
 
-#: The engine's error code for a capture file that could not be completed.
+#: The engine's error code for an incomplete capture file.
 RECORDING_FAILED = "recording.failed"
 
 
@@ -17,7 +17,7 @@ class Capture:
     path: str
     recorded_frames: int
     missing_frames: int
-    #: Why frames are missing; `None`: the disk was too slow.
+    #: Why frames are missing; `None` if the disk was too slow.
     why: str | None
 
     def to_json(self) -> dict[str, Any]:
@@ -34,7 +34,7 @@ _unknown: dict[str, str] = {}
 
 def note(path: str, recorded: int, missing: int, why: str | None = None) -> None:
     """
-    Add the numbers of frames written to a file and missing from it.
+    Add the numbers of frames written to a file, and of missing ones.
 
     Args:
         why: The system's message, with the file name.
@@ -43,18 +43,18 @@ def note(path: str, recorded: int, missing: int, why: str | None = None) -> None
 
 
 def note_unknown(path: str, why: str) -> None:
-    """Mark a file as incomplete by an unknown amount, because its writer ended unexpectedly."""
+    """Mark a file whose writer ended unexpectedly: an unknown number of frames is missing."""
     _unknown[path] = why
 
 
 def to_json() -> dict[str, Any]:
-    """For the result of a command: `captures`, if there are any."""
+    """For a command's result: `captures`, if there are any."""
     return {"captures": [one.to_json() for one in _captures.values()]} if _captures else {}
 
 
 def take() -> list[tuple[str, str]]:
     """
-    One error for each file that lacks frames, with a hint. Afterwards all files are forgotten.
+    One error for each file with missing frames, with a hint. Afterwards all files are forgotten.
     """
     hint = "name a file on a faster disk with more room, e.g. below /dev/shm"
     said = [

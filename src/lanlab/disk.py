@@ -2,9 +2,9 @@
 All calls that create, replace or remove something on this machine's disk.
 `tools/check_disk_calls.py` checks that no other module makes such calls.
 
-No link is followed to an entry below a folder: each directory on the path is opened from its parent
-and held open, so a link that replaces it later has no effect. A link, FIFO, device or directory is
-never replaced or removed as a file.
+Links below a folder are not followed: each directory on the path is opened from its parent and held
+open, so a link that replaces it later has no effect. A link, FIFO, device or directory is never
+replaced or removed as a file.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from lanlab.frozen import dataclass
 from lanlab.user_files import READ_FLAGS
 
 _CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-#: Errors for a path that does not exist or that leads through something other than directories
-#: (open(2), O_NOFOLLOW and O_DIRECTORY).
+#: Errors for a path that does not exist, or on which a part is not a directory (open(2), O_NOFOLLOW
+#: and O_DIRECTORY).
 _NO_WAY = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
 
@@ -36,7 +36,7 @@ class Entry:
     directory: int
 
     def facts(self) -> os.stat_result | None:
-        """Status of the name itself, even if it is a link; `None`: the name is free."""
+        """Status of the name itself, even if it is a link; `None` if the name is free."""
         try:
             return os.stat(self.name, dir_fd=self.directory, follow_symlinks=False)
         except FileNotFoundError:
@@ -60,7 +60,7 @@ class Entry:
         raise _no_file(self.name)
 
     def read(self, most_bytes: int) -> bytes | None:
-        """Content of a regular file of at most that size; `None` if there is none."""
+        """Content of a regular file of at most `most_bytes`; `None` if there is no such file."""
         facts = os.stat(self.name, dir_fd=self.directory, follow_symlinks=False)
         if not stat.S_ISREG(facts.st_mode) or facts.st_size > most_bytes:
             return None
@@ -70,24 +70,22 @@ class Entry:
 
     def create(self, mode: int = 0o666) -> IO[bytes]:
         """
-        Create a file for writing. Existing files are not touched.
+        Create a file for writing. Existing files are not changed.
 
         Raises:
-            FileExistsError: The name is in use, also by a dangling link.
+            FileExistsError: The name is in use, possibly by a dangling link.
         """
         return os.fdopen(os.open(self.name, _CREATE_FLAGS, mode, dir_fd=self.directory), "wb")
 
     def take(self, new: str | Path, directory: int | None = None) -> None:
-        """Rename the file to this name. If something new has appeared there since the check, it is
-        not replaced.
-        """
+        """Rename the file to this name. What has appeared there since the check is not replaced."""
         with contextlib.suppress(FileExistsError):
             self.create().close()
         os.replace(new, self.name, src_dir_fd=directory, dst_dir_fd=self.directory)
 
     def link(self, file: Path) -> None:
         """
-        Give the file this name in addition to its own.
+        Add this name to the file's own.
 
         Raises:
             OSError: The name is in use (FileExistsError), or the file system has no hard links.
@@ -96,10 +94,10 @@ class Entry:
 
     def take_free(self, new: Entry) -> None:
         """
-        Give a file of the same directory this name.
+        Rename a file of the same directory to this name.
 
         Raises:
-            OSError: The name is in use (FileExistsError: by a file); both stay as they are.
+            OSError: The name is in use (FileExistsError: by a file); nothing is changed.
         """
         facts = self.facts()
         if facts is not None and not stat.S_ISREG(facts.st_mode):
@@ -117,7 +115,7 @@ class Entry:
         Remove a regular file, or an entry of the expected kind.
 
         Raises:
-            OSError: It does not exist, or something else has its name, which stays.
+            OSError: It does not exist, or the name belongs to another kind, which is not removed.
         """
         facts = os.stat(self.name, dir_fd=self.directory, follow_symlinks=False)
         if not kind(facts.st_mode):
@@ -125,7 +123,7 @@ class Entry:
         os.unlink(self.name, dir_fd=self.directory)
 
     def remove_empty_folder(self) -> None:
-        """Remove an empty folder. A folder with content stays and raises OSError."""
+        """Remove an empty folder. Raises OSError if it has content."""
         os.rmdir(self.name, dir_fd=self.directory)
 
 
@@ -191,7 +189,7 @@ def entry(
 
 @contextlib.contextmanager
 def entries(folder: Path, name: str) -> Iterator[dict[str, Entry]]:
-    """All entries of a folder below a folder, by name. Raises the errors of `entry`."""
+    """All entries of a folder below `folder`, by name. Raises the errors of `entry`."""
     with _opened(folder, PurePosixPath(name).parts) as directory:
         readable = os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=directory)
         try:
@@ -216,7 +214,7 @@ def remove_file(path: Path, kind: Callable[[int], bool] = stat.S_ISREG) -> None:
 
 
 def is_the_file_at(descriptor: int, path: Path) -> bool:
-    """Whether a path is the name of an open file, not of a link to it."""
+    """Whether a path is a name of the open file itself, not a link to it."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.lstat())
     except FileNotFoundError:
@@ -224,14 +222,14 @@ def is_the_file_at(descriptor: int, path: Path) -> bool:
 
 
 def make_folders(path: Path, mode: int = 0o777) -> None:
-    """Create the folder that a user named, and its parents. Links in the path are the user's
-    choice.
+    """Create the folder that a user named, with its parents. Links in the path are followed,
+    because the user chose them.
     """
     path.mkdir(mode, parents=True, exist_ok=True)
 
 
 def sync_directory(directory: Path) -> None:
-    """Write its entries to disk too."""
+    """Write the entries of a directory to disk."""
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -245,19 +243,19 @@ class TemporaryFolder:
     def __init__(self, prefix: str, folder: Path | None = None) -> None:
         """
         Args:
-            folder: Parent folder; `None`: the system's folder for temporary files.
+            folder: Parent folder; `None` for the system's folder for temporary files.
 
         Raises:
             OSError: It cannot be created.
         """
-        # Created on demand: most commands need no such folder.
+        # Imported on demand, because most commands need no such folder.
         import tempfile
 
         self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=folder))
         self._made = self.path.lstat()
 
     def remove(self) -> None:
-        """Remove the folder with its content, unless something else has its name now."""
+        """Remove the folder with its content, unless the name now belongs to something else."""
         with contextlib.suppress(OSError):
             if os.path.samestat(self._made, self.path.lstat()):
                 shutil.rmtree(self.path, ignore_errors=True)
@@ -273,7 +271,7 @@ class TemporaryFolder:
 
 
 def new_temporary_file(prefix: str, suffix: str) -> tuple[IO[str], str]:
-    """A new text file that only this user can access and that is kept, with its path."""
+    """A new text file with its path. Only this user can access it, and it is kept."""
     import tempfile
 
     number, path = tempfile.mkstemp(prefix=prefix, suffix=suffix)
@@ -281,8 +279,8 @@ def new_temporary_file(prefix: str, suffix: str) -> tuple[IO[str], str]:
 
 
 def remove_left_folder(path: Path) -> None:
-    """Remove a folder that an ended process left, if it belongs to this user and is private as
-    lanlab makes it.
+    """Remove the folder of an ended process, if it belongs to this user and has lanlab's private
+    mode.
     """
     with contextlib.suppress(OSError):
         facts = path.lstat()

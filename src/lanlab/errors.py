@@ -2,18 +2,18 @@
 All errors that the package raises on purpose.
 
 * LabError
-  x UsageError            what was asked for cannot be done; nothing was run
-    + UnknownName         no such testbed, workload, figure, study or run
-    + BadStudy            a study file says something that is not allowed
-    + UnmetNeed           the machine lacks a tool, a kernel feature or a right
-    + UnfitValues         values do not allow the statistic that was asked of them
-      - NoSpread          they are all equal, which says nothing about chance
+  x UsageError            the request cannot be executed; nothing was run
+    + UnknownName         an unknown testbed, workload, figure, study or run
+    + BadStudy            a study file contains something that is not allowed
+    + UnmetNeed           the machine lacks a tool, a kernel feature or a permission
+    + UnfitValues         the statistic does not allow these values
+      - NoSpread          all values are equal, so random variation is unknown
   x RunError              a run was started and did not finish
-    + EngineError         the engine said so; `code` is its own
+    + EngineError         the engine reported an error; `code` is its own
     + EngineLost          an engine process ended or stopped answering
-    + TestbedDamaged      a testbed is no longer as it was made
-    + CommandFailed       a command of the user's around a trial failed, or took too long
-    + RunInterrupted      the user ended the run; what had been measured is kept
+    + TestbedDamaged      a testbed has changed since setup
+    + CommandFailed       a user's command around a trial failed, or took too long
+    + RunInterrupted      the user ended the run; finished trials are kept
   x StoreError            results could not be read or written
 """
 
@@ -30,7 +30,7 @@ _T = TypeVar("_T")
 class LabError(Exception):
     """Base of all errors that lanlab raises on purpose.
 
-    `message` says what was found and what is allowed; `hint`, if any, says what to do.
+    `message` states what was found and what is allowed; `hint`, if any, what to do.
     """
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
@@ -53,7 +53,7 @@ class UnknownName(UsageError):
 
 
 class NothingToRun(UsageError):
-    """A study of which this version cannot run any experiment."""
+    """This version cannot run any experiment of the study."""
 
 
 def of_name(kind: str, name: str, known: Mapping[str, _T]) -> _T:
@@ -61,7 +61,7 @@ def of_name(kind: str, name: str, known: Mapping[str, _T]) -> _T:
     The value with that name.
 
     Raises:
-        UnknownName: There is none.
+        UnknownName: No value has it.
     """
     try:
         return known[name]
@@ -82,7 +82,7 @@ class BadStudy(UsageError):
 
 
 class UnmetNeed(UsageError):
-    """The machine lacks a tool, a kernel feature or a right."""
+    """The machine lacks a tool, a kernel feature or a permission."""
 
 
 class UnfitValues(UsageError):
@@ -92,7 +92,7 @@ class UnfitValues(UsageError):
 class NoSpread(UnfitValues):
     """All values are equal, so they do not show how large random variation is.
 
-    Equal trials are not certain: the metric may be too coarse to show a difference.
+    Equal values are not exact: the metric may be too coarse to show a difference.
     """
 
 
@@ -137,7 +137,7 @@ class EngineOverdue(EngineLost):
 
 
 class TestbedDamaged(RunError):
-    """A testbed has changed since setup: a link was taken down, a namespace removed."""
+    """A testbed has changed since setup, such as by a link taken down or a namespace removed."""
 
 
 class CommandFailed(RunError):
@@ -152,7 +152,7 @@ class StoreError(LabError):
     """Results could not be read or written."""
 
 
-#: Hints for system errors, each only for errors whose cause is known.
+#: Hints for system errors whose cause is known.
 SYSTEM_HINTS: Mapping[str, tuple[int, ...]] = {
     "check the owner and mode of it and of its folder": (errno.EACCES, errno.EPERM),
     "remount its file system read-write": (errno.EROFS,),

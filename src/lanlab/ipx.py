@@ -7,22 +7,22 @@ from typing import Any, Literal, get_args
 
 from lanlab.services import CARRIERS, Service
 
-#: Frame types that a station can be given; `auto`: the station detects the one in use.
+#: Frame types that a station can use; `auto`: the station detects the one on its segment.
 Framing = Literal["auto", "ethernet-ii", "raw-802.3", "802.2", "snap"]
 FRAMINGS: tuple[str, ...] = get_args(Framing)
 FRAMING_HELP = "IPX frame type. Default: `auto`, the type in use on the segment."
 NETWORK_HELP = "IPX network number, hexadecimal. Default: the number in use on the segment."
 _NETWORK = re.compile(r"[0-9A-Fa-f]{1,8}")
-#: 0 means any segment, the last number all networks.
+#: Valid numbers of a segment: 0 means any segment, and 0xFFFFFFFF all networks.
 _NETWORKS = range(1, 0xFFFFFFFF)
 
 
 def network_text(text: str) -> str:
     """
-    A network number as in an IPX address.
+    A network number in the notation of an IPX address.
 
     Raises:
-        ValueError: The text is no network number.
+        ValueError: The text is not a network number.
     """
     if _NETWORK.fullmatch(text) is None or int(text, 16) not in _NETWORKS:
         raise ValueError(
@@ -36,7 +36,7 @@ def has_segment(service: Service) -> bool:
 
 
 def segment(service: Service, framing: str, network: str | None) -> dict[str, Any]:
-    """The segment for a request to an engine; empty if nothing is set."""
+    """The segment's parameters in a request to an engine; empty if nothing is set."""
     said = {
         "framing": None if framing == "auto" else framing,
         "network": None if network is None else int(network, 16),

@@ -1,6 +1,5 @@
 """
-Files that stay locked as long as the process that made them lives. If a lock is free, its process
-has ended.
+Files that a process locks for as long as it lives. If a lock is free, its process has ended.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import IO
 
 from lanlab.disk import entry, remove_file
 
-#: Locks of this process: some file systems let a process lock a file twice.
+#: Files locked by this process: some file systems let a process lock a file twice.
 _own: set[Path] = set()
 
 
@@ -24,16 +23,16 @@ def held(path: Path, content: bytes = b"") -> Iterator[None]:
     Create a file and lock it until the block ends. The file is not removed.
 
     Raises:
-        OSError: It exists or cannot be written; then nothing of it is left.
+        OSError: It exists or cannot be written; nothing of it is left.
     """
     with entry(path.parent, path.name) as place:
         file = place.create(0o600)
     _own.add(path)
     try:
         descriptor = file.fileno()
-        # Without locks no process gets one, so no file counts as abandoned.
+        # On a file system without locks no process can lock, so no file counts as abandoned.
         with suppress(OSError):
-            # Another process that checks the lock holds it for a moment.
+            # Another process may hold the lock for a moment to check it.
             _lock(descriptor, waits=True)
         try:
             file.write(content)
@@ -50,14 +49,14 @@ def held(path: Path, content: bytes = b"") -> Iterator[None]:
 
 
 def orphans(folder: Path, pattern: str) -> Iterator[tuple[Path, IO[str]]]:
-    """This user's files with such a name that no process holds. Each is locked while the caller
-    looks at it.
+    """This user's files that match the pattern and whose process has ended. Each is locked while
+    the caller looks at it.
     """
     for path in sorted(folder.glob(pattern)):
         with suppress(OSError):
             if path in _own or not _is_users(path.lstat()):
                 continue
-            # Anyone may put something else with that name into a shared folder.
+            # In a shared folder, another user may create a file with such a name.
             flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK
             with os.fdopen(os.open(path, flags), "r+") as file:
                 if _is_users(os.fstat(file.fileno())):

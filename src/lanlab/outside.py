@@ -1,8 +1,8 @@
 """
-Values from JSON and TOML that others wrote, with finite numbers and bounded nesting.
+Reads JSON and TOML from outside, with finite numbers and bounded nesting.
 
-Other ranges apply to numbers from an engine (`engine/contract.py`) and from an iperf3 peer
-(`crates/messages/src/peer_stream.rs`).
+Numbers from an engine (`engine/contract.py`) and from an iperf3 peer
+(`crates/messages/src/peer_stream.rs`) have other ranges.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def json_of(text: str | bytes) -> Any:
     except (json.JSONDecodeError, UnicodeDecodeError):
         raise BadValue("not JSON") from None
     except ValueError:
-        # Python limits the digits of an integer that it reads.
+        # Python limits the digits of an integer that it parses.
         raise BadValue("a whole number of thousands of digits") from None
 
 
@@ -58,7 +58,7 @@ def toml_of(content: bytes) -> dict[str, Any]:
         UnicodeDecodeError: It is not UTF-8.
         ValueError: It is not TOML, or is nested too deeply.
     """
-    # Imported here, because measurements from the command line read no TOML file.
+    # Imported here, because most commands that measure read no TOML file.
     import tomllib
 
     try:
@@ -83,5 +83,5 @@ def _no_number(name: str) -> Any:
     raise BadValue(f"{name}, which is no number")
 
 
-#: A shared decoder: making one takes longer than reading a short text.
+#: A shared decoder, because creating one takes longer than decoding a short text.
 _DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_no_number)

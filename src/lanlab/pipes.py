@@ -1,6 +1,6 @@
 """
 Pipes to and from other programs, in bounded time and memory, even if a program reads nothing or
-never stops printing.
+prints without end.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from collections.abc import Callable, Sequence
 from typing import IO, Any
 
 KEPT_BYTES = 65_536
-#: A program that prints more than this is ended.
+#: A program that prints more than this is killed.
 MOST_BYTES = 64 * 2**20
-#: Output limit of a program that is started only for its answer.
+#: Output limit of a program that is run only for its answer.
 MOST_ANSWER_BYTES = 2**20
 _PIECE_BYTES = 65_536
 _REST_WITHIN_S = 1.0
@@ -36,17 +36,17 @@ def write_within(
     Write to a pipe within a time limit. Its buffer must be empty.
 
     Args:
-        within_s: Time limit in total; 0: the pipe must have room at once.
-        stalled_s: Longest time in which the other end reads nothing.
+        within_s: Time limit in total; 0 if the pipe must have room at once.
+        stalled_s: Longest time during which the other end reads nothing.
 
     Raises:
-        Stalled: The time is over; part of the data may have been written.
+        Stalled: The time limit was exceeded; part of the data may have been written.
         OSError: The other end is closed.
     """
     try:
         descriptor = pipe.fileno()
     except io.UnsupportedOperation:
-        # This object limits the time itself.
+        # An object without a descriptor has its own time limit.
         descriptor = -1
     if descriptor < 0:
         pipe.write(octets)
@@ -57,7 +57,7 @@ def write_within(
     waiting.register(descriptor, select.POLLOUT)
     view, until = memoryview(octets), time.monotonic() + within_s
     while view:
-        # Within the remaining time, so that a slow reader does not get more time.
+        # Only the remaining time, so that a slow reader does not extend the limit.
         left_s = until - time.monotonic()
         wait_s = left_s if stalled_s is None else min(left_s, stalled_s)
         if not waiting.poll(max(0.0, wait_s) * 1000):
@@ -82,8 +82,8 @@ class Tail:
         Args:
             pipe: The thread closes it at the end.
             name: Name of the thread.
-            on_flood: Called once, on that thread, if the output exceeds `most_bytes`: it ends the
-                program, and reading stops. `None`: no limit.
+            on_flood: Called once, on that thread, if the output exceeds `most_bytes`, to end the
+                program; reading then stops. `None` for no limit.
         """
         self._pipe, self._on_flood = pipe, on_flood
         self._kept_bytes, self._most_bytes = kept_bytes, most_bytes
@@ -95,7 +95,7 @@ class Tail:
         self._thread.start()
 
     def _read(self) -> None:
-        # A buffered reader returns its buffer, a plain one the data that has arrived.
+        # `read1` of a buffered reader returns available data; `read` would wait for more.
         read: Callable[[int], bytes | None] = getattr(self._pipe, "read1", self._pipe.read)
         with contextlib.suppress(OSError, ValueError), self._pipe:
             while piece := read(_PIECE_BYTES):
@@ -116,19 +116,17 @@ class Tail:
         return next((line for line in lines if line), "")
 
     def join(self, within_s: float = _REST_WITHIN_S) -> None:
-        """Wait until everything is read: until the program and all that inherited the pipe have
-        ended.
-        """
+        """Wait until everything is read: until all processes that inherited the pipe have ended."""
         self._thread.join(within_s)
 
 
 def flood(most_bytes: int = MOST_BYTES) -> str:
-    """The message for a program that was ended because of its output."""
+    """The error message for a program that printed too much and was ended."""
     return f"wrote more than {most_bytes // 2**20} MiB of output and was ended"
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:
-    """End a program that leads a session, with all programs of its process group."""
+    """End the leader of a session together with its process group."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):

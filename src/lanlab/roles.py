@@ -1,8 +1,8 @@
 """
 The roles of a trial: the names of its two ends, from the request to the store.
 
-The first host of a testbed has the first role of a workload, the second host the second, unless the
-stream is reversed.
+A testbed's first host has the workload's first role, and the second host the second role, unless
+the stream is reversed.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ ROLES: Mapping[str, tuple[str, str]] = {
 }
 _STREAMS_OF: Mapping[str, tuple[str, str]] = {"load": ROLES["stream"]}
 RECEIVER = "receiver"
-#: Direction values of a stream: reversed, or both at once. Prefix of the roles of the second
-#: direction.
+#: Direction values of a stream: reversed, or both at once. Then the prefix of the roles of the
+#: second direction.
 REVERSE, BOTH = "reverse", "both"
 REVERSE_PREFIX = "reverse_"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-#: Warnings and hints by URL of the trial's directory, and whether files are left.
+#: By URL of the trial's directory: warning, hint, and whether files are left.
 _left: dict[str, tuple[str, str, bool]] = {}
 
 _MOST_NAMES = 3
@@ -30,7 +30,7 @@ def note(place: str, left: Mapping[str, Any]) -> None:
 def note_unknown(place: str, why: str, *, is_written: bool) -> None:
     """
     Note that a trial's files could not be removed for another reason, such as a server that does
-    not answer.
+    not respond.
 
     Args:
         place: URL of the trial's directory.
@@ -42,11 +42,11 @@ def note_unknown(place: str, why: str, *, is_written: bool) -> None:
 
 def note_unlisted(place: str, why: str) -> None:
     """
-    Note that a trial's directory could not be listed, or that the list was not understood.
+    Note that a trial's directory could not be listed, or that the list was malformed.
 
     Args:
         place: URL of the trial's directory.
-        why: What was not understood, or the server's message.
+        why: What was malformed, or the server's message.
     """
     _left[place] = (
         f"what lanlab wrote at {place} was removed by its names, as the listing there was not "

@@ -1,8 +1,8 @@
 """
-The file services, one row each, with all that the Python package knows about them.
+The file services, one entry each, with all that the Python package knows about them.
 
-A new service needs a client and an embedded server (`crates/clients`, `crates/servers`), and a row
-here.
+A new service needs a client and an embedded server (`crates/clients`, `crates/servers`), and an
+entry here.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ class Carrier:
     about: str
     family: Literal["ip", "mac", "ipx"]
     has_signatures_and_raw: bool = True
-    #: The service whose messages it carries; `None`: any service.
+    #: The only service that it carries; `None` for any service.
     service: str | None = "smb1"
     dialects: tuple[str, ...] = ()
-    #: Message bytes in its largest frame, and in the packet that holds them; `None` for IP.
+    #: Message bytes in its largest frame, and the size of the packet in that frame; `None` for IP.
     fullest_frame: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
 class SystemProfile:
-    """A period system whose server and stations the engine emulates, with one dialect of SMB 1."""
+    """A period system, emulated by the engine as server and stations with one SMB 1 dialect."""
 
     title: str
     #: Carrier, one of `CARRIERS`.
@@ -102,10 +102,10 @@ EMBEDDED = "embedded"
 class Service:
     name: str
     title: str
-    #: Usual port of its servers; 0: its carrier has no ports, `None`: it has no connections.
+    #: Usual port of its servers; 0: its carrier has no ports; `None`: it has no connections.
     port: int | None = None
     schemes: tuple[str, ...] = ()
-    #: What the first part of a URL's path names, if not a directory; an export is the whole path.
+    #: What the first part of a URL's path names, if not a directory. An export is the whole path.
     share: Literal["share", "volume", "bucket", "export"] | None = None
     #: Whether a URL without a host means the first server that answers.
     has_nearest: bool = False
@@ -124,17 +124,17 @@ class Service:
     domain_option: str | None = None
     #: Whether lanlab's own server can serve without a password.
     has_guests: bool = False
-    #: Length limit of its password (ASCII), in which lower and upper case may be equal; `None`: any
-    #: password is allowed.
+    #: Length limit of its password (ASCII), which may ignore case; `None` if any password is
+    #: allowed.
     most_password_characters: int | None = None
     own_parameters: tuple[str, ...] = ()
     #: Parameters that a URL can have after `?`.
     url_options: tuple[str, ...] = ()
-    #: Carrier, one of `CARRIERS`; one other than the default follows `+` in the name.
+    #: Carrier, one of `CARRIERS`. If it is not the default, the name has it after a `+`.
     carrier: str = USUAL_CARRIER
     #: Whether lanlab has a server of its own for it.
     is_embedded: bool = True
-    #: Whether `copy` can use it. A service that only `stations` has exists to measure lanlab
+    #: Whether `copy` can use it. A service without files exists for `stations` to measure lanlab
     #: itself.
     has_files: bool = True
     is_simulated: bool = False
@@ -178,7 +178,7 @@ _SMB1 = Service(
 
 
 _FTP = Service("ftp", "FTP", 21, has_login_directory=True, has_short_names=True, is_simulated=True)
-# The portmapper announces the port of NFS 3; this is the usual one.
+# The portmapper announces the port of NFS 3; this is the usual port.
 _NFS = Service("nfs", "NFS 3", 2049, share="export", has_users=False, has_blocks=True)
 _S3 = Service("s3", "S3", 80, share="bucket", has_domains=True, domain_option="region")
 
@@ -242,7 +242,7 @@ SERVICES: Mapping[str, Service] = {service.name: service for service in _ROWS}
 
 
 def services_with_files() -> list[str]:
-    """Names of the services that `copy` supports, in table order."""
+    """Names of the services that `copy` supports, in the order of the table."""
     return [name for name, one in SERVICES.items() if one.has_files]
 
 
@@ -252,7 +252,7 @@ def schemes() -> dict[str, Service]:
 
 
 def carried_by(service: str, carrier: str) -> Service | None:
-    """A service over another carrier; `None`: it does not exist."""
+    """A service over another carrier; `None` if there is no such combination."""
     wanted = (SERVICES[service].engine_name, carrier)
     found = (one for one in SERVICES.values() if (one.engine_name, one.carrier) == wanted)
     return next(found, None)

@@ -1,5 +1,5 @@
 """
-Quantities as people write them, and back.
+Parses and formats quantities as people write them.
 
 Internally a rate is whole bit/s, a size whole bytes and a time seconds. The command line, study
 files and reports convert other units with this module. kB is 1000 B, KiB is 1024 B.
@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 from lanlab.errors import UsageError
 
-#: ASCII digits only: `\d` and `float` accept digits of every script.
+#: ASCII digits only, because `\d` and `float` accept digits of every script.
 _NUMBER = re.compile(
     r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE]([+-]?[0-9]{1,2}))?\s*([A-Za-zµ/]*)\s*"
 )
@@ -33,7 +33,7 @@ _NO_BREAK = "\u00a0"
 
 _DECIMAL = {"k": 10**3, "M": 10**6, "G": 10**9}
 _BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
-#: Bits have no milli prefix and no powers of two, so case does not matter.
+#: Bits have no milli prefix and no binary prefixes, so case does not matter.
 _BIT_PREFIXES = {"": 1, "K": 10**3, "m": 10**6, "g": 10**9, **_DECIMAL}
 _BIT_WORDS = ("bit", "Bit", "bits", "Bits")
 _BYTE_PREFIXES = {"": 1, **_DECIMAL, **_BINARY}
@@ -42,7 +42,7 @@ _BIT_RATE = {
     **_DECIMAL,
     **{f"{prefix}bps": factor for prefix, factor in {"": 1, "K": 10**3, **_DECIMAL}.items()},
     **{f"{prefix}b/s": factor for prefix, factor in {"": 1, "K": 10**3, **_DECIMAL}.items()},
-    # Units as tc writes them (`5mbit`), and iperf (`5 Mbits/sec`).
+    # Units as tc (`5mbit`) and iperf (`5 Mbits/sec`) write them.
     **{
         f"{prefix}{word}{end}": factor
         for prefix, factor in _BIT_PREFIXES.items()
@@ -81,7 +81,7 @@ _TIME = {
     "hour": 3600.0,
     "hours": 3600.0,
 }
-#: The units that messages list and suggest for a mistyped unit.
+#: The units that error messages list and suggest for a mistyped unit.
 _SHOWN: Mapping[str, tuple[str, ...]] = {
     "rate": (
         *("bit/s", "k", "M", "G", "kbit/s", "Mbit/s", "Gbit/s", "B/s", "kB/s", "MB/s", "GB/s"),
@@ -142,7 +142,7 @@ def lines_of(text: str, width: int, indent: str = "", first: str = "") -> list[s
 
 
 def words_of(text: str) -> list[str]:
-    """The parts that `lines_of` never breaks."""
+    """The pieces of text that `lines_of` never breaks."""
     kept = re.split(r"[ \t\r\n]+", _BEFORE_UNIT.sub(_NO_BREAK, text).strip())
     return [word.replace(_NO_BREAK, " ") for word in kept if word]
 
@@ -199,7 +199,7 @@ def plain_number(text: str) -> float:
 
 
 def _meant(unit: str, what: str) -> tuple[str, ...]:
-    """Units that the user may have meant by an unknown or ambiguous one."""
+    """Units that the user may have meant by an unknown or ambiguous unit."""
     if unit in _AMBIGUOUS[what]:
         return _AMBIGUOUS[what][unit]
     shown = _SHOWN[what]
@@ -225,7 +225,7 @@ def parse_share(text: str) -> float:
         problem = _COMMA if _WITH_COMMA.fullmatch(text.strip()) else "is not a share"
         raise UsageError(f"share: `{text}` {problem}", hint="write e.g. `5%` or `0.05`")
     value = float(f"{match[1]}e{match[2] or 0}")
-    # Rounded as people write it: 0.001, not 0.0010000000000000002.
+    # Round to the value that was written: 0.001, not 0.0010000000000000002.
     return round(value / 100, 15) if match[3] else value
 
 
@@ -291,7 +291,7 @@ def time_of(option: str, text: str) -> float:
     The time of an option, in seconds.
 
     Raises:
-        UsageError: Not a number with a time unit; it names the option.
+        UsageError: Not a number with a time unit; the message names the option.
     """
     try:
         return parse_time_s(text)
@@ -308,7 +308,7 @@ def _scaled(value: float, steps: tuple[tuple[float, str], ...]) -> str:
 
 
 def format_rate(rate_bps: float) -> str:
-    """A bit rate for people, three significant digits.
+    """Format a bit rate with three significant digits.
 
     Examples:
         >>> format_rate(9_571_000), format_rate(10_000), format_rate(0)
@@ -318,7 +318,7 @@ def format_rate(rate_bps: float) -> str:
 
 
 def format_time(time_s: float) -> str:
-    """A time for people, three significant digits.
+    """Format a time with three significant digits.
 
     Examples:
         >>> format_time(0.000_036), format_time(2.5), format_time(0.0141)
@@ -328,7 +328,7 @@ def format_time(time_s: float) -> str:
 
 
 def format_size(size_bytes: int) -> str:
-    """A size for people, in bytes or decimal multiples.
+    """Format a size in bytes or decimal multiples.
 
     Examples:
         >>> format_size(500), format_size(623_000_000)
@@ -340,7 +340,7 @@ def format_size(size_bytes: int) -> str:
 
 
 def format_clock(seconds: float) -> str:
-    """A future or past duration, to the second, in clock notation.
+    """Format a duration to the second as on a clock; a negative one becomes 0.
 
     Examples:
         >>> format_clock(75), format_clock(3_725.4), format_clock(-1)

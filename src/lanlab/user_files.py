@@ -9,8 +9,8 @@ from pathlib import Path
 
 from lanlab.errors import UsageError, system_hint
 
-#: With these flags, opening neither waits for the writer of a FIFO nor makes a terminal the
-#: controlling one.
+#: With these flags, opening does not block on a FIFO without a writer, and does not make a terminal
+#: the controlling one.
 READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
 _PIECE_BYTES = 2**20
 
@@ -20,7 +20,7 @@ def read_user_file(path: Path, what: str, most_bytes: int) -> bytes:
     Content of a regular file; symbolic links are followed.
 
     Args:
-        what: What the file is for the user, such as `password file` or `--trust`.
+        what: The user's name for the file, such as `password file` or `--trust`.
         most_bytes: Longer files are refused; at most one byte beyond this is read.
 
     Raises:
@@ -29,17 +29,17 @@ def read_user_file(path: Path, what: str, most_bytes: int) -> bytes:
     """
     name = f"{what} `{path}`"
     try:
-        # Opening alone can have an effect: a tape rewinds, a watchdog starts.
+        # Merely opening a device can have an effect: a tape rewinds, a watchdog starts.
         _check_regular(path.stat().st_mode, name)
         descriptor = os.open(path, READ_FLAGS)
-        with open(descriptor, "rb", buffering=0) as file:  # noqa: PTH123 - of a descriptor
+        with open(descriptor, "rb", buffering=0) as file:  # noqa: PTH123 - a descriptor
             facts = os.fstat(descriptor)
-            # Another file may have replaced it meanwhile.
+            # Another file may have replaced the checked one.
             _check_regular(facts.st_mode, name)
             if facts.st_size > most_bytes:
                 raise _too_long(name, facts.st_size, most_bytes)
             content = bytearray()
-            # Kernel files report size 0, and other files may still grow.
+            # Kernel files report size 0, and other files may be growing.
             while piece := file.read(min(_PIECE_BYTES, most_bytes + 1 - len(content))):
                 content += piece
     except (OSError, ValueError) as error:
@@ -55,10 +55,10 @@ def read_user_file(path: Path, what: str, most_bytes: int) -> bytes:
 
 def text_of(content: bytes) -> str:
     """
-    Content of a UTF-8 text file, without a byte order mark, which some editors on Windows write.
+    Content of a UTF-8 text file, without the byte order mark that some Windows editors write.
 
     Raises:
-        UnicodeDecodeError: It is not UTF-8; the reason mentions UTF-16 if it is that.
+        UnicodeDecodeError: It is not UTF-8; the reason mentions UTF-16 if it looks like it.
 
     Examples:
         >>> text_of(codecs.BOM_UTF8 + b"schema = 1")
@@ -71,7 +71,7 @@ def text_of(content: bytes) -> str:
 
 
 def special(mode: int) -> str | None:
-    """Kind of something that is not a regular file, by its mode; `None`: a regular file."""
+    """What a file is that is not a regular one, by its mode; `None` for a regular file."""
     if stat.S_ISREG(mode):
         return None
     kinds = {

@@ -1,3 +1,3 @@
-"""What a file server offers, and the plan that measures it."""
+"""The services that a file server offers, and the plan that measures them."""
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """
-Which file services one host offers: a connection to the usual port of each, and the first words
-of its protocol. No other host and no other port is touched, and no one logs in.
+Finds the file services of one host: lanlab connects to the usual port of each service and reads the
+first messages of its protocol. It contacts no other host or port, and does not log in.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
 from lanlab.nas import exports
 
-#: A host of this network accepts a connection in milliseconds; behind a slow link in a second.
+#: A host on this network accepts a connection in milliseconds; behind a slow link, in a second.
 CONNECT_S = 3.0
-#: A server that looks up the client's name first may take seconds to greet.
+#: A server that first looks up the client's name may take seconds to greet.
 GREET_S = 10.0
 #: Longest greeting that is read, bytes.
 _MOST_BYTES = 16_384
@@ -25,12 +25,12 @@ _MOST_BYTES = 16_384
 
 @dataclass(frozen=True)
 class Found:
-    """One service of a host, or why lanlab cannot use a listening port."""
+    """One service of a host, or the reason why lanlab cannot use a listening port."""
 
     #: A name of `lanlab.services.SERVICES`.
     service: str
     port: int
-    #: Why it cannot be measured; `None`: it can.
+    #: Why it cannot be measured; `None` if it can.
     problem: str | None = None
     exports: tuple[str, ...] = ()
 
@@ -41,7 +41,7 @@ class _NotSpoken(Exception):
 
 def discover(host: str, ports: Mapping[str, int] | None = None) -> tuple[Found, ...]:
     """
-    The services of a host, in the order of `PROBES`. Closed and filtered ports are left out.
+    The services of a host, in the order of `PROBES`. Closed and filtered ports are omitted.
 
     Args:
         host: Name or address.

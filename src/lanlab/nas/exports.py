@@ -14,7 +14,7 @@ from lanlab.errors import LabError
 _PORTMAPPER, _NFS, _MOUNT = 100_000, 100_003, 100_005
 _PORTMAPPER_PORT, _TCP = 111, 6
 _GETPORT, _EXPORT = 3, 5
-#: Longest reply, bytes; most exports and groups that are read.
+#: Longest reply, bytes; maximum exports and groups to read.
 _MOST_BYTES, _MOST = 1 << 20, 10_000
 
 
@@ -28,18 +28,18 @@ def ping_nfs(connection: socket.socket, version: int) -> None:
 
     Raises:
         OSError: The connection failed.
-        BadReply: The reply is not that of an NFS server, or it has other versions.
+        BadReply: The reply does not come from an NFS server, or the server has other versions.
     """
     _call(connection, _NFS, version, 0)
 
 
 def exports_of(host: str, timeout_s: float, portmapper: int = _PORTMAPPER_PORT) -> tuple[str, ...]:
     """
-    Paths that a host exports, in its order.
+    Paths that a host exports, in the order of its reply.
 
     Raises:
         OSError: No portmapper, no MOUNT service, or the connection failed.
-        BadReply: One of them refuses, or its reply is malformed.
+        BadReply: A service refuses the call, or its reply is malformed.
     """
     with socket.create_connection((host, portmapper), timeout=timeout_s) as connection:
         asked = struct.pack(">4I", _MOUNT, 3, _TCP, 0)
@@ -75,7 +75,7 @@ def _call(
         raise BadReply("the reply is not one of ONC RPC") from None
     if (answered, kind) != (transaction, 1) or verifier_bytes > 400:
         raise BadReply("the reply is not one of ONC RPC")
-    # The program is there, in other versions (RFC 5531, section 9).
+    # The server has the program in other versions (RFC 5531, section 9).
     if not denied and status == 2:
         raise BadReply(f"the server does not speak version {version} of this protocol")
     if denied or status != 0:

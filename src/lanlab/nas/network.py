@@ -15,7 +15,7 @@ def adapter_bps(host: str, network: Path = Path("/sys/class/net")) -> float | No
     """The speed of the Ethernet adapter that leads to a host; `None` if unknown."""
     with contextlib.suppress(OSError, UnicodeError, ValueError):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            # Connecting a datagram socket sends nothing.
+            # Connecting a datagram socket sends no packet.
             probe.connect((host, 9))
             own = probe.getsockname()[0]
         name = _interface_with(own)

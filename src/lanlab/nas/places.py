@@ -1,4 +1,4 @@
-"""URLs of servers that lack a share, bucket or export."""
+"""Server URLs without a share, bucket or export."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from urllib.parse import quote, urlsplit
 
 from lanlab.services import schemes
 
-#: Stands for the share that is still to be found.
+#: Placeholder for a share that is not yet known.
 _UNKNOWN = "unknown"
 
 
@@ -20,10 +20,10 @@ def lacks_place(text: str) -> bool:
 
 def with_place(text: str, place: str | None = None) -> str:
     """
-    A URL that lacks a share, bucket or export, with one.
+    Add a share, bucket or export to a URL that lacks it.
 
     Args:
-        place: Its name; by default one that stands for any.
+        place: Its name; by default a placeholder for any.
 
     Examples:
         >>> with_place("s3://me@nas:9000?region=eu", "my photos")

@@ -1,6 +1,6 @@
 """
-What `lanlab nas` measures: one large file and many small files, up and down, and metadata, by one
-user and by eight, sized to keep the time limit of the run.
+The measurements of `lanlab nas`: one large file and many small files, up and down, and metadata, by
+one user and by eight. Their sizes keep the run within its time limit.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Any
 from lanlab.frozen import dataclass
 from lanlab.units import format_size
 
-#: Files of the check before the plan, by the metric that they show.
+#: Files copied to check a server before planning, by the metric that they yield.
 CHECKS: Mapping[str, str] = {"goodput_bps": "1x2MB", "files_per_s": "20x16kB"}
-#: Time that a server has to answer a check, s.
+#: Time limit for a server to answer a check, s.
 _CHECK_TIMEOUT_S = 10
 _SMALL_BYTES = 16_000
-#: Purposes, in the order of the answer.
+#: Purposes of the measurements, in the order of the answer.
 FILES: Mapping[str, str] = {
     "large": "large files",
     "small": "many small files",
@@ -25,16 +25,16 @@ FILES: Mapping[str, str] = {
 USERS = (1, 8)
 _LARGE_BYTES = (256_000, 1_000_000_000)
 _SMALL_FILES = (16, 4_000)
-#: Part of a trial's time that is copying: the rest is setting up, comparing and cleaning up.
+#: Share of a trial's time spent on copying; the rest is setup, comparison and cleanup.
 _COPYING_RATIO = 0.4
-#: Cost of the metadata operations on each file and of their checks, in copies of a small file.
+#: Time of the metadata operations on one file with their checks, in copies of a small file.
 _METADATA_COPIES = 5
 
 
 @dataclass(frozen=True)
 class Scale:
     trials: int
-    #: All copies together, s.
+    #: Time for all copies together, s.
     budget_s: float
 
 
@@ -51,14 +51,14 @@ class Speed:
 @dataclass(frozen=True)
 class Task:
     id: str
-    #: For people, as in "one large file, up, 1 user".
+    #: Shown to users, as in "one large file, up, 1 user".
     title: str
     workload: str
     metric: str
     parameters: Mapping[str, Any]
 
     def experiment(self, targets: Sequence[str], common: Mapping[str, Any]) -> dict[str, Any]:
-        """As a study file has it: targets in random order in each block."""
+        """In the form of a study file: targets in random order in each block."""
         parameters = {**self.parameters, **common}
         return _experiment(self.id, self.title, self.workload, self.metric, parameters, targets)
 
@@ -68,8 +68,8 @@ def tasks(scale: Scale, slowest: Speed, targets: int) -> tuple[Task, ...]:
     The tasks of a plan.
 
     Args:
-        slowest: The slowest goodput and the slowest files per second of any target.
-        targets: How many targets are measured.
+        slowest: The lowest goodput and the fewest files per second of all targets.
+        targets: Number of measured targets.
     """
     count = (2 * 2 + 1) * len(USERS)
     copying_s = _COPYING_RATIO * scale.budget_s / (scale.trials * count * targets)
@@ -137,7 +137,7 @@ def study(
 def check_study(
     host: str, targets: Sequence[str], dataset: str, common: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """One small copy to each target, to check access and approximate speed."""
+    """One small copy to each target, to check access and estimate the speed."""
     parameters = {"dataset": dataset, "retries": 0, "timeout_s": _CHECK_TIMEOUT_S, **common}
     experiment = _experiment("check", dataset, "copy", "goodput_bps", parameters, targets)
     policy = {"min": 1, "max": 1, "retry_failed": 0}

@@ -27,13 +27,13 @@ __all__ = [
 def open_store(where: str | None = None) -> Store:
     """Open the store at a path or URL; by default `default_store()`.
 
-    Nothing is created before the first write, and nothing is connected before the first use.
+    Nothing is created before the first write, and no connection is made before the first use.
 
     Raises:
         UsageError: The URL names an unknown kind of store, or contains something that is not
-        allowed.
+            allowed.
         UnmetNeed: Software that a PostgreSQL store needs is not installed.
-        StoreError: The existing file is not a store of lanlab's, or is one of another version.
+        StoreError: The existing file is not one of lanlab's stores, or has another version.
     """
     place = store_place(where)
     if isinstance(place, str):

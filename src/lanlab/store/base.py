@@ -20,7 +20,7 @@ class Lease(ABC):
 
     @abstractmethod
     def release(self) -> None:
-        """Release the run for others. Calling it again does nothing."""
+        """Release the run for other processes. Calling it again does nothing."""
 
     def __enter__(self) -> Self:
         return self
@@ -60,8 +60,8 @@ class Store(Protocol):
     runs can be removed.
 
     A store belongs to the thread that opened it. Several processes may have the same store open.
-    Every method raises `StoreError` if the store cannot be read or written; then nothing of that
-    call is stored.
+    Every method raises `StoreError` if the store cannot be read or written; such a call stores
+    nothing.
     """
 
     def create_run(self, run: RunRecord) -> None:
@@ -90,10 +90,10 @@ class Store(Protocol):
         """Set a run's status back to `running`, to continue it."""
 
     def keep_summary(self, run_id: str, summary: dict[str, Any]) -> None:
-        """Store what lists show of a finished run, if the store can be written."""
+        """Store the part of a finished run that lists show, if the store can be written."""
 
     def label_run(self, run_id: str, label: RunLabel) -> RunRecord:
-        """Change a run's label. Everything else stays.
+        """Change only a run's label.
 
         Raises:
             UsageError: Another run has that name, or the name could be mistaken for an id.
@@ -109,14 +109,14 @@ class Store(Protocol):
     def acquire_run(self, run_id: str) -> Lease:
         """Claim a run for this process until the lease is released or the process ends.
 
-        This removes remains of the run's interrupted commits.
+        This removes what interrupted commits of the run left.
 
         Raises:
             StoreError: Another process holds its lease.
         """
 
     def is_executing(self, run_id: str) -> bool:
-        """Whether a process holds the run's lease. A `running` run without one was killed."""
+        """Whether a process holds the run's lease. If a `running` run has none, it was killed."""
 
     def run(self, name: str) -> RunRecord:
         """The run whose id is or begins with this text; `last`: the newest.
@@ -132,7 +132,7 @@ class Store(Protocol):
         """The progress of every run, oldest first.
 
         Raises:
-            StoreError: Also if the store was removed or replaced after it was opened.
+            StoreError: As for any method, and if the store was removed or replaced while open.
         """
 
     def trials(self, run_id: str, first: int = 0, most: int | None = None) -> list[TrialRecord]:

@@ -1,6 +1,6 @@
 """
-The common part of the SQLite and PostgreSQL stores. Each has its own `Database` for what differs:
-how it connects, locks, begins and ends a transaction, and where series are kept.
+The common part of the SQLite and PostgreSQL stores. Their `Database` classes contain the
+differences: connecting, locking, transactions, and where series are kept.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from lanlab.store.records import RUN_STATUSES, RunRecord, TrialRecord
 from lanlab.store.rows import ENTRY_COLUMNS, RUN_COLUMNS, TRIAL_COLUMNS, Session, insert, select
 from lanlab.store.series import AnySeries, Series, SeriesEntry
 
-#: One row per run, also for a run without trials.
+#: One row per run, even without trials.
 _HEADS = (
     "SELECT id, status, label, (SELECT max(number) FROM trial WHERE run_id = run.id) "
     "FROM run ORDER BY sequence"
 )
 _STATUSES = "SELECT status, count(*) FROM trial WHERE run_id = :run_id GROUP BY status"
 _ALL = 2**62
-#: Runs with this many trials or more are read as outlines.
+#: From this number of trials, runs are read as outlines.
 MANY_TRIALS = 2000
 OUTLINES_AT_ONCE = 2048
 
 
 class DuplicateRow(Exception):
-    """A row with that key exists."""
+    """A row with this key exists already."""
 
 
 class MissingRow(Exception):
@@ -48,12 +48,12 @@ class Placed(Protocol):
     def entries(self) -> Sequence[SeriesEntry]: ...
 
     def add_to(self, session: Session) -> None:
-        """Add to the trial's transaction what belongs to the series besides their entries."""
+        """Store the series themselves in the trial's transaction, if they belong in it."""
 
 
 class Database(ABC):
     check_references_last: ClassVar[str]
-    #: The tables with rows of a run, except `run`. Tables that refer to others come first.
+    #: The tables with rows of a run, except `run`. Tables that refer to others come before those.
     tables_of_runs: ClassVar[tuple[str, ...]] = ("series", "digest", "trial")
 
     @abstractmethod
@@ -63,11 +63,11 @@ class Database(ABC):
     @abstractmethod
     def transaction(self, run_id: str) -> AbstractContextManager[Session]:
         """
-        One durable transaction: at the end of the block all of it is kept, or nothing.
+        One durable transaction: at the end of the block either all of it is kept, or nothing.
 
         Raises:
             DuplicateRow, MissingRow: From `execute` within the block.
-            StoreError: Any other error, also a lost lease of the run.
+            StoreError: Any other error, including a lost lease of the run.
         """
 
     @abstractmethod
@@ -87,32 +87,32 @@ class Database(ABC):
 
     @abstractmethod
     def tidy(self, run_id: str) -> None:
-        """Remove remains of a run's interrupted commits. The caller holds its lease."""
+        """Remove what interrupted commits of a run left. The caller holds its lease."""
 
     @abstractmethod
     def placed(
         self, run_id: str, number: int, series: Sequence[AnySeries]
     ) -> AbstractContextManager[Placed]:
-        """Stores the series of a trial, as far as that needs no row; removes them on an error."""
+        """Store a trial's series, except what needs a row; remove them on an error."""
 
     @abstractmethod
     def octets(
         self, run_id: str, number: int, entry: SeriesEntry
     ) -> AbstractContextManager[IO[bytes]]:
-        """The Parquet file of a series, not yet checked, at its beginning."""
+        """The Parquet file of a series, not yet checked, positioned at its start."""
 
     @abstractmethod
     def series_place(self, run_id: str, number: int, name: str) -> str:
-        """Location of a series, for messages."""
+        """Location of a series, for error messages."""
 
     @property
     @abstractmethod
     def place(self) -> str:
-        """Location of the records, for messages."""
+        """Location of the records, for error messages."""
 
     @abstractmethod
     def remove_series(self, run_id: str) -> None:
-        """Remove the files of a run whose rows are gone."""
+        """Remove the files of a run whose rows have been removed."""
 
     @abstractmethod
     def close(self) -> None:
@@ -237,7 +237,7 @@ class DatabaseStore:
                 for table in ("trial", "series"):
                     sql = f"SELECT count(*) FROM {table} WHERE run_id = :run_id"
                     ((counts[table],),) = session.execute(sql, run_id=run.id)
-                # Delete the run first: triggers protect its other rows while it exists.
+                # Delete the run first, because triggers protect its other rows while it exists.
                 session.execute(database.check_references_last)
                 session.execute("DELETE FROM run WHERE id = :id", id=run.id)
                 for table in database.tables_of_runs:
@@ -263,8 +263,8 @@ class DatabaseStore:
     # Reading
 
     def run(self, name: str) -> RunRecord:
-        # Only command lines use other names than an id, which needs one query. Text that a database
-        # cannot store is no id.
+        # Only the command line uses names other than ids, which need one query. Text that a
+        # database cannot store is not an id.
         run_id = name
         found = self._rows_of(name) if name.isascii() and name.isprintable() else []
         if not found:

@@ -51,9 +51,8 @@ def from_json(text: object) -> Any:
     """The value of a JSON text written by `to_json`.
 
     Raises:
-        StoreError: It is not such a text: no text, no JSON, nested too deeply, or with a number
-            that
-        is NaN, infinite or has thousands of digits.
+        StoreError: The value is not text or not JSON, is nested too deeply, or has a number that
+            is NaN, infinite or thousands of digits long.
     """
     if not isinstance(text, str):
         raise StoreError("a JSON value is not text")

@@ -17,8 +17,8 @@ def take_intervals(trial: TrialRecord) -> tuple[TrialRecord, tuple[AnySeries, ..
     """
     Split a trial into its record without interval series, and these series.
 
-    Each is named after its role (`receiver-intervals`). `raw` keeps its width in ns, and the
-    series' name.
+    Each series is named after its role (`receiver-intervals`). `raw` keeps the series' name, and
+    the width of the intervals in ns.
     """
     files: tuple[AnySeries, ...]
     trial, files = _take_file_times(trial)
@@ -57,8 +57,8 @@ def _take_file_times(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...
 
 
 def _take_readings(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]:
-    """Split a trial of stations into its record without readings, and the series `client-readings`,
-    in the order in which operations began, with the names of their outcomes. `raw` keeps the
+    """Split a trial of stations into its record without readings, and the series `client-readings`:
+    operations in the order of their start, with the names of their outcomes. `raw` keeps the
     series' name.
     """
     client = trial.raw.get("client")
@@ -68,8 +68,8 @@ def _take_readings(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]
     units = {name: "ns" for name in found if name.endswith("_ns")}
     units |= {"offset_bytes": "B", "bytes": "B"}
     facts = {"outcomes": json.dumps(client["outcomes"]), "operations": '["read", "write"]'}
-    # One in this number of each station's operations that succeeded at the first attempt is kept,
-    # and all others.
+    # Of a station's operations that succeeded at the first attempt, one in this number is kept; all
+    # others are kept.
     facts["every"] = str((client.get("thinned") or {}).get("every", 1))
     series = Series("client-readings", found, units, facts)
     raw = {**trial.raw, "client": client | {"readings": {"series": series.name}}}
@@ -77,8 +77,8 @@ def _take_readings(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]
 
 
 def _take_tcp_samples(trial: TrialRecord) -> tuple[TrialRecord, tuple[ShortSeries, ...]]:
-    """Split a trial into its record without the kernels' TCP samples, and the series `sender-tcp`
-    and the like. `raw` keeps the series' name.
+    """Split a trial into its record without the kernels' TCP samples, and the series of samples,
+    such as `sender-tcp`. `raw` keeps the series' name.
     """
     raw, series = dict(trial.raw), []
     for role in result_roles(trial.workload):
@@ -108,7 +108,7 @@ def _short_series(trial: TrialRecord) -> tuple[ShortSeries, ...]:
 
 def _intervals(result: Any) -> dict[str, Any] | None:
     found = result.get("intervals") if isinstance(result, dict) else None
-    # The output of another program may have a field with this name.
+    # Another program's output may have a field with this name.
     is_ours = isinstance(found, dict) and isinstance(found.get("bytes"), list)
     return found if is_ours else None
 
@@ -119,7 +119,7 @@ def _series(name: str, found: dict[str, Any]) -> ShortSeries:
         "start_ns": [place * width_ns for place in range(bins)],
         "width_ns": [width_ns] * bins,
         "bytes": found["bytes"],
-        # TCP has none to count, but all files get the same columns.
+        # TCP has no messages, but all files have the same columns.
         "messages": found["messages"] or None,
         "lost_messages": found.get("lost_messages") or None,
     }

@@ -25,8 +25,7 @@ class RunLabel:
 
     Raises:
         UsageError: A name or tag has a character that is not allowed, the note is too long, or
-            there
-        are too many tags.
+            there are too many tags.
     """
 
     name: str | None = None
@@ -50,14 +49,14 @@ class RunLabel:
             raise UsageError(f"tags: found {len(self.tags)}; allowed: {_MOST_TAGS}")
 
     def to_json(self) -> dict[str, Any] | None:
-        """The stored form; `None`: no label."""
+        """The stored form; `None` for an empty label."""
         tags = list(dict.fromkeys(self.tags))
         found = {"name": self.name, "note": self.note, "tags": tags}
         return {key: value for key, value in found.items() if value} or None
 
 
 def label_of(run: RunRecord) -> RunLabel:
-    """The label of a run. Parts that are not in lanlab's format are omitted."""
+    """The label of a run. Invalid parts are omitted."""
     return label_from(run.label)
 
 
@@ -83,7 +82,7 @@ def label_from(data: Mapping[str, Any] | None) -> RunLabel:
 
 def check_name(name: str, run_id: str, runs: Iterable[RunRecord]) -> None:
     """
-    Refuse a name that could also mean another run.
+    Refuse a name that could also refer to another run.
 
     Raises:
         UsageError: Another run has the name, or an id begins with it.
@@ -99,7 +98,7 @@ def check_name(name: str, run_id: str, runs: Iterable[RunRecord]) -> None:
 
 def id_of_name(name: str, rows: Sequence[Sequence[Any]]) -> str | None:
     """
-    The id of the run with a name; `None`: no run has it.
+    The id of the run with a name; `None` if no run has it.
 
     Args:
         rows: Id and label of each run, as stored.
@@ -121,8 +120,8 @@ def id_among(name: str, ids: list[str]) -> str:
     The id that is `name` or begins with it, or for `last` the last one.
 
     Raises:
-        UnknownName: There is none.
-        UsageError: There are several.
+        UnknownName: No id matches.
+        UsageError: Several ids match.
     """
     found = ids[-1:] if name == "last" else [run_id for run_id in ids if run_id == name]
     if not found and name:
@@ -133,7 +132,7 @@ def id_among(name: str, ids: list[str]) -> str:
             hint="write a longer prefix",
         )
     if not found:
-        # With hundreds of runs, only the newest are worth listing.
+        # List only the newest runs, because there may be hundreds.
         close = difflib.get_close_matches(name, ids, n=1, cutoff=0.4)
         raise UnknownName("run", name, close or ids[-5:])
     return found[0]

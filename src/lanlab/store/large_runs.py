@@ -1,8 +1,8 @@
 """
-Trials of large runs. Metrics are packed. A digest of `raw` is read when used.
+Trials of large runs, in little memory: metrics are packed, and digests of `raw` are read when used.
 
-The digest of a trial is its `raw` without the largest parts. Each member is on a line, so that one
-can be decoded alone. Omitted parts are read from the record when used.
+The digest of a trial is its `raw` without the largest parts. Each member is on its own line, so
+that it can be decoded alone. Omitted parts are read from the record when used.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, cast
 
 from lanlab.store.encoding import from_json
 
-#: The largest parts of a record, which no list or summary uses.
+#: The largest parts of a record. No list or summary uses them.
 _LARGE = frozenset(
     (
         "after",
@@ -36,8 +36,8 @@ _LARGE = frozenset(
     )
 )
 _LONGEST_LIST = 64
-#: Key in each reduced object of a digest. Its value has the path to the object, the omitted names,
-#: and the names of nested objects with this key.
+#: Key in each object of a digest that omits parts. Its value has the path to the object, the
+#: omitted names, and the names of nested objects with this key.
 _OMITTED = "~"
 _PLAIN_KEY = re.compile(r"[a-z_]+")
 _KEYS = re.compile(r'^"([a-z_]+)":', re.MULTILINE)
@@ -49,7 +49,7 @@ Read = Callable[[int], Mapping[str, Any]]
 
 
 def digest_of(raw: Mapping[str, Any]) -> str | None:
-    """The digest of a trial's `raw`; `None` if it has keys that a digest cannot have."""
+    """The digest of a trial's `raw`; `None` if a key could be mistaken for `_OMITTED`."""
     if not all(map(_PLAIN_KEY.fullmatch, raw)):
         return None
     try:
@@ -80,13 +80,13 @@ def _pruned(value: Any, path: list[str]) -> Any:
 
 
 class Digests:
-    """The digests of a run, read some at a time."""
+    """The digests of a run, read in batches."""
 
     def __init__(self, texts: Callable[[int, int], Mapping[int, str]], whole: Read) -> None:
         """
         Args:
             texts: Returns digests by trial, given the first trial number and a count.
-            whole: All of a trial's `raw`.
+            whole: Returns the complete `raw` of a trial.
         """
         self._texts, self._whole = texts, whole
         self._window: tuple[int, Mapping[int, str]] = (-1, {})
@@ -99,7 +99,7 @@ class Digests:
         return self._latest[1]
 
     def text(self, number: int) -> str:
-        """The digest of a trial; empty if it has none."""
+        """The digest of a trial; empty if the trial has none."""
         first = number - number % _WINDOW
         if self._window[0] != first:
             self._window = first, self._texts(first, _WINDOW)
@@ -112,7 +112,7 @@ class Digests:
     def member(self, number: int, key: str) -> Any:
         """
         Raises:
-            KeyError: There is none.
+            KeyError: The digest has no such member.
         """
         if self._decoded[0] != number:
             self._decoded = number, {}
@@ -171,12 +171,12 @@ class StoredRaw(Mapping[str, Any]):
 
 
 def replaced(values: Mapping[str, Any], new: dict[str, Any]) -> Mapping[str, Any]:
-    """`values` with replacements; nothing is copied."""
+    """`values` with replacements, without copying."""
     return ChainMap(new, cast("dict[str, Any]", values))
 
 
 class Part(dict[str, Any]):
-    """An object of a digest that omits some of its members, which are read when used."""
+    """An object of a digest. Its omitted members are read when used."""
 
     __slots__ = ("_omitted", "_whole")
 
@@ -228,7 +228,7 @@ class Part(dict[str, Any]):
 
 
 class PackedMetrics(Mapping[str, float | int]):
-    """The metrics of a trial, eight bytes a number; trials with equal names share them."""
+    """The metrics of a trial, eight bytes a number. Trials with equal names share them."""
 
     __slots__ = ("_form", "_values")
 
@@ -275,7 +275,7 @@ def packed(text: object) -> Mapping[str, float | int]:
     """The metrics of a JSON text, packed.
 
     Raises:
-        StoreError: It is no such text.
+        StoreError: The text has no valid metrics.
     """
     if isinstance(text, str):
         with contextlib.suppress(ValueError, KeyError, AttributeError, OverflowError, struct.error):
@@ -284,10 +284,10 @@ def packed(text: object) -> Mapping[str, float | int]:
             form = _form(tuple(metrics), tuple(map(type, values)))
             if math.isfinite(sum(values)):
                 return PackedMetrics(form, form.all.pack(*values))
-    # The text has unusual or invalid content.
+    # The text is invalid or has an unusual form.
     found: Mapping[str, float | int] = from_json(text)
     return found
 
 
-#: The sum shows whether all numbers are finite.
+#: The sum of the numbers is finite only if all of them are.
 _DECODER = json.JSONDecoder()

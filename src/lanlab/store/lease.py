@@ -2,8 +2,8 @@
 Lets one process at a time execute a run of a store file.
 
 The lease is a lock on a small file next to the store. The kernel releases the lock when the process
-ends, for any reason, so a killed process never holds a run. The lock is a `flock`. It belongs to
-the open file, so it also separates two leases of one process.
+ends, for any reason, so a killed process never holds a run. The lock is a `flock`, which belongs to
+the open file, so it also works between two leases of one process.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lanlab.disk import is_the_file_at, remove_file
 from lanlab.errors import StoreError, system_hint
 from lanlab.store.base import Lease, is_executed
 
-#: A probe (`is_held`) holds the lock for some microseconds, which must not look like an owner.
+#: A probe (`is_held`) holds the lock for some microseconds and must not be taken for an owner.
 _PATIENCE_S = 0.1
 _RETRY_S = 0.005
 _FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -52,8 +52,8 @@ class FileLease(Lease):
         if self._descriptor is None:
             return
         descriptor, self._descriptor = self._descriptor, None
-        # Removed while still locked: a process that then locks the removed file notices below that
-        # it is gone.
+        # Removed while still locked: a process that then locks the removed file will notice
+        # that the file has no name.
         if is_the_file_at(descriptor, self.path):
             with contextlib.suppress(FileNotFoundError):
                 remove_file(self.path)
@@ -61,7 +61,7 @@ class FileLease(Lease):
 
 
 def _is_ours(descriptor: int) -> bool:
-    """Whether it is an empty regular file with one name, like all lock files of lanlab."""
+    """Whether it is an empty regular file without further hard links, as all lock files are."""
     facts = os.fstat(descriptor)
     return stat.S_ISREG(facts.st_mode) and facts.st_size == 0 and facts.st_nlink <= 1
 
@@ -71,7 +71,7 @@ def acquire(path: Path, what: str, *, patience_s: float = _PATIENCE_S) -> FileLe
 
     Args:
         path: The lock file; created if missing, removed on release.
-        what: What is locked, for the message.
+        what: The locked thing, for error messages.
         patience_s: How long to wait for another holder, seconds.
 
     Raises:

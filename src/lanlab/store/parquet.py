@@ -1,9 +1,9 @@
 """
 Series as Parquet files, which DuckDB, pandas, polars and others can read.
 
-Compressed with zstd in row groups of `BLOCK_ROWS`, so that writing and checking need memory for one
-row group in addition to the columns. `plain_parquet` writes short series. Units and lanlab's
-version are in the file's key-value metadata.
+The files are compressed with zstd in row groups of `BLOCK_ROWS`, so that writing and checking only
+need memory for one row group and the columns. `plain_parquet` writes short series. Units and
+lanlab's version are in the file's key-value metadata.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ class _Counted:
         return self.size_bytes
 
     def flush(self) -> None:
-        """Set by the owner of the file."""
+        """Flushing is up to the owner of the file."""
 
     def close(self) -> None:
         self.closed = True
 
 
 def load() -> None:
-    """Import the libraries for writing, so that the first series does not wait for them."""
+    """Import the libraries for writing in advance, so that the first series need not wait."""
     import numpy
     import pyarrow.parquet
 
@@ -61,7 +61,7 @@ def load() -> None:
 
 
 def is_of_lanlab(file: IO[bytes], *, is_whole: bool) -> bool:
-    """Whether `write` made this file. An empty file counts, because it was only named so far."""
+    """Whether `write` made this file. An empty file also counts: it was created but not written."""
     head = file.read(len(MAGIC))
     if not head or (not is_whole and MAGIC.startswith(head)):
         return True
@@ -80,8 +80,8 @@ def write(series: AnySeries, file: IO[bytes], about: Mapping[str, str]) -> Serie
 
     Args:
         series: Written in parts, so it is never copied as a whole.
-        file: Open for writing, at its beginning; stays open and is not flushed.
-        about: Further metadata, such as the run.
+        file: Open for writing, at its start; stays open and is not flushed.
+        about: Additional metadata, such as the run.
 
     Raises:
         OSError: The file cannot be written.
@@ -105,11 +105,10 @@ def write(series: AnySeries, file: IO[bytes], about: Mapping[str, str]) -> Serie
         unit = series.units.get(name)
         kind = _slice(column, 0, 0).type
         fields.append(pyarrow.field(name, kind, metadata={"unit": unit} if unit else None))
-    # Keys without lanlab's prefix belong to the series.
+    # Keys without lanlab's prefix are facts of the series.
     schema = pyarrow.schema(fields, metadata={**metadata, **series.facts})
     counted = _Counted(file)
-    # Times differ from each other, so dictionaries would take twice the time and half as much space
-    # again.
+    # Times rarely repeat, so dictionaries would double the time and increase the size by half.
     packed = {"compression": "zstd", "use_dictionary": False}
     with parquet.ParquetWriter(counted, schema, **packed) as writer:
         for first in range(0, series.rows, BLOCK_ROWS):
@@ -128,11 +127,11 @@ def _slice(column: NDArray[Any] | Words, first: int, end: int) -> Any:
         codes = _slice(column.codes, first, end)
         return pyarrow.DictionaryArray.from_arrays(codes, _texts(column.values))
     part = column[first:end]
-    # `pyarrow.array` would import pandas, if installed, only to check that this is not a pandas
-    # object: a quarter of a second.
+    # `pyarrow.array` would import pandas, if installed, which takes a quarter of a second, only to
+    # check whether this is a pandas object.
     numbers = np.ascontiguousarray(part)
     is_there = None
-    # If no masked arrays are in use, their module is not imported.
+    # Without masked arrays, do not import their module.
     if hasattr(part, "mask"):
         numbers, known = np.ascontiguousarray(np.ma.getdata(part)), ~np.ma.getmaskarray(part)
         is_there = pyarrow.py_buffer(np.packbits(known, bitorder="little"))
@@ -153,10 +152,10 @@ def _texts(values: Sequence[str]) -> Any:
 
 def check(file: IO[bytes], entry: SeriesEntry, what: str) -> None:
     """
-    Check that a file matches the store's tables, and rewind it.
+    Check that a file matches its entry in the store, and rewind it.
 
     Raises:
-        StoreError: The bytes differ; `what` names them.
+        StoreError: The content differs; `what` names the file in the message.
     """
     digest, size_bytes = hashlib.sha256(), 0
     while octets := file.read(CHUNK_BYTES):
@@ -177,7 +176,7 @@ def read(file: IO[bytes], what: str) -> Series:
     Read the series from a Parquet file written by `write`.
 
     Raises:
-        StoreError: It is no such file; `what` names it.
+        StoreError: `write` did not write it; `what` names the file in the message.
     """
     import pyarrow
     from pyarrow import parquet
@@ -208,7 +207,7 @@ def _values(column: Any) -> NDArray[Any] | Words:
 
     if pyarrow.types.is_dictionary(column.type):
         whole = column.unify_dictionaries().combine_chunks()
-        if isinstance(whole, pyarrow.ChunkedArray):  # Of no rows.
+        if isinstance(whole, pyarrow.ChunkedArray):  # without rows
             return Words(np.zeros(0, dtype=np.int32), ())
         return Words(_numbers(whole.indices), tuple(whole.dictionary.to_pylist()))
     return _numbers(column)
@@ -227,9 +226,9 @@ def _whole(values: Any) -> NDArray[Any]:
     import pyarrow
 
     if pyarrow.types.is_boolean(values.type):
-        # Booleans are bits in Arrow.
+        # Arrow stores booleans as bits.
         return _whole(values.cast(pyarrow.uint8())).astype(np.bool_)
     whole = values.combine_chunks() if isinstance(values, pyarrow.ChunkedArray) else values
-    if isinstance(whole, pyarrow.ChunkedArray):  # Of no rows.
+    if isinstance(whole, pyarrow.ChunkedArray):  # without rows
         return np.zeros(0, dtype=whole.type.to_pandas_dtype())
     return np.from_dlpack(whole)

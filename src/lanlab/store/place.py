@@ -1,4 +1,4 @@
-"""Location of the store, and whether a store can be there."""
+"""Location of the store, and whether the location suits a store."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def default_store() -> str:
 
 
 def store_place(where: str | None) -> Path | str:
-    """The store that `where` names: a file, or the URL of a PostgreSQL database, unchanged.
+    """The store that `where` names: a file, or the unchanged URL of a PostgreSQL database.
 
     Raises:
         UsageError: The URL names another kind of store.
@@ -51,15 +51,15 @@ def store_place(where: str | None) -> Path | str:
 
 
 def results_folder(where: str | None) -> Path:
-    """The folder for reports and other files made from a store's records: next to a store file,
-    otherwise below this folder.
+    """The folder for reports and other output from a store: next to a store file, otherwise below
+    the current folder.
     """
     place = store_place(where)
     return place.parent if isinstance(place, Path) else Path("lanlab-results")
 
 
 def _unescape(field: str) -> str:
-    """Decode the octal escapes of spaces and backslashes in mountinfo (proc(5))."""
+    """Decode the octal escapes in mountinfo, such as spaces and backslashes (proc(5))."""
     for code in ("040", "011", "012", "134"):
         field = field.replace(f"\\{code}", chr(int(code, 8)))
     return field
@@ -80,17 +80,17 @@ def file_system_of(path: Path, mountinfo: str) -> str | None:
         if len(fields) < 5 or not after:
             continue
         point = Path(_unescape(fields[4]))
-        # If two mount points are equal, the later one hides the earlier.
+        # Of two equal mount points, the later one hides the earlier.
         if path.is_relative_to(point) and (best is None or len(point.parts) >= best[0]):
             best = (len(point.parts), after.split()[0])
     return best and best[1]
 
 
 def refuse_network_share(path: Path) -> None:
-    """Refuse a file system on which SQLite cannot guarantee durability. Only Linux shows its type.
+    """Refuse a file system on which SQLite cannot guarantee durability. Only Linux shows the type.
 
     Raises:
-        StoreError: `path` is on a file system of another machine.
+        StoreError: `path` is on a network file system.
     """
     try:
         mountinfo = _MOUNTS.read_text(errors="replace")

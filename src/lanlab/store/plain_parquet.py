@@ -2,9 +2,9 @@
 Writes Parquet files of a few integers without pyarrow, which takes 173 ms of processor time to load
 (minimum of 5, 2 virtual cores, 2026-11-26).
 
-One row group with one page per column of plain values: `parquet.thrift` of Apache Parquet 2.10,
-structures in Thrift's compact protocol. Nothing is compressed: it would save only a few kB, and
-zlib's buffers of a quarter of a megabyte fragment the memory of long runs.
+A file has one row group with one page of plain values per column: `parquet.thrift` of Apache
+Parquet 2.10, structures in Thrift's compact protocol. Nothing is compressed: that would save only a
+few kB, and zlib's buffers of a quarter of a megabyte fragment the memory of long runs.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from typing import Any
 
 MAGIC = b"PAR1"
 _I32, _I64, _BINARY, _LIST, _STRUCT = 5, 6, 8, 9, 12
-#: `Type`, `FieldRepetitionType`, `Encoding`, `CompressionCodec` and `PageType`.
+#: Values of `Type`, `FieldRepetitionType`, `Encoding`, `CompressionCodec` and `PageType`.
 _INT64, _REQUIRED, _OPTIONAL, _PLAIN, _RLE, _UNCOMPRESSED, _DATA_PAGE = 2, 0, 1, 0, 3, 0, 0
 
 Column = Sequence[int] | None
 
 
 class _Long(int):
-    """A 64-bit number."""
+    """An integer that is written with 64 bits."""
 
 
 def plain_file(columns: Mapping[str, Column], rows: int, metadata: Mapping[str, str]) -> bytes:
     """
-    A complete file.
+    Encode a complete file.
 
     Args:
         columns: By name, signed 64-bit numbers; `None` where nothing was measured.
@@ -69,7 +69,7 @@ def _page(values: Column, rows: int) -> bytes:
 
 
 def _struct(fields: Mapping[int, Any]) -> bytes:
-    """Fields by number; each number is at most 15 above the previous one."""
+    """Encode fields by number; each number must be at most 15 above the previous one."""
     octets, last = bytearray(), 0
     for number, value in fields.items():
         kind, encoded = _encoded(value)

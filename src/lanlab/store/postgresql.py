@@ -32,8 +32,8 @@ from lanlab.store.schema import APPLICATION_ID, SCHEMA_VERSION, refuse_other_ver
 from lanlab.store.series import AnySeries, SeriesEntry
 
 _LEASE_PATIENCE_S = 1.0
-#: Interval between attempts: short compared with the patience, and long enough not to load the
-#: server.
+#: Interval between attempts to get a lease: short compared with the patience, and long enough not
+#: to load the server.
 _LEASE_RETRY_S = 0.05
 #: Smaller series are not written to a temporary file.
 _IN_MEMORY_BYTES = 8 * parquet.CHUNK_BYTES
@@ -68,8 +68,8 @@ class PostgresqlLease(Lease):
 
     def release(self) -> None:
         self.is_released = True
-        # Released explicitly, so that it is free when this returns: the server notices the end of a
-        # session later. If the server is gone, so is the lock.
+        # Release the lock explicitly, because the server notices the end of a session only later.
+        # If the server is gone, so is the lock.
         with suppress(StoreError):
             self._session.execute("SELECT pg_catalog.pg_advisory_unlock_all()")
         self._session.close()
@@ -146,7 +146,7 @@ class PostgresqlDatabase(Database):
     def _has_tables(self, session: PostgresqlSession) -> bool:
         """
         Raises:
-            StoreError: The tables belong to something else, or to another version.
+            StoreError: The schema is not lanlab's, or has another version.
         """
         tables = {
             name
@@ -185,7 +185,7 @@ class PostgresqlDatabase(Database):
         try:
             session.script("BEGIN")
             session.execute("SELECT pg_catalog.pg_advisory_xact_lock(:key)", key=key)
-            # Another process may have created them first.
+            # Another process may have created the tables first.
             if not self._has_tables(session):
                 known = session.execute(
                     "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = :schema",
@@ -201,7 +201,7 @@ class PostgresqlDatabase(Database):
                 )
             session.script("COMMIT")
         except BaseException:
-            # The session is no longer needed, and closing it discards its changes.
+            # The session is no longer needed, and closing it rolls back.
             session.abandon()
             raise
 
@@ -224,7 +224,7 @@ class PostgresqlDatabase(Database):
                 session.script("ROLLBACK")
             raise
         except BaseException:
-            # Ctrl-C may have arrived between a query and its answer.
+            # Ctrl-C may have arrived between a query and its answer, so the session is unusable.
             session.abandon()
             raise
 
@@ -272,7 +272,7 @@ class PostgresqlDatabase(Database):
         return lease
 
     def check_still_there(self) -> None:
-        """A connection that is lost says so itself."""
+        """Do nothing: a lost connection causes an error anyway."""
 
     def is_held(self, run_id: str) -> bool:
         (count,) = self._open().execute(_HELD, key=self._lease_key(run_id))[0]
@@ -304,10 +304,10 @@ class PostgresqlDatabase(Database):
     # Series
 
     def tidy(self, run_id: str) -> None:
-        """No remains are possible, because series are part of the transaction."""
+        """Do nothing: series are part of the transaction, so nothing can be left."""
 
     def remove_series(self, run_id: str) -> None:
-        """Nothing is stored outside the rows."""
+        """Do nothing: all series are in rows."""
 
     @contextmanager
     def placed(self, run_id: str, number: int, series: Sequence[AnySeries]) -> Iterator[Placed]:
@@ -350,5 +350,5 @@ class PostgresqlDatabase(Database):
 
 
 def _key(text: str) -> int:
-    """A number for a name: advisory locks need a signed 64-bit number."""
+    """The key of an advisory lock for a name: a signed 64-bit number."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big", signed=True)

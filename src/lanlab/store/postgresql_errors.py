@@ -1,11 +1,11 @@
-"""What errors of a PostgreSQL server mean, and what to do about them."""
+"""Meanings of a PostgreSQL server's errors, with hints."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-#: SQLSTATE, or its class (https://www.postgresql.org/docs/current/errcodes-appendix.html), with the
-#: meaning and what to do.
+#: Meaning and hint by SQLSTATE or its class
+#: (https://www.postgresql.org/docs/current/errcodes-appendix.html).
 _CAUSES: Mapping[str, tuple[str, str]] = {
     "0A000": ("the server cannot do what is needed", "use PostgreSQL 12 or newer"),
     "25006": (

@@ -1,8 +1,8 @@
 """
 The password for a PostgreSQL server: from PGPASSWORD, else from the file that libpq reads.
 
-The file's form is that of https://www.postgresql.org/docs/current/libpq-pgpass.html: lines of
-`host:port:database:user:password`, `*` for any, `\\` to escape `:` and `\\`.
+The file's format is described in https://www.postgresql.org/docs/current/libpq-pgpass.html: lines
+of `host:port:database:user:password`, with `*` for any, and `\\` to escape `:` and `\\`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lanlab.store.postgresql_url import WHERE_PASSWORDS_GO, Target
 
 @dataclass(frozen=True)
 class Password:
-    """The result; `advice` says what to do if the server refuses the password."""
+    """The password, and a hint in `advice` if the server refuses it."""
 
     text: str | None = field(repr=False)
     advice: str
@@ -60,7 +60,7 @@ def password_in(text: str, target: Target) -> str | None:
         >>> password_in("# ours\\ndb:*:lab:ada:se\\\\:cret\\n*:*:*:*:other", target)
         'se:cret'
     """
-    # libpq's name for a local socket at its default place.
+    # libpq uses this name for a local socket in its default directory.
     hosts = {target.host, *(("localhost",) if target.is_local_socket else ())}
     wanted = ({*hosts}, {str(target.port)}, {target.database}, {target.user})
     for line in text.splitlines():

@@ -1,8 +1,8 @@
 """
-The tables of a store in PostgreSQL, all in one schema: those of store files, of the same version
-(`schema.py`), and two of its own.
+The tables of a store in PostgreSQL, all in one schema: the same tables as in store files of this
+version (`schema.py`), and two more.
 
-JSON columns have the type `json`, not `jsonb`, because that keeps the text as written, including
+JSON columns have the type `json`, not `jsonb`, because it keeps the text as written, including
 numbers. Queries still work (`metrics ->> 'goodput_bps'`).
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from lanlab.store.schema import tables
 
-#: The oldest server that returns floating-point numbers exactly by default.
+#: The oldest server version that returns floating-point numbers exactly by default.
 OLDEST_SERVER = 120000
 
 _OWN = """

@@ -23,12 +23,12 @@ from lanlab.store.postgresql_url import Target
 
 STATEMENT_TIMEOUT_S = 30
 LOCK_TIMEOUT_S = 10
-#: Silence after which the network counts as down; longer than the server's limits, so that the
-#: server answers first.
+#: Time without an answer after which the network counts as down. It exceeds the server's limits,
+#: so that the server reports its own timeout first.
 SILENCE_S = STATEMENT_TIMEOUT_S + 10.0
 
-#: Keepalives let the server notice a vanished client and release its leases. An administrator's
-#: stricter setting than `on` (`remote_apply`) is kept.
+#: Keepalives let the server notice a vanished client and release its leases. A stricter
+#: `synchronous_commit` of the administrator's than `on` (`remote_apply`) is kept.
 _SETTINGS = f"""
 SET client_encoding = 'UTF8';
 SET statement_timeout = '{STATEMENT_TIMEOUT_S}s';
@@ -62,7 +62,7 @@ def check_driver() -> None:
 
 
 class PostgresqlSession:
-    """One connection. It is unusable after any error that did not come from the server."""
+    """One connection. After any error that the server did not report, it is unusable."""
 
     def __init__(self, target: Target) -> None:
         """
@@ -91,7 +91,7 @@ class PostgresqlSession:
 
         Raises:
             DuplicateRow, MissingRow: A key exists already, or does not exist.
-            StoreError: Any other error; `is_lost` says whether the session has ended.
+            StoreError: Any other error; `is_lost` tells whether the session has ended.
         """
         import pg8000.native
 
@@ -100,7 +100,7 @@ class PostgresqlSession:
         except pg8000.native.DatabaseError as error:
             raise self._refused(error) from error
         except Exception as error:
-            # After any other exception, the driver is out of step with the server.
+            # After any other exception, the driver and the server may be out of step.
             self.abandon()
             raise self._lost() from error
         except BaseException:
@@ -131,11 +131,11 @@ class PostgresqlSession:
         )
 
     def abandon(self) -> None:
-        """Close the connection without a message: the server rolls back."""
+        """Close the connection without a message, so that the server rolls back."""
         self.is_lost = True
         raw = getattr(self._connection, "_usock", None)
         if raw is not None:
-            # Close first, so that nothing is sent after half a statement.
+            # Close the socket first, so that nothing follows a half-sent statement.
             with contextlib.suppress(OSError):
                 raw.shutdown(socket.SHUT_RDWR)
         self._close()
@@ -162,8 +162,8 @@ def _connect(target: Target) -> Any:
             target.user,
             host=target.host,
             database=target.database,
-            # If the server requests a password and there is none, it gets an empty one and reports
-            # its usual error.
+            # Without a password, send an empty one if the server requests it, so that the server
+            # reports its usual error.
             password=password.text or "",
             sock=connected,
             ssl_context=False if target.is_local_socket else _tls(target),
@@ -193,8 +193,8 @@ def _connect(target: Target) -> Any:
                 f"{target}: the server has no TLS; sslmode is `{target.ssl_mode}`",
                 hint="switch it on there (`ssl = on`), or lower `sslmode` on a network you trust",
             ) from error
-        # A timeout, a closed connection, or another protocol, on which the driver raises any
-        # exception.
+        # A timeout, a closed connection, or a server with another protocol, for which the driver
+        # raises any exception.
         cause = str(error) or type(error).__name__
         raise _other_protocol(target, cause) from error
     except BaseException:
@@ -202,7 +202,7 @@ def _connect(target: Target) -> Any:
         raise
     connected_now = connection._usock or connected
     connected_now.settimeout(SILENCE_S)
-    # Keep JSON as text, so that it is parsed as in other stores.
+    # Keep JSON as text, so that it is parsed as in the other store.
     connection.register_in_adapter(_JSON_OID, str)
     return connection
 
@@ -229,11 +229,11 @@ def _reach(target: Target) -> socket.socket:
             (target.host, target.port), timeout=target.connect_timeout_s
         )
         connected.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        # Statements are short, and each is answered before the next is sent.
+        # Statements are short, and each is answered before the next: do not delay them.
         connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return connected
     except (OSError, ValueError) as error:
-        # An impossible name raises `UnicodeError`.
+        # A malformed host name raises `UnicodeError`.
         cause = getattr(error, "strerror", None) or error
         raise StoreError(
             f"{target}: the server cannot be reached: {cause}",

@@ -1,9 +1,9 @@
 """
-Parses a `postgresql://` URL like libpq; missing parts come from the environment.
+Parses a `postgresql://` URL like libpq; the environment provides missing parts.
 
-Form and names follow https://www.postgresql.org/docs/current/libpq-connect.html, sections 32.1.1.2
-and 32.1.2, for a single server. A password is refused, because command lines are kept in histories
-and visible to every user of a machine.
+Syntax and names follow https://www.postgresql.org/docs/current/libpq-connect.html, sections
+32.1.1.2 and 32.1.2, for a single server. A password is refused, because command lines are kept in
+histories and visible to every user of a machine.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from lanlab.frozen import dataclass
 DEFAULT_SCHEMA = "lanlab"
 SSL_MODES = ("disable", "prefer", "require", "verify-ca", "verify-full")
 
-#: Options of the URL, and the environment variable of each default.
+#: Options of the URL, each with the environment variable for its default.
 _OPTIONS: Mapping[str, str | None] = {
     "host": "PGHOST",
     "port": "PGPORT",
@@ -44,9 +44,9 @@ WHERE_PASSWORDS_GO = (
 
 @dataclass(frozen=True)
 class Target:
-    """A database and how to reach it. There is no password in it."""
+    """A database and how to reach it, without a password."""
 
-    #: A name or address; or, if it begins with `/`, the folder of the server's local socket.
+    #: A name or address; or, with a leading `/`, the folder of the server's local socket.
     host: str
     port: int
     user: str
@@ -81,8 +81,7 @@ def parse_url(url: str) -> Target:
 
     Raises:
         UsageError: It contains a password, or something unknown or not allowed. The message does
-            not
-        repeat the URL.
+            not repeat the URL.
 
     Examples:
         >>> target = parse_url("postgresql://ada@db.example/lab?sslmode=verify-full")
@@ -94,7 +93,7 @@ def parse_url(url: str) -> Target:
         options = _query(parts.query)
         port = parts.port
     except ValueError as error:
-        # An invalid URL may contain a secret.
+        # An invalid URL may contain a password, so it is not repeated.
         what = "port" if "ort" in str(error) else "form"
         raise UsageError(
             f"the store's URL has a {what} that is not allowed",
@@ -121,7 +120,7 @@ def parse_url(url: str) -> Target:
 
 
 def _host(parts: urllib.parse.SplitResult) -> str:
-    """The host as written: `hostname` is lower case, but the name of a folder may not be."""
+    """The host as written: `hostname` is in lower case, but a folder's name may not be."""
     place = parts.netloc.rpartition("@")[2]
     if place.startswith("["):
         return place[1:].partition("]")[0]

@@ -23,7 +23,7 @@ class Readiness:
 def readiness(where: str | None) -> Readiness:
     """The state of the store that `where` names, or of the default store."""
     text = default_store() if where is None else where
-    # A refused URL is not repeated, because it may contain a password.
+    # A refused URL may contain a password, so it is not repeated.
     kind = "postgresql" if text.startswith("postgres") and "://" in text else "sqlite"
     shown = "that URL" if kind == "postgresql" else text
     try:

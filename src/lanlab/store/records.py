@@ -1,7 +1,7 @@
 """
 The records of a run and its trials in a store.
 
-Plain values, the same for every store. All dicts can be written as JSON.
+They are plain values, the same for every store. All dicts can be written as JSON.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class TrialRecord:
     number: int
     experiment: str
     workload: str
-    #: Only factor levels, which identify the condition in its experiment.
+    #: Factor levels only, which identify the condition in its experiment.
     factors: dict[str, Level]
     #: All workload parameters of the condition, without unset ones.
     parameters: dict[str, Level]
@@ -40,10 +40,10 @@ class TrialRecord:
     #: ISO 8601, UTC, with microseconds.
     started_at: str
     elapsed_s: float
-    #: Keys as in the workload's `metrics`, and more. An absent key was not measured.
+    #: Keys as in the workload's `metrics`, and further ones. A key is absent if not measured.
     metrics: Mapping[str, float | int]
-    #: Requests, engine results, facts on hosts and link before and after, and `pollution`: detected
-    #: disturbances.
+    #: Requests, engine results, facts about hosts and link before and after, and detected
+    #: disturbances (`pollution`).
     raw: Mapping[str, Any]
     #: `code`, `message` and `hint` of a failed trial.
     error: dict[str, Any] | None = None
@@ -75,12 +75,12 @@ class RunRecord:
     ended_at: str | None = None
     #: The command as typed, without passwords; `None` if not recorded.
     command: str | None = None
-    #: Position of an alternating run: `id` of the series, `turn` and `side` (each from 0), and all
-    #: that is needed to continue the series (`lanlab.run.alternate`); `None` for any other run.
+    #: For an alternating run: `id` of the series, `turn` and `side` (each from 0), and all that is
+    #: needed to continue the series (`lanlab.run.alternate`). `None` for any other run.
     alternation: dict[str, Any] | None = None
-    #: The user's `name`, `note` and `tags`, as far as set; `None`: none.
+    #: The user's `name`, `note` and `tags`, if set; `None` without any.
     label: dict[str, Any] | None = None
-    #: What lists show of its trials, once it has ended; `None`: not yet known.
+    #: The part that lists show, once the run has ended; `None` if not yet known.
     summary: dict[str, Any] | None = None
 
     @property

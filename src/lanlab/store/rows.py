@@ -1,4 +1,4 @@
-"""Converts records to table rows and back; statements for both kinds of database."""
+"""Converts records to table rows and back, with statements for both kinds of database."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _check_plain(name: str, value: Any) -> None:
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise StoreError(f"`{name}` is {value}, which needs more than 64 bits")
     if isinstance(value, str):
-        # JSON can hold these, a database text cannot.
+        # JSON can contain such characters, but a database's text cannot.
         try:
             value.encode()
         except UnicodeEncodeError:
@@ -93,7 +93,7 @@ def to_run(row: Sequence[Any]) -> RunRecord:
 
 
 def to_head(run_id: object, status: object, label: object, last: object) -> RunHead:
-    """The head of an unchecked row. Reading the run reports what is wrong with it."""
+    """The head of a run's row, without checks: reading the run reports any errors."""
     try:
         data = None if label is None else from_json(label)
     except StoreError:
@@ -122,11 +122,11 @@ DIGESTS = (
 
 def to_outlines(found: Sequence[Sequence[Any]], digests: Digests) -> list[TrialRecord]:
     """
-    Trials of rows of `TRIAL_COLUMNS` with `is_disturbed` for `raw`; that of trials without a digest
-    is unknown.
+    Trials from rows of `TRIAL_COLUMNS` that have `is_disturbed` in place of `raw`. Without a
+    digest, it is unknown whether a trial was disturbed.
 
     Raises:
-        StoreError: They hold none, or one trial twice.
+        StoreError: A row is not a valid trial, or a trial is repeated.
     """
     trials: list[TrialRecord] = []
     for row in found:

@@ -1,9 +1,9 @@
 """
 The tables of a store file.
 
-`application_id` in the file's header identifies lanlab, `user_version` the schema. Both have fixed
-positions in the first 100 bytes (https://www.sqlite.org/fileformat2.html, section 1.3). So a file
-can be checked without opening it as a database, that is, without changing it.
+In the file's header, `application_id` identifies lanlab and `user_version` the schema. Both have
+fixed positions in the first 100 bytes (https://www.sqlite.org/fileformat2.html, section 1.3). So a
+file can be checked without opening it as a database, which could change it.
 """
 
 from __future__ import annotations
@@ -82,12 +82,13 @@ CREATE TABLE digest (
 
 
 def tables(**types: str) -> str:
-    """The tables that every store has, with the database's types: `sequence`, `json`, `whole` and
+    """
+    The tables that every store has, with the database's types: `sequence`, `json`, `whole` and
     `real` numbers.
 
-    Trials, series and digests are never changed, and removed only with their whole run: the run is
-    removed first, and what refers to it must be gone at the end of the transaction (foreign keys).
-    Lists read `summary`, and `digest` in place of `raw` (`large_runs.py`).
+    Trials, series and digests are never changed, and are removed only with their whole run: first
+    the run, then within the same transaction all rows that refer to it (foreign keys). Lists read
+    `summary`, and `digest` in place of `raw` (`large_runs.py`).
     """
     return _TABLES.format(**types)
 
@@ -140,16 +141,16 @@ def check_header(path: Path) -> bool:
     """Check a file by its first bytes, without changing it.
 
     Returns:
-        Whether it is a store; False for no file, and for an empty one (nothing can be lost).
+        Whether it is a store; false if there is no file, or an empty one (which can be replaced).
 
     Raises:
         StoreError: Not a file, not readable, not SQLite, of another program, or of another schema.
     """
     other = "name another file with --store; this one was not touched"
     try:
-        # Opening alone may wait (a FIFO) or have an effect (a device).
+        # Merely opening a FIFO may block, and opening a device may have side effects.
         _check_regular(path.stat(), path)
-        with open(os.open(path, READ_FLAGS), "rb") as file:  # noqa: PTH123 - of a descriptor
+        with open(os.open(path, READ_FLAGS), "rb") as file:  # noqa: PTH123 - a descriptor
             _check_regular(os.fstat(file.fileno()), path)
             header = file.read(_HEADER_BYTES)
     except (FileNotFoundError, NotADirectoryError):
@@ -174,7 +175,7 @@ def check_header(path: Path) -> bool:
     refuse_other_version(version, path)
     (page_bytes,) = struct.unpack_from(">H", header, 16)
     (pages,) = struct.unpack_from(">I", header, 28)
-    # With a log, the rest may be there.
+    # The log may contain the rest.
     has_log = path.with_name(f"{path.name}-wal").exists()
     if not has_log and path.stat().st_size < page_bytes * pages:
         raise StoreError(
@@ -199,14 +200,14 @@ def refuse_foreign_logs(store: Path) -> None:
     Refuse files next to a store that SQLite would write or remove but did not create.
 
     Raises:
-        StoreError: There is a link, FIFO, device, or a file of another program.
+        StoreError: One is a link, FIFO, device, or a file of another program.
     """
     for suffix, beginnings in _LOGS.items():
         path = store.with_name(store.name + suffix)
         try:
             with entry(path.parent, path.name) as place:
                 facts = place.facts()
-                # SQLite itself refuses a folder.
+                # SQLite refuses folders by itself.
                 if facts is None or stat.S_ISDIR(facts.st_mode):
                     continue
                 if stat.S_ISREG(facts.st_mode) and facts.st_nlink == 1:

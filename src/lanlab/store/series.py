@@ -1,7 +1,7 @@
 """
 Series: columns of numbers and words that a trial has in addition to its record.
 
-For example intervals or readings: rows of one kind, up to tens of millions, in order.
+Examples are intervals and readings: up to tens of millions of equal rows, in order.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Words:
         return cls(np.array([places[word] for word in words], dtype=np.int32), values)
 
     def to_list(self) -> list[str | None]:
-        """The word of each row; `None` where there is none."""
+        """The word of each row; `None` for a row without one."""
         return [None if code is None else self.values[code] for code in self.codes.tolist()]
 
 
@@ -50,8 +50,8 @@ class Series:
     Columns of equal length.
 
     `columns` maps names to one-dimensional arrays of integers or floats, to objects with the buffer
-    protocol of such an array (nothing is copied), or to `Words`. Values that were not measured are
-    masked (`numpy.ma`). `units` has the unit of each column that has one, `facts` other
+    protocol of such an array (which are not copied), or to `Words`. Values that were not measured
+    are masked (`numpy.ma`). `units` has the units of columns, if any, and `facts` other
     information.
 
     Raises:
@@ -96,7 +96,7 @@ class Series:
         is_text = isinstance(column, Words)
         numbers = np.asanyarray(_numbers(column))
         allowed = "iu" if is_text else "iuf"
-        # Parquet has no half floats, long doubles or other byte orders.
+        # Parquet does not support half floats, long doubles or other byte orders.
         if (
             numbers.dtype.kind not in allowed
             or not numbers.dtype.isnative
@@ -172,7 +172,7 @@ def _check_finite(what: str, numbers: NDArray[Any]) -> None:
     import numpy as np
 
     for first in range(0, len(numbers), BLOCK_ROWS):
-        # Masked rows are ignored: `filled` gives them a number.
+        # `filled` gives masked rows a finite number, so that they pass.
         block = np.ma.filled(numbers[first : first + BLOCK_ROWS], 0)
         wrong = np.flatnonzero(~np.isfinite(block))
         if len(wrong):
@@ -185,7 +185,7 @@ def _check_finite(what: str, numbers: NDArray[Any]) -> None:
 
 @dataclass(frozen=True)
 class SeriesEntry:
-    """The entry of a series in a store's tables, enough to recognise its file."""
+    """A series' entry in a store's tables, enough to verify its file."""
 
     name: str
     row_count: int

@@ -1,9 +1,9 @@
 """
 Series as files next to a store file: `STORE.series/RUN/NUMBER-NAME.parquet`.
 
-A file is written completely under another name, synchronised and renamed before the row that refers
-to it is committed. So every row has its file, even after a crash. Only a file without a row may
-remain, which `tidy` removes.
+A file is written completely under another name, synchronised and renamed. Only then is the row that
+refers to it committed, so every row has its file, even after a crash. A crash may leave a file
+without a row, which `tidy` removes.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class SeriesFiles:
 
     def write(self, run_id: str, number: int, series: AnySeries) -> SeriesEntry:
         """
-        Write a series; when this returns, it is on disk.
+        Write a series. When this returns, it is on disk.
 
         Raises:
             FileExistsError: A file with that name exists; it is not changed.
-            StoreError: It cannot be written; no part of it remains.
+            StoreError: The file cannot be written; no part of it remains.
         """
         path = self.path(run_id, number, series.name)
         try:
@@ -57,7 +57,7 @@ class SeriesFiles:
             raise _explain(error, path) from error
 
     def _entry(self, path: Path, *, makes_folders: bool = False) -> AbstractContextManager[Entry]:
-        """The file of a series. Its folders are no links, and the store's folder exists."""
+        """The file of a series. No folder may be a link, and the store's folder must exist."""
         below = path.relative_to(self._root).as_posix()
         return entry(self._root, below, makes_folders=makes_folders, when_made=sync_directory)
 
@@ -65,7 +65,7 @@ class SeriesFiles:
         return self._entry(path.with_name(path.name + _UNFINISHED))
 
     def remove(self, run_id: str, number: int, names: Sequence[str]) -> None:
-        """Remove the files written so far; `tidy` removes what remains."""
+        """Remove the files written so far. If that fails, `tidy` removes the rest later."""
         for name in names:
             with (
                 contextlib.suppress(OSError),
@@ -139,7 +139,7 @@ def _write(
     if unfinished.facts() is not None:
         if not _is_ours(unfinished, _UNFINISHED):
             raise OSError(errno.ELOOP, "lanlab did not make it", f"{unfinished.name}")
-        # A killed lanlab left it.
+        # A killed process left the file.
         unfinished.remove()
     is_named = False
     try:

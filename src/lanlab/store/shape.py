@@ -1,6 +1,6 @@
 """
-Checks the shape of a store before it is used, because a store file may come from anybody: its
-tables must be those of the schema, and its records must have the right types.
+Checks a store before it is used, because a store file may come from any source: its tables must be
+those of the schema, and its records must have the right types.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lanlab.store.records import (
 from lanlab.store.schema import TABLES
 
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
-#: Longest value in a row, bytes. A trial with a thousand flows has two megabytes.
+#: Longest value in a row, bytes. A trial with a thousand flows needs two megabytes.
 MOST_VALUE_BYTES = 64 << 20
 
 _Record = TypeVar("_Record", RunRecord, TrialRecord)
@@ -34,12 +34,12 @@ _Object = tuple[str, str, str | None]
 
 def refuse_other_objects(connection: sqlite3.Connection, path: Path) -> None:
     """
-    Refuse a file with a table, view, trigger or index that is not in its schema: these could run
-    somebody else's program when the file is read or written.
+    Refuse a file with a table, view, trigger or index that is not in its schema, because it could
+    run foreign code when the file is read or written.
 
     Raises:
-        StoreError: Something is added, missing or different.
-        sqlite3.Error: It cannot be read.
+        StoreError: An object was added, is missing or differs.
+        sqlite3.Error: The file cannot be read.
     """
     found = _objects(connection)
     expected = _expected()
@@ -54,7 +54,7 @@ def refuse_other_objects(connection: sqlite3.Connection, path: Path) -> None:
 
 def _objects(connection: sqlite3.Connection) -> frozenset[_Object]:
     rows = connection.execute("SELECT type, name, sql FROM sqlite_master")
-    # SQLite's own tables have reserved names.
+    # The names of SQLite's own tables are reserved.
     return frozenset(
         (kind, str(name), sql) for kind, name, sql in rows if not str(name).startswith("sqlite_")
     )
@@ -75,7 +75,7 @@ def run_record(fields: Mapping[str, Any]) -> RunRecord:
     A run from the columns of a row.
 
     Raises:
-        StoreError: They do not hold a run.
+        StoreError: They are not a valid run.
     """
     run = _record(RunRecord, fields)
     if not RUN_ID.fullmatch(run.id) or run.id == "last":
@@ -90,7 +90,7 @@ def trial_record(fields: Mapping[str, Any]) -> TrialRecord:
     A trial from the columns of a row.
 
     Raises:
-        StoreError: They do not hold a trial.
+        StoreError: They are not a valid trial.
     """
     trial = _record(TrialRecord, fields)
     if trial.status not in TRIAL_STATUSES or trial.purpose not in TRIAL_PURPOSES:
@@ -111,7 +111,7 @@ def _checker(hint: Any) -> Callable[[Any], bool]:
     if hint is Any:
         return lambda value: True
     if get_origin(hint) is not None and issubclass(get_origin(hint), Mapping):
-        # Keys of a JSON object are text.
+        # JSON keys are always text.
         inner = get_args(hint)[1]
         if inner is Any:
             return lambda value: isinstance(value, Mapping)
@@ -146,21 +146,21 @@ _MISSHAPEN = (
 @contextmanager
 def reading_records(run_id: str) -> Iterator[None]:
     """
-    Context for computations on a run's records, whose inner parts (the study, raw results) are not
+    Context for computations on a run's records, whose nested parts (the study, raw results) are not
     checked one by one.
 
     Raises:
-        StoreError: They are not in lanlab's format; the cause is kept.
+        StoreError: The records are malformed; the cause is kept.
     """
     try:
         yield
     except UnknownName as error:
-        # Other names come from the user; the scale comes from the record.
+        # The scale comes from the record, other names from the user.
         if error.kind != "scale":
             raise
         raise _misshapen(run_id, error) from error
     except NothingToRun as error:
-        # A trial was run.
+        # At least one trial ran, so the record must be malformed.
         raise _misshapen(run_id, error) from error
     except LabError:
         raise

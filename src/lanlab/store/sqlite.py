@@ -1,8 +1,8 @@
 """
 The store in one SQLite file.
 
-Write-ahead log with full synchronisation: a trial is on disk when `commit_trial` returns, and
-readers (a report, the page) do not wait for a run that is writing.
+It uses a write-ahead log with full synchronisation: a trial is on disk when `commit_trial` returns,
+and readers (a report, the page) do not wait for a run that is writing.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class SqliteStore(DatabaseStore):
     def __init__(self, path: Path) -> None:
         """
         Raises:
-            StoreError: The file is no store, or one of another version; it is not touched.
+            StoreError: The file is not a store, or has another version; it is not changed.
         """
         super().__init__(database := SqliteDatabase(path))
         self.path = database.path
@@ -79,7 +79,7 @@ class _PlacedFiles:
     entries: Sequence[SeriesEntry]
 
     def add_to(self, session: Session) -> None:
-        """They are on disk already."""
+        """Do nothing: the files are already on disk."""
 
 
 class SqliteDatabase(Database):
@@ -88,10 +88,10 @@ class SqliteDatabase(Database):
     def __init__(self, path: Path) -> None:
         """
         Raises:
-            StoreError: The file is no store, or one of another version; it is not touched.
+            StoreError: The file is not a store, or has another version; it is not changed.
         """
-        # SQLite follows links, so its companion files are next to the target. (A too long name is
-        # no link here, and raises pathlib's OSError.)
+        # SQLite follows links, so its companion files are next to the target. (For a name that is
+        # too long, this is false, and pathlib raises the OSError.)
         if os.path.islink(path):  # noqa: PTH114
             path = Path(os.path.realpath(path))
         self.path = path
@@ -114,8 +114,8 @@ class SqliteDatabase(Database):
         try:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             refuse_other_version(version, self.path)
-            # The file may come from anybody: nothing in its schema may run, and every cell is
-            # checked (https://www.sqlite.org/security.html).
+            # The file may come from any source: run nothing in its schema, and check every cell
+            # (https://www.sqlite.org/security.html).
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA cell_size_check = ON")
             connection.execute("PRAGMA mmap_size = 0")
@@ -123,8 +123,8 @@ class SqliteDatabase(Database):
             refuse_other_objects(connection, self.path)
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA synchronous = FULL")
-            # Needed where a plain fsync leaves data in the disk's cache (macOS); elsewhere without
-            # effect.
+            # Needed on macOS, where a plain fsync leaves data in the disk's cache; no effect
+            # elsewhere.
             connection.execute("PRAGMA fullfsync = ON")
         except BaseException:
             connection.close()
@@ -138,8 +138,8 @@ class SqliteDatabase(Database):
             try:
                 self._connection = self._connect("mode=rw")
             except sqlite3.OperationalError:
-                # Reading with a log needs files next to the store. If they cannot be created, as on
-                # a read-only disk, and there is no log, the file alone is the whole store.
+                # Reading with a log needs files next to the store. If they cannot be created (as
+                # on a read-only disk) and there is no log, the store file alone is complete.
                 if self._beside("-wal").exists():
                     raise
                 self._connection = self._connect(_UNCHANGING)
@@ -153,7 +153,7 @@ class SqliteDatabase(Database):
         return self._open()
 
     def _create(self) -> None:
-        """Write the complete file under another name first, so that no reader sees a part of it."""
+        """Write the complete file under another name first, so that readers never see a part."""
         try:
             make_folders(self.path.parent)
         except OSError as error:
@@ -168,7 +168,7 @@ class SqliteDatabase(Database):
             for path in (self.path, unfinished):
                 refuse_foreign_logs(path)
             with entry(self.path.parent, unfinished.name) as place:
-                # An existing file was left by a killed lanlab, or is refused.
+                # A killed process left the existing file, or it is refused.
                 if place.facts() is not None:
                     if unfinished.is_symlink() or (check_header(unfinished) and _runs(unfinished)):
                         raise _in_the_way_of_a_store(unfinished)
@@ -184,7 +184,7 @@ class SqliteDatabase(Database):
 
     def _fill(self, unfinished: Path) -> None:
         with contextlib.closing(sqlite3.connect(unfinished, isolation_level=None)) as made:
-            # No process reads a store under this name; unfinished ones are removed.
+            # Nothing reads the store under this name, and an unfinished file is removed.
             made.execute("PRAGMA synchronous = OFF")
             made.executescript(
                 f"BEGIN; {TABLES} PRAGMA application_id = {APPLICATION_ID};"
@@ -201,12 +201,12 @@ class SqliteDatabase(Database):
             )
 
     def _name(self, unfinished: Path) -> None:
-        """Rename the new file to its name, which is free or belongs to an empty file whose mode it
-        takes over.
+        """Give the new file its final name. The name is free, or belongs to an empty file, whose
+        mode is kept.
         """
         with entry(self.path.parent, self.path.name) as place:
             try:
-                # Atomically, and never over something that has appeared meanwhile.
+                # Atomic, and never replaces a file that has appeared meanwhile.
                 place.link(unfinished)
             except FileExistsError:
                 check_header(self.path)
@@ -239,7 +239,7 @@ class SqliteDatabase(Database):
             finally:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
-            # SQLite would continue to write to a file that has lost its name.
+            # SQLite would continue to write to a file that was removed or renamed.
             self.check_still_there()
 
     def check_still_there(self) -> None:
@@ -292,7 +292,7 @@ class SqliteDatabase(Database):
     # Series
 
     def tidy(self, run_id: str) -> None:
-        # On a case-insensitive file system, runs whose ids differ only in case share a directory.
+        # On a case-insensitive file system, ids that differ only in case share a directory.
         sql = "SELECT number, name FROM series WHERE lower(run_id) = lower(:run_id)"
         with self.reading() as session:
             referred = {(number, name) for number, name in session.execute(sql, run_id=run_id)}
@@ -312,7 +312,7 @@ class SqliteDatabase(Database):
     @contextmanager
     def placed(self, run_id: str, number: int, series: Sequence[AnySeries]) -> Iterator[Placed]:
         if series:
-            # Before its first file, so that a store with files always has them.
+            # Create the store before its first file, so that files never exist without a store.
             with self._errors():
                 self._open_to_write()
                 self.check_still_there()
@@ -355,7 +355,7 @@ class SqliteDatabase(Database):
 
 
 def _runs(unfinished: Path) -> bool:
-    """Whether a file contains runs: a user's copy of a store, not one that was never finished."""
+    """Whether a file contains runs: then it is a user's copy of a store, not an unfinished one."""
     try:
         address = f"{unfinished.absolute().as_uri()}?{_UNCHANGING}"
         with contextlib.closing(sqlite3.connect(address, uri=True)) as connection:
@@ -372,11 +372,11 @@ def _in_the_way_of_a_store(path: Path) -> StoreError:
 
 
 def _may_be_committed(error: BaseException) -> bool:
-    """Whether a transaction that ended like this may still be in the log when it is read again."""
+    """Whether a transaction that ended with this error may reappear when the log is read again."""
     code = getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF
     return code == sqlite3.SQLITE_IOERR
 
 
-#: No process may write to the file while it is open in this mode; whether that holds is known only
+#: In this mode no process may write to the open file. Whether one did can only be checked
 #: afterwards.
 _UNCHANGING = "immutable=1"

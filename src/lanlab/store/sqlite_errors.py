@@ -1,4 +1,4 @@
-"""SQLite's errors in words, with hints."""
+"""SQLite's errors as messages, with hints."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lanlab.errors import StoreError
 
-#: Time to wait for another process's transaction, which takes milliseconds.
+#: How long to wait for another process's transaction; usually it takes milliseconds.
 BUSY_TIMEOUT_S = 10.0
 
 CAUSES: Mapping[int, tuple[str, str]] = {

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lanlab.studies.scaling import ExperimentAtScale, at_scale, waits_for
     from lanlab.studies.selection import Selection
 else:
-    # Findings and published numbers need many models, which a single measurement does not use.
+    # Findings and published numbers load many models that a single measurement does not use.
     __getattr__ = names_of(
         __name__,
         {

@@ -31,7 +31,7 @@ def _share(value: Any) -> Any:
 ShareRatio = Annotated[float, BeforeValidator(_share)]
 
 _T = TypeVar("_T")
-#: A list in the file. The only conversion: TOML has no tuples.
+#: A list in the file, the only type that is converted: TOML has no tuples.
 Several = Annotated[tuple[_T, ...], Strict(False)]
 
 
@@ -45,11 +45,11 @@ class Data(BaseModel):
         strict=True,
         allow_inf_nan=False,
         serialize_by_alias=True,
-        # Findings and published numbers have many models: each is built on first use.
+        # Findings and published numbers have many models, so each is built on first use.
         defer_build=True,
     )
 
 
 def is_level(found: Level, wanted: Level) -> bool:
-    """Whether two levels are equal; in Python, True equals 1."""
+    """Whether two levels are equal, including their type: in Python, True equals 1."""
     return isinstance(found, bool) == isinstance(wanted, bool) and found == wanted

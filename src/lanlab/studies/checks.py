@@ -1,4 +1,4 @@
-"""Checks of a well-formed study file: names exist, conditions can run."""
+"""Checks of a well-formed study file: names exist, and conditions can run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from lanlab.workloads.definitions import definitions
 def problems(study: Study) -> Iterator[Problem]:
     """All errors of a well-formed study, simple ones first.
 
-    Conditions are built and validated only once all names are right.
+    Conditions are built and validated only if all names are right.
     """
     plain = [*_study_problems(study), *_experiment_problems(study), *_scale_problems(study)]
     yield from plain
@@ -45,7 +45,7 @@ def problems(study: Study) -> Iterator[Problem]:
 
 def _finding_problems(study: Study) -> Iterator[Problem]:
     if study.finding:
-        # The models of findings are slow to build.
+        # Imported here, because the models of findings take long to build.
         from lanlab.studies.finding_checks import finding_problems
         from lanlab.studies.vocabulary import of_study
 
@@ -314,7 +314,7 @@ def _level_problems(study: Study, scale_name: str, scaled: ExperimentAtScale) ->
 
 
 def _time_problems(study: Study, scale_name: str, scaled: ExperimentAtScale) -> Iterator[Problem]:
-    """A search chooses the length of its trials, so they cannot end after an amount."""
+    """A search sets the length of its trials, so they cannot end after a fixed amount."""
     for key in ("messages", "bytes"):
         if key in scaled.parameters:
             found = f"{show(scaled.parameters[key])} together with a search (scale `{scale_name}`)"
@@ -401,6 +401,6 @@ def _condition(levels: Mapping[str, Level]) -> str:
 
 
 def _unknown(key: str, name: str, known: list[str]) -> Problem:
-    # Metrics of a second direction are named after those of the first.
+    # Omit metrics of the second direction, which are named after those of the first.
     shown = [one for one in known if not one.startswith(REVERSE_PREFIX)]
     return Problem(key, f"unknown name {show(name)}", listed(shown), did_you_mean(name, known))

@@ -23,7 +23,7 @@ def in_published_words(
     study: Study, experiment: str, levels: Mapping[str, Level]
 ) -> list[dict[str, Level]]:
     """
-    A condition with published factors in place of their counterparts.
+    A condition with published factors in place of our counterparts.
 
     Args:
         experiment: The experiment of the condition.
@@ -31,7 +31,7 @@ def in_published_words(
 
     Returns:
         One for each combination of published levels that it represents; the condition itself if the
-            study names no counterparts.
+        study names no counterparts.
     """
     named = [
         one
@@ -59,21 +59,21 @@ def in_published_words(
 
 
 def factors_told_apart(study: Study) -> frozenset[str]:
-    """The published factors that have `levels_told_apart`."""
+    """The published factors for which `levels_told_apart` gives levels."""
     every = (at for one in study.counterpart for at in one.only_at.values())
     return frozenset(factor for at in every for factor in at)
 
 
 def levels_told_apart(study: Study, factor: str) -> tuple[Level, ...]:
-    """The levels of a published factor at which levels of another one have different counterparts,
-    as each system has its own NWLink; empty if the counterparts are the same at all its levels.
+    """The levels of a published factor that determine the counterparts of another factor, as each
+    system has its own NWLink. Empty if the counterparts are the same at all its levels.
     """
     named = (at.get(factor) for one in study.counterpart for at in one.only_at.values())
     return tuple(dict.fromkeys(level for level in named if level is not None))
 
 
 def levels_of_ours_apart(study: Study, parameters: Mapping[str, Level]) -> list[str]:
-    """The levels of a condition that represent a published one only at some levels of another
+    """The levels of a condition that represent a published level only at some levels of another
     factor.
     """
     own = (str(parameters[c.factor]) for c in study.counterpart if c.factor in parameters)
@@ -83,11 +83,11 @@ def levels_of_ours_apart(study: Study, parameters: Mapping[str, Level]) -> list[
 
 def stands_at(study: Study, parameters: Mapping[str, Level], levels: Mapping[str, Level]) -> bool:
     """
-    Whether a condition of ours represents the published one at these levels.
+    Whether our condition represents the published one at these levels.
 
     Args:
         parameters: Of the condition.
-        levels: By published factor; omitted ones are left open.
+        levels: By published factor; any level matches an omitted factor.
     """
     for one in study.counterpart:
         at = one.only_at.get(str(parameters.get(one.factor)), {})
@@ -100,7 +100,7 @@ def place_at(
     study: Study, levels: Mapping[str, Level], experiment: str = "", *, of: Simulation | None = None
 ) -> Place | None:
     """
-    The place of a condition: places are described by levels of the study or of the publication.
+    The place of a condition. Places are described by levels of the study or of the publication.
 
     Args:
         study: With machines, unless `of` has them.
@@ -109,7 +109,7 @@ def place_at(
             levels.
         of: Machines in place of those of the study.
     """
-    # Imported only if machines are used: their models load slowly.
+    # Imported only if machines are used, because their models load slowly.
     from lanlab.studies.machines import place_of
 
     simulation = of or study.simulation
@@ -122,7 +122,7 @@ def place_at(
 
 
 def published_level(study: Study, factor: str, level: Level) -> Level:
-    """The publication's name of a level, if ours is given."""
+    """The publication's name for a level, which may be one of ours."""
     for one in study.counterpart:
         if one.published == factor and one.factor == factor:
             for key, own in one.levels.items():
@@ -140,12 +140,12 @@ def names_of(study: Study, factors: Sequence[str]) -> tuple[str, ...]:
 
 
 def stands_for_something(study: Study, factor: str) -> bool:
-    """Whether any level of a published factor has a counterpart."""
+    """Whether any level of a published factor has a counterpart of ours."""
     return any(one.published == factor and one.levels for one in study.counterpart)
 
 
 def read(key: str) -> Level:
-    """A published level from its key in a file: digits are a number."""
+    """A published level from its key in a file; digits become a number."""
     return int(key) if key.isascii() and key.isdigit() else key
 
 

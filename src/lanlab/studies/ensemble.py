@@ -1,7 +1,7 @@
 """
-Machines that fit the published values: the range of numbers that a fit leaves open.
+Machines that fit the published values, which show the range of numbers that a fit leaves open.
 
-Many machines reproduce every fitted value within its published digits, and a fit names one of them.
+Many machines reproduce every fitted value within its published digits; a fit selects one of them.
 `bench/ensemble.py` draws others and stores factors for their numbers next to the machines.
 """
 
@@ -11,7 +11,7 @@ from pydantic import Field
 
 from lanlab.studies.base import Data, Several
 
-#: Limits of a file. With 20 members, the next one is within their range in 19 of 21 cases.
+#: Size limits of a file. With 20 members, a further one is within their range in 19 of 21 cases.
 _MOST_NUMBERS = 256
 _MOST_MEMBERS = 200
 

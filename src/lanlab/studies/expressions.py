@@ -2,8 +2,8 @@
 Small expressions over published numbers, for discrepancies and findings.
 
 `abs(value('t.a') / value('t.b') - 1) < 0.02`: numbers, `+ - * /`, comparisons, `and`, `or`, `not`,
-`abs`, `min`, `max`, `round`, and `value('ID')`, the published number of that id in its published
-unit. Nothing else is allowed, so that a study file of unknown origin can be evaluated safely.
+`abs`, `min`, `max`, `round`, and `value('ID')`, the published number with that id in its published
+unit. Nothing else is allowed, so that expressions from any study file can be evaluated safely.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import math
 import operator
 from collections.abc import Callable
 
-#: Longest expression; the longest of lanlab's own studies has some 500 characters.
+#: Longest expression; the longest in lanlab's own studies has about 500 characters.
 MAX_LENGTH = 2000
 MAX_DEPTH = 40
 _MAX_NODES = MAX_DEPTH + 3
@@ -37,7 +37,7 @@ _FUNCTIONS: dict[str, tuple[Callable[..., float], int, int]] = {
     "abs": (abs, 1, 1),
     "min": (min, 2, 20),
     "max": (max, 2, 20),
-    # Without digits Python would return an int; both round half to even.
+    # With no digits given, Python would return an int; both round half to even.
     "round": (round, 1, 1),
 }
 _ALLOWED = "numbers, + - * /, < <= == != >= >, and, or, not, abs, min, max, round, value('ID')"
@@ -81,7 +81,7 @@ def _parsed(expression: str) -> ast.expr:
         found = ast.parse(expression.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise BadExpression("what is no expression") from None
-    # Before any recursion over the tree, including that of error messages.
+    # Check the depth before any recursion over the tree, including that for error messages.
     level: list[ast.AST] = [found]
     for _ in range(_MAX_NODES):
         level = [below for node in level for below in ast.iter_child_nodes(node)]
@@ -95,7 +95,7 @@ def _too_deep() -> BadExpression:
 
 
 class _Reader:
-    """Evaluates a tree. All operands are evaluated, so that an error after an `or` is found."""
+    """Evaluates a tree, including operands after `or` and `and`, so that their errors are found."""
 
     def __init__(self, value: Callable[[str], float]) -> None:
         self._value = value

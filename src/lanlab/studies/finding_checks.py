@@ -1,4 +1,4 @@
-"""Checks of well-formed findings: the study has their words, and they name a metric."""
+"""Checks of well-formed findings: the study has their names, and each names a metric."""
 
 from __future__ import annotations
 

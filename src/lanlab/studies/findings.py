@@ -2,8 +2,8 @@
 Findings: conclusions of a study as statements that can be checked.
 
 A statement has a form (`less`, `order`, …) and refers to a metric at levels of factors. The set of
-forms is closed, so that each has one meaning for any source of numbers. `docs/studies.md` explains
-each.
+forms is fixed, so that each has one meaning for any source of numbers. `docs/studies.md` explains
+each form.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ Direction = Literal["rising", "falling"]
 class _Statement(Data):
     metric: str | None = None
     at: Selection = Selection()
-    #: The statement is judged for each combination of these factors' levels, and holds if it holds
-    #: for all.
+    #: The statement is judged for each combination of these factors' levels, and holds if it is
+    #: true for all.
     for_each: Several[str] = ()
 
 
@@ -34,12 +34,12 @@ class _Pair(_Statement):
 
 
 class _Along(_Statement):
-    #: The factor to loop over: numbers ascending, others in the order of the study.
+    #: The factor to loop over; numeric levels ascending, others in the order of the study.
     along: str
 
 
 class _Bounded(_Statement):
-    #: In the metric's SI unit, or a ratio; either end may be open.
+    #: In the metric's SI unit, or a ratio; either bound may be absent.
     min: float | None = None
     max: float | None = None
 
@@ -73,7 +73,7 @@ class Ratio(_Bounded):
 
 
 class Difference(_Bounded):
-    """`a` less `b` lies within bounds."""
+    """`a` minus `b` lies within bounds."""
 
     form: Literal["difference"]
     a: Selection
@@ -287,7 +287,7 @@ Verdict = Literal["holds", "does not hold", "undecided", "not tested"]
 
 class Expected(Data):
     verdict: Verdict
-    #: The result of the published means alone, if chance or a gap leaves the verdict open.
+    #: The result by the published means alone, if random variation or a gap leaves it undecided.
     means: Literal["holds", "does not hold"] | None = None
     because: str
     #: A true expression over published numbers (`lanlab.studies.expressions`) as evidence.
@@ -300,14 +300,14 @@ class Finding(Data):
     statement: Statement
     where: str | None = None
     note: str | None = None
-    #: The source: the publication's text; its tables, without comment there; or lanlab's own
-    #: inference.
+    #: Source of the finding: the publication's text; its tables, if the text does not comment on
+    #: them; or lanlab's own inference.
     origin: Literal["text", "tables", "ours"] = "text"
-    #: Published numbers that are the claim itself, and so are no evidence for it.
+    #: Published numbers that state the claim itself, and so are not evidence for it.
     stated_by: Several[DottedIdentifier] = ()
-    #: What can decide it: the published numbers, a run or a simulation, or nothing.
+    #: What can decide it: the published numbers; a run or a simulation; or nothing.
     decided_by: Literal["published", "simulation", "text"] | None = None
-    #: Why published values do not decide it, unless `decided_by` implies the reason: plotted
+    #: Why published values do not decide it, unless `decided_by` implies the reason: the plotted
     #: numbers are lost, or nothing was measured.
     lacks: Literal["lost", "unmeasured"] | None = None
     expected: Expected | None = None

@@ -20,7 +20,7 @@ from lanlab.studies.model import Study, StudyTestbed
 from lanlab.studies.problems import Problem, bad_study
 from lanlab.user_files import read_user_file
 
-# Imports for files next to a study happen when one is read.
+# Files next to a study are read on demand, so their models are imported then.
 if TYPE_CHECKING:
     from lanlab.studies.findings import Finding, Findings
     from lanlab.studies.machines import Simulation
@@ -32,7 +32,7 @@ _PUBLISHED_FILE = "published.toml"
 _FINDINGS_FILE = "findings.toml"
 _MACHINES_FILE = "machines.toml"
 _MAX_FILE_BYTES = 2**20
-#: Maximum problems to look for; one more than the hint shows.
+#: Maximum number of problems to look for: one more than the hint shows.
 _ENOUGH_PROBLEMS = 50
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -41,7 +41,7 @@ _Model = TypeVar("_Model", bound=BaseModel)
 @dataclass(frozen=True)
 class LoadedStudy:
     study: Study
-    #: The published values; empty for a study of the user's own.
+    #: The published values; empty for a user's own study.
     published: Published
     #: Findings of `findings.toml`, then those of the study file.
     findings: tuple[Finding, ...]
@@ -58,7 +58,7 @@ def load_study(name_or_path: str) -> LoadedStudy:
 
     Args:
         name_or_path: An id from `known_studies`, else the path of a folder with a `study.toml`, or
-            of a `.toml` file. Next to a `study.toml`, published values are read from
+            of a `.toml` file. Files next to a `study.toml` are read, too: published values from
             `published.toml` and `findings.toml`, machines to simulate from `machines.toml`. A
             user's study may have its published values in a table `[published]` instead.
 
@@ -73,7 +73,7 @@ def load_study(name_or_path: str) -> LoadedStudy:
 
 @functools.cache
 def _built_in_study(path: Path) -> LoadedStudy:
-    """Read once: a report needs it three times, the live page each time that it draws tables."""
+    """Cached, because a report reads it three times, and the live page for each table update."""
     return _loaded(path)
 
 
@@ -91,7 +91,7 @@ def _loaded(path: Path) -> LoadedStudy:
         said = _toml(_read(file), str(file))
         published = parse_published(said, str(file))
         if path not in _built_in().values():
-            # A run of it is compared with the published values later, when the file may have moved.
+            # Stored with the run, which is compared later, when the file may have been moved.
             data = {**data, "published": said}
     elif isinstance(data.get("published"), dict):
         published = parse_published(data["published"], str(path))
@@ -99,7 +99,7 @@ def _loaded(path: Path) -> LoadedStudy:
     if has_folder and _is_file(machines):
         simulation = read_machines(machines)
         data = {**data, "simulation": simulation.model_dump(exclude_none=True)}
-        # Must run before the study's conditions look up their places.
+        # Parse before the study's conditions look up their places.
         words = of_published(published) | of_study(_parse(Study, data, str(path)))
         wrong = published_problems_of(simulation, published, words)
         found = list(itertools.islice(wrong, _ENOUGH_PROBLEMS))
@@ -146,8 +146,8 @@ def read_machines(path: Path) -> Simulation:
 
 
 def built_in_machines() -> list[tuple[Simulation, str]]:
-    """The machines of lanlab's own studies, in the order of ids, with the link of each testbed.
-    Does not look at the conditions of the studies.
+    """The machines of lanlab's own studies, in the order of ids, with the link of each testbed. The
+    conditions of the studies are not read.
     """
     found = []
     for _, file in sorted(_built_in().items()):
@@ -252,7 +252,7 @@ def _find(name_or_path: str) -> Path:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except (OSError, ValueError):  # an impossible file name, or an inaccessible folder
+    except (OSError, ValueError):  # an invalid file name, or an inaccessible folder
         return False
 
 

@@ -1,4 +1,4 @@
-"""Checks of a study's well-formed machines."""
+"""Checks of a study's machines, once they are well-formed."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from lanlab.frozen import dataclass
 from lanlab.studies.load import built_in_machines, read_machines
 from lanlab.studies.machines import Machine, Place, Simulation
 
-#: Separates the path of a file and the name of a machine in it.
+#: Between the path of a file and the name of a machine in the file.
 _IN_FILE = "#"
 
 
@@ -23,7 +23,7 @@ class NamedMachines:
 
 def known_machines() -> dict[str, tuple[Simulation, str]]:
     """Every machine that a place of lanlab's own studies uses, with all machines of its study and
-    the link there.
+    the study's link.
     """
     found: dict[str, tuple[Simulation, str]] = {}
     for simulation, link in built_in_machines():
@@ -44,7 +44,7 @@ def machines_named(text: str, roles: Sequence[str]) -> NamedMachines:
 
     Raises:
         UnknownName: The machine is unknown.
-        UsageError: The number of names is not that of roles, or a file cannot be read.
+        UsageError: The number of names differs from the number of roles, or a file cannot be read.
         BadStudy: A file contains something that is not allowed.
     """
     names = [name.strip() for name in text.split(",")]

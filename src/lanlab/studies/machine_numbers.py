@@ -16,13 +16,13 @@ class NumberKind:
     most: float
     #: Whether only whole numbers are allowed.
     is_whole: bool = False
-    #: Whether every machine must have the number, its own or inherited.
+    #: Whether every machine must have the number, defined or inherited.
     is_required: bool = False
-    #: Keys of the number in a request to an engine; empty for numbers that only the driver uses.
+    #: Keys of the number in a request to an engine; empty for numbers that only Python code uses.
     path: tuple[str, ...] = ()
     #: Engine units per study unit.
     factor: float = 1
-    #: Default in a study's unit; `None`: absent.
+    #: Default in the study's unit; `None` if it has none.
     default: float | None = None
     is_boolean: bool = False
 
@@ -47,13 +47,13 @@ class NumberKind:
         return float(min(max(whole, self.least), self.most))
 
     def sent(self, value: float) -> float | bool:
-        """In the engine's unit and type."""
+        """Convert to the engine's unit and type."""
         if self.is_boolean:
             return bool(value)
         return round(self.factor * value) if self.is_whole or self.factor != 1 else float(value)
 
 
-#: By the end of a name: the unit, and the engine's units in one of it.
+#: By the suffix of a name: the unit, and the number of engine units in it.
 _UNITS = {
     "_ns_per_byte": ("ns/B", 1e3),
     "_us": ("µs", 1e3),
@@ -66,17 +66,17 @@ _UNITS = {
 
 
 def _plain(number: float) -> str:
-    """Without an exponent."""
+    """Format without an exponent."""
     return f"{number:,.9f}".rstrip("0").rstrip(".")
 
 
 def _of_engine(
     group: str, prefix: str = "", when: str = "", path: tuple[str, ...] = ()
 ) -> Iterator[tuple[str, NumberKind]]:
-    """The numbers of a group of the engine's schema, by their names in studies."""
+    """The numbers in a group of the engine's schema, by their names in studies."""
     for key, row in properties(group).items():
         name = "_".join(filter(None, (prefix, row.get("study", key))))
-        # The group may be optional.
+        # An optional group is in `anyOf`.
         for one in row.get("anyOf", [row]):
             if "$ref" in one:
                 when_ = row["help"] if row["help"].startswith("of ") else ""
@@ -151,13 +151,12 @@ NUMBERS: Mapping[str, NumberKind] = {
     ),
 }
 COSTS = tuple(name for name, kind in NUMBERS.items() if kind.is_cost)
-#: The numbers that every machine must have.
 REQUIRED = tuple(name for name, kind in NUMBERS.items() if kind.is_required)
 
 
 def most_waiting(numbers: Mapping[str, float]) -> float | None:
     """
-    The limit of waiting blocks if a machine's number exceeds its cache; `None` if it fits.
+    The limit of waiting blocks, if a machine's number of them exceeds its cache; else `None`.
 
     Examples:
         >>> most_waiting({"write_behind_blocks": 9, "cache_blocks": 4})

@@ -1,8 +1,8 @@
 """
 Period machines, the media between them, and their roles in a study's conditions.
 
-All of it is in `machines.toml` next to a study file. Every number has a source: it was published,
-fitted to published numbers, or assumed for a stated reason.
+All are in `machines.toml` next to a study file. Every number has a source: it was published, fitted
+to published numbers, or assumed for a stated reason.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lanlab.studies.base import Data, DottedIdentifier, Identifier, Level, Sever
 from lanlab.studies.ensemble import Ensemble
 from lanlab.studies.machine_numbers import COSTS, NUMBERS
 
-#: Limits of a file that keep every check quick. lanlab's own studies use a twentieth.
+#: Size limits that keep every check quick. lanlab's own studies use a twentieth of them.
 _MOST_MACHINES = _MOST_PLACES = 256
 _MOST_MEDIA = 64
 _MOST_NAMED = 4096
@@ -42,10 +42,10 @@ class Origin(Data):
 
 class MachineNumber(Origin):
     value: float
-    #: Why a number was fitted by hand, so that `bench/fit.py` does not change it. A number chosen
-    #: with published values in view is fitted to them, even if by hand.
+    #: Why a number was fitted by hand, so that `bench/fit.py` does not change it. Choosing a number
+    #: with published values in view is fitting, even by hand.
     by_hand: str | None = Field(default=None, min_length=8)
-    #: Ids of findings that the number was chosen to reproduce: fitted to these statements.
+    #: Ids of findings that the number was chosen to reproduce, and so is fitted to.
     chosen_for: Several[Identifier] = Field(default=())
 
 
@@ -59,17 +59,17 @@ class Machine(Data):
 
 
 class SimulatedLink(Origin):
-    """The medium between the machines of some places, in place of the run's link."""
+    """The medium between the machines of some places. It replaces the run's link."""
 
     id: Identifier
-    #: In the form of `lanlab.testbeds.link.parse_link`.
+    #: In the syntax of `lanlab.testbeds.link.parse_link`.
     link: str
-    #: Levels at which it joins the machines of every place that names no medium itself.
+    #: Levels at which it replaces the link at every place that names no medium itself.
     when: dict[str, Level] = Field(default_factory=dict)
 
 
 class Place(Data):
-    #: Levels of published factors, or of parameters; a condition with all of them is at this place,
+    #: Levels of published factors, or of parameters. A condition with all of them is at this place,
     #: unless another place matches more of its levels.
     when: dict[str, Level] = Field(default_factory=dict)
     machines: Several[Identifier] = Field(min_length=2, max_length=2)
@@ -79,7 +79,7 @@ class Place(Data):
 
 
 class Reading(Data):
-    """The condition at which to compare a published number, if its own levels do not say."""
+    """The condition at which to compare a published number whose own levels leave it open."""
 
     value: DottedIdentifier
     at: dict[str, Level] = Field(min_length=1)
@@ -87,20 +87,20 @@ class Reading(Data):
 
 
 class Baseline(Data):
-    """The value of a predicted number by the published values alone. A simulation that is no closer
-    predicts nothing.
+    """An estimate of a predicted number from the published values alone. A simulation that is no
+    closer has no predictive value.
     """
 
     value: DottedIdentifier
-    #: In the form of a finding's `recompute`; for a gain or deficit, the ratio.
+    #: In the syntax of a finding's `recompute`; for a gain or deficit, the ratio.
     guess: str
     because: str = Field(min_length=8)
 
 
 class Prediction(Data):
-    """The simulated value of a number before anything was fitted to it: for held-out numbers with
-    the current machines. For others it stays when a later fit uses the number, to show what the
-    model predicted without it.
+    """The simulated value of a number before anything was fitted to it. For held-out numbers, it
+    comes from the current machines. For others it is kept when a later fit uses the number, to show
+    what the model predicted without it.
     """
 
     value: DottedIdentifier
@@ -114,8 +114,8 @@ class Missing(Data):
 
 
 class Range(Data):
-    """The range of a simulated value that the fit leaves open: 95 % of the machines that fit the
-    published values.
+    """The range of a simulated value that the fit leaves open: it includes 95 % of the machines
+    that fit the published values.
     """
 
     value: DottedIdentifier
@@ -125,7 +125,7 @@ class Range(Data):
 
 
 class Simulation(Data):
-    """A whole `machines.toml`."""
+    """The content of `machines.toml`."""
 
     schema_version: Literal[1] = Field(default=1, alias="schema")
     medium: Several[SimulatedLink] = Field(default=(), max_length=_MOST_MEDIA)
@@ -138,7 +138,7 @@ class Simulation(Data):
     range: Several[Range] = Field(default=(), max_length=_MOST_NAMED)
     ensemble: Several[Ensemble] = Field(default=(), max_length=_MOST_MEDIA)
     missing: Several[Missing] = Field(default=(), max_length=_MOST_NAMED)
-    #: A remark on the model as a whole, for example that it has as many costs as numbers.
+    #: A remark on the whole model, such as having as many costs as numbers.
     note: str | None = None
 
     def machine_named(self, name: str) -> Machine | None:
@@ -164,7 +164,7 @@ class Simulation(Data):
         )
 
     def link_of(self, place: Place, levels: Mapping[str, Level] | None = None) -> str | None:
-        """The link of a place, at these levels of a condition; `None`: that of the run."""
+        """The link of a place at these levels of a condition; `None` for the run's own link."""
         for one in self.medium:
             if one.id == place.medium:
                 return one.link
@@ -176,7 +176,7 @@ class Simulation(Data):
 @dataclass(frozen=True)
 class KnownNumber:
     value: float
-    #: Published numbers that it was fitted to, including those behind derived numbers.
+    #: Published numbers that it was fitted to, including those that fitted numbers derive from.
     fitted: frozenset[str]
     origin: str
 
@@ -194,9 +194,9 @@ class KnownMachine:
         return frozenset().union(*(one.fitted for one in self.numbers.values()))
 
     def request(self) -> dict[str, Any]:
-        """In the engine's form; see `SimulatedMachine` in its messages."""
+        """In the engine's format; see `SimulatedMachine` in the engine's messages."""
         given = {name: one.value for name, one in self.numbers.items()}
-        # Absent groups stay absent; a group of which a number is given has all of its numbers.
+        # Groups without any given number stay absent; others get all their numbers.
         absent = {"store", "freeze"} - {
             NUMBERS[name].path[0] for name in given if NUMBERS[name].path
         }
@@ -251,7 +251,7 @@ def known_machine(simulation: Simulation, name: str) -> KnownMachine:
         return KnownMachine(machine.id, machine.title, own)
     other = known_machine(simulation, machine.like)
     taken = _changed(other, own)
-    # A ratio applies once, to inherited costs: a machine that inherits from this one gets the
+    # A ratio is applied once, to inherited costs. Machines that inherit from this one get the
     # result.
     kept = {**taken, **own}
     return KnownMachine(machine.id, machine.title, kept)
@@ -295,9 +295,7 @@ def origin_text(origin: Origin) -> str:
 
 
 def place_of(simulation: Simulation, levels: Mapping[str, Level]) -> Place | None:
-    """The place of a condition: of the matching ones, the one with the most levels; `None` if none
-    matches.
-    """
+    """The place that matches most levels of a condition; `None` if none matches."""
     fitting = [place for place in simulation.place if _fits(place.when, levels)]
     return max(fitting, key=lambda place: len(place.when), default=None)
 

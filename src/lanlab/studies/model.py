@@ -2,8 +2,8 @@
 The contents of a study file.
 
 A study is data: a testbed, experiments (a workload, fixed parameters, and factors whose levels are
-crossed into conditions), and scales that say how much of it a run does. Its published values are
-next to it in `published.toml` (`lanlab.studies.published`) and `findings.toml`.
+crossed into conditions), and scales that define how much of it a run executes. Its published values
+are next to it in `published.toml` (`lanlab.studies.published`) and `findings.toml`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lanlab.studies.base import Data, Identifier, Level, Several, ShareRatio
 
 
 def _read_findings(given: Any) -> tuple[Any, ...]:
-    """Each form of a finding is a model: they are built only for a study that has one."""
+    """Each form of a finding is a model, so they are built only for a study with findings."""
     if given in ((), []):
         return ()
     from lanlab.studies.findings import Finding
@@ -56,7 +56,7 @@ class Source(Data):
 
 class StudyTestbed(Data):
     hosts: int = Field(default=2, ge=2, le=256)
-    #: Link speed in the form of `lanlab.units.parse_rate_bps`, or `unshaped`.
+    #: Link speed in the syntax of `lanlab.units.parse_rate_bps`, or `unshaped`.
     link: str = "unshaped"
     published: str = ""
 
@@ -74,7 +74,7 @@ _LossRatio = Annotated[ShareRatio, Field(ge=0, lt=1)]
 
 class Search(Data):
     """Find, for each of several loss goals, the highest load that meets it, by RFC 9971.
-    Full-length trials are as long as the experiment's parameter `time_s`.
+    Full-length trials take the experiment's parameter `time_s`.
     """
 
     factor: Literal["rate_bps", "rate_messages_per_s"]
@@ -88,7 +88,7 @@ class Search(Data):
     short_ratio: ShareRatio = Field(default=0.25, gt=0, le=1)
     trials: int = Field(default=3, ge=1, le=99)
     exceed_ratio: ShareRatio = Field(default=0.5, ge=0, lt=1)
-    #: Distance of a goal's final bounds, as a share of the upper one.
+    #: Distance between a goal's final bounds, as a share of the upper one.
     width_ratio: ShareRatio = Field(default=0.01, gt=0, lt=1)
     curve: int = Field(default=12, ge=0, le=1000)
     curve_trials: int = Field(default=3, ge=1, le=99)
@@ -101,12 +101,12 @@ class Figure(Data):
     experiments: Several[Identifier] = Field(min_length=1)
     #: The corresponding published figure, as in "Figure 2".
     published: str | None = None
-    #: For figures that can show several: a metric, by default the first of its first experiment;
-    #: and the numeric factor of the x axis, by default the first.
+    #: For figures that can show several: the metric, by default the first of its first experiment;
+    #: and the numeric factor on the x axis, by default the first.
     metric: str | None = None
     factor: str | None = None
-    #: Limit of the response time of stations, drawn as a line; the answer states how many stations
-    #: are within it.
+    #: Limit of the stations' response time, drawn as a line. The answer gives the number of
+    #: stations within it.
     within_s: float | None = Field(default=None, gt=0)
     at: dict[str, Level] = Field(default_factory=dict)
 
@@ -119,7 +119,7 @@ class Experiment(Data):
     workload: str
     #: The testbeds that it runs on: those with hosts, the simulated one, or both.
     on: Several[RunsOn] = Field(default=("real",), min_length=1, max_length=2)
-    #: The only scales that it runs at; empty: all that no other experiment claims.
+    #: The only scales that it runs at; empty: all that no other experiment names.
     scales: Several[Identifier] = ()
     metrics: Several[str] = Field(min_length=1)
     parameters: dict[str, Level] = Field(default_factory=dict)
@@ -135,26 +135,26 @@ class Waiting(Data):
 
 class Counterpart(Data):
     published: str
-    #: The parameter that is its counterpart, or `experiment`: the trial's experiment is.
+    #: Our counterpart of the factor: a parameter, or `experiment` for the trial's experiment.
     factor: str
-    #: Our counterparts by published level (digits are a number). One of ours may represent several.
-    #: One that represents none is a level in addition to the published ones.
+    #: Our counterparts by published level (digits are a number). One of ours may represent several
+    #: published levels. One that represents none is an additional level.
     levels: dict[str, Several[Level]] = Field(default_factory=dict)
-    #: For a level of ours: the level of another published factor at which it is the counterpart.
-    #: Others always are.
+    #: For some levels of ours: the level of another published factor at which they are
+    #: counterparts. The other levels always are.
     only_at: dict[str, dict[str, Level]] = Field(default_factory=dict)
 
 
 class Answer(Data):
     """The answer to the study's question from published values, simulated runs and local runs."""
 
-    #: `best`: the level with the best value; `range`: the minimum and the maximum; `ratio`: the
-    #: first of two levels divided by the second; `onset`: the load from which messages are lost.
+    #: `best`: the level with the best value; `range`: the minimum and the maximum; `ratio`: one
+    #: level divided by another; `onset`: the lowest load at which messages are lost.
     form: Literal["best", "range", "ratio", "onset"]
     metric: str
     factor: str = ""
-    #: A numeric factor: its maximum counts (`best`, `range`), both its ends (`ratio`), or it is the
-    #: load (`onset`).
+    #: A numeric factor: its maximum is used (`best`, `range`), or both its ends (`ratio`), or it is
+    #: the load (`onset`).
     along: str = ""
     at: dict[str, Level | Several[Level]] = Field(default_factory=dict)
 
@@ -171,13 +171,13 @@ class TrialPolicy(Data):
     min: int = Field(default=3, ge=1, le=10_000)
     max: int = Field(default=3, ge=1, le=10_000)
     #: The goal: half the 95 % interval of the experiment's first metric, as a share of the mean.
-    #: The first 3 trials of a condition determine its number of trials, at least `min` and 12, at
-    #: most `max` (`lanlab.plan.stopping`); absent: always `max`.
+    #: The first 3 trials of a condition determine its number of trials: at least `min` and 12, at
+    #: most `max` (`lanlab.plan.stopping`). Absent: always `max`.
     relative_ci: ShareRatio | None = Field(default=None, gt=0, lt=1)
-    #: Maximum repeats of a disturbed trial within its block; 0: none.
+    #: Maximum repeats of a disturbed trial within its block; 0 for none.
     repeat_polluted: int = Field(default=1, ge=0, le=10)
-    #: Maximum retries of a failed trial within its block; 0: none. Then its position counts as
-    #: missing.
+    #: Maximum retries of a failed trial within its block; 0 for none. If all fail, its position
+    #: counts as missing.
     retry_failed: int = Field(default=2, ge=0, le=10)
 
     @model_validator(mode="after")
@@ -188,7 +188,7 @@ class TrialPolicy(Data):
 
 
 class ScaledExperiment(Data):
-    """Changes of a scale to one experiment; omitted ones keep the study's value."""
+    """A scale's changes to one experiment; omitted ones keep the study's value."""
 
     parameters: dict[str, Level] = Field(default_factory=dict)
     factors: dict[str, Several[Level]] = Field(default_factory=dict)
@@ -205,7 +205,7 @@ class Scale(Data):
 
 class Commands(Data):
     """The user's commands around trials, for `/bin/sh` on lanlab's machine. Only the command line
-    can set them: a study file must not contain any, because studies are passed on.
+    can set them; study files must not contain any, because users exchange them.
     """
 
     setup: str | None = None
@@ -224,24 +224,24 @@ class Study(Data):
     testbed: StudyTestbed = StudyTestbed()
     #: The study's own units, by metric or factor name.
     units: dict[str, DisplayUnit] = Field(default_factory=dict)
-    #: A study without experiments and scales cannot be run yet.
+    #: Empty if the study cannot be run yet; then it has no scales either.
     experiment: Several[Experiment] = ()
     waiting: Several[Waiting] = ()
     counterpart: Several[Counterpart] = ()
     figure: Several[Figure] = ()
     scale: dict[Identifier, Scale] = Field(default_factory=dict)
     finding: _Findings = ()
-    #: Commands from a run's options; no study file has them.
+    #: Commands from a run's options; never from a study file.
     commands: Commands | None = None
     #: The machines of its simulated experiments, from `machines.toml` next to the study.
     simulation: _Simulation = None
-    #: The published values of a user's study, from `published.toml` next to it. Those of lanlab's
-    #: own studies are read on demand.
+    #: The published values of a user's study, from `published.toml` next to it. For lanlab's own
+    #: studies, they are read on demand.
     published: dict[str, Any] | None = None
 
     @property
     def is_simulated(self) -> bool:
-        """Whether all of it runs on modelled machines, as in the record of a simulated run."""
+        """Whether all of it runs on modelled machines, as in a simulated run's record."""
         return self.simulation is not None and all(
             one.on == ("simulated",) for one in self.experiment
         )

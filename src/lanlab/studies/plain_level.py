@@ -1,4 +1,4 @@
-"""Levels in the form of workloads."""
+"""Levels in the form that workloads use."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def plain_level(factor: str, level: Level) -> Level:
         if known is None:
             continue
         try:
-            # The type with its parser of units.
+            # The annotation includes the parser of units.
             kind: Any = known.annotation
             kind = Annotated[kind, *known.metadata] if known.metadata else kind
-            # Every value of a parameter except `None` is a level, and `level` is not `None`.
+            # Of a parameter's values, only `None` is not a level, and `level` is not `None`.
             reader: TypeAdapter[Level] = TypeAdapter(kind)
             return reader.validate_python(level, strict=True)
         except (ValidationError, OverflowError):

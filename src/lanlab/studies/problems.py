@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _MOST_SHOWN = 5
 
-#: Common wrong words in study files, keys and values, and the right ones.
+#: Common wrong keys and values in study files, with the right ones.
 _WORDS_MEANT = {
     **dict.fromkeys(("increasing", "up", "grows", "increase"), "rising"),
     **dict.fromkeys(("decreasing", "down", "shrinks", "decrease"), "falling"),
@@ -33,7 +33,7 @@ _WORDS_MEANT = {
 
 @dataclass(frozen=True)
 class Problem:
-    #: Dotted, with the id of an experiment or value in place of its number.
+    #: Dotted key; experiments and values have their id in place of their index.
     key: str
     found: str
     allowed: str
@@ -83,7 +83,7 @@ _OUT_OF_RANGE = {"greater_than", "greater_than_equal", "less_than", "less_than_e
 
 
 def allowed_by(detail: ErrorDetails, parameter: Definition | None = None) -> str:
-    """The allowed values in a pydantic error; for a parameter, its range."""
+    """The allowed values that a pydantic error names; for a parameter, its range."""
     if parameter is not None and detail["type"] in _OUT_OF_RANGE:
         return parameter.range
     kind, message, context = detail["type"], detail["msg"], detail.get("ctx", {})

@@ -1,8 +1,8 @@
 """
 The published part of a study: numbers, tables, figures, and their errors.
 
-All of it is in `published.toml` next to the study. It contains no sentence of a publication, only
-numbers with their published characters.
+All are in `published.toml` next to the study. It quotes no sentence of a publication, only numbers
+as they were printed.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from pydantic import Field, model_validator
 
 from lanlab.studies.base import Data, DottedIdentifier, Level, Several, is_level
 
-#: The kind of number. A trial's number names its `trial` in its condition. A ratio of 2 is "twice
-#: as fast", a gain of 0.15 "15 % faster", a deficit of 0.15 "15 % slower"; each names the two
-#: compared series in its condition. A mean is the number that represents a condition, whether of
-#: one trial or of several.
+#: The kind of number. A `trial` number names its trial in its condition. A ratio of 2 is "twice as
+#: fast", a gain of 0.15 "15 % faster", a deficit of 0.15 "15 % slower"; each names the two compared
+#: series in its condition. A mean is the number that represents a condition, whether from one trial
+#: or several.
 Statistic = Literal[
     "trial",
     "mean",
@@ -33,8 +33,8 @@ Statistic = Literal[
     "fact",
 ]
 
-#: The place: a table; the text; a repetition in the text (abstract or conclusion); the test bed;
-#: other people's work; the cover page; or not published, but derived from what is.
+#: Where the number is: in a table; in the text; repeated in the text (abstract or conclusion); in
+#: the test bed's description; in related work; on the cover page; or only derived from others.
 Kind = Literal["table", "text", "restated", "testbed", "related", "cover", "derived"]
 
 Status = Literal[
@@ -48,18 +48,18 @@ Status = Literal[
 
 class _Printed(Data):
     id: DottedIdentifier
-    #: Key of a trial's results if the number is one (`goodput_bps`, `rtt_mean_ns`), else a plain
+    #: Key of a trial's results if there is one (`goodput_bps`, `rtt_mean_ns`), else a descriptive
     #: name of the quantity.
     metric: str
     statistic: Statistic
-    #: The exact published characters; empty for a derived number.
+    #: The number exactly as printed; empty for a derived number.
     published: str
-    #: The unit as printed, or implied; empty for a bare number.
+    #: The printed or implied unit; empty for a bare number.
     unit: str
     where: str
     kind: Kind = "text"
-    #: Levels that the number belongs to; keys that are not parameters of a workload (`os`, `host`)
-    #: name a published series, `numerator` and `denominator` the two sides of a ratio.
+    #: Levels that the number belongs to. Keys that are not parameters of a workload (`os`, `host`)
+    #: name a published series; `numerator` and `denominator` name the two sides of a ratio.
     condition: dict[str, Level] = Field(default_factory=dict)
     note: str | None = None
 
@@ -69,12 +69,12 @@ class PublishedValue(_Printed):
     #: In lanlab's units: bit/s, ns, bytes, Hz, ratio, or a count.
     si: float
     si_unit: str
-    #: `si` if a published kilo is 1024 and the study does not say so.
+    #: Value of `si` if a published kilo is 1024, for studies that do not define it.
     si_if_1024: float | None = None
     status: Status | None = None
-    #: A bound rather than a value; `<~` is "almost".
+    #: Set if the number is a bound rather than a value; `<~` is "almost".
     bound: Literal[">=", "<=", "<", ">", "~", "<~"] | None = None
-    #: The corresponding experiment of the study; absent: any with such a metric.
+    #: The corresponding experiment of the study; absent: any experiment with this metric.
     experiment: str | None = None
 
 
@@ -82,13 +82,13 @@ class MissingValue(_Printed):
     """
     A number of the study that is lost.
 
-    It has its own place in the file, `missing`, so that nothing can compute with it.
+    It has its own key in the file, `missing`, so that nothing can compute with it.
     """
 
     status: Literal["missing"]
-    #: Possible range in `unit` that other numbers imply.
+    #: Range in `unit` that other numbers imply.
     feasible: Several[float] | None = Field(default=None, min_length=2, max_length=2)
-    #: The same range if those other numbers were truncated instead of rounded.
+    #: The range if those other numbers were truncated instead of rounded.
     feasible_if_truncated: Several[float] | None = Field(default=None, min_length=2, max_length=2)
 
 
@@ -114,7 +114,7 @@ class PublishedMetric(Data):
 
 
 class TablePart(Data):
-    """A row or a column of a table: the common part of its cells."""
+    """A row or a column of a table, with what its cells have in common."""
 
     title: str
     metric: str | Several[str] | None = None
@@ -123,13 +123,13 @@ class TablePart(Data):
 
 
 class PublishedTable(Data):
-    """A table of the study in its published layout: cells are numbers, found by their condition."""
+    """A table of the study in its published layout. Its cells are numbers, matched by condition."""
 
     id: DottedIdentifier
     title: str
-    #: The `where` of its numbers is this, or begins with this and a comma.
+    #: The `where` of the table's numbers equals this, or begins with this and a comma.
     where: str
-    #: Either a row for each combination of these factors' levels in the table …
+    #: Either: a row for each combination of these factors' levels in the table.
     row_factors: Several[str] = ()
     rows: Several[TablePart] = ()
     columns: Several[TablePart] = Field(min_length=1)
@@ -173,8 +173,8 @@ class Discrepancy(Data):
     stated: str
     evidence: str
     correct: str | None = None
-    #: A major one changes a conclusion, a minor one a number or a name; a note limits what can be
-    #: concluded; a scan error is in the surviving copy only.
+    #: A `major` one changes a conclusion, a `minor` one a number or a name; a `note` limits the
+    #: possible conclusions; a `scan` error is only in the surviving copy.
     severity: Literal["major", "minor", "note", "scan"]
     #: A true expression over published numbers (`lanlab.studies.expressions`) as evidence.
     recompute: str | None = None

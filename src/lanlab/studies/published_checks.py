@@ -1,4 +1,4 @@
-"""Checks of well-formed published numbers: unique ids, evidence that recomputes."""
+"""Checks of well-formed published numbers: ids are unique, and evidence can be recomputed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The part of a study that runs on real hosts, and the part that is simulated."""
+"""Splits a study into the part that runs on real hosts and the part that is simulated."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from lanlab.studies.scaling import done_at
 
 def study_on(study: Study, where: RunsOn, scale: str | None = None) -> Study:
     """
-    A study reduced to what runs there, in the form of a run's record.
+    A study reduced to what runs in one place, as in a run's record.
 
     Args:
-        where: `real` for every testbed with hosts, `simulated` for modelled machines.
-        scale: Keep only what a run at this scale does.
+        where: `real` for testbeds with hosts, `simulated` for modelled machines.
+        scale: Keep only what a run at this scale executes.
 
     Raises:
         UsageError: None of its experiments runs there.
@@ -52,7 +52,7 @@ def study_on(study: Study, where: RunsOn, scale: str | None = None) -> Study:
     )
     return study.model_copy(
         update={
-            # Experiments for both are recorded with the place where they ran.
+            # An experiment for both places is recorded with the place where it runs.
             "experiment": tuple(
                 one.model_copy(update={"on": (where,)})
                 for one in study.experiment
@@ -61,7 +61,7 @@ def study_on(study: Study, where: RunsOn, scale: str | None = None) -> Study:
             "scale": scales,
             "figure": figures,
             "simulation": machines,
-            # Requirements for real systems do not apply to a simulation.
+            # A simulation does not need what real systems require.
             "waiting": study.waiting if where == "real" else (),
         }
     )

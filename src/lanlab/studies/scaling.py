@@ -1,8 +1,9 @@
 """
 A study at one of its scales.
 
-If a value is given twice, the more specific one counts: the study's experiment, then the scale's
-`parameters` if the workload has such a parameter, then the scale's own entry for the experiment.
+If a value is set several times, the most specific setting applies: the study's experiment, then the
+scale's `parameters` if the workload has such a parameter, then the scale's entry for the
+experiment.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from lanlab.workloads import workload
 from lanlab.workloads.definitions import definitions
 from lanlab.workloads.parameters import TrialParameters
 
-#: A scale with more conditions is probably a mistake.
+#: More conditions in a scale are probably a mistake.
 MAX_CONDITIONS = 10_000
 
 
@@ -41,8 +42,8 @@ class ExperimentAtScale:
     trials: TrialPolicy
 
     def placing(self, levels: Mapping[str, Level]) -> dict[str, Level]:
-        """Parameters and levels that select the machines of a simulated condition: those that the
-        workload does not have.
+        """Levels that select the machines of a simulated condition and are not parameters of the
+        workload.
         """
         known = workload(self.experiment.workload).Parameters.model_fields
         return {key: one for key, one in {**self.parameters, **levels}.items() if key not in known}
@@ -51,13 +52,13 @@ class ExperimentAtScale:
 def at_scale(study: Study, scale_name: str) -> tuple[ExperimentAtScale, ...]:
     """The study's experiments as a run at `scale_name` executes them, in the study's order.
 
-    If a study has experiments on real hosts and on modelled machines, those on real hosts, unless
+    If a study has experiments on real hosts and on modelled machines: those on real hosts, unless
     `lanlab.studies.runs_on.study_on` reduced it to the others.
 
     Raises:
-        UnknownName: The study has no such scale, or names a workload that there is not.
+        UnknownName: The study has no such scale, or names an unknown workload.
         NothingToRun: No experiment of the study can be run by this version.
-        pydantic.ValidationError: What the scale says of a search does not fit; a study from
+        pydantic.ValidationError: The scale's changes to a search are invalid; a study from
             `load_study` does not raise it.
     """
     if not study.experiment:
@@ -101,7 +102,7 @@ def experiment_at_scale(experiment: Experiment, scale: Scale) -> ExperimentAtSca
 
 
 def combinations(factors: Mapping[str, tuple[Level, ...]]) -> Iterator[dict[str, Level]]:
-    """Every combination of levels; the last factor changes fastest. No factors: one, empty."""
+    """Every combination of levels; the last factor changes fastest. Without factors: one, empty."""
     for levels in itertools.product(*factors.values()):
         yield dict(zip(factors, levels, strict=True))
 
@@ -112,7 +113,7 @@ def validated(workload_name: str, parameters: Mapping[str, Any]) -> TrialParamet
     Raises:
         pydantic.ValidationError: The workload refuses them.
     """
-    # Including their types: `True` and `1.0` differ from 1.
+    # The types belong to the key: `True` and `1.0` equal 1, but differ from it.
     given = tuple((key, type(value), value) for key, value in parameters.items())
     return _validated(workload(workload_name).Parameters, given)
 
@@ -131,6 +132,6 @@ def working(workload_name: str, levels: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_numeric(workload_name: str, key: str) -> bool:
-    """Whether a parameter is a quantity, whose levels can be positions on an axis."""
+    """Whether a parameter is a quantity, whose levels can be drawn along an axis."""
     found = definitions(workload(workload_name).Parameters).get(key)
     return found is not None and found.kind in (int, float) and not found.choices

@@ -1,4 +1,4 @@
-"""Converts pydantic's errors on a study's files into problems: imported only if there are some."""
+"""Converts pydantic's errors on a study's files into problems; imported only for errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from lanlab.studies import findings, machines, model, published
 from lanlab.studies.problems import Problem, allowed_by, did_you_mean, listed, show
 
-#: Tables of the file by their place (`*`: any name or number), and what they may contain.
+#: Tables of the file by their key (`*`: any name or index), with the model of their content.
 _TABLES: tuple[tuple[tuple[str, ...], type[BaseModel]], ...] = (
     (("source",), model.Source),
     (("testbed",), model.StudyTestbed),
@@ -43,13 +43,13 @@ _TABLES: tuple[tuple[tuple[str, ...], type[BaseModel]], ...] = (
     (("finding", "*", "expected"), findings.Expected),
 )
 
-#: A key of records only: `load_study` refuses it.
+#: A key that only records have: `load_study` refuses it.
 _NOT_IN_FILES = (model.Study, "commands")
-#: The parts of `model.Level`, which pydantic reports one by one.
+#: The types in `model.Level`, for each of which pydantic reports an error.
 _LEVEL_PARTS = {"bool", "int", "float", "str"}
 
 
-#: Other words for a form of a statement, and the right one.
+#: Common wrong names for a form of a statement, with the right one.
 _FORMS_MEANT = {
     **dict.fromkeys(
         ("equal", "equals", "same", "similar", "within", "close", "eq", "=", "=="),
@@ -104,7 +104,7 @@ def schema_problems(
             location, found = (*location, "form"), "nothing" if tag is None else show(tag)
             allowed, hint = listed(findings.FORMS), tag and _form_meant(str(tag))
         elif detail["type"] == "literal_error" and isinstance(detail["input"], str):
-            # pydantic lists them as 'rising' or 'falling'.
+            # pydantic writes the allowed values as 'rising' or 'falling'.
             hint = did_you_mean(detail["input"], re.findall(r"'([^']*)'", allowed))
         elif detail["type"] == "float_type" and isinstance(detail["input"], str):
             hint = "write a number, in the metric's SI unit (bit/s, ns, bytes) or as a ratio"
@@ -149,7 +149,7 @@ def _known_keys(
 
 
 def _dotted(location: tuple[str | int, ...], data: Any) -> str:
-    """A location as a person writes it: `experiment.udp-500.factors.rate_bps.3`."""
+    """A location in dotted notation: `experiment.udp-500.factors.rate_bps.3`."""
     parts = []
     for step in location:
         if step == "[key]":

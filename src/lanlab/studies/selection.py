@@ -31,13 +31,13 @@ Levels = Annotated[
 
 
 class Selection(Data):
-    """Conditions by their levels: a key is a factor, its value a level or several ("each of")."""
+    """Conditions by their levels: factors, each with a level or with several ("each of")."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, Levels]
 
     metric: str | None = None
-    #: Which of several conditions: each, or only the one with the minimum or maximum.
+    #: If several match: each of them, or only the one with the minimum or maximum.
     take: Literal["each", "least", "greatest"] | None = None
 
     @property

@@ -16,7 +16,7 @@ def in_words(statement: forms.Statement, units: Mapping[str, str], metric: str =
 
     Args:
         units: lanlab's unit of each metric.
-        metric: The metric of the enclosing statement, repeated only if it changes.
+        metric: The metric of the enclosing statement; a metric is named only if it differs.
 
     Examples:
         >>> finding = forms.Finding.model_validate({"id": "f", "claim": "", "statement": {

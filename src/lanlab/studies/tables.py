@@ -1,4 +1,4 @@
-"""Published tables in their layout: a cell is the number that matches its row and column."""
+"""Lays out published tables: a cell is the number that matches its row and column."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Cell = PublishedValue | MissingValue | None
 class LaidOutTable:
     table: PublishedTable
     headings: tuple[str, ...]
-    #: For each row its leading words and its cells; `None` if the study has no number.
+    #: For each row, its leading words and its cells; a cell is `None` if the study has no number.
     rows: tuple[tuple[tuple[str, ...], tuple[Cell, ...]], ...]
 
 
@@ -30,8 +30,8 @@ def laid_out(published: Published, table: PublishedTable) -> LaidOutTable:
     """
     The table with its cells filled.
 
-    A number belongs to a cell if its `where` is the table's, or begins with it and a comma, and its
-    metric, statistic and whole condition are those of row and column together.
+    A number belongs to a cell if its `where` equals the table's, or begins with it and a comma, and
+    if its metric, statistic and whole condition are those of row and column together.
 
     Raises:
         ValueError: Two numbers belong to one cell, or a row names an unknown factor.

@@ -1,4 +1,4 @@
-"""The words that a finding may use: a study's metrics, factors and levels."""
+"""The names that a finding may use: a study's metrics, factors and levels."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Vocabulary:
         factors = dict(self.factors)
         for name, levels in other.factors.items():
             mine = factors.get(name, levels)
-            # A factor that accepts any number stays one.
+            # If the factor accepts any number in one of them, it does so in both.
             factors[name] = tuple(dict.fromkeys((*mine, *levels))) if mine and levels else ()
         return Vocabulary(tuple(dict.fromkeys((*self.metrics, *other.metrics))), factors)
 

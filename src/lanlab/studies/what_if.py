@@ -1,4 +1,4 @@
-"""A study with changed numbers of its machines."""
+"""A study whose machines have changed numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lanlab.studies.machines import (
 from lanlab.studies.model import Study
 from lanlab.user_files import read_user_file
 
-#: Suffix of a changed study's id, so that its results are not taken for the study's.
+#: Suffix of a changed study's id, so that its results are not mistaken for the study's.
 SUFFIX = "-what-if"
 _HOW = "write e.g. `machine.486dx2-nt4.interrupt_us=100`"
 _MAX_FILE_BYTES = 2**20
@@ -38,7 +38,7 @@ class Change:
 
 def parse_change(text: str) -> Change:
     """
-    Parse a change in the form in which people write it.
+    Parse a change as users write it.
 
     Raises:
         UsageError: It is malformed.
@@ -87,10 +87,10 @@ def read_changes(path: Path) -> list[Change]:
 
 def changed_study(study: Study, changes: Sequence[Change]) -> tuple[Study, list[str]]:
     """
-    A study with changed machines, and the assumptions, one sentence for each change.
+    A study with changed machines, and the assumptions made, one sentence for each change.
 
-    Every other machine keeps its numbers. A new clock scales the machine's costs by its
-    `clock_exponent`; costs that are set as well keep the given value.
+    All other machines keep their numbers. A new clock scales the machine's costs by its
+    `clock_exponent`; costs that are changed as well get the given value.
 
     Args:
         study: With machines.
@@ -161,7 +161,7 @@ def _check_waiting(machine: str, numbers: Mapping[str, MachineNumber]) -> None:
 
 
 def members_of(simulation: Simulation) -> int:
-    """The number of alternative machines that fit the published values; 0: none were drawn."""
+    """The number of alternative machines that fit the published values; 0 if none were drawn."""
     return min((len(one.members) for one in simulation.ensemble), default=0)
 
 

@@ -1,5 +1,5 @@
 """
-Access to the page: only requests from a browser on this machine that have the token.
+Access to the page: only for requests from a browser on this machine that have the token.
 
 The token is the first part of every path. It is not in a cookie, because browsers send cookies of
 127.0.0.1 to every port (RFC 6265, section 8.5), so any other local server would receive it. A URL
@@ -39,7 +39,7 @@ def refusal(
     method: str, path: str, headers: Mapping[str, str], peer: str, token: str
 ) -> Refusal | None:
     """
-    Why a request is refused; `None`: it is allowed.
+    Why a request is refused; `None` if it is allowed.
 
     Args:
         method: Such as `GET`.
@@ -53,7 +53,7 @@ def refusal(
         return Refusal(403, "This page is for browsers on the machine of `lanlab web` only.")
     host = _name(headers.get("host", ""))
     if host is None or not (host == "localhost" or _is_loopback(host)):
-        # DNS rebinding: a page of another site whose name now resolves to this machine.
+        # DNS rebinding: another site's page, whose name now resolves to this machine.
         return Refusal(403, f"This page has another address than the one asked for. {_ASK}")
     origin = headers.get("origin")
     if origin is not None and origin != f"http://{headers.get('host', '')}":

@@ -3,7 +3,7 @@ Connections that wait for a handler thread. One thread reads their requests in b
 time.
 
 A request must be complete within a fixed time, and its header has a length limit. If all places are
-taken, the connection that has waited longest is dropped, first from the address with the most
+taken, one connection is dropped: the one that has waited longest of the address with the most
 connections. Connections that have sent the token are dropped last.
 """
 
@@ -20,8 +20,8 @@ import time
 from collections.abc import Callable
 from dataclasses import field
 
-#: Limit of connections without a complete request, if the system allows that many. A busy client
-#: needs its place while it sends, although others arrive.
+#: Limit of connections without a complete request, if the system allows that many. A client keeps
+#: its place while it sends, even if many others arrive.
 MOST_WAITING = 2048
 MOST_HEAD_BYTES = 16_384
 #: Time limits in seconds: for a complete request, for the next request of a client that has the
@@ -31,7 +31,7 @@ _IDLE_S = 20.0
 _DRAIN_S = 2.0
 _MOST_DRAINED_BYTES = 2**18
 _MOST_ACCEPTED_AT_ONCE = 256
-#: It begins with what is searched for quickly: strangers send long heads.
+#: Starts with a byte that is quick to search for, because strangers may send long headers.
 _END_OF_HEAD = re.compile(rb"\n\r?\n")
 
 
@@ -62,8 +62,8 @@ class Waiting:
 
 
 class Admission:
-    """Accepts connections and reads requests on the thread that calls `run`, and passes on complete
-    requests.
+    """Accepts connections and reads requests on the thread that calls `run`. Complete requests are
+    passed on.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Admission:
     ) -> None:
         """
         Args:
-            answer: Called with a connection and the header of its request (`None` if that is too
+            answer: Called with a connection and the header of its request (`None` if it is too
                 long). It must return at once, and closes the connection or gives it back.
         """
         self._listening, self._answer = listening, answer
@@ -102,7 +102,7 @@ class Admission:
         self._wake()
 
     def _wake(self) -> None:
-        # A full pipe also wakes it, and a closed one does not need to.
+        # A full pipe wakes the thread anyway; a closed one belongs to a thread that has ended.
         with contextlib.suppress(OSError):
             self._waking.send(b".")
 
@@ -137,7 +137,7 @@ class Admission:
                 return
             connection.setblocking(False)
             waiting = Waiting(connection, str(address[0]))
-            # Most clients have sent their request by now and need no place.
+            # Most clients have sent their request by now, and so need no place.
             if self._receive(waiting):
                 self._add(waiting)
             else:
@@ -181,7 +181,7 @@ class Admission:
 
     def _read(self, waiting: Waiting) -> None:
         if waiting not in self._places:
-            # The connection was dropped in the same round.
+            # The connection was dropped in this round.
             return
         if not self._receive(waiting):
             self._drop(waiting)

@@ -58,7 +58,7 @@ class Answers:
         return self.trouble(404, "there is no such page", "the list of runs leads to all pages")
 
     def trouble(self, status: int, message: str, hint: str | None = None) -> Answer:
-        """A page that says what is wrong, with a link to the list."""
+        """A page with an error message and a link to the list."""
         return self._page(status, "problem", title="Problem", message=message, hint=hint or "")
 
     def _page(self, status: int, template: str, **values: object) -> Answer:
@@ -119,7 +119,7 @@ class Answers:
             )
         with open_store(self._where) as store:
             wanted = {store.run(name).id for name in names}
-            # Oldest first, as in the store; the first is the baseline.
+            # Oldest first, as the store returns them; the first is the baseline.
             runs = [run for run in store.runs() if run.id in wanted]
             if found := self._measures(store, runs):
                 return found
@@ -130,7 +130,7 @@ class Answers:
             return _of_report(found_.page(self._home))
 
     def _measures(self, store: Store, runs: list[RunRecord]) -> Answer | None:
-        """Refuse a request that would use a processor for seconds while a run is executing."""
+        """Refuse a request that needs seconds of processor time while a run is executing."""
         busy = [run.id for run in runs if run.status == "running" and not is_killed(run, store)]
         if not busy:
             return None

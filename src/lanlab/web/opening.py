@@ -1,4 +1,4 @@
-"""What `lanlab web` does to its own process and to the user's browser."""
+"""How `lanlab web` opens the page in the user's browser."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def lower_priority() -> None:
 @contextlib.contextmanager
 def opened_in_browser(url: str | None) -> Iterator[None]:
     """
-    Open a URL in the default browser by means of a file that only this user can read, and remove
-    the file afterwards. The token must not be in the arguments of the browser's process, which
-    every user can see.
+    Open a URL in the default browser through a file that only this user can read, and remove the
+    file afterwards. The token must not be in the arguments of the browser's process, because every
+    user can see those.
 
     Args:
         url: `None` opens nothing.

@@ -16,7 +16,7 @@ from typing import Any
 RATIO = 0.05
 #: Work between two rests, in seconds: short compared with any trial.
 _WORK_S = 0.003
-#: Calls between two readings of the clock, which cost more than many calls.
+#: Calls between two readings of the clock: one reading takes as long as many calls.
 _CALLS = 200
 
 
@@ -33,7 +33,7 @@ class Pace:
 
 @contextmanager
 def paced(is_paced: bool) -> Iterator[None]:
-    """Rest at function calls within the block. Calls cost more there.
+    """Rest at function calls within the block, which makes calls slower.
 
     Args:
         is_paced: Whether to rest at all.

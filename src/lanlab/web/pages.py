@@ -21,7 +21,7 @@ FILES = {
     },
 }
 
-#: Only our own scripts and styles, nothing from other sites, no embedding in frames, and no data
+#: Only our own scripts and styles; no content of other sites, no embedding in frames, and no data
 #: sent elsewhere.
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "

@@ -37,22 +37,22 @@ COLUMNS = (
     "error",
 )
 COUNTS, LEFT_OUT, DISTURBED, FAILED = range(4)
-#: The largest parts of a record, which no table of the page uses.
+#: The largest parts of a record. No table of the page uses them.
 _LARGE = frozenset(("histogram", "host", "requests", "offloads", "interfaces", "udp_counters"))
-#: Errors of a plan that does not match the trials of a run. The trials are shown anyway.
+#: Errors of a plan that does not match a run's trials. The trials are shown all the same.
 _NO_PLAN = (ArithmeticError, LabError, LookupError, ValueError)
 _SHORT = 64
 
 
 @dataclasses.dataclass
 class Row:
-    #: Value of `Rows.revision` at its last change.
+    #: Value of `Rows.revision` when the row last changed.
     revision: int
-    #: Index of its experiment in the study; result in the figure's unit, or `None`; mark.
+    #: Index of its experiment in the study; its result in the figure's unit, or `None`; its mark.
     experiment: int
     value: float | None
     mark: int
-    #: Texts of `COLUMNS`.
+    #: Text of each of the `COLUMNS`.
     cells: list[str]
 
     def to_json(self) -> list[Any]:
@@ -62,7 +62,7 @@ class Row:
 @dataclass(frozen=True)
 class Progress:
     done: int
-    #: Remaining trials, at most or about; `None` if the plan cannot tell.
+    #: Remaining trials, as a maximum or an estimate; `None` if the plan does not determine it.
     left: int | None
     left_s: float | None
     #: The next trial in words; empty at the end.
@@ -99,7 +99,7 @@ class RunState:
         changed = set()
         for trial in trials:
             self._at_place.setdefault(place_of(trial), []).append(len(self.trials))
-            # A repeat of a trial may remove an earlier one from its mean.
+            # A repeat may exclude an earlier trial from its mean.
             changed.update(self._at_place[place_of(trial)])
             self.trials.append(self._kept(trial))
             if self._plan is not None:
@@ -120,7 +120,7 @@ class RunState:
         kept = replace(
             trial,
             raw=lean(trial.raw, None if like is None else like.raw),
-            # Keep all metrics: `requests` belongs to echo.
+            # Keep all metrics: the echo needs `requests`, which is large elsewhere.
             metrics={sys.intern(key): value for key, value in trial.metrics.items()},
             factors=_alike(trial.factors, None if like is None else like.factors),
             parameters=_alike(trial.parameters, None if like is None else like.parameters),
@@ -204,7 +204,7 @@ def _shared(value: Any, like: Any = None) -> Any:
     """
     The value without its large parts.
 
-    All trials contain the same names, and trials of one condition many equal values. Each is kept
+    All trials contain the same names, and trials of one condition share many values. Each is kept
     once, which saves most of the memory.
 
     Examples:

@@ -28,9 +28,9 @@ from lanlab.web.watch import Page, Watch
 
 ADDRESS = "127.0.0.1"
 _MOST_ANSWERED = 64
-#: Time limit for a browser to read a part of an answer, in seconds.
+#: Time limit for a browser to accept a part of an answer, in seconds.
 _PATIENCE_S = 20.0
-#: Interval of keep-alive events on a page without news, which detect a closed browser.
+#: Interval of keep-alive events on a page without news, which reveal a closed browser.
 _KEEP_ALIVE_S = 5.0
 _PLAIN_REQUEST = re.compile(rb"[A-Z]+ [/*]\S* HTTP/1\.[01]\r?\n")
 _HEADERS = {
@@ -44,10 +44,10 @@ _HEADERS = {
 
 
 class WebServer(HTTPServer):
-    # The port of a server that has just ended can be reused at once.
+    # Allows reusing the port of a server that has just ended.
     allow_reuse_address = True
-    # Queue of new connections. If it is full, the system drops the rest, and clients retry after 1
-    # s.
+    # Queue of new connections. If it is full, the system drops further ones, and clients retry
+    # after 1 s.
     request_queue_size = MOST_WAITING
 
     def __init__(self, where: str | None, port: int = 0) -> None:
@@ -92,7 +92,7 @@ class WebServer(HTTPServer):
     def _answer(self, waiting: Waiting, head: bytes | None) -> None:
         is_known = head is not None and has_token(head, self._token)
         if head is None or not is_known:
-            # Short, so that no stranger can delay the thread that writes it.
+            # Short, so that no stranger can block the thread that writes it.
             if head is None or _PLAIN_REQUEST.match(head):
                 self._refuse(waiting, head)
             else:
@@ -120,7 +120,7 @@ class WebServer(HTTPServer):
 
     def _answer_here(self, waiting: Waiting, head: bytes, is_known: bool) -> None:
         is_over = True
-        # The browser has disconnected, or there is a defect. Other pages continue.
+        # The browser has disconnected, or this page has a defect. Other pages continue.
         with contextlib.suppress(Exception):
             is_over = _Handler(waiting, self, head).close_connection
         if not is_over:
@@ -146,7 +146,7 @@ class WebServer(HTTPServer):
 
 @functools.cache
 def _refused(is_too_long: bool) -> tuple[bytes, bytes]:
-    """Header and body of the answer to a request without the token or with too long a header."""
+    """Header and body of the answer to a request without the token, or with a too long header."""
     answer = refused(NO_TOKEN.status, NO_TOKEN.sentence)
     if is_too_long:
         answer = refused(431, "The request was refused: it has too many fields, or too long ones.")
@@ -178,7 +178,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def setup(self) -> None:
         super().setup()
-        # Answers are written in one call, so waiting for more data has no benefit.
+        # Each answer is written in one call, so waiting to fill packets would only delay it.
         self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.rfile.close()
         self.rfile = io.BufferedReader(io.BytesIO(self._head))
@@ -197,7 +197,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.command, target.path, dict(self.headers.items()), peer, self.server.token
         )
         if self.headers.get("Content-Length", "0") != "0" or "Transfer-Encoding" in self.headers:
-            # A body is not read, so the data after it is no request.
+            # The body is not read, so the bytes after the header are not a request.
             self.close_connection = True
         if found is not None:
             self._send(refused(found.status, found.sentence))
@@ -256,7 +256,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.watch.close(page)
 
     def handle_one_request(self) -> None:
-        """Handle one request. A browser that disconnects during it is no error."""
+        """Handle one request. A browser that disconnects meanwhile is not an error."""
         with contextlib.suppress(OSError):
             super().handle_one_request()
             return

@@ -53,7 +53,7 @@ def results_so_far(run: RunRecord, trials: Sequence[TrialRecord], study: Study) 
     with reading_records(run.id):
         published = published_numbers(run)
         measured = {trial.experiment for trial in trials}
-        # Before the sentences, which name the ones that failed.
+        # Must precede the sentences, which name the experiments that failed.
         experiments = tuple(
             ExperimentSoFar(one.id, one.title, *_tables(parts, run, trials, study, published, one))
             for one in study.experiment

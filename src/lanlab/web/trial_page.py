@@ -18,7 +18,7 @@ from lanlab.roles import RECEIVER
 from lanlab.store import RunRecord, Series, Store, TrialRecord
 from lanlab.studies import Study
 
-#: Size of the drawing, in its own units.
+#: Size of the drawing, in SVG units.
 _WIDTH, _HEIGHT = 640, 160
 _WAYS = {RECEIVER: "first to second host", REVERSE_RECEIVER: "second to first host"}
 
@@ -26,7 +26,7 @@ _WAYS = {RECEIVER: "first to second host", REVERSE_RECEIVER: "second to first ho
 @dataclass(frozen=True)
 class OverTime:
     title: str
-    #: Points of a line for each direction in a box of 640 by 160, in SVG's format.
+    #: A line for each direction in a box of 640 by 160: its points in SVG's format.
     lines: tuple[str, ...]
     ways: tuple[str, ...]
     top: str

@@ -2,8 +2,8 @@
 A thread that follows the store for all open pages: it reads new records once and passes them to
 each page.
 
-While no page is open, it waits and reads nothing. Another thread computes tables and rests between
-them, so that a run on this machine keeps its processors.
+While no page is open, it waits and reads nothing. Another thread computes tables, with rests in
+between that leave the processors to a run on this machine.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from lanlab.web.pace import RATIO, Pace, paced
 from lanlab.web.run_state import RunState
 from lanlab.web.tables import results_so_far
 
-#: Polling interval for a file: half of the 200 ms within which a trial must appear.
+#: Polling interval for a file: half of the 200 ms within which a new trial must appear.
 _FILE_POLL_S = 0.1
 #: Polling interval for a database, whose traffic may share the measured link.
 _DATABASE_POLL_S = 1.0
@@ -39,7 +39,7 @@ _LEASE_POLL_S = 1.0
 _TABLES_POLL_S = 2.0
 _CHUNK = 250
 _PACED_CHUNK = 10
-#: Limit of events that wait for a page. A page that does not read is dropped and reconnects.
+#: Limit of events that wait for a page. A page that does not read them is dropped and reconnects.
 _MOST_WAITING = 400
 
 Event = tuple[str, str]
@@ -82,11 +82,11 @@ class _Followed:
 class _Listed:
     head: RunHead
     cells: dict[str, Any]
-    #: When it may be read again; reading a run with many trials takes long.
+    #: When the run may be read again; reading many trials takes long.
     next_s: float
 
     def is_due(self, head: RunHead) -> bool:
-        """Whether the run may have changed. A running run can stop being executed at any time."""
+        """Whether the run may have changed. A run can stop executing without changing the store."""
         if (head.status, head.label) != (self.head.status, self.head.label):
             return True
         may_change = head != self.head or self.cells["status"] == "running"
@@ -95,7 +95,7 @@ class _Listed:
 
 @contextlib.contextmanager
 def _as_errors(what: str) -> Iterator[None]:
-    """Context for a thread's work on one of several runs: no record may end the thread.
+    """Context for work on one of several runs, because no record may end the thread.
 
     Raises:
         LabError: In place of any other exception.
@@ -238,11 +238,11 @@ class Watch:
                 with _as_errors(f"run {run_id}"), reading_records(run_id):
                     self._look_at_run(heads[run_id], own, self._store)
             except LabError as error:
-                # An error of this run alone. If the store cannot be read, the next poll reports it.
+                # Only this run has an error. If the store cannot be read, the next poll reports it.
                 self._followed.pop(run_id, None)
                 self._unreadable[run_id] = time.monotonic() + _AFTER_ERROR_S
                 _send_trouble(own, error)
-        # A run that no page shows is not kept in memory.
+        # Keep only runs in memory that a page shows.
         shown = {page.run_id for page in pages}
         for run_id in [run_id for run_id in self._followed if run_id not in shown]:
             del self._followed[run_id]
@@ -265,7 +265,7 @@ class Watch:
             followed.is_executing = head.status == "running" and not is_killed(state.run, store)
             is_changed |= was != followed.is_executing
         self._send_rows(state, pages)
-        # New data is small. A long run that is read for the first time while it measures is read in
+        # New data is small. A long run that is read for the first time while it executes is read in
         # parts, so that other pages get their turn.
         most = _PACED_CHUNK if followed.is_executing else _CHUNK
         trials = store.trials(head.run_id, len(state.trials), most)
@@ -341,7 +341,7 @@ class Watch:
     # The thread that computes
 
     def _compute(self) -> None:
-        # Importing takes a second, and would take many seconds during a run.
+        # Import now: it takes a second, and would take many seconds during a run.
         importlib.import_module("scipy.stats")
         number = 0
         while (followed := self._jobs.get()) is not None:
