@@ -32,7 +32,7 @@ pub struct LinkProfile {
     /// not reduce it.
     pub window_growth: Known<u8>,
     pub polls_after_connect: Known<bool>,
-    /// Time of RNR after which the link fails, ns.
+    /// Duration of RNR after which the link fails, ns.
     pub longest_busy_ns: Known<u64>,
 }
 

@@ -13,8 +13,8 @@ const MOST_IN_SECOND: u32 = 100;
 const SECOND_NS: u64 = 1_000_000_000;
 const LAST_WELL_KNOWN: u16 = 3_000;
 
-/// Whether a program at an IPX socket answers queries. This includes NetWare's watchdog and echo sockets, whose
-/// packets clients accept as they arrive.
+/// Whether a program at an IPX socket answers queries. NetWare's watchdog and echo sockets count as
+/// dynamic ones.
 const fn answers_on_ipx(from: u16) -> bool {
     from < socket::FIRST_DYNAMIC && from != socket::SMB_CLIENT || from > socket::LAST_DYNAMIC
 }

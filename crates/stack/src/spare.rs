@@ -3,7 +3,7 @@
 /// Larger buffers are freed: otherwise each session would keep the memory of its longest message.
 const MOST_BYTES: usize = 4 << 10;
 
-/// Keep a buffer for reuse, emptied, unless it is large.
+/// Empty a buffer and keep it for reuse, unless it is large.
 pub(crate) fn keep(spare: &mut Vec<Vec<u8>>, mut memory: Vec<u8>) {
     if memory.capacity() <= MOST_BYTES {
         memory.clear();

@@ -14,7 +14,7 @@ use super::station::Station;
 use crate::carrier::{Event, Peer, Why};
 use crate::ipx::{Packet, Place};
 
-/// Limits on incoming sessions: in all, and per station.
+/// Limits on incoming sessions, in all and per station.
 const PLACES: Places = Places { all: 254, of_one: 127 };
 
 impl Station {

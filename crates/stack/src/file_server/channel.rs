@@ -15,7 +15,7 @@ use super::Remark;
 /// Before a message longer than this, the buffers of the last reply are freed.
 const LONG: usize = 66 << 10;
 
-/// Remarks queued for the driver, which takes them after each message.
+/// Maximum remarks queued; the driver collects them after each message.
 const MOST_REMARKS: usize = 4;
 
 #[derive(Debug, Clone, Default)]

@@ -195,7 +195,7 @@ impl Connection {
         self.show_room();
         let mut rest = vec![0; self.socket().recv_queue()];
         let mut filled = 0;
-        // A ring returns its bytes in two parts where they wrap.
+        // The ring returns data in two parts if it wraps.
         while let Ok(bytes @ 1..) = self.socket_mut().recv_slice(&mut rest[filled..]) {
             filled += bytes;
         }
@@ -275,7 +275,7 @@ impl Connection {
     fn show_room(&mut self) {
         while self.unshown_bytes > 0 {
             let most = self.unshown_bytes;
-            // A ring returns its bytes in two parts where they wrap.
+            // The ring returns data in two parts if it wraps.
             let taken =
                 self.socket_mut().recv(|bytes| (bytes.len().min(most), bytes.len().min(most)));
             match taken {

@@ -67,6 +67,6 @@ impl Output {
 pub(super) fn begin(to: Mac, from: Mac, into: &mut Vec<u8>) {
     into.clear();
     let header = ethernet::Header { destination: to, source: from, framing: Framing::Llc };
-    // Payloads are bounded here.
+    // Cannot fail: payloads are bounded.
     let _ = header.emit(0, into);
 }

@@ -363,7 +363,7 @@ mod tests {
         };
         let step = session.handle_frame(now, &WINDOWS_NT, &header, b"message");
         assert_eq!(step, Step::Message { is_room: false });
-        // Delayed, or sent at once in its own frame.
+        // The acknowledgement is either delayed or sent at once in its own frame.
         assert_eq!(session.receiving.held.is_some(), !session.has_frame());
         session.receiving.held.is_some()
     }

@@ -440,7 +440,7 @@ impl Session {
     pub(super) fn resume(&mut self, common: &mut Common) {
         self.receiving.incoming.resume(self.id, common);
         if self.phase == Phase::Open {
-            // Tells the other end that it may resume.
+            // Let the other end resume.
             self.acknowledge(common);
         }
     }

@@ -14,7 +14,7 @@ pub const CHALLENGE_LEN: usize = 8;
 /// Octets of an LM or NTLM response of version 1.
 pub const RESPONSE_LEN: usize = 24;
 const LM_TEXT: [u8; 8] = *b"KGS!@#$%";
-/// Octets of the part of a version 2 response that proves the password.
+/// Octets of the proof in a version 2 response.
 const PROOF_LEN: usize = 16;
 
 /// A response of NTLM version 2 with its session key.
@@ -69,7 +69,7 @@ pub fn nt_hash(password: &str) -> [u8; 16] {
     Md4::digest(utf16(password)).into()
 }
 
-/// LM response. `None` in the cases of [`lm_hash`].
+/// LM response. `None` as for [`lm_hash`].
 pub fn lm(
     password: &str,
     code_page: CodePage,
@@ -102,7 +102,7 @@ fn version2_key(user: &str, domain: &str, password: &str) -> [u8; 16] {
     hmac(&nt_hash(password), &[&utf16(&user), &utf16(domain)])
 }
 
-/// The list of names ([MS-NLMP] 2.2.2.1) that holds only the domain.
+/// The list of names ([MS-NLMP] 2.2.2.1) with only the domain.
 pub fn names_of(domain: &str) -> Vec<u8> {
     let name = utf16(domain);
     let mut names = vec![2, 0];

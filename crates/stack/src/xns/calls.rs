@@ -147,7 +147,7 @@ impl Station {
             self.handle_call(now, packet, &header, data);
         } else {
             self.common.counts.unknown_sessions += 1;
-            // A connection that does not exist has no socket either.
+            // Report a missing connection as a missing socket.
             self.common.interface.push_error(packet, number::NO_SOCKET);
         }
     }

@@ -33,7 +33,7 @@ impl Station {
             (number::NO_SOCKET, Phase::Calling) => Outcome::Over(Why::NotListening),
             (number::NO_RESOURCES, Phase::Calling) => Outcome::Over(Why::NoResources),
             (number::NO_SOCKET, _) => Outcome::Over(Why::ByPeerAbnormally),
-            // Lost packets are resent in time.
+            // Time-outs resend lost packets.
             _ => Outcome::GoesOn,
         };
         self.finish(index, outcome);

@@ -244,7 +244,7 @@ impl Session {
             When::Early => {
                 self.receiving.keep(header, data);
                 common.counts.received += 1;
-                // Tells the other end what is missing.
+                // The acknowledgement shows what is missing.
                 self.acknowledge(common);
                 return;
             }
@@ -375,7 +375,7 @@ impl Session {
 
     pub(super) fn resume(&mut self, common: &mut Common) {
         self.receiving.incoming.resume(self.id, common);
-        // Tells the other end that it may resume.
+        // Let the other end resume.
         self.acknowledge(common);
     }
 

@@ -101,7 +101,7 @@ impl State {
         let from = self.path(asked.handle, asked.path.0)?;
         let to = self.new_path(asked.new_handle, asked.new_path.0)?;
         let found = self.look(&from).await?;
-        // Directories have a function of their own.
+        // Directories have a separate function.
         if found.is_directory {
             return Err(completion::FAILED);
         }
@@ -173,7 +173,7 @@ impl State {
     }
 }
 
-/// A date of DOS, as seconds since 1970.
+/// Convert a DOS date to seconds since 1970.
 pub fn seconds_of(moment: DateTime) -> Result<u64, Refused> {
     let since_1970_s = moment.to_unix().and_then(|seconds| u64::try_from(seconds).ok());
     since_1970_s.ok_or(completion::FAILED)

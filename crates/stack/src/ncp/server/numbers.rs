@@ -59,7 +59,7 @@ impl EntryNumbers {
         number
     }
 
-    /// The entry at a path, with all below it, was moved.
+    /// Record that the entry at a path was moved, with everything below it.
     pub fn renamed(&mut self, from: &[String], to: &[String]) {
         let Some((name, parent)) = to.split_last() else { return };
         let number = self.removed(from);

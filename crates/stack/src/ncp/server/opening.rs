@@ -63,7 +63,7 @@ impl State {
             return Err(completion::NO_WRITE_RIGHTS);
         }
         if !self.is_logged_in {
-            // Clients before login must not block others.
+            // A client that has not logged in must not block others.
             (sharing.lets_read, sharing.lets_write) = (true, true);
         }
         self.open_files.lets(found.number, sharing).map_err(of_open)?;

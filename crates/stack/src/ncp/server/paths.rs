@@ -35,9 +35,9 @@ impl State {
         self.path(handle, text).and_then(Self::new_name)
     }
 
-    /// A path whose last name may be that of a new file.
+    /// Check a path whose last name may be new.
     pub fn new_name(path: Names) -> Result<Names, Refused> {
-        // Clients that list a directory can see no other names.
+        // Directory listings can show no other names to clients.
         let is_short = path.last().is_some_and(|name| short_names::own(name).is_some());
         if is_short { Ok(path) } else { Err(completion::BAD_NAME) }
     }

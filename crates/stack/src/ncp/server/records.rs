@@ -82,7 +82,7 @@ impl State {
         }
         let Some(open) = self.opens.get(&one.file) else { return };
         let mut file = open.opened.file();
-        // The lock exists: this session holds it.
+        // Cannot fail: this session holds the lock.
         let _ = file.locks.unlock(owner(open), one.offset.into(), one.length.into());
         file.grant();
     }

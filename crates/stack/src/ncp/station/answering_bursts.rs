@@ -1,4 +1,5 @@
-//! Server side of bursts: each is executed once, and its reply kept until the client continues.
+//! Server side of bursts: each request is executed once, and its reply kept until the client
+//! continues.
 
 use lanlab_units::Instant;
 use lanlab_wire::ncp::burst::{Accepted, Limits, Offer, Packet, flag};
@@ -58,7 +59,7 @@ impl Answerer {
         }
         let is_end = header.flags & flag::END != 0;
         if is_last && bursts.stage != Stage::Coming {
-            // A late duplicate, or the client lost the reply.
+            // A late duplicate, or the reply was lost.
             common.counts.answered_again += u64::from(is_end);
             if is_end && bursts.stage == Stage::Working {
                 bursts.burst.say_busy((number, number), |packet| push(client, packet, common));

@@ -76,7 +76,7 @@ impl Station {
         let reply = Envelope { kind: kind::REPLY, ..envelope };
         let Some(index) = found else {
             self.common.counts.unknown_connections += 1;
-            // A repeated end finds nothing left to end.
+            // A repeated disconnect succeeds although its session is gone.
             let is_end = envelope.kind == kind::DESTROY;
             let bad = (completion::FAILED, status::BAD_CONNECTION);
             let codes = if is_end { (completion::OK, 0) } else { bad };

@@ -128,7 +128,7 @@ impl Client {
 
     pub(super) fn log_in(&mut self, login: Login) -> Result<(), Refusal> {
         let Some(agreed) = self.agreed.clone() else { return Err(protocol("no dialect yet")) };
-        // With share passwords, the session itself has none.
+        // With share passwords, the login itself needs none.
         let proof =
             if agreed.has(security::USER_LEVEL) { self.proof(login)? } else { Proof::default() };
         self.prove(&agreed, login, proof)

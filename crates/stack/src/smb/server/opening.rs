@@ -322,7 +322,7 @@ impl State {
             ..Sharing::NOTHING
         };
         if has(access::MAXIMUM_ALLOWED) {
-            // No more than the file permits.
+            // A read-only file limits the maximum access.
             sharing.writes &= !self.look(&path).await.is_ok_and(|found| found.is_read_only);
         }
         let is_file = request.options & options::NON_DIRECTORY != 0;

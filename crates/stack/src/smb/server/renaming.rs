@@ -82,7 +82,7 @@ impl State {
             below(target, new)
         };
         match self.look(&to).await {
-            // A change of case.
+            // Only the case changes.
             Ok(other) if other.number == found.number => {}
             Ok(_) => return Err(error::OBJECT_NAME_COLLISION),
             Err(error::OBJECT_NAME_NOT_FOUND) => {}

@@ -29,7 +29,7 @@ impl State {
                 let written_ns = ticks_to_unix_ns(basic.last_write_time);
                 let modified_s = time_to_set(written_ns.map(|time| time / 1_000_000_000));
                 let found = self.look(&path).await?;
-                // Zero attributes leave them unchanged.
+                // Zero leaves the attributes unchanged.
                 let is_read_only = (basic.attributes != 0)
                     .then(|| read_only_to_set(&found, basic.attributes as u16))
                     .flatten();

@@ -50,7 +50,7 @@ pub struct Open {
     pub writes: bool,
     pub deletes: bool,
     pub dies: bool,
-    /// Whether it may be read only for execution.
+    /// Whether reads are permitted only for execution.
     pub only_executes: bool,
     pub is_directory: bool,
     pub tid: u16,
@@ -196,7 +196,7 @@ impl State {
     }
 
     pub fn put(&mut self, emit: impl FnOnce(&mut Writer<'_>)) {
-        // Data of a block within a chain.
+        // In a chain: the data of the previous block.
         self.head.append(&mut self.data);
         let header = self.response(Status::success(self.request.flags2));
         let place = self.place;

@@ -100,7 +100,7 @@ impl State {
         }
         let owner = Owner { open: open.opened.number, pid };
         let file = open.opened.file();
-        // An empty read conflicts with nothing.
+        // An empty read conflicts with no lock.
         let lets = file.locks.is_empty()
             || count == 0 && !writes
             || file.locks.lets(owner, offset, count, writes);
@@ -192,7 +192,7 @@ impl State {
         } else {
             self.store(&writing, message).await?
         };
-        // An empty write closes nothing, as in Windows.
+        // An empty write does not close the file, as in Windows.
         if writing.command == command::WRITE_AND_CLOSE && !writing.data.is_empty() {
             self.close_at(writing.fid, writing.last_write_time).await?;
         }
