@@ -26,7 +26,7 @@ pub struct CarrierFacts {
 }
 
 impl CarrierFacts {
-    /// Whether each message is a packet of its own, as SMB's multiplexed reads and writes require.
+    /// Whether each message is one packet, as SMB's multiplexed reads and writes require.
     pub const fn is_connectionless(self) -> bool {
         self.is_one_at_a_time && !self.keeps_raw
     }

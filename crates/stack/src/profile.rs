@@ -61,7 +61,7 @@ pub struct IpxProfile {
     pub alive_count: Known<u32>,
 }
 
-/// `NWNBLink` of Windows NT 3.5 and 4.0. Numbers of Q99745; packets of one published capture.
+/// `NWNBLink` of Windows NT 3.5 and 4.0. Values from Q99745 and from one published capture.
 const NWNBLINK: IpxProfile = IpxProfile {
     connect_count: primary(5),
     connect_interval_ns: primary(1_000 * MS),

@@ -33,7 +33,7 @@ pub(crate) const fn may_advertise(from: u16, own: u16) -> bool {
     from == own || !answers_on_ipx(from)
 }
 
-/// Whether to answer an XNS datagram from a socket whose replies look like queries.
+/// Whether to answer an XNS datagram from this socket if replies resemble queries.
 pub(crate) const fn may_answer_on_xns(from: u16) -> bool {
     from > LAST_WELL_KNOWN && from != xns::socket::SMB
 }

@@ -16,9 +16,9 @@ use super::{Common, facts};
 use crate::carrier::{Event, NotSent, SessionId};
 use crate::ipx::Place;
 
-/// Requests of a session being executed or queued.
+/// Maximum requests of a session being executed or queued.
 const MOST_PENDING: usize = 8;
-/// Messages kept per answer. Most answers are one message; echoes and transactions of old clients have more.
+/// Maximum messages kept per answer. Echoes and transactions of old clients need more than one.
 const MOST_KEPT: usize = 4;
 /// A client silent for this long is dropped, ns. Clients send an echo after four minutes.
 const LONGEST_SILENCE_NS: u64 = 600_000_000_000;

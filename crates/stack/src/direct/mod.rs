@@ -6,8 +6,8 @@
 //! resends: the server keeps its answer to the last numbered request, and repeats it. A [`Station`] is a
 //! carrier of a [`Node`](crate::node::Node), which drives it.
 //!
-//! No source covers these, so they are our choice: retry intervals, a separate socket per client session, and
-//! when a server drops a silent client (the protocol has no way to end a session).
+//! Our own choices, as no source covers them: retry intervals, a separate socket per client
+//! session, and when a server drops a silent client (the protocol has no way to end a session).
 
 mod answerer;
 mod caller;

@@ -16,7 +16,7 @@ use lanlab_wire::smb1::{command, read_raw};
 
 use crate::smb::AROUND_DATA;
 
-/// Gaps tracked in the received data; data that would create more is dropped.
+/// Maximum gaps tracked in the received data; data that would create more is dropped.
 const MOST_GAPS: usize = 64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

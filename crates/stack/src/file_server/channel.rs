@@ -84,7 +84,7 @@ impl SessionChannel {
         self.slots().is_known
     }
 
-    /// Report what became of the client. Successful and failed logins are counted.
+    /// Report an event of the client. Successful and failed logins are counted.
     pub fn remark(&self, remark: Remark) {
         let mut slots = self.slots();
         match &remark {

@@ -25,7 +25,7 @@ struct Lock {
     shared: bool,
 }
 
-/// Locks per file, to bound the memory that a client can use.
+/// Maximum locks per file, to bound the memory that a client can use.
 const MAX_LOCKS: usize = 1024;
 
 #[derive(Debug, Clone, Default)]

@@ -1,5 +1,5 @@
-//! What file servers of all protocols share: sessions and how to drive them, open files, locks and waiting
-//! lock requests, short names for old clients.
+//! Common parts of the file servers of all protocols: sessions and how to drive them, open files,
+//! locks and waiting lock requests, short names for old clients.
 //!
 //! A [`FileServer`] is shared by all clients; a [`Session`] is one connection. Neither has a clock, a socket
 //! or a file. The driver of a session moves whole messages and executes file calls:

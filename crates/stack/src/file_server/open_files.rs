@@ -86,7 +86,7 @@ impl OpenFiles {
         locked(&self.files).get(&file_number).is_some_and(|file| locked(file).is_doomed)
     }
 
-    /// For each open file deeper than `names` names, the first `names` names of its path, without duplicates.
+    /// The first `names` names of the path of each open file that is deeper, without duplicates.
     pub fn above_open_files(&self, names: usize) -> BTreeSet<Names> {
         let files = locked(&self.files);
         let paths = files.values().flat_map(|file| {

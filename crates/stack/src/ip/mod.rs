@@ -31,8 +31,8 @@
 //! - **Closed windows** are probed by smoltcp once everything sent is acknowledged. If a window closes over
 //!   segments in flight, this module shows it to smoltcp as one byte, so that lost segments are resent;
 //!   otherwise smoltcp would wait for ever.
-//! - **Silly windows** are avoided only by the receiver. A sender fills a window of any size, where RFC 9293
-//!   (3.8.6.2.1) requires it to wait for a segment or half of the window.
+//! - **Silly windows** are avoided only by the receiver. A sender fills a window of any size,
+//!   although RFC 9293 (3.8.6.2.1) requires it to wait for a segment or half of the window.
 //! - **Time** is in whole microseconds. The retransmission time-out starts at 1 s, its minimum (RFC 6298),
 //!   doubles, and is at most 60 s. Systems of the 1990s had shorter ones.
 //! - **Congestion control** is Reno with an initial window of 2,048 bytes; fast retransmission after three
@@ -40,8 +40,8 @@
 //! - **Unread data** is kept after both ends have closed (this module). smoltcp discards it after 10 s.
 //! - **Options**: each SYN has MSS, window scale and SACK permitted. SACK blocks are sent, but
 //!   the sender does not use them. There are no timestamps.
-//! - **Segments** are split where smoltcp's send ring wraps. The ring is some send buffers long
-//!   (`TcpProfile::send_rings`) and a multiple of the largest segment, so bulk transfers split hardly any.
+//! - **Segments** are split where smoltcp's send ring wraps. The ring is a few send buffers long
+//!   (`TcpProfile::send_rings`) and a multiple of the largest segment, so bulk transfers split few.
 //! - **Segments for no connection** are answered by a reset (this module; RFC 9293, 3.10.7.1). A closing
 //!   connection forgets the peer after 10 s; without the reset, a peer whose last segment was lost would
 //!   resend it for ever.

@@ -6,9 +6,9 @@ use super::{ETHERNET_HEADER_BYTES, MTU_BYTES, TcpProfile};
 
 /// Buffer sizes: from one segment to the largest unscaled window.
 pub const BUFFERS: RangeInclusive<u32> = 1460..=65_535;
-/// Range of the longest segment: from the size that every host accepts (RFC 9293, 3.7.1) to Ethernet's.
+/// Range of the maximum segment size: what every host accepts (RFC 9293, 3.7.1) to Ethernet's.
 pub const MSS: RangeInclusive<u16> = 536..=1460;
-/// Default buffer size: that of mTCP's larger configurations.
+/// Default buffer size, as in mTCP's larger configurations.
 const BUFFER_BYTES: u32 = 8 * 1024;
 /// The send ring is two send buffers long, so few segments are split where it wraps.
 const SEND_RINGS: usize = 2;

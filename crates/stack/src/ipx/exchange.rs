@@ -9,7 +9,7 @@ use super::common::Common;
 use super::round_trip::RoundTrip;
 use crate::carrier::{NotSent, SessionId};
 
-/// Requests that may queue behind the current one.
+/// Maximum requests queued behind the current one.
 const MOST_WAITING: usize = 4;
 
 #[derive(Debug)]

@@ -11,7 +11,7 @@ pub(crate) struct RoundTrip {
 }
 
 impl RoundTrip {
-    /// A reply arrived after this time, to a request that was sent once.
+    /// Record the response time of a request that was sent only once.
     pub(crate) fn measure(&mut self, took_ns: u64) {
         self.smoothed = Some(match self.smoothed {
             None => (took_ns, took_ns / 2),

@@ -11,7 +11,7 @@ use crate::carrier::{Event, Peer, SessionId, Why};
 use crate::llc;
 use crate::netbios::{QueryPace, Unanswered};
 
-/// Lifetime of a link set up by the other station without a session, ns.
+/// Lifetime of a link that the other station set up but uses for no session, ns.
 const IDLE_LINK_NS: u64 = 10_000_000_000;
 
 impl Station {

@@ -7,7 +7,7 @@ use lanlab_wire::nbf::{SessionCommand, flag, value};
 use crate::netbios::Correlators;
 use crate::spare::keep;
 
-/// Messages that may queue behind the one being sent.
+/// Maximum messages queued behind the one being sent.
 const MOST_MESSAGES: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -35,7 +35,7 @@ impl Phase {
 pub(super) enum Step {
     Nothing,
     Opened,
-    /// A message is complete. Another one may be sent if it carried an acknowledgement.
+    /// A message is complete. If it carried an acknowledgement, another one may be sent.
     Message {
         is_room: bool,
     },

@@ -6,8 +6,8 @@
 //! packets and acknowledges those in order; missing ones are requested again. A [`Station`] is a carrier of a
 //! [`Node`](crate::node::Node), which drives it.
 //!
-//! No source covers these, so they are our choice: when a packet requests its acknowledgement, how time-outs
-//! grow, that refused calls get no answer, and how long an ended session is remembered.
+//! Our own choices, as no source covers them: when a packet requests its acknowledgement, how
+//! time-outs grow, that refused calls get no answer, and how long an ended session is remembered.
 
 mod calls;
 mod counts;

@@ -73,7 +73,7 @@ impl Receiving {
         if is_last { Taken::Whole } else { Taken::Part }
     }
 
-    /// Whether a missing packet is to be requested now, which is done once.
+    /// Whether to request a missing packet now; true only once.
     pub(super) const fn is_to_ask(&mut self) -> bool {
         !std::mem::replace(&mut self.has_asked, true)
     }

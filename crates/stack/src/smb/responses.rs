@@ -1,7 +1,7 @@
 //! Responses to the challenge of a server: LM, NTLM version 1 and version 2.
 //!
-//! Source: [MS-NLMP] 3.3. Strength: LM is DES of halves of the upper-case password, NTLM is unsalted MD4. All
-//! except NTLM version 2 can be broken in hours on one machine.
+//! Source: [MS-NLMP] 3.3. Strength: LM uses DES with halves of the upper-case password as keys,
+//! NTLM unsalted MD4. All except NTLM version 2 can be broken in hours on one machine.
 
 use des::Des;
 use des::cipher::{BlockCipherEncrypt, KeyInit};

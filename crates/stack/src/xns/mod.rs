@@ -7,7 +7,7 @@
 //! exchange finds a server by name. A [`Station`] is a carrier of a [`Node`](crate::node::Node), which drives
 //! it.
 //!
-//! No source covers these, so they are our choice: which packets request acknowledgement, how often a
+//! Our own choices, as no source covers them: which packets request acknowledgement, how often a
 //! disconnect is resent, and keep-alive probes by both ends (3+Share's servers sent none).
 
 mod calls;

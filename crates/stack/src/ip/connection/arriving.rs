@@ -13,7 +13,7 @@ use super::{Connection, NANOS_PER_MICRO};
 #[derive(Debug, Default)]
 pub(super) struct Peer {
     first: Option<TcpSeqNumber>,
-    /// Shift of its windows, and the largest window (RFC 5961, 5.2).
+    /// Shift of the peer's windows, and its largest window (RFC 5961, 5.2).
     window_shift: u8,
     largest_window: u32,
     data_came: Option<Instant>,

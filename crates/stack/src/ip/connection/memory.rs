@@ -10,7 +10,7 @@ use super::{Connection, Device, ETHERNET_HEADER_BYTES, MTU_BYTES, TcpProfile};
 /// Maximum frames held by a connection: one received, its answers, and spare buffers.
 const MOST_FRAMES: usize = 5;
 
-/// Size of the send ring: whole segments, as one is split where the ring wraps.
+/// Size of the send ring: whole segments, because a segment is split where the ring wraps.
 pub(super) fn ring_bytes(profile: &TcpProfile, mss: usize) -> usize {
     (profile.send_rings * profile.send_buffer_bytes).next_multiple_of(mss)
 }

@@ -99,8 +99,7 @@ impl Answerer {
         if is_next && self.is_answered() { Turn::Next } else { Turn::Other }
     }
 
-    /// How much the client has used the session. One that has not answered the watchdog may be
-    /// forged.
+    /// How much the client has used the session; one that ignored the watchdog may be forged.
     pub(super) fn used(&self, now: Instant, asked_at: Instant) -> Use {
         let is_missing = self.questions > 0 && now.nanos_since(asked_at) >= GRACE_NS;
         match Use::of(self.requests) {

@@ -1,5 +1,4 @@
-//! Server side of bursts: each request is executed once, and its reply kept until the client
-//! continues.
+//! Server side of bursts: executes each request once, and keeps its reply until the next one.
 
 use lanlab_units::Instant;
 use lanlab_wire::ncp::burst::{Accepted, Limits, Offer, Packet, flag};

@@ -31,7 +31,7 @@ impl Client {
                 return Err(protocol(format!("a challenge that has not {CHALLENGE_LEN} octets")));
             }
             return Ok(match agreed.dialect {
-                // A share password has no user, whom version 2 would require.
+                // A share password has no user, which version 2 would require.
                 Dialect::Nt if agreed.has(security::USER_LEVEL) => Login::Version2,
                 Dialect::Nt => Login::Version1,
                 _ => Login::Lm,

@@ -1,4 +1,4 @@
-//! Close: one file, those of a process, or everything a client left open.
+//! Closes one file, all files of a process, or everything that a client left open.
 
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::close;

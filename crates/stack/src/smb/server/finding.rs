@@ -184,7 +184,7 @@ impl State {
     }
 }
 
-/// Maximum entries of a response that a client may return to: the last ones.
+/// Entries of a response, counted from its end, to which a client may return.
 const MAX_KEPT: usize = 32;
 
 fn keep(search: &mut Search, position: Position, found: &Found) {

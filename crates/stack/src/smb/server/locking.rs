@@ -1,7 +1,7 @@
 //! Locks of byte ranges, and queued lock requests.
 //!
-//! A request waits only if nothing is chained behind it and the driver provides a clock. Until then, other requests
-//! of the session are answered.
+//! A request waits only if nothing is chained behind it and the driver provides a clock. Meanwhile,
+//! other requests of the session are answered.
 
 use std::future::poll_fn;
 use std::sync::Arc;

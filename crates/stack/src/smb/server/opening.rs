@@ -28,7 +28,7 @@ struct Wish {
     sharing: Sharing,
     existing: Existing,
     creates: bool,
-    /// Whether it must be a directory, or must not be one.
+    /// Whether it must (true) or must not (false) be a directory.
     directory: Option<bool>,
     is_read_only: bool,
     dies: bool,

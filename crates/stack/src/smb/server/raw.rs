@@ -33,7 +33,7 @@ impl State {
         message: &mut Vec<u8>,
     ) -> Result<Answer, Refused> {
         match self.store_raw(&writing, message).await {
-            // Reported by the next request for the file: this one gets no response.
+            // The next request for the file reports the error: this write gets no response.
             Ok(None) => {}
             Ok(Some(count)) => {
                 self.put(|writer| write_raw::Response { count: count as u16 }.emit(writer));

@@ -81,7 +81,7 @@ pub struct State {
     pub client_buffer: usize,
     pub has_large_reads: bool,
     pub is_extended: bool,
-    /// The user challenged by a token, until it answers.
+    /// The user that was sent a challenge and has not answered yet.
     pub challenged: Option<u16>,
     /// Signs and verifies messages, once a login has made a key and either end requests signing.
     pub signing: Option<Signing>,
