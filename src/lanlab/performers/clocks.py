@@ -92,7 +92,7 @@ class Clocks:
         return all(relation.same_kernel for relation in self.relations()[1:])
 
     def starts_ns(self, ours_ns: int) -> list[int]:
-        """A moment of our clock on each of theirs; one number for a common clock."""
+        """A time of our clock on each of the hosts' clocks; one number for a common clock."""
         first_ns = ours_ns + self.first.offset_ns
         return [
             first_ns if number == 0 or relation.is_one_clock else first_ns + relation.difference_ns

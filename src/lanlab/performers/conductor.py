@@ -238,7 +238,7 @@ class _TimedRun:
             try:
                 place = self._over.get(timeout=max(0.0, deadline - time.monotonic()))
             except queue.Empty:
-                # A slow peer still receives data in flight: the engines end when nothing moves.
+                # A slow peer may still receive data in flight; the engines end once nothing moves.
                 if failed is None and moved < (now_moved := self._moved_bytes()):
                     moved, deadline = now_moved, time.monotonic() + longest_s
                     continue

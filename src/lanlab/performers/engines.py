@@ -24,8 +24,7 @@ class EnginePerformer:
 
     Args:
         hosts: Each with an engine.
-        lead_s: How long before the start of a trial it is announced, so that every engine learns of
-            it in time.
+        lead_s: Time from announcing the start of a trial to the start, enough for every engine.
         medium: The testbed, if it may have a medium that counts.
     """
 

@@ -231,7 +231,7 @@ def _content(file: IO[bytes]) -> str:
 
 def wait_listening(program: Program, transport: str, port: int, timeout_s: float) -> None:
     """
-    Wait until the kernel lists a program's port: no guess from time or output.
+    Wait until the kernel lists a program's port, without guessing from time or output.
 
     Raises:
         RunError: It ended, or did not listen in that time; with what it wrote.

@@ -60,7 +60,7 @@ def perform_between(
 
     Args:
         first, second: The hosts, in the order of the workload's roles.
-        lead_s: How long before the start it is announced.
+        lead_s: Time from announcing the start to the start.
     """
     performer = _between(parameters, _Two(first, second), lead_s)
     return performer.perform(kind, parameters, on_progress)

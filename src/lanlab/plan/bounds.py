@@ -55,7 +55,7 @@ class Goal:
                 good_s, short_good_s = good_s + time_s * (not short), short_good_s + time_s * short
             else:
                 bad_s, short_bad_s = bad_s + time_s * (not short), short_bad_s + time_s * short
-        # Good short trials excuse as much lossy time as the exceed ratio would allow with them.
+        # Good short trials offset as much lossy time as the exceed ratio would allow with them.
         excused_s = short_good_s * self.exceed_ratio / (1 - self.exceed_ratio)
         bad_s += max(0.0, short_bad_s - excused_s)
         whole_s = max(good_s + bad_s, self.sum_time_s)

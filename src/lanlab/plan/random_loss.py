@@ -51,7 +51,7 @@ class RandomLoss:
         return self.lossy_trials > 1 and not self.rises
 
     def forbids(self, loss_goal: float) -> bool:
-        """Whether no load is known to meet a goal, because any may lose as much."""
+        """Whether no load is known to meet a goal, because random loss alone may exceed it."""
         return self.is_seen and loss_goal < self.high
 
     def most_ratio(self, messages: float) -> float:

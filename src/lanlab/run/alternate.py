@@ -251,7 +251,7 @@ def with_settings(side: SideRequest, settings: Sequence[str]) -> SideRequest:
             study's experiments, which is set in all that take it.
 
     Raises:
-        UsageError: One is not `KEY=VALUE`, or of no experiment.
+        UsageError: One is not `KEY=VALUE`, or belongs to no experiment.
         BadStudy: The study does not allow the value.
     """
     from lanlab.run.changed_study import with_parameters

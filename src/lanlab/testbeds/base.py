@@ -57,7 +57,7 @@ class Host:
 class LinkFacts:
     #: `None` if only the machine limits it.
     rate_bps: int | None
-    #: What keeps the rate: `none`; `tbf`, a token bucket at every sending interface; `medium`,
+    #: What limits the rate: `none`; `tbf`, a token bucket at every sending interface; `medium`,
     #: lanlab's own medium, which carries each frame in the time that it takes on a wire.
     shape: str
     topology: Topology
@@ -118,9 +118,7 @@ class Testbed(Protocol):
 
     @property
     def start_lead_s(self) -> float:
-        """How long before the start of a trial it is announced, so that every engine learns of it
-        in time.
-        """
+        """Time from announcing a trial's start to the start, enough for every engine, seconds."""
 
     def facts(self) -> dict[str, Any]:
         """Facts on the testbed for a trial's record, as JSON."""
@@ -149,8 +147,8 @@ class Testbed(Protocol):
 @runtime_checkable
 class HasMedium(Protocol):
     def medium_read(self) -> dict[str, Any] | None:
-        """The medium's report from the last reading of counters, including `lateness`, how late it
-        was since the reading before. `None` for a link without a medium.
+        """The medium's report from the last reading of counters, including its `lateness` since the
+        previous reading. `None` for a link without a medium.
         """
 
     def medium_counters(self) -> Counters:

@@ -2,9 +2,9 @@
 Detects changes of a virtual LAN's hosts since they were set up.
 
 A link that was taken down and up again looks intact but has lost its settings: Linux drops the
-neighbours and the IPv6 addresses of an interface that goes down. Later results would be of another
-network. So the state of each host is recorded once and compared, including how often its link lost
-or regained its carrier, as when a cable is pulled and plugged in again.
+neighbours and the IPv6 addresses of an interface that goes down. Later results would describe
+another network. So the state of each host is recorded once and compared, including how often its
+link lost or regained its carrier, as when a cable is pulled and plugged in again.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def found_on(pid: int) -> Found:
         address, _, prefix, *_, device = line.split()
         entries.append((device, f"address {address}/{int(prefix, 16)}"))
     if not entries:
-        # With IPv4 alone, only neighbours show that an interface was down. Otherwise they are not
-        # read: for each host the kernel walks through those of all.
+        # With IPv4 alone, only neighbours show that an interface was down. Otherwise skip them: for
+        # each host the kernel walks through the neighbours of all hosts.
         for line in _lines(net / "arp")[1:]:
             address, _, _, hardware, _, device = line.split()
             entries.append((device, f"neighbour {address} at {hardware}"))
@@ -74,7 +74,7 @@ def interruption_of(
 
 def damage_of(made: Mapping[str, Found], now: Mapping[str, Found | None]) -> str | None:
     """
-    The missing part, in words.
+    The change of a testbed since its set-up, in words.
 
     Args:
         made: The state of each host at set-up.

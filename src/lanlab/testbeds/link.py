@@ -2,7 +2,7 @@
 The settings of a link: a speed, a topology, and impairments.
 
 The form is `SPEED[:TOPOLOGY][+tbf][,SETTING...]`, as in `10M`, `unshaped`, `100M:switch`, `10M:hub`
-and `100M:cable,delay=1ms,loss=0.1%`. The text determines what keeps the speed: lanlab's own medium
+and `100M:cable,delay=1ms,loss=0.1%`. The text determines what limits the speed: lanlab's own medium
 up to 100 Mbit/s, a token bucket above or with `+tbf`, nothing if `unshaped`.
 """
 
@@ -105,7 +105,7 @@ class LinkRequest:
 
 
 def half_slot_ns(rate_bps: int) -> int:
-    """The longest propagation with which every collision is noticed: that of the longest bus.
+    """Longest propagation with which every collision is noticed: the longest bus, ns.
 
     Examples:
         >>> half_slot_ns(10_000_000), half_slot_ns(2_000_000)

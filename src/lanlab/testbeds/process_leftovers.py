@@ -18,7 +18,7 @@ from pathlib import Path
 from lanlab.frozen import dataclass
 
 MARK = "LANLAB_TESTBED"
-#: The kernel ends any process within this time that is not stuck in it.
+#: Within this time the kernel ends any process that is not stuck in it.
 _END_WITHIN_S = 2.0
 #: Processes that notice the end of their lanlab get this time: a server's keeper waits two seconds
 #: for the server, then removes its files, which contain passwords.

@@ -1,6 +1,6 @@
 """
 Sockets for whole Ethernet frames, opened here with the necessary right and passed to an engine that
-has none: the reader of strangers' frames holds no rights.
+has none: the process that reads foreign frames has no rights.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 Nodes of a Ray cluster as hosts: Ray places an actor on each, watches it and restarts it, and the
 actor runs the engine.
 
-The nodes need only Ray, and listen only on what a trial needs: an engine's input and output pass
+The nodes need only Ray, and listen only on a trial's ports: an engine's input and output pass
 through its actor.
 """
 
@@ -37,7 +37,7 @@ PREFIX = "ray:"
 _RETURN_WITHIN_S = 30.0
 #: Time for actors to start. Ray notices a node that is cut off after 65 s.
 _START_WITHIN_S = 75.0
-#: A node may die while its actor is started; then others are chosen.
+#: Attempts to choose nodes: one may die while its actor is started.
 _ATTEMPTS = 3
 _COPIES_AT_ONCE = 8
 #: Time for an engine to be written to a node: 16 MB at 1 Mbit/s are 130 s.
@@ -101,7 +101,7 @@ class RayTestbed:
         Raises:
             UsageError: The cluster cannot be joined or has too few nodes, or a node cannot have an
                 engine.
-            LabError: Likewise. Nothing is left behind.
+            LabError: For the same reasons. Nothing is left behind.
         """
         self.name = f"{PREFIX}{text}"
         check_unshaped(self.name, link, "the network between nodes is measured as it is")

@@ -25,7 +25,7 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class NodeActor:
-    """The engines of one node. lanlab names each by a key that `start` gives."""
+    """The engines of one node. The caller of `start` chooses a key to name each."""
 
     def __init__(self) -> None:
         self._engines: dict[str, asyncio.subprocess.Process] = {}

@@ -71,7 +71,7 @@ class Cluster:
 
     def _join(self) -> None:
         """Join on a separate thread: Ray sets signal handlers on the main thread, and joining a
-        server that is not a cluster takes minutes, which are not waited for.
+        server that is not a cluster takes minutes, for which lanlab does not wait.
         """
         failed: list[BaseException] = []
         joined, given_up = threading.Event(), threading.Event()
@@ -107,7 +107,7 @@ class Cluster:
         return sorted(found, key=_order)
 
     def has_lost_nodes(self) -> bool:
-        """Whether a node that was there has died; another may take its place."""
+        """Whether a known node has died; another may take its place."""
         return any(not one["Alive"] for one in self.ray.nodes())
 
     def close(self) -> None:

@@ -31,7 +31,7 @@ _SIZE_TABLE = 2048
 #: of kernel memory, about 92 full or 277 minimum frames) fills long before: the sender blocks, as
 #: with a real network card, and nothing is dropped before the wire.
 HOST_QUEUE_BYTES = 1_000 * FULL_FRAME_WIRE_BYTES
-#: An output port of a small switch; nothing blocks its senders, so it drops.
+#: An output port of a small switch; nothing blocks its senders, so it drops frames.
 SWITCH_QUEUE_BYTES = 256 * 1024
 
 

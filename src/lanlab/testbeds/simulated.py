@@ -75,7 +75,7 @@ class SimulatedTestbed:
             for number in range(hosts)
         )
         self._pcap = None if pcap is None else check_pcap(pcap)
-        # The file of a dropped world would be in the way of its trial.
+        # The file of a dropped world would block the file of its trial.
         most = 1 if pcap is not None else worlds
         self.worlds = Worlds(lambda: Engine("simulator", [engine_path()]), most)
 

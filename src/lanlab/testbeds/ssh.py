@@ -121,7 +121,7 @@ class SshTestbed:
 
         Raises:
             UsageError: A host is malformed, cannot be reached, or cannot have an engine.
-            LabError: Likewise. Nothing is left behind.
+            LabError: For the same reasons. Nothing is left behind.
         """
         destinations = _wanted(read_destinations(text), hosts, link, f"{PREFIX}{text}")
         self.name = f"{PREFIX}{text}"

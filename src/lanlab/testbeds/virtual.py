@@ -86,7 +86,7 @@ class VirtualTestbed:
 
     name = "virtual"
     #: Each engine receives the announcement of a start within about a millisecond; if it is late,
-    #: it says so, and the start is repeated with twice the lead.
+    #: it reports that, and the start is repeated with twice the lead.
     start_lead_s = 0.01
 
     def __init__(
@@ -247,8 +247,8 @@ class VirtualTestbed:
         }
 
     def counters(self) -> Counters:
-        """See `Testbed.counters`; a link with a speed adds those of its queues (`qdisc_…`), one
-        with a medium those of the medium (`medium_…`).
+        """See `Testbed.counters`; a link with a speed adds its queues' counters (`qdisc_…`), a
+        medium its own (`medium_…`).
         """
         if self._medium is not None and (ended := self._medium.damage()) is not None:
             raise TestbedDamaged(ended, host=MEDIUM)

@@ -63,7 +63,7 @@ def mac(host: int) -> str:
 
 
 def cable_batch(other_pid: int) -> str:
-    """In host 0: a cable to host 1, which is the network namespace of a process."""
+    """Lines for host 0: a cable to host 1, given by a process in its network namespace."""
     return (
         f"link add {HOST_DEVICE} address {mac(0)} type veth "
         f"peer name {HOST_DEVICE} address {mac(1)} netns {other_pid}\n"
@@ -71,7 +71,7 @@ def cable_batch(other_pid: int) -> str:
 
 
 def switch_batch(pids: Sequence[int], ipv6: bool) -> str:
-    """In the switch: itself, and a cable from a port to each host, given by process id."""
+    """Lines for the switch: itself, and a cable from a port to each host, given by process id."""
     lines = [
         # Spanning tree would block a port for 30 s; snooping would drop multicast.
         f"link add {_BRIDGE} type bridge stp_state 0 mcast_snooping 0",
@@ -89,7 +89,7 @@ def switch_batch(pids: Sequence[int], ipv6: bool) -> str:
 
 
 def forwarding_batch(hosts: int) -> str:
-    """In the switch: the port of each host, so that it never floods."""
+    """Lines for the switch: the port of each host, so that it never floods."""
     return "".join(f"fdb replace {mac(i)} dev {port(i)} master static\n" for i in range(hosts))
 
 

@@ -3,7 +3,7 @@ Worlds simulated in parallel, each by its own engine process.
 
 A world depends only on its request, which contains its seed. So it may be computed before its turn:
 a result is used for an identical request only, and results no longer expected are dropped. Used in
-the order of a plan, they are the same as if each world had waited for the one before.
+the order of a plan, they are the same as if the worlds ran one after another.
 """
 
 from __future__ import annotations

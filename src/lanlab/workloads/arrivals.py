@@ -45,7 +45,7 @@ def check_stream(
     """
     sent, received = outcome.results["sender"], outcome.results["receiver"]
     count = sent["sent_messages"]
-    # Messages of the warm-up may arrive in the measured time. TCP may be amid one long message.
+    # Messages of the warm-up may arrive in the measured time. TCP may be within one long message.
     if (count > 0 or transport == "tcp") and (
         received["total_messages"] > 0 or received["total_bytes"] > 0
     ):

@@ -161,7 +161,7 @@ class Copy:
         return 0.5 + _moved_bits(parameters) / _EXPECTED_BPS
 
     def carried_bits(self, parameters: CopyParameters) -> float:
-        """Bits over the link, including verification; a user's own server is elsewhere."""
+        """Bits over the link, including verification; none with a user's own server."""
         if parameters.is_users_server or SERVICES[parameters.service].is_local:
             return 0.0
         return _moved_bits(parameters)

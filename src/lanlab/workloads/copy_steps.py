@@ -138,7 +138,7 @@ def _usual_longest_s(parameters: CopyParameters) -> float:
 
 
 def _client_directory(parameters: CopyParameters, stage: Stage, within_s: float) -> str | None:
-    """The directory on the client; `None` if it has none. A dataset exists by then."""
+    """The directory on the client, including its dataset; `None` without one."""
     if parameters.direction == "download":
         if parameters.client_directory is not None:
             return parameters.client_directory

@@ -115,7 +115,7 @@ class Echo:
         return parameters.warmup_s + 1.0
 
     def carried_bits(self, parameters: EchoParameters) -> float:
-        """None beyond its set time: on a slow link messages are lost instead."""
+        """Zero: on a slow link messages are lost instead."""
         return 0.0
 
     def steps(self, parameters: EchoParameters) -> Steps:

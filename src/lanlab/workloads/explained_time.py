@@ -16,8 +16,8 @@ def explained_time(
     time in which requests moved it, less a response time for each round trip among them.
 
     Args:
-        exchanges: Those of all clients, from the engine.
-        clients: Clients that worked side by side.
+        exchanges: Exchanges of all clients, from the engine.
+        clients: Clients that worked in parallel.
         elapsed_s: The measured time.
     """
     if exchanges is None or exchanges["response_mean_ns"] is None or elapsed_s <= 0:

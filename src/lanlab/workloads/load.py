@@ -54,8 +54,8 @@ class _EchoOfLoad(EchoParameters):
 
 
 class LoadParameters(FlowParameters):
-    """Parameters of one `load` condition. Parameters of waiting and addresses that echo and stream
-    share apply to both, all other shared ones to the streams.
+    """Parameters of one `load` condition. Of the parameters that echo and stream share, time-outs
+    and addresses apply to both, all others to the streams.
     """
 
     workload = "load"
@@ -110,7 +110,7 @@ class LoadParameters(FlowParameters):
             problem = ValueError("transport udp needs a rate: nothing else limits the sender")
             problem.add_note("add a rate slightly above the link's, or use tcp")
             raise problem
-        # Values that suit neither are refused with their errors.
+        # Refuse unsuitable values with the errors of echo and stream.
         self.echo()
         self.streams()
         return self
@@ -164,7 +164,7 @@ class Load:
         return parameters.warmup_s + parameters.time_s + tail_s
 
     def carried_bits(self, parameters: LoadParameters) -> float:
-        """None beyond its set time."""
+        """Zero: the duration is fixed."""
         return 0.0
 
     def steps(self, parameters: LoadParameters) -> Steps:

@@ -23,7 +23,7 @@ LOST_IN_THE_MEDIUM = (
     "lost_collisions_messages",
     "lost_switch_queue_messages",
 )
-#: The counter of each on the sending host: before the adapter its interface, else the medium.
+#: Counter of each place on the sending host: its interface's before the adapter, else the medium's.
 _MEDIUM_COUNTERS = (
     ("tx_drops", "medium_lost_adapter_queue_frames"),
     ("medium_lost_chance",),

@@ -188,8 +188,8 @@ ECHO = _table(
     _START_SKEW,
 )
 
-#: Metrics of an echo during streams: those of the echo, and for each direction of the streams those
-#: that are not counted at a host that both share.
+#: Metrics of an echo during streams: the echo's, and for each direction the streams', except counts
+#: at a host that both share.
 _BESIDE_ECHO = (
     *("goodput_bps", "offered_bps", "sent_bps", "sent_messages", "received_messages"),
     *("lost_messages", "loss_ratio", "jain_index", "flow_goodput_min_bps"),

@@ -16,8 +16,8 @@ def by_option(workload_name: str, parameters: Mapping[str, Any]) -> dict[str, An
 
     Args:
         workload_name: The workload of the parameters.
-        parameters: By their keys. One without an option, or of another version, keeps its key; one
-            without meaning is omitted, such as the transport of ICMP.
+        parameters: By their keys. A parameter without an option, or of another version, keeps its
+            key; a meaningless one is omitted, such as the transport of ICMP.
 
     Examples:
         >>> by_option("stream", {"message_size_bytes": 500, "rate_bps": 1000, "driver": "lanlab"})

@@ -92,7 +92,7 @@ class TrialParameters(BaseModel):
 
     @property
     def address_family(self) -> AddressFamily:
-        # Every workload defines its own; none is without addresses.
+        # Every workload overrides this.
         raise NotImplementedError
 
 

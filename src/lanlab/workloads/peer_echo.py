@@ -62,7 +62,7 @@ class PeerEchoSteps(OneEnd):
     Args:
         url: The peer's URL.
         parameters: Parameters of the condition.
-        replies: Most replies that may each be waited for; 0 if a time ends the trial.
+        replies: Maximum replies waited for in sequence; 0 if a time ends the trial.
         spec: The echo, in the form of a request to an engine.
         longest_s: As in `Steps.longest_s`.
     """

@@ -34,8 +34,8 @@ class OneEnd(Steps):
     Args:
         role: This end's role.
         peer: The other end.
-        family: Of its address.
-        request: To this end's engine, without the peer's address.
+        family: Family of the peer's address.
+        request: Request to this end's engine, without the peer's address.
         longest_s: As in `Steps.longest_s`.
     """
 

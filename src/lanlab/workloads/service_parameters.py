@@ -168,7 +168,7 @@ class ServiceParameters(TrialParameters):
             try:
                 url = server_url.parse_url(self.server)
                 if not SERVICES[url.service].has_identity:
-                    # `trust` applies to other servers of the run; a study without any is refused.
+                    # `trust` applies to other servers of the run; a study without one is refused.
                     object.__setattr__(self, "trust", None)
                 server_url.trust_of(self.trust)
             except UsageError as error:
@@ -303,7 +303,7 @@ class ServiceParameters(TrialParameters):
     def _profile_has_effect(self) -> Self:
         refuse_without_effect(self, SERVICE_NEEDS)
         if not self.is_over_ip:
-            # Frozen after the check: there is none.
+            # Frozen after the check; without IP there is no version.
             object.__setattr__(self, "ip_version", None)
         return self
 

@@ -1,4 +1,4 @@
-"""File services between modelled machines: which exist, and the CPU time of the server."""
+"""File services between modelled machines: the supported ones, and the server's CPU time."""
 
 from __future__ import annotations
 

@@ -74,8 +74,8 @@ def station_sums(
         outcomes: Names of the outcomes; the first is `ok`.
         stations: Number of stations in the trial.
         think_time_s: Mean wait between a station's operations in a closed loop.
-        loop: In an open loop the number of operations in flight differs from that of the stations,
-            and is measured for Little's law.
+        loop: In an open loop the number of operations in flight differs from the number of
+            stations, and is measured for Little's law.
     """
     all_operations = operations_of(readings)
     start, end = steady.start_ns, steady.end_ns

@@ -40,13 +40,13 @@ def thinned_sums(
     result: dict[str, Any],
 ) -> StationSums:
     """
-    Like `station_sums`.
+    `station_sums` from thinned readings.
 
     Args:
         readings: The kept readings.
-        steady: The part that counts, by these.
+        steady: The part that counts, from these readings.
         slices: Sums of all operations that succeeded at their first attempt.
-        result: The engines' results: counts of all.
+        result: The engines' results, with counts of all operations.
     """
     steady = slices.aligned(steady)
     start, end = steady.start_ns, steady.end_ns

@@ -27,7 +27,7 @@ from lanlab.workloads.stations_steps import (
 from lanlab.workloads.steps import Steps
 from lanlab.workloads.without_effect import STATIONS_NEEDS, refuse_without_effect
 
-#: Default readings of each station: as many as were published.
+#: Default readings of each station: as many as in the published measurements.
 _READINGS = 800
 #: Default limit for the readings of all stations; more take minutes.
 _READINGS_OF_ALL = 800_000
@@ -257,7 +257,7 @@ class Stations:
 
     def carried_bits(self, parameters: StationsParameters) -> float:
         """Bits over the link if a number of readings ends a trial, including the files created
-        before; a user's own server is elsewhere.
+        before; none with a user's own server.
         """
         if parameters.is_users_server or SERVICES[parameters.service].is_local:
             return 0.0

@@ -27,7 +27,7 @@ def summed(
     Args:
         result: The stations' results, with `readings`, columns in the form of
             `lanlab.workloads.stations_readings`.
-        slices: If these were thinned, the sums of all operations that succeeded at once.
+        slices: If readings were thinned, the sums of all operations without a failed attempt.
     """
     from lanlab.workloads.station_steady import steady_part
     from lanlab.workloads.station_sums import station_sums

@@ -98,7 +98,7 @@ class StationsSteps(Steps):
         return _longest_s(self._parameters)
 
     def lead_beyond_s(self) -> float:
-        """The more stations, the more recipients of the start."""
+        """See `Steps.lead_beyond_s`: all stations must learn of the start."""
         return lead_beyond_s(self._parameters)
 
     def collect(self, reports: Sequence[EngineReport]) -> dict[str, dict[str, Any]]:
@@ -165,9 +165,7 @@ def simulated_spec(parameters: StationsParameters) -> Request:
 
 
 def lead_beyond_s(parameters: StationsParameters) -> float:
-    """Extra lead time of the start's announcement, compared with two ends: the more stations, the
-    more recipients.
-    """
+    """Lead time of the announced start beyond that of two ends: all stations must learn of it."""
     each_s = _LEAD_ALONE_S if parameters.service == "directory" else _LEAD_TOGETHER_S
     return each_s * parameters.stations
 

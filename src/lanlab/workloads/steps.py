@@ -28,7 +28,7 @@ MARGIN_S = 15.0
 
 @dataclass(frozen=True)
 class Before:
-    """What is known of the earlier parts when a part of the timed step is requested."""
+    """Facts on the earlier parts of the timed step when a further part is requested."""
 
     ports: Sequence[int] = ()
     #: The clock of the last part relative to that of the first: `offset_ns`, `error_ns`.
@@ -158,7 +158,7 @@ class Steps:
     #: Whether the parts are alike and independent, so that a failure of one does not end the
     #: others.
     are_alike = False
-    #: Whether to count the frames on a medium of lanlab's own during the timed step.
+    #: Whether to count the frames on lanlab's own medium during the timed step.
     counts_sent = False
     #: Hint for a step that timed out while the engine waited for another program; `None` if it does
     #: not wait for one.
@@ -188,7 +188,7 @@ class Steps:
         return 8
 
     def lead_beyond_s(self) -> float:
-        """Extra lead time of the start, compared with two parts."""
+        """Lead time of the announced start in addition to that of two parts, seconds."""
         return 0.0
 
     def collect(self, reports: Sequence[EngineReport]) -> dict[str, dict[str, Any]]:
@@ -201,7 +201,7 @@ class Steps:
         return False
 
     def progress(self, lines: Sequence[Line | None]) -> Progress:
-        """Progress of the trial, from the last progress line of each part; the first exists."""
+        """Progress of the trial, from each part's last progress line; the first part has one."""
         known = [line for line in lines if line is not None]
         messages = sum(line["messages"] for line in known)
         return Progress(
@@ -341,7 +341,7 @@ class TwoEnds(Steps):
         time_ns = spec["amount"].get("time_ns")
         if time_ns is None or sent.get("sent_messages") != 0:
             return False
-        # TCP may be amid one long message, and a slow rate may have none in the time.
+        # TCP may be within one long message, and a slow rate may send none in the time.
         is_free = spec.get("transport") == "udp" and spec.get("rate") is None
         is_able = not (sent["refused_messages"] or sent["unsent_messages"])
         return (is_free and is_able) or bool(2 * sent["start_skew_ns"] > time_ns)

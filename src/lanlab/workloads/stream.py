@@ -214,8 +214,8 @@ class Stream:
         return parameters.warmup_s + 1.0
 
     def carried_bits(self, parameters: StreamParameters) -> float:
-        """The frames of an amount that must arrive or is sent as fast as possible. None for UDP
-        with a rate: on a slow link messages are lost instead.
+        """The frames of an amount that must arrive or is sent as fast as possible. Zero for UDP
+        with a rate: a slow link loses messages instead.
         """
         is_udp = parameters.transport == "udp"
         if parameters.time_s is not None or (is_udp and parameters.has_rate):
@@ -269,7 +269,7 @@ class Stream:
         self, parameters: StreamParameters, outcome: TrialOutcome, changes: CounterChanges
     ) -> dict[str, float | int]:
         """
-        A trial's results from the counts of both ends. The receiver's count is the figure.
+        A trial's results from the counts of both ends. The receiver's count is the result.
 
         Raises:
             EngineError: Nothing arrived.

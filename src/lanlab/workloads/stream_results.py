@@ -28,7 +28,7 @@ def stream_metrics(
     parameters: StreamParameters, outcome: TrialOutcome, changes: CounterChanges
 ) -> Metrics:
     """
-    A trial's results. The receiver's count is the figure.
+    A trial's results. The receiver's count is the result.
 
     Args:
         parameters: The condition.
@@ -157,7 +157,7 @@ def _pacing(sent: Mapping[str, Any]) -> Metrics:
 def _udp_metrics(size: int, outcome: TrialOutcome, changes: CounterChanges) -> Metrics:
     sent, received = outcome.results["sender"], outcome.results["receiver"]
     metrics = datagram_metrics(received)
-    # Without the mark the measured messages are unknown: no number is better than a wrong one.
+    # Without the mark the measured messages are unknown, so no number is reported.
     if received["mark_seen"]:
         count = received["measured_messages"]
         metrics["received_messages"] = count

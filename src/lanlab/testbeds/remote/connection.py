@@ -58,7 +58,7 @@ def give_up_connecting() -> None:
 
 
 class Silent(Exception):
-    """The time is over or the connection has ended; the text names the latter."""
+    """The time is over, or the connection has ended for the reason in the text."""
 
 
 class Connection:
@@ -252,7 +252,7 @@ class Connection:
         return not self._socket.exists()
 
     def settle(self) -> None:
-        """The connection is set up and initialised."""
+        """Mark the connection as set up, so that `give_up_connecting` does not abort it."""
         _BEGUN.discard(self)
 
     def terminate(self) -> None:

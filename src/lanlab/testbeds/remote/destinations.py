@@ -214,8 +214,8 @@ def _host(path: Path, number: int, table: Any) -> tuple[int | None, Destination]
 
 
 def _with_zones(found: list[Destination]) -> list[Destination]:
-    """Complete hosts that ssh reaches by a link-local address with the interface of this machine:
-    the one given there, else this machine's if it is named.
+    """Add this machine's interface to hosts that ssh reaches by a link-local address: the one given
+    there, else the one named for this machine.
     """
     own = next((one.interface for one in found if one.ssh is None), None)
     complete = []

@@ -1,25 +1,24 @@
 """
 The shell script that holds a connection. It reports the facts of the host, reads which engine the
-host needs, finds or receives that engine, and waits for the end. Then it removes what must not
-stay.
+host needs, finds or receives that engine, and waits for the end. Then it removes temporary files.
 
 It is sent as one line for any POSIX shell, so it has no line ends, no comments, and no blank at its
 beginning. Its behaviour:
 
-- `$0` is the mark. It is printed first, on a line of its own.
+- `$0` is the mark. It is printed first, on a separate line.
 - It prints `facts SYSTEM ARCHITECTURE KERNEL CONNECTION`, then reads `HASH OCTETS KEEP SILENCE_S`.
-- It answers `there PATH` (the file is there, right, and starts), or `send PATH`, reads that number
-  of bytes and prints `sent`, or `none REASONS`.
-- Directories are tried in turn: the user's cache first, then such as are gone with the session or
-  the boot, of which nothing is kept. Each must let programs start (`noexec`): a file of one line is
-  tried, which a shell runs itself where the kernel allows it.
+- It answers `there PATH` (the file exists, is correct, and starts), or `send PATH`, reads that
+  number of bytes and prints `sent`, or `none REASONS`.
+- Directories are tried in turn: the user's cache first, then directories that vanish with the
+  session or at reboot, where nothing is kept. Each must let programs start (`noexec`): a one-line
+  file is tried, which a shell runs itself if the kernel allows it.
 - Each must be the user's own, and no other user may write to it or replace it: it and each
-  directory above it is looked at with the owner and mode that `ls -n` shows (`test -O` is not in
-  POSIX). What is written goes first into a new directory there (`mkdir` follows no link and takes
-  no directory that is there), and what is found is started only if it is the user's, and no other
-  may write to it. Only directories that were made here, or are the user's, are removed.
-- The engine does the waiting: it ends when the connection closes, and also after `SILENCE_S`
-  without input, as after a cable was pulled. The shell could not notice that.
+  directory above it is checked by the owner and mode that `ls -n` shows (`test -O` is not in
+  POSIX). Files are first written to a new directory there (`mkdir` follows no link and fails if it
+  exists). A file found there is started only if it is the user's, and no other may write to it.
+  Only directories that were made here, or are the user's, are removed.
+- The engine waits: it ends when the connection closes, and also after `SILENCE_S` without input, as
+  after a cable was pulled. The shell could not notice that.
 """
 
 from __future__ import annotations

@@ -27,8 +27,8 @@ class Arrival:
     system: str
     architecture: str
     kernel: str
-    #: Its own address of the ssh connection, and that of the other end; `None` if unknown, for
-    #: example if the server's end is not a socket (`UNKNOWN`).
+    #: The host's address in the ssh connection, and the other end's; `None` if unknown, for example
+    #: if the server's end is not a socket (`UNKNOWN`).
     address: str | None
     peer_address: str | None
 

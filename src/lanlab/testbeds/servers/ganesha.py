@@ -49,7 +49,7 @@ EXPORT {{
 }}
 LOG {{ Default_Log_Level = EVENT; }}
 """
-#: In its own `/run`: otherwise it would use the socket of another host, or of the system.
+#: Start it with a private `/run`, to avoid the socket of another host or of the system.
 _START = """\
 set -e
 mount -t tmpfs tmpfs /run

@@ -66,7 +66,7 @@ def main() -> int:
             _wait(waking, ended)
     except _Refusal as refusal:
         _say({"error": str(refusal)})
-        # lanlab still reads the logs.
+        # Wait, as lanlab still reads the logs.
         _wait(waking, ended)
     finally:
         _end_all()
@@ -104,7 +104,7 @@ def _become(uid: int, gid: int) -> None:
         except OSError as error:
             raise _Refusal(f"cannot become user {uid}: {error.strerror}") from None
         return
-    # Root of a user namespace without other users: in a nested one it is not root.
+    # In a user namespace without other users, root becomes an ordinary user in a nested one.
     unshare = shutil.which("unshare", path=f"{os.environ.get('PATH', os.defpath)}:/usr/bin:/bin")
     if unshare is None:
         raise _Refusal("need `unshare` from util-linux, not found on PATH")

@@ -48,7 +48,7 @@ class Socket:
 
 
 def sockets(table: str) -> Iterator[Socket]:
-    """The sockets in the text of `/proc/net/tcp` or `tcp6`, except those of no process."""
+    """The sockets in the text of `/proc/net/tcp` or `tcp6`, except those without a process."""
     for line in table.splitlines()[1:]:
         with contextlib.suppress(ValueError, IndexError):
             fields = line.split()

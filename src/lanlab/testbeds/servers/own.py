@@ -40,7 +40,7 @@ class _Described(BaseModel):
     command: list[str] = Field(min_length=1)
     version: list[str] = Field(default=[])
     share: str | None = None
-    #: The only user of a server that has users of its own; else lanlab makes a name and a password.
+    #: The only user of a server with its own users; else lanlab makes a name and a password.
     user: str | None = None
     password: str = Field(default="", repr=False)
     trust_sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")

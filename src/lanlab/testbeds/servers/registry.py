@@ -62,7 +62,7 @@ def _look(server: Server) -> ServerNeed:
 
 
 def servers_of(service: str) -> list[Server]:
-    """Those that serve it, the first choice first.
+    """The servers of a service, the first choice first.
 
     Raises:
         UnknownName: No server here serves it.
@@ -258,7 +258,7 @@ class _Start:
         private, *further = folders
         served = private / "served"
         served.symlink_to(self.root)
-        # In a user namespace it has another number; here the number in this process's namespace
+        # A user namespace numbers the user differently; the number in this process's namespace
         # counts.
         place = Place(
             private,

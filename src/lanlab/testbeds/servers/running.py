@@ -56,7 +56,7 @@ class Keeper:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                # On a host of the virtual testbed the prefix replaces it by that testbed's mark.
+                # On a host of the virtual testbed the prefix replaces this mark by the testbed's.
                 env={
                     **os.environ,
                     process_leftovers.MARK: process_leftovers.new_mark(),
@@ -70,7 +70,7 @@ class Keeper:
         assert self._process.stderr is not None
         # The output of a server is read as long as it runs, so that it never blocks on a full pipe.
         self._errors = Tail(self._process.stderr, f"{host.name} server errors")
-        # A testbed that is closed first kills the processes on its hosts; then this is left to do.
+        # A testbed closed first kills its hosts' processes; the rest is left to this.
         atexit.register(self.close)
         try:
             self.ports: list[int] = self._answer(_ANSWER_WITHIN_S)["ports"]
@@ -86,7 +86,7 @@ class Keeper:
         """Start the server; returns its process id once it listens.
 
         Raises:
-            RunError: It does not.
+            RunError: It does not listen in time.
         """
         program = {"argv": argv, "port": port, "clean_up": list(clean_up)}
         program["within_s"] = _LISTEN_WITHIN_S
@@ -175,7 +175,7 @@ class RunningServer:
         self.share = launch.share
         #: SHA-256 of the certificate (DER) or of the host key's public blob, in hexadecimal.
         self.trust_sha256 = launch.trust_sha256
-        #: The user to log in as; for OpenSSH not the requested one, see there.
+        #: The user to log in as; for OpenSSH not the requested one, see `openssh.py`.
         self.credentials: Credentials | None = launch.credentials
         self.other_ports = launch.other_ports
         self._keeper = keeper

@@ -114,7 +114,7 @@ class Samba(Server):
         make_user = [self.path("pdbedit"), "-s", configuration, "-a", "-t", "-u", place.user]
         place.run(make_user, password * 2)
         logs = (place.private / "smbd.log", place.private / "log.smbd")
-        # It wants to lead a process group, which the leader of a session must not. At its end it
+        # smbd tries to lead a process group, which the leader of a session must not. At its end it
         # kills its group, so the keeper gives it a separate one.
         argv = [self.path("smbd"), "-F", "--no-process-group", "-s", configuration]
         return Launch([*argv, "-l", str(place.private)], port, share=SHARE, logs=logs)

@@ -87,7 +87,7 @@ class Driver(ABC):
     def checked_metrics(
         self, workload: str, parameters: Any, client: Output, server: Output
     ) -> Metrics:
-        """The same, with checks that the values are plausible.
+        """`metrics`, with checks that the values are plausible.
 
         Raises:
             RunError: A value is impossible or missing.
