@@ -72,7 +72,7 @@ impl Name {
     /// Append the encoded name with the labels of `scope`, such as `NETBIOS.COM` or none.
     ///
     /// # Errors
-    /// [`Error::Forbidden`] if a label is empty or longer than 63 octets, or all of it longer than
+    /// [`Error::Forbidden`] if a label is empty or longer than 63 octets, or the whole name longer than
     /// 255.
     pub fn emit(&self, scope: &str, out: &mut Vec<u8>) -> Result<(), Error> {
         let forbidden =

@@ -1,6 +1,6 @@
 //! Logical link control (IEEE 802.2): links of type 2, and the answers of type 1.
 //!
-//! A [`Link`] is one end of a connection between two stations and a pair of SAPs. It knows neither a clock
+//! A [`Link`] is one end of a connection between two stations and a pair of SAPs. It has neither a clock
 //! nor a medium. Its driver
 //!
 //! 1. calls [`handle_frame`](Link::handle_frame) with each PDU of the other end, and

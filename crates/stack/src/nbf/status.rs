@@ -1,4 +1,4 @@
-//! Our adapter status, as STATUS RESPONSE carries it.
+//! Our adapter status in STATUS RESPONSE.
 
 use lanlab_wire::ethernet::MAX_PAYLOAD_LEN;
 use lanlab_wire::ethernet::Mac;

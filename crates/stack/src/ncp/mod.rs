@@ -4,7 +4,7 @@
 //! the envelope: connections, one request at a time that the client resends until answered, the reply that
 //! the server keeps for resends, and the watchdog. Messages above it exclude the envelope: a request starts
 //! with its function, and a reply is its completion code and everything after the status. So [`client`] and
-//! [`server`] know neither connections nor resends.
+//! [`server`] handle neither connections nor resends.
 
 pub mod client;
 mod keyed;

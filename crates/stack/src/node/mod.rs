@@ -2,7 +2,7 @@
 //!
 //! # Driving it
 //!
-//! A [`Node`] knows neither a clock nor a medium. Its driver passes in frames and times, and drains it after
+//! A [`Node`] has neither a clock nor a medium. Its driver passes in frames and times, and drains it after
 //! each call:
 //!
 //! 1. change it by one call: [`handle_frame`](Node::handle_frame) with any frame of the medium (the node

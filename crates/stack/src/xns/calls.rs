@@ -157,7 +157,7 @@ impl Station {
         self.finish(index, outcome);
     }
 
-    /// Drop an ended session, and report it if its program knows it.
+    /// Drop an ended session, and report its end unless the program never saw it.
     pub(super) fn finish(&mut self, index: usize, outcome: Outcome) {
         let Outcome::Over(why) = outcome else { return };
         let session = self.sessions.remove(index);

@@ -1,4 +1,4 @@
-//! Errors: what happened to a packet, with its first octets.
+//! Error packets: an error, and the first octets of the packet that caused it.
 //!
 //! Source: XSIS 028112, section 4.
 

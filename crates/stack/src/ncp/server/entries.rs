@@ -1,4 +1,4 @@
-//! File information as replies carry it.
+//! File information in replies.
 
 use lanlab_wire::ncp::file_entry::{
     DIRECTORY_MAGIC, DirectoryEntry, FileEntry, NAME_LEN, attribute,

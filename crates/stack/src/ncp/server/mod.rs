@@ -1,7 +1,8 @@
 //! The file server of NetWare's core protocol, without a clock, a socket or a file.
 //!
-//! It has one volume; its bindery contains the server and one user. [`file_server`](crate::file_server) describes how
-//! to drive sessions, and holds what servers of other protocols share.
+//! It has one volume; its bindery contains the server and one user.
+//! [`file_server`](crate::file_server) describes how to drive sessions, and holds the parts shared
+//! with other servers.
 
 mod bindery;
 mod bursts;

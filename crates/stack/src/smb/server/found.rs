@@ -1,4 +1,4 @@
-//! File information as messages carry it.
+//! File information in messages.
 
 use lanlab_wire::smb1::attributes;
 use lanlab_wire::smb1::time::{DateTime, seconds_in_zone, ticks_from_unix};

@@ -1,7 +1,7 @@
 //! The file server of SMB 1, without a clock, a socket or a file.
 //!
-//! [`file_server`](crate::file_server) describes how to drive sessions, and holds what servers of other protocols
-//! share. Opportunistic locks are never granted.
+//! [`file_server`](crate::file_server) describes how to drive sessions, and holds the parts shared
+//! with servers of other protocols. Opportunistic locks are never granted.
 
 mod browsing;
 mod changing;
