@@ -1,5 +1,5 @@
-//! All services behind one type, one line each. A match costs nothing compared with an operation,
-//! but a boxed future would cost an allocation.
+//! All services behind one type. A match costs nothing compared with an operation; a boxed future
+//! would cost an allocation.
 
 use lanlab_files::{
     Access, Class, Entry, Facts, Fault, Result, ServiceKind, ServicePath, Session, Target,
@@ -178,7 +178,7 @@ fn check_secret(target: &Target) -> Result<()> {
     Err(Fault::new(Class::Login, message).hint("give the user's password"))
 }
 
-/// A fault of connecting, with a hint; no file is involved yet.
+/// A fault during connecting, with a hint. No file is involved yet.
 fn at_beginning(fault: Fault, service: ServiceKind) -> Fault {
     if fault.hint.is_some() {
         return fault;

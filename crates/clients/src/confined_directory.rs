@@ -246,7 +246,7 @@ fn entered(directory: &Dir, name: impl AsRef<Path>) -> io::Result<Dir> {
     beneath::pass_without_following(directory, name).map_err(|error| named(directory, name, error))
 }
 
-/// The error; or, if the name is a link, our own, as systems report links in many ways.
+/// The error, but always the same one for a link, as systems report links in many ways.
 fn named(directory: &Dir, name: &Path, error: io::Error) -> io::Error {
     let is_link = || directory.symlink_metadata(name).is_ok_and(|found| found.is_symlink());
     if error.kind() != io::ErrorKind::AlreadyExists && is_link() {

@@ -1,5 +1,5 @@
-//! Files in the memory of this process: a service that answers at once, to show the cost of
-//! measuring itself. Files exist until they are removed or the process ends.
+//! Files in the memory of this process: a service that answers at once, which shows the cost of the
+//! measurement itself. Files exist until they are removed or the process ends.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;

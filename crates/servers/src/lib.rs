@@ -177,7 +177,7 @@ impl Serving {
 
     pub async fn end(self) {
         self.task.abort();
-        // Whether it was aborted does not matter.
+        // Whether the task was aborted does not matter.
         let _ = self.task.await;
     }
 }

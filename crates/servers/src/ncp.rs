@@ -33,7 +33,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         volume: volume.clone(),
         user: user.map(|user| User { name: user.user.clone(), password: user.secret.clone() }),
         read_only: offer.read_only,
-        // The client uses the same one.
+        // The client uses the same code page.
         code_page: CodePage::Cp850,
         netware: NETWARE_3,
     });

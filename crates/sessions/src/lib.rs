@@ -1,5 +1,5 @@
-//! Both ends of historic file services: a client's [`Redirected`] session over a redirector, and [`serve`]
-//! for a file server's, over any [`MessagePort`] and any clock.
+//! Both ends of historic file services: [`Redirected`] is a client's session, and [`serve`] runs a
+//! server's. Both work over any [`MessagePort`] and with any clock.
 //!
 //! There is no runtime here: the same code runs on the system's sockets and in a simulated world.
 

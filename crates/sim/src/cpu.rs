@@ -41,7 +41,7 @@ struct Running<Job> {
 pub(crate) enum Next<Job> {
     AsBefore,
     Done(Job),
-    /// Busy until then; call [`Cpu::end`] with this turn.
+    /// Busy until `until`; then call [`Cpu::end`] with this `turn`.
     Works {
         until: Instant,
         turn: u32,

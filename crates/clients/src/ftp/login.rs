@@ -63,7 +63,7 @@ pub async fn begin<N: Network>(
     }
 
     if greeting.lines.iter().any(|line| line.contains("ProFTPD")) {
-        // Must be known before the first upload.
+        // The network must know this before the first upload.
         network.expect_no_tickets();
     }
     if network.has_tls() {

@@ -1,9 +1,9 @@
 //! FTP (RFC 959), optionally with TLS on both connections (RFC 4217).
 //!
-//! A session is one control connection and transfers one file at a time over its own data
-//! connection, in binary, to the server's own address. The commands of a transfer are sent in one
-//! segment unless a reply decides about the next. A server reads one line after another, and waits
-//! for the data connection on its port.
+//! A session is one control connection. It transfers one file at a time, in binary, over a new data
+//! connection to the server's own address. The commands of a transfer are sent in one segment
+//! unless a reply decides about the next: servers read line by line, and wait for the data
+//! connection.
 
 pub mod control;
 mod data;
@@ -266,8 +266,8 @@ impl<N: Network> files::Session for Session<N> {
             let command =
                 path.map_or_else(|| "MLSD".to_owned(), |path| Self::command("MLSD", path));
             match self.read_listing(&mut control, &command).await {
-                // A server with MLST may lack MLSD. LIST repeats its other errors, if they are
-                // real.
+                // A server with MLST may lack MLSD. After other errors, try LIST, which repeats a
+                // real one.
                 Err(fault) if fault.class == Class::Unsupported => {
                     self.has_mlsd.store(false, Ordering::Relaxed);
                 }

@@ -19,8 +19,7 @@ const MAX_FAREWELL_OCTETS: usize = 1 << 16;
 /// small file. They fit into any window, so that writing does not block.
 const MAX_UNHEARD_OCTETS: usize = 16 << 10;
 
-/// The reply that data is sent or expected; a server may also report a short transfer as done
-/// already.
+/// The reply that announces the transfer. For a short one, a server may report its end instead.
 pub async fn preliminary(
     control: &mut Control<impl Network>,
     what: &str,

@@ -120,7 +120,7 @@ impl Connection {
         if data.is_empty() { Ok(None) } else { self.write(data, true).await }
     }
 
-    /// The started measurement of the wait for the last request's answer.
+    /// The wait for an answer that began with the last request.
     pub(crate) fn wait(&self) -> Wait {
         self.wait
     }

@@ -93,13 +93,13 @@ impl Http {
         self.protection.borrow().clone()
     }
 
-    /// A connection with a request in progress, whose header is sent with the first data; and the
-    /// body.
+    /// Begin a request on a connection, and return its body. The header is sent with the first
+    /// data.
     pub async fn begin(&self, request: Request<Outgoing>) -> Result<(Connection, Outgoing)> {
         let (parts, body) = request.into_parts();
         let mut connection = match self.still_open().await {
             Some(connection) => connection,
-            // Boxed, because it is rare and large.
+            // Boxed, because this future is large and rarely needed.
             None => Box::pin(self.open()).await?,
         };
         let size_bytes = body.size_bytes();

@@ -124,7 +124,7 @@ impl Upload {
             let message = format!("{what}: the server answers {status} before it has the file");
             return Fault::new(Class::Protocol, message);
         }
-        // The status has arrived, even if the rest does not.
+        // The status is known, even if the rest of the response does not arrive.
         let text = answer.reason(http, what).await.unwrap_or_default();
         refused(status, &text)
     }

@@ -1,8 +1,8 @@
 //! SMB 2 and 3 ([MS-SMB2]): messages and cryptography of the `smb2` crate on our own connections
 //! and calls.
 //!
-//! Messages are signed or encrypted only if the server requires it, like in other clients; the
-//! record says which.
+//! Messages are signed or encrypted only if the server requires it, as in other clients; the record
+//! states which.
 
 use std::time::Duration;
 

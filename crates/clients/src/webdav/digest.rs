@@ -63,7 +63,7 @@ fn read_field(mut rest: &str, found: &mut Vec<Challenge>) {
     }
 }
 
-/// The text after a token68, if there is one, which ends with a comma or the field.
+/// The text after a token68, if there is one. A token68 ends at a comma or with the field.
 fn past_token68(text: &str) -> &str {
     let length = text.find([',', ' ', '\t']).unwrap_or(text.len());
     let (token, after) = text.split_at(length);

@@ -78,8 +78,8 @@ fn names(path: &str) -> Vec<String> {
     path.split('/').filter(|name| !matches!(*name, "" | ".")).map(str::to_owned).collect()
 }
 
-/// Which entry is the directory itself. Behind a proxy that changes paths, its path differs from
-/// the requested one: it is the entry that contains all others, or the only entry with its name.
+/// Find the directory's own entry. Behind a proxy that changes paths, its path differs from the
+/// requested one. It is then the entry that contains all others, or the only one with its name.
 fn itself(listed: &[(Vec<String>, Response)], own: &[String]) -> Option<usize> {
     let same = |a: &str, b: &str| a.eq_ignore_ascii_case(b);
     let is_own =

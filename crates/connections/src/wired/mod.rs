@@ -1,4 +1,4 @@
-//! Sessions of carriers on a link of whole Ethernet frames, in real time.
+//! Carrier sessions on a link of whole Ethernet frames, in real time.
 //!
 //! Each link has a thread that keeps the timers of its node. A thread with something to send sends it itself,
 //! under the same lock, and wakes the link's thread only if the next deadline is now earlier. A program that

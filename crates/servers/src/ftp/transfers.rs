@@ -114,8 +114,7 @@ impl<S: System> Dialogue<S> {
         let Some(mut wire) = self.connection(Way::In).await? else { return no_connection() };
         let ends = self.is_text.then(LineEnds::default);
         let mut received = moving::receive(&self.system, &mut wire, &file, offset, ends).await;
-        // A killed client's system ends the data as after a whole upload, but also ends the
-        // dialogue.
+        // A killed client's system ends the data like a whole upload, but ends the dialogue, too.
         if received.is_ok() && self.is_gone(&file).await {
             received = Err(Broken::Connection);
         }

@@ -120,6 +120,6 @@ where
         .max_buf_size(BUFFER_BYTES)
         .max_header_size(MAX_HEAD_BYTES)
         .serve_connection(TokioIo::new(stream), service);
-    // A failed connection is reported by the client.
+    // The client reports a failed connection.
     let _ = serving.await;
 }

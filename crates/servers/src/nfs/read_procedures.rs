@@ -1,4 +1,4 @@
-//! Procedures that change nothing (RFC 1813).
+//! Procedures that change nothing.
 
 use std::sync::Arc;
 
@@ -24,14 +24,14 @@ const ACCESS_TO_ALL: u32 = 0x3f;
 
 type Done = Result<(), Failed>;
 
-/// Section 3.3.1.
+/// RFC 1813, section 3.3.1.
 pub fn getattr(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> Done {
     let number = files.read_handle(arguments)?;
     files.attributes(number)?.write(writer);
     Ok(())
 }
 
-/// Section 3.3.3.
+/// RFC 1813, section 3.3.3.
 pub fn lookup(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> Done {
     let directory = files.read_handle(arguments)?;
     let name = read_name(arguments)?;
@@ -57,7 +57,7 @@ pub fn lookup(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) ->
     Ok(())
 }
 
-/// Section 3.3.4.
+/// RFC 1813, section 3.3.4.
 pub fn access(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> Done {
     let number = files.read_handle(arguments)?;
     let wanted = arguments.u32()?;
@@ -67,7 +67,7 @@ pub fn access(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) ->
     Ok(())
 }
 
-/// Section 3.3.5.
+/// RFC 1813, section 3.3.5.
 pub fn readlink(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> Done {
     let number = files.read_handle(arguments)?;
     let path = files.handles().path(number)?;
@@ -83,7 +83,7 @@ pub fn octets_wanted(arguments: &mut Reader<'_>) -> Result<usize, Garbled> {
     Ok(arguments.u32()?.min(MAX_DATA_OCTETS) as usize)
 }
 
-/// Section 3.3.6.
+/// RFC 1813, section 3.3.6.
 pub fn read(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> Done {
     let number = files.read_handle(arguments)?;
     let (offset, wanted) = (arguments.u64()?, arguments.u32()?.min(MAX_DATA_OCTETS) as usize);
@@ -108,7 +108,7 @@ pub fn read(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> D
     Ok(())
 }
 
-/// Sections 3.3.16 and, with `plus` attributes and handles, 3.3.17. A page starts after the number at which the
+/// RFC 1813, sections 3.3.16 and, with `plus` attributes and handles, 3.3.17. A page starts after the number at which the
 /// last one ended, so changes in between do not shift it.
 pub fn readdir(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer, plus: bool) -> Done {
     let directory = files.read_handle(arguments)?;
@@ -209,7 +209,7 @@ fn entry(
     }
 }
 
-/// Section 3.3.18. File counts are unknown: zero.
+/// RFC 1813, section 3.3.18. File counts are unknown: zero.
 pub fn fsstat(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> Done {
     let number = files.read_handle(arguments)?;
     files.handles().path(number)?;
@@ -222,7 +222,7 @@ pub fn fsstat(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) ->
     Ok(())
 }
 
-/// Section 3.3.19.
+/// RFC 1813, section 3.3.19.
 pub fn fsinfo(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> Done {
     const PROPERTIES: u32 = 0x8 | 0x10;
     let number = files.read_handle(arguments)?;
@@ -241,7 +241,7 @@ pub fn fsinfo(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) ->
     Ok(())
 }
 
-/// Section 3.3.20.
+/// RFC 1813, section 3.3.20.
 pub fn pathconf(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> Done {
     let number = files.read_handle(arguments)?;
     files.handles().path(number)?;

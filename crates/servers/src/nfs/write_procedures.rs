@@ -1,4 +1,4 @@
-//! Procedures that change something (RFC 1813).
+//! Procedures that change something.
 
 use std::fs::FileTimes;
 use std::io;
@@ -77,7 +77,7 @@ fn set_mode(files: &Files, path: &Path, mode: u32) -> io::Result<()> {
     files.root.set_permissions(path, cap_std::fs::Permissions::from_mode(mode & 0o777))
 }
 
-/// Section 3.3.2.
+/// RFC 1813, section 3.3.2.
 pub fn setattr(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> Done {
     let number = files.read_handle(arguments)?;
     let wanted = Wanted::read(arguments)?;
@@ -97,7 +97,7 @@ pub fn setattr(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -
     Ok(())
 }
 
-/// Section 3.3.7.
+/// RFC 1813, section 3.3.7.
 pub fn write(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> Done {
     let number = files.read_handle(arguments)?;
     let (offset, count) = (arguments.u64()?, arguments.u32()?);
@@ -119,7 +119,7 @@ pub fn write(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> 
     Ok(())
 }
 
-/// Section 3.3.8.
+/// RFC 1813, section 3.3.8.
 pub fn create(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> Done {
     let (directory, name, path) = files.read_name(arguments)?;
     let how = arguments.u32()?;
@@ -161,7 +161,7 @@ pub fn create(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) ->
     made_handle(files, number, &path, writer)
 }
 
-/// Section 3.3.9.
+/// RFC 1813, section 3.3.9.
 pub fn mkdir(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> Done {
     let (directory, name, path) = files.read_name(arguments)?;
     let wanted = Wanted::read(arguments)?;
@@ -177,7 +177,7 @@ pub fn mkdir(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> 
     made_handle(files, number, &path, writer)
 }
 
-/// Sections 3.3.12 and 3.3.13.
+/// RFC 1813, sections 3.3.12 and 3.3.13.
 pub fn remove(
     files: &Files,
     arguments: &mut Reader<'_>,
@@ -203,7 +203,7 @@ pub fn remove(
     Ok(())
 }
 
-/// Section 3.3.14.
+/// RFC 1813, section 3.3.14.
 pub fn rename(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> Done {
     let (from_directory, from_name, from) = files.read_name(arguments)?;
     let (to_directory, to_name, to) = files.read_name(arguments)?;
@@ -218,7 +218,7 @@ pub fn rename(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) ->
     Ok(())
 }
 
-/// Section 3.3.21.
+/// RFC 1813, section 3.3.21.
 pub fn commit(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> Done {
     let number = files.read_handle(arguments)?;
     files.file(number)?.sync_data()?;

@@ -41,7 +41,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         share: share.clone(),
         user,
         read_only: offer.read_only,
-        // The client uses the same one.
+        // The client uses the same code page.
         code_page: CodePage::Cp850,
         dialects: offer.dialects.0.into()..=offer.dialects.1.into(),
     });

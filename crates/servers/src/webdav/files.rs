@@ -127,7 +127,7 @@ impl DavFileSystem for Files {
         })
     }
 
-    /// Restricted like [`Self::rename`].
+    /// As [`Self::rename`], this replaces no existing file.
     fn copy<'a>(&'a self, from: &'a DavPath, to: &'a DavPath) -> FsFuture<'a, ()> {
         Box::pin(async move {
             let new = names(to)?;

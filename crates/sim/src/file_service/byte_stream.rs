@@ -73,7 +73,7 @@ impl ByteStream {
         let (host, count) = (&self.host, self.received.len());
         ready!(self.receiving.poll(cx, || work(host, host.receive_call(), count)));
         self.receiving = Work::None;
-        // A dropped call may have requested more.
+        // An earlier call that was dropped may have requested more bytes.
         let count = count.min(into.len());
         into[..count].copy_from_slice(&self.received[..count]);
         self.received.drain(..count);
