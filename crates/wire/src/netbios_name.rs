@@ -72,8 +72,8 @@ impl Name {
     /// Append the encoded name with the labels of `scope`, such as `NETBIOS.COM` or none.
     ///
     /// # Errors
-    /// [`Error::Forbidden`] if a label is empty or longer than 63 octets, or the whole name longer than
-    /// 255.
+    /// [`Error::Forbidden`] if a label is empty or longer than 63 octets, or the whole name
+    /// longer than 255.
     pub fn emit(&self, scope: &str, out: &mut Vec<u8>) -> Result<(), Error> {
         let forbidden =
             |value| Error::Forbidden { format: FORMAT, field: "scope", offset: 33, value };
