@@ -1,4 +1,4 @@
-//! Shared by both ends of SSH: ciphers, and closing of connections that russh holds in a task.
+//! Code shared by SSH clients and servers: ciphers, and closing of connections held by russh tasks.
 
 use std::io;
 use std::net::{Shutdown, TcpStream};

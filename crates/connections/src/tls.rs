@@ -1,4 +1,4 @@
-//! Shared by both ends of TLS.
+//! Code shared by TLS clients and servers.
 
 use std::sync::{Arc, OnceLock};
 

@@ -50,7 +50,7 @@ impl Confined {
 
     /// The names of a path from the root, in which `.` and `..` are invalid.
     ///
-    /// # Errors As for [`Self::names`], and for these two.
+    /// # Errors As for [`Self::names`], and for `.` and `..`.
     pub fn plain_names(path: &str) -> io::Result<Names> {
         let names = path.split('/').filter(|name| !name.is_empty()).map(str::to_owned);
         checked(names.collect())

@@ -55,7 +55,7 @@ impl Proof {
         is_first
     }
 
-    /// Mark as authenticated and log it, as [`Visitor::admitted`] does.
+    /// Mark the client as logged in, and log that, as [`Visitor::admitted`] does.
     pub fn admit(&self, user: Option<&str>, speaks: Option<&str>) {
         if self.give() {
             self.0.visitor.admitted(user, speaks);

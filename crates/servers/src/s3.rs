@@ -1,9 +1,9 @@
 //! S3 over a directory that is one bucket: the object `folder/x` is the file `folder/x`, and every file is an
 //! object.
 //!
-//! Addressing is path-style. An object's `ETag` is not its MD5, which would halve the write speed. MD5, CRC, SHA
-//! and signatures from clients are verified. Of user metadata (`x-amz-meta-…`) only rclone's time is stored, as the
-//! file's modification time.
+//! Addressing is path-style. An object's `ETag` is not its MD5, which would halve the write speed.
+//! MD5, CRC, SHA and signatures from clients are verified. The only user metadata (`x-amz-meta-…`)
+//! stored is rclone's time, as the file's modification time.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};

@@ -16,8 +16,8 @@ use crate::{Bounds, StationOffer};
 /// Of every four sessions of a station, strangers (clients before login) may have this many.
 const STRANGERS_OF_FOUR: usize = 3;
 
-/// Login time of NCP clients: shells connect when a station starts, and wait at a prompt. The watchdog ends
-/// vanished ones, and clients before login are evicted for others.
+/// Time for NCP clients to log in: shells connect when a station starts, and wait at a prompt. The
+/// watchdog ends vanished ones, and clients before login are evicted for others.
 const AT_A_PROMPT: Duration = Duration::from_hours(7 * 24);
 
 /// Join the link, claim the name, and serve each session. A station has at most 254 sessions, which bounds their

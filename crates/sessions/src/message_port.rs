@@ -15,9 +15,9 @@ pub trait MessagePort {
         false
     }
 
-    /// Send a message of two parts. Call again with the same message until it is done.
+    /// Send a message of two parts. Call again with the same message until it is sent.
     fn poll_send(&mut self, cx: &mut Context<'_>, parts: [&[u8]; 2]) -> Poll<io::Result<()>>;
 
-    /// Receive a message. Call again with the same memory until it is done.
+    /// Receive a message. Call again with the same buffer until the message is complete.
     fn poll_receive(&mut self, cx: &mut Context<'_>, into: &mut Vec<u8>) -> Poll<io::Result<()>>;
 }

@@ -21,7 +21,7 @@ const ANONYMOUS: (&str, &str) = ("anonymous", "anonymous@");
 
 pub async fn connect(target: &Target) -> Result<Session> {
     let server = transport::peer(target, target.port.unwrap_or(USUAL_PORT))?;
-    // A kept target contains no password.
+    // The session keeps its target without the password.
     let kept = Target { credentials: None, ..target.clone() };
     let network = Sockets::new(kept, target.service == ServiceKind::Ftps)?;
     begin(network, server, target).await

@@ -101,7 +101,7 @@ impl<N: Network> Transfer<N> {
             length.filter(|said| if count == 0 { position != *said } else { position > *said });
         if count == 0 {
             self.wire = None;
-            // The reply, if any, says why it ended early.
+            // The reply, if any, says why the transfer ended early.
             self.confirm(control, what).await?;
             self.wait.moved(position);
         }

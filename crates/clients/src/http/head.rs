@@ -103,7 +103,7 @@ fn end_of_head(octets: &[u8], searched: usize) -> Option<usize> {
 fn parse(octets: &[u8], to_head: bool) -> Result<Option<Head>, String> {
     let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
     let mut response = httparse::Response::new(&mut fields);
-    // With these settings it refuses folded lines and spaces before a colon.
+    // With these settings the parser refuses folded lines and spaces before a colon.
     match response.parse(octets) {
         Ok(httparse::Status::Complete(length)) if length == octets.len() => {}
         Ok(_) => return Err("a head that ends in its middle".to_owned()),
@@ -165,7 +165,7 @@ fn framing(
     Ok(length_bytes.map_or(Framing::UntilClose, Framing::Length))
 }
 
-/// The value of `Content-Length`: in one or more fields, but equal (RFC 9112, section 6.3).
+/// The value of `Content-Length`. Several fields must be equal (RFC 9112, section 6.3).
 fn length(fields: &HeaderMap) -> Result<Option<u64>, String> {
     let mut said = None;
     for value in fields.get_all(CONTENT_LENGTH) {

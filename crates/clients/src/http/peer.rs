@@ -93,8 +93,7 @@ impl Http {
         self.protection.borrow().clone()
     }
 
-    /// Begin a request on a connection, and return its body. The header is sent with the first
-    /// data.
+    /// Begin a request; returns its connection and body. The header is sent with the first data.
     pub async fn begin(&self, request: Request<Outgoing>) -> Result<(Connection, Outgoing)> {
         let (parts, body) = request.into_parts();
         let mut connection = match self.still_open().await {
@@ -109,7 +108,7 @@ impl Http {
         Ok((connection, body))
     }
 
-    /// Keep a connection for the next request, if the server does (`keeps_alive`). Returns
+    /// Keep a connection for the next request, if the server keeps it (`keeps_alive`). Returns
     /// [`Class::Length`] if more data arrived than the server had announced.
     pub async fn keep(
         &self,

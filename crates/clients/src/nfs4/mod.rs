@@ -63,7 +63,7 @@ pub struct File {
     state: Cell<Option<StateId>>,
     /// Bytes in the file when it was opened, if it was opened for reading.
     size_bytes: Option<u64>,
-    /// Its beginning, read by the compound that opened it.
+    /// The beginning of the file, read by the compound that opened it.
     head: Vec<u8>,
     /// Bytes that will be written, if known.
     whole_bytes: Option<u64>,

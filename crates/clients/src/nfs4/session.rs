@@ -20,7 +20,7 @@ const SLOTS: u32 = 16;
 /// Operations per compound to request, and operations of the longest one besides its LOOKUPs.
 const OPERATIONS: u32 = 64;
 pub const LONGEST_COMPOUND: u32 = 7;
-/// More than the length of a call or an answer without its data, even with a path.
+/// Upper bound of a call or an answer without its data, even with a path.
 const OVERHEAD_OCTETS: u32 = 2048;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(20);

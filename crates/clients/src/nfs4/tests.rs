@@ -75,7 +75,7 @@ fn a_session_is_read_as_the_server_gave_it() {
 #[test]
 fn too_small_a_session_is_refused() {
     let session = octets(SESSION);
-    // After the head and the session: sequence, flags, alignment, request, response, kept, operations, slots.
+    // After the session: sequence, flags, alignment, request, response, cached, operations, slots.
     for (word, value) in [(3, 2048_u32), (4, 2048), (6, 7), (7, 0)] {
         let mut small = session.clone();
         let at = 20 + 16 + word * 4;

@@ -17,7 +17,7 @@ use crate::http::{Outgoing, REFUSAL_BYTES, Upload};
 pub const SINGLE_BYTES: u64 = 1 << 30;
 
 /// Size of each part except the last, bytes. S3 allows parts of 5 MiB to 5 GiB, and 10 000 parts.
-/// These make 640 GB; a longer object has larger parts. No part is held in memory.
+/// 10 000 of these make 640 GB; longer objects have larger parts. No part is held in memory.
 pub const PART_BYTES: u64 = 1 << 26;
 
 const MAX_PARTS: u64 = 10_000;

@@ -36,7 +36,7 @@ impl Reply {
             return None;
         }
         let mut fields = self.fields();
-        // In version 3 it has a text; some servers omit it.
+        // Version 3 adds a text, which some servers omit.
         Some((fields.u32()?, fields.text().unwrap_or("")))
     }
 
@@ -235,14 +235,14 @@ async fn read(mut channel: ChannelReadHalf, awaited: Shared, version: oneshot::S
                 };
                 let message = format!("the program for SFTP ended at once with status {status}");
                 let fault = Fault::new(Class::Unsupported, message);
-                // As shells return for a program that is missing or cannot be executed.
+                // Shells return these if a program is missing or cannot be executed.
                 break if matches!(status, 126 | 127) {
                     fault.hint("install a program for SFTP there, as OpenSSH's `sftp-server`")
                 } else {
                     fault.hint("see whether a forced command or the login shell keeps the user out")
                 };
             }
-            // Messages for people, window sizes.
+            // Messages for the user, and window sizes.
             Some(_) => {}
         }
     };

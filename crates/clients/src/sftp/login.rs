@@ -92,7 +92,7 @@ pub async fn connect(target: &Target) -> Result<Session> {
         }
     };
     let channel = transport::within(target, "SFTP", opening).await?;
-    // A kept target contains no password.
+    // The session keeps its target without the password.
     let kept = Target { credentials: None, ..target.clone() };
     let (exchange, extensions) = Exchange::begin(kept, ssh, channel, cut).await?;
     let has = |name: &str| extensions.iter().any(|found| found == name);

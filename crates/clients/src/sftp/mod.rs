@@ -295,7 +295,7 @@ pub fn names(mut fields: Fields<'_>, entries: &mut Vec<Entry>) -> Option<bool> {
         let name = fields.string()?;
         let long = fields.string()?;
         let found = fields.attributes()?;
-        // If the attributes have no type, the long name (a line as of `ls -l`) shows it.
+        // If the attributes have no type, the long name (a line as from `ls -l`) shows it.
         let is_directory = found.is_directory().unwrap_or(long.first() == Some(&b'd'));
         let is_file = found.is_file().unwrap_or(long.first() == Some(&b'-'));
         // A name that is not UTF-8 is not ours, and neither is a link or device.

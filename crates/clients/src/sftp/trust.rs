@@ -100,7 +100,7 @@ fn known(target: &Target, port: u16, path: &std::path::Path) -> Result<Wanted> {
     // russh treats an unreadable file as empty, and reads any file to its end.
     let content = user_file::read(path, trust::MOST_FILE_BYTES)?;
     if user_file::without_mark(&content).len() < content.len() {
-        // russh would read it as the beginning of the first name.
+        // russh would read the mark as part of the first name.
         let message = format!("{}: begins with a byte order mark; allowed: none", path.display());
         return Err(Fault::new(Class::Certificate, message).hint("save it as UTF-8 without one"));
     }

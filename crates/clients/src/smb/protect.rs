@@ -17,7 +17,7 @@ pub const HEADER_OCTETS: usize = 64;
 /// Length of the header of an encrypted message (section 2.2.41).
 const TRANSFORM_OCTETS: usize = 52;
 const TRANSFORM_ID: [u8; 4] = [0xFD, b'S', b'M', b'B'];
-/// Message number without a request: a lease or oplock break (section 2.2.23).
+/// Message number if there is no request: a lease or oplock break (section 2.2.23).
 const UNASKED: u64 = u64::MAX;
 /// The handshake has used the first nonces with these keys; none may be used twice.
 const FIRST_NONCE: u64 = 1 << 32;

@@ -9,7 +9,7 @@ use smb2::types::flags::FileAccessMask as Mask;
 use super::calls::Opening;
 use super::{Session, connect};
 
-/// The share of pipes.
+/// The share for named pipes.
 const PIPES: &str = "IPC$";
 const PIPE: &str = "srvsvc";
 const READ_OCTETS: usize = 1 << 16;

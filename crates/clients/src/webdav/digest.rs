@@ -186,8 +186,8 @@ impl Digest {
         })
     }
 
-    /// Continue with a newer nonce, if the server only needs that: it says so (`stale`, RFC 7616,
-    /// section 3.3), or has accepted the previous one.
+    /// Continue with a newer nonce if the server only needs that. It either says so (`stale`, RFC
+    /// 7616, section 3.3), or has accepted the previous nonce.
     pub fn renew(&self, challenges: &[Challenge]) -> bool {
         let newer = challenges.iter().find(|one| {
             one.is("Digest")

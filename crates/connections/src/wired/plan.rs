@@ -14,7 +14,7 @@ pub struct WiredPlan {
     pub framing: Option<Framing>,
     /// Network number, for carriers that have one; absent: learned.
     pub network: Option<u32>,
-    /// Absent: derived from the hardware address.
+    /// Station name; absent: derived from the hardware address.
     pub name: Option<Name>,
     pub profile: Profile,
     pub listens: bool,

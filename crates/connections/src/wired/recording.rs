@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use lanlab_os::RawLinkPlace;
 use lanlab_units::Instant;
 
-/// Receives the frames that a node receives and sends.
+/// Records the frames that a node receives and sends.
 pub trait FrameSink: Debug + Send {
     /// Record a frame, without blocking.
     fn record(&mut self, at: Instant, frame: &[u8]);

@@ -1,4 +1,4 @@
-//! Whether a directory is unchanged, by its times.
+//! Detects by a directory's times whether it is unchanged.
 
 use std::time::{Duration, Instant, SystemTime};
 

@@ -102,7 +102,7 @@ fn clients_that_do_not_log_in_in_time_are_dropped() {
         let address = admission(Duration::from_millis(200), Duration::from_mins(1)).await;
         let mut known = TcpStream::connect(address).await.unwrap();
         while !proves(&mut known).await {
-            // On a busy machine its time may be over before its turn comes.
+            // On a busy machine, the client's time may be over before its turn comes.
             known = TcpStream::connect(address).await.unwrap();
         }
         let start = Instant::now();

@@ -53,7 +53,7 @@ impl Drop for Lingering {
     fn drop(&mut self) {
         let Some(mut rest) = self.0.take().filter(|rest| !rest.is_end_stream()) else { return };
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        // Ends with the connection as well.
+        // The task also ends with the connection.
         runtime.spawn(tokio::time::timeout(LINGER, async move {
             while let Some(Ok(_)) = rest.frame().await {}
         }));

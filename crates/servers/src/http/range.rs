@@ -1,7 +1,7 @@
 //! Byte ranges of requests (RFC 9110, section 14.1.2).
 
-/// First and last byte of a range; last before first if it is outside the file. `None`: not a single byte range,
-/// which is ignored.
+/// First and last byte of a range; the last is before the first if it is outside the file. `None`:
+/// not a single byte range, which is ignored.
 pub fn octets_asked(range: &str, size_bytes: u64) -> Option<(u64, u64)> {
     let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
     let Some(end) = size_bytes.checked_sub(1) else { return Some((1, 0)) };

@@ -132,7 +132,7 @@ pub fn readdir(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer, p
         let name = match number {
             ITSELF => ".".to_owned(),
             ABOVE => "..".to_owned(),
-            // An entry that has just been removed or moved is left out.
+            // Omit an entry that has just been removed or moved.
             _ => match files.handles().name_in(directory, number) {
                 Some(name) => name,
                 None => continue,

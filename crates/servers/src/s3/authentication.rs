@@ -1,7 +1,7 @@
 //! Authentication of requests by a signature in the head or URL.
 //!
-//! Source: Amazon S3 API Reference, "Authenticating Requests (AWS Signature Version 4)". Any region is accepted, as
-//! there is one bucket and the default region of clients differs. URLs may also be signed by version 2.
+//! Source: Amazon S3 API Reference, "Authenticating Requests (AWS Signature Version 4)". Any region is accepted:
+//! there is one bucket, and clients have different default regions. URLs may also be signed by version 2.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

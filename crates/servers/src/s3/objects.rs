@@ -218,7 +218,7 @@ fn conditions(asked: &Asked, found: &Found) -> Result<Option<Answer>, Refusal> {
 
 /// Whether an object may only be created, not replaced.
 ///
-/// # Errors Any other condition, as none may be ignored.
+/// # Errors Any other condition, because conditions must not be ignored.
 pub fn only_new(asked: &Asked) -> Result<bool, Refusal> {
     let if_none = asked.headers.get(IF_NONE_MATCH);
     if asked.headers.contains_key(IF_MATCH) || if_none.is_some_and(|value| value != "*") {

@@ -139,7 +139,7 @@ impl<S: Sink> Intake<S> {
         self.sink.put(data)
     }
 
-    /// The body is complete.
+    /// Finish a complete body.
     ///
     /// # Errors The data contradicts the head.
     pub fn finish(mut self) -> Result<S, Refusal> {

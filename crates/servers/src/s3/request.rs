@@ -59,7 +59,6 @@ impl Asked {
         header.or_else(in_query)
     }
 
-    /// A numeric parameter.
     pub fn number(&self, name: &'static str) -> Result<Option<u64>, Refusal> {
         let wrong = |_| {
             Refusal::new(Code::InvalidArgument, format!("`{name}`: allowed: a number from 0 on"))

@@ -31,7 +31,6 @@ pub struct Found {
 }
 
 impl Found {
-    /// From the metadata of a file.
     pub fn of(metadata: &Metadata) -> io::Result<Self> {
         if !metadata.is_file() {
             return Err(io::ErrorKind::NotFound.into());
@@ -114,7 +113,7 @@ impl Store {
     }
 }
 
-/// The path of a key. Keys that end with `/` or contain an empty name have none.
+/// The path of a key. Keys that end with `/` or contain an empty name have no path.
 fn names(key: &str) -> io::Result<Names> {
     if key.split('/').any(str::is_empty) {
         return Err(io::ErrorKind::InvalidFilename.into());
@@ -191,7 +190,7 @@ impl Unseen {
         Found::of(&self.file()?.metadata()?)
     }
 
-    /// Publish it as an object; with `only_new`, only if there is none.
+    /// Publish the file as an object; with `only_new`, only if no object has its name.
     pub fn show(mut self, only_new: bool) -> io::Result<Found> {
         if let Some(file) = self.file.take() {
             file.show(only_new)?;

@@ -68,7 +68,7 @@ impl Uploads {
         }
     }
 
-    /// Add or replace a part, and return its name.
+    /// Add or replace a part, and return its `ETag`.
     pub fn add(&self, name: &str, key: &str, number: u32, mut unseen: Unseen) -> Result<String> {
         let found = unseen.found()?;
         let etag = format!("{}-{:x}", random()?, found.size_bytes);

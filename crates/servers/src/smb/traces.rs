@@ -60,7 +60,7 @@ pub fn is_oldest_dialect() -> bool {
 pub struct Traces {
     visits: Arc<Visits>,
     has_users: bool,
-    /// Connections before login, and the server's port.
+    /// Memory for connections before login, and the server's port.
     strangers: Arc<MemoryBudget>,
     port: u16,
     /// Peers whose connections end next, together: finding a socket takes a search of all of them.
