@@ -14,7 +14,7 @@ pub const FLOW_BYTES: u64 = 16 << 10;
 /// Threads of a request in addition to those of its flows: its own, one for progress, one for the session.
 pub const OWN_THREADS: u64 = 3;
 
-/// An upper bound of a measurement's resources. The system bounds socket buffers.
+/// An upper bound of a measurement's resources, without socket buffers, which the system bounds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cost {
     pub memory_bytes: u64,

@@ -71,7 +71,7 @@ fn ask_server(name: &str, server: SocketAddrV4, retries: Retries) -> Result<Ipv4
     let wanted = named(name)?;
     let of_server = |error: io::Error| format!("WINS server {}: {error}", server.ip());
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(failed)?;
-    // Connected, so that only its replies are received, and a closed port is an error.
+    // Connect, so that only the server's replies are received, and a closed port is an error.
     socket.connect(server).map_err(of_server)?;
     let asking = Asking { socket, id: random_id()?, wanted, is_broadcast: false };
     match asking

@@ -11,9 +11,9 @@ pub struct Interface {
     pub driver: Option<String>,
     pub wireless: bool,
     pub supported_speed_bps: Option<u64>,
-    /// Whether it saves power between frames: Energy-Efficient Ethernet (IEEE 802.3, clause 78) negotiated with the
-    /// peer, or Wi-Fi power save.
+    /// Whether the interface saves power between frames: Energy-Efficient Ethernet (IEEE 802.3,
+    /// clause 78) negotiated with the peer, or Wi-Fi power save.
     pub power_saving: Option<bool>,
-    /// Number of its Precision Time Protocol clock (`/dev/ptp0`), if it has one.
+    /// Number of the interface's Precision Time Protocol clock (`/dev/ptp0`), if any.
     pub ptp_clock: Option<u32>,
 }

@@ -176,8 +176,8 @@ class Engine:
         is_end = line["type"] in ENDS
         with self._lock:
             if line["id"] is None and is_end:
-                # The engine refused a line that it could not read. It is unknown which request that
-                # was, so end all: it would wait forever.
+                # The engine refused an unreadable line. It is unknown whose request that was, and
+                # it would wait forever, so end all.
                 found, self._open = list(self._open.values()), {}
             else:
                 one = (self._open.pop if is_end else self._open.get)(line["id"] or 0, None)

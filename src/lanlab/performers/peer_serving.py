@@ -37,7 +37,7 @@ class PeerServing:
         self.done: dict[str, Any] | None = None
 
     def wait(self, within_s: float | None) -> bool:
-        """Wait until it has ended by itself; `False` if it has not within that time."""
+        """Wait until the server has ended by itself; `False` if it has not within that time."""
         return self._over.wait(within_s)
 
 

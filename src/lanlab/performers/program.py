@@ -72,7 +72,7 @@ class Program:
     def __init__(self, name: str, argv: Sequence[str], first_line: str = "") -> None:
         """
         Args:
-            first_line: Its input, if any; it ends when its input closes.
+            first_line: The program's input, if any; it ends when its input closes.
 
         Raises:
             RunError: The system cannot start it.
@@ -115,7 +115,7 @@ class Program:
 
     @property
     def cpu_s(self) -> tuple[float, float] | None:
-        """User and system time, seconds, once it has ended; `None` if unknown."""
+        """User and system time of an ended program, seconds; `None` if unknown."""
         return self._cpu_s
 
     @property
@@ -124,11 +124,11 @@ class Program:
 
     @property
     def exit_code(self) -> int | None:
-        """Its exit code, negative for a signal; `None` while it runs."""
+        """The program's exit code, negative for a signal; `None` while it runs."""
         return self._process.returncode if self._ended.is_set() else None
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait until it has ended; `False` if it has not within that time."""
+        """Wait until the program has ended; `False` if it has not within that time."""
         return self._ended.wait(timeout_s)
 
     def wait_for(self, words: str, timeout_s: float) -> bool:
@@ -140,7 +140,7 @@ class Program:
         return found
 
     def wait_childless(self, timeout_s: float) -> None:
-        """Wait until it has reaped its children, so that their CPU time is included in its own. If
+        """Wait until the program has reaped its children, so that its CPU time includes theirs. If
         the kernel does not list them there is nothing to wait for.
         """
         children = Path(f"/proc/{self.pid}/task/{self.pid}/children")
@@ -150,7 +150,7 @@ class Program:
                 time.sleep(_POLL_S)
 
     def signal(self, number: signal.Signals) -> None:
-        """Send it a signal, unless it has ended."""
+        """Send the program a signal, unless it has ended."""
         if not self._ended.is_set():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, number)

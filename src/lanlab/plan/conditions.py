@@ -30,7 +30,7 @@ class Condition:
 
     @cached_property
     def parameters(self) -> Mapping[str, Level]:
-        """All its values, for records; parameters that are not set are omitted."""
+        """All values of the condition, for records; parameters that are not set are omitted."""
         return {**self.placing, **self.values.model_dump(exclude_none=True)}
 
     def time_over_s(self, link_rate_bps: float | None) -> float:

@@ -62,7 +62,7 @@ class PlannedTrial:
 
     @cached_property
     def parameters(self) -> dict[str, Level]:
-        """All its values, for the record; parameters that are not set are omitted."""
+        """All values of the trial, for the record; parameters that are not set are omitted."""
         return {**self.placing, **self.values.model_dump(exclude_none=True)}
 
 

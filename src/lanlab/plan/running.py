@@ -106,7 +106,7 @@ class Running:
         raise NotImplementedError
 
     def time_of_a_trial_s(self, expected_s: float) -> float:
-        """The mean duration of its trials; before the first, their expected duration."""
+        """Mean duration of the trials so far; before the first, the expected duration."""
         return self.elapsed_s / self.finished if self.finished else expected_s
 
 

@@ -69,7 +69,7 @@ class SearchState:
         self._counts = {"search": 0, "confirm": 0}
         self._tried: dict[float, list[Tried]] = {}
         self._missing_in_a_row = 0
-        #: Whether it ended because its last trials failed.
+        #: Whether the search ended because its last trials failed.
         self.given_up = False
         self._top = rule.high
         self._sender_limits = 0

@@ -130,7 +130,8 @@ class Trials:
 
     @property
     def given_up(self) -> bool:
-        """Whether it gets no more trials because its last ones failed, or it ended without any."""
+        """Whether the condition gets no more trials: its last ones failed, or it ended without one.
+        """
         if self._cannot_work or self._missing_in_a_row >= MISSING_BEFORE_GIVING_UP:
             return True
         return not self.done and self.missing >= self._policy.max

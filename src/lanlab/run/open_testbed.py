@@ -30,7 +30,7 @@ class OpenTestbed:
         #: Capture file for the frames on the link; each new testbed has its own.
         self._pcap = opening.pcap if opening is not None and is_same else None
         self.made = 0
-        #: Why it was set up the last time; `None` the first time.
+        #: Why the testbed was set up the last time; `None` the first time.
         self.made_because: str | None = None
         self._study: tuple[str, Study] | None = None
         self._make()

@@ -37,14 +37,14 @@ class Host:
     #: Interface to the measured network; `None` if unknown.
     interface: str | None = None
     called: str | None = None
-    #: Starts its engine; `None`: run this machine's engine with `command_prefix`.
+    #: Starts the host's engine; `None`: run this machine's engine with `command_prefix`.
     start_engine: Callable[[], EngineCommand] | None = None
-    #: Its Ethernet on the measured network, for frames without IP, in a request to its engine:
-    #: `{"interface": "eth0"}`, or `{"descriptor": 7}`; `None` if it has none.
+    #: The host's Ethernet on the measured network, for frames without IP, in a request to its
+    #: engine: `{"interface": "eth0"}`, or `{"descriptor": 7}`; or `None`.
     raw_link: Mapping[str, Any] | None = None
     #: An unused IPv4 address of the measured network; `None` if lanlab knows of none.
     spare_address: str | None = None
-    #: Whether other programs and servers can be started on it by `command_prefix`.
+    #: Whether other programs and servers can be started on the host by `command_prefix`.
     runs_programs: bool = True
     programs_there: RemotePrograms | None = None
 
@@ -106,7 +106,7 @@ class Testbed(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name in the registry."""
+        """The testbed's name in the registry."""
 
     @property
     def hosts(self) -> tuple[Host, ...]:
@@ -132,7 +132,7 @@ class Testbed(Protocol):
         """
 
     def close(self) -> None:
-        """Close it. A second call does nothing."""
+        """Close the testbed. A second call does nothing."""
 
     def __enter__(self) -> Self: ...
 

@@ -129,18 +129,18 @@ class Medium:
         }
 
     def lost(self, within_s: float) -> str | None:
-        """How its process ended; `None` if it still runs after this time."""
+        """How the medium's process ended; `None` if it still runs after this time."""
         self._over.wait(within_s)
         return self.engine.lost().message if self.engine.is_lost else None
 
     def damage(self) -> str | None:
-        """How it ended, in the words of `Testbed.damage`; `None` while it carries frames."""
+        """How the medium ended, in the words of `Testbed.damage`; `None` while it works."""
         if (lost := self.lost(0.0)) is not None:
             return lost
         return self._ended(0.0).message if self._over.is_set() else None
 
     def close(self) -> None:
-        """Stop it. The interfaces of the hosts vanish with it, or with the hosts. A second call
+        """Stop the medium. The hosts' interfaces vanish with it, or with the hosts. A second call
         does nothing.
         """
         if not self.engine.is_lost and not self._over.is_set():
@@ -163,7 +163,7 @@ class Medium:
         captures.note(path, int(counts["recorded_frames"]), int(counts["unrecorded_frames"]), why)
 
     def _ended(self, within_s: float) -> LabError:
-        """The error that ended its request, which runs until it is cancelled."""
+        """The error that ended the medium's request, which runs until cancelled."""
         if self._end is None:
             try:
                 self._carrying.result(within_s)

@@ -37,9 +37,9 @@ class Need:
     name: str
     found: bool
     detail: str
-    #: What to do if it is missing; empty if nothing can be done.
+    #: What to do if the requirement is missing; empty if nothing can be done.
     how_to_get: str = ""
-    #: Whether the testbed is unusable without it; otherwise only some studies are.
+    #: Whether the testbed is unusable without the requirement; otherwise only some studies are.
     required: bool = True
 
 

@@ -79,12 +79,12 @@ class ActorProcess:
         self.stdin: IO[bytes] | None = io.BufferedWriter(_Input(self._call))
         self.stdout: IO[bytes] | None = _output(self._call, "stdout")
         self.stderr: IO[bytes] | None = _output(self._call, "stderr")
-        #: How its actor was lost; `None` while it exists.
+        #: How the actor was lost; `None` while it exists.
         self.why_lost: str | None = None
 
     def begin(self) -> ActorProcess:
         """
-        Start it.
+        Start the engine.
 
         Raises:
             EngineLost: It cannot be started.
@@ -104,7 +104,7 @@ class ActorProcess:
             raise
 
     def wait(self, timeout: float | None = None) -> int | None:
-        """Wait until it has ended; returns its exit code, or `None` if its actor is gone.
+        """Wait until the engine has ended; returns its exit code, or `None` if its actor is gone.
 
         Raises:
             subprocess.TimeoutExpired: It is still running.

@@ -49,7 +49,7 @@ def _ssh_hosts(text: str) -> list[str | None]:
 
 @dataclass(frozen=True)
 class RealHosts:
-    #: Opens one, from the part after `:` in its name, the number of hosts and the link.
+    #: Opens a testbed, from the part after `:` in its name, the number of hosts and the link.
     open: Callable[[str, int, str], Testbed]
     example: str
     how_to_reach: str

@@ -61,7 +61,7 @@ def carrier_words(counted: Mapping[str, int]) -> str:
 
 def trouble_words(counted: Mapping[str, int]) -> list[str]:
     """Lost, resent and discarded frames of a station; zeros are omitted."""
-    # Records of earlier versions lack some.
+    # Records of earlier versions lack some counters.
     words = [f"{counted[key]} {what}" for key, what in TROUBLES.items() if counted.get(key)]
     return words + [
         f"{counted[key]} discarded ({what})" for key, what in DISCARDED.items() if counted.get(key)

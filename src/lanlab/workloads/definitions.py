@@ -63,7 +63,7 @@ class Definition:
 
     @property
     def is_on(self) -> bool:
-        """Whether it is on unless the command line disables it."""
+        """Whether the parameter is on unless the command line disables it."""
         return self.kind is bool and self.default is True
 
     @property

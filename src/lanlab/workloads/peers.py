@@ -74,7 +74,7 @@ class Peer:
 
     @property
     def ip_version(self) -> int | None:
-        """The IP version of its address; `None` for a name."""
+        """IP version of the peer's address; `None` for a name."""
         try:
             return ipaddress.ip_address(self.host).version
         except ValueError:

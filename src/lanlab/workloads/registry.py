@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Workload(Protocol):
     @property
     def name(self) -> str:
-        """Its name in study files."""
+        """The workload's name in study files."""
 
     @property
     def roles(self) -> tuple[str, str]:

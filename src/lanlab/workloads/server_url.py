@@ -44,7 +44,7 @@ class ServerUrl:
     directory: str
     #: Parameters after `?`.
     options: Mapping[str, str] = field(default_factory=dict)
-    #: The domain of its user, if given after `?`; for S3 the region.
+    #: The user's domain, if given after `?`; for S3 the region.
     domain: str | None = None
 
     @property
@@ -53,7 +53,7 @@ class ServerUrl:
 
     @property
     def usual_port(self) -> int | None:
-        """Its port, or the default port of its service; `None` for a directory."""
+        """The given port, or the default port of the service; `None` for a directory."""
         return self.port or SERVICES[self.service].port
 
 

@@ -33,8 +33,8 @@ def _mtcp(title: str) -> StackProfile:
     return StackProfile(title, 1460, 8192, 8192, 0, no_delay=True)
 
 
-#: By name. Windows 95's window is six Ethernet segments; it delays acknowledgements, and short
-#: segments (RFC 896), as was usual then.
+#: Profiles by name. Windows 95 has a window of six Ethernet segments, and delays acknowledgements
+#: and short segments (RFC 896), as was usual then.
 PROFILES = {
     "mtcp": _mtcp("mTCP, as it is by default"),
     "pcjr": _mtcp("PCjr with mTCP"),

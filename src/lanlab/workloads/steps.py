@@ -61,7 +61,7 @@ class Server(Protocol):
 
     @property
     def root(self) -> str | None:
-        """The directory that it serves, on the host in the server's role; `None`: elsewhere."""
+        """The served directory, on the host in the server's role; `None`: elsewhere."""
 
 
 class Stage(Protocol):

@@ -73,7 +73,7 @@ impl Carrier {
             && (self.frames.len() < MOST_FRAMES || !self.free_frames.is_empty())
     }
 
-    /// Take a frame sent by a host, if `read` returns one. It waits until [`Self::offer_waiting`].
+    /// Take a frame sent by a host, if `read` returns one. [`Self::offer_waiting`] offers it.
     pub fn take(
         &mut self,
         port: Port,

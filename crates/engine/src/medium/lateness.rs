@@ -4,7 +4,7 @@ use hdrhistogram::Histogram;
 
 use crate::messages::MediumLateness;
 
-/// A frame counts as late beyond a tenth of its own time on the wire, and beyond 20 µs.
+/// A frame counts as late beyond both a tenth of its time on the wire and 20 µs.
 const SHARE_OF_FRAME: u64 = 10;
 const LEAST_NS: u64 = 20_000;
 /// Times are recorded up to a minute; more counts as a minute.

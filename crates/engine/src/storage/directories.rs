@@ -162,7 +162,7 @@ impl Directory {
         &self.path
     }
 
-    /// Remove it with its contents. Returns whether everything is gone.
+    /// Remove the directory with its contents. Returns whether everything is gone.
     pub fn remove(self) -> bool {
         let path = self.path.clone();
         drop(self);

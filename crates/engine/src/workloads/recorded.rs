@@ -67,7 +67,7 @@ mod tests {
             sink.record(at, &[7; 60]);
         }
         assert_eq!(sink.counts(), (3, 0));
-        // The queue is old enough for a thread to write it.
+        // The queued piece is now old enough to be written.
         sink.tick(at);
         let until = lanlab_os::monotonic().plus_nanos(20_000_000_000);
         while length() < 24 + 3 * (16 + 60) && lanlab_os::monotonic() < until {

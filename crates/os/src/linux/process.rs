@@ -47,8 +47,8 @@ pub fn raise_descriptor_limit() {
     raise_descriptor_limit_to(0);
 }
 
-/// Raise the hard limit of open files to `least`, if permitted (capabilities(7),
-/// `CAP_SYS_RESOURCE`), then the limit to the hard one. [`descriptor_limit`] returns the result.
+/// Raise the hard limit of open files to `least`, if permitted (`CAP_SYS_RESOURCE`,
+/// capabilities(7)), and the soft limit to the hard one. [`descriptor_limit`] returns the result.
 pub fn raise_descriptor_limit_to(least: u64) {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: points to a valid rlimit. If the limit stays, opening a socket will say so.

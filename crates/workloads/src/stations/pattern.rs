@@ -28,7 +28,7 @@ pub struct Pattern {
 pub struct Place {
     pub station: u32,
     pub block: u32,
-    /// How often it has been written; 0 as prepared.
+    /// How often the block was written; 0 as prepared.
     pub generation: u32,
 }
 

@@ -69,9 +69,9 @@ impl Outcome {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reading {
-    /// When it was due, ns.
+    /// Due time, ns.
     pub intended_ns: u64,
-    /// When it started, ns.
+    /// Start time, ns.
     pub start_ns: u64,
     pub end_ns: u64,
     pub station: u32,
@@ -81,7 +81,7 @@ pub struct Reading {
     pub outcome: Outcome,
     /// Number of the attempt at the operation, from 0.
     pub attempt: u8,
-    /// Thinning level up to which it is kept: one operation in two to this power; see [`level`].
+    /// Thinning level up to which the reading is kept, one operation in 2^level; see [`level`].
     pub level: u8,
 }
 

@@ -12,7 +12,7 @@ const MOST_FILES: u64 = 8;
 pub struct Turn {
     pub is_write: bool,
     pub block: u32,
-    /// When it is due after the start; in a closed loop, when the station is free.
+    /// Due time after the start; `None` in a closed loop: once the station is free.
     pub due_ns: Option<u64>,
 }
 

@@ -274,7 +274,7 @@ impl<'a> Outgoing<'a> {
         self.blocked_since = Some(now);
     }
 
-    /// The system dropped a message for lack of room. Returns when to retry, unless at once.
+    /// The system dropped a message for lack of room. Returns when to retry; `None`: not at all.
     pub fn no_room(
         &mut self,
         now: Instant,

@@ -73,7 +73,7 @@ class Serving:
         served = ready.get("served") or {}
         self._wanted, self._lines = wanted, lines
         self.port: int = ready["ports"][0]
-        #: SHA-256 of its certificate or host key, hexadecimal; `None` if it has none.
+        #: SHA-256 of the server's certificate or host key, hexadecimal; `None` if it has none.
         self.trust_sha256: str | None = served.get("trust_sha256")
         self._share: str | None = served.get("share")
         self.done: dict[str, Any] | None = None
@@ -97,9 +97,7 @@ class Serving:
         return f"mount -t nfs -o {options} {place} /mnt"
 
     def clients(self, within_s: float | None) -> Iterator[dict[str, Any]]:
-        """
-        Messages on clients (`client_seen`), until that time is over or it has ended by itself.
-        """
+        """Messages on clients (`client_seen`), until that time is over or the server has ended."""
         end_s = None if within_s is None else time.monotonic() + within_s
         while True:
             try:

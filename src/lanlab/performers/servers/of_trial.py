@@ -30,18 +30,18 @@ _STATION = "LANLAB"
 @dataclass
 class Server:
     target: Request
-    #: CPU time that it has used so far, seconds; `None` if unknown.
+    #: CPU time of the server so far, seconds; `None` if unknown.
     cpu_s: Callable[[], float | None]
     facts: Request = field(default_factory=dict)
-    #: The directory that it serves, on a host of the testbed; `None`: elsewhere.
+    #: The served directory, on a host of the testbed; `None`: elsewhere.
     root: str | None = None
-    #: For the record, once it has ended: its total counts.
+    #: Total counts of an ended server, for the record.
     ended: Request = field(default_factory=dict)
-    #: Why its CPU time is unknown though it runs on this machine; `None` otherwise.
+    #: Why the CPU time of a server on this machine is unknown; `None` otherwise.
     cpu_unknown: Callable[[], str | None] = lambda: None
 
     def seen_since(self, before_s: float | None) -> dict[str, Any]:
-        """Its facts for a trial's record, with the CPU time since `before_s`."""
+        """The server's facts for a trial's record, with the CPU time since `before_s`."""
         after_s = self.cpu_s()
         cpu_s = None if before_s is None or after_s is None else after_s - before_s
         if (reason := self.cpu_unknown()) is not None:

@@ -113,7 +113,7 @@ class Launch:
     other_ports: Mapping[str, int] = field(default_factory=dict)
     #: Files below `private` with the server's error messages.
     logs: Sequence[Path] = ()
-    #: Command that runs once it has ended.
+    #: Command that runs once the server has ended.
     clean_up: Sequence[str] = ()
 
 
@@ -124,11 +124,11 @@ class Server(ABC):
     services: tuple[str, ...]
     programs: tuple[str, ...]
     how_to_get: str
-    #: The user it acts as if both lanlab and the owner of the served directory are root.
+    #: The server acts as this user if both lanlab and the owner of the served directory are root.
     nobody = "nobody"
-    #: Whether it needs root.
+    #: Whether the server needs root.
     needs_root = False
-    #: Whether it needs its own network, like that of a host of the virtual testbed.
+    #: Whether the server needs its own network, like that of a host of the virtual testbed.
     needs_own_network = False
     ports = 1
     version_arguments: Sequence[str] = ("-V",)
@@ -142,23 +142,23 @@ class Server(ABC):
         """
 
     def problem(self, service: str, credentials: Credentials | None) -> str | None:
-        """Why it cannot serve this request, as a sentence; `None` if it can."""
+        """Why the server cannot serve this request, as a sentence; `None` if it can."""
         if service not in self.services:
             allowed = ", ".join(self.services)
             return f"server `{self.name}`: found {service}; allowed: {allowed}"
         return None
 
     def root_problem(self, root: Path) -> str | None:
-        """Why it cannot serve that directory, as a sentence; `None` if it can."""
+        """Why the server cannot serve that directory, as a sentence; `None` if it can."""
         return None
 
     def further_folders(self, root: Path, private: Path) -> list[TemporaryFolder]:
-        """Folders outside `private` that it occupies while it runs, created here."""
+        """Folders outside `private` that the server occupies while it runs, created here."""
         return []
 
     def acts_as(self, root: Path) -> tuple[int, int]:
-        """User and group it acts as if lanlab is root: those of the directory's owner, or of
-        `nobody` if that is root.
+        """User and group of the server if lanlab is root: the directory owner's, or `nobody`'s if
+        that is root.
 
         Raises:
             UnmetNeed: There is no such user.
@@ -175,7 +175,7 @@ class Server(ABC):
         return other
 
     def path(self, program: str) -> str:
-        """Path of one of its programs.
+        """Path of one of the server's programs.
 
         Raises:
             UnmetNeed: It is not installed.
@@ -188,7 +188,7 @@ class Server(ABC):
         return path
 
     def check_found(self, host: Host | None = None) -> None:
-        """Check that all its programs and rights are available.
+        """Check that all the server's programs and rights are available.
 
         Raises:
             UnmetNeed: Some are missing; with a hint.
@@ -207,7 +207,7 @@ class Server(ABC):
             )
 
     def version(self) -> str:
-        """The version that it reports, in one line.
+        """The version that the server reports, in one line.
 
         Raises:
             UnmetNeed: It is not installed.

@@ -117,14 +117,14 @@ class Keeper:
         return answer
 
     def said(self) -> str:
-        """The last line of its and the server's standard error, after a colon; or empty."""
+        """The last line of the keeper's and server's standard error, after a colon; or empty."""
         # The server's last message may still be in the pipe.
         self._errors.join(_LAST_WORDS_WITHIN_S)
         last = self._errors.last_line()[:_LOG_BYTES]
         return f": {last}" if last else ""
 
     def close(self) -> None:
-        """End it, and with it the server. Idempotent.
+        """End the keeper, and with it the server. Idempotent.
 
         Raises:
             RunError: A process is stuck in the kernel.
@@ -187,17 +187,17 @@ class RunningServer:
 
     @property
     def keeper_pid(self) -> int:
-        """Id of its keeper process, the ancestor of all its processes."""
+        """Id of the server's keeper process, the ancestor of all its processes."""
         return self._keeper.pid
 
     def pids(self) -> list[int]:
-        """Its current processes without the keeper; empty after `close`."""
+        """The server's current processes without the keeper; empty after `close`."""
         return [process.pid for process in self._keeper.tree()[1:]]
 
     def cpu_s(self) -> float:
         """
-        User and system time of all its processes so far, seconds; in steps of 10 ms for those that
-        have ended.
+        User and system time of all the server's processes so far, seconds; in steps of 10 ms for
+        those that have ended.
 
         It covers living processes and those that were waited for when they ended. The system
         forgets the time of a process whose parent ignores `SIGCHLD`, but no server here does that.
@@ -212,7 +212,7 @@ class RunningServer:
         return self._cpu_s
 
     def close(self) -> None:
-        """End it: its processes, its connections, its files. Idempotent.
+        """End the server: its processes, connections and files. Idempotent.
 
         Raises:
             RunError: A process is stuck in the kernel.

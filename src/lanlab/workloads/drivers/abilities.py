@@ -46,7 +46,7 @@ class Abilities:
     values: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
     #: Whether the time must be a whole number of seconds.
     whole_seconds: bool = True
-    #: The only warm-ups it can omit: whole seconds up to a maximum, or one fixed time (s).
+    #: The only warm-ups that the program can omit: whole seconds up to a limit, or one time (s).
     warmup_whole_s: int = 0
     warmup_fixed_s: float | None = None
     #: Default warm-up, seconds: the shortest useful one that the program can omit.

@@ -23,7 +23,7 @@ use crate::messages::{
 use crate::running::{Measured, Running};
 use crate::workloads::copy::{CONNECT_AT_ONCE, RuntimeClock, counted, runtime};
 
-/// Connection attempts, as many clients connect at once.
+/// Connection attempts: a server may refuse some of many simultaneous ones.
 const CONNECT_ATTEMPTS: u32 = 7;
 /// Lead time for all threads to learn of the next start.
 const LEAD_NS: u64 = 1_000_000;

@@ -1,7 +1,7 @@
 //! The threads of an end and the flows that each of them drives.
 //!
-//! A thread with one flow may block in the system call. One with several waits for ready flows; the turns of a flow
-//! are the same.
+//! A thread with one flow may block in the system call. One with several waits for ready flows; a
+//! flow's turns are the same in both.
 
 use std::io;
 use std::thread;
@@ -156,7 +156,7 @@ fn readiness_failure(error: &io::Error) -> Failure {
     Failure::system("waiting for sockets", error)
 }
 
-/// Drive one self-waiting flow to its end.
+/// Drive one flow, which waits by itself, to its end.
 fn drive_alone<F: Flow>(flow: &mut F, shared: &mut F::Shared) -> Result<(), Failure> {
     let mut waiter = Waiter::new();
     let mut now = os::monotonic();

@@ -155,7 +155,7 @@ impl Opened<'_> {
                 Ok(Some(if number == WORD { Heard::Alive } else { Heard::Reply(number) }))
             }
             Some(error) if is_refused(&error) => Ok(Some(Heard::Closed)),
-            // An overdue request was counted before.
+            // Overdue requests have already been counted.
             Some(error) if error.kind() == io::ErrorKind::TimedOut => Ok(None),
             Some(error) => Err(failed(self.peer, &error)),
         }

@@ -48,7 +48,7 @@ impl<'a> Control<'a> {
         Ok(Self { stream, client, patience_ns, has_ended: false, running })
     }
 
-    /// Wait for this event, the next one of a conforming server.
+    /// Wait for this event, which a conforming server sends next.
     pub fn expect(&mut self, expected: &Event) -> Result<(), Failure> {
         let event = self.next()?;
         if event == *expected {

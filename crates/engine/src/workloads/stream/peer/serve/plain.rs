@@ -46,7 +46,7 @@ pub fn serve<'a: 'scope, 'scope>(
         while !arrivals.spoken.is_empty()
             && roll.has_room(request.clients.into(), arrivals.spoken.len())
         {
-            // The newest: earlier ones may be part of a crowd.
+            // Take the newest: earlier ones may be part of a flood.
             let Some(stream) = arrivals.spoken.pop_back().map(Arc::new) else { break };
             roll.clients += 1;
             let entered = roll.enter(roll.clients, 1, Some(Arc::clone(&stream)));
@@ -140,7 +140,7 @@ fn talk(
     });
     client.elapsed_ns = os::monotonic().nanos_since(began);
     entered.moving.is_going.store(false, Ordering::Release);
-    // What the client's TCP has acknowledged by now is known to be received.
+    // Bytes acknowledged by the client's TCP by now are known to be received.
     let handed_over = entered.moving.sending.progress.counted().1;
     let is_crowded_out = entered.moving.is_crowded_out.load(Ordering::Acquire);
     // Another client waits for the place of an evicted one.

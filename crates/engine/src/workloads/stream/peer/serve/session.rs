@@ -144,8 +144,8 @@ impl Session {
             moving.sending.cancel();
             let sent = sending.map(joined);
             let acknowledged = before.settled(&kept[received..], ACKNOWLEDGES_WITHIN_NS);
-            // A client reads everything this end sent before it answers, in whole messages, and the last may have
-            // been sent partially.
+            // A client reads whole messages before it answers, but the last may have been sent
+            // partially.
             for stream in &kept[received..] {
                 let _ = stream.shutdown(Shutdown::Write);
             }

@@ -225,7 +225,7 @@ fn spec(asked: &Asked) -> StreamSpec {
         rate: (test.rate_bps > 0).then(|| Rate::Bps(test.rate_bps * flows)),
         flows: test.flows,
         threads: Some(1),
-        // I/O modes follow from the rate, without trials.
+        // The rate alone determines the I/O modes.
         io: match (test.is_udp, test.rate_bps) {
             (true, 0) => Io::Batch,
             (true, _) => Io::Auto,
