@@ -130,8 +130,7 @@ class Trials:
 
     @property
     def given_up(self) -> bool:
-        """Whether the condition gets no more trials: its last ones failed, or it ended without one.
-        """
+        """Whether the condition gets no more trials: its last ones failed, or none worked."""
         if self._cannot_work or self._missing_in_a_row >= MISSING_BEFORE_GIVING_UP:
             return True
         return not self.done and self.missing >= self._policy.max
