@@ -324,8 +324,8 @@ impl Running {
         self.progress.count(messages, bytes);
     }
 
-    /// Sample these TCP connections, in flow order, during the next work. Only the first of many are sampled, and
-    /// fewer if descriptors are scarce.
+    /// Sample these TCP connections, in flow order, while the next work runs. Only the first of
+    /// many are sampled, and fewer if descriptors are scarce.
     pub fn watch_connections<'a>(&self, streams: impl Iterator<Item = &'a TcpStream>) {
         let watched = streams.take(MOST_WATCHED).map_while(|stream| stream.try_clone().ok());
         *self.watched.lock().unwrap_or_else(PoisonError::into_inner) = watched.collect();

@@ -128,7 +128,7 @@ impl Initiator {
             }
             Kind::Accept { nonce } if is_same_peer(nonce, self.nonce) => {
                 let attempt = (nonce - self.nonce) as usize;
-                // An attempt that was never made: a guess.
+                // The peer guessed an attempt that was never made.
                 let Some(sent_at) = self.proved_at.get(attempt) else { return };
                 let round_trip_ns = self.hello_ns.min(now.nanos_since(*sent_at));
                 self.state = InitiatorState::Accepted { round_trip_ns };

@@ -31,7 +31,7 @@ SCHEMA_VERSION = 8
 #: Time limit for an engine's first message, or for the answer to a simple request. After that it
 #: counts as lost.
 _ANSWER_S = 10.0
-#: Clock readings take no longer than this in total, unless that would be too few readings.
+#: Total time for clock readings, and the fewest readings taken even if they need longer.
 _PINGS_S, _FEWEST_PINGS = 0.4, 4
 _END_S = 2.0
 #: Time in which a killed or ending process disappears, unless the kernel blocks it.

@@ -24,7 +24,7 @@ class Reading:
     #: The host's clock minus ours at the same moment, accurate to `error_ns`.
     offset_ns: int
     error_ns: int
-    #: Identifies its kernel; `None` if unknown.
+    #: Identifies the host's kernel; `None` if unknown.
     boot_id: str | None = None
 
 

@@ -257,7 +257,7 @@ def has_port(pid: int, transport: str, port: int) -> bool:
     }
     if not inodes:
         return False
-    # The table may contain another's socket with the same number: on loopback, and before the
+    # The table may contain another host's socket with the same number: on loopback, and before the
     # process has entered its host.
     try:
         descriptors = list(Path(f"/proc/{pid}/fd").iterdir())

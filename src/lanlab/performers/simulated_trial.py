@@ -22,7 +22,7 @@ class SimulatedTrial:
     seed: int
     #: Requests in flight in an `echo` whose condition does not set them.
     outstanding_requests: int = 1
-    #: How its stations wait and retry, in place of the workload's rules.
+    #: How stations wait and retry, in place of the workload's rules.
     patience_ns: int | None = None
     retries: int | None = None
     #: Whether they keep waiting for a late call, and count an error each time.

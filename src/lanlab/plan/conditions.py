@@ -34,7 +34,7 @@ class Condition:
         return {**self.placing, **self.values.model_dump(exclude_none=True)}
 
     def time_over_s(self, link_rate_bps: float | None) -> float:
-        """Its minimum duration over a link, seconds; `None`: an unlimited link."""
+        """A trial's minimum duration over a link, seconds; `None`: an unlimited link."""
         if link_rate_bps is None:
             return self.expected_time_s
         return max(self.expected_time_s, self.carried_bits / link_rate_bps)

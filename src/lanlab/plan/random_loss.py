@@ -42,7 +42,7 @@ class RandomLoss:
     lossy_trials: int
     #: Variance of the counts relative to independent losses.
     dispersion: float
-    #: Whether loss rises with load even there, as far as these trials show.
+    #: Whether loss rises with load even below capacity, as far as these trials show.
     rises: bool
 
     @property

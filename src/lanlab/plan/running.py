@@ -58,7 +58,7 @@ class Estimate(NamedTuple):
 
 
 class Counting(NamedTuple):
-    #: The results that count there; `None` if every trial failed.
+    #: The results that count at this position; `None` if every trial failed.
     metrics: Mapping[str, float | int] | None
     is_lasting: bool = False
 

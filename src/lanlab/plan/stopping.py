@@ -95,7 +95,7 @@ class Trials:
         self._first: list[float] = []
 
     def record_done(self, value: float | None) -> None:
-        """A trial counts; `value` is the experiment's first metric, `None` if not measured."""
+        """Record a trial that counts; `value`: the experiment's first metric, `None` if missing."""
         self._missing_in_a_row = 0
         self.done += 1
         if value is None or not math.isfinite(value):
@@ -115,7 +115,7 @@ class Trials:
             )
 
     def record_missing(self, *, is_lasting: bool = False) -> None:
-        """Every trial of a position failed; a lasting cause is one that no retry removes."""
+        """Record a position whose trials all failed; no retry removes a lasting cause."""
         self._missing_in_a_row += 1
         self.missing += 1
         # What worked before may work again, even if the error names a lasting cause.

@@ -32,7 +32,7 @@ _LOOK_S = 0.02
 _LONGEST_LINE = 200
 #: Environment variable that identifies a command and its children.
 _MARK = "LANLAB_COMMAND"
-#: Interval of looking for the processes of a command that must end, and the most that are named.
+#: Rounds of looking for a command's remaining processes, and the most that are named.
 _ROUNDS, _MOST_NAMED = 10, 5
 
 

@@ -22,7 +22,7 @@ class OpenTestbed:
         """
         Args:
             name, hosts, link: As in `lanlab.testbeds.testbed`.
-            opening: The opening of this testbed, if it has already begun; it is used.
+            opening: An opening of this testbed that has already begun, to be used.
         """
         self._wanted = (name, hosts, link)
         is_same = opening is not None and opening.wanted == self._wanted

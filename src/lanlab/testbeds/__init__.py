@@ -1,4 +1,4 @@
-"""Testbeds: hosts and what joins them. One file each; `TESTBEDS` is the registry."""
+"""Testbeds: hosts and the links between them. One file each; `TESTBEDS` is the registry."""
 
 from lanlab.testbeds.base import Host, LinkFacts, Testbed
 from lanlab.testbeds.opening import Opened, Opening

@@ -253,7 +253,7 @@ class VirtualTestbed:
         if self._medium is not None and (ended := self._medium.damage()) is not None:
             raise TestbedDamaged(ended, host=MEDIUM)
         counters = {}
-        # Through /proc this needs no process: cheap enough for every trial.
+        # Reading /proc starts no process: cheap enough for every trial.
         for place, namespace in self._places.items():
             table = read_interfaces(Path(f"/proc/{namespace.pid}/net/dev"))
             for device in self._devices[place]:
@@ -288,7 +288,7 @@ class VirtualTestbed:
         }
         found = damage_of(self._made, now)
         if self._medium is not None:
-            # If its process ends, the interfaces of all hosts are gone.
+            # If the medium's process ends, the interfaces of all hosts are gone.
             lost = self._medium.lost(_MEDIUM_ENDS_WITHIN_S) if found else None
             found = lost or found or self._medium.damage()
         try:

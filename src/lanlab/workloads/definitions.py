@@ -2,8 +2,8 @@
 Descriptions of a workload's parameters, read from its model, which defines each once by
 `parameter`.
 
-The command line generates its options from these, errors their ranges, and the reference its
-tables.
+The command line's options, the ranges in errors, and the reference's tables are generated from
+these.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ _SETUP_S = 120.0
 _SLOWEST_PER_S = 5.0
 #: An engine that exceeds a step's limit by this time is given up.
 _BEYOND_S = 60.0
-#: Calls on each name, with the comparisons between the operations.
+#: Calls on each name, including the comparisons between the operations.
 _CALLS = 10
 #: Assumed operations per second, and bits per operation, if a trial's time must be estimated in
 #: advance.

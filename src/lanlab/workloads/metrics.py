@@ -23,11 +23,11 @@ STATION_SUMS = "station_sums"
 class Metric:
     key: str
     unit: str
-    #: For people; empty: the key in words.
+    #: Displayed name; empty: the key in words.
     name: str = ""
     #: `None`: a setting, or neither better nor worse by itself.
     better: Direction | None = None
-    #: The unit for people and its size in `unit`; `None`: the usual one.
+    #: Displayed unit, and its size in `unit`; `None`: the usual one.
     shown: tuple[str, float] | None = None
 
 

@@ -29,7 +29,7 @@ class Progress:
 
 @dataclasses.dataclass
 class TrialOutcome:
-    """What a trial left. A failed one has `error`, and the results up to then."""
+    """The outcome of a trial. A failed one has `error`, and the results up to then."""
 
     results: dict[str, dict[str, Any]] = field(default_factory=dict)
     #: The requests and details of the start: needed to repeat the trial.

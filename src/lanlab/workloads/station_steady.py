@@ -39,7 +39,7 @@ LEAST_BATCHES = 10
 _READINGS = 5
 #: Maximum values of a series: more do not improve the cut.
 _MOST_VALUES = 1_000
-#: Fewer batches are never taken as steady: their variance is an accident.
+#: Fewer batches are never taken as steady: their variance is due to chance.
 _LEAST_LEFT = 5
 #: Standard errors by which cut values must differ from the rest: one in a hundred steady series
 #: does so by chance.
@@ -207,7 +207,7 @@ def _cut_of_rates(
     ends: _Numbers, start_ns: int, end_ns: int, values: int
 ) -> tuple[int, int] | None:
     width_ns = (end_ns - start_ns) / values
-    # The last completion lies on the end itself.
+    # The last completion lies exactly at the end.
     at = np.minimum(((ends - start_ns) * (1 / width_ns)).astype(np.intp), values - 1)
     cuts = _cuts(np.bincount(at, minlength=values).astype(np.float64))
     if cuts is None:

@@ -34,7 +34,7 @@ fn padding() -> impl FnMut() -> u8 {
     }
 }
 
-/// A message of these bytes, shared by all senders of that length: separate ones of many clients would not stay in
+/// A message of this length, shared by all senders: separate ones of many clients would not stay in
 /// a processor's cache.
 fn shared_message(bytes: usize) -> Arc<[u8]> {
     static LAST: Mutex<Option<Weak<[u8]>>> = Mutex::new(None);

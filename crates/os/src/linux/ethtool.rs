@@ -74,7 +74,7 @@ pub fn offloads(device: &str) -> io::Result<Vec<Offload>> {
     for (name, read, _) in OFFLOADS {
         match call(device, read, 0) {
             Ok(value) => list.push(Offload { name, on: value != 0 }),
-            // Unsupported by the driver: it is off.
+            // An offload that the driver does not support is off.
             Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => {
                 list.push(Offload { name, on: false });
             }

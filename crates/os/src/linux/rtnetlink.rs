@@ -32,7 +32,7 @@ pub const TC_H_ROOT: u32 = 0xffff_ffff;
 const HANDLE: u32 = 1 << 16;
 const TC_LINKLAYER_ETHERNET: u8 = 1;
 
-/// Lengths of frames in the table: any that an Ethernet has.
+/// Entries of the table: one for each length of an Ethernet frame.
 const STAB_ENTRIES: usize = 2048;
 
 pub const UP: u32 = libc::IFF_UP as u32;
@@ -235,7 +235,8 @@ impl Rtnetlink {
     /// reply's type, and its content after the header.
     pub fn send(&mut self, mut on_reply: impl FnMut(u16, &[u8])) -> io::Result<()> {
         self.finish();
-        // The kernel handles messages in order: the answer to the last one completes all. A dump has its own end.
+        // The kernel handles messages in order: the answer to the last one completes all. A dump
+        // ends separately.
         let at = self.begun + 6;
         let flags = u16::from_ne_bytes([self.requests[at], self.requests[at + 1]]);
         let flags = flags | libc::NLM_F_ACK as u16;

@@ -32,7 +32,7 @@ pub fn add_up(copying: Copying, workers: Vec<Worked>) -> Totals {
         connect_ns.push(worked.connect_ns);
         cpu = cpu.plus(worked.cpu);
         agreed.get_or_insert((worked.facts, worked.capabilities));
-        // A cancelled worker does not know why.
+        // A cancelled worker does not know the cause.
         let is_news = failure.as_ref().is_none_or(|known| known.code == "cancelled");
         if is_news && worked.failure.is_some() {
             failure = worked.failure;

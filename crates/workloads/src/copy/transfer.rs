@@ -114,7 +114,7 @@ impl<'a, K: Clock> Transfer<'a, K> {
         bytes: u64,
         source: &impl Source,
     ) -> Result<Instant, CopyError> {
-        // The directory is ours: a check first, as no other client makes, would protect no file.
+        // The directory is ours: checking first would protect no file, and no other client does it.
         let access = if self.capabilities.can_create {
             Access::Create { size_bytes: bytes }
         } else {

@@ -124,7 +124,7 @@ impl<'a> Responder<'a> {
     pub fn handed(&mut self, handed: Handed) {
         match handed {
             Handed::Sent => self.answered += 1,
-            // A requester that does not read is not waited for.
+            // Do not wait for a requester that does not read.
             Handed::Refused => self.refused += 1,
             // The next receive reports it.
             Handed::Closed => {}

@@ -28,7 +28,7 @@ pub fn arp(packet: &[u8], notes: &mut Notes<'_>) {
     if packet.is_request && !is_claim {
         let target = packet.target.to_string();
         notes.questions.ask(notes.at, Kind::Arp, target.clone(), notes.from);
-        // Replies are unicast and may not pass here: a station heard before counts as an answer.
+        // Replies are unicast and may not arrive here: a station heard before counts as an answer.
         if notes.stations.knows(&target) {
             notes.questions.answer(Kind::Arp, &target);
         }

@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(&sent_at[..4], [10_000, 10_500, 11_000, 11_500]);
         let gaps: Vec<u64> = sent_at.windows(2).map(|pair| pair[1] - pair[0]).collect();
         assert!(gaps.iter().all(|gap| (500..=1000).contains(gap)), "{gaps:?}");
-        // Then ever more slowly until it is on time; times are rounded to a µs here.
+        // Then the gaps grow until the sender is on time; times are rounded to a µs here.
         assert!(gaps.windows(2).all(|pair| pair[0] <= pair[1] + 1), "{gaps:?}");
         assert_eq!(sent_at.last(), Some(&99_000));
     }

@@ -198,7 +198,7 @@ impl Readings {
         }
     }
 
-    /// Store a reading, whose `level` is that of its operation; returns whether there is room for another.
+    /// Store a reading with its operation's `level`; returns whether there is room for another.
     pub fn push(&mut self, mut reading: Reading) -> bool {
         if !reading.is_plain() {
             reading.level = ALWAYS;

@@ -17,9 +17,9 @@ const MOST_MESSAGES: u64 = 1 << 62;
 
 /// How long a receiver stays after the sender's last message, in case its answer was lost.
 const TAIL_NS: u64 = 20_000_000;
-/// It stays longer if messages are missing and others arrived out of order, as late ones still
-/// count. The sender's last message follows all others, so on an order-preserving path none follows
-/// it.
+/// A receiver stays longer if messages are missing and others arrived out of order, as late ones
+/// still count. The sender's last message follows all others, so none follows it on an
+/// order-preserving path.
 const DISORDERED_TAIL_NS: u64 = 200_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

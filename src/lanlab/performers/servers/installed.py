@@ -29,7 +29,7 @@ def check_server(parameters: TrialParameters, host: Host, client: EngineHost) ->
 
     Args:
         host: Where it would run.
-        client: Looks up the name of a user's own.
+        client: Looks up the name of a user's own server.
 
     Raises:
         UsageError: The server is unknown, or does not serve that; a program or right is missing; or

@@ -93,7 +93,7 @@ pub fn wrong_size(name: &str, found: u64, expected: u64) -> Failure {
     Failure::new("copy.wrong", message)
 }
 
-/// The local directory of a download, opened so that replacing its path has no effect, with its files.
+/// The local directory of a download, opened so that replacing its path has no effect.
 #[derive(Debug)]
 pub struct Place {
     below: ConfinedDirectory,

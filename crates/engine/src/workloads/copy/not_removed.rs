@@ -81,7 +81,7 @@ pub async fn removed_directory(
 async fn is_listed(session: &impl Session, directory: &ServicePath) -> Result<bool, Fault> {
     match session.list(None).await {
         Err(fault) if fault.class.is_passing() => Err(fault),
-        // Without permission to list, nothing is known.
+        // Without permission to list, assume that it exists.
         Err(_) => Ok(true),
         Ok(entries) => Ok(entries.iter().any(|entry| entry.name == directory.name())),
     }

@@ -2,7 +2,7 @@
 
 use lanlab_wire::icmp::{Echo, HEADER_LEN, Version};
 
-/// Longest header of IPv4, which a raw socket gives with what it receives (RFC 791, section 3.1).
+/// Longest IPv4 header, which a raw socket includes in received packets (RFC 791, section 3.1).
 const MOST_IPV4_HEADER_BYTES: usize = 60;
 
 #[derive(Debug, Clone, Copy)]

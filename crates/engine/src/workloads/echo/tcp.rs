@@ -267,7 +267,7 @@ impl StreamReplies<'_> {
 impl Replies for StreamReplies<'_> {
     fn next(&mut self) -> Result<Heard, Failure> {
         while self.received < self.message_bytes {
-            // No more than this reply: later data is read in its own time.
+            // Read no more than this reply: later replies are timed separately.
             let wanted = (self.message_bytes - self.received).min(self.buffer.len());
             let place = &mut self.buffer[..wanted];
             let outcome = if self.plan.waits_in_call() {

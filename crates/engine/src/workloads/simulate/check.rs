@@ -27,7 +27,7 @@ const MOST_SWITCH_QUEUE_BYTES: u64 = 1 << 24;
 /// Memory per copied file, bytes: names, position, times, and cache entries.
 #[cfg(feature = "services")]
 const BYTES_PER_FILE: u64 = 2048;
-/// Maximum connections that may have ended within the ten seconds for which one is kept.
+/// Maximum ended connections that are kept, each for ten seconds.
 #[cfg(feature = "services")]
 const MOST_HELD: u64 = 2_000;
 const MOST_BUFFER_BYTES: u64 = 1 << 24;
@@ -282,7 +282,7 @@ fn memory_bytes(request: &Simulate, medium: MediumPlan, work: &Work, message_byt
     world_plan(request, medium).memory_bytes().saturating_add(nodes).saturating_add(files)
 }
 
-/// Buffers of recently ended connections: FTP has one per file.
+/// Buffers of recently ended connections: FTP has one connection per file.
 #[cfg(feature = "services")]
 fn held_bytes(request: &Simulate, files: u64) -> u64 {
     let is_ftp = |copy: &SimulatedCopy| copy.spec.service.service == ServiceKind::Ftp;

@@ -26,7 +26,7 @@ pub const CONTROL_PORT: u16 = 21;
 /// Port of the first session's data connections; each session has its own.
 const FIRST_DATA_PORT: u16 = 20_000;
 const LISTED: u32 = 256;
-/// Time-out for data connections and progress, as of the real server.
+/// Time-out for data connections and progress, as in the real server.
 const PATIENCE: Duration = Duration::from_mins(5);
 /// Permissions of files and directories, which simulated machines lack.
 const FILE_MODE: u32 = 0o644;

@@ -61,7 +61,7 @@ impl AppliedLoad {
         if self.load.work_ns > 0 && messages > 0 {
             let from_ns = os::thread_cpu_ns();
             let until_ns = from_ns + messages * self.load.work_ns;
-            // By CPU time: time taken by other threads is not work.
+            // Measure CPU time: time taken by other threads is not work.
             while os::thread_cpu_ns() < until_ns {
                 std::hint::spin_loop();
             }

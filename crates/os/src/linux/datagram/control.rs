@@ -41,7 +41,7 @@ impl ControlNotes {
                         notes.drops = data.cast::<u32>().read_unaligned();
                     }
                     (libc::SOL_SOCKET, libc::SCM_TIMESTAMPING) => {
-                        // The first of three is the kernel's own.
+                        // The first of three timestamps is the kernel's own.
                         let time = data.cast::<libc::timespec>().read_unaligned();
                         let nanos = time.tv_sec.cast_unsigned() * 1_000_000_000
                             + time.tv_nsec.cast_unsigned();

@@ -119,7 +119,7 @@ fn foreign_files_stay_without_retries() {
     assert_eq!(names(left), (vec![FILES.to_owned()], None));
     assert_eq!(session.called(REMOVE_FILES), 1);
     assert_eq!(session.left(), [W, FILES, other]);
-    // They do not count as a refusal, even if the server refuses to remove the directory.
+    // Foreign files do not count as a refusal, even if the server refuses to remove the directory.
     let session = served(&[other]).answers(REMOVE_FILES, Says(Class::Denied), ALWAYS);
     assert_eq!(names(emptied(&session).1), (vec![FILES.to_owned()], None));
 }

@@ -56,7 +56,7 @@ fn read_back(streams: &[TcpStream], mut readiness: Readiness, work: &Work) -> u6
             }
             if !is_open {
                 open -= 1;
-                // A stream that stays watched is only read again without effect.
+                // If this fails, the stream is only read again without effect.
                 let _ = readiness.forget(&streams[key]);
             }
         }

@@ -60,7 +60,7 @@ fn askers(socket: &UdpSocket) -> Vec<SocketAddr> {
     let mut octets = [0; HELLO_BYTES + 1];
     for _ in 0..TAKES_IN_A_ROW {
         match socket.recv_from(&mut octets) {
-            // Versions and architectures differ in the content: the length suffices.
+            // Content differs between versions and architectures, so check only the length.
             Ok((HELLO_BYTES, from)) => found.push(from),
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}

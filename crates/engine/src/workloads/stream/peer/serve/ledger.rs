@@ -35,7 +35,7 @@ impl Moving {
         }
     }
 
-    /// Whether the client took more than the buffers could accept for it.
+    /// Whether the client accepted more than the buffers alone could hold.
     fn is_served(&self) -> bool {
         self.receiving.progress.counted().1 >= SERVED_BYTES
             || self.sending.progress.counted().1 >= SERVED_SENT_BYTES

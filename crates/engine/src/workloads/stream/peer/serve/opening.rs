@@ -1,4 +1,4 @@
-//! Connections whose cookie will tell whether they are a new client or a flow.
+//! Connections whose cookie is awaited: it identifies a new client or a flow.
 
 use std::collections::VecDeque;
 use std::io::Read;

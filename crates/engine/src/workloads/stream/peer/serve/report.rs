@@ -37,7 +37,7 @@ impl TcpBefore {
         Self(streams.iter().map(known).collect())
     }
 
-    /// Bytes acknowledged per connection since then, once nothing is in flight, or after this time.
+    /// Bytes acknowledged per connection since then: once nothing is in flight, or after this time.
     pub fn settled(&self, streams: &[TcpStream], within_ns: u64) -> Vec<Option<u64>> {
         let deadline = os::monotonic().plus_nanos(within_ns);
         let settled = |(before, stream): (&Option<u64>, &TcpStream)| {
