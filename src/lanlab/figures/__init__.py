@@ -1,3 +1,3 @@
-"""Figures: tables in, figures out. `registry.py` lists them; nothing is imported here, because a
-single measurement uses `wording.py` without drawing.
+"""Figures: tables in, figures out. `registry.py` lists them. This module imports nothing, because
+single measurements use `wording.py` without drawing.
 """

@@ -21,8 +21,8 @@ def against_factor(data: FigureData) -> Chart:
     """
     The figure's `metric` against its `factor`, a line for each level of the other factors.
 
-    The axis of the factor is logarithmic unless a level is 0. Without a `metric` it is the first
-    of the first experiment, without a `factor` the first whose levels are numbers.
+    The axis of the factor is logarithmic unless a level is 0. The default `metric` is the first of
+    the first experiment, and the default `factor` the first whose levels are numbers.
     """
     drawn = next(e for e in data.study.experiment if e.id == data.figure.experiments[0])
     metric = data.figure.metric or drawn.metrics[0]

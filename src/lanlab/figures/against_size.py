@@ -24,7 +24,7 @@ from lanlab.figures.wording import quantity
 SIZE = "message_size_bytes"
 _CURVE_POINTS = 80
 
-#: The limit of the metric for a message size and IP version, in the metric's unit.
+#: The limit of the metric, in its unit, for a message size and IP version.
 SizeLimit = Callable[[int, int], float]
 
 

@@ -28,7 +28,7 @@ _GOODPUT = "goodput_bps"
 def response_against_stations(data: FigureData) -> Chart:
     """
     The figure's `metric` (by default the mean response time) against the number of stations, a line
-    for each level of the other factors; up to four lines of means have their bounds.
+    for each level of the other factors. Up to four lines of means have their bounds.
     """
     chart = _along(data, data.figure.metric or _RESPONSE, "means")
     return with_answer(data, chart)
@@ -37,7 +37,7 @@ def response_against_stations(data: FigureData) -> Chart:
 def throughput_against_stations(data: FigureData) -> Chart:
     """
     The figure's `metric` (by default goodput; or operations per second) against the number of
-    stations, a line for each level of the other factors; up to four lines have their bounds.
+    stations, a line for each level of the other factors. Up to four lines have their bounds.
     """
     chart = _along(data, data.figure.metric or _GOODPUT, "response times")
     asked = response_figure(data.study, data.figure)
@@ -49,8 +49,8 @@ def throughput_against_stations(data: FigureData) -> Chart:
 def delay_throughput(data: FigureData) -> Chart:
     """
     The mean response time against goodput along the number of stations, a line for each level of
-    the other factors: it rises when the server saturates, and turns back when more stations get
-    less.
+    the other factors. The line rises when the server saturates, and turns back if more stations
+    reduce goodput.
     """
     delays = {
         one.name: {point.x: point for point in one.points} for one in series_along(data, _RESPONSE)

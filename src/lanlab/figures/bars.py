@@ -87,7 +87,7 @@ def _limits(
             full = "link limit" if shared else f"link limit, {name}"
             limits.append(Limit(full, tuple(ends), in_pairs=True))
     if shared and limits:
-        # Equal limits share one name.
+        # If the limits are equal, one name is enough.
         return (Limit("link limit", tuple(p for one in limits for p in one.points), in_pairs=True),)
     return tuple(limits)
 

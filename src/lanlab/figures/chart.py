@@ -1,7 +1,7 @@
 """
 A figure as data: its content in the units of its axes, without any style.
 
-A renderer turns it into a file; the report takes its tooltips and the table next to it from the
+A renderer makes a file from it. The report takes tooltips and the table next to the figure from the
 same data.
 """
 
@@ -16,7 +16,7 @@ from lanlab.frozen import dataclass
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis. With categories the positions are 0, 1, … and the names are the labels."""
+    """One axis. With categories, positions are 0, 1, … and the labels are the categories' names."""
 
     name: str
     unit: str
@@ -34,7 +34,7 @@ _BARS_WIDTH = 0.62
 
 
 def bar_span(place: float, series: int, count: int) -> tuple[float, float]:
-    """Left and right end of a bar, of the series with that index among `count`."""
+    """Left and right end of a bar, for the series at index `series` of `count`."""
     width = _BARS_WIDTH / count
     left = place - _BARS_WIDTH / 2 + series * width
     return left, left + width
@@ -44,37 +44,37 @@ def bar_span(place: float, series: int, count: int) -> tuple[float, float]:
 class Point:
     x: float
     y: float
-    #: 95 % interval; `None` below two trials.
+    #: 95 % interval; `None` with fewer than two trials.
     low: float | None = None
     high: float | None = None
     #: One value per trial; empty if the point is not a mean of trials.
     trials: tuple[float, ...] = ()
     condition: str = ""
-    #: 95 % interval of x, if x is measured, too.
+    #: 95 % interval of x, if x is measured.
     x_low: float | None = None
     x_high: float | None = None
     label: str = ""
-    #: Number of trials if their values are unknown; `None`: as many as `trials`, if any.
+    #: Number of trials whose values are unknown; `None`: as many as in `trials`, if any.
     n: int | None = None
 
     @property
     def count(self) -> int | None:
-        """Number of trials behind it; `None`: unknown."""
+        """Number of trials behind the point; `None` if unknown."""
         return self.n if self.n is not None else len(self.trials) or None
 
 
 @dataclass(frozen=True)
 class Series:
-    """Means that belong together, ascending in x or in the order of their line."""
+    """Points that belong together, ascending in x or in the order of their line."""
 
     name: str
     points: tuple[Point, ...]
-    #: In a `stack` each series starts on top of those before it: areas, or bars if x has
+    #: In a `stack` each series starts on top of the ones before it: areas, or bars if x has
     #: categories. A `bound` is a line without measured points. In `cells` each series is a row of
     #: rectangles around its points, shaded by y.
     kind: Literal["line", "points", "bars", "stack", "bound", "cells"] = "line"
     #: Index of the renderer's colour and pattern, so that the same thing looks the same in every
-    #: figure; `None`: its index among the series.
+    #: figure; `None` for its position among the series.
     style: int | None = None
 
 
@@ -82,7 +82,7 @@ class Series:
 class Limit:
     name: str
     points: tuple[tuple[float, float], ...]
-    #: Index of the series it limits; `None` if it limits all.
+    #: Index of the series to which the limit applies; `None` for all.
     series: int | None = None
     #: A `physical` limit bounds what can be measured, a `guide` only helps the eye.
     kind: Literal["physical", "guide"] = "physical"
@@ -106,10 +106,10 @@ class Band:
 
 @dataclass(frozen=True)
 class Shape:
-    """A distribution at one position of x, drawn to both sides of it."""
+    """A distribution at one position of x, drawn to both sides of the position."""
 
     x: float
-    #: Values of y, ascending, and the width there to each side, in units of x.
+    #: Values of y, ascending, each with the width to either side, in units of x.
     outline: tuple[tuple[float, float], ...]
 
 
@@ -127,7 +127,7 @@ class Cells:
 
 @dataclass(frozen=True)
 class PublishedMark:
-    """A published number; without x it is a level across the whole figure."""
+    """A published number. Without x, it is a level across the whole figure."""
 
     x: float | None
     y: float
@@ -136,7 +136,7 @@ class PublishedMark:
 
 @dataclass(frozen=True)
 class PublishedSeries:
-    """Published numbers of one series; in a figure of published numbers, measured ones."""
+    """Published numbers of a series; in a figure of published numbers, measured or simulated."""
 
     name: str
     marks: tuple[PublishedMark, ...]
@@ -161,10 +161,10 @@ class Chart:
     cells: Cells | None = None
     caption: str = ""
     interval: str = "95 %"
-    #: Whether the categories of x are rows and y is horizontal: for long names. The horizontal axis
+    #: Whether categories of x are rows, and y is horizontal: for long names. The horizontal axis
     #: then covers the data and need not start at zero.
     sideways: bool = False
-    #: What is missing if a figure is empty.
+    #: Text that says what is missing if the figure is empty.
     empty: str = "no results"
 
     @property
@@ -177,7 +177,7 @@ class Chart:
 
     @property
     def is_set_apart(self) -> bool:
-        """Whether intervals of several series overlap, so that they are drawn slightly apart."""
+        """Whether to draw several series slightly apart, because their intervals overlap."""
         if not self.x.categories or self.sideways:
             # On a numeric axis every point is drawn at its own position.
             return False
@@ -189,7 +189,7 @@ class Chart:
         return len(set().union(*wide)) < sum(map(len, wide))
 
     def floors(self, index: int) -> dict[float, float]:
-        """The base of a series in a stack: at each x, the sum of those before it."""
+        """The base of a series in a stack: at each x, the sum of the series before it."""
         floors: dict[float, float] = {}
         for number, series in enumerate(self.series):
             if series.kind == "stack":

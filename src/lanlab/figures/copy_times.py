@@ -19,9 +19,9 @@ _DRAWN = "Points are means with 95 % intervals, rings below them single trials."
 
 def copy_times(data: FigureData) -> Chart:
     """
-    The figure's `metric`, by default the rate, as rows: each condition with its datasets side by
-    side, then the published conditions with a mark for each trial, or for the mean if the study
-    published no trials.
+    The figure's `metric`, by default the rate, as rows: first each condition, with its datasets
+    side by side, then the published conditions. These have a mark for each trial, or for the mean
+    if the study published no trials.
     """
     metric = data.figure.metric or "goodput_bps"
     y = quantity(data.study, metric)
@@ -98,7 +98,7 @@ def _dataset(study: Study, published: Published, summary: Summary) -> str:
                 if own is None or own == summary.factors[factor]:
                     continue
                 if not any(known.name == one.published for known in published.factor):
-                    # A parameter of another experiment, so that both get the same name.
+                    # The publication has no such factor, so use the same text for all experiments.
                     return condition_text(study, {one.published: own})
                 return f"{here}, for {_short_title(published, one.published, own)}"
     return here
@@ -109,8 +109,8 @@ def _published(
 ) -> dict[str, list[tuple[float, PublishedValue]]]:
     """Marks by their subject, each with its row; new rows are appended.
 
-    Rows are systems, and published levels without a counterpart; levels with a counterpart are
-    marks of different kinds.
+    Rows are systems, and published levels without our counterpart. Levels with a counterpart are
+    different kinds of marks.
     """
     if not study.counterpart:
         return {}
@@ -127,7 +127,7 @@ def _published(
     known = [factor.name for factor in published.factor if factor.name != "trial"]
     in_rows = {one.published for one in study.counterpart if one.factor == "service"}
     kinds = [name for name in known if stands_for_something(study, name) and name not in in_rows]
-    # The protocol before the system.
+    # Put the protocol before the system.
     others = [name for name in known if name not in kinds]
     others.sort(key=lambda name: not any(one.published == name for one in study.counterpart))
     found: dict[str, list[tuple[float, PublishedValue]]] = {}
@@ -141,7 +141,7 @@ def _published(
 
 
 def _stands_for(study: Study, published: Published) -> list[str]:
-    """Published levels that match a service of ours, as `TCP/IP (SMB 1)`."""
+    """Published levels that correspond to a service of ours, as `TCP/IP (SMB 1)`."""
     return [
         f"{_short_title(published, one.published, level)} ({level_text(study, 'service', own)})"
         for one in study.counterpart

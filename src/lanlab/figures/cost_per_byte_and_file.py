@@ -1,4 +1,4 @@
-"""Cost per byte against cost per file: what distinguishes file services."""
+"""Cost per byte against cost per file, which distinguishes file services."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _DRAWN = "By least squares over the trials of all datasets, with 95 % intervals 
 
 
 def cost_per_byte_and_file(data: FigureData) -> Chart:
-    """A point for each condition of the figure's experiments except the dataset: lower is cheaper
-    per byte, left is cheaper per file. Conditions whose costs are not separated are not drawn.
+    """A point for each condition of the figure's experiments, over all datasets: lower is cheaper
+    per byte, left is cheaper per file. Conditions whose costs cannot be separated are not drawn.
     """
     found = [
         cost for name in data.figure.experiments for cost in copy_costs(data.run, data.trials, name)

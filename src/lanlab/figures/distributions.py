@@ -16,19 +16,19 @@ from lanlab.figures.gather import FigureData, axis, caption, far_apart
 from lanlab.figures.wording import quantity
 from lanlab.store import Level
 
-#: Maximum points of a line; more could not be distinguished.
+#: Maximum points of a line; a reader could not distinguish more.
 _MOST_POINTS = 160
-#: Lines of a figure; among more, none can be followed.
+#: Maximum lines of a figure; a reader could not follow more.
 _MOST_LINES = 8
 _MOST_GROUPS = 8
 _SLICES = 60
-#: Half of the distance between categories is 0.5.
+#: Largest half width of a violin; half of the distance between categories is 0.5.
 _WIDEST = 0.4
 _NOT_TRIALS = "Single round trips are not independent of each other: no intervals."
 
 
 def round_trip_ecdf(data: FigureData) -> Chart:
-    """The share of the round trips up to a time, over all trials of a condition."""
+    """The share of round trips up to each time, over all trials of a condition."""
     shown = quantity(data.study, "rtt_mean_ns")
     series = []
     for factors, found in _round_trips(data):
@@ -56,7 +56,7 @@ def _round_trips(data: FigureData) -> list[tuple[dict[str, Level], list[Bucket]]
 
 
 def _side_by_side(found: Sequence[Summary]) -> list[Summary]:
-    """Conditions, with those that differ only in the IP version next to each other."""
+    """The conditions, with those that differ only in the IP version next to each other."""
     groups: dict[str, list[Summary]] = {}
     for one in found:
         rest = {key: level for key, level in one.factors.items() if key != "ip_version"}
@@ -77,14 +77,14 @@ def _shares(found: Sequence[Bucket]) -> list[tuple[float, float]]:
 
 
 def trial_ecdf(data: FigureData) -> Chart:
-    """The share of a condition's trials with a result up to a value."""
+    """The share of a condition's trials with a result up to each value."""
     metric = data.figure.metric or data.metric("", "goodput_bps")
     shown = quantity(data.study, metric)
     series = []
     for summary in data.summaries(metric):
         name = data.named(summary.factors)
         values = sorted(map(shown.shown, summary.values))
-        # Steps at each trial, level between them.
+        # The line rises at each trial and is level in between.
         points = [
             _point(value, 100 * share / len(values), name)
             for place, value in enumerate(values)
@@ -117,7 +117,7 @@ def _half(series: Series) -> float:
 
 def round_trip_violins(data: FigureData) -> Chart:
     """The distribution of round trips at each condition, over all its trials, on a logarithmic
-    axis: its width shows their density.
+    axis. The width of a violin shows their density.
     """
     shown = quantity(data.study, "rtt_mean_ns")
     found = _round_trips(data)
@@ -160,14 +160,14 @@ def _point(x: float, y: float, name: str) -> Point:
 
 
 def panels(chart: Chart) -> tuple[Chart, ...]:
-    """A figure of distributions in parts of at most `_MOST_GROUPS` conditions with the same axis;
-    other figures unchanged.
+    """A figure of distributions in parts of at most `_MOST_GROUPS` conditions, with the same axis.
+    Other figures are unchanged.
     """
     names = chart.x.categories
     if not chart.shapes or len(names) <= _MOST_GROUPS:
         return (chart,)
     count = -(-len(names) // _MOST_GROUPS)
-    # Parts of about equal size; pairs, such as IPv4 and IPv6, stay together.
+    # Make parts of about equal size, and keep pairs together, such as IPv4 and IPv6.
     step = 2 if len(names) % 2 == 0 else 1
     firsts = [step * (number * len(names) // count // step) for number in range(count + 1)]
     every = [y for shape in chart.shapes for y, _ in shape.outline]

@@ -1,8 +1,8 @@
 """
 Draws figures in separate processes.
 
-Importing matplotlib takes a quarter of a second of a processor, and each figure of a report another
-quarter. The processes import it while records are read, and draw while tables are made.
+Importing matplotlib takes a quarter of a second of processor time, and each figure of a report
+another quarter. The processes import it while records are read, and draw while tables are made.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lanlab.processors import usable_processors
 
 Job = tuple[Callable[..., Any], *tuple[Any, ...]]
 
-#: A process needs as long for its imports as for this number of jobs.
+#: The imports of a process take as long as this number of jobs.
 _JOBS_FOR_A_PROCESS = 3
 _BACKENDS = ("agg", "pdf", "svg")
 
@@ -40,13 +40,13 @@ class _Processes:
         self._start()
 
     def _start(self) -> None:
-        # `-P`: modules in the current directory must not replace ours.
+        # `-P`: do not import modules from the current directory in place of ours.
         command = (sys.executable, "-P", "-c", f"from {__name__} import work; work()")
         process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            # Jobs that a worker process cannot do run in this process, and fail here.
+            # Jobs that fail in a worker are repeated in this process, which reports the error.
             stderr=subprocess.DEVNULL,
         )
         self._started.append(process)
@@ -68,7 +68,7 @@ class _Processes:
             process.stdin.flush()
             is_done, found = pickle.load(process.stdout)
         except (OSError, EOFError, pickle.PickleError):
-            # The worker was ended, for example by a system without memory.
+            # The worker was killed, for example because memory ran out.
             function, *values = job
             return function(*values)
         finally:
@@ -94,18 +94,18 @@ _processes: _Processes | None = None
 @contextlib.contextmanager
 def other_processes() -> Iterator[None]:
     """Within the block, `begin` passes jobs to other processes. Within another such block, or with
-    only one processor, nothing changes.
+    only one processor, this has no effect.
     """
     global _processes
     most = usable_processors()
     if _processes is not None or most < 2:
         yield
         return
-    prepare()  # What it sets and removes is common to all of them.
+    prepare()  # all processes inherit the changed environment
     try:
         _processes = _Processes(most)
     except OSError:
-        # No process can be started.
+        # No process can be started, so jobs run here.
         yield
         return
     try:
@@ -120,10 +120,10 @@ def begin(job: Job) -> Callable[[], Any]:
     Begin a job, in another process if there is one.
 
     Args:
-        job: Its arguments and results can be pickled.
+        job: Its arguments and results must be picklable.
 
     Returns:
-        A function that returns its result, or raises its exception, once it is done; to be called
+        A function that waits for the job and returns its result, or raises its exception; call it
             within the block of `other_processes`. Without processes the call does the job.
     """
     if _processes is not None:
@@ -133,10 +133,10 @@ def begin(job: Job) -> Callable[[], Any]:
 
 
 def work() -> None:
-    # The parent handles Ctrl-C, and closes this process's input.
+    # The parent handles Ctrl-C, and then closes this process's input.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     results = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # Output of libraries is not a result.
+    os.dup2(2, 1)  # keeps output of libraries out of the results
     prepare()
     importlib.import_module("lanlab.figures.render_matplotlib")
     importlib.import_module("matplotlib.figure")

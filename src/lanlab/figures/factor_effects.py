@@ -1,4 +1,4 @@
-"""The range of a metric over each of several crossed factors, case by case."""
+"""The range of a metric over each of several crossed factors, at each condition of the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The last steps of every chart: distinct labels, no far limits, and a readable unit."""
+"""The last steps of every chart: distinct labels, no distant limits, and a readable unit."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from lanlab.figures.number_text import number
 from lanlab.figures.wording import readable_unit
 
 _BETWEEN = ", "
-#: On a linear axis that is longer than the data by this factor, differences are invisible.
+#: If a linear axis is longer than the data by this factor, differences are invisible.
 _FAR = 8.0
 
 
 def with_distinct_labels(chart: Chart) -> Chart:
-    """Remove from the names of a figure's series, categories, published values and limits the parts
-    that all share, which the caption contains.
+    """Remove common parts from the names of a figure's series, categories, published values and
+    limits. The caption contains them.
     """
     before = [series.name for series in chart.series]
     shared = shared_parts(before)
@@ -47,8 +47,8 @@ def distinct(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def shared_parts(names: Sequence[str]) -> frozenset[str]:
-    """The common parts of several names; empty if a name would be nothing without them."""
-    # After a colon, commas have another meaning.
+    """The common parts of several names; empty if nothing else would remain of one."""
+    # After a colon, commas do not separate parts.
     if len(set(names)) < 2 or any(": " in name for name in names):
         return frozenset()
     parts = [set(name.split(_BETWEEN)) for name in names]
@@ -86,7 +86,7 @@ def _least(limit: Limit) -> float:
 
 
 def name_in_common(limits: Sequence[Limit]) -> str:
-    """The parts of their names that all limits have."""
+    """The parts that the names of all limits have in common."""
     named = [limit.name.split(_BETWEEN) for limit in limits]
     return _BETWEEN.join(word for word in named[0] if all(word in words for words in named))
 

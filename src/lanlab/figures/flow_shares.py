@@ -1,4 +1,4 @@
-"""The share of each of several flows on a common link."""
+"""The share of each of several flows on a shared link."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def flow_shares(data: FigureData) -> Chart:
     """
     Goodput of each flow, a bar for each, coloured by its congestion control.
 
-    It shows the condition with the most flows, the first if several have as many; for few flows a
-    table is enough.
+    It shows the condition with the most flows, or the first of several such. For few flows a table
+    is enough.
     """
     condition = max(
         (c for c in expand(data.study, data.run.scale) if c.experiment in data.figure.experiments),
@@ -31,7 +31,7 @@ def flow_shares(data: FigureData) -> Chart:
         default=None,
     )
     if condition is None:
-        # A search has no conditions to choose from.
+        # A search has no conditions, so there are no flows to show.
         return Chart(data.figure.title, Axis("flow", ""), axis(data.study, "goodput_bps"), ())
     own = [
         trial
@@ -53,7 +53,7 @@ def flow_shares(data: FigureData) -> Chart:
         title=data.figure.title,
         x=Axis("flow", "", categories=tuple(str(flow + 1) for flow in range(flows))),
         y=axis(data.study, "goodput_bps"),
-        # A stack of one series, because each position has one bar.
+        # A stack, because each position has the bar of only one series.
         series=tuple(
             Series(
                 _CONTROLS.get(control, control) or "measured",

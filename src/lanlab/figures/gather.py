@@ -1,4 +1,4 @@
-"""Common code of figures: gathers conditions into series, and summaries into points."""
+"""Common code of figures: groups conditions into series, and makes points from summaries."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from lanlab.studies import Published, PublishedValue, Study
 from lanlab.studies.model import Experiment, Figure
 from lanlab.workloads.copy_datasets import mean_file_bytes
 
-#: If published and measured numbers differ by more, they only share a logarithmic axis.
+#: If published and measured numbers differ by a larger factor, they need a logarithmic axis.
 _MOST_ON_A_LINEAR_AXIS = 20.0
 
 
@@ -44,7 +44,7 @@ class FigureData:
         ]
 
     def own_summaries(self, metric: str) -> list[Summary]:
-        """The same for experiments with this metric, in the study's order."""
+        """The summaries of the experiments with this metric, in the study's order."""
         own = [e.id for e in self._experiments if metric in e.metrics]
         return [s for name in own for s in summarise(self.run, self.trials, name, metric)]
 
@@ -52,7 +52,7 @@ class FigureData:
         return called(self.study, self.published, factors)
 
     def named(self, factors: Mapping[str, Level]) -> str:
-        """The same; if nothing is varied, how the numbers were obtained."""
+        """The condition in words; if nothing is varied, how the numbers were obtained."""
         return self.called(factors) or obtained(self.study).word
 
     def metric(self, beginning: str, default: str) -> str:
@@ -67,8 +67,8 @@ class FigureData:
 def in_series(
     summaries: Sequence[Summary], x_factors: Collection[str], study: Study, published: Published
 ) -> dict[str, list[Summary]]:
-    """Conditions by experiment, if there are several, and by the levels of all factors except that
-    of the x axis, by the study's names.
+    """Conditions by experiment, if there are several, and by the levels of all factors except the
+    one on the x axis, named as in the study.
     """
     titles = {experiment.id: experiment.title for experiment in study.experiment}
     several = len({summary.experiment for summary in summaries}) > 1
@@ -143,8 +143,8 @@ def _their_words(published: Published, value: PublishedValue, known: Mapping[str
 
 
 def printed(value: PublishedValue) -> str:
-    """A published number with its place in the publication; for numbers that the scan broke up,
-    also their meaning.
+    """A published number with its place in the publication; also its meaning, if the scan broke up
+    the number.
     """
     read = f" (read as {plain(value.value)})" if value.status == "OCR repaired" else ""
     return (

@@ -26,7 +26,7 @@ _DRAWN = (
 
 
 def goodput_against_file_size(data: FigureData) -> Chart:
-    """A line for each condition except the dataset; long axes are logarithmic.
+    """A line for each condition, over all datasets. Long axes are logarithmic.
 
     Trials without times of their files (`lanlab.analysis.file_sizes`) are not drawn.
     """
@@ -104,6 +104,6 @@ def _limits(
     if link is None or not xs or len(versions) != 1:
         return ()
     level = link.goodput_limit_bps("tcp", int(versions.pop()), None) / unit
-    # Widened for a single size, so that the line is visible.
+    # Widen the line for a single size, so that it is visible.
     room = 1.2 if min(xs) == max(xs) else 1.0
     return (Limit(link.limit_name, ((min(xs) / room, level), (max(xs) * room, level))),)

@@ -1,4 +1,4 @@
-"""Arrivals in the course of each trial of a stream."""
+"""The data that arrives over the time of each stream's trial."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from lanlab.store import TrialRecord
 
 def goodput_over_time(data: FigureData) -> Chart:
     """
-    Goodput in equal steps of time, a line for each trial, or for each direction of a bidirectional
-    trial, up to four; a vertical line marks the end of the warm-up. Trials without steps
+    Goodput in equal steps of time, with up to four lines: one for each trial, or for each direction
+    of a bidirectional trial. A vertical line marks the end of the warm-up. Trials without steps
     (`lanlab.analysis.over_time`) are not drawn.
     """
     y = quantity(data.study, "goodput_bps")

@@ -23,7 +23,7 @@ _SAID = (
 
 def greatest_throughput_bars(data: FigureData) -> Chart:
     shown = quantity(data.study, "goodput_bps")
-    # The axis shows the size, so names omit it.
+    # The axis shows the size, so the names need not.
     unnamed = data.figure.model_copy(update={"at": {**data.figure.at, _SIZE: 0}})
     curves = [
         each

@@ -18,7 +18,7 @@ _DASHES: Any = (0, (4, 2))
 def draw_level(
     axes: Axes, published: PublishedSeries, mark: PublishedMark, index: int, number: int
 ) -> Any:
-    """Draws the line with its name above its right end; returns its legend entry."""
+    """Draw the line with its name above its right end, and return its legend entry."""
     line = axes.axhline(
         mark.y,
         color=INK,
@@ -39,7 +39,7 @@ def draw_level(
         fontsize=6.5,
         color=INK,
         gid=f"published-{index}-{number}-name",
-        # The name is readable above a line, and does not hide it.
+        # Keeps the name readable above a line without hiding the line.
         bbox={"boxstyle": "square,pad=0.1", "facecolor": PAPER, "linewidth": 0, "alpha": 0.85},
         zorder=5,
     )

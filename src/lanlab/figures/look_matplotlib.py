@@ -1,4 +1,4 @@
-"""Colours, fonts, intervals and the legend of every drawing."""
+"""Colours, fonts, intervals and legend, the same in every drawing."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ COLOURS = (
     *("#0072b2", "#d55e00", "#009e73", "#aa4499"),
     *("#332288", "#7f7000", "#882255", "#117799"),
 )
-#: Colours of stacked areas; outlines and patterns compensate for the low contrast of lighter ones.
+#: Colours of stacked areas; outlines and patterns make up for the low contrast of lighter ones.
 FILLS = (*COLOURS[:4], "#e69f00", "#56b4e9", "#f0e442", "#9aa3ad", "#6b7480")
 HATCHES = (None, "///", "...", "xx", "\\\\\\", None, "---", "+++", "|||")
 PAPER = "#fefefe"
-#: Outlines and patterns of stacked areas; nearly `INK`, but dark on a dark page too.
+#: Outlines and patterns of stacked areas; similar to `INK`, but also dark on a dark page.
 HATCH = "#1b1f25"
 MARKERS = ("o", "s", "^", "v")
-#: Dashes have a meaning: a physical limit, or a guide for the eye.
+#: Dashes distinguish physical limits from guides for the eye.
 LIMIT_LINE: tuple[int, tuple[float, ...]] = (0, (7, 2, 1.5, 2))
 GUIDE_LINES: tuple[tuple[int, tuple[float, ...]], ...] = ((0, (1, 2)), (0, (1, 5)), (0, (1, 1)))
 #: For lines without markers.
 LINES: tuple[Any, ...] = ("-", (0, (6, 1.5)), (0, (3, 1.2, 1, 1.2)), (0, (1.5, 1)))
 PUBLISHED_MARKERS = ("D", "P", "X", "*", "<", ">")
 
-#: Shades of cells, from none to all: each clearly darker than the one before, so that they differ
-#: without colour; the page inverts them in dark mode.
+#: Shades of cells, from none to all. Each is clearly darker than the one before, so they differ
+#: without colour. The page inverts them in dark mode.
 SHADES = ("#edf0f4", "#b6d0ea", "#8ab2dc", "#5f95cb", "#3c77b5", "#205692", "#0d2f5e")
 
 LEGEND_ROW_IN = 0.165
@@ -56,17 +56,17 @@ def colour_of(style: int) -> str:
 
 
 def form_of(style: int, forms: Sequence[Any]) -> Any:
-    """The marker, line or pattern of a style: none repeats with the same colour before all others
-    were used.
+    """The marker, line or pattern of a style. A form repeats with the same colour only after all
+    other forms.
     """
     return forms[sum(divmod(style, len(COLOURS))) % len(forms)]
 
 
 def style(svg_text: str) -> Any:
-    """Settings of matplotlib; `svg_text` is `path`, or `none` to keep text as text."""
+    """Settings of matplotlib; `svg_text` is `path`, or `none` to keep text as text in SVG."""
     return {
         "svg.fonttype": svg_text,
-        # Print dollars in names literally.
+        # Without this, dollar signs in names would start formulas.
         "text.parse_math": False,
         "font.family": "sans-serif",
         "font.sans-serif": ["DejaVu Sans", "Verdana", "sans-serif"],
@@ -111,7 +111,7 @@ def stack_look(own: int) -> dict[str, Any]:
 def legend_names(chart: Chart) -> list[str]:
     limits = [limit.name for limit in chart.limits]
     series = [series.name for series in chart.series]
-    # The name of a level is at its line.
+    # A level has its name at its line, not in the legend.
     marked = [one for one in chart.published if any(mark.x is not None for mark in one.marks)]
     names = series + limits + [published.label for published in marked]
     names += chart.band_names()
@@ -144,7 +144,7 @@ def lay_out(figure: Figure, legend_in: float, title: str) -> None:
 
 
 def legend_height_in(names: list[str], columns: int, width_in: float) -> float:
-    """The size of a legend; only a single column wraps names."""
+    """The height of a legend. Only a single column wraps names."""
     lines = [wrapped(name, width_in).count("\n") + 1 for name in names]
     rows = sum(lines) if columns == 1 else -(-len(names) // columns)
     return 0.12 + LEGEND_ROW_IN * rows
@@ -193,7 +193,7 @@ def draw_intervals(
         return
     at = [place for place, *_ in known]
     ys = [y for _, y, _, _ in known]
-    # Conversion of units may move an end past its mean by rounding.
+    # Converting units may move an end beyond its mean by rounding.
     reach = [
         [max(0.0, y - low) for _, y, low, _ in known],
         [max(0.0, high - y) for _, y, _, high in known],
@@ -211,7 +211,7 @@ def draw_intervals(
     ends, sides = axes.get_ylim(), axes.get_xlim()
     if sideways:
         ends, sides = sides, ends
-    # Marks are not clipped; points out of view have none.
+    # Marks are not clipped, so skip points that are out of view.
     seen = [one for one in known if min(sides) <= one[0] <= max(sides)]
     for name, edge, marks, beyond in (
         ("under", ends[0], "<v", [place for place, _, low, _ in seen if low < ends[0]]),

@@ -12,7 +12,7 @@ from lanlab.figures.received_against_sent import RATES, asked_rate_bps
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.studies import Study
 
-#: The renderer's colour and pattern of each, the same in every figure.
+#: The renderer's colour and pattern for each place, the same in every figure.
 _STYLES = {
     RECEIVED: 5,
     "skipped_messages": 7,
@@ -32,9 +32,9 @@ _SAID = "Of the messages asked for, the share received and where the others ende
 
 
 def losses_against_sent(data: FigureData) -> Chart:
-    """Shares of the offered messages: received at the bottom, and each place of loss above it.
+    """Shares of the requested messages: received at the bottom, and each place of loss above it.
 
-    Against the requested rate; if more than the rate varies, a row for each condition. Places
+    The x axis is the requested rate. If more than the rate varies, each condition is a row. Places
     without losses are omitted.
     """
     counted = with_shares(data.trials)
@@ -77,7 +77,7 @@ def losses_against_sent(data: FigureData) -> Chart:
             if place == RECEIVED or any(summary.mean for summary in summaries)
         ),
         caption=caption(data.run, _SAID, "Means of the trials."),
-        # Names of conditions do not fit side by side.
+        # Use rows, because the names of conditions do not fit side by side.
         sideways=not by_rate,
     )
 

@@ -1,4 +1,4 @@
-"""A position in a drawing with a tooltip, and the tooltips of a chart's points."""
+"""Positions in a drawing with a tooltip, and the tooltips of a chart's points."""
 
 from __future__ import annotations
 

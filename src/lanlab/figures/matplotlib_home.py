@@ -1,4 +1,4 @@
-"""matplotlib caches a list of this machine's fonts in the user's home; if it cannot, it works
+"""matplotlib caches a list of this machine's fonts in the user's home. If it cannot, it works
 without the cache, and its advice is suppressed.
 """
 
@@ -12,7 +12,7 @@ from lanlab.disk import TemporaryFolder
 
 
 def prepare() -> None:
-    # Readers of a report do not need messages about font lists.
+    # Messages about font lists do not help users of a report.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     if os.environ.get("MPLCONFIGDIR") or _is_kept():
         return

@@ -1,4 +1,4 @@
-"""Which means of a figure lack trials."""
+"""Lists the means in a figure that lack trials."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from lanlab.store import TrialRecord
 from lanlab.studies import Study
 
 _MOST_NAMED = 4
-#: Purposes of trials whose means figures draw; a failed step of a search is always repeated.
+#: Purposes of trials whose means figures draw. Failed steps of a search are always repeated.
 _DRAWN = ("trial", "curve")
 
 
 def missing_text(trials: Sequence[TrialRecord], study: Study, experiments: Sequence[str]) -> str:
     """
     A sentence on conditions that lack trials, as in `Failed trials are missing: 100 B (n = 3 of
-    5).`; empty if none does.
+    5).`; empty if no condition lacks any.
 
     Args:
         trials: All trials of the run, in order.

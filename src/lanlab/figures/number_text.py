@@ -1,4 +1,4 @@
-"""Numbers as text. Drawing processes import it, and little else of lanlab."""
+"""Numbers as text. Drawing processes import this module, and little else of lanlab."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def plain(value: float) -> str:
-    """A setting as text: in its shortest form, or to six digits for long fractions, such as loads
+    """A setting as text: in its shortest form, or to six digits for long fractions, as in the loads
     of a search.
 
     Examples:
@@ -39,7 +39,7 @@ def plain(value: float) -> str:
 
 
 def percent(ratio: float, digits: int = 3) -> str:
-    """A share for people. A share below 1 is never rounded to 100 %.
+    """Format a share as a percentage. A share below 1 is never rounded to 100 %.
 
     Examples:
         >>> percent(0.9899), percent(1.0), percent(0.051), percent(0.99996), percent(1.0024)
@@ -58,8 +58,8 @@ def with_interval(
     value: float, ends: tuple[float, float] | None, *, is_simulated: bool = False
 ) -> str:
     """A mean and its interval, to the second digit of the interval's shorter side: with `±` if both
-    sides are printed alike, else with its ends. Equal values have no interval, because they are not
-    certain.
+    sides print alike, else with its ends. Without an interval for equal values, because they are
+    not certain.
 
     Examples:
         >>> with_interval(1093.42, (1090.2, 1096.64)), with_interval(0.2381, None)
@@ -88,7 +88,7 @@ def with_interval(
     decimals = min(9, max(0, 1 - math.floor(math.log10(min(sides)))))
     known = max(0, _MOST_DIGITS - 1 - math.floor(math.log10(abs(value)))) if value else decimals
     if decimals > known:
-        # Round the side up, never down.
+        # Round the half width up, never down.
         side = math.ceil(max(sides) * 10**known) / 10**known
         return f"{value:,.{known}f} ± {side:,.{known}f}".replace("-", _MINUS)
     below, above = (f"{side:,.{decimals}f}" for side in (value - low, high - value))

@@ -13,7 +13,7 @@ _KINDS = ("line", "points")
 
 def overlaid(charts: Sequence[tuple[str, Chart]]) -> Chart | None:
     """
-    One figure made of several, with the run in the name of each series.
+    One figure made from several, with the run in the name of each series.
 
     Args:
         charts: The name of each run, and its figure.
@@ -28,7 +28,7 @@ def overlaid(charts: Sequence[tuple[str, Chart]]) -> Chart | None:
     for _, chart in others:
         if (chart.x, chart.y, chart.sideways) != (first.x, first.y, first.sideways):
             return None
-    # Published values are the same in all; only their names may differ.
+    # All figures have the same published values; only the names may differ.
     published: dict[object, PublishedSeries] = {}
     for _, chart in charts:
         for one in chart.published:
@@ -39,7 +39,7 @@ def overlaid(charts: Sequence[tuple[str, Chart]]) -> Chart | None:
             replace(
                 series,
                 name=name if len(chart.series) == 1 else f"{series.name}, {name}",
-                # The page of the run sets the style.
+                # The page assigns the styles again.
                 style=None,
             )
             for name, chart in charts

@@ -1,4 +1,4 @@
-"""Assigns a style to each series of a page, so that it looks the same in all figures."""
+"""Assigns a style to each series of a page, so that a series looks the same in all figures."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from lanlab.figures.chart import Chart, Series
 
 def with_page_styles(charts: Sequence[Chart]) -> list[Chart]:
     """
-    The charts of a page with a style for each name of a series: the first that no series in the
-    same charts has. Stacks and cells have their own styles.
+    The charts of a page with a style for each name of a series: the first that no other series in
+    the same charts has. Stacks and cells have their own styles.
     """
     drawn = [[one.name for one in chart.series if _has_no_style(one)] for chart in charts]
     styles: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Figures of published tables: the numbers as published, for any table of a study."""
+"""Figures of a study's published tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lanlab.studies import Level, Published, PublishedValue, Study
 from lanlab.studies.published import PublishedTable
 from lanlab.studies.tables import laid_out
 
-#: Maximum series of one figure; with more, rows distinguish them.
+#: Maximum series of one figure; if there are more, the conditions become rows.
 _MOST_SERIES = 4
 _LEAST_ON_AN_AXIS = 3
 _DOTS = "Small dots are the single trials."
@@ -28,16 +28,16 @@ _LOGARITHMIC = ", logarithmic"
 class PublishedFigure:
     name: str
     chart: Chart
-    #: The number behind each point of the chart by its position, for drawing others next to it;
-    #: empty if a point is not a single number.
+    #: The number behind each point of the chart, by its position, to draw measured ones next to
+    #: it; empty if a point is not a single number.
     places: tuple[tuple[float, PublishedValue], ...]
     shown: Quantity
 
 
 def table_figures(study: Study, published: Published) -> list[PublishedFigure]:
     """
-    A figure for each metric and statistic of each table: of its measurements or, for a table that
-    only describes the test bed, of the description. A single number is not drawn.
+    A figure for each metric and statistic of each table, from its measurements. A table that only
+    describes the test bed gets one of the description. A single number is not drawn.
     """
     return [figure for table in published.table for figure in _of_table(study, published, table)]
 
@@ -81,7 +81,7 @@ def with_measured(figure: PublishedFigure, study: Study, found: Sequence[Summary
 
 
 def _linear(chart: Chart) -> Chart:
-    """With an axis that includes zero: the deviation of two equal trials."""
+    """With a linear axis that includes zero, because the deviation of two equal trials is zero."""
     name = chart.y.name.removesuffix(_LOGARITHMIC)
     return replace(chart, y=replace(chart.y, name=name, logarithmic=False))
 
@@ -132,7 +132,7 @@ class _Group:
     study: Study
     published: Published
     values: tuple[PublishedValue, ...]
-    #: The table's row name of the quantity; empty if rows are conditions.
+    #: The table's name for the quantity in its rows; empty if rows are conditions.
     row_title: str
 
     @property

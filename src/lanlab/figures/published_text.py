@@ -1,4 +1,4 @@
-"""Figures of numbers from the text that describe plots, some of which are lost."""
+"""Figures of numbers in the text that describe plots, some of which are lost."""
 
 from __future__ import annotations
 
@@ -169,5 +169,5 @@ def _named(published: Published, level: object) -> str:
 
 
 def published_figures(study: Study, published: Published) -> list[PublishedFigure]:
-    """Every figure of a study's published values; empty if it published none."""
+    """Every figure of a study's published values; empty if it published nothing."""
     return [*table_figures(study, published), *text_figures(study, published)]

@@ -27,7 +27,7 @@ class Ends:
     low: float
     high: float
     name: str
-    #: The published trials behind them; empty if there are none.
+    #: The published trials behind the value; empty if none were published.
     trials: tuple[float, ...] = ()
     n: int | None = None
 
@@ -70,8 +70,8 @@ def shown_as(study: Study, published: Published, values: Sequence[PublishedValue
 
 def ends_of(published: Published, value: PublishedValue) -> Ends | None:
     """
-    The uncertainty of a published mean in SI units: the interval of its published trials, or that
-    of its published deviation, or one step of the clock that timed it; `None` if unknown.
+    The uncertainty of a published mean in SI units: the interval from its published trials, or from
+    its published deviation, or one step of the clock that timed it. `None` if unknown.
     """
     if value.statistic != "mean":
         return None
@@ -81,10 +81,10 @@ def ends_of(published: Published, value: PublishedValue) -> Ends | None:
     trials = trials_of(published, value)
     if len(trials) > 1:
         lost = lost_trials_of(published, value)
-        # Lost trials at the ends of their ranges that give the largest spread: the mean includes
-        # them.
+        # Choose values for the lost trials, at the ends of their ranges, that give the largest
+        # spread: the mean includes these trials.
         whole = [(*trials, *chosen) for chosen in itertools.product(*lost)]
-        # Rounding to a step hides spread: equal stopwatch readings are not exact.
+        # Readings of a stopwatch can be equal by rounding, which hides their spread.
         sd = max(printed_step(value) / math.sqrt(12), *map(standard_deviation, whole))
         n = len(trials) + len(lost)
         seen = printed_condition_mean(value.metric, PrintedMean(value.si, sd, n))
@@ -106,7 +106,7 @@ def ends_of(published: Published, value: PublishedValue) -> Ends | None:
 
 
 def trials_of(published: Published, value: PublishedValue) -> tuple[float, ...]:
-    """The printed trials of a printed mean, in SI units and in order."""
+    """The published trials of a published mean, in SI units and in order."""
     own = [
         (other.condition["trial"], other.si)
         for other in published.value
@@ -140,8 +140,8 @@ def clock_step_ns(published: Published) -> float | None:
 
 
 def _by_clock(published: Published, value: PublishedValue) -> Ends | None:
-    """A time may be wrong by one step, and a rate accordingly. The step is published for one
-    machine; all PCs have the same clock.
+    """The error from the clock: a time may be wrong by one step, and a rate accordingly. The step
+    is published for one machine, but all PCs have the same clock.
     """
     step = clock_step_ns(published)
     if step is None or value.bound is not None:

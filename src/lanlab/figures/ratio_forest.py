@@ -60,7 +60,7 @@ def ratio_forest(study: Study, found: Sequence[Compared]) -> Chart:
     limits = [_lines("the same", (1.0 if is_ratio else 0.0,), len(rows))]
     if first.margin is not None:
         ends = (to_shown(first.margin.low), to_shown(first.margin.high))
-        # A difference's margin is a share of each base's mean, so it varies by row.
+        # The margin of a difference is a share of each row's base, so it has no common line.
         if is_ratio:
             limits.append(_lines("margin", ends, len(rows)))
     direction = metric_direction(first.metric)

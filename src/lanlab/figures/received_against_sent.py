@@ -57,7 +57,7 @@ def received_ratio_against_sent(data: FigureData) -> Chart:
     for carried_bps in sorted({s.limit for s in speeds if s.limit is not None}):
         corner, top = x.shown(carried_bps), max(rates, default=0.0)
         if rates and top > corner:
-            # Everything arrives up to the link's capacity, then the capacity's share of the load.
+            # Beyond the link's capacity, the share that arrives is capacity divided by load.
             beyond = [corner + (top - corner) * i / _CURVE_POINTS for i in range(_CURVE_POINTS + 1)]
             curve = [(0.0, y.shown(1.0)), *((rate, y.shown(corner / rate)) for rate in beyond)]
         else:
@@ -90,7 +90,7 @@ def _sweep(data: FigureData, found: Sequence[Summary], metric: str) -> tuple[Ser
 
 
 def asked_rate_bps(summary: Summary) -> float | None:
-    """The requested rate, bit/s of payload; `None` for as fast as possible."""
+    """The requested rate, bit/s of payload; `None` if as fast as possible."""
     parameters = summary.parameters
     if "rate_bps" in parameters:
         return float(parameters["rate_bps"])

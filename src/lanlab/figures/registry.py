@@ -125,7 +125,7 @@ def build_figure(
     trials = [t for t in trials if all(t.factors.get(name) == at[name] for name in at)]
     chart = builder(FigureData(run, trials, study, published, figure))
     if at:
-        # Omitted levels have nothing to draw.
+        # An omitted level leaves a series without points.
         chart = replace(chart, series=tuple(one for one in chart.series if one.points))
     chart = without_far_limits(with_distinct_labels(in_readable_unit(chart)))
     if chart.is_set_apart:

@@ -1,4 +1,4 @@
-"""Charts of cells: a row for each series, x horizontal, and a shade for each value."""
+"""Charts of cells: each series is a row, x is horizontal, and shades show values."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def shade_of(percent: float) -> int:
 
 
 def draw_cells(chart: Chart, cells: Cells, width_in: float, title: str) -> tuple[Figure, Axes]:
-    """Draw the rows from the bottom, and a legend of all shades."""
+    """Draw the rows from the bottom up, and a legend with all shades."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
@@ -121,7 +121,7 @@ def _runs(shades: Sequence[int | None]) -> Iterator[tuple[int | None, int, int]]
 def _look(shade: int | None) -> dict[str, Any]:
     if shade is None:
         return {"facecolor": "none", "edgecolor": MUTED, "hatch": "////", "linewidth": 0.0}
-    # Without an edge, a thin line of the page's background would show between neighbours.
+    # Without an edge, a thin line of the background would appear between neighbours.
     return {"facecolor": SHADES[shade], "edgecolor": SHADES[shade], "linewidth": 0.3}
 
 

@@ -64,7 +64,7 @@ class Drawing:
 
 
 def to_bytes(chart: Chart, kind: Literal["svg", "pdf", "png"]) -> bytes:
-    """A figure for print; the same chart gives the same bytes."""
+    """A figure for print. The same chart always gives the same bytes."""
     return to_files(chart, (kind,))[f".{kind}"]
 
 
@@ -85,7 +85,7 @@ def to_drawing(chart: Chart, prefix: str, width_in: float) -> Drawing:
 
     Args:
         chart: The chart.
-        prefix: Put before every id, so that a page can contain several figures.
+        prefix: Added to every id, so that a page can contain several figures.
         width_in: In inches of 72 points; letters keep their size.
     """
     prepare()
@@ -119,13 +119,13 @@ def _draw(chart: Chart, width_in: float, title: str = "") -> tuple[Figure, Axes]
         return draw_sideways(chart, width_in, title)
     if chart.cells is not None:
         return draw_cells(chart, chart.cells, width_in, title)
-    # pyplot would keep every figure and needs a display.
+    # pyplot would keep every figure in memory and needs a display.
     from matplotlib.figure import Figure
 
     names = legend_names(chart)
     columns = legend_columns(names, width_in)
     legend_in = legend_height_in(names, columns, width_in)
-    # The legend must not be larger than the plot.
+    # The legend must not be taller than the plot.
     plot_in = max(_PLOT_HEIGHT_IN, legend_in + _LABELS_IN)
     height_in = plot_in + tilted_names_in(chart, width_in) + legend_in
     figure = Figure(figsize=(width_in, height_in))
@@ -151,7 +151,7 @@ def _draw(chart: Chart, width_in: float, title: str = "") -> tuple[Figure, Axes]
     for index, published in enumerate(chart.published):
         for number_, mark in enumerate(published.marks):
             if mark.x is None:
-                # A level of the whole figure is a line with its name.
+                # A level is drawn as a line with its name.
                 draw_level(axes, published, mark, index, number_)
                 continue
             (drawn,) = axes.plot(
@@ -220,7 +220,7 @@ def _draw_points(axes: Axes, chart: Chart, index: int) -> Any:
     offset_pt = series_offset_pt(chart, index)
     own = style_of(chart, index)
     marker = form_of(own, MARKERS)
-    # Markers distinguish lines with points; dashes distinguish others.
+    # Lines with points have markers; other lines differ by their dashes.
     line_style = {"line": "-", "bound": form_of(own, LINES)}.get(series.kind, "none")
     (line,) = axes.plot(
         xs,
@@ -250,7 +250,6 @@ def _draw_points(axes: Axes, chart: Chart, index: int) -> Any:
 
 
 def _draw_bars(axes: Axes, chart: Chart, index: int) -> Any:
-    """Like `_draw_points`."""
     series, count, own = chart.series[index], len(chart.series), style_of(chart, index)
     left, right = bar_span(0, index, count)
     xs = [_bar_x(point, index, count) for point in series.points]
@@ -276,7 +275,7 @@ def _draw_stack(axes: Axes, chart: Chart, index: int) -> Any:
     own = style_of(chart, index)
     xs, base = list(floors), list(floors.values())
     own_heights = [heights.get(x, 0.0) for x in xs]
-    # Bars at each position: nothing was measured in between.
+    # Use bars, because nothing was measured between the positions.
     width = stack_width(chart, xs)
     bars = axes.bar(xs, own_heights, width=width, bottom=base, **stack_look(own))
     for place, bar in enumerate(bars):
@@ -297,7 +296,7 @@ def _draw_spread(
     chart: Chart,
     offset_pt: float = 0.0,
 ) -> None:
-    # On a numeric axis the rings of trials are at their own positions, too.
+    # On a numeric axis, the rings of trials stay at their points' positions.
     beside_pt = TRIALS_PT if chart.x.categories else 0.0
     draw_spread(axes, points, xs, index, colour, offset_pt=offset_pt, beside_pt=beside_pt)
     _draw_spread_across(axes, points, index, colour)
@@ -335,7 +334,7 @@ def _marks(chart: Chart, axes: Axes, height: float) -> list[Mark]:
                 x = _bar_x(point, index, len(chart.series))
             elif series.kind == "stack":
                 if y == 0:
-                    # The bar is invisible, and its mark would cover the neighbour's edge.
+                    # The bar has no height, and its mark would cover the neighbour's edge.
                     continue
                 y = floors[x] + y / 2
             text = point_text(chart, series, point)

@@ -36,20 +36,20 @@ if TYPE_CHECKING:
 
 _ROW_IN = 0.2
 _SERIES_IN = 0.11
-#: Share of the distance between rows that the series of a row take.
+#: Share of the distance between rows for the series of a row.
 _ROW_SHARE = 0.66
-#: Share of a figure's width that the names of rows may take.
+#: Maximum share of a figure's width for the names of rows.
 _NAMES_SHARE = 0.36
 _LINE_IN = 0.14
-#: On a logarithmic axis, how far beyond the points an interval is shown, as a factor.
+#: On a logarithmic axis, an interval is shown up to this factor beyond the points.
 _BEYOND = 4.0
 
 
 def draw_sideways(chart: Chart, width_in: float, title: str) -> tuple[Figure, Axes]:
-    """Draw rows from the top: points with their intervals, and limits as vertical lines."""
+    """Draw rows from the top down: points with their intervals, and limits as vertical lines."""
     from matplotlib.figure import Figure
 
-    # A single series is named by the axis.
+    # The axis names a single series.
     names = legend_names(chart) if _needs_legend(chart) else []
     columns = legend_columns(names, width_in) if names else 1
     legend_in = legend_height_in(names, columns, width_in) if names else 0.1
@@ -70,7 +70,7 @@ def draw_sideways(chart: Chart, width_in: float, title: str) -> tuple[Figure, Ax
     for index, series in enumerate(chart.series):
         entries.append((f"series-{index}", series.name, _draw_series(axes, chart, index)))
     for index, limit in enumerate(chart.limits):
-        # All rows are compared with the first.
+        # The first limit is solid, because all rows are compared with it.
         (line,) = axes.plot(
             [y for _, y in limit.with_gaps()],
             [x for x, _ in limit.with_gaps()],
@@ -117,7 +117,7 @@ def sideways_marks(chart: Chart, axes: Axes, height: float) -> list[Mark]:
             value = point.y
             if series.kind == "stack":
                 if value == 0:
-                    # The bar is invisible, and its mark would cover the neighbour's edge.
+                    # The bar has no length, and its mark would cover the neighbour's edge.
                     continue
                 value = floors[point.x] + value / 2
             at = place(_row(chart, index, point.x), value)
@@ -177,7 +177,7 @@ def _draw_series(axes: Axes, chart: Chart, index: int) -> Any:
 
 def _draw_bars(axes: Axes, chart: Chart, index: int, places: Sequence[float]) -> Any:
     points = chart.series[index].points
-    # A logarithmic axis has no zero, so bars begin at its end.
+    # A logarithmic axis has no zero, so bars begin at the axis's end.
     begin, own = _begin(chart), style_of(chart, index)
     bars = axes.barh(
         places,
@@ -229,10 +229,10 @@ def _scale(chart: Chart, axes: Axes, width_in: float) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
     ys = [p.y for s in chart.series for p in s.points]
     if chart.y.logarithmic and values and all(y > 0 for y in ys):
-        # An interval that goes below zero is cut at the axis.
+        # Cut intervals that reach below zero at the end of the axis.
         values = [value for value in values if value > 0]
         axes.set_xscale("log")
-        # A few extreme intervals must not compress all others.
+        # A few extreme intervals must not compress the others.
         ys = ys or list(values)
         ys += [y for limit in chart.limits for _, y in limit.points]
         ys += [mark.y for series in chart.published for mark in series.marks]

@@ -1,4 +1,4 @@
-"""The round trips of an echo in the course of its trials."""
+"""The round trips of an echo over the time of its trials."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _SAID = (
 
 
 def round_trips_over_time(data: FigureData) -> Chart:
-    """A line for the first trial of each condition, up to four. Trials without steps, such as those
-    of other programs, are not drawn.
+    """A line for the first trial of each condition, up to four. Trials without steps, such as by
+    other programs, are not drawn.
     """
     shown = quantity(data.study, "rtt_mean_ns")
     drawn: dict[str, TrialRecord] = {}
@@ -55,7 +55,7 @@ def round_trips_over_time(data: FigureData) -> Chart:
 
 
 def steps_of_round_trips(trial: TrialRecord) -> list[tuple[float, float, int]]:
-    """Middle (s), mean round trip (ns) and replies of each non-empty step."""
+    """Middle (s), mean round trip (ns) and number of replies of each non-empty step."""
     requester = trial.raw.get("requester")
     over_time: Any = requester.get("over_time") if isinstance(requester, dict) else None
     if not isinstance(over_time, dict) or not over_time.get("replies"):

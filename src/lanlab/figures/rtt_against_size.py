@@ -19,16 +19,16 @@ def rtt_against_size(data: FigureData) -> Chart:
     if link is None:
         return draw(None, "")
     if link.has_token_bucket:
-        # The wire does not limit these round trips: a single frame passes a token bucket at once.
+        # A single frame passes a token bucket at once, so no wire limits these round trips.
         return draw(partial(refill_ns, link.rate_bps), "one frame's tokens", "guide")
     return draw(link.idle_round_trip_ns, "shortest on the wire")
 
 
 def refill_ns(link_rate_bps: float, message_size_bytes: int, ip_version: int) -> float:
     """
-    The time in which a token bucket gains the tokens for one message: a closed loop of requests,
-    which soon empties it, takes at least this long for each round trip. Both directions refill
-    simultaneously, so this is about half of the time of both frames on a wire.
+    The time in which a token bucket gains the tokens for one message. A closed loop of requests
+    soon empties the bucket, and then needs at least this time for each round trip. Both directions
+    refill simultaneously, so it is about half of the time of both frames on a wire.
 
     Returns:
         Nanoseconds.

@@ -1,4 +1,4 @@
-"""The share that arrives against the load, with the bounds of a search."""
+"""The share that arrives against the load, with the bounds that a search found."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from lanlab.studies import Study
 
 
 def saturation_curve(data: FigureData) -> Chart:
-    """The share that arrives at each load of full-length trials, a series for each search; the
-    searches have the factor and metric of the first.
+    """The share that arrives at each load of full-length trials, a series for each search with the
+    factor and metric of the first.
     """
     searches = {e.id: e.search for e in data.study.experiment if e.search is not None}
     names = [name for name in data.figure.experiments if name in searches]
@@ -76,7 +76,7 @@ def _bounds(study: Study, found: Saturation, titles: dict[str, str], several: bo
     for goal in found.goals:
         bounds = (goal.result.lower, goal.result.upper)
         ends = bounds if goal.load is None else (goal.load.low, goal.load.high)
-        # If a sweep refuted the search, its bounds mean nothing.
+        # The bounds of a search that a sweep refuted are invalid.
         known = tuple(x.shown(end) for end in ends if end is not None)
         if known and goal.sweep is None:
             alike.setdefault(known, []).append(goal.result.loss_ratio)

@@ -1,4 +1,4 @@
-"""Ends, ticks and names of a chart's axes."""
+"""Ends, ticks and labels of a chart's axes."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 #: Width of a letter, and height of a line, at the font size of figures.
 LETTER_IN = 0.083
 _ROW_IN = 0.165
-#: Share of a figure's width for its axes; the rest is for the y axis.
+#: Share of a figure's width for the plot; the rest is for the labels of the y axis.
 _AXES_RATIO = 0.86
 _MOST_TICKS_AT_LEVELS = 7
 _MOST_LEVELS = 16
 ROUND = (1, 2, 5, 10)
-#: On a linear axis, how far beyond the points an interval is shown.
+#: On a linear axis, an interval is shown up to this multiple of the points.
 _MOST_BEYOND = 2.0
 
 
@@ -58,13 +58,13 @@ def _scale_y(chart: Chart, axes: Axes) -> None:
         _make_logarithmic(axes, min(above) / 1.6, max(above) * 1.6)
         axes.grid(visible=True, which="minor", axis="y", linewidth=0.3)
     else:
-        # From zero: a cut axis makes a small difference look like a large one.
+        # Start at zero, because a cut axis exaggerates small differences.
         axes.set_ylim(0, 1.06 * max(values, default=1.0) or 1.0)
         axes.yaxis.set_major_locator(MaxNLocator(7, steps=ROUND))
 
 
 def log_ticks(low: float, high: float, most: int) -> Sequence[float]:
-    """Round numbers of a logarithmic axis: even steps if it is short, 1-2-5 if it is long."""
+    """Round numbers for a logarithmic axis: even steps if it is short, 1-2-5 if it is long."""
     if high / low > 20:
         decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
         for steps in ((1, 2, 5), (1, 3), (1,)):
@@ -92,7 +92,7 @@ def _make_logarithmic(axes: Axes, low: float, high: float) -> None:
 
 def within_sight(values: Sequence[float], seen: Sequence[float]) -> tuple[float, float]:
     """
-    The ends of a linear axis: with few trials a long interval would compress everything else, so
+    The ends of a linear axis. With few trials, a long interval would compress everything else, so
     it is cut at twice the data.
 
     Args:
@@ -106,7 +106,7 @@ def within_sight(values: Sequence[float], seen: Sequence[float]) -> tuple[float,
 
 
 def stack_width(chart: Chart, xs: Sequence[float]) -> float:
-    """Width of stacked bars: most of the smallest distance, and wide enough to be visible."""
+    """Width of stacked bars: most of the smallest distance, but wide enough to be visible."""
     if chart.x.categories:
         return 0.8
     if len(xs) < 2:

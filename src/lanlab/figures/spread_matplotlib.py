@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.transforms import Transform
 
-#: Distance of the trials from their point, in points of 1/72 inch: beyond the caps of its interval.
+#: Distance of trials from their point, in points of 1/72 inch, to clear the interval's caps.
 TRIALS_PT = 6.0
-#: Distance between series whose intervals would overlap.
+#: Distance between series whose intervals would overlap, in points.
 _SERIES_PT = 5.0
 _MOST_PT = 14.0
 
@@ -47,7 +47,7 @@ def draw_spread(
     sideways: bool = False,
 ) -> None:
     """
-    Intervals, and next to them the trials if nothing overlaps.
+    Draw intervals, and next to them the trials if nothing overlaps.
 
     Args:
         places: Positions of the points along the axis of conditions.
@@ -57,7 +57,7 @@ def draw_spread(
     """
     transform = shifted(axes, offset_pt)
     draw_intervals(axes, points, places, index, colour, sideways=sideways, transform=transform)
-    # A single trial is its mean.
+    # A single trial needs no ring, because it is its own mean.
     several = [(place, p) for place, p in zip(places, points, strict=True) if len(p.trials) > 1]
     at = [place for place, p in several for _ in p.trials]
     values = [trial for _, p in several for trial in p.trials]

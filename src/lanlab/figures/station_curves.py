@@ -17,12 +17,12 @@ from lanlab.studies.model import Figure
 if TYPE_CHECKING:
     from lanlab.analysis.stations import ServerModel, StationCurve
 
-    #: The y value of a line: of a model at a number of stations, or (last argument) of its
-    #: asymptotes.
+    #: Returns the y value of a model's line at a number of stations or, if the last argument is
+    #: true, of the model's asymptotes.
     HeightOfModel = Callable[[StationCurve, ServerModel, int, bool], float]
 
 STATIONS = "stations"
-#: Maximum curves with bounds; more would hide them.
+#: Maximum number of curves with bounds; bounds of more would hide the curves.
 _MOST_BOUNDED = 4
 _WIDE = 30
 _PLACES = 60
@@ -35,7 +35,7 @@ class NamedCurve:
 
 
 def named_curves(data: FigureData) -> list[NamedCurve]:
-    """The curves of a figure's experiments, named by the factors that the figure leaves open."""
+    """The curves of a figure's experiments, named by the factors that vary."""
     from lanlab.analysis.stations import curves_of
 
     return [
@@ -53,7 +53,7 @@ def chart_along(
 
     Args:
         curves: Curves with bounds.
-        value: The y value of a model's line.
+        value: Gives the y value of a model's line.
         said: Text on these lines, for the caption.
     """
     series = series_along(data, metric)
@@ -98,13 +98,13 @@ def _bounding_lines(
     value: HeightOfModel,
 ) -> tuple[Limit, ...]:
     """
-    The asymptotes of each series, and the queue that fits it best; empty if there are many series,
+    For each series, the asymptotes and the queue that fits it best; empty if there are many series,
     or too few levels for a fit.
 
     Args:
         series: The drawn series.
         curves: With their names.
-        value: The y value of a line.
+        value: Gives the y value of a line.
     """
     from lanlab.analysis.stations import fit_model
 
@@ -123,7 +123,7 @@ def _bounding_lines(
             points = tuple(
                 (float(number), value(curve, model, number, is_asymptote)) for number in places
             )
-            # A queue cannot exceed the asymptotes of the same server.
+            # The asymptotes bound any queue at the same server.
             kind: Literal["physical", "guide"] = "physical" if is_asymptote else "guide"
             lines.append(Limit(f"{words}{ending}", points, series=index, kind=kind))
     return tuple(lines)

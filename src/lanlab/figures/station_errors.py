@@ -5,7 +5,7 @@ from __future__ import annotations
 from lanlab.figures.chart import Axis, Chart, Point, Series
 from lanlab.figures.gather import FigureData, caption
 
-#: Maximum bars; those with the most errors are drawn.
+#: Maximum number of bars, for the stations with the most errors.
 _MOST_STATIONS = 100
 _SAID = "Attempts that failed in all trials of all conditions, by the station that made them."
 

@@ -1,4 +1,4 @@
-"""How evenly stations were served, against their number."""
+"""How evenly stations were served, against the number of stations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _Key = tuple[tuple[str, Level], ...]
 
 
 def station_fairness(data: FigureData) -> Chart:
-    """Normalised mean response times of stations: spread, minimum and maximum, by their number."""
+    """Stations' mean response times by their number, normalised: spread, minimum and maximum."""
     from lanlab.analysis.stations import station_spread
 
     groups: dict[_Key, dict[int, list[TrialRecord]]] = {}

@@ -14,7 +14,7 @@ def station_figures(
     Args:
         experiment: Its id.
         within_s: The limit of the response time.
-        of: Which: `mean`, `p50`, `p90` or `p99`.
+        of: Which response time: `mean`, `p50`, `p90` or `p99`.
     """
     limit = {} if within_s is None else {"within_s": within_s}
     response = f"response_{of}_ns"

@@ -1,4 +1,4 @@
-"""A limit for the response time, and the number of stations within it."""
+"""A limit for the response time, and the number of stations that stay within it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 _MEAN = "response_mean_ns"
-#: A line further above the maximum would compress everything else.
+#: A limit above this multiple of the maximum would compress everything else, so it is not drawn.
 _MOST_ABOVE = 4.0
 
 
 def response_figure(study: Study, figure: Figure) -> Figure | None:
-    """The figure of the same experiments that names a limit for the response time."""
+    """The figure of the same experiments that has a limit for the response time."""
     for one in study.figure:
         if one.within_s is not None and set(one.experiments) == set(figure.experiments):
             return one
@@ -32,11 +32,11 @@ def response_figure(study: Study, figure: Figure) -> Figure | None:
 
 def with_answer(data: FigureData, chart: Chart, *, draws_limit: bool = True) -> Chart:
     """
-    A chart against stations with a line at the figure's `within_s`, and a vertical one at the
-    number of stations within it; unchanged if the figure names none.
+    A chart against stations, with a line at the figure's `within_s`, and a vertical one at the
+    number of stations within it. Unchanged if the figure has no limit.
 
     Args:
-        figure: Figure of a response time; its `metric` says which.
+        figure: Figure of a response time; its `metric` names which.
         draws_limit: Whether the chart shows that response time.
     """
     metric = data.figure.metric or _MEAN

@@ -1,4 +1,4 @@
-"""The course of one trial of stations, and the cuts around the part that counts."""
+"""A trial of stations over time, with the limits of the part that is evaluated."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from lanlab.figures.wording import quantity
 
 def steady_cut(data: FigureData) -> Chart:
     """
-    The figure's `metric` (`operations_per_s`, or `response_mean_ns`) in the course of one trial:
-    the first with the most stations. Vertical lines: all stations are busy between the outer ones;
-    the part between the inner ones counts.
+    The figure's `metric` (`operations_per_s`, or `response_mean_ns`) over the time of one trial:
+    the first of those with the most stations. All stations are busy between the outer vertical
+    lines; the part between the inner lines is evaluated.
     """
     from lanlab.analysis.stations import station_record
 

@@ -1,4 +1,4 @@
-"""The state of a TCP connection in the sender's kernel over time, with its bottleneck shaded."""
+"""The state of a TCP connection in the sender's kernel over time. Shades show the bottleneck."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lanlab.analysis.tcp_over_time import (
 from lanlab.figures.chart import Axis, Band, Chart, Point, Series
 from lanlab.figures.gather import FigureData, caption
 
-#: By the figure's metric: the y axis, and the lines with their values in its unit.
+#: Names of lines, each with a function for its values in the axis's unit.
 _Lines = Mapping[str, Callable[[TcpSample], float]]
 _VIEWS: Mapping[str, tuple[Axis, _Lines]] = {
     "window": (
@@ -74,7 +74,7 @@ def _view(data: FigureData, name: str) -> Chart:
         for line, value in lines.items()
         for name in (f"{line}{suffix}",)
     ]
-    # A rate that the kernel does not have, or a window that an older one does not report, is 0.
+    # Values are 0 if the kernel does not report them. Omit such lines.
     series = [one for one in series if any(point.y for point in one.points)] or series[:1]
     parts = limited_parts(samples, segment_bytes_of(own[0])) if own else []
     bands = tuple(Band(part.by, part.start_ns / 1e9, part.end_ns / 1e9) for part in parts)

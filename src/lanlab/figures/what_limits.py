@@ -1,4 +1,4 @@
-"""Goodput of simulated conditions along a load or size, with the bottleneck of each section."""
+"""Goodput of simulated conditions along a load or size, with the bottleneck in each section."""
 
 from __future__ import annotations
 
@@ -78,9 +78,7 @@ def _causes(data: FigureData, found: Sequence[Summary]) -> dict[str, str | None]
 
 
 def _limits(points: Sequence[Point], causes: dict[str, str | None], unit: str) -> str:
-    """The bottlenecks along the points: each cause, and its first point unless it is the first of
-    all.
-    """
+    """The bottlenecks along the points, each with its first point; the first bottleneck without."""
     found: list[str] = []
     before = None
     for place, point in enumerate(points):

@@ -1,4 +1,4 @@
-"""Names and units for people: a study's own if it has them, else lanlab's."""
+"""Names and units for people: the study's own if there are any, else lanlab's."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BOUNDS = {
     "~": "about",
     "<~": "almost",
 }
-#: A published number with one of these is not exact.
+#: A published number with one of these words already says that it is not exact.
 _SAYS_SO = re.compile(r"about|appro|around|almost|~|at least|less than|more than|over|up to")
 _FACTORS = {
     "rate_bps": "sending rate",
@@ -45,7 +45,7 @@ _UNITS = {
     "messages/s": ("messages/s", 1.0),
     "ns/message": ("µs/message", 1e3),
 }
-#: The units a thousand times smaller and larger than each.
+#: For each unit, the units a thousand times smaller and larger.
 _NEXT_UNITS = {"ms": ("µs", "s"), "Mbit/s": ("kbit/s", "Gbit/s")}
 _SUFFIXES = {
     "_bps": "bit/s",
@@ -60,7 +60,7 @@ _ABBREVIATIONS = {"rtt": "round-trip time", "p50": "median", "p99": "99th percen
 
 def readable_unit(unit: str, values: Sequence[float]) -> tuple[str, float]:
     """
-    The best unit for values that appear together, and its size in their unit.
+    The best unit for values that appear together, and its size in their current unit.
 
     Examples:
         >>> readable_unit("ms", [0.165, 0.9]), readable_unit("ms", [0.165, 1.0])
@@ -79,10 +79,10 @@ def readable_unit(unit: str, values: Sequence[float]) -> tuple[str, float]:
 
 @dataclass(frozen=True)
 class Obtained:
-    """How the numbers of a run were obtained, in the words of headings."""
+    """How the numbers of a run were obtained, in words for headings."""
 
     word: str
-    #: The interval over seeds of a model, without the uncertainty of its numbers.
+    #: Name of the interval: over trials, or over a model's seeds, which excludes its uncertainty.
     interval: str
 
 
@@ -97,7 +97,7 @@ def obtained(study: Study) -> Obtained:
 
 @dataclass(frozen=True)
 class Quantity:
-    """The display of a metric or factor: displayed value = inner value / `si_per_unit`."""
+    """How a metric or factor is displayed: displayed value = inner value / `si_per_unit`."""
 
     key: str
     name: str
@@ -113,7 +113,7 @@ class Quantity:
         return None if low is None or high is None else (self.shown(low), self.shown(high))
 
     def readable(self, values: Iterable[float | None]) -> Quantity:
-        """The same in the best unit for all these values together."""
+        """The quantity in the best unit for all these values together."""
         unit, size = readable_unit(self.unit, [self.shown(v) for v in values if v is not None])
         return replace(self, unit=unit, si_per_unit=self.si_per_unit * size)
 
@@ -124,7 +124,7 @@ class Quantity:
 
 
 def quantity(study: Study | None, key: str) -> Quantity:
-    """The display of a metric or factor in `study`; without a study, lanlab's."""
+    """How a study displays a metric or factor; without a study, how lanlab does."""
     metric = METRICS.get(key)
     si_unit = _si_unit(key) if metric is None else metric.unit
     name = (metric.name if metric else _FACTORS.get(key)) or name_of(key)
@@ -186,7 +186,7 @@ def link_text(run: RunRecord) -> str:
 
 
 def as_printed(value: PublishedValue) -> str:
-    """A number with its published digits, its unit and qualifier."""
+    """A number as published, with its digits, unit and qualifier."""
     has_unit = value.unit in value.published or value.unit in ("ratio", "share")
     text = value.published if has_unit else f"{value.published} {value.unit}"
     is_said = value.bound is None or _SAYS_SO.search(text)
@@ -194,7 +194,7 @@ def as_printed(value: PublishedValue) -> str:
 
 
 def values_text(shown: Quantity, values: Sequence[float]) -> str:
-    """Values that are too few for an interval, one behind the other.
+    """List values that are too few for an interval.
 
     Examples:
         >>> values_text(quantity(None, "goodput_bps"), [1e6, 1.25e6])

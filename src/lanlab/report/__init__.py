@@ -1,1 +1,1 @@
-"""A run as one page with figures and tables next to it; and the same tables for the terminal."""
+"""Reports: a run as one page with figures and tables, and the same tables for the terminal."""

@@ -36,13 +36,13 @@ from lanlab.studies import ExperimentAtScale, Published, Study, at_scale
 NO_RESULT = "No trial has ended yet, so there is no result."
 #: A wider interval (ratio of its ends) is not informative.
 _TOO_WIDE = 2.0
-#: Below this share, messages that were not sent are not mentioned.
+#: A smaller share of unsent messages is not mentioned.
 _LEAST_UNSENT = 0.005
 _MOST_SWEEPS = 6
-#: Its metrics have names such as `files a second`.
+#: Metrics with this unit have names such as `files a second`.
 _A_SECOND = "1/s"
-#: Metrics of a sweep over sending rates: the answer states the highest value reached; of other
-#: metrics, the range.
+#: Metrics of a sweep over sending rates for which the answer states the highest value reached. For
+#: other metrics it states the range.
 _SPEEDS = ("goodput_bps", "received_messages_per_s")
 
 
@@ -53,7 +53,7 @@ def sentences(
     analyses: Analyses | None = None,
 ) -> list[str]:
     """
-    One sentence for each finding, in the study's own units.
+    The answer in sentences, in the study's own units.
 
     Args:
         run: The run.
@@ -85,11 +85,11 @@ def result_sentences(
     said += parts.each("effects of factors", lambda: factor_effects_sentences(study, run, trials))
     for scaled in at_scale(study, run.scale):
         own = [trial for trial in trials if trial.experiment == scaled.experiment.id]
-        # Crossed factors make hundreds of conditions, so the answer is their effects.
+        # Crossed factors make hundreds of conditions, so only their effects are reported.
         if own and scaled.search is None and scaled.experiment.id not in crossed:
             found = partial(_experiment, study, run, scaled, own, printed)
             said += parts.each(f"results of {scaled.experiment.id}", found)
-    # If there is a ranking, it is the answer.
+    # Rankings come first, because they answer the question.
     return [*ranked, *said]
 
 
@@ -129,7 +129,7 @@ def _experiment(
         return []
     said = shown.sentences(study, experiment.id, trials)
     if "ip_version" in experiment.factors:
-        # The study asks how they differ.
+        # The study compares the IP versions.
         said += _versions(study, summaries, trials, published)
     if metric in _SPEEDS and any(rate in experiment.factors for rate in RATES):
         said += _greatest(study, summaries, trials, published)
@@ -150,14 +150,13 @@ def _greatest(
     trials: Sequence[TrialRecord],
     published: Published,
 ) -> list[str]:
-    """The highest rate of each sweep, and how much arrived at the highest rate sent.
-
-    If there are many sweeps, only the best and the worst.
+    """The highest rate of each sweep, and how much arrived at the highest rate sent. If there are
+    many sweeps, only the best and the worst.
     """
     rate = next(rate for rate in RATES if rate in summaries[0].factors)
     sweeps: dict[str, list[Summary]] = {}
     for summary in summaries:
-        # The message size is part of the sentence.
+        # The sentence names the message size anyway.
         rest = {
             key: level
             for key, level in summary.factors.items()
@@ -191,7 +190,7 @@ def _greatest_of(
         for trial in counting(trials)
         if trial.factors == top.factors
         and "received_ratio" in trial.metrics
-        # TCP delivers everything that is written.
+        # TCP delivers everything that was written.
         and trial.parameters.get("transport") != "tcp"
     ]
     if ratios:
@@ -205,7 +204,7 @@ def _greatest_of(
 
 
 def _arrived(top: Summary, trials: Sequence[TrialRecord]) -> str:
-    """The base of a received share if the sender did not reach the requested rate."""
+    """What a received share refers to, if the sender did not reach the requested rate."""
     counts = [trial.metrics for trial in counting(trials) if trial.factors == top.factors]
     offered, sent = (
         sum(float(one.get(key, 0)) for one in counts)
@@ -218,7 +217,7 @@ def _arrived(top: Summary, trials: Sequence[TrialRecord]) -> str:
 
 
 def _peak(best: Summary, sweep: Sequence[Summary]) -> Summary:
-    """The highest value over all loads, not only those of the sweep; `best` if it is not known."""
+    """The highest value over all loads, even between those of the sweep; `best` if unknown."""
     if best.metric != PEAKED or LOAD not in best.factors:
         return best
     loads = [float(summary.factors[LOAD]) for summary in sweep]

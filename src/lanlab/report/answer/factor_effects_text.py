@@ -1,5 +1,5 @@
 """
-The effects of crossed factors, in sentences: which factor matters most, and where another does.
+The effects of crossed factors, in sentences: the most important factor, and exceptions to that.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MOST_CASES = 4
 def factor_effects_sentences(
     study: Study, run: RunRecord, trials: Sequence[TrialRecord]
 ) -> list[str]:
-    """The most important factor first, then for each factor its levels relative to its first. Empty
+    """First the most important factor, then for each factor its levels relative to its first. Empty
     if no factors are crossed.
     """
     found = factor_effects(run, trials, study)

@@ -1,4 +1,4 @@
-"""Whether the network limits copies: their rate, compared with the speed of the adapter."""
+"""Whether the network limits copies, by comparing their rate with the speed of the adapter."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from lanlab.units import format_rate
 def network_sentence(
     trials: Sequence[TrialRecord], names: Mapping[Level, str], speed_bps: float | None
 ) -> str:
-    """Which services copy large files as fast as the network; empty if none does, or if its speed
-    is unknown.
+    """Which services copy large files as fast as the network; empty if none does, or if the
+    speed of the network is unknown.
     """
     if speed_bps is None:
         return ""

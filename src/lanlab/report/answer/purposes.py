@@ -31,7 +31,7 @@ _REASONS = (
 
 @dataclass(frozen=True)
 class Purpose:
-    """One experiment, and the levels that are not shown to be slower than the best."""
+    """One experiment, with the levels that are not shown to be slower than the best."""
 
     title: str
     ranking: Ranking
@@ -46,10 +46,10 @@ class Purposes:
     sentence: str
     table: Table
     purposes: tuple[Purpose, ...]
-    #: Round trips for each small file, by service; empty where they are not counted.
+    #: Round trips for each small file, by service; empty for services without such a count.
     why: str
     names: Mapping[Level, str]
-    #: The time of each file by one user, explained: task, service, words.
+    #: Explains the time of each file of one user: task, service, words.
     reasons: Table
 
     def to_json(self) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def purposes_of(run: RunRecord, trials: Sequence[TrialRecord]) -> Purposes:
     The answer of a run in which each experiment varies one ranked factor.
 
     Args:
-        run, trials: The run. An experiment without results has no row.
+        run, trials: The run. An experiment without results gets no row.
     """
     study = Study.model_validate(run.study)
     titles = {experiment.id: experiment.title for experiment in study.experiment}
@@ -100,7 +100,7 @@ def purposes_of(run: RunRecord, trials: Sequence[TrialRecord]) -> Purposes:
 def _reasons(
     study: Study, trials: Sequence[TrialRecord], factor: str, names: Mapping[Level, str]
 ) -> Table:
-    """The median trial of each service for each copy by one user, explained."""
+    """For each copy by one user, what the time of each service's median trial consists of."""
     rows = []
     for experiment in study.experiment:
         if experiment.parameters.get("parallel_files") != 1:
@@ -153,7 +153,7 @@ def _sentence(purposes: Sequence[Purpose], names: Mapping[Level, str]) -> str:
             limit = format_rate(tested[0].ranking.limit_bps or 0.0)
             return f"All of {joined(list(names.values()))} are as fast as the network ({limit})."
         return f"No difference was shown between {joined(list(names.values()))}: use any."
-    # A service without a result in a test is not among its best.
+    # A service that lacks a result for an experiment is not among its best.
     always = [names[level] for level in names if all(level in one.best for one in purposes)]
     if len(always) == 1:
         return (

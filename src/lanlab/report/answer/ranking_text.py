@@ -17,7 +17,7 @@ from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, Study, at_scale
 from lanlab.units import format_rate
 
-#: Up to this many conditions are named one by one; more are grouped by equal order, without ratios.
+#: Up to this many conditions are named one by one. More are grouped by order, without ratios.
 _MOST_CONDITIONS = 6
 _MOST_NAMED = 3
 _PLURALS = {"os": "systems", "driver": "tools"}
@@ -32,7 +32,7 @@ def run_rankings(
     study: Study, run: RunRecord, trials: Sequence[TrialRecord]
 ) -> dict[str, tuple[Ranking, ...]]:
     """Rankings by the experiment that varies the ranked factor. Experiments that vary the load have
-    none, because below saturation every level carries the load.
+    no ranking, because below saturation every level carries the load.
     """
     measured = {trial.experiment for trial in trials}
     error_log = model_error_log(held_out_of(run, trials)) if study.is_simulated else None
@@ -70,7 +70,7 @@ def ranking_sentences(
 
 
 def joined(parts: Sequence[str]) -> str:
-    """The parts of a ranking sentence.
+    """Join the parts of a ranking sentence.
 
     Examples:
         >>> joined(["a"]), joined(["a", "b"]), joined(["a", "b", "c"])
@@ -82,7 +82,7 @@ def joined(parts: Sequence[str]) -> str:
 def level_names(
     study: Study, factor: str, levels: Sequence[Level], published: Published | None = None
 ) -> dict[Level, str]:
-    """Names of levels in a ranking: the study's names, or the shortest that tell them apart."""
+    """Names of levels in a ranking: the study's names, or the shortest unique ones."""
     if published is not None and all(published.named_level(factor, one) for one in levels):
         return {level: level_title(published, factor, level) for level in levels}
     if factor == "server":
@@ -145,7 +145,7 @@ def _model_sentence(one: Ranking) -> str:
 
 
 def _all_alike(study: Study, own: Sequence[Ranking], name: str) -> str | None:
-    """The sentence that no two levels differ at any condition; `None` if some do."""
+    """The sentence that no condition shows a difference between levels; `None` if one does."""
     counts = {sum(len(group) for group in one.groups) for one in own}
     if len(counts) > 1 or any(len(one.groups) > 1 or one.lacking or one.at_limit for one in own):
         return None

@@ -54,7 +54,7 @@ class RunComparison:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The label of each run: its side, numbered if the side has several runs."""
+        """The label of each run: the name of its side, numbered if the side has several runs."""
         return tuple(
             f"{side.name}{place + 1}" if len(side.runs) > 1 else side.name
             for side in self.sides
@@ -110,7 +110,7 @@ class RunComparison:
         return comparison_csv(self.found)
 
     def page(self, home: str = "") -> str:
-        """As HTML; `home` is the address of a list of runs to link to, if there is one."""
+        """As HTML; `home` is the address of a list of runs to link to, if any."""
         from lanlab.report.comparison.comparison_page import comparison_page
 
         return comparison_page(
@@ -248,7 +248,7 @@ def between_runs(
     margin_ratio: float | None = None,
     others: Sequence[Run] = (),
 ) -> RunComparison:
-    """Compare runs of one study with the run at `base`; raises as `pair_runs` and `judged`."""
+    """Compare runs of one study with the run at `base`. Raises as `pair_runs` and `judged`."""
     with reading_records(", ".join(run.id for run, _ in runs)):
         paired = pair_runs(runs, base, metrics, others)
         sides = [Side(name, (run,)) for name, run in zip(run_names(runs), runs, strict=True)]
@@ -263,7 +263,7 @@ def between_sides(
     base: int = 0,
 ) -> RunComparison:
     """
-    Compare runs of several settings with those at `base`; raises as `pair_sides` and `judged`.
+    Compare runs of several settings with those at `base`. Raises as `pair_sides` and `judged`.
     """
     with reading_records(", ".join(run.id for side in sides for run, _ in side.runs)):
         paired = pair_sides(sides, base, metrics, others)
@@ -293,7 +293,7 @@ def within_run(
     metrics: Sequence[str] | None = None,
     margin_ratio: float | None = None,
 ) -> RunComparison:
-    """Compare levels of a factor within one run; raises as `pair_levels` and `judged`."""
+    """Compare levels of a factor within one run. Raises as `pair_levels` and `judged`."""
     with reading_records(run[0].id):
         study = Study.model_validate(run[0].study)
         found = pair_levels(
@@ -310,7 +310,7 @@ def within_run(
 
 
 def with_published(run: Run, metrics: Sequence[str] | None = None) -> PublishedComparison:
-    """Compare a run with the published values of its study; raises as `compare_with_published`."""
+    """Compare a run with its study's published values. Raises as `compare_with_published`."""
     with reading_records(run[0].id):
         found = compare_with_published(*run, published_numbers(run[0]), metrics)
         return PublishedComparison(Study.model_validate(run[0].study), run, found)

@@ -62,7 +62,7 @@ def published_page(
     runs: Table,
 ) -> str:
     """
-    A comparison of measured with published values as a page; arguments as in `comparison_page`.
+    Measured and published values compared on a page; arguments as in `comparison_page`.
     """
     parts = []
     for place, metric in enumerate(dict.fromkeys(one.ours.metric for one in found)):

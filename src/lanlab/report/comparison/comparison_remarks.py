@@ -1,4 +1,4 @@
-"""Caveats about compared runs: how they were taken, and their state."""
+"""Caveats about compared runs: how they were measured, and their state."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lanlab.analysis.comparison_runs import Paired
 from lanlab.analysis.comparison_sides import Side
 from lanlab.analysis.run_spread import LEAST_DF, SPAN, Others
 
-#: Above this number, runs are counted and only the first and last are named.
+#: With more runs, only the first and last are named, with the number of runs.
 _MOST_NAMED = 12
 _IN_TURNS = "alternate several runs of each: `lanlab run STUDY … --alternate 5`"
 
@@ -18,7 +18,7 @@ def remarks(
     paired: Paired, found: Sequence[Compared], sides: Sequence[Side], facts: int
 ) -> list[str]:
     """
-    How the runs were compared, and which conditions were not.
+    How the runs were compared, and which conditions could not be.
 
     Args:
         paired: The conditions that could be compared.

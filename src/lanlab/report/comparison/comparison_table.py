@@ -1,4 +1,4 @@
-"""Comparisons as tables: for people one per metric, for programs one with everything."""
+"""Comparisons as tables: one per metric for people, and one with all fields for programs."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def flat(one: Compared) -> dict[str, Any]:
     }
     if further is not None:
         found[f"further {one.unit}s"] = further.further_trials
-    # JSON and spreadsheets cannot hold infinity.
+    # JSON and spreadsheets cannot represent infinity.
     return {
         name: None if isinstance(value, float) and not math.isfinite(value) else value
         for name, value in found.items()
@@ -180,7 +180,7 @@ _RANKS = {"trials": 6, "scale": 5, "note": 4, "testbed": 3, "failed": 2, "status
 def runs_table(
     names: Sequence[str], runs: Sequence[tuple[RunRecord, Sequence[TrialRecord]]], base: int
 ) -> Table:
-    """The table of runs; names, tags and notes get columns if a run has them."""
+    """The table of runs, with columns for names, tags and notes if a run has them."""
     labels = [dict(label_facts(run)) for run, _ in runs]
     called = [title for title in ("Name", "Tags", "Note") if any(title in one for one in labels)]
     facts = ("run", "id", "scale", "testbed", "status", *_COUNTS, *map(str.lower, called))

@@ -48,7 +48,7 @@ def comparison_sentences(study: Study, found: Sequence[Compared]) -> list[str]:
 
 def correction_sentence(found: Sequence[Compared]) -> str:
     """
-    The correction for multiple tests; empty if there is only one comparison or none was tested.
+    The correction for multiple tests; empty if at most one comparison was tested.
     """
     tested = sum(one.test is not None for one in found)
     if tested < 2:
@@ -97,7 +97,7 @@ def verdict_text(one: Compared) -> str:
 
 
 def effect_text(study: Study, one: Compared) -> str:
-    """The effect with its interval, for a table: either a ratio or a difference with its unit."""
+    """The effect with its interval, for a table: a ratio, or a difference with its unit."""
     if one.effect is None:
         return ""
     shown = quantity(study, one.metric)
@@ -116,7 +116,7 @@ def effect_text(study: Study, one: Compared) -> str:
 
 
 def p_text(p: float | None) -> str:
-    """A p-value as text.
+    """Format a p-value.
 
     Examples:
         >>> p_text(0.0312), p_text(0.0000001), p_text(None)
@@ -188,7 +188,7 @@ def _untold(untold: Sequence[Compared]) -> str:
 
 
 def _claim(shown: Quantity, one: Compared, at: str, verb: str) -> str:
-    """As in `RUN2 is 12 % (9 … 15 %) faster than RUN1 at 500 B`."""
+    """A sentence such as `RUN2 is 12 % (9 … 15 %) faster than RUN1 at 500 B`."""
     assert one.effect is not None
     name = f"{one.other_name}'s {shown.name}"
     if one.scale == "linear":
@@ -228,8 +228,8 @@ def _direction(shown: Quantity, one: Compared, is_more: bool) -> tuple[str, str,
 
 def as_known(value: float, low: float, high: float) -> float:
     """
-    The value as text. A value much smaller than its interval is rounded to a hundredth of the
-    interval's half width; any other is unchanged.
+    The value with the digits that its interval supports. A value much smaller than its interval is
+    rounded to a hundredth of the interval's half width; any other is unchanged.
 
     Examples:
         >>> as_known(0.00623, -1.04, 1.07), as_known(3.694, 3.31, 4.08)
@@ -258,7 +258,7 @@ def _undecided(shown: Quantity, one: Compared, sides: str, at: str) -> str:
 
 
 def _more(one: Compared) -> str:
-    """How many more units would be needed, as in `: about 12 more trials, 3 minutes`."""
+    """The number of further units needed, as in `: about 12 more trials, 3 minutes`."""
     further = one.further
     if further is None:
         return ""

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from lanlab.analysis.comparison import Compared
 from lanlab.figures.number_text import number
 
-#: With fewer trials, all trials of a side can be in one mode unnoticed.
+#: With fewer trials, a whole side can be in one mode unnoticed.
 _FEW = 10
 
 
 def mode_sentences(found: Sequence[Compared]) -> list[str]:
-    """A warning that the trials have two modes; or, for a claimed difference from too few trials to
-    detect modes, that it may be one.
+    """A warning if the trials have two modes. For a claimed difference from too few trials to
+    detect modes, a warning that modes may explain it.
     """
     said = []
     seen = {one.metric: one.modes for one in found if one.modes is not None}

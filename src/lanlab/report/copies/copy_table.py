@@ -23,7 +23,7 @@ def copy_table(
 ) -> Table:
     """
     A row for each condition: protocol and settings, whether caches were cold, how much was
-    verified, retries, and calls that wait for a timer.
+    verified, retries, and calls that waited for a timer.
 
     Returns:
         No rows if every trial failed.
@@ -59,9 +59,7 @@ def copy_table(
 def tables_of_copies(
     run: RunRecord, trials: Sequence[TrialRecord], study: Study, experiment: str
 ) -> list[Table]:
-    """The columns that distinguish services, then those on the copies; columns without content are
-    omitted.
-    """
+    """The columns that distinguish services, then those on the copies, without empty columns."""
     made = (cost_table, copy_table)
     return [table for make in made if (table := make(run, trials, study, experiment)).rows]
 

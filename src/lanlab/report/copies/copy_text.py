@@ -70,8 +70,8 @@ def _wire_words(metrics: Mapping[str, float | int]) -> str:
 
 
 def common_copy_lines(trials: Sequence[TrialRecord]) -> list[str]:
-    """Data, protocol, server and verification of several trials: once, or, if trials differ, each
-    variant with its trial numbers.
+    """Data, protocol, server and verification of several trials. If trials differ, each variant has
+    its trial numbers.
     """
     return [*_counted("copied", copied_words, trials), *_how(trials)]
 
@@ -105,7 +105,7 @@ def copied_words(trial: TrialRecord) -> str:
 
 
 def why_words(trial: TrialRecord) -> str:
-    """The time of each file, explained; empty if its round trips are unknown."""
+    """What the time of each file consists of; empty if its round trips are unknown."""
     clients = max(1, len((trial.raw.get("client") or {}).get("connect_ns") or ()))
     return explained_words(
         trial.metrics,
@@ -157,7 +157,7 @@ def _block(size_bytes: int) -> str:
 
 
 def caches_words(trial: TrialRecord) -> str:
-    """The state of the file caches of both hosts before the trial."""
+    """Whether the file caches of both hosts were cold before the trial."""
     if trial.parameters.get("cache") != "cold":
         return "caches warm"
     dropped = (trial.raw.get("setup") or {}).get("caches") or {}
@@ -172,7 +172,7 @@ def caches_words(trial: TrialRecord) -> str:
 
 
 def checked_words(trial: TrialRecord) -> str:
-    """How much of a copy was verified, skipped, and left behind."""
+    """How much of a copy was verified, skipped, and not removed."""
     setup, source = trial.raw.get("setup") or {}, trial.raw.get("client") or {}
     verified = (setup.get("checked") or source).get("verified") or {"how": "none"}
     text = _VERIFIED[verified["how"]]
@@ -195,10 +195,10 @@ def checked_words(trial: TrialRecord) -> str:
 
 def explained_words(metrics: Mapping[str, float | int], count: float, octets: float = 0) -> str:
     """
-    The time of each file or operation, explained.
+    What the time of each file or operation consists of.
 
     Args:
-        metrics: As of `lanlab.workloads.explained_time`, with `elapsed_s`; several trials' means.
+        metrics: As of `lanlab.workloads.explained_time`, with `elapsed_s`; means of several trials.
         count: Files or operations of each client, one after the other.
         octets: Bytes that each client copied.
 

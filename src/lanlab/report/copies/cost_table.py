@@ -1,5 +1,5 @@
-"""The cost of each byte and each file of a copy, in time and in frames and bytes on the medium, for
-each condition over all its datasets.
+"""The cost of each byte and each file of a copy, by condition over all its datasets: in time, and
+in frames and bytes on the medium.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lanlab.units import format_size
 
 TITLE = "Cost per byte and per file"
 _GIGA, _MILLI = 1e9, 1e3
-#: Significance level of the test that costs are constant.
+#: Significance level of the test whether costs are constant.
 _LEVEL = 0.05
 #: Columns for frames and bytes on the medium, and their scale factors.
 WIRE_NAMES = (
@@ -42,7 +42,7 @@ def cost_table(
 ) -> Table:
     """
     Costs of each condition: seconds per GB (1e9 bytes), milliseconds per file and per trial, with
-    95 % intervals, by least squares (`lanlab.analysis.copy_cost`). If a medium counted frames, also
+    95 % intervals, by least squares (`lanlab.analysis.copy_cost`). If the medium counted them, also
     frames and bytes on the wire.
 
     Returns:
@@ -90,7 +90,7 @@ def wire_costs(
     run: RunRecord, trials: Sequence[TrialRecord], experiment: str
 ) -> dict[str, tuple[Cost | None, ...]]:
     """Frames and bytes on the medium per byte and per file, in the order of `WIRE_NAMES`, by
-    condition; empty if no medium counted them.
+    condition; empty if the medium did not count them.
     """
     found: dict[str, tuple[Cost | None, ...]] = {}
     for metric in ("wire_frames", "wire_bytes"):

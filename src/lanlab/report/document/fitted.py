@@ -1,6 +1,6 @@
 """Tables fitted to the width of a terminal without breaking words or numbers. If not all columns
-fit, the least important are omitted and named; if even the rest does not fit, each cell gets a line
-of its own.
+fit, the least important are omitted and named. If even the rest does not fit, each cell gets its
+own line.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _GAP = "  "
 _WANTED = 24
-#: Width of output that is not a terminal: `grep` needs whole rows.
+#: Width of output that is not a terminal, because `grep` needs whole rows.
 _ENDLESS = 2**31
 _TITLE, _HEADER = "table.title", "table.header"
 
@@ -77,8 +77,8 @@ class _Measured:
         self.natural = max(map(_cells, _lines([self.heading, *cells])))
         whole = _lines(cells) if column.is_number else _words(cells)
         self.least = max(map(_cells, (*whole, *_words([self.heading]), "")))
-        #: The width up to which no other column is dropped in its favour: long text wraps, short
-        #: text does not.
+        #: Columns are omitted to give this one up to this width, if it needs that: short text is
+        #: not wrapped, and long text is.
         self.wanted = max(self.least, min(self.natural, _WANTED))
         self.width = self.natural
 
@@ -91,14 +91,14 @@ def fit(columns: Sequence[_Measured], width: int) -> tuple[list[_Measured], list
         The columns to show and those to omit, in order.
     """
     if columns:
-        # The column that identifies a row is never wrapped.
+        # The first column identifies a row, so it is never wrapped.
         columns[0].least = columns[0].wanted
     shown = list(columns)
     while _total([one.wanted for one in shown]) > width:
         rank = max(one.rank for one in shown)
         if rank == 0:
             break
-        # Columns of the same rank make sense only together.
+        # Columns of the same rank are only useful together.
         shown = [one for one in shown if one.rank < rank]
     for one in shown:
         one.width = one.natural
@@ -123,7 +123,7 @@ def laid_out(columns: Sequence[_Measured]) -> Iterator[str]:
 
 
 def stacked(columns: Sequence[_Measured], width: int) -> Iterator[str]:
-    """Each row as its first cell, followed by a line with heading and value for each other cell."""
+    """Each row as its first cell, and for each other cell a line with heading and value."""
     first, *others = columns
     headings = [" ".join(one.heading.split()) for one in others]
     label = min(max(map(_cells, headings), default=0), width // 2)

@@ -1,4 +1,4 @@
-"""A table as data: every cell has a value, for CSV, and a text, for people."""
+"""A table as data: every cell has a value for CSV and a text for people."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def words(text: str) -> Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A column. An empty name omits it from CSV, an empty heading from text."""
+    """A column. Without a name it is not in CSV, without a heading not in text."""
 
     #: CSV name with the unit, unique in its table.
     name: str
@@ -44,15 +44,15 @@ class Table:
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
-    #: Whether the table only explains why it has no numbers; terminals omit it.
+    #: Whether the table only explains why there are no numbers; terminals omit it.
     has_only_notes: bool = False
 
     def to_csv(self) -> str:
-        """At full precision, by RFC 4180; missing values are empty."""
+        """As CSV at full precision, by RFC 4180; missing values are empty."""
         kept = [place for place, column in enumerate(self.columns) if column.name]
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\r\n")
-        # The study may have a unit of its own for a metric.
+        # Names contain units, which a user's study may define, so escape them as well.
         writer.writerow([_csv_text(self.columns[place].name) for place in kept])
         for row in self.rows:
             writer.writerow([_csv_text(row[place].value) for place in kept])
@@ -78,6 +78,6 @@ def _csv_text(value: Value) -> str:
     if value is None:
         return ""
     text = repr(value) if isinstance(value, float) else str(value)
-    # Spreadsheets would take this text for a formula, even after spaces and line ends.
+    # Spreadsheets would interpret this text as a formula, even after spaces and line ends.
     begins = text.lstrip()[:1] in ("=", "+", "@", "-") or text[:1] in ("\t", "\r", "\n")
     return f"'{text}" if isinstance(value, str) and begins else text

@@ -1,4 +1,4 @@
-"""BibTeX entries for lanlab and for published studies, for citing figures."""
+"""BibTeX entries for lanlab and for published studies, to cite figures."""
 
 from __future__ import annotations
 

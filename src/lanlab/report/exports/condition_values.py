@@ -25,7 +25,7 @@ def metric_values(
     run: RunRecord, trials: Sequence[TrialRecord], *, only_named: bool = False
 ) -> Iterator[MetricValues]:
     """
-    The metrics of each experiment that at least one trial has, without those of searches.
+    The metrics of each experiment that at least one trial has; searches are excluded.
 
     Args:
         only_named: Only the metrics that the study names for its tables.

@@ -1,4 +1,4 @@
-"""The stored intervals of every trial, for export files."""
+"""The stored intervals of every trial, as an export."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _COLUMNS = ("start_ns", "width_ns", "bytes", "messages", "lost_messages")
 
 def interval_table(trials: Sequence[TrialRecord], records: Store) -> Table:
     """
-    A row for each interval that a receiver counted, from the start of its trial, including the
+    A row for each interval that a receiver counted. Times start with the trial, and so include the
     warm-up.
 
     Raises:
@@ -44,6 +44,6 @@ def _rows(trial: TrialRecord, records: Store) -> Iterator[tuple[Cell, ...]]:
 def _numbers(series: Series, column: str) -> list[Any]:
     if column not in series.columns:
         return [None] * series.rows
-    # Numbers have `tolist`, text has `to_list`; these are numbers.
+    # Arrays have `tolist`, columns of text `to_list`; these are arrays.
     numbers: Any = series.columns[column]
     return list(numbers.tolist())

@@ -1,8 +1,8 @@
 """
 The results of a run as OpenMetrics text, for collectors such as Prometheus' node exporter.
 
-Follows OpenMetrics 1.0: every metric is a gauge in base units with the unit in its name and the
-condition in its labels; the text ends with `# EOF`.
+The text follows OpenMetrics 1.0: every metric is a gauge in base units, with the unit in its name
+and the condition in its labels. It ends with `# EOF`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lanlab.figures.wording import quantity
 from lanlab.report.exports.condition_values import metric_values
 from lanlab.store import Level, RunRecord, TrialRecord
 
-#: By the end of a key: the unit for OpenMetrics, and its size in lanlab's unit.
+#: By the suffix of a key: OpenMetrics' unit, and its size in lanlab's unit.
 _BASE_UNITS: Mapping[str, tuple[str, float]] = {
     "_ns": ("seconds", 1e9),
     "_bps": ("bits_per_second", 1.0),
@@ -24,7 +24,7 @@ _BASE_UNITS: Mapping[str, tuple[str, float]] = {
     "_ratio": ("ratio", 1.0),
     "_s": ("seconds", 1.0),
 }
-#: After these, `_s` means "per second".
+#: In keys with this suffix, `_s` is not a time in seconds.
 _PER_SECOND = "_per_s"
 _NO_NAME = re.compile(r"[^a-zA-Z0-9_]")
 _PREFIX = "lanlab_"
@@ -37,7 +37,7 @@ def openmetrics_text(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
     Every metric at every condition: its mean over trials, and, from two trials on, the ends of its
     95 % interval. Two more gauges count the trials.
 
-    A quantity that a workload stores in two units (the elapsed time of a copy in s and in ns)
+    If a workload stores a quantity in two units (the elapsed time of a copy in s and in ns), it
     becomes one gauge in the base unit.
     """
     families: dict[str, tuple[str, str, list[_Sample]]] = {}
@@ -89,7 +89,7 @@ def _labels(run: RunRecord, summary: Summary) -> dict[str, str]:
         "testbed": where.testbed,
         "link": where.link,
     }
-    # Factors are named for parameters, so these names cannot clash with one.
+    # Factors have the names of parameters, so these labels cannot clash with one.
     return {**own, **{_NO_NAME.sub("_", key): _level(v) for key, v in summary.factors.items()}}
 
 

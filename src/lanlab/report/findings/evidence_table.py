@@ -64,7 +64,7 @@ def tested_by_runs(bodies: Sequence[Verdicts]) -> list[Finding]:
 
 
 def is_tested(one: Judgement) -> bool:
-    """Whether a finding was tested as published, or with this system in place of another."""
+    """Whether a finding was tested: as published, or with this system in place of another."""
     here = _NOT_TESTED if one.here is None else one.here.verdict
     return one.verdict != _NOT_TESTED or here != _NOT_TESTED
 

@@ -1,4 +1,4 @@
-"""A study's findings and whether they hold: a row for each finding, and one for each comparison."""
+"""A study's findings and their verdicts: a row for each finding, and one for each comparison."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class FindingOnPage:
     id: str
     claim: str
     verdict: str
-    #: On this system in place of another; empty if tested as published.
+    #: The verdict for this system in place of another; empty if tested as published.
     here: str
     is_tested: bool
     lines: tuple[str, ...]

@@ -17,9 +17,9 @@ from lanlab.studies.findings import Equivalent
 if TYPE_CHECKING:
     from lanlab.analysis.findings.claim import Tally
 
-#: Maximum comparisons of a finding shown in text; the others are counted, and are in JSON and CSV.
+#: Maximum number of a finding's comparisons in text. The others are counted; JSON and CSV have all.
 _MOST_TOLD = 4
-#: Intervals that reach this multiple of the value are not printed as digits.
+#: An end of an interval beyond this multiple of the value is not printed.
 _TOO_WIDE = 100
 _ORDER = ("does not hold", "undecided", "holds", "not tested")
 _MEANS = {"holds": ", the means hold", "does not hold": ", the means do not"}
@@ -101,7 +101,7 @@ def fitted_text(judgement: Judgement) -> str:
 
 
 def evidence_lines(judgement: Judgement, study: Study | None) -> list[str]:
-    """The evidence of a verdict, one line for each comparison, the decisive ones first."""
+    """The evidence for a verdict, one line for each comparison, the decisive ones first."""
     own = sorted(judgement.comparisons, key=lambda one: _ORDER.index(one.truth))
     if judgement.verdict == "holds":
         own = sorted(judgement.comparisons, key=lambda one: -(one.p_holm or 0.0))
@@ -133,14 +133,14 @@ def _missing_in_model(judgement: Judgement, study: Study | None) -> list[str]:
 
 
 def claim_origin(finding: Finding) -> str:
-    """The source of a finding that is not in the publication's text, followed by a space; else
+    """The source of a finding that is not from the publication's text, followed by a space; else
     empty.
     """
     return {"tables": "[read from its tables] ", "ours": "[our inference] "}.get(finding.origin, "")
 
 
 def tally_text(tally: Tally) -> str:
-    """How many parts of a statement are shown, and how many it claims."""
+    """How many parts of a statement are shown to hold, and how many the statement requires."""
     parts = [f"shown for {tally.shown} of {tally.parts}", f"refuted for {tally.refuted}"]
     wanted = [
         f"{word} {plain(end)}"

@@ -12,7 +12,7 @@ from lanlab.store import RunRecord
 from lanlab.studies import Study
 
 ABOVE = "\N{DOUBLE DAGGER}"
-#: Smaller shares are printed as 100 %.
+#: Smaller shares are printed as 100 %, so they are not remarked on.
 _BEYOND = 1.0005
 _MOST_NAMED = 3
 
@@ -25,7 +25,7 @@ def is_above(summary: Summary) -> bool:
 def above_limit_remark(run: RunRecord, study: Study, summaries: Sequence[Summary]) -> str | None:
     """
     A sentence on means above the limit: whether chance alone can explain them, and other causes;
-    `None` if there are none.
+    `None` if no mean is above it.
 
     Args:
         summaries: Summaries of one metric of one experiment.

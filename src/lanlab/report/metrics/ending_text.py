@@ -1,4 +1,4 @@
-"""Why conditions ended, in words: after a fixed number of trials, at their goal, or short of it."""
+"""Why conditions ended, in words: after a fixed number of trials, or with a goal met or missed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HOW_ENDED = {
     "given_up": "given up",
     "unfinished": "not finished",
 }
-#: Limit of conditions in a sentence; the table has the rest.
+#: Limit of conditions in a sentence; the table has all.
 _MOST_NAMED = 6
 
 

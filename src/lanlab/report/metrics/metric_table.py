@@ -37,13 +37,13 @@ def metric_table(
     shown, si = quantity(study, metric), quantity(None, metric)
     factors = list(summaries[0].factors) if summaries else []
     points = [points_for(summary, published) for summary in summaries]
-    # For people. The unit in CSV does not depend on the values.
+    # Values as people read them. In CSV, the unit does not depend on the values.
     together = [summary.mean for summary in summaries]
     together += [point.value.si for row in points for point in row]
     read, usual = shown.readable(together), si.readable(together)
     series = sorted({(p.series, p.value.statistic) for row in points for p in row})
     unit, inner = shown.unit or "1", si.si_unit or "1"
-    # The precision goal applies to the first metric of an experiment.
+    # The precision goal refers to the first metric of an experiment.
     ended = [e for e in endings(run, trials) if (e.experiment, e.metric) == (experiment, metric)]
     is_mixed = len({one.how for one in ended}) > 1
     by = obtained(study)
@@ -51,10 +51,10 @@ def metric_table(
     columns = [
         *(Column(factor, quantity(study, factor).name) for factor in factors),
         Column("", "", "condition", is_number=False),
-        # The first column, because phones show few.
+        # The mean comes first, because phones show few columns.
         Column("", f"mean, {by.interval} ({unit_read})", f"{read.name} ({unit_read}){of}"),
         Column("n", "n"),
-        # The terminal shows it only if values are missing.
+        # The terminal shows this column only if values are missing.
         Column("", "", "n", rank=2),
         Column("failed", "failed"),
         Column("missing", "missing"),
@@ -84,7 +84,7 @@ def metric_table(
         Column(f"95 % high ({inner})" if inner != unit else ""),
         Column(f"standard deviation ({inner})" if inner != unit else ""),
         Column(f"limit ({inner})" if inner != unit else ""),
-        # The page shows it only if conditions differ; else a sentence above the tables does.
+        # The page has this column only if conditions differ, otherwise a sentence above the tables.
         *([Column("ended", "ended" if is_mixed else "", is_number=False)] if ended else []),
     ]
     is_lacking = any(summary.missing for summary in summaries)

@@ -1,4 +1,4 @@
-"""Effects of the order of trials on their intervals, in words."""
+"""Remarks on the order of trials, which affects their intervals."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Pages and files: templates, figures, and the protection of a user's own files."""
+"""Pages and files: templates, figures, and how a user's own files are protected."""

@@ -11,7 +11,7 @@ from lanlab.figures.render_matplotlib import Drawing, to_drawing, to_files
 from lanlab.frozen import dataclass
 from lanlab.report.document.table import Cell, Column, Table
 
-#: Inches of 72 points; letters have the same size on wide and narrow pages.
+#: In inches of 72 points; letters have the same size in wide and narrow drawings.
 _WIDE_IN, _NARROW_IN = 9.0, 4.0
 
 

@@ -1,10 +1,10 @@
 """
-Write files into places that may hold a user's own: replace only unchanged files that lanlab wrote.
+Writes files where a user may have other files, and replaces only unchanged files of lanlab's.
 
 In a folder, `lanlab-files.sha256` lists the files that lanlab wrote (`sha256sum --check` reads it).
-A single page ends with a digest of the text before it; any other single file is listed in
-`.lanlab-exports.sha256` next to it. Any other file in the way is refused by name before anything is
-written.
+A single page ends with a digest of the text before it. Any other single file is listed in
+`.lanlab-exports.sha256` next to it. If another file is in the way, an error names it before
+anything is written.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PAGE_MARK = re.compile(rb"<!-- lanlab sha256:([0-9a-f]{64}) -->\n\Z")
 _MARK_BYTES = 100
 _MOST_BYTES = 2**28
 _MOST_NAMED = 5
-#: Digest of an empty file: an empty file reserves the name before the content is moved there.
+#: Digest of an empty file, which reserves a name before the content is moved there.
 _EMPTY = hashlib.sha256().hexdigest()
 
 _Listed = Mapping[str, frozenset[str]]
@@ -46,8 +46,8 @@ def check_folder(names: Iterable[str], folder: Path) -> None:
         folder: Need not exist.
 
     Raises:
-        UsageError: The path is not a folder, or holds a file of such a name that lanlab did not
-            write or that was changed since.
+        UsageError: The path is not a folder, or one of the files exists and was not written by
+            lanlab or was changed since.
         StoreError: It cannot be read.
     """
     with _reading(folder):
@@ -56,8 +56,8 @@ def check_folder(names: Iterable[str], folder: Path) -> None:
 
 def write_folder(files: Mapping[str, bytes], folder: Path) -> None:
     """
-    Write files into a folder. Files that lanlab wrote there before and that are not among these are
-    removed; all others stay.
+    Write files into a folder. Earlier files of lanlab's that are not among them are removed; all
+    other files stay.
 
     Args:
         files: Content by path relative to the folder. The last one is written last.
@@ -87,10 +87,10 @@ def write_folder(files: Mapping[str, bytes], folder: Path) -> None:
 
 def write_page(text: str, path: Path) -> None:
     """
-    Write a page atomically. A page that lanlab wrote there before is replaced.
+    Write a page atomically. An earlier page of lanlab's is replaced.
 
     Raises:
-        UsageError: Another file is in the way; it was not touched.
+        UsageError: Another file is in the way; it was not changed.
         StoreError: The page cannot be written. The earlier file is still there.
     """
     with _reading(path):
@@ -114,7 +114,7 @@ def check_file(path: Path) -> None:
     Refuse to replace a file that lanlab did not write, or that was changed since.
 
     Raises:
-        UsageError: There is such a file.
+        UsageError: The path is such a file.
         StoreError: It cannot be read.
     """
     with _reading(path):
@@ -137,10 +137,10 @@ def check_file(path: Path) -> None:
 
 def write_file(text: str, path: Path) -> None:
     """
-    Write a file of any format atomically. A file that lanlab wrote there before is replaced.
+    Write a file of any format atomically. An earlier file of lanlab's is replaced.
 
     Raises:
-        UsageError: Another file is in the way; it was not touched.
+        UsageError: Another file is in the way; it was not changed.
         StoreError: The file cannot be written. The earlier file is still there.
     """
     check_file(path)
@@ -152,7 +152,7 @@ def write_file(text: str, path: Path) -> None:
         both = {**before, path.name: before.get(path.name, frozenset()) | new | {_EMPTY}}
         with TemporaryFolder(_PREFIX, folder) as made:
             written = _written(content, made / "file")
-            # If this is interrupted, the list holds both the old and the new digest.
+            # List both the old and the new digest, in case this is interrupted.
             _put(_written(_list_of(both), made / "between"), folder, _EXPORTS_NAME)
             _put(written, folder, path.name)
             after = _list_of({**before, path.name: new})
@@ -163,7 +163,7 @@ def write_file(text: str, path: Path) -> None:
 
 def _write_and_move(files: Mapping[str, bytes], folder: Path, made: Path, before: _Listed) -> None:
     digests = {name: frozenset({_digest(content)}) for name, content in files.items()}
-    # Until it is written, an empty file may reserve the name.
+    # An empty file may reserve the name until the file is written.
     new = {name: found | {_EMPTY} for name, found in digests.items()}
     both = {
         name: before.get(name, frozenset()) | new.get(name, frozenset()) for name in {*before, *new}
@@ -174,7 +174,7 @@ def _write_and_move(files: Mapping[str, bytes], folder: Path, made: Path, before
     }
     list_between = _written(_list_of(both), made / "between")
     list_after = _written(_list_of(digests), made / "after")
-    # If this is interrupted, the list holds both the old and the new digest.
+    # List both the old and the new digest, in case this is interrupted.
     _put(list_between, folder, LIST_NAME)
     for name, path in written.items():
         _put(path, folder, name)
@@ -203,7 +203,7 @@ def _written(content: bytes, path: Path) -> Path:
 
 
 def _put(new: Path, folder: Path, name: str) -> None:
-    """Move a file into a folder, or into a subfolder, which is created if missing."""
+    """Move a file into a folder, or into its subfolder, which is created if missing."""
     with entry(folder, name, makes_folders=True) as place:
         place.take(new)
 
@@ -211,7 +211,7 @@ def _put(new: Path, folder: Path, name: str) -> None:
 def _refuse(names: Iterable[str], folder: Path, listed: _Listed) -> None:
     """
     Raises:
-        UsageError: A file of the user's is in the way.
+        UsageError: A user's file is in the way.
     """
     if os.path.lexists(folder) and not folder.is_dir():
         raise UsageError(
@@ -243,7 +243,7 @@ def _in_the_way(names: Iterable[str], folder: Path, listed: _Listed) -> Iterator
 
 
 def _listed(folder: Path, list_name: str = LIST_NAME) -> _Listed:
-    """The digests of each name that lanlab wrote: several if a write was interrupted."""
+    """The digests of each name that lanlab wrote; several if a write was interrupted."""
     path = folder / list_name
     found: dict[str, frozenset[str]] = {}
     if not _is_list(path):
@@ -265,7 +265,7 @@ def _is_list(path: Path) -> bool:
     if not _is(path, stat.S_ISREG) or path.stat().st_size > _MOST_BYTES:
         return False
     content = path.read_bytes()
-    # An interrupted lanlab reserved this name.
+    # An interrupted write reserved this name.
     return not content or content.startswith(f"{_LIST_HEAD}\n".encode())
 
 

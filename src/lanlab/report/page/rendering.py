@@ -1,4 +1,4 @@
-"""Pages from templates: each one file that opens offline."""
+"""Pages from templates, each in a single file that opens offline."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def rendered(
 
     Args:
         template: `report` for `assets/report.html.jinja`.
-        home: Address of a list of runs to link to; empty for a page that is a file.
-        has_files: Whether figures and tables are in folders next to the page.
+        home: Address of a list of runs to link to; empty for a page in a file.
+        has_files: Whether folders next to the page have figures and tables.
         values: Variables of the template.
     """
     page = str(
@@ -91,7 +91,7 @@ def _with_ids(text: str) -> Markup:
     return Markup(re.sub(r"\(run (\S+)\)", r'(run <span class="id">\1</span>)', str(escape(text))))
 
 
-#: Colours of a drawing, and the page's variables for them, so that drawings follow dark mode.
+#: Colours of a drawing, with the page's variables that replace them to support dark mode.
 _THEME = {
     "#fefefe": "var(--page)",
     "#1b1f24": "var(--ink)",

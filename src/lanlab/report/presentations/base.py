@@ -1,5 +1,5 @@
 """
-The interface between a workload and the report. A workload overrides what it shows differently.
+The interface between a workload and the report. Workloads override what differs from the default.
 """
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ class SeriesOf:
 
 
 class Presentation:
-    #: Whether its sentences are the whole answer of an experiment; if so, ranges of metrics are
-    #: omitted.
+    #: Whether its sentences are the complete answer of an experiment, without ranges of metrics.
     answers_alone = False
     #: Whether means of several conditions are given as a range; if not, each is given.
     has_ranges = True
@@ -45,16 +44,16 @@ class Presentation:
         return []
 
     def remark(self, run: RunRecord, study: Study, trials: Sequence[TrialRecord]) -> str | None:
-        """Caveats about the results of one experiment; `None` if there are none."""
+        """Caveats about the results of an experiment; `None` if there are none."""
         return None
 
     def range_factor(self, experiment: Experiment) -> str:
-        """The factor along which means are given as a range: the last numeric one."""
+        """The factor over which means are given as a range: the last numeric one."""
         numbers = numeric_factors(experiment)
         return numbers[-1] if numbers else "message_size_bytes"
 
     def series_text(self, of: SeriesOf) -> str:
-        """Text that distinguishes the series, for use after the name of their metric."""
+        """Text that distinguishes the series, to be used after the name of their metric."""
         return over(of.words(of.rest))
 
     def first_tables(
@@ -78,8 +77,8 @@ class Presentation:
         return table
 
     def figures(self, experiment: Experiment) -> Iterator[Figure]:
-        """The figures of an experiment for which the study names none: each metric against each
-        numeric factor.
+        """Default figures of an experiment, for which the study names none: each metric against
+        each numeric factor.
         """
         if numeric_factors(experiment):
             for metric in experiment.metrics:

@@ -33,7 +33,7 @@ _COLUMNS: Sequence[TrialColumn] = (
 
 
 class CopyPresentation(Presentation):
-    # Other file sizes are other conditions, so no range spans them.
+    # A range must not cover several file sizes.
     has_ranges = False
 
     def range_factor(self, experiment: Experiment) -> str:

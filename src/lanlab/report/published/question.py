@@ -1,5 +1,5 @@
-"""The answer to a study's question from the published values, simulated runs and local runs, each
-with its certainty. The study file defines the form of the answer (`[[answer]]`).
+"""The answer to a study's question, with its certainty, from the published values, simulated runs
+and local runs. The study file defines the form of the answer (`[[answer]]`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from lanlab.studies import (
 )
 from lanlab.studies.model import Answer
 
-#: First word of the answer from each source, in order.
+#: First word of the answer from each source.
 _OPENINGS = {"published": "Published", "simulated": "Simulated", "measured": "Here"}
 _TEXTS = {"range": range_text, "ratio": ratio_text, "onset": onset_text}
 
@@ -75,7 +75,7 @@ def question_answers(loaded: LoadedStudy, runs: Sequence[Run]) -> list[QuestionA
 
 def question_lines(run: Run, others: Sequence[Run] = ()) -> list[str]:
     """
-    The answers to the question of a run's study, a line for each body of evidence, the run first.
+    The answers to the question of a run's study: a line for each body of evidence, the run's first.
 
     Args:
         run: A run with its trials.

@@ -1,4 +1,4 @@
-"""The numbers in one body of evidence that answer a study's question, and their wording."""
+"""The numbers of one body of evidence that answer a study's question, in words."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Levels = Mapping[str, Level]
 class Point:
     levels: Levels
     sample: Sample
-    #: Either `each`, or which end of a range a published number is.
+    #: `each`, or which end of a range the published number is.
     stands: str
     varied: frozenset[str]
 

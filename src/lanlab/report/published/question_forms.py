@@ -20,9 +20,9 @@ from lanlab.studies.model import Answer
 from lanlab.studies.plain_level import plain_level
 from lanlab.workloads.metrics import metric_direction
 
-#: If more conditions differ, the text gives only their number.
+#: If more conditions differ, the text only gives their number.
 _MOST_PLACES = 4
-#: If a smaller share of the messages arrives, the rest counts as lost.
+#: If less than this share of the messages arrives, the rest counts as lost.
 _WHOLE_RATIO = 0.99
 #: A condition, its best level, and whether that level is shown to be the best.
 Found = tuple[Levels, Level, bool]
@@ -46,8 +46,8 @@ def _rest(levels: Levels, *without: str | None) -> dict[str, Level]:
 
 
 def best(ask: Answer, body: Body) -> list[Found]:
-    """At each condition of the other factors, the best level and whether it is shown to be: by a
-    test against all other levels and, in a simulation, by a difference beyond the model's error.
+    """The best level at each condition of the other factors, and whether it is shown to be best: by
+    a test against all other levels and, if simulated, by a difference beyond the model's error.
     """
     groups: dict[str, tuple[dict[str, Level], dict[Level, float]]] = {}
     for point in body.points(ask, ask.metric):
@@ -56,7 +56,7 @@ def best(ask: Answer, body: Body) -> list[Found]:
         rest = _rest(point.levels, ask.factor, ask.along)
         known = groups.setdefault(repr(sorted(rest.items())), (rest, {}))[1]
         level = point.levels[ask.factor]
-        # Along stations or loads, the maximum counts, whether of throughput or of waiting time.
+        # Along stations or loads, use the maximum, whether of throughput or of waiting time.
         known[level] = max(known.get(level, -math.inf), point.sample.mean)
     sign = 1 if metric_direction(ask.metric) == "more" else -1
     tops = []
@@ -96,8 +96,8 @@ def _is_extreme(ask: Answer, place: int, rest: Levels, order: Sequence[Level]) -
 
 
 def best_text(ask: Answer, body: Body, found: Sequence[Found]) -> Iterator[str]:
-    """By level: the conditions where it is shown to be the best, and those where its mean is the
-    best.
+    """For each level, the conditions where it is shown to be the best, and those where only its
+    mean is the best.
     """
     if not found:
         return
@@ -191,7 +191,7 @@ def ratio_text(ask: Answer, body: Body) -> Iterator[str]:
     for rest, by_place in groups.values():
         both = {at: own for at, own in by_place.items() if len(own) == 2}
         sizes = sorted((at for at in both if not isinstance(at, str)), key=float)
-        # Published ends of a range are compared if no pair at one size was published.
+        # Prefer published ends of a range; otherwise compare the first and last common size.
         chosen = _ends([e for e in ("least", "greatest") if e in both] or sizes)
         each = [
             f"{_ratio_text(body, *(both[at][level].sample for level in levels))} "

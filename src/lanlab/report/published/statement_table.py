@@ -13,7 +13,7 @@ from lanlab.report.document.table import Cell, Column, Table, words
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, PublishedValue, Study
 
-#: Factors in the condition of a published number; other keys describe things that a run cannot
+#: Factors in the conditions of published numbers. Other keys describe properties that a run cannot
 #: vary.
 _PARAMETERS = frozenset({"transport", "ip_version", "message_size_bytes"})
 
@@ -21,7 +21,7 @@ _PARAMETERS = frozenset({"transport", "ip_version", "message_size_bytes"})
 def statement_table(
     run: RunRecord, trials: Sequence[TrialRecord], study: Study, published: Published
 ) -> Table:
-    """Published statements that are not an absolute number at one condition."""
+    """Published statements other than absolute numbers at a single condition."""
     by = obtained(study).word
     columns = (
         Column("id"),

@@ -1,5 +1,5 @@
-"""Each published condition in one row: its published, measured and simulated values, and its
-traffic on the medium.
+"""A row for each published condition: its published, measured and simulated values, and its traffic
+on the medium.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Write a report: one offline page, and next to it figures and tables as files."""
+"""Writes a report: an offline page, with figures and tables as files next to it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lanlab.report.runs.run_page import RunOnPage
 
 _PAGE = "report.html"
-#: Names of the folders of figures and tables, if there are several runs.
+#: Page that lists the files of a report of several runs.
 _LIST = "files.html"
 #: BibTeX file for citing the figures.
 _REFERENCES = "references.bib"
@@ -37,8 +37,8 @@ class ReportPaths:
 
 def build_report(runs: Sequence[tuple[RunRecord, list[TrialRecord]]], out_dir: Path) -> ReportPaths:
     """
-    Write `report.html`, `figures/` and `tables/` into a folder atomically. A report that lanlab
-    wrote there before is replaced; other files stay.
+    Write `report.html`, `figures/` and `tables/` into a folder atomically. An earlier report of
+    lanlab's is replaced; other files stay.
 
     Args:
         runs: Runs with all their trials, in the order of the page.
@@ -46,13 +46,13 @@ def build_report(runs: Sequence[tuple[RunRecord, list[TrialRecord]]], out_dir: P
 
     Raises:
         UsageError: A user's file is in the way; nothing was written.
-        StoreError: The report cannot be written, or the records do not have lanlab's form. Earlier
-            files are still there.
+        StoreError: The report cannot be written, or the records are malformed. Earlier files are
+            still there.
     """
     check_report_folder(out_dir)
     with other_processes(), reading_records(", ".join(run.id for run, _ in runs)):
         files, overviews = _files(runs)
-    # The page is written last, so that the old page never links to missing files.
+    # Write the page last, so that it never links to missing files.
     page = files.pop(_PAGE)
     write_folder({**files, _PAGE: page}, out_dir)
     paths = [out_dir / name for name in sorted(files)]
@@ -66,7 +66,7 @@ def build_report(runs: Sequence[tuple[RunRecord, list[TrialRecord]]], out_dir: P
 
 def check_report_folder(out_dir: Path) -> None:
     """
-    Refuse a folder that cannot hold a report, before a run is made for it.
+    Refuse a folder that cannot contain a report, before a run is made for it.
 
     Raises:
         UsageError: It is not a folder, or a user's file has the name of a report's file.
@@ -86,7 +86,8 @@ def _files(
     runs: Sequence[tuple[RunRecord, list[TrialRecord]]],
 ) -> tuple[dict[str, bytes], tuple[Overview, ...]]:
     """
-    The content of every file by its path in the report, and the overview of runs of one study.
+    The content of every file by its path in the report, and the overview of each study that has
+    several runs.
     """
     from lanlab.analysis.published import published_numbers
     from lanlab.report.runs.overview import with_overviews
@@ -96,7 +97,7 @@ def _files(
     for place, (run, trials) in enumerate(runs, 1):
         study_name = re.sub(r"[^a-z0-9-]", "", run.study_id) or "run"
         ids = [other.study_id for other, _ in runs]
-        # The index distinguishes runs of one study.
+        # A number distinguishes runs of one study.
         name = study_name if ids.count(run.study_id) == 1 else f"{study_name}-{place}"
         pages.append(run_on_page(run, trials, published_numbers(run), name))
     pages, overviews = with_overviews(pages, {run.id: trials for run, trials in runs})

@@ -22,18 +22,18 @@ from lanlab.store.labels import label_of
 from lanlab.studies import load_study
 from lanlab.studies.what_if import SUFFIX
 
-#: Maximum claims of the authors, and maximum sentences of each run, before the first figure.
+#: Maximum sentences of the authors, and of each run, before the first figure.
 _MOST_SENTENCES = 2
 _AUTHORS = "The authors found"
 _QUESTION = "The question"
-#: Name of the only run of each kind, and its series in a figure.
+#: For a single run of each kind: its name, and that of its series in a figure.
 _NAMES = {"measured": "here, today", "simulated": "on machines of their time, simulated"}
 _SHORT = {_NAMES["measured"]: "measured here", _NAMES["simulated"]: "simulated"}
 
 
 @dataclass(frozen=True)
 class Overview:
-    """A study with its question, the answer from each body of evidence, and one figure of all."""
+    """A study with its question, the answer from each body of evidence, and one joint figure."""
 
     name: str
     title: str
@@ -50,7 +50,8 @@ def with_overviews(
     pages: Sequence[RunOnPage], trials: Mapping[str, Sequence[TrialRecord]]
 ) -> tuple[list[RunOnPage], Mapping[str, Overview]]:
     """
-    Group runs of one study, with an overview if there are several, by the name of the first.
+    The pages, grouped by study, and an overview for each study with several runs, by the name of
+    its first run.
 
     Args:
         pages: The page content of each run.
@@ -58,7 +59,7 @@ def with_overviews(
     """
     by_study: dict[str, list[RunOnPage]] = {}
     for page in pages:
-        # A prediction is shown next to the unchanged study.
+        # Group a prediction with the unchanged study.
         by_study.setdefault(page.run.study_id.removesuffix(SUFFIX), []).append(page)
     found: list[RunOnPage] = []
     overviews = {}
@@ -76,7 +77,7 @@ def with_overviews(
             ]
             overview = _overview(runs, trials)
             overviews[runs[0].name] = overview
-            # Shown once on the page and in a file: with the first run.
+            # Show these once on the page and in a file, with the first run.
             runs[0] = replace(runs[0], evidence=overview.evidence, values=overview.values)
         found += runs
     return found, overviews
@@ -89,15 +90,15 @@ def _heading(page: RunOnPage, name: str) -> str:
 
 def _names(runs: Sequence[RunOnPage]) -> list[str]:
     kinds = [kind_of(page.verdicts) for page in runs]
-    # A changed study has no findings, hence no kind.
+    # A changed study has no findings, and therefore no kind.
     if all(page.is_built_in for page in runs) and len(set(kinds)) == len(kinds):
         return [_NAMES[kind] for kind in kinds]
     return names_apart([page.run for page in runs])
 
 
 def names_apart(runs: Sequence[RunRecord]) -> list[str]:
-    """Labels that distinguish runs of one study: their names, or how they were run, or, if that is
-    the same, when they began.
+    """Labels that distinguish runs of one study: their names, else how they were run, else when
+    they began.
     """
     given = [label_of(run).name for run in runs]
     if all(given) and len(set(given)) == len(given):

@@ -1,4 +1,4 @@
-"""How a run was made: place, time, hosts, link, and the command that repeats it."""
+"""How a run was made: place, time, hosts, link, and the command to repeat it."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def facts_of(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> lis
 
 
 def command_of(run: RunRecord) -> str:
-    """The command that repeats a run; empty if the record does not have it."""
+    """The command that repeats a run; empty if it was not recorded."""
     if run.command is not None:
         words = shlex.split(run.command)
         # `tour` runs several studies; each is repeated separately.
@@ -96,8 +96,8 @@ def command_of(run: RunRecord) -> str:
 
 
 def environment_of(run: RunRecord) -> tuple[tuple[str, str], ...]:
-    """All that the record holds on testbed and software, as dotted names and texts."""
-    # Testbed `loopback` reaches a user's server, on any host.
+    """All recorded facts on testbed and software, as dotted names and texts."""
+    # Testbed `loopback` reaches a user's own server, on any host.
     where = dict(zip(("name", "link"), measured_where(run), strict=True))
     bed = run.testbed if where["name"] == run.testbed.get("name") else run.testbed | where
     return tuple(_flat("", {"testbed": bed, "versions": run.versions}))

@@ -1,4 +1,4 @@
-"""The content of the page of a run, for the template."""
+"""The content of a run's page, for the template."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class ExperimentOnPage:
     id: str
     title: str
     remark: str | None
-    #: The versions that made the trials; empty if the records do not have them.
+    #: The versions that made the trials; empty if not recorded.
     modes: str
     figures: tuple[FigureOnPage, ...]
     tables: tuple[Table, ...]
@@ -88,7 +88,7 @@ class RunOnPage:
     experiments: tuple[ExperimentOnPage, ...]
     saturation: Table
     statements: Table
-    #: Verdicts on the study's findings; empty if it has none.
+    #: Verdicts on the study's findings; empty if the study has none.
     verdicts: Verdicts
     findings: Table
     findings_introduction: tuple[str, ...]
@@ -96,19 +96,19 @@ class RunOnPage:
     comparisons: Table
     failures: Table
     trials: Table
-    #: Published values next to those of a simulated run, and how many are how close.
+    #: For a simulated run: published and simulated values, and how many are how close.
     accuracy: Table
     accuracy_counts: Table
     accuracy_notes: tuple[str, ...]
-    #: Verdicts from published values and runs; no rows if there is only one body of evidence.
+    #: Verdicts from published values and runs; no rows with only one body of evidence.
     evidence: Table
     values: Table
-    #: Contradictions within the published values; no sections for a study of the user's own.
+    #: Contradictions within the published values; no sections for a user's own study.
     published_chapter: PublishedChapter
     environment: tuple[tuple[str, str], ...]
     command: str
     is_built_in: bool
-    #: Whether the run comes from a command such as `lanlab stream` and not from a study file.
+    #: Whether a command such as `lanlab stream` made the run, and not a study file.
     is_single: bool
 
     @property
@@ -133,13 +133,13 @@ class RunOnPage:
 
     @property
     def sentences(self) -> Table:
-        """The answer as a table, for its file."""
+        """The answer as a table, to be written to a file."""
         rows = tuple((words(one),) for one in self.question + self.answer)
         return Table("answer", "Sentences", (Column("sentence", is_number=False),), rows)
 
     @property
     def conditions(self) -> Table:
-        """How the run was made, for its file."""
+        """How the run was made, to be written to a file."""
         rows = tuple((words(name), words(value)) for name, value in self.facts + self.environment)
         columns = (Column("fact", is_number=False), Column("value", is_number=False))
         return Table("facts", "What was run", columns, rows)
@@ -228,7 +228,7 @@ def run_on_page(
 
 
 def bodies_of(runs: Sequence[RunOnPage]) -> list[Verdicts]:
-    """The bodies of evidence on the findings of these runs' study, published values first."""
+    """The bodies of evidence for the findings of these runs' study, published values first."""
     found = [page.verdicts for page in runs if page.verdicts.judgements]
     if found and runs[0].is_built_in:
         from lanlab.analysis.findings import judge_published
@@ -296,7 +296,7 @@ def _experiments(
         figures = [
             one
             for (figure, file_name, _), chart in zip(built, styled, strict=True)
-            # A figure of several experiments is shown with the first.
+            # Show a figure of several experiments with the first of them.
             if figure.experiments[0] == experiment.id
             for one in parts.each(
                 f"figure {figure.title}", partial(drawn, figure, file_name, chart)
@@ -333,11 +333,11 @@ def _tables(
     tables = [
         metric_table(run, trials, study, published, experiment.id, metric)
         for place, metric in enumerate(experiment.metrics)
-        # The results of a search have a table of their own.
+        # The results of a search have their own table.
         if scaled.search is None and (place == 0 or any(metric in trial.metrics for trial in own))
     ]
     shown = PRESENTATIONS[experiment.workload]
-    # Before the metrics beyond the first.
+    # These come after the first metric and before the others.
     tables[1:1] = shown.further_tables(run, trials, study, experiment.id)
     tables[:0] = shown.first_tables(trials, study, experiment.id)
     more = (

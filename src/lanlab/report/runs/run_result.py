@@ -1,4 +1,4 @@
-"""Result of a stored run in a few words, for a list of runs."""
+"""Result of a stored run in a few words, for lists of runs."""
 
 from __future__ import annotations
 

@@ -33,8 +33,8 @@ def tables(
 ) -> list[Fitted]:
     """
     The first metric of each experiment that has trials, with losses if the study draws them and
-    costs per byte and file for copies; then published next to measured values, the results of
-    searches, and failed trials.
+    costs per byte and file for copies; then published and measured values, the results of searches,
+    and failed trials.
 
     Args:
         analyses: Collects the analyses that fail.
@@ -54,7 +54,7 @@ def tables(
         return [values_table(published, [(run, trials), *others])]
 
     def accuracy() -> list[Table]:
-        # Imports the findings and the statistics, so only when needed.
+        # Imported only when needed, because it loads the findings and the statistics.
         from lanlab.report.simulation.accuracy_table import accuracy_tables
 
         return accuracy_tables(run, trials, published)
@@ -71,7 +71,7 @@ def tables(
 
 
 def table_of_trials(run: RunRecord, trials: Sequence[TrialRecord]) -> Fitted:
-    """Every trial, for runs without summary tables."""
+    """A table of every trial, for runs without summary tables."""
     from lanlab.report.document.fitted import Fitted
 
     table = trial_table(run, trials, Study.model_validate(run.study))

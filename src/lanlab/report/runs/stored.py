@@ -14,12 +14,12 @@ from lanlab.store.shape import reading_records
 if TYPE_CHECKING:
     from lanlab.store import RunRecord, Series, Store, TrialRecord
 
-#: Most recent runs of a study used to estimate how much runs differ.
+#: Maximum number of a study's newest runs for estimating how much runs differ.
 _MOST_OTHERS = 40
 
 
 def trials_for_page(store: Store, run_id: str) -> list[TrialRecord]:
-    """The trials of a run, with the series of file times or streams that the page needs."""
+    """The trials of a run, with the series of file times or streams that its page needs."""
     from lanlab.analysis import file_sizes, loss_over_time, over_time, tcp_over_time
 
     def series(trial: TrialRecord, name: str) -> Series:
@@ -63,7 +63,8 @@ def is_killed(run: RunRecord, store: Store) -> bool:
 
 def run_to_show(store: Store, name: str) -> RunRecord:
     """
-    A run of this name. A killed process cannot record the end of its run; it counts as interrupted.
+    The run of this name. If it was killed, and so could not record its end, it counts as
+    interrupted.
 
     Raises:
         RunError: It has no trial.
@@ -75,7 +76,7 @@ def run_to_show(store: Store, name: str) -> RunRecord:
 
 
 def unreadable_row(run_id: str, why: str) -> dict[str, Any]:
-    """The row of a run whose records do not have lanlab's form."""
+    """The row of a run whose records are malformed."""
     texts = ("measured", "result", "study", "scale", "testbed", "link", "started_at", "name")
     counts = ("trials", "failed_trials", "missing_trials")
     return {
@@ -92,12 +93,12 @@ def unreadable_row(run_id: str, why: str) -> dict[str, Any]:
 
 
 UNREADABLE = "cannot be read"
-#: What the summary of a run has, and of which type.
+#: Keys of a run's summary, with their types.
 _SUMMARY = {"trials": int, "failed_trials": int, "missing_trials": int, "result": str, "by": str}
 
 
 def run_row(run: RunRecord, store: Store) -> dict[str, Any]:
-    """A run in a list: from its summary, which is made when it is first listed after its end."""
+    """A run in a list, from its summary, which is made when the finished run is first listed."""
     from lanlab.analysis.alternation import LETTERS, place_of
     from lanlab.analysis.measured_where import measured_where
 
@@ -119,13 +120,13 @@ def run_row(run: RunRecord, store: Store) -> dict[str, Any]:
             "status": "interrupted" if is_killed(run, store) else run.status,
             "trials": summary["trials"],
             "failed_trials": summary["failed_trials"],
-            # Positions at which every attempt failed: means lack a trial for each.
+            # Positions at which every attempt failed: each is a trial that a mean lacks.
             "missing_trials": summary["missing_trials"],
             "started_at": run.started_at,
             "name": label.name,
             "note": label.note,
             "tags": list(label.tags),
-            # Turns, counted from 1.
+            # Turns are counted from 1.
             "series": None if place is None else place.series,
             "turn": None if place is None else place.turn + 1,
             "side": None if place is None else LETTERS[place.side],
@@ -143,7 +144,7 @@ def _summary(run: RunRecord, store: Store) -> dict[str, Any]:
         with reading_records(run.id):
             result = result_text(run, trials)
     except LabError:
-        # `lanlab show` reports the error; the list shows the other runs.
+        # The list shows the other runs; `lanlab show` reports this error.
         result = UNREADABLE
     return {
         "trials": len(trials),

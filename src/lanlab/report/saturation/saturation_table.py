@@ -48,7 +48,7 @@ def saturation_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study
     )
     titles = {experiment.id: experiment.title for experiment in study.experiment}
     every = saturations(run, trials)
-    # The title of the only search is printed once, above its rows.
+    # If there is only one search, its title is printed once, above its rows.
     only = titles.get(every[0].experiment, "") if len(every) == 1 else ""
     rows = []
     for found in every:
@@ -60,7 +60,7 @@ def saturation_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study
 
 
 def goal_text(loss_ratio: float) -> str:
-    """A loss goal as text.
+    """Format a loss goal.
 
     Examples:
         >>> goal_text(0), goal_text(0.001)
@@ -104,7 +104,7 @@ def _row(found: Saturation, goal: GoalFound, title: str, shown: Quantity) -> tup
         load(goal.load.high if goal.load is not None else None),
         EMPTY if goal.load is None else _percent(goal.load.spread_ratio),
         EMPTY if loss is None else Cell(loss.ratio, f"{number(100 * loss.ratio, 2)} %"),
-        # The search's own result, if no later trial contradicts it.
+        # The search's own result, unless a later trial contradicts it.
         *(
             load(None if met is not None else own)
             for own in (result.lower, result.upper, result.throughput)

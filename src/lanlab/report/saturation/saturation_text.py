@@ -82,7 +82,7 @@ def _at_least(found: Saturation, shown: Quantity, sent: str) -> str:
 def _share(load: float | None, limit: float | None) -> str:
     if load is None or not limit:
         return ""
-    # If losses are allowed, more may be sent than is delivered.
+    # If losses are allowed, the load can exceed what the link delivers.
     return f" ({percent(min(load / limit, 1.0))} of what this Ethernet can carry)"
 
 

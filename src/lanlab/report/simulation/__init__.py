@@ -1,1 +1,1 @@
-"""How close simulations are to published values, and what they predict."""
+"""The accuracy of simulations against published values, and their predictions."""

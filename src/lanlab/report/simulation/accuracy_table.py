@@ -1,4 +1,4 @@
-"""How close a simulation is to the published values, one by one, and how many are how close."""
+"""The accuracy of a simulation: each published value, and how many are within each error."""
 
 from __future__ import annotations
 
@@ -68,14 +68,14 @@ def accuracy_table(found: Sequence[Accuracy], study: Study) -> Table:
         Column("how", "read off as", "", is_number=False),
     )
     checked = {one.accuracy.value.id: one for one in cross_validated(held_out_values(found))}
-    # If the publication names the condition of a maximum, the simulation is read at that condition.
+    # If the publication names the condition of a maximum, the simulated value is taken there.
     at = {one.repeats: one.value.condition for one in found if one.repeats is not None}
     rows = tuple(_row(one, study, checked, at.get(one.value.id, {})) for one in found)
     return Table("accuracy", TITLE, columns, rows)
 
 
 def accuracy_count_table(found: Sequence[Accuracy], study: Study, published: Published) -> Table:
-    """How many published values are within each error, by their role in the fit."""
+    """The number of published values within each error, by their role in the fit."""
     within = [f"within {100 * ratio:g} %" for ratio in WITHIN_RATIOS]
     columns = (
         Column("standing", "published values", "published values", is_number=False),
@@ -133,8 +133,8 @@ def accuracy_sentences(found: Sequence[Accuracy], study: Study) -> list[str]:
 
 
 def held_out_of(run: RunRecord, trials: Sequence[TrialRecord]) -> list[Accuracy]:
-    """The published values that can test the model of a simulated run: those kept with its study
-    that were held out, and those of the run that were not fitted.
+    """The published values that can test the model of a simulated run: the held-out values that are
+    stored with its study, and the run's own values that nothing was fitted to.
     """
     simulation, published = Study.model_validate(run.study).simulation, published_numbers(run)
     kept = [] if simulation is None else kept_accuracies(published, simulation)
@@ -142,13 +142,14 @@ def held_out_of(run: RunRecord, trials: Sequence[TrialRecord]) -> list[Accuracy]
 
 
 def missed_in(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
-    """`missed_sentence` for a simulated run."""
+    """`missed_sentence` for the trials of a simulated run."""
     return missed_sentence(held_out_of(run, trials))
 
 
 def missed_sentence(found: Sequence[Accuracy]) -> str:
     """
-    The model's error at values to which it was not fitted: the certainty of a simulated value.
+    The model's error at values to which nothing was fitted. It shows how certain a simulated value
+    is.
 
     Args:
         found: The result of `held_out_values`.

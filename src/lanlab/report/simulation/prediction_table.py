@@ -1,4 +1,4 @@
-"""The same conditions with unchanged and with changed machines."""
+"""Compares the same conditions with unchanged and with changed machines."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class Predicted:
     range_before: Ends | None = None
     range_after: Ends | None = None
     range_ratio: Ends | None = None
-    #: The range including the model's error; `None` if not known, or for a ratio that does not
+    #: The range including the model's error; `None` if unknown, or for a ratio that does not
     #: change.
     interval_before: Ends | None = None
     interval_after: Ends | None = None
     interval_ratio: Ends | None = None
-    #: Upper bounds from the link and the offered load; `None` if there is none.
+    #: Upper bounds by the link and the offered load; `None` without a bound.
     most_before: float | None = None
     most_after: float | None = None
 
@@ -128,7 +128,7 @@ def with_ranges(
             if before.get(key, 0) > 0 and after.get(key, 0) > 0
         ]
         if len(pairs) <= len(members):
-            # A machine has no result, so the range is unknown.
+            # One of the machines has no result, so the range is unknown.
             ranged.append(one)
             continue
         (own_before, own_after), *_ = pairs
@@ -152,13 +152,13 @@ def _around(value: float | None, factors: Sequence[float]) -> Ends | None:
 
 def with_intervals(found: Sequence[Predicted], half_log: float | None) -> list[Predicted]:
     """
-    Add intervals for both the model's error and the open range of its fit.
+    Add intervals that include the model's error and the range that the fit leaves open.
 
     Args:
         found: The ranges known so far.
         half_log: The result of `lanlab.analysis.model_error.model_error_log`. The interval of a
-            ratio assumes that both values have independent errors, which overstates it if the
-            change leaves most of the machine as it is. `None`: no interval is known.
+            ratio assumes that both values have independent errors, which is too wide if the change
+            affects little of the machine. `None`: no interval is known.
     """
     if half_log is None:
         return list(found)
@@ -167,7 +167,7 @@ def with_intervals(found: Sequence[Predicted], half_log: float | None) -> list[P
             one,
             interval_before=_widened(one.before, half_log, one.range_before, one.most_before),
             interval_after=_widened(one.after, half_log, one.range_after, one.most_after),
-            # A condition that the change does not affect gives the same result twice.
+            # A change that does not affect the condition gives the same result twice.
             interval_ratio=None
             if one.ratio == 1.0
             else _widened(one.ratio, math.sqrt(2) * half_log, one.range_ratio),
@@ -277,7 +277,7 @@ def _ranged(
     digits = 2 if ends is not None and ends[1] > _TWO_DIGITS_FROM * ends[0] else 3
 
     def text_of(one: float) -> str:
-        # Rounded also before the decimal point.
+        # Round digits before the decimal point, too.
         return number(float(f"{shown(one):.{digits}g}"), digits)
 
     text = text_of(value)

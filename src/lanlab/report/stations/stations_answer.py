@@ -1,4 +1,4 @@
-"""The answer of a run of stations: how many users the server supports, and at which operation."""
+"""The answer of a run of stations: how many users a server supports, and for which operation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OPERATIONS = {"read": "reads", "write": "writes", "mix": "reads and writes"}
 def station_sentences(study: Study, experiment: str, trials: Sequence[TrialRecord]) -> list[str]:
     """
     The number of users within each response time that a figure of the study names; empty for other
-    workloads, or if no figure names one.
+    workloads, or without such a figure.
 
     Args:
         trials: Trials of the experiment, all of one curve.

@@ -1,5 +1,5 @@
-"""Trials of stations for the terminal: a table with a line for each number of stations, and how
-many a server supports.
+"""Trials of stations for the terminal: a table with a line for each number of stations, and the
+number that the server supports.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lanlab.analysis.stations import StationCurve, StationsWithin
     from lanlab.report.document.fitted import Fitted
 
-#: Little's law holds if the counts are right; points that deviate by more are flagged.
+#: Points that deviate from Little's law by more are flagged: right counts satisfy it.
 _LITTLE_WITHIN = 0.01
 _COLUMNS = (
     Column("stations", "stations", "stations"),
@@ -108,7 +108,7 @@ def _interval_cell(interval: tuple[float, float] | None) -> Cell:
 
 
 def _remark(trials: Sequence[TrialRecord]) -> str:
-    """Caveats about these numbers; empty if there are none."""
+    """Caveats about the numbers in a row; empty if there are none."""
     said = []
     said += list(dict.fromkeys(word for trial in trials if (word := _unsteady(trial))))
     if any(trial.metrics.get("wrong_data") for trial in trials):
@@ -179,13 +179,13 @@ def answer_sentence(trials: Sequence[TrialRecord], limit_s: float, of: str = "me
     if not curves:
         return f"No trial has a {what}, so the number of users is not known."
     found = stations_within(curves[0], limit_s, can_predict=of == "mean")
-    # Rounded as in the table; the models use logarithms.
+    # Arithmetic means, rounded as in the table; the models use logarithms.
     responses = {level.stations: sum(level.response_s) / level.trials for level in curves[0].levels}
     return _sentence(found, responses, what)
 
 
 def is_answered(trials: Sequence[TrialRecord], of: str = "mean") -> bool:
-    """Whether `answer_sentence` has a response time to compare with the limit."""
+    """Whether `answer_sentence` can compare a response time with the limit."""
     return bool(_curves(trials, of))
 
 

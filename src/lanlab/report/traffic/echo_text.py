@@ -51,7 +51,7 @@ def _distribution(metrics: Mapping[str, float | int], prefix: str) -> str:
 
 
 def peer_lines(trial: TrialRecord) -> Iterator[tuple[str, str]]:
-    """Which end counted and by which clock, if the other end is a peer; and replies that differ
+    """With a peer at the other end: which end counted, and by which clock. Also replies that differ
     from the request.
     """
     if trial.parameters.get("peer") is None:

@@ -19,13 +19,13 @@ _SIGNS = {
     "answered": "answered for it",
     "released": "released it",
 }
-#: A query this close to the end may still have been answered later, ns.
+#: A query this close to the end may have been answered after it, ns.
 _FRESH_NS = 2_000_000_000
 _MOST_SHOWN = 8
 
 
 def listen_lines(heard: dict[str, Any]) -> list[str]:
-    """Lines for people: each list with its heading, and how many entries it omits."""
+    """Lines for people: each list with its heading, and the number of omitted entries."""
     seconds = heard["elapsed_ns"] / 1e9
     lines = [
         f"interface   {heard['interface']} ({heard['mac']})",

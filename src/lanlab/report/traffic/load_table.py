@@ -43,7 +43,7 @@ _COLUMNS = (
 
 
 def load_table(trials: Sequence[TrialRecord], study: Study, experiment: str) -> Table:
-    """A row for each load of an experiment; none if nothing was measured under load."""
+    """A row for each load of an experiment. No rows if nothing was measured under load."""
     rows = tuple(_row(found, study) for found in load_results(trials, experiment))
     return Table(f"{experiment}-under-load", "Round trips under load", _COLUMNS, rows)
 
@@ -109,7 +109,7 @@ def _sentence(found: LoadResult, study: Study) -> str:
         f"{number(found.median.under_load / _MS, 3)} ms instead of "
         f"{number(found.median.alone / _MS, 3)} ms"
     )
-    # Few round trips have no 99th percentile.
+    # With few round trips there is no 99th percentile.
     if found.p99 is not None:
         said += (
             f"; the 99th percentile was {number(found.p99.under_load / _MS, 3)} ms instead of "

@@ -19,7 +19,7 @@ def one_way_remark(title: str, trials: Sequence[TrialRecord]) -> str | None:
         trials: Its trials.
 
     Returns:
-        `None` if no delays were measured, or every trial had one clock.
+        `None` if no delays were measured, or if both ends had the same clock in every trial.
     """
     measured = [t.metrics for t in counting(trials) if "one_way_delay_p50_ns" in t.metrics]
     error_ns = max((metrics["clock_error_ns"] for metrics in measured), default=0)
@@ -37,7 +37,7 @@ def one_way_remark(title: str, trials: Sequence[TrialRecord]) -> str | None:
 
 def one_way_text(metrics: Mapping[str, float | int], kept: str = "") -> str | None:
     """
-    The one-way delays of a trial with the bound on the difference of the clocks.
+    The one-way delays of a trial, with the maximum difference between the clocks.
 
     Args:
         kept: What synchronises the clocks, from `clocks_kept`.

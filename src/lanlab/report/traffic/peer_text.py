@@ -1,4 +1,4 @@
-"""Counts of a stream with a peer that only one end could make."""
+"""Counts that only one end could make, in a stream with a peer."""
 
 from __future__ import annotations
 

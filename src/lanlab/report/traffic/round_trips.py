@@ -1,4 +1,4 @@
-"""The meaning of round trips over a link that is a token bucket."""
+"""What round trips mean over a link that is a token bucket."""
 
 from __future__ import annotations
 

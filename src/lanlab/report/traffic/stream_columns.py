@@ -18,7 +18,8 @@ def with_arrival(
     table: Table, run: RunRecord, trials: Sequence[TrialRecord], experiment: str
 ) -> Table:
     """
-    Add these columns to a table of streams; columns without content are not shown.
+    Add columns for loss and jitter, or for retransmissions, to a table of streams. Columns without
+    content are not shown.
 
     Args:
         table: A row for each condition, in the order of `summarise`.
@@ -47,7 +48,7 @@ def share_text(share: float) -> str:
 
 
 def _loss(means: _Means) -> str:
-    # TCP resends every lost segment.
+    # Over TCP nothing counts as lost, because every lost segment is resent.
     loss = means["loss_ratio"] if means["reordered_messages"] is not None else None
     return "" if loss is None else share_text(loss)
 

@@ -24,7 +24,7 @@ from lanlab.workloads.processor_time import shares_a_kernel
 Metrics = Mapping[str, float | int]
 
 _LABEL = 12
-#: Share of late frames, and gap, from which they are reported: smaller ones change no result.
+#: Share of late frames, and length of a gap, from which they can affect results.
 _REPORTED_RATIO = 0.001
 _REPORTED_GAP_NS = 1_000_000
 
@@ -58,7 +58,7 @@ def directions(trial: TrialRecord) -> list[tuple[str, TrialRecord]]:
 
 
 def second_direction(trial: TrialRecord) -> TrialRecord | None:
-    """The second direction of a trial as a trial of its own; `None` if it had only one."""
+    """The second direction of a trial as a separate trial; `None` if there was only one."""
     ends = {role: trial.raw.get(f"{REVERSE_PREFIX}{role}") for role in ROLES.get("stream", ())}
     # In a stream with a peer only one end has a result.
     if not is_one_way(trial.workload) or not any(ends.values()):
@@ -228,7 +228,7 @@ def _time(time_ns: float) -> str:
 
 
 def medium_words(trial: TrialRecord) -> str | None:
-    """The lateness of the medium; `None` if there is no medium, or it did not matter."""
+    """The lateness of the medium; `None` without a medium, or if it did not matter."""
     lateness = medium_lateness(trial.raw)
     if lateness is None:
         return None

@@ -1,4 +1,4 @@
-"""TCP's own counts in a trial of a stream: bytes, segments, round trip and window."""
+"""TCP's own counts in a stream's trial: bytes, segments, round trip and window."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from lanlab.figures.number_text import number
 from lanlab.store import TrialRecord
 from lanlab.units import format_size, format_time
 
-#: Below this share of its time, waiting did not limit the sender.
+#: Waiting for a smaller share of its time did not limit the sender.
 _LEAST_RATIO = 0.01
 
 
 def tcp_lines(trial: TrialRecord) -> Iterator[tuple[str, str]]:
-    """Label and text of each line; values that the sender's kernel does not report have none."""
+    """Label and text of each line; values that the sender's kernel does not report get no line."""
     metrics = trial.metrics
     if "received_bytes" in metrics:
         yield "received", _received(trial)
@@ -68,7 +68,7 @@ def _received(trial: TrialRecord) -> str:
     text = f"{format_size(int(metrics['received_bytes']))} in the measured time"
     unread = int(metrics.get("lost_messages", 0)) * int(trial.parameters["message_size_bytes"])
     if unread > 0:
-        # TCP loses nothing unless the connection breaks.
+        # TCP delivers everything unless the connection breaks.
         text += f"; {format_size(unread)} that were sent were never read"
     return text
 
@@ -83,9 +83,7 @@ def _span(ascending: Sequence[str]) -> str:
 
 
 def _limited(facts: Sequence[Mapping[str, Any]]) -> str:
-    """What limited the sender apart from the network, with its share of the time in which it had
-    data.
-    """
+    """What limited the sender besides the network, as shares of the time in which it had data."""
     busy_ns = sum(one.get("busy_ns", 0) for one in facts)
     said = []
     for key, what in (

@@ -1,5 +1,5 @@
 """
-Run each analysis of a run's trials separately: one that fails affects no other, and hides no trial.
+Runs each analysis of a run's trials separately: one that fails affects no other and hides no trial.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import TypeVar
 from lanlab.frozen import dataclass
 
 _Found = TypeVar("_Found")
-#: Failures of the machine or the installation; they end every command with their own message.
+#: Failures of the machine or the installation. They end every command, with their own message.
 _OF_THE_MACHINE = (ImportError, MemoryError, OSError)
-#: Longest message kept, in characters; a record may contain any text.
+#: Maximum length of a kept message, in characters, because a record may contain any text.
 _MOST_CHARACTERS = 200
 
 
@@ -43,7 +43,7 @@ class Analyses:
         The result of an analysis.
 
         Args:
-            name: Its name for users.
+            name: The analysis in words.
             instead: The result if it fails.
         """
         try:

@@ -1,4 +1,4 @@
-"""Failed trials: which, why, and what happened next; as a table and in sentences."""
+"""Failed trials as a table and in sentences: which, why, and what happened next."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lanlab.report.document.table import Cell, Column, Table, words
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
 
-#: Maximum conditions that sentences name; the table has the rest.
+#: Maximum number of conditions in a sentence; the table has all.
 _MOST_NAMED = 6
 
 
@@ -89,7 +89,7 @@ def failure_sentences(run: RunRecord, trials: Sequence[TrialRecord], study: Stud
         said.append("Each was retried with success.")
     try:
         plan = Plan(study, run.scale, run.seed, history=trials)
-    except UsageError:  # Another version planned its trials.
+    except UsageError:  # another version planned its trials
         return said
     given_up = [f"{c.experiment} {condition_text(study, c.factors)}" for c in plan.given_up()]
     given_up += [f"the search of {experiment}" for experiment in plan.searches_given_up()]

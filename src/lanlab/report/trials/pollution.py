@@ -24,8 +24,8 @@ def _in_means(disturbed: int, repeated: int) -> str:
 
 
 def pollution_sentences(trials: Sequence[TrialRecord]) -> list[str]:
-    """How many trials were disturbed and by what, which of them count, remarks on the hosts, and
-    what could not be checked.
+    """How many trials were disturbed and by what, which of them are in the means, remarks on the
+    hosts, and what could not be checked.
     """
     said = []
     disturbed = [trial for trial in trials if trial.is_disturbed]

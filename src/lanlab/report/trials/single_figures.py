@@ -1,4 +1,4 @@
-"""The figures of measurements whose study names none, such as those of `lanlab stream`."""
+"""The figures of measurements whose study names none, such as by `lanlab stream`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TCP_FIGURES = {
 
 
 def figures_of(study: Study) -> tuple[Figure, ...]:
-    """The figures that a study names; or, for an experiment without any, those that suit it."""
+    """The figures that a study names, and for an experiment without any, suitable ones."""
     drawn = {name for figure in study.figure for name in figure.experiments}
     rest = [e for e in study.experiment if e.id not in drawn and e.search is None]
     fitting = (PRESENTATIONS[one.workload].figures(one) for one in rest)
@@ -36,7 +36,7 @@ def figures_of(study: Study) -> tuple[Figure, ...]:
 
 
 def figures_over_time(study: Study, trials: Sequence[TrialRecord]) -> tuple[Figure, ...]:
-    """More figures of each stream with a stored series that no figure shows: its goodput over time,
+    """Additional figures of streams with a stored series that no figure shows: goodput over time,
     and for TCP the state of the sender's kernel.
     """
     shown = {
@@ -62,7 +62,7 @@ def figures_over_time(study: Study, trials: Sequence[TrialRecord]) -> tuple[Figu
 
 
 def figures_of_round_trips(study: Study, trials: Sequence[TrialRecord]) -> tuple[Figure, ...]:
-    """More figures of each experiment whose trials have histograms of round trips: their
+    """Additional figures of experiments whose trials have histograms of round trips: their
     distributions.
     """
     named = {(figure.figure, name) for figure in study.figure for name in figure.experiments}
@@ -79,7 +79,7 @@ def figures_of_round_trips(study: Study, trials: Sequence[TrialRecord]) -> tuple
 
 
 def figures_of_losses(study: Study, trials: Sequence[TrialRecord]) -> tuple[Figure, ...]:
-    """More figures of each experiment with at least three sending rates and stored losses: losses
+    """Additional figures of experiments with at least three sending rates and stored losses: losses
     over time and rate.
     """
     named = {(figure.figure, name) for figure in study.figure for name in figure.experiments}

@@ -1,6 +1,6 @@
 """The subject of a measurement in one line: protocol, direction, size, flows, time, and hosts.
 
-Titles of single measurements and scans are made of it, so that tables, lists, figures and pages are
+It makes the titles of single measurements and scans, so that tables, lists, figures and pages are
 self-explanatory.
 """
 
@@ -49,8 +49,8 @@ def subject(
     Args:
         workload: Its name.
         parameters: Parameters of the condition, in lanlab's units.
-        varied: Names of those that differ between conditions.
-        searched: Name of the one that a search varies.
+        varied: Names of the parameters that differ between conditions.
+        searched: Name of the parameter that a search varies.
 
     Examples:
         >>> udp = {"transport": "udp", "message_size_bytes": 1408, "flows": 1, "time_s": 3.0}
@@ -80,8 +80,8 @@ def places(testbed: str, link: str | None, parameters: Mapping[str, Any]) -> str
     The hosts of a measurement, or its link; empty if the server's URL names the host.
 
     Args:
-        testbed: Its name, in the form of `lanlab.testbeds.testbed`.
-        link: In the same form.
+        testbed: Its name, in the syntax of `lanlab.testbeds.testbed`.
+        link: In that module's syntax.
         parameters: Parameters of the condition.
 
     Examples:
@@ -98,7 +98,7 @@ def places(testbed: str, link: str | None, parameters: Mapping[str, Any]) -> str
             return ""
         known = {_LOOPBACK: "over loopback", _SIMULATED: f"simulated, over {link}"}
         return known.get(testbed, f"over a virtual link ({link or 'unshaped'})")
-    # A testbed without hosts is refused when it is opened.
+    # Opening a testbed without hosts reports the error.
     listed = listed_hosts(testbed) if ":" in testbed else None
     if listed is None:
         return f"on {testbed}"
@@ -160,7 +160,7 @@ def _stream(of: _Of, varied: set[str]) -> list[str]:
     if of("peer") is not None:
         peer = "a plain program" if of("peer") == STARTED else of("peer")
         named += f" {'from' if of('traffic_direction') == REVERSE else 'to'} {peer}"
-    # The rate is a property of the messages, or, if their size varies, of the stream.
+    # The rate follows the messages, or the stream if the message size varies.
     begin = [named, f"{sent} {pace}".strip()] if sent else [f"{named} {pace}".strip()]
     amount = _time(of)
     if of("messages") is not None:

@@ -36,7 +36,7 @@ _NOT_COUNTED = Cell(None, "no")
 
 
 def trial_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> Table:
-    """Every trial, in order; in CSV with the level of each factor, in lanlab's units."""
+    """Every trial, in order. CSV also has the level of each factor, in lanlab's units."""
     factors = list(dict.fromkeys(name for trial in trials for name in trial.factors))
     is_service = any(agreed_words(trial) for trial in trials)
     columns = (
@@ -62,7 +62,7 @@ def trial_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> 
         Column("", "measured with", is_number=False),
         *(Column(name) for name in _MODES),
         *([Column("agreed with the server", "agreed", is_number=False)] if is_service else []),
-        # Some of these modes can also be requested.
+        # A factor may also be one of these modes.
         *(Column(f"{name} (factor)" if name in _MODES else name) for name in factors),
     )
     metrics = {experiment.id: experiment.metrics[0] for experiment in study.experiment}
@@ -74,7 +74,7 @@ def trial_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> 
     conditions: dict[int, Cell] = {}
 
     def condition(trial: TrialRecord) -> Cell:
-        # Thousands of trials share the factors of their condition.
+        # Thousands of trials share one mapping of factors, so its cells are made once.
         key = id(trial.factors)
         if key not in conditions:
             conditions[key] = words(condition_text(study, trial.factors))

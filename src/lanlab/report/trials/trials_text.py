@@ -1,5 +1,5 @@
-"""A single measurement in words: its subject, all results of one trial or a line for each of
-several, and their mean.
+"""A single measurement in words: its subject, then all results of one trial, or a line for each of
+several trials and their mean.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def measurement_lines(
 
     Args:
         run: The run.
-        trials: Failed trials have a line, and are left out of the means.
+        trials: Failed trials get a line, and are excluded from the means.
         verbose: Whether to show all results of each trial, with its I/O modes and the reasons for
             them.
     """
