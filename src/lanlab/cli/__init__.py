@@ -1,23 +1,23 @@
-"""The command line: one file per command, each of which parses, calls and prints."""
+"""The command line: one file per command, which parses options, calls lanlab and prints results."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
-#: Message of an interrupted command that had no run in progress.
+#: Message of a command that was interrupted without a run in progress.
 INTERRUPTED = "error: interrupted before the command was done"
 
 
 def main() -> None:
-    """Entry point of `lanlab`: exits with 0 (done), 1 (failed) or 2 (refused)."""
-    # This comes first, with no imports above: until here Ctrl-C shows Python's own message. Both
-    # modules are already loaded; `signal` would not be.
+    """Entry point of `lanlab`. Exits with 0 (done), 1 (failed) or 2 (refused)."""
+    # This comes first, with no imports above it: until here Ctrl-C prints Python's traceback. Both
+    # modules are already loaded, which `signal` is not.
     import _signal  # type: ignore[import-not-found]
 
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
         _signal.signal(_signal.SIGINT, _end)
-    # Loaded modules stay: collecting garbage among them takes a tenth of the time to load them.
+    # Loaded modules are never garbage; looking for it would take a tenth of the time to load them.
     import gc
 
     gc.set_threshold(100_000)

@@ -17,7 +17,7 @@ from lanlab.cli.help_groups import COMMANDS_BY_TITLE
 from lanlab.cli.parameter_options import with_options
 from lanlab.errors import LabError, UsageError
 
-#: Each with the module of `lanlab.cli` that has the function of its name.
+#: Commands, each with the module of `lanlab.cli` that defines its function.
 COMMANDS = {name: module for group in COMMANDS_BY_TITLE.values() for name, module in group.items()}
 _POSSIBLE = re.compile(r" *(?:\(Possible options: (.*)\)|Did you mean (.*)\?)$")
 _TYPER_TEXTS = (
@@ -39,7 +39,7 @@ First steps (`lanlab COMMAND --help` shows examples):
 
 
 def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
-    """The command line with some of its commands, which are imported."""
+    """The command line with some of its commands, whose modules are imported."""
     app = typer.Typer(
         name="lanlab",
         cls=Commands,
@@ -54,7 +54,7 @@ def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
     for name in named:
         module = importlib.import_module(f"lanlab.cli.{COMMANDS[name]}")
         command = getattr(module, name)
-        # A listing needs no options, and the models of workloads load slowly.
+        # A list of commands needs no options, whose models load slowly.
         app.command(name)(with_options(command) if len(named) == 1 else command)
     check_values(app)
     app.callback()(_common)
@@ -63,7 +63,7 @@ def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
 
 def _named(arguments: Sequence[str]) -> Iterable[str]:
     """The command to run or complete; all commands if help or an error may list them."""
-    # The words to complete, beginning with the program's name.
+    # The words to complete, starting with the program's name.
     completed = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS") or ""
     words = [word for word in arguments or completed.split()[1:] if word != "--"]
     return words[:1] if words and words[0] in COMMANDS else COMMANDS
@@ -94,7 +94,7 @@ def run() -> None:
     """
     app = application(_named(sys.argv[1:]))
     try:
-        # With `python -m` there is no program name that a user could type.
+        # With `python -m`, there is no program name that a user could type.
         code = app(prog_name="lanlab", standalone_mode=False)
     except TyperException as error:
         _refuse(error)
@@ -108,7 +108,7 @@ def _refuse(error: TyperException) -> NoReturn:
     text = error.format_message()
     context = getattr(error, "ctx", None)
     if "\n" in text:
-        # The help of a command typed without arguments.
+        # The help printed for a command without arguments.
         typer.echo(text, err=True)
         sys.exit(error.exit_code)
     hint = f"see `{context.command_path} --help`" if context else None

@@ -17,7 +17,7 @@ def checked(workload_name: str, parameters: Mapping[str, Level | None]) -> dict[
     """All parameters of a workload, in lanlab's units.
 
     Raises:
-        UsageError: One is not allowed.
+        UsageError: A parameter is not allowed.
     """
     from pydantic import ValidationError
 
@@ -40,7 +40,7 @@ def _refused(error: ValidationError, given: Mapping[str, Level], name: str) -> U
     options = {key: one.option or key for key, one in known.items()}
     first = error.errors(include_url=False)[0]
     message = str(first["msg"]).removeprefix("Value error, ")
-    # The hint of the parser for an unreadable quantity.
+    # The parser's hint for a malformed quantity.
     notes = getattr(first.get("ctx", {}).get("error"), "__notes__", ())
     hint = notes[0] if notes else None
     if not first["loc"]:
@@ -49,7 +49,7 @@ def _refused(error: ValidationError, given: Mapping[str, Level], name: str) -> U
     key = str(first["loc"][0])
     option = options.get(key, key)
     if first["type"] == "value_error":
-        # An error of `lanlab.units`: the problem, after the name of the quantity.
+        # For an error of `lanlab.units`, replace the name of the quantity by the option.
         return UsageError(f"{option}: {message.partition(': ')[2]}", hint=hint)
     found = given.get(key, first["input"])
     return UsageError(f"{option}: found `{found}`; allowed: {allowed_by(first, known.get(key))}")

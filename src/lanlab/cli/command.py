@@ -68,14 +68,14 @@ class Commands(TyperGroup):
 
 
 class Command(TyperCommand):
-    """A command with paged help; it refuses empty values, an option as a value, and non-numbers."""
+    """A command with paged help. It refuses empty values, options as values, and non-numbers."""
 
     def get_help(self, ctx: Any) -> str:
         with whole_words():
             return super().get_help(ctx)
 
     def get_short_help_str(self, limit: int = 45) -> str:
-        """The whole first sentence: the list of commands wraps it and cuts nothing."""
+        """The whole first sentence, which the list of commands wraps but never cuts."""
         return super().get_short_help_str(limit=10_000)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -136,8 +136,8 @@ class _AsItIs:
 
 
 def _take_plain_as_it_is(param: Any, hint: Any) -> None:
-    """Take an omitted option, a text or a flag as it is, as typer would, but without its parser:
-    typer imports pydantic, and builds a model for each of a command's dozens of options.
+    """Leave an omitted option, a text or a flag unconverted, as typer would, but without its
+    parser: it would import pydantic and build a model for each of a command's dozens of options.
     """
     if param.multiple or param.nargs == -1:
         return
@@ -149,7 +149,7 @@ def _take_plain_as_it_is(param: Any, hint: Any) -> None:
 
 
 def _short(unit: str) -> str:
-    """A unit as users type it: `M` of `Mbit/s`, `s` of `seconds`."""
+    """A unit as users abbreviate it: `M` for `Mbit/s`, `s` for `seconds`."""
     for word, short in (("sec", "s"), ("min", "min"), ("bit/s", ""), ("bps", "")):
         begin, found, _ = unit.lower().partition(word)
         if found:
@@ -198,7 +198,7 @@ def _check_value(param: Any, value: str, args: Sequence[str], known: set[str]) -
 
 def check_number(option: str, value: str, kind: Any) -> None:
     """
-    Refuse a value that is not a number if the option's type (`int`, or `int | None`) is one.
+    Refuse a non-number for an option whose type is `int` or `float`, or an optional one of these.
 
     Raises:
         UsageError: The value is not a number.

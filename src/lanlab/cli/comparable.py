@@ -1,4 +1,4 @@
-"""The two sides that `lanlab compare` compares, read from a store."""
+"""The two sides of `lanlab compare`, read from a store."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def compare_series(
     margin_ratio: float | None = None,
     base: str | None = None,
 ) -> RunComparison:
-    """The sides of a series, each compared with A or the given side."""
+    """The sides of a series, each compared with side A or with the given side."""
     from lanlab.report.comparison.compared import between_sides
     from lanlab.report.runs.stored import others_in
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     _Compared = Callable[[], RunComparison | PublishedComparison]
 
-#: Sentences above the tables.
+#: Number of sentences printed above the tables.
 _MOST_FIRST = 3
 
 
@@ -138,7 +138,7 @@ def compare(
 
 
 def _share(text: str) -> float:
-    """A share in the forms that people write: `2%`, `2 %` or `0.02`."""
+    """Parse a share in any usual form: `2%`, `2 %` or `0.02`."""
     from lanlab.units import parse_share
 
     try:
@@ -157,7 +157,7 @@ def _share(text: str) -> float:
 @contextmanager
 def _comparing(runs: Sequence[Run], as_json: bool) -> Iterator[None]:
     """
-    Context of an analysis of runs: if it fails, their trials are still printed.
+    Context for an analysis of runs. If the analysis fails, their trials are still printed.
 
     Raises:
         Exit: It failed, and the trials were printed.
@@ -169,7 +169,7 @@ def _comparing(runs: Sequence[Run], as_json: bool) -> Iterator[None]:
             yield
     except StoreError as error:
         cause = error.__cause__
-        # A page that cannot be written is not a failed analysis.
+        # Failing to write a page is not a failed analysis.
         if not isinstance(cause, Exception) or isinstance(cause, OSError):
             raise
         _show_trials(runs, cause, as_json)
@@ -290,7 +290,7 @@ def _answer(
     if as_json:
         print_json(found.to_json())
     elif as_csv:
-        # A terminal may print each line by itself; here lines end as in any answer.
+        # On standard output lines end as usual, not with CSV's carriage return.
         typer.echo("\n".join(map(printable, found.csv().to_csv().split("\r\n"))), nl=False)
     else:
         print_comparison(found)
@@ -303,9 +303,9 @@ def print_comparison(found: RunComparison | PublishedComparison) -> None:
     from lanlab.report.document.fitted import Fitted
 
     console, table_console = answer(), answer(markup=True)
-    # Build everything before printing, so that a failed analysis never leaves half an answer.
+    # Build everything before printing, so that a failed analysis never leaves a partial answer.
     tables, sentences = found.tables, found.sentences
-    # The answer: how many comparisons show what, and by how much for the first metrics.
+    # First the number of comparisons by outcome, and the differences of the first metrics.
     for line in (*sentences[:_MOST_FIRST], ""):
         console.print(line)
     for table in tables:

@@ -1,4 +1,4 @@
-"""Shell completion. If something fails, nothing is completed."""
+"""Shell completion. On any error, nothing is completed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def scales(context: typer.Context, incomplete: str) -> list[str]:
         from lanlab.studies import load_study
 
         name = context.params.get("study")
-        # `lanlab run` takes several.
+        # `lanlab run` accepts several studies; use the first.
         name = name[0] if isinstance(name, list | tuple) and name else name
         if name:
             return _beginning(list(load_study(name).study.scale), incomplete)

@@ -67,7 +67,7 @@ def copy(
     from lanlab.workloads.small_stack import without_address
 
     if settings.machines is not None and given["service"] is None:
-        # Most published values for simulated machines are for this service.
+        # Most published values of simulated machines were measured over SMB 1.
         given["service"] = "smb1"
     found = endpoints(
         source, target or (), given.pop("service"), given.pop("server"), download=download

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lanlab.cli.run_settings import RunSettings
     from lanlab.workloads.server_url import ServerUrl
 
-#: A share in Windows form, with slashes or backslashes; an export in the form of mount(8).
+#: A share in Windows' notation, with slashes or backslashes; an export in that of mount(8).
 _SHARE = re.compile(r"[/\\]{2}(?P<host>[^/\\]+)[/\\]+(?P<below>[^/\\].*)")
 _EXPORT = re.compile(r"(?P<host>[\w.@-]{2,}):(?P<path>/(?!/).*)")
 
@@ -31,7 +31,7 @@ class Endpoints:
 
     @property
     def servers(self) -> tuple[str, ...]:
-        """The servers named by TARGET: one, or several that are measured in turn."""
+        """The servers named by TARGET: one, or several that are measured in random order."""
         named = self.parameters.get("server") or ()
         return named if isinstance(named, tuple) else (str(named),)
 
@@ -43,7 +43,7 @@ class Endpoints:
         """Refuse a link that the copy would not use.
 
         Raises:
-            UsageError: The server exists already, or is a directory of this host.
+            UsageError: The server is the user's own, or is a directory of this host.
         """
         if link is None:
             return
@@ -74,7 +74,7 @@ class Endpoints:
         Args:
             asked: The requested testbed.
             interface: The interface to a server without IP.
-            allow_default_route: Whether it may have the default route.
+            allow_default_route: Whether the default route may use the interface.
             is_small: Whether the client uses the small stack.
 
         Raises:
@@ -100,7 +100,7 @@ class Endpoints:
         return f"{INTERFACE}{interface}"
 
     def check_remote(self, testbed: str) -> None:
-        """Check that the source is not on this host if the client runs on another.
+        """If the client runs on another host, check that the source is not on this one.
 
         Raises:
             UsageError: It is on this host, or the service uses no network.
@@ -118,7 +118,7 @@ class Endpoints:
         is_directory = any(server.startswith("file:") for server in self.servers)
         elsewhere: str | None = f"a host of `{testbed}`"
         if (listed := listed_hosts(testbed)) is not None:
-            # The second host serves; the first, and the third and later ones, are clients.
+            # The second host serves; all others are clients.
             elsewhere = listed[2 if len(listed) > 2 and is_directory else 0]
         if elsewhere is not None and (is_path or is_directory):
             raise UsageError(
@@ -137,7 +137,7 @@ class Endpoints:
         is_small: bool = False,
     ) -> RunSettings:
         """
-        The settings to measure with: the testbed and link that lead to the server. Gets its
+        The settings to measure with: the testbed and link to the server. Also gets the server's
         password.
 
         Raises:
@@ -160,7 +160,7 @@ class Endpoints:
         """Get the password of each server from a file, the environment, or a prompt.
 
         Raises:
-            UsageError: There is no password, or no server that uses it.
+            UsageError: There is no password, or no server uses one.
         """
         from lanlab.workloads import server_url
 
@@ -187,7 +187,7 @@ class Endpoints:
                     )
                 import getpass
 
-                # A NAS user has one password for all its services.
+                # A user of a NAS has one password for all its services.
                 who = url.user, url.host
                 if who not in typed:
                     none = "" if agent is None else " (empty: keys of the ssh-agent)"
@@ -231,7 +231,7 @@ def endpoints(
     download: bool,
 ) -> Endpoints:
     """
-    Read source and target.
+    Interpret source and target.
 
     Args:
         source: A directory, a dataset, or the URL of a server.
@@ -288,14 +288,15 @@ def endpoints(
 
 def served_places(targets: Sequence[str], service: str | None, server: str | None) -> Endpoints:
     """
-    Read where servers are that need no files.
+    Interpret the targets of a measurement that needs no source files.
 
     Args:
-        targets: URLs or directories; none: a server that lanlab starts; several: a level of the
-            factor `server` each.
+        targets: URLs or directories. Empty: a server that lanlab starts. Several: each is a level
+            of the factor `server`.
 
     Raises:
-        UsageError: Both, a directory that is not there, or no URL of a file service.
+        UsageError: Targets and `server` were both given, a directory does not exist, or a URL is
+            not of a file service.
     """
     from lanlab.workloads import server_url
 
@@ -315,7 +316,7 @@ def served_places(targets: Sequence[str], service: str | None, server: str | Non
 
 
 def _started(service: str | None, server: str | None) -> dict[str, Any]:
-    """The parameters of a server that lanlab starts."""
+    """The parameters for a server that lanlab starts."""
     return {"service": service or ("directory" if server is None else None), "server": server}
 
 
@@ -334,10 +335,10 @@ def _goes_without_ip(server: str) -> bool:
 
 def _check_each_once(places: Sequence[str]) -> None:
     """
-    Refuse servers that cannot be measured in one run, and say which are the same place.
+    Refuse servers that cannot be measured in one run, and report which are the same place.
 
     Raises:
-        UsageError: A server is named twice, or is reached by frames of an interface.
+        UsageError: A server is named twice, or one of several is reached by frames of an interface.
     """
     twice = next((one for one in places if places.count(one) > 1), None)
     if twice is not None:
@@ -374,7 +375,7 @@ def check_given(what: str, place: str | None) -> None:
 
 
 def _refuse_other_notations(what: str, place: str) -> None:
-    """Show how to write a URL if a server is named in the form of Windows, scp or mount(8).
+    """If a server is named in the notation of Windows, scp or mount(8), show how to write a URL.
 
     Raises:
         UsageError: It is, and no file of that name exists.
@@ -406,10 +407,10 @@ def _refuse_other_notations(what: str, place: str) -> None:
 
 def directory_of(what: str, place: str) -> Path:
     """
-    The absolute path of an existing directory of this host.
+    The absolute path of an existing directory on this host.
 
     Raises:
-        UsageError: It is not a directory, does not exist, or has an impossible name.
+        UsageError: It is not a directory, does not exist, or has an invalid name.
     """
     found = _directory(what, place)
     if found is None:
@@ -422,10 +423,10 @@ def directory_of(what: str, place: str) -> Path:
 
 
 def _directory(what: str, place: str) -> Path | None:
-    """A directory of this host; `None` if nothing exists there.
+    """A directory on this host; `None` if the path does not exist.
 
     Raises:
-        UsageError: It is not a directory, or has an impossible name.
+        UsageError: It is not a directory, or has an invalid name.
     """
     try:
         path = Path(place).expanduser()
@@ -433,7 +434,7 @@ def _directory(what: str, place: str) -> Path | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError, RuntimeError) as error:
-        # A name with a NUL, or the home of an unknown user.
+        # A name with a NUL character, or the home of an unknown user.
         why = error.strerror if isinstance(error, OSError) else None
         shown = place if len(place) <= 60 else f"{place[:57]}..."
         raise UsageError(
@@ -450,10 +451,10 @@ def _directory(what: str, place: str) -> Path | None:
 
 
 def _check_apart(dataset: str, served: str) -> None:
-    """Refuse a target inside the source, which would become part of the copy.
+    """Refuse a target inside the source, because it would become part of the copy.
 
     Raises:
-        UsageError: TARGET is SOURCE, or lies in it.
+        UsageError: TARGET is SOURCE, or lies within it.
     """
     if not dataset.startswith("dir:"):
         return
@@ -469,7 +470,7 @@ def _check_apart(dataset: str, served: str) -> None:
 def _files(place: str) -> dict[str, Any]:
     from lanlab.workloads import copy_datasets as datasets
 
-    # A dataset's name means the dataset unless the current directory has a directory of that name.
+    # A dataset's name means the dataset unless there is a directory with that name.
     if place in datasets.NAMED and not Path(place).is_dir():
         return {"dataset": place}
     path = _directory("SOURCE", place)

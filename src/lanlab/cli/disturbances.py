@@ -1,4 +1,4 @@
-"""Warnings about disturbed trials: in one line, or one per trial."""
+"""Warnings about disturbed trials, in one line or one per trial."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from lanlab.store import TrialRecord
 
 def warn(trials: Sequence[TrialRecord], *, verbose: bool, summary: bool = True) -> None:
     """
-    Print the disturbances of trials to standard error. For a single trial, print all of them.
+    Print the disturbances of trials to standard error. A single trial is always shown in full.
 
     Args:
-        verbose: Whether to print for each trial what was seen, why it may mislead, and what helps.
+        verbose: Whether to print for each trial what was found, why it may mislead, and what helps.
         summary: Whether to print in one line how many were disturbed and by what.
     """
     from lanlab.analysis.pollution import judgement_of

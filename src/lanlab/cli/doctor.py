@@ -1,4 +1,4 @@
-"""`lanlab doctor`: what this machine, or real hosts, can do, what is missing, how to get it."""
+"""`lanlab doctor`: what this machine or real hosts support, and how to get what is missing."""
 
 from __future__ import annotations
 
@@ -153,6 +153,6 @@ def _check_this_machine(store: str | None, as_json: bool) -> None:
         ):
             console.print(title)
             console.print(_table(each | {"required": False} for each in listed))
-    # A missing ssh client is not a failure: not every user has real hosts.
+    # A missing ssh client is not a failure, because not every user has real hosts.
     if not (all(able[name] for name in TESTBEDS) and kept.is_usable):
         raise typer.Exit(1)

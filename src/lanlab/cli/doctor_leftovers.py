@@ -1,4 +1,4 @@
-"""`lanlab doctor HOST`: folders that a killed lanlab left at a file server, and their removal."""
+"""`lanlab doctor HOST`: finds and removes folders that a killed lanlab left on a file server."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _WITHIN_S = 600.0
 
 def check_server(host: str, password_file: str | None, *, removes: bool, as_json: bool) -> None:
     """
-    Name the folders that trials of this user left at a host, and remove them if asked.
+    List the folders that trials of this user left on a host, and remove them if requested.
 
     Raises:
         LabError: There is no password for a server, or no engine.
-        typer.Exit: Something is left.
+        typer.Exit: A folder is left.
     """
     from lanlab.cli.terminal import answer, can_ask, print_json
     from lanlab.performers.trial_leftovers import folders_left
@@ -50,7 +50,7 @@ def check_server(host: str, password_file: str | None, *, removes: bool, as_json
 def _remaining(
     found: Sequence[tuple[str, str]], password_file: str | None
 ) -> dict[str, str | None]:
-    """Remove the folders; returns why one is left, `None` if it is gone."""
+    """Remove the folders. Returns for each why it is left, or `None` if it is gone."""
     from lanlab.cli.copy_places import Endpoints
     from lanlab.performers.trial_leftovers import remove_left
     from lanlab.workloads.server_url import parse_url

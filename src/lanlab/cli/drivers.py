@@ -1,4 +1,4 @@
-"""Output of `stream` and `echo` for results of other programs, with lanlab or alone."""
+"""Output of `stream` and `echo` for results that other programs measured."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from lanlab.cli.single_json import by_driver, mean_metrics
 from lanlab.store import RunRecord, TrialRecord
 
-#: Means that differ by less are equal.
+#: Means with a smaller relative difference are equal.
 _NOTHING = 1e-6
 _ROUND_TRIPS = ("mean", "min", "p50", "p90", "p99", "p999", "max")
 
 
 def print_drivers(run: RunRecord, trials: list[TrialRecord]) -> None:
-    """Each driver with its version and its means, and of several the faster one; values that a
+    """Print each driver with its version and means, and the fastest of several. Values that a
     program does not report are omitted.
     """
     from lanlab.cli.terminal import print_lines
@@ -52,7 +52,7 @@ def _stream(done: list[TrialRecord], means: Mapping[str, float]) -> list[str]:
     from lanlab.report.trials.trials_text import mean_text
 
     lines = [f"goodput     {mean_text('goodput_bps', done)}"]
-    # TCP carries bytes, without messages and without loss.
+    # TCP has no messages and no loss.
     is_udp = done[0].parameters["transport"] == "udp" and "loss_ratio" in means
     if is_udp and "received_messages" in means and means.get("offered_messages"):
         lines.append(f"received    {_received(means)}")
@@ -67,7 +67,7 @@ def _received(means: Mapping[str, float]) -> str:
     from lanlab.analysis.loss_places import PLACES
 
     offered, received = means["offered_messages"], means["received_messages"]
-    # Other programs report how many were lost, but not where.
+    # Other programs report the number of lost messages, but not where they were lost.
     words = {**PLACES, **({} if "lost_link_messages" in means else {"lost_messages": "lost"})}
     parts = {what: means[key] for key, what in words.items() if means.get(key)}
     unexplained = offered - received - math.fsum(parts.values())

@@ -6,8 +6,8 @@ from lanlab.cli.parameter_options import Given, parameters_of
 from lanlab.cli.run_settings import RunSettings, with_run_settings
 
 _SIZE = "128"
-#: TCP connections opened per second if no rate is given: a closed loop would fill the accept queue
-#: of a slow server.
+#: TCP connections opened per second if no rate is given: without pauses, they would fill the accept
+#: queue of a slow server.
 _OPENINGS_PER_S = "10"
 _FIRST = (
     *("peer", "transport", "message_size_bytes", "time_s", "requests"),
@@ -54,8 +54,8 @@ def echo(
         if opens and paces == (None, None):
             given["rate_requests_per_s"] = _OPENINGS_PER_S
     if settings.machines is not None and given["rate_requests_per_s"] is None:
-        # The number of outstanding requests of a study's machines applies only to its own
-        # experiments.
+        # Machines' own numbers of outstanding requests apply only to the experiments of their
+        # studies.
         given["outstanding_requests"] = given["outstanding_requests"] or "1"
     if given["time_s"] is None and given["requests"] is None:
         given["time_s"] = "3"

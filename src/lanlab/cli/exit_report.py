@@ -1,6 +1,6 @@
 """
-The end of every command: exit code 0 (done), 1 (failed, or something of lanlab's stays at a user's
-server) or 2 (refused), and one sentence for an error. LANLAB_TRACEBACK=1 adds a traceback.
+The end of every command: one sentence for an error, and the exit code: 0 (done), 1 (failed, or
+files were left on a user's server) or 2 (refused). LANLAB_TRACEBACK=1 adds a traceback.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from lanlab.cli.memory import watch_imports
 from lanlab.cli.output import OUTPUTS, discard, flushed, make_readable
 from lanlab.errors import LabError, UsageError
 
-#: Allocations before Python collects garbage: more than modules and models make by the start of a
-#: measurement (60 000 for a stream, 95 000 for stations), and none of those is garbage. Python's
-#: default (700) spends a seventh of the start on them, and one full collection takes 15 to 40 ms.
+#: Allocations before Python collects garbage: more than modules and models make before a
+#: measurement starts (60 000 for a stream, 95 000 for stations), none of which is garbage. Python's
+#: default (700) spends a seventh of that time on them, and one full collection takes 15 to 40 ms.
 _OBJECTS_BEFORE_A_LOOK = 150_000
-#: How the system's loader and Python report that memory or threads are exhausted.
+#: How the system's loader and Python report a lack of memory or threads.
 _NO_MEMORY = ("cannot allocate memory", "failed to map segment", "can't start new thread")
 
 _after_the_answer: list[LabError] = []
 
 
 def tell_after_the_answer(error: LabError) -> None:
-    """Let the command print its answer, then print this error and exit with 1: a failed export does
-    not hide the results.
+    """Print this error after the command's answer, and exit with 1: a failed export must not hide
+    the results.
     """
     _after_the_answer.append(error)
 
@@ -43,7 +43,7 @@ def run_to_its_end(load: Callable[[], Callable[[], object]], interrupted: str) -
     Load a command line, run it, and exit.
 
     Args:
-        load: Imports the command line; meanwhile Ctrl-C ends the process at once.
+        load: Imports the command line. During the import Ctrl-C ends the process at once.
         interrupted: Message of an interrupted command.
     """
     interrupts = Interrupts(interrupted)
@@ -51,9 +51,9 @@ def run_to_its_end(load: Callable[[], Callable[[], object]], interrupted: str) -
     gc.set_threshold(_OBJECTS_BEFORE_A_LOOK)
     make_readable()
     watch_imports()
-    # Pydantic reads the metadata of every installed package to find plugins.
+    # To find plugins, pydantic would read the metadata of every installed package.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    # Do not report again what earlier commands of this process left behind.
+    # Discard reports of earlier commands of this process.
     server_leftovers.take()
     captures.take()
     _after_the_answer.clear()
@@ -65,10 +65,10 @@ def run_to_its_end(load: Callable[[], Callable[[], object]], interrupted: str) -
     except SystemExit as end:
         code = end.code
         if interrupts.heeded and code:
-            # Typer's exit code for Ctrl-C.
+            # The exit code is typer's for Ctrl-C: report the interrupt.
             code = _interrupted(interrupted)
     except BaseException as error:
-        # An interrupt may have become another exception on its way.
+        # On its way here, an interrupt may have turned into another exception.
         is_heeded = interrupts.heeded or isinstance(error, KeyboardInterrupt)
         has_reason = isinstance(error, LabError) or not is_heeded
         code = _print_error(error) if has_reason else _interrupted(interrupted)
@@ -79,12 +79,12 @@ def run_to_its_end(load: Callable[[], Callable[[], object]], interrupted: str) -
     for lacking, hint in captures.take():
         _say(f"error: {lacking}", hint)
         code = code or 1
-    # The last message, also after an error.
+    # These come last, even after an error.
     for warning, hint, is_left in server_leftovers.take():
         _say(f"warning: {warning}", hint)
         code = code or int(is_left)
-    # Flush here: if the reader has gone (`lanlab runs | head`), Python would complain when it is
-    # too late to handle it.
+    # Flush here: if the reader has gone (`lanlab runs | head`), Python would report it when it is
+    # too late to handle.
     problem = flushed(sys.stdout)
     if problem is not None and not code:
         code = _print_error(problem)
@@ -95,8 +95,8 @@ def run_to_its_end(load: Callable[[], Callable[[], object]], interrupted: str) -
 
 
 def leave(code: int | str | None) -> NoReturn:
-    """End this process like `sys.exit`, but let the system free the memory: Python takes a tenth of
-    a second to tear down all modules.
+    """End this process like `sys.exit`, but leave freeing the memory to the system: Python would
+    take a tenth of a second to unload all modules.
     """
     if isinstance(code, str):
         sys.exit(code)
@@ -108,7 +108,7 @@ def leave(code: int | str | None) -> NoReturn:
 
 
 def _interrupted(sentence: str) -> int:
-    # The rest of the output may wait for a reader that is the reason for Ctrl-C.
+    # The user may have pressed Ctrl-C because the output waits for its reader.
     discard(sys.stdout)
     _say(sentence)
     return EXIT_CODE

@@ -1,4 +1,4 @@
-"""Output of verdicts."""
+"""Prints verdicts on findings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Check:
         if undecided:
             return "undecided", undecided
         untested = _ids(verdicts, {"not tested"})
-        # A check that tested nothing proves nothing.
+        # A check without any tested finding has not passed.
         if len(untested) == len(verdicts.judgements):
             return "undecided", untested
         return "passed", []
@@ -62,7 +62,7 @@ def print_checked(
     from lanlab.studies import Study
 
     if not as_json:
-        # Print the trials first, so that they are shown even if the check fails.
+        # Print the trials first, so that a failed check does not hide them.
         print_run(run, trials, False)
     with reading_records(run.id):
         verdicts = judge_run(findings, run, trials)
@@ -77,7 +77,7 @@ def print_checked(
             }
             print_json({**run_as_json(run, trials), "check": checked})
             return _CODES[outcome]
-    # Findings that fail a strict check are shown in full.
+    # A strict check can fail because of untested findings, so show them.
     print_verdicts(verdicts, Study.model_validate(run.study), verbose=check.is_strict)
     because = f": {', '.join(reasons)}" if reasons else ""
     answer().print(f"check {outcome}{because} ({counts(verdicts)})", soft_wrap=True)
@@ -85,7 +85,7 @@ def print_checked(
 
 
 def print_verdicts(verdicts: Verdicts, study: Study, *, verbose: bool = False) -> None:
-    """Each finding with its verdict and evidence; then the number of each verdict.
+    """Print each finding with its verdict and evidence, then the number of each verdict.
 
     Args:
         verbose: Whether to show untested findings as well, instead of only counting them.

@@ -1,4 +1,4 @@
-"""The rate of each flow, as in iperf3, converted to the rate of all flows together."""
+"""Converts a rate per flow, as iperf3 uses it, to the rate of all flows together."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lanlab.errors import UsageError
 from lanlab.units import parse_rate_bps
 
 _OPTION = "--flow-rate"
-#: iperf3's value for no limit.
+#: Means no limit in iperf3.
 _NO_LIMIT = 0
 _MOST_RATES = 10_000
 
@@ -23,7 +23,7 @@ def of_all_flows(text: str, given: dict[str, Any]) -> tuple[int, ...] | int | No
         given: The parameters as typed.
 
     Raises:
-        UsageError: There is another rate, or the number of flows is not a single number.
+        UsageError: Another rate is given, or the number of flows is not a single number.
     """
     from lanlab.workloads import workload
     from lanlab.workloads.definitions import definitions

@@ -1,11 +1,11 @@
-"""Options and commands of other programs, and their equivalents in lanlab."""
+"""Options and commands of other programs, with their equivalents in lanlab."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
-#: By the foreign option: lanlab's options, in order; the hint names the first that the command has,
-#: with the text after it.
+#: By the foreign option: lanlab's options with further text. The hint uses the first that the
+#: command has.
 _SAME: dict[str, tuple[tuple[str, str], ...]] = {
     "-c": (("--to", " HOST; lanlab starts the other end there, by ssh"),),
     "-s": (("--to", " HOST at the other end; lanlab starts a server there by itself"),),
@@ -89,13 +89,13 @@ _COMMANDS |= {"iperf3": _COMMANDS["iperf"], "ls": _COMMANDS["list"], "test": _CO
 
 
 def own_command(word: str) -> str | None:
-    """What to use instead of a command that lanlab does not have."""
+    """What to use in place of a command that lanlab does not have."""
     return _COMMANDS.get(word)
 
 
 def own_option(option: str, known: Collection[str]) -> str | None:
     """
-    What to use instead of an option that a command does not have.
+    What to use in place of an option that a command does not have.
 
     Args:
         option: As typed, without a value.

@@ -1,15 +1,15 @@
 """
-The groups of commands in `--help`, and, for commands with many options, which options plain
-`--help` shows and which the pages of topics show.
+The groups of commands in `--help`. For commands with many options, also which options are on plain
+`--help`, and which on the pages of topics.
 
-Imports nothing, because every command reads it.
+This module imports nothing, because every command reads it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-#: The commands below each title of `--help`, with the modules of `lanlab.cli` that define them.
+#: The commands under each title of `--help`, with the modules of `lanlab.cli` that define them.
 COMMANDS_BY_TITLE: Mapping[str, Mapping[str, str]] = {
     "Measure": {
         "stream": "stream",
@@ -51,7 +51,7 @@ TITLES: Mapping[str, str] = {
     "trials": "Trials",
     "output": "Output",
 }
-#: Names of options by topic. All others belong to the topic "how".
+#: Names of options by topic. All other options belong to the topic "how".
 _GROUPS: Mapping[str, tuple[str, ...]] = {
     "what": (
         *("transport", "message_size_bytes", "rate_bps", "flow_rate", "rate_messages_per_s"),
@@ -86,7 +86,7 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
         "help",
     ),
 }
-#: Options on plain `--help`.
+#: Options that plain `--help` shows.
 _COMMON = {
     *("transport", "message_size_bytes", "rate_bps", "rate_requests_per_s", "flows", "load"),
     *("outstanding_requests", "goals", "low", "high", "curve", "width"),
@@ -96,15 +96,15 @@ _COMMON = {
     *("to_host", "from_host", "address", "port", "password_file", "time_s", "time"),
     *("bytes", "requests", "limit", "trials", "driver", "as_json", "verbose", "help"),
 }
-#: Suffix of a parameter's name, for an option that stands for one of its values.
+#: In names of options that set a parameter to one value, separates parameter and value.
 _FLAG = "_flag_"
-#: Commands with more options have topics: their full help would not fit on a screen.
+#: Commands with more options have topics, because their full help does not fit on a screen.
 _MOST = 20
 
 
 def grouped(names: Iterable[str]) -> dict[str, list[str]]:
     """
-    The options of a command by topic, in order; empty if it has too few for topics.
+    The options of a command by topic, in order; empty if there are too few for topics.
 
     Args:
         names: Names of its options.
@@ -122,5 +122,5 @@ def grouped(names: Iterable[str]) -> dict[str, list[str]]:
 def is_common(name: str) -> bool:
     """Whether plain `--help` shows an option."""
     key, flag, _ = name.partition(_FLAG)
-    # `--reverse` is shorter than `--direction reverse`; other flags repeat a common option.
+    # Of such options only `--reverse` is common, because it is shorter than `--direction reverse`.
     return key == "traffic_direction" if flag else key in _COMMON

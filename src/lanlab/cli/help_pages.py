@@ -1,4 +1,4 @@
-"""Help that fits on a screen, and pages of topics: `lanlab copy --help smb1`, or `all`."""
+"""Help that fits on a screen, with pages by topic: `lanlab copy --help smb1`, or `all`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lanlab.errors import UsageError
 ALL = "all"
 _PAGE = "lanlab.help_page"
 _FLAGS = ("-h", "--help")
-#: Typer's form of a numeric range.
+#: Typer's notation of a numeric range.
 _RANGE = re.compile(r"([0-9]+)<=x<=([0-9]+)")
 NO_LIMIT = 2**63 - 1
 _TYPE = re.compile(r" <.*>$")
@@ -37,7 +37,7 @@ def whole_words() -> Iterator[None]:
 
 def without_topic(ctx: Any, args: Sequence[str], names: Iterable[str]) -> list[str]:
     """
-    The arguments without the topic after `--help`, which the context stores.
+    The arguments without the topic after `--help`, which is stored in the context.
 
     Args:
         names: Names of the command's options.
@@ -95,7 +95,7 @@ def every_section(ctx: Any, params: Mapping[str, Any]) -> dict[str, list[tuple[s
 
 
 def write_text(ctx: Any, formatter: Any, text: str, names: Iterable[str]) -> None:
-    """Write the description of a command: on plain help, two paragraphs and a few examples."""
+    """Write the description of a command. Plain help has two paragraphs and a few examples."""
     page = ctx.meta.get(_PAGE)
     topics = grouped(names)
     if page in topics:
@@ -147,11 +147,11 @@ def _help_record(ctx: Any, param: Any, topics: Mapping[str, Any]) -> tuple[str, 
 
 
 def range_words(low: int, high: int) -> str:
-    """A range in the form of help and errors; only the store bounds whole numbers above."""
+    """A range in words, for help and errors, without an upper bound that is only the store's."""
     return f"{low:,} or more" if high >= NO_LIMIT else f"{low:,} to {high:,}"
 
 
 def _plain_range(text: str) -> str:
-    """Help of an option with its range in the form of all others: `1 to 10,000`."""
+    """An option's help with its range in lanlab's notation: `1 to 10,000`."""
     found = _RANGE.sub(lambda one: range_words(int(one[1]), int(one[2])), text)
     return found.replace("  [", " [")

@@ -1,6 +1,6 @@
 """
-Options that name real hosts, and the testbed they define. `with_hosts` adds them after `--testbed`
-to every command that measures between two hosts.
+Options that name real hosts and so define the testbed. `with_hosts` adds them after `--testbed` to
+every command that measures between two hosts.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ import typer
 from lanlab.cli.signatures import with_more
 from lanlab.errors import UsageError
 
-#: Used to find an engine for other hosts (`lanlab.engine.travelling`), and whether to keep it
-#: there.
 _OPTIONS: dict[str, Any] = {
     "to_host": Annotated[
         str | None,
@@ -84,7 +82,7 @@ def with_hosts(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def with_many_hosts(command: Callable[..., None]) -> Callable[..., None]:
-    """The same for a command whose work can be spread over several hosts."""
+    """Like `with_hosts`, for a command whose work can be spread over several hosts."""
     return _with(command, {**_OPTIONS, "from_host": _FROM_HOSTS})
 
 
@@ -110,7 +108,7 @@ def testbed_of(
     remove_engine: bool,
 ) -> str:
     """
-    The testbed that the options name.
+    The testbed that the options define.
 
     Raises:
         UsageError: Options cannot be combined, or a value is not allowed.
@@ -163,7 +161,7 @@ def testbed_of(
 def _refuse_file(option: str, text: str) -> None:
     """
     Raises:
-        UsageError: The path is a file, like a testbed's file of hosts.
+        UsageError: The text is the path of a file, which only a testbed can be.
     """
     if text.endswith(".toml") or "/" in text:
         from lanlab.testbeds.remote.destinations import PREFIX

@@ -1,8 +1,8 @@
 """
-Ctrl-C, and the signals that ask a program to end: each ends a command cleanly.
+Handles Ctrl-C and the signals that request a program to end, so that each ends a command cleanly.
 
-A clean end takes some tenths of a second, in which engines and hosts stop and the run is marked. A
-second press within that time would leave it half done, so it is ignored.
+A clean end takes some tenths of a second to stop engines and hosts and to mark the run. A second
+press within that time would interrupt this, so it is ignored.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 _ONE_PRESS_S = 1.0
 #: Delay before an interrupt is raised again if it came where Python cannot raise it (`__del__`), or
-#: in the middle of an import.
+#: during an import.
 _AGAIN_S = 0.02
 
 EXIT_CODE = 1
@@ -27,11 +27,11 @@ class Interrupts:
     """
     The effect of SIGINT, SIGTERM and SIGHUP.
 
-    While modules are imported nothing is at stake, and the command ends at once: an exception in
-    the middle of an import may get lost or turn into another. While the command works,
-    `KeyboardInterrupt` is raised, at most once per second. An interrupt during an import is raised
-    after it, because pyarrow continues without pandas if importing it fails for any reason; a
-    second one is raised at once. While the rest of the output is written, the command ends at once.
+    Before the command works, it ends at once: an exception during an import may get lost or turn
+    into another. While the command works, `KeyboardInterrupt` is raised, at most once per second.
+    An interrupt during an import is raised after it, because pyarrow continues without pandas if
+    importing it fails for any reason; a second one is raised at once. While the rest of the output
+    is written, the command ends at once.
     """
 
     def __init__(self, sentence: str) -> None:
@@ -49,9 +49,9 @@ class Interrupts:
         return self._heeded_at is not None
 
     def install(self) -> None:
-        """From now on, in the main thread, a signal ends the command at once."""
+        """From now on, a signal to the main thread ends the command at once."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            # A signal that the parent process ignores stays ignored: `nohup lanlab run`.
+            # Keep ignoring a signal that the parent process ignores: `nohup lanlab run`.
             if signal.getsignal(number) is not signal.SIG_IGN:
                 self._numbers.append(number)
                 signal.signal(number, self._interrupt)
@@ -62,14 +62,14 @@ class Interrupts:
         sys.unraisablehook = self._unraisable
 
     def finish(self) -> None:
-        """Only output is left to write, which may wait for its reader for ever: from now on a
-        signal ends the command at once. An earlier interrupt is still handled.
+        """From now on, a signal ends the command at once, because only output is left to write, and
+        its reader may never read it. An earlier interrupt is still handled.
         """
         self._ends_at_once = True
         _come_no_more()
 
     def close(self) -> None:
-        """All is done, so signals are ignored, even while Python removes the handlers at exit."""
+        """Ignore signals from now on, even while Python removes the handlers at exit."""
         for number in self._numbers:
             signal.signal(number, signal.SIG_IGN)
         sys.unraisablehook = sys.__unraisablehook__
@@ -82,7 +82,7 @@ class Interrupts:
         if self._ends_at_once:
             end_at_once("" if was_heeded else self._sentence)
         if was_heeded:
-            # An import may wait for ever.
+            # Do not wait for the end of an import, which may never come.
             _come_no_more()
             raise KeyboardInterrupt
         self._raise_outside_imports(number, frame)
@@ -118,7 +118,7 @@ def _come_again(handler: Callable[[int, FrameType | None], None]) -> None:
 
 
 def end_at_once(sentence: str) -> NoReturn:
-    """End this process at once; nothing is half done."""
+    """End this process at once; nothing is left unfinished."""
     try:
         if sentence:
             os.write(2, f"{sentence}\n".encode())

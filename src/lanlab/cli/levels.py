@@ -16,7 +16,7 @@ from lanlab.units import parse_rate_bps, parse_share, parse_size_bytes, parse_ti
 if TYPE_CHECKING:
     from lanlab.workloads.definitions import Definition
 
-#: Parsers by the placeholder of a value in `--help`.
+#: Parsers of values, by the placeholder in `--help`.
 _PARSERS: Mapping[str, Callable[[str], float]] = {
     "RATE": parse_rate_bps,
     "SIZE": parse_size_bytes,
@@ -27,20 +27,20 @@ _WITH_COMMAS = frozenset({"congestion_control"})
 #: Digits to which levels of a range are rounded, so that 0.1 + 0.2 is 0.3.
 _DIGITS = 12
 _FACTOR = re.compile(r"\s*[x*]\s*([0-9.]+)\s*")
-#: Numbers of this length are rarely the whole part of one with a decimal comma.
+#: A number of this length is rarely the whole part of one with a decimal comma.
 _DIGITS_OF_A_LIST = 3
-#: The unit of a value without one, as users type it.
+#: The implied unit of a value without one, as users type it.
 _PLAIN_UNITS: Mapping[str, str] = {"RATE": "bit/s", "SIZE": "B", "TIME": "s", "SHARE": "%"}
 _DIGITS_WITH_UNIT = re.compile(r"([0-9]+)\s*([^0-9\s.].*)?")
 
 
 @dataclass(frozen=True)
 class Range:
-    """Numbers from `low` to `high`, including `high` if a step meets it."""
+    """Numbers from `low` to `high`, including `high` if a step reaches it exactly."""
 
     low: float
     high: float
-    #: The number to add to a level, or to multiply it by, for the next.
+    #: Added to a level, or multiplied by it, to give the next.
     step: float
     multiplies: bool
     is_whole: bool
@@ -66,7 +66,7 @@ class Levels:
 
     @property
     def count(self) -> int:
-        """The number of values. There may be far too many to list."""
+        """The number of values, which may be too many to list."""
         return sum(part.count if isinstance(part, Range) else 1 for part in self.parts)
 
     def __iter__(self) -> Iterator[Level]:
@@ -83,7 +83,7 @@ def levels_of(one: Definition, given: Any) -> Levels:
 
     Args:
         one: The parameter.
-        given: Text of the command line, or a value that a command has made.
+        given: Text of the command line, or a value that the command itself made.
 
     Raises:
         UsageError: A part is empty, is not a number where one is needed, or is not a finite range.
@@ -113,7 +113,7 @@ def check_commas(option: str, parts: Sequence[str], unit: str | None) -> None:
 
     Args:
         parts: The parts between the commas.
-        unit: As in `--help`, `RATE`; `None` if the numbers have none.
+        unit: As in `--help`, `RATE`; `None` if the numbers have no unit.
 
     Raises:
         UsageError: The parts may be one number.
@@ -125,7 +125,7 @@ def check_commas(option: str, parts: Sequence[str], unit: str | None) -> None:
     (first, first_unit), *others = [(one[1], one[2] or "") for one in read if one is not None]
     plain = _PLAIN_UNITS.get(unit or "", "")
     if any(len(digits) > 1 and digits[0] == "0" for digits, _ in others):
-        # No list of numbers looks like this.
+        # Numbers of a list have no leading zeros.
         is_decimal = len(others) == 1 and first == "0"
         one_number = found.replace(",", "." if is_decimal else "")
         hint = f"write `{option} {one_number}`, or a list without zeros before its numbers"
@@ -145,8 +145,8 @@ def check_commas(option: str, parts: Sequence[str], unit: str | None) -> None:
 
 
 def _may_be_decimal(unit: str, first: str, first_unit: str, second: str) -> bool:
-    """Whether two parts may be one number: only the second has a unit. Not if the first is large
-    and both have a similar size (`512,1k`).
+    """Whether two parts may be one number, because only the second has a unit. Not if the first is
+    large and both are of similar size (`512,1k`).
     """
     if first_unit:
         return False
@@ -166,7 +166,7 @@ def _level(one: Definition, option: str, text: str) -> Level | Range:
     if one.kind is int and one.choices:
         check_number(option, text, int)
         return int(text)
-    # Values with a unit are read by the model, whose errors name it.
+    # The model parses values with a unit, and its errors name the unit.
     return _number(one, option, text) if is_number and one.unit is None else text
 
 
@@ -208,6 +208,6 @@ def _range(one: Definition, option: str, text: str) -> Range:
 
 
 def _cuts(rest: str) -> Iterator[tuple[str, str]]:
-    """Each way to split `10MB/s/1MB/s` into an end and a step: units contain slashes, too."""
+    """Each way to split `10MB/s/1MB/s` into an end and a step, because units contain slashes."""
     for place in (found.start() for found in re.finditer("/", rest)):
         yield rest[:place], rest[place + 1 :]

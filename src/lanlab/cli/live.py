@@ -1,8 +1,8 @@
 """
-Live lines: the results of each interval while a measurement runs.
+Live lines: the results of each interval during a measurement.
 
-An engine reports progress four times a second (twice over a network); a line ends with the first
-report after the interval, and has its exact times.
+An engine reports progress four times a second (twice over a network). A line ends with the first
+report after the interval, and has the report's exact times.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from lanlab.units import format_rate, format_size, format_time
 from lanlab.workloads import WORKLOADS, Progress
 
 DEFAULT_INTERVAL_S = 1.0
-#: Shorter trials have live lines only on request.
+#: Shorter trials have live lines only if requested.
 _SHORTEST_S = 2.0
-#: How early an engine's report may be, seconds.
+#: How early an engine's report may come, seconds.
 _EARLY_S = 0.002
 
 
@@ -40,7 +40,7 @@ class LiveLines:
 
     @property
     def has_texts(self) -> bool:
-        """Whether lines are text, which names the trial."""
+        """Whether lines are text, for which a heading names the trial."""
         return self._is_on and not self._option.is_json
 
     def begin(self, trial: PlannedTrial) -> None:
@@ -64,9 +64,7 @@ class LiveLines:
             say(live_text(trial.workload, found))
 
     def _write(self, line: str) -> None:
-        """Write a line of the answer. A failure must not reach the caller, which reads from the
-        engine.
-        """
+        """Write a line. Errors must not reach the caller, which reads from the engine."""
         try:
             print(line, flush=True)
         except OSError as error:
@@ -84,7 +82,7 @@ def interval_between(before: Progress, now: Progress) -> dict[str, Any]:
         `start_s`, `end_s`, `bytes`, `messages`, `rate_bps`; for UDP `expected_messages`,
             `lost_messages` (negative if delayed messages arrive) and `delay_variation_ns`; for TCP
             `retransmitted_segments`, and at the end of the interval `congestion_window_bytes` and
-            `round_trip_ns`; for a second direction the same in `reverse`.
+            `round_trip_ns`; the same for a second direction in `reverse`.
     """
     length_s = now.elapsed_s - before.elapsed_s
     octets, messages = now.bytes - before.bytes, now.messages - before.messages
@@ -112,7 +110,7 @@ def interval_between(before: Progress, now: Progress) -> dict[str, Any]:
 
 def live_text(workload: str, found: dict[str, Any]) -> str:
     """
-    One interval as a line for people.
+    Format the results of an interval as a line.
 
     Examples:
         >>> live_text("stream", {"start_s": 0.0, "end_s": 1.0, "rate_bps": 9.57e6, "messages": 831,

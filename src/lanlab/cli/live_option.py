@@ -1,4 +1,4 @@
-"""Parse the live lines option. Imports nothing, as every command's options need it."""
+"""The option for live lines. Imports nothing, because the options of every command need it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from lanlab.frozen import dataclass
 
 @dataclass(frozen=True)
 class LiveOption:
-    #: `None`: not given; 0: no lines.
+    #: `None` if not given; 0 for no lines.
     interval_s: float | None = None
     is_json: bool = False

@@ -1,8 +1,8 @@
 """
-Check that there is enough memory before importing a numeric library.
+Checks that there is enough memory before importing a numeric library.
 
-Without memory these libraries abort the process (OpenBLAS: `Memory allocation still failed`), or
-retry for ever.
+With too little memory, these libraries abort the process (OpenBLAS: `Memory allocation still
+failed`), or retry for ever.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 
 _MIB = 2**20
-#: Address space that a library takes when imported and used, rounded up (numpy 2.4, scipy 1.17,
+#: Address space that a library needs to be imported and used, rounded up (numpy 2.4, scipy 1.17,
 #: matplotlib 3.11, pyarrow 25 on Linux: 115, 180, 40 and 225 MiB).
 _TAKES_MIB: Mapping[str, int] = {"numpy": 128, "scipy": 200, "matplotlib": 64, "pyarrow": 256}
 _OF_A_RUN = ("numpy", "scipy", "pyarrow")
@@ -29,8 +29,8 @@ class _Room:
 
 
 def watch_imports() -> None:
-    """From now on, importing a library that does not fit into memory raises `MemoryError`."""
-    # One thread per library: lanlab's computations are small, and each thread reserves 40 MiB.
+    """From now on, raise `MemoryError` if there is too little memory to import a library."""
+    # One thread per library, because computations are small, and each thread reserves 40 MiB.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if not any(isinstance(finder, _Room) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Room())
@@ -39,8 +39,8 @@ def watch_imports() -> None:
 def check_for_a_run() -> None:
     """
     Raises:
-        MemoryError: There is not enough memory for the libraries that a run needs after its first
-            trial; failing now is better than failing then.
+        MemoryError: There is too little memory for the libraries that a run needs after its first
+            trial. It is better to fail before it.
     """
     _ask(tuple(name for name in _OF_A_RUN if name not in sys.modules))
 

@@ -146,7 +146,8 @@ def _check(
     host: str, targets: Sequence[str], common: Mapping[str, Any], store: str | None
 ) -> tuple[Speed | None, dict[str, str]]:
     """
-    Copy one large and some small files to each target once; skip the rest after a failure.
+    Copy a large and some small files to each target once. After a failure, skip the target's other
+    copies.
 
     Returns:
         The rate of the slowest usable target, and why the others cannot be used.
@@ -163,7 +164,7 @@ def _check(
         study = plan.check_study(host, usable, dataset, common)
         run, trials = _measured(study, store, None, _Silent())
         with open_store(store) as records:
-            # This copy only sizes the plan; it is not a result.
+            # This copy is only made to plan the sizes, so it is not a result.
             records.delete_run(run.id)
         for one in failures(trials):
             why = one.message.removeprefix("host0: ")
@@ -176,7 +177,7 @@ def _check(
 def _confirm(yes: bool) -> None:
     """
     Raises:
-        UsageError: There is no terminal to ask on.
+        UsageError: There is no terminal to prompt on.
         typer.Exit: The user declined.
     """
     from lanlab.cli.terminal import can_ask

@@ -19,7 +19,7 @@ def targets_of(
     host: str, urls: Sequence[str], user: str | None, share: str | None
 ) -> tuple[list[str], dict[str, str]]:
     """
-    The targets of a host, as URLs, of which some lack a share, bucket or export.
+    The targets of a host, as URLs. Some of them lack a share, bucket or export.
 
     Args:
         urls: URLs and directories that the user named.
@@ -39,10 +39,10 @@ def targets_of(
 
 
 def password_files(given: Sequence[str]) -> dict[str, str]:
-    """Password files by service; that of all other services under an empty name.
+    """Password files by service; the empty name stands for all other services.
 
     Raises:
-        UsageError: Two are for one service.
+        UsageError: A service has two files.
     """
     from lanlab.services import schemes
 
@@ -60,10 +60,10 @@ def password_files(given: Sequence[str]) -> dict[str, str]:
 
 def ask_passwords(targets: Sequence[str], files: Mapping[str, str]) -> None:
     """
-    Get the passwords, one for each user who has no file, and remember them.
+    Get the passwords, prompting once for each user who has no file, and keep them.
 
     Raises:
-        UsageError: A file cannot be read or has no use, or there is no terminal to ask on.
+        UsageError: A file is unreadable or unused, or there is no terminal to prompt on.
     """
     from lanlab.cli.copy_places import Endpoints
     from lanlab.nas.places import lacks_place, with_place
@@ -112,10 +112,10 @@ def with_places(targets: Sequence[str], trust: str | None) -> tuple[list[str], d
 
 
 def _chosen(title: str, what: str, names: Sequence[str]) -> str:
-    """The only name, or the one that the user chooses.
+    """The only name, or the one that the user selects.
 
     Raises:
-        UsageError: There is none, or several and no terminal to ask on.
+        UsageError: There is no name, or several and no terminal to prompt on.
     """
     from lanlab.cli.terminal import can_ask
 
@@ -132,10 +132,10 @@ def _chosen(title: str, what: str, names: Sequence[str]) -> str:
 
 
 def _mounts(places: Sequence[str]) -> list[str]:
-    """The directories among the targets, as URLs.
+    """The URLs of the directories among the targets.
 
     Raises:
-        UsageError: One does not exist, is no directory, or is on a disk of this machine.
+        UsageError: A directory does not exist, is not one, or is on a disk of this machine.
     """
     from lanlab.cli.copy_places import directory_of
     from lanlab.cli.same_places import local_file_system
@@ -157,7 +157,7 @@ def _mounts(places: Sequence[str]) -> list[str]:
 
 
 def _named(host: str, urls: Sequence[str]) -> dict[str, str]:
-    """The given URLs, and the service of each.
+    """The given URLs, each with its service.
 
     Raises:
         UsageError: A URL names another host, or is given twice.

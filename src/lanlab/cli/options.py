@@ -109,7 +109,7 @@ VerboseOption = Annotated[
         help="Show all results of each trial and any interference.",
     ),
 ]
-#: A string, because an empty path would become the current directory; `cli/command.py` refuses it.
+#: A string, because an empty `Path` would be the current directory; `cli/command.py` refuses it.
 OutOption = Annotated[
     str | None,
     typer.Option(

@@ -1,4 +1,4 @@
-"""Standard output and standard error that can print every character, and never a traceback."""
+"""Makes standard output and standard error print every character, and never a traceback."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 import sys
 from typing import TextIO
 
-#: How our own characters are written to ASCII-only output; all others become `\\xe4` or `\\u2c00`.
+#: Replacements for lanlab's characters in ASCII output; others become `\\xe4` or `\\u2c00`.
 _PLAIN = {
     "±": "+-",
     "…": "...",
@@ -58,22 +58,22 @@ class _Output(io.TextIOWrapper):
 
 
 def make_readable() -> None:
-    """From now on, replace characters that the encoding of an output lacks, and report write errors
-    with the name of the output.
+    """From now on, replace characters that an output's encoding does not have, and name the
+    output in write errors.
     """
     codecs.register_error(_READABLE, _replaced)
     _have_all()
     for name, what in zip(("stdout", "stderr"), OUTPUTS, strict=True):
         stream = getattr(sys, name)
-        # Without a console there is no stream; tests replace it.
+        # Without a console the stream is `None`, and tests replace it.
         if isinstance(stream, io.TextIOWrapper) and stream is getattr(sys, f"__{name}__"):
             setattr(sys, name, _Output(stream, what))
 
 
 def _have_all() -> None:
-    """Reopen a standard stream that was closed (`>&-`): otherwise the next file to be opened would
-    get its number and receive the output. Output then fails as on a full disk; errors are
-    discarded, as requested.
+    """Reopen standard streams that were closed (`>&-`). Otherwise the next opened file would get
+    the number and receive the output. Then output fails as on a full disk, and messages to
+    standard error are discarded, as the user requested.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is not None:
@@ -108,7 +108,7 @@ def can_hold(text: str, stream: TextIO | None) -> bool:
 
 
 def flushed(stream: TextIO | None) -> OSError | None:
-    """Flush an output; if that fails, report why, and discard the rest."""
+    """Flush an output. If that fails, return the error, and discard the rest."""
     try:
         if stream is not None:
             stream.flush()
@@ -116,18 +116,18 @@ def flushed(stream: TextIO | None) -> OSError | None:
         discard(stream)
         return error
     except ValueError:
-        # Already closed.
+        # The stream is closed already.
         return None
     return None
 
 
 def discard(stream: TextIO | None) -> None:
-    """Discard the rest of an output and all that follows."""
+    """Discard the rest of an output and everything printed later."""
     try:
         if stream is not None:
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, stream.fileno())
             os.close(nowhere)
     except (OSError, ValueError):
-        # A buffer of a test, not a file.
+        # A test's buffer has no file.
         return

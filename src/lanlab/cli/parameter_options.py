@@ -1,7 +1,7 @@
 """
-Options of a command that are parameters of a workload, generated from their definitions.
+Options for the parameters of a workload, generated from their definitions.
 
-Models load slowly, so a command only names its workload, and the options are built for the command
+Models load slowly, so a command only names its workload, and options are built only for the command
 that was typed.
 """
 
@@ -34,11 +34,11 @@ _MADE_OF = "__made_of__"
 @dataclass(frozen=True)
 class _MadeOf:
     workload: str
-    #: Only these, in this order; if empty, all that have an option and are not the command's own.
+    #: Only these, in this order. If empty, all with an option that the command does not define.
     only: Sequence[str]
     first: Sequence[str]
     defaults: Mapping[str, str] = field(default_factory=dict)
-    #: Whether a value may be a list or a range (`lanlab.cli.levels`), which the command reads.
+    #: Whether a value may be a list or a range (`lanlab.cli.levels`), which the command parses.
     takes_lists: bool = False
 
 
@@ -51,14 +51,14 @@ def parameters_of(
     takes_lists: bool = False,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """
-    Add the options of a workload's parameters to a command: its argument `given` receives the
-    values, and determines their position in `--help`.
+    Add the options for a workload's parameters to a command. They become its argument `given`, at
+    whose place `--help` lists them.
 
     Args:
         only: Only these; if empty, all except those that the command defines itself.
-        first: These before the others in `--help`.
-        defaults: The command's replacements for parameters' own defaults.
-        takes_lists: Whether a value may be a list or a range, which the command reads.
+        first: Listed before the others in `--help`.
+        defaults: Defaults of the command in place of the parameters' own.
+        takes_lists: Whether a value may be a list or a range, which the command parses.
     """
 
     def mark(command: Callable[..., None]) -> Callable[..., None]:
@@ -69,7 +69,7 @@ def parameters_of(
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """A command with its options, if they are generated from a workload's parameters."""
+    """A command with its options, if some are generated from a workload's parameters."""
     made_of: _MadeOf | None = getattr(command, _MADE_OF, None)
     if made_of is None:
         return command
@@ -170,7 +170,7 @@ def _option(one: Definition, made_of: _MadeOf) -> inspect.Parameter:
 def _help(one: Definition, own_default: str | None) -> str:
     default = own_default or one.default_text
     said = [f"default: {default}"] if default and "Default:" not in one.help else []
-    # A bound far from common values is not informative.
+    # A bound far from usual values is not worth showing.
     if one.unit is None and 0 < len(one.range) <= _LONGEST_RANGE:
         said.append(one.range)
     return f"{one.help} [{'; '.join(said)}]" if said else one.help

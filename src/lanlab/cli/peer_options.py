@@ -1,4 +1,4 @@
-"""`--peer`: the testbed of a measurement with a peer, and the options that it rules out."""
+"""`--peer`: the testbed of a measurement with a peer, and options that have no effect with it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HERE = "loopback"
 
 def with_peer(workload: str, given: Given, settings: RunSettings) -> RunSettings:
     """
-    The settings of a measurement with a peer, whose testbed is the peer's; the parts of its URL
+    The settings of a measurement with a peer, which determines the testbed. The parts of its URL
     become parameters.
 
     Args:
@@ -70,13 +70,13 @@ def at_interface(
     given: Given, settings: RunSettings, interface: str | None, *, allow_default_route: bool
 ) -> RunSettings:
     """
-    The settings of a measurement over the small stack, at an interface of this machine.
+    The settings of a measurement with the small stack, at an interface of this machine.
 
     Args:
         given: The parameters as typed.
-        settings: Those of a measurement with this peer.
+        settings: The settings with this peer.
         interface: The interface to the peer.
-        allow_default_route: Whether it may have the default route.
+        allow_default_route: Whether the default route may use the interface.
 
     Raises:
         UsageError: The interface is missing, has no effect, does not exist, or must not be used.
@@ -107,7 +107,7 @@ def at_interface(
 
 def small_interface(interface: str | None, *, allow_default_route: bool) -> str:
     """
-    The testbed of a measurement from the small stack at an interface of this machine.
+    The testbed of a measurement with the small stack, at an interface of this machine.
 
     Raises:
         UsageError: The interface is missing, does not exist, or must not be used.

@@ -1,8 +1,8 @@
 """
-Import pydantic without its search for plugins.
+Imports pydantic without its search for plugins.
 
-`lanlab.cli.exit_report` disables plugins; yet pydantic imports `importlib.metadata` for them, and
-with it readers of e-mail and archives, which takes longer than all of lanlab's models together.
+Although `lanlab.cli.exit_report` disables plugins, pydantic imports `importlib.metadata` for them,
+with parsers of e-mail and archives. That takes longer than loading all of lanlab's models.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from types import ModuleType
 from typing import Any
 
 _METADATA = "importlib.metadata"
-#: The module of pydantic that imports it; if another version has no such module, start-up is only
-#: slower.
+#: The module of pydantic that imports it. If a version has no such module, only start-up is slower.
 _LOADER = "pydantic.plugin._loader"
 
 

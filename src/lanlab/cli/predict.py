@@ -1,4 +1,4 @@
-"""`lanlab predict`: the effect of a change of a study's machines."""
+"""`lanlab predict`: the effect of changing a study's machines."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def predict(
         )
     chosen = study_on(as_recorded(load_study(study)), "simulated")
     if changes:
-        # This also checks the names, so it comes first.
+        # Check the names first.
         changed_study(chosen, changes)
         chosen = affected(chosen, changes)
     changed, assumed = changed_study(chosen, changes)

@@ -29,7 +29,7 @@ def report(
     named = path_of(out)
     with open_store(store) as records:
         found = [run_to_show(records, name) for name in runs]
-        # Import the drawing libraries while records are read.
+        # Import the drawing libraries while reading records.
         with other_processes():
             read = [(run, trials_for_page(records, run.id)) for run in found]
             folder = named or results_folder(store) / (found[0].id if len(found) == 1 else "report")

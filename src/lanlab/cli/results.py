@@ -1,4 +1,4 @@
-"""Output of the results of a run."""
+"""Prints the results of a run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_LINES = 5
 
 
 def modes_as_json(trial: TrialRecord) -> dict[str, Any] | None:
-    """The I/O modes of a trial; `None` if no engine of lanlab reported them."""
+    """The I/O modes of a trial; `None` if no engine of lanlab reported any."""
     from lanlab.analysis.modes import modes_of
 
     modes = modes_of(trial)
@@ -42,7 +42,7 @@ def agreed_as_json(trial: TrialRecord) -> dict[str, dict[str, str | None]]:
 
 def commands_as_json(trial: TrialRecord) -> dict[str, Any]:
     """Output and exit codes of the user's commands around a trial, under `commands`; empty without
-    any.
+    commands.
     """
     return {"commands": trial.raw["commands"]} if "commands" in trial.raw else {}
 
@@ -51,7 +51,7 @@ def run_as_json(
     run: RunRecord, trials: list[TrialRecord], analyses: Analyses | None = None
 ) -> dict[str, Any]:
     """
-    A run and its trials as JSON. Full reports of the engines stay in the store.
+    A run and its trials as JSON. The store keeps the engines' full reports.
 
     Args:
         analyses: Collects the analyses that fail; they also appear under `failed_analyses`.
@@ -79,9 +79,9 @@ def run_as_json(
         "started_at": run.started_at,
         "ended_at": run.ended_at,
         "failed_trials": sum(trial.status == "failed" for trial in trials),
-        # Positions at which every attempt failed: means lack a trial for each.
+        # Positions at which every attempt failed: each is a trial that a mean lacks.
         "missing": parts.each("missing trials", lambda: _missing_as_json(trials)),
-        # Why each ended: after a fixed number of trials, at its goal, or short of it.
+        # Why each ended: after a fixed number of trials, or with its goal met or missed.
         "conditions": parts.each("how conditions ended", lambda: _endings_as_json(run, trials)),
         "searches": parts.each("saturation", lambda: _searches_as_json(run, trials)),
         **parts.of("ranking", lambda: _rankings_as_json(run, trials), {}),
@@ -97,9 +97,9 @@ def run_as_json(
                 "counts": trial.number in counted,
                 "pollution": trial.raw.get("pollution"),
                 "options": by_option(trial.workload, trial.factors),
-                # The names used by the store and by studies: the keys until 0.1.
+                # By the names of studies and the store, as in version 0.1.
                 "factors": trial.factors,
-                # In a search it differs between trials.
+                # In a search, this differs between trials.
                 "time_s": trial.parameters.get("time_s"),
                 "error": trial.error,
                 "failure": failed.get(trial.number),
@@ -212,7 +212,7 @@ def print_run(
     run: RunRecord, trials: list[TrialRecord], as_json: bool, store: Store | None = None
 ) -> None:
     """
-    The answer of a run: sentences, then tables; or one JSON object.
+    Print the answer of a run: sentences, then tables; or one JSON object.
 
     Args:
         run, trials, as_json: What to print.
@@ -245,7 +245,7 @@ def _print_run(
     said = analyses.each("answers to the question", question)
     said += sentences(run, trials, analyses=analyses)
     shown = tables(run, trials, analyses, others)
-    # The first sentences leave room for a table on the screen; the rest follows the tables.
+    # Print only a few sentences first, so that a table fits on the screen, and the rest after it.
     first = _first(said)
     missing = analyses.of("missing trials", lambda: len(missing_places(trials)), 0)
     if analyses.failed:
@@ -279,7 +279,7 @@ def _first(said: Sequence[str]) -> int:
 
 
 def warn_of_failed(analyses: Analyses) -> None:
-    """Print to standard error which analyses of a run failed and why."""
+    """Print to standard error which analyses of a run failed, and why."""
     for line in analyses.lines():
         say(f"warning: {line}")
     if analyses.failed:

@@ -1,6 +1,6 @@
 """
-Options of every command that measures: the user's commands around its trials, and files for its
-results. `with_run_hooks` adds them.
+Options of every command that measures: the user's commands around trials, and export files.
+`with_run_hooks` adds them.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _live_options(interval: str) -> dict[str, Any]:
     }
 
 
-#: The shortest interval: engines report progress no more often.
+#: The shortest interval, because engines do not report progress more often.
 _SHORTEST_S = 0.25
 _OTHER = "name a file for each"
 _FORMATS = {
@@ -85,7 +85,7 @@ _EXPORTS: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class RunHooks:
-    #: In the form of a study file; empty for no command.
+    #: In the form of a study file; empty without commands.
     commands: Mapping[str, Any] = field(default_factory=dict)
     exports: Mapping[str, Path] = field(default_factory=dict)
     live: LiveOption = field(default_factory=LiveOption)
@@ -94,11 +94,11 @@ class RunHooks:
         """Check before measuring that each file can be written.
 
         Args:
-            store: The store for the results, in the form of `open_store`; it may not exist yet.
+            store: The store for the results, as for `open_store`; it may not exist yet.
 
         Raises:
             UsageError: A user's file would be replaced, or a file is named twice.
-            StoreError: The place cannot be read.
+            StoreError: A folder or file cannot be read.
         """
         if not self.exports:
             return
@@ -115,7 +115,7 @@ class RunHooks:
             check_file(path)
 
     def write(self, run: RunRecord, trials: list[TrialRecord], records: Store) -> None:
-        """Write the results of a run to the files; report an error after the answer."""
+        """Write the results of a run to the files. Errors are reported after the answer."""
         if not self.exports:
             return
         from lanlab.cli.exit_report import tell_after_the_answer
@@ -181,10 +181,10 @@ def with_run_hooks(
     command: Callable[..., None], live_interval: str = "--interval"
 ) -> Callable[..., None]:
     """
-    Add these options to a command; they become its argument `hooks`.
+    Add these options to a command, as its argument `hooks`.
 
     Args:
-        live_interval: Name of the option for the length of live lines, for a command whose
+        live_interval: Name of the option for the interval of live lines, for a command whose
             `--interval` means something else.
     """
     wanted = {**_COMMANDS, **_live_options(live_interval), **_EXPORTS}
@@ -227,7 +227,7 @@ def _hooks(
 def _live(interval: str | None, option: str, *, is_live: bool, is_json: bool) -> LiveOption:
     """
     Raises:
-        UsageError: The interval is too short or too long, or `--live` is given without it.
+        UsageError: The interval is too short or too long, or has no `--live`.
     """
     from lanlab.units import time_of
 

@@ -1,4 +1,4 @@
-"""Runs in alternation, from the command line: `lanlab run A B --alternate 5`."""
+"""Alternating runs from the command line: `lanlab run A B --alternate 5`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Options that apply to every side unless --with overrides them."""
+    """Options for every side, unless --with overrides them."""
 
     scale: str
     testbed: str
@@ -34,7 +34,7 @@ def as_recorded(loaded: LoadedStudy) -> Study:
     chosen = loaded.study
     if chosen.id in known_studies():
         return chosen
-    # Findings of a `findings.toml` next to the study belong in the record.
+    # Store findings of a `findings.toml` next to the study with the run.
     return chosen.model_copy(update={"finding": loaded.findings})
 
 
@@ -81,7 +81,7 @@ def begin_series(
 
 def go_on_with_series(name: str, store: str | None, verbose: bool, as_json: bool) -> bool:
     """
-    Resume a series by its id or the id of one of its runs; returns whether the name means one.
+    Resume a series by its id or the id of one of its runs. Returns whether the name matches one.
     """
     from lanlab.analysis.alternation import series_id, series_named
     from lanlab.run.alternate import resume_series

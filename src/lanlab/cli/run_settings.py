@@ -59,8 +59,8 @@ def with_run_settings(
         trials: Default of `--trials`; `None` if the command defines its own or has none.
         simulated: Whether machines of the simulated testbed can be named.
         hosts: Adds the options for real hosts.
-        live_interval: Name of the option for the length of live lines; `None`: neither that nor
-            commands around trials.
+        live_interval: Name of the option for the interval of live lines; `None` to add neither it
+            nor the options for commands around trials.
     """
     left_out = {"trials"} if trials is None else set()
     left_out |= set() if simulated else {"machines"}

@@ -173,7 +173,7 @@ def run(
         if not check:
             print_run(record, trials, as_json, records)
     if not check:
-        # In text, the answer includes the number of disturbed trials.
+        # The text of the answer already includes the number of disturbed trials.
         warn(trials, verbose=verbose, summary=as_json)
         if record.status != "done":
             raise typer.Exit(1)

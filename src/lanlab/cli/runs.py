@@ -15,7 +15,7 @@ _Pair = tuple[str, str] | None
 
 
 def _pair(name: str, metavar: str, help: str) -> Any:
-    # The shell does not say which of the two it completes; a run comes first.
+    # The shell does not say which of the two words it completes; the first is a run.
     return typer.Option(name, metavar=metavar, help=help, autocompletion=complete.runs)
 
 
@@ -102,7 +102,7 @@ def _relabel(change: str, name: str, text: str, store: str | None, as_json: bool
     print_lines(f"{run.id}: {'; '.join(parts) or 'no name, note or tag'}")
 
 
-#: Columns of a list of runs by key: the heading, and the rank of `Column`.
+#: Columns of a list of runs by key: the heading, and the column's `rank`.
 _COLUMNS = (
     ("run", "run", 0),
     ("name", "name", 0),
@@ -151,7 +151,7 @@ def _list(tagged: str | None, store: str | None, as_json: bool, *, verbose: bool
 
 
 def _texts(row: dict[str, Any]) -> list[str]:
-    # Omitted in a narrow terminal, because it is nearly always `done`.
+    # A narrow terminal omits the usual `done`.
     state = "" if row["status"] == "done" else f"{row['status']}; "
     result = f"{state}{row['result']}".removesuffix("; ")
     shown = {**row, "tags": ", ".join(row["tags"]), "result": result}

@@ -1,4 +1,4 @@
-"""Finds targets that are one place under two names, and directories on local file systems."""
+"""Finds targets that are the same place, and directories that are on local file systems."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lanlab.workloads.server_url import ServerUrl, parse_url
 
-#: File systems whose files may be on another host (mount(8)).
+#: Prefixes of the types of file systems whose files may be on another host (mount(8)).
 _NETWORK = ("nfs", "cifs", "smb", "9p", "ceph", "davfs", "fuse.")
 
 
@@ -32,7 +32,7 @@ def _place(url: ServerUrl) -> tuple[object, ...]:
         with contextlib.suppress(OSError):
             found = Path(url.directory).stat()
             return url.service, found.st_dev, found.st_ino
-    # Names of SMB's shares have no case.
+    # Names of SMB shares ignore case.
     share = share.lower() if share and url.service.startswith("smb") else share
     return url.service, url.usual_port, share, url.directory.strip("/"), url.user
 
@@ -46,7 +46,7 @@ def _addresses(host: str) -> set[str]:
 def local_file_system(directory: str, mounts: str = "/proc/self/mounts") -> str | None:
     """
     The type of a directory's file system if its files are on this machine; `None` if they are on
-    another host, or if the system does not tell.
+    another host, or if the type is unknown.
     """
     with contextlib.suppress(OSError):
         lines = Path(mounts).read_text(errors="replace").splitlines()
@@ -60,7 +60,7 @@ def _kind_at(path: Path, lines: Iterable[str]) -> str | None:
     found: tuple[int, str] | None = None
     for line in lines:
         _, place, kind, *_ = line.split(" ")
-        # Spaces are octal numbers there (getmntent(3)).
+        # The table escapes spaces as octal numbers (getmntent(3)).
         at = Path(place.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\"))
         if path.is_relative_to(at) and (found is None or len(at.parts) >= found[0]):
             found = len(at.parts), kind
@@ -68,7 +68,7 @@ def _kind_at(path: Path, lines: Iterable[str]) -> str | None:
 
 
 def say_same_places(urls: Sequence[str]) -> None:
-    """Say which targets are the same place: any difference between them is chance."""
+    """Report which targets are the same place, so that any difference between them is chance."""
     from lanlab.cli.terminal import say
 
     for first, second in same_places(urls):

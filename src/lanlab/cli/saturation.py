@@ -10,11 +10,11 @@ from lanlab.cli.parameter_options import Given, parameters_of
 from lanlab.cli.run_settings import RunSettings, with_run_settings
 from lanlab.errors import UsageError
 
-#: Upper end of the search on a link of unknown speed, bit/s: more than a program can send in
+#: Upper end of the search on a link of unknown speed, bit/s: more than a program can send as
 #: messages.
 _HIGHEST_BPS = 10_000_000_000
 _LOWEST_RATIO = 0.01
-#: Slightly above the link's capacity, so that the limit lies within the range.
+#: Factor of the link's capacity, so that the limit lies within the range.
 _BEYOND = 1.2
 
 
@@ -25,7 +25,7 @@ _PARAMETERS = ("message_size_bytes", "ip_version", "io", "send_buffer_bytes")
 @parameters_of(
     "stream",
     only=(*_PARAMETERS, "receive_buffer_bytes", "warmup_s", "silence_s"),
-    # A queue that short trials must fill.
+    # The buffer must be small, so that even short trials fill it.
     defaults={"send_buffer_bytes": "32KiB", "warmup_s": "0.2 s"},
 )
 def saturation(
@@ -122,12 +122,12 @@ def saturation(
         figure="saturation_curve",
     )
     print_run(run, records, settings.as_json)
-    # In text, the answer includes it.
+    # The text of the answer already includes the number of disturbed trials.
     single.finish(run, records, verbose=settings.verbose, summary=settings.as_json)
 
 
 def _share(option: str, text: str) -> float:
-    """A share of all messages, as in `0.1%` or `0.001`."""
+    """Parse a share of all messages, as in `0.1%` or `0.001`."""
     from lanlab.units import parse_share
 
     try:

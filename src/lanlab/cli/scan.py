@@ -1,8 +1,8 @@
 """
-A scan: options with several values define a study of one experiment, whose conditions are all
-combinations, measured in randomised blocks.
+A scan: options with several values define a study with one experiment, whose conditions are all
+combinations of them, measured in randomised blocks.
 
-The size is checked by arithmetic, before any condition is created.
+The number of trials is computed and checked before any condition is created.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _OVERHEAD_S = 0.25
 @dataclass(frozen=True)
 class Scan:
     workload: str
-    #: In lanlab's units; omitted parameters keep their default.
+    #: In lanlab's units; omitted parameters have their default.
     parameters: Mapping[str, Level]
     factors: Mapping[str, tuple[Level, ...]]
     #: In words, as in `10 values of --rate`.
     varied: str
     conditions: int
-    #: Time of all conditions once, without the start of each trial, seconds.
+    #: Time to measure every condition once, without the start of each trial, seconds.
     expected_s: float
     subject: str
 
@@ -86,8 +86,8 @@ def is_scan(run: RunRecord) -> bool:
 
 def scan_of(workload_name: str, given: Mapping[str, Any], trials: int) -> Scan | None:
     """
-    The scan that the options define; `None` if each has one value. Several drivers alone are not a
-    scan.
+    The scan that the options define; `None` if each has a single value. Several drivers alone are
+    not a scan.
 
     Args:
         given: Values by key, as text of the command line; `None` if not given.
@@ -111,7 +111,7 @@ def scan_of(workload_name: str, given: Mapping[str, Any], trials: int) -> Scan |
 
 
 def with_single_levels(workload_name: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Options with one value each; numbers without a unit are converted.
+    """Options that must have one value each; numbers without a unit are converted.
 
     Raises:
         UsageError: A value is not a number where one is needed.
@@ -128,7 +128,7 @@ def with_single_levels(workload_name: str, given: Mapping[str, Any]) -> dict[str
 
 def _given_levels(one: Any, value: Any) -> Levels:
     if isinstance(value, tuple):
-        # A command sets this parameter, for example the targets of a copy.
+        # The command itself sets this parameter, such as the targets of a copy.
         return Levels("TARGET" if one.key == "server" else one.option or one.key, value)
     return levels_of(one, value)
 
@@ -154,7 +154,7 @@ def _scan(
     for chosen in _combinations(varied):
         complete = checked(workload_name, {**fixed, **chosen})
         seconds.append(kind.expected_time_s(kind.Parameters.model_validate(complete)))
-        # An option such as `trust` may have no effect in one condition but in others.
+        # An option such as `trust` may only have an effect in some conditions.
         found |= complete
         for key in varied:
             levels[key].setdefault(complete[key])
@@ -225,7 +225,7 @@ def _number(count: int) -> str:
 
 def duration(seconds: float) -> str:
     """
-    A time for people, in its two largest units.
+    Format a time in its two largest units.
 
     Examples:
         >>> duration(3.2), duration(65), duration(7_325), duration(1_400_000)

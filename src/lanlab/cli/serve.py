@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     import ipaddress
 
 
-#: Carriers without IP, in words.
+#: Names of the carriers without IP, in words.
 _FRAMED = ", ".join(f"{name} for {one.title}" for name, one in frame_carriers_of("smb1").items())
 _PROFILES = ", ".join(f"{name} over {one.carrier}" for name, one in PROFILES.items())
 
 
 def _served_address(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
     """
-    One address of this machine.
+    An address of this machine.
 
     Raises:
         UsageError: The text is not an address, or names several.
@@ -384,7 +384,7 @@ def serve(
             print_lines("end it with Ctrl-C" if within_s is None else f"ends after {within_s:g} s")
             print_clients(served, within_s)
     except KeyboardInterrupt:
-        # The normal end.
+        # Ctrl-C is the normal end.
         pass
     except EngineError as error:
         raise with_hint_on_port(error, port) from None

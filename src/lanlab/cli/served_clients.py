@@ -1,4 +1,4 @@
-"""Output of `lanlab serve` about its clients, and errors of ports that need root."""
+"""What `lanlab serve` prints about its clients, and errors of ports that need root."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from lanlab.errors import EngineError
     from lanlab.performers.servers.embedded import Serving
 
-#: Lower ports need root unless the system is set otherwise.
+#: Lower ports need root, unless the system is configured otherwise.
 _UNPRIVILEGED = 1024
 
 
@@ -42,7 +42,7 @@ def print_clients(served: Serving, within_s: float | None) -> None:
 
 
 def with_hint_on_port(error: EngineError, port: int) -> EngineError:
-    """An error for a port below 1024, with what is needed to listen there."""
+    """For a port below 1024, an error with a hint on what is needed to listen there."""
     if error.code == "system.permission" and 0 < port < _UNPRIVILEGED:
         error.hint = (
             f"a port below {_UNPRIVILEGED} takes root, or on Linux `sudo sysctl "

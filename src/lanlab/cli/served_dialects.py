@@ -1,4 +1,4 @@
-"""Options of `lanlab serve`: dialects of SMB 1, the password, and the security of both."""
+"""Options of `lanlab serve` for dialects of SMB 1 and passwords, and how secure they are."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lanlab.services import Service, SystemProfile
 
 _USER = "lanlab"
-#: How each dialect proves a password, and how safe that is from eavesdroppers.
+#: How each dialect verifies a password, and how well that protects against eavesdroppers.
 _WORTH = {
     "core": "the password goes as it is: who reads the network has it",
     "lanman1": "an LM response: the password is found from it within hours",
@@ -31,7 +31,7 @@ def dialects_of(
     require_signing: bool,
 ) -> tuple[str, str] | None:
     """
-    The oldest and the newest dialect to offer; `None`: all, or the service has none.
+    The oldest and the newest dialect to offer; `None` for all, or if the service has none.
 
     Raises:
         UsageError: The dialect is unknown, the range is empty, or the service has no dialects.
@@ -122,7 +122,7 @@ def credentials_of(
 def worth_of(
     offered: Service, dialects: tuple[str, str] | None, *, has_password: bool
 ) -> list[str]:
-    """Lines on the security of a login for these dialects, the oldest first."""
+    """Lines on the security of a login for these dialects, starting with the oldest."""
     known = offered.dialects
     what, chosen = "dialects", known
     if dialects is not None:

@@ -1,4 +1,4 @@
-"""Names of `lanlab serve`: of the server, its share and its user."""
+"""Names in `lanlab serve`: server, share and user."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 #: Longest NetBIOS name (RFC 1001, section 5.2), and longest share name in lists of old clients
 #: ([MS-RAP] 2.5.6.3), in characters.
 _MOST_OF_SERVER, _MOST_OF_SHARE = 15, 12
-#: Separators are not allowed ([MS-FSCC] 2.1.6).
+#: Allowed characters, which exclude separators ([MS-FSCC] 2.1.6).
 _NAME = re.compile(r"[A-Za-z0-9_!@#$%^&()'{}~.-]+")
 _PIPES = "IPC$"
 
 
 def only_for(option: str, service: str, *services: str) -> UsageError:
-    """The refusal of an option that other services have."""
+    """The error for an option that applies only to other services."""
     named = " or ".join(f"`{one}`" for one in services)
     return UsageError(
         f"{option} works only with service {named}; found service `{service}`",
@@ -29,7 +29,7 @@ def only_for(option: str, service: str, *services: str) -> UsageError:
 
 def server_name(offered: Service, name: str | None) -> str | None:
     """
-    The server's name, in upper case like all NetBIOS names; `None` for its default.
+    The server's name, in upper case like all NetBIOS names; `None` for the default name.
 
     Raises:
         UsageError: The service has no name, or the name is not allowed.

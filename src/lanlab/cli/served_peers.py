@@ -1,4 +1,4 @@
-"""`lanlab serve --peer`: a server for clients of other programs, and its output."""
+"""`lanlab serve --peer`: serves clients of other programs, and prints their results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Line = Mapping[str, Any]
 @dataclass(frozen=True)
 class _Served:
     engine_name: str
-    #: Default port; 0: any free port.
+    #: Default port; 0 for any free port.
     port: int
     title: str
     example: str
@@ -30,7 +30,7 @@ SERVED: Mapping[str, _Served] = {
     "iperf3": _Served(
         "iperf3", 5201, "iperf3 clients", "iperf3 -c {address} -p {port}", "TCP and UDP"
     ),
-    # Ports below 1024 need root, so the ports of the RFCs must be requested by --port.
+    # Ports below 1024 need root, so the RFCs' ports are used only if --port requests them.
     "discard": _Served(
         "discard", 0, "by discarding what comes (RFC 863)", "nc -N {address} {port} < FILE", "TCP"
     ),
@@ -42,7 +42,7 @@ SERVED: Mapping[str, _Served] = {
     ),
 }
 _SERVED_BYTES = 64 << 10
-#: A plain TCP peer, such as `stream --peer tcp://`, only receives.
+#: The peer of `stream --peer tcp://`, which only receives, is a discard server.
 _SAME = {"tcp": "discard"}
 
 
@@ -55,7 +55,7 @@ def check_unused(peer: str | None, options: Mapping[str, tuple[object, object]])
         options: The value and the default of each option of the other kind.
 
     Raises:
-        UsageError: One has another value than its default.
+        UsageError: An option differs from its default.
     """
     found = [option for option, (value, default) in options.items() if value != default]
     if found and peer is None:
@@ -81,7 +81,7 @@ def serve_peers(
     as_json: bool,
 ) -> None:
     """
-    Serve until Ctrl-C or for a time, and print each client when it ends.
+    Serve until Ctrl-C or for a time, and print the results of each client when it ends.
 
     Raises:
         UsageError: The peer is unknown, or a limit is not allowed.
@@ -118,7 +118,7 @@ def serve_peers(
         with serving_peers(wanted, on_client) as running:
             if not as_json:
                 limit = "no rate limit" if rate_bps is None else f"{format_rate(rate_bps)} each way"
-                # The zone depends on the client's interfaces.
+                # The zone is the name of the client's interface, which is unknown here.
                 there = f"{bare(address)}%ETH" if is_of_one_link(address) else address
                 example = served.example.format(address=there, port=running.port)
                 ends = "end it with Ctrl-C" if within_s is None else f"ends after {within_s:g} s"
@@ -129,7 +129,7 @@ def serve_peers(
                 print_lines(ends)
             running.wait(within_s)
     except KeyboardInterrupt:
-        # The normal end.
+        # Ctrl-C is the normal end.
         pass
     if lines.left_out:
         print_lines(lines.left_out_text(as_json))
@@ -138,8 +138,8 @@ def serve_peers(
 
 
 class BoundedLines:
-    """Limits the printed lines of clients that did little, because strangers decide how many there
-    are.
+    """Limits the lines for clients that did little, because strangers can connect any number of
+    times.
     """
 
     AT_ONCE = 20
@@ -172,7 +172,7 @@ def _is_served(client: _Line) -> bool:
 
 
 def client_text(client: _Line) -> str:
-    """The results of a client: the counts of this end, and the client's own where they differ."""
+    """The results of a client: this end's counts, and the client's own counts if they differ."""
     head = f"client {client['number']:<4} {client['address']}"
     asked, error = client["asked"], client["error"]
     parts = []

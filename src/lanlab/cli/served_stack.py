@@ -1,4 +1,4 @@
-"""`lanlab serve --stack small`: FTP over lanlab's own TCP, with its own address."""
+"""`lanlab serve --stack small`: FTP over lanlab's own TCP, at its own address."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ def own_stack_of(
     allow_default_route: bool,
 ) -> OwnStack | None:
     """
-    The station that serves; `None` for the system's TCP.
+    The station that serves; `None` to use the system's TCP.
 
     Args:
-        address: Of `--stack-address`.
-        given_address: Of `--address`.
+        address: Value of `--stack-address`.
+        given_address: Value of `--address`.
 
     Raises:
         UsageError: The service is not FTP, or the station has no address or interface.

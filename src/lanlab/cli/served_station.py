@@ -1,4 +1,4 @@
-"""The carrier of a server: TCP, or a station directly on Ethernet."""
+"""What carries a server's traffic: TCP, or a station directly on Ethernet."""
 
 from __future__ import annotations
 

@@ -52,14 +52,14 @@ PasswordFileOption = Annotated[
 
 def check_trust(trust: str | None, servers: Sequence[str]) -> None:
     """
-    Check that --trust applies to at least one server, and name those to which it does not.
+    Check that --trust applies to at least one server, and name the servers to which it does not.
 
     Args:
         trust: As typed.
-        servers: URLs of servers; those that lanlab starts have none.
+        servers: URLs of servers; empty for servers that lanlab starts.
 
     Raises:
-        UsageError: None of them has a certificate or host key.
+        UsageError: No server has a certificate or host key.
     """
     urls = [server for server in servers if "://" in server]
     if trust is None or not urls:

@@ -104,7 +104,7 @@ def show(
 def _show_run(
     name: str, store: str | None, as_json: bool, of_studies: Mapping[str, object]
 ) -> None:
-    """Print a stored run in the form in which it was printed at its end.
+    """Print a stored run as it was printed when it ended.
 
     Raises:
         UsageError: An option for studies was given.
@@ -125,7 +125,7 @@ def _show_run(
 
 
 def _write(loaded: LoadedStudy, figures: Path | None, report: Path | None) -> None:
-    """The published values as figures, and as a page.
+    """Write the published values as figures and as a page.
 
     Raises:
         UsageError: The study published nothing, or a user's file is in the way.

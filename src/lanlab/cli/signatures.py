@@ -1,4 +1,4 @@
-"""Commands with generated options: typer reads them from a function's signature."""
+"""Commands with generated options. Typer reads options from a function's signature."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, get_args
 def as_command(
     run: Callable[..., None], command: Callable[..., None], options: Sequence[inspect.Parameter]
 ) -> Callable[..., None]:
-    """`run` with the name and help of `command` and these options, for typer."""
+    """`run` for typer, with these options and the name and help of `command`."""
     # Typer reads these attributes; type checkers do not know them.
     run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in options}
@@ -28,12 +28,12 @@ def with_more(
     defaults: Mapping[str, Any] | None = None,
 ) -> Callable[..., None]:
     """
-    `run` as `command` with more options.
+    `run` as `command`, with more options.
 
     Args:
-        wanted: The options, by name; one that is not given is `None`, or false for a flag.
+        wanted: The options, by name. If not given, an option is `None`, or false for a flag.
         at: The option of the command after which they are inserted.
-        are_argument: Whether `at` is the argument that `run` builds from them, which they then
+        are_argument: Whether `at` is the argument that `run` builds from them, and that they
             replace.
         defaults: Values of options that are not given.
     """
@@ -50,7 +50,7 @@ def with_more(
         )
         for name, annotation in wanted.items()
     ]
-    # The source of its other options.
+    # Among these attributes is the source of the command's generated options.
     for key, value in vars(command).items():
         setattr(run, key, value)
     options, place = list(own.values()), list(own).index(at)

@@ -1,6 +1,6 @@
 """
-A measurement from the command line: a study of one condition, or a scan of several, run and stored
-like any other.
+A measurement from the command line: a study of one condition, or a scan of several, which is run
+and stored like any study.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from lanlab.cli.run_settings import RunSettings
 from lanlab.errors import UsageError
 from lanlab.roles import BOTH, REVERSE_PREFIX
 
-# Everything else is imported while hosts are set up.
+# Everything else is imported while hosts are being set up.
 if TYPE_CHECKING:
     from lanlab.store import Level, RunRecord, TrialRecord
     from lanlab.testbeds import Opening
@@ -51,12 +51,12 @@ def measure(
     workload_name: str, parameters: Mapping[str, Level | None], settings: RunSettings
 ) -> tuple[RunRecord, list[TrialRecord]]:
     """
-    Run one condition, or all combinations of the parameters with several values.
+    Run one condition, or all combinations of the parameters that have several values.
 
     Args:
         parameters: The workload's; those that are `None` keep their default. Each may be a list or
-            a range, as `lanlab.cli.levels` reads it, or a tuple. `driver` may name several, with
-            commas: each measures the condition, in blocks of random order.
+            a range in the syntax of `lanlab.cli.levels`, or a tuple. `driver` may name several,
+            separated by commas: each measures the condition, in blocks of random order.
 
     Raises:
         UsageError: A parameter is not allowed; nothing was run.
@@ -71,7 +71,7 @@ def measure(
         scan = scan_of(workload_name, parameters, settings.trials)
     if scan is not None:
         scan.announce(settings.trials)
-    # The imports below are needed only after this point.
+    # The following imports take place while the testbed is set up.
     with Opening(settings.testbed, _HOSTS, link, path_of(settings.pcap)) as opening:
         if scan is None:
             from lanlab.cli.scan import with_single_levels
@@ -122,7 +122,7 @@ def _experiment(workload_name: str, parameters: Mapping[str, Level | None]) -> d
     complete = [checked(workload_name, {**parameters, "driver": name}) for name in drivers]
     varied: dict[str, Any] = {"parameters": complete[0]}
     if len(drivers) > 1:
-        # Defaults, such as the warm-up, differ between drivers.
+        # Defaults, such as the warm-up, depend on the driver.
         given = {key: value for key, value in parameters.items() if value is not None}
         del given["driver"]
         varied = {"parameters": given, "factors": {"driver": drivers}}
@@ -137,7 +137,7 @@ def _experiment(workload_name: str, parameters: Mapping[str, Level | None]) -> d
 
 def shown_metrics(workload_name: str, parameters: Mapping[str, Any]) -> list[str]:
     """
-    The subject of a single condition's table: the workload's first metric, in both directions.
+    The metric in a single condition's table: the workload's first, in each direction.
     """
     from lanlab.workloads import workload
     from lanlab.workloads.peers import shown_metric
@@ -163,7 +163,7 @@ def measure_study(
     Args:
         experiment: In the form of a study file.
         figure: A figure for its report.
-        figures: The same, in the form of a study file.
+        figures: Figures in the form of a study file.
         exactly: Whether to repeat neither disturbed nor failed trials.
         meanwhile: Imports the modules for the answer while the testbed is set up.
         hosts: Number of hosts of the testbed.
@@ -204,17 +204,16 @@ def _measured(
     hooks = settings.hooks
     if simulation is not None:
         experiment = {**experiment, "on": [_SIMULATED]}
-    # A single measurement is named for its workload, a scan for both, anything more for itself.
+    # Named after the workload (single measurement), both (scan), or the experiment (others).
     is_single, is_scan = experiment["id"] == "single", experiment["id"] == SCAN
     name = str(experiment["workload" if is_single else "id"])
     if is_scan:
         name = f"{experiment['workload']}-{name}"
     policy = {"min": settings.trials, "max": settings.trials}
     if is_single or is_scan or exactly:
-        # Exactly the requested number of trials: disturbed and failed ones are reported, not
-        # repeated.
+        # Run exactly the requested trials: disturbed and failed ones are reported, not repeated.
         policy |= {"repeat_polluted": 0, "retry_failed": 0}
-    # Levels of a factor are of one kind: all users' servers, or none.
+    # All levels of a factor are of one kind (users' servers, or not), so the first will do.
     firsts = {key: levels[0] for key, levels in experiment.get("factors", {}).items()}
     if "traffic_direction" in firsts:
         firsts["traffic_direction"] = BOTH
@@ -237,7 +236,7 @@ def _measured(
         f"lanlab {name}",
     )
     check_for_a_run()
-    # Import nothing while measuring, and little afterwards.
+    # Import now, so that nothing is imported while measuring, and little afterwards.
     if not workload(experiment["workload"]).has_short_series:
         parquet.load()
     with open_store(settings.store) as records, RunWatch(hooks.live) as watch:
@@ -260,7 +259,7 @@ def _measured(
 
 
 def print_measurement(run: RunRecord, trials: list[TrialRecord], *, verbose: bool) -> None:
-    """Print the results of a single measurement: for several trials a line each, and their mean."""
+    """Print the results of a single measurement. Several trials get a line each, and their mean."""
     from lanlab.cli.terminal import print_lines
     from lanlab.report.trials.trials_text import measurement_lines
 
@@ -268,7 +267,7 @@ def print_measurement(run: RunRecord, trials: list[TrialRecord], *, verbose: boo
 
 
 def _is_answered(run: RunRecord, trials: list[TrialRecord], as_json_asked: bool) -> bool:
-    """Print the table of a scan, or the requested object; returns whether that was the answer."""
+    """Print a scan's table or the requested JSON. Returns whether that was the answer."""
     from lanlab.cli.results import print_run
     from lanlab.cli.scan import is_scan
     from lanlab.cli.single_json import as_json

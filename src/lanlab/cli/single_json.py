@@ -1,4 +1,4 @@
-"""The results of a single measurement as one JSON object; and the means of its trials."""
+"""The results of a single measurement as one JSON object, and the means of its trials."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
     """
-    One object: the results by their keys in the store, and their source. With several trials each
-    number is the mean over successful trials, and `trials` holds each. With several drivers,
-    `drivers` holds the numbers of each.
+    One object: the results by their keys in the store, and where they were measured. With several
+    trials each number is the mean over successful trials, and `trials` has each trial. With several
+    drivers, `drivers` has the numbers of each.
     """
     from lanlab.analysis.failures import failures
     from lanlab.analysis.measured_where import measured_where
@@ -30,8 +30,7 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
     if len(found) > 1:
         del parameters["driver"]
     ended = [modes_as_json(trial) for trial in trials if trial.status == "done"]
-    # The I/O modes of all successful trials, if they agree: an engine may choose differently each
-    # time.
+    # The I/O modes of all successful trials, if equal: an engine may choose differently in each.
     modes = ended[0] if ended and all(other == ended[0] for other in ended) else None
     return {
         "run": run.id,
@@ -39,10 +38,10 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
         "link": where.link,
         "workload": trials[0].workload,
         "options": by_option(trials[0].workload, parameters),
-        # The names used by the store and by studies: the keys until 0.1.
+        # By the names of studies and the store, as in version 0.1.
         "parameters": parameters,
         "modes": modes,
-        # The numbers are means of the first, without the second.
+        # Means are over the `n` successful trials.
         "n": sum(trial.status == "done" for trial in trials),
         "failed_trials": len(failed),
         **captures.to_json(),
@@ -66,7 +65,7 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
 
 
 def _tool_of(trial: TrialRecord) -> dict[str, Level]:
-    """The measuring program under the option's name, and under the key of version 0.1."""
+    """The measuring program, by the option's name and by the key of version 0.1."""
     return {"tool": trial.parameters["driver"], "driver": trial.parameters["driver"]}
 
 
@@ -78,7 +77,7 @@ def by_driver(trials: list[TrialRecord]) -> dict[str, list[TrialRecord]]:
 
 
 def mean_metrics(trials: list[TrialRecord]) -> dict[str, float | int]:
-    """The mean of each metric that all finished trials have; for one trial, its value."""
+    """The mean of each metric that all finished trials have. For a single trial, its value."""
     done = [trial.metrics for trial in trials if trial.status == "done"]
     if len(done) == 1:
         return dict(done[0])

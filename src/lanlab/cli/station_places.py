@@ -11,7 +11,7 @@ _MOST_LEVELS = 100
 
 def host_count(testbed: str, client_hosts: int | None) -> int:
     """
-    Number of hosts of the testbed: all hosts that are named, if they are real.
+    Number of hosts of the testbed. Of real hosts, all that are named.
 
     Args:
         client_hosts: The number requested for a testbed whose hosts have no names.
@@ -35,7 +35,7 @@ def host_count(testbed: str, client_hosts: int | None) -> int:
 
 def level_list(text: str) -> tuple[int, ...]:
     """
-    Numbers of stations, as in `1,2,4,8-10`, sorted and without repeats.
+    Parse numbers of stations, as in `1,2,4,8-10`. The result is sorted, without duplicates.
 
     Raises:
         UsageError: A part is not a number from 1 to 10,000, or there are too many.

@@ -106,7 +106,7 @@ def stations(
         raise UsageError("--read, --write and --read-ratio cannot be used together")
     numbers = level_list(stations)
     if settings.machines is not None and given["service"] is None:
-        # Most published values for simulated machines are for this service.
+        # Most published values of simulated machines were measured over SMB 1.
         given["service"] = "smb1"
     place = served_places(
         [target] if target is not None else (), given.pop("service"), given.pop("server")
@@ -130,7 +130,7 @@ def stations(
         scan.announce(settings.trials)
         experiment = scan.experiment()
     else:
-        # Each level separately, so that a bad one is reported before anything runs.
+        # Check each option on its own, so that a bad one is reported before anything runs.
         given = with_single_levels("stations", given)
         for number in numbers:
             parameters = checked("stations", {**given, "stations": number})
@@ -188,7 +188,7 @@ def _load_models(*, several: bool) -> None:
 
     assert answer
     if several:
-        # For intervals, and for values beyond the levels.
+        # The statistics are needed for intervals, and for values beyond the levels.
         from lanlab.analysis import statistics
 
         assert statistics

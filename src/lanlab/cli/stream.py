@@ -97,9 +97,9 @@ def _default_size(is_bulk: bool, testbed: str, link: str | None, driver: str) ->
     """
     The default size of messages.
 
-    A message is one system call: small ones measure the cost of calls, not the capacity of TCP. On
-    a shaped link, or with a rate or amount to keep, a trial would consist of a few hundred large
-    messages, so messages stay at one segment.
+    A message is one system call, so small ones measure the cost of calls, not the capacity of TCP.
+    On a shaped link, or with a given rate or amount, a trial would have only a few hundred large
+    messages, so there messages are as small as one segment.
     """
     from lanlab.testbeds.link import parse_link
     from lanlab.testbeds.registry import is_of_real_hosts

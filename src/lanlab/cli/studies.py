@@ -41,7 +41,7 @@ def studies(as_json: JsonOption = False) -> None:
         waits = f"needs {', '.join(missing)}" if missing else ""
         scales = ", ".join(study.scale) or "none yet"
         rows.append((study.id, study.question or study.title, scales, waits))
-    # `lanlab show STUDY` has the scales, too.
+    # `lanlab show STUDY` also lists the scales, so a narrow terminal omits them.
     headings = {"study": 0, "question": 0, "scales": 2, "not yet": 1}
     columns = [
         Column("", short=heading, is_number=False, rank=rank) for heading, rank in headings.items()

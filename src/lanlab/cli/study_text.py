@@ -19,11 +19,11 @@ from lanlab.workloads import WORKLOADS
 if TYPE_CHECKING:
     from lanlab.analysis.findings import Verdicts
 
-#: Console, study, estimates by scale, and whether the section was requested by name.
+#: Arguments: console, study, estimates by scale, and whether the section was requested by name.
 Section: TypeAlias = Callable[[Console, LoadedStudy, Mapping[str, Estimate], bool], None]
 
 _SEVERITIES = ("major", "minor", "note", "scan")
-#: Marks of cells whose status is explained below their table; one per status.
+#: Marks of cells whose status is explained below their table, one per status.
 _MARKS = "*†‡§¶"
 
 
@@ -43,7 +43,7 @@ def chosen(only: str | None) -> list[Section]:
 
 
 def as_json(loaded: LoadedStudy, estimates: Mapping[str, Estimate]) -> dict[str, Any]:
-    """All of a study as JSON; cells of tables are ids of published numbers."""
+    """All of a study as JSON. The cells of tables are ids of published numbers."""
     verdicts = _verdicts_as_data(loaded)
     published = loaded.published.model_dump(mode="json", exclude_none=True)
     return {
@@ -118,7 +118,7 @@ def _scales(
 
 
 def about(seconds: float) -> str:
-    """A time with two digits, as in `50 s`, `43 min`, `17 h`.
+    """Format a time with two digits, as in `50 s`, `43 min`, `17 h`.
 
     Examples:
         >>> about(5.54), about(51), about(1276), about(5400), about(60209.6)
@@ -332,7 +332,7 @@ def _cell(value: PublishedValue | MissingValue | None, marks: Mapping[Any, str])
         cut = value.feasible_if_truncated
         other = f"; {cut[0]:g} to {cut[1]:g} if the mean was cut" if cut else ""
         return f"missing ({value.feasible[0]:g} to {value.feasible[1]:g}{other})"
-    # Digits that the scan broke up ("1 1 1") are not a number.
+    # Digits that the scan broke up ("1 1 1") are not a usable number.
     text = f"{value.value:g}" if value.status == "OCR repaired" else value.published
     return f"{text}{marks.get(value.status, '')}"
 

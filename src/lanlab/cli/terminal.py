@@ -1,4 +1,4 @@
-"""Remarks go to standard error, answers to standard output; colour adds no meaning."""
+"""Prints remarks to standard error and answers to standard output. Colour adds no meaning."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-#: Characters that a terminal would interpret or that reverse a line: controls except line feed and
-#: tab (C0, DEL, C1), and marks of writing direction (Unicode TR 36, section 3.1).
+#: Characters that a terminal would interpret or that reverse a line: control characters except line
+#: feed and tab (C0, DEL, C1), and marks of writing direction (Unicode TR 36, section 3.1).
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
-#: Width of sentences without a terminal; tables are as wide as they need.
+#: Width of sentences if the output is not a terminal; tables are then as wide as necessary.
 _WIDE = 200
 _LABEL = re.compile(r"[a-z][a-z ]{0,10} {2,}|why receive ")
 
 
 def printable(text: str) -> str:
-    """Text from elsewhere (a study, a record, an engine, a host's name) made safe for a terminal:
-    controls are shown and have no effect.
+    """Text from outside (a study, a record, an engine, a host's name), made safe for a terminal:
+    control characters are shown and have no effect.
     """
     return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def can_ask() -> bool:
-    """Whether a user can be asked: input and questions are on a terminal."""
+    """Whether the user can be prompted: input and standard error are a terminal."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 class Talk:
     """
-    Standard error: a line for each remark and, on a terminal, a status line below them. Does
-    without rich, whose import takes a tenth of a command's start.
+    Standard error: a line for each remark and, on a terminal, a status line below them. It does not
+    use rich, whose import would take a tenth of a command's start.
     """
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class Talk:
     def print(self, text: str, *, is_warning: bool = False) -> None:
         text = printable(text)
         if self.is_terminal:
-            # Sentences wrap between words and continue indented.
+            # Wrap sentences between words, and indent the following lines.
             width = _width_of(sys.stderr)
             text = "\n".join(part for one in text.split("\n") for part in broken(one, width))
         if is_warning and self.is_terminal and not os.environ.get("NO_COLOR"):
@@ -81,7 +81,7 @@ class Talk:
                 print(_ERASED, end="", file=sys.stderr, flush=True)
 
     def _draw(self) -> None:
-        # Let the terminal cut long lines instead of wrapping them.
+        # Make the terminal cut long lines instead of wrapping them.
         print(f"{_ERASED}\x1b[?7l{self._shown}\x1b[?7h", end="", file=sys.stderr, flush=True)
 
 
@@ -90,18 +90,18 @@ _TALK = Talk()
 
 
 def say(text: str) -> None:
-    """A remark: a warning, an error or a hint."""
+    """Print a remark: a warning, an error or a hint."""
     _TALK.print(text)
 
 
 def talk() -> Talk:
-    """The output for progress and remarks. Obeys NO_COLOR and dumb terminals."""
+    """The output for progress and remarks. It respects NO_COLOR and dumb terminals."""
     return _TALK
 
 
 def print_lines(text: str) -> None:
-    """Lines of an answer, wrapped between words on a narrow terminal, and then indented to the text
-    after their label. Does without rich.
+    """Print lines of an answer. On a narrow terminal they are wrapped between words, and indented
+    to the text after their label. This does not use rich.
     """
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else asked_width() or 0
     for line in printable(text).splitlines():
@@ -116,8 +116,8 @@ def _width_of(terminal: TextIO) -> int:
 
 
 def asked_width() -> int | None:
-    """The width of output that is not a terminal, from LANLAB_COLUMNS. COLUMNS is not used, because
-    shells and libraries set it for terminals, and programs read what goes through a pipe.
+    """The width of output that is not a terminal, from LANLAB_COLUMNS. COLUMNS is not used: shells
+    and libraries set it for terminals, but programs read what goes through a pipe.
     """
     text = os.environ.get("LANLAB_COLUMNS", "")
     return int(text) if re.fullmatch("[0-9]{1,4}", text) and int(text) else None
@@ -139,11 +139,11 @@ def broken(line: str, width: int) -> list[str]:
 
 
 def answer(*, markup: bool = False) -> Console:
-    """The output for tables. Without a terminal they are as wide as they need, for `grep`, or
+    """The output for tables. If it is not a terminal, they are as wide as necessary, for `grep`, or
     `asked_width`.
 
     Args:
-        markup: For tables with rich's markup, whose texts are escaped.
+        markup: Whether tables use rich's markup; their texts are escaped.
     """
     console = _console(markup=markup)
     if console.is_terminal:
@@ -152,7 +152,7 @@ def answer(*, markup: bool = False) -> Console:
 
 
 def _console(*, markup: bool = False, **settings: Any) -> Console:
-    # Imported here, so that hosts can be set up during the import.
+    # Imported here, so that hosts can be set up meanwhile.
     from rich.console import Console
 
     class Quiet(Console):
@@ -162,8 +162,8 @@ def _console(*, markup: bool = False, **settings: Any) -> Console:
             return super().render_str(printable(text), **settings)
 
         def print(self, *objects: Any, crop: bool = False, **settings: Any) -> None:
-            """Text wider than the terminal is not cut, because ids and verdicts stand at ends of
-            lines. Sentences wrap between words and continue indented.
+            """Text wider than the terminal is not cut, because ids and verdicts are at the ends of
+            lines. Sentences are wrapped between words, and the following lines indented.
             """
             fitted = (
                 "\n".join(part for line in one.split("\n") for part in broken(line, self.width))
@@ -173,7 +173,7 @@ def _console(*, markup: bool = False, **settings: Any) -> Console:
             )
             super().print(*fitted, crop=crop, **settings)
 
-    # Titles and messages come from elsewhere: a bracket in them is not rich's markup.
+    # Titles and messages come from outside, so a bracket in them is not rich's markup.
     return Quiet(highlight=False, markup=markup, emoji=False, **settings)
 
 
@@ -182,15 +182,15 @@ class _JsonForm:
 
 
 def print_json_in_one_line() -> None:
-    """Print the next object as one line, like the ones before it."""
+    """Print the next object on one line, like the lines before it."""
     _JsonForm.indent = None
 
 
 def print_json(value: Any) -> None:
     indent, _JsonForm.indent = _JsonForm.indent, 2
-    # JSON itself escapes only those below the space; these mean the same to a program.
+    # JSON only escapes characters below the space; escaping more does not change the meaning.
     text = json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
     if not can_hold(text, sys.stdout):
-        # Escaped by JSON's rules: the usual replacement character would change the text.
+        # Escape by JSON's rules, because the usual replacement character would change the text.
         text = json.dumps(value, indent=indent, allow_nan=False)
     print(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))

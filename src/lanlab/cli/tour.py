@@ -1,4 +1,4 @@
-"""`lanlab tour`: the main job, in one command."""
+"""`lanlab tour`: lanlab's main use in one command."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 
-#: The password between a user and a host of a URL, and those in its query.
+#: The password between user and host in a URL, and passwords in its query.
 _PASSWORDS = (
     re.compile(r"(?<=://)([^\s/@:]*):[^\s/@]*(?=@)"),
     re.compile(r"(?i)(?<=[?&])([^\s=&]*(?:password|secret|token)[^\s=&]*)=[^\s&]*"),
@@ -16,7 +16,7 @@ _HIDDEN = "***"
 
 
 def masked(word: str) -> str:
-    """A word of a command line with `***` in place of passwords in URLs.
+    """Replace passwords in URLs of a command-line word by `***`.
 
     Examples:
         >>> masked("postgresql://me:pw@host/db?sslpassword=x&schema=s")

@@ -1,4 +1,4 @@
-"""Progress of a run: a live line on a terminal, otherwise a line now and then."""
+"""Progress of a run: a status line on a terminal, otherwise occasional lines."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def describe_factors(study: Study, factors: dict[str, Level]) -> str:
 
 
 def _plainly(name: str, level: Level) -> str:
-    """A level for which the study has no unit: `rate 5.00 Mbit/s`, `2 stations`."""
+    """A level in lanlab's unit, if the study has none: `rate 5.00 Mbit/s`, `2 stations`."""
     if name == "stations":
         return f"{level} station{'' if level == 1 else 's'}"
     if isinstance(level, int | float) and not isinstance(level, bool):
@@ -53,8 +53,8 @@ def _plainly(name: str, level: Level) -> str:
 
 
 def promise(study: Study, scale: str, estimate: Estimate, is_simulated: bool = False) -> str:
-    """The number of trials of a run, its expected time, and the accuracy of that; for a simulated
-    run, the time on its virtual clock.
+    """The number of trials of a run, and its expected time with its accuracy; for a simulated run,
+    the time on its virtual clock.
     """
     from lanlab.studies import at_scale
 
@@ -86,12 +86,12 @@ class RunWatch:
         self._study: Study | None = None
         self._is_open = False
         self._finished = 0
-        #: Start of a simulated run: the time of its trials is unknown in advance.
+        #: When a simulated run started; the duration of its trials is not known in advance.
         self._simulated_since: float | None = None
         self._doing = self._now = ""
         self._is_over = threading.Event()
         self._plain: threading.Thread | None = None
-        #: Failed trials, so that the command can report them.
+        #: Failed trials, to be reported by the command.
         self.failed: list[TrialRecord] = []
 
     def __enter__(self) -> Self:
@@ -127,13 +127,13 @@ class RunWatch:
             f"{promise(self._study, run.scale, estimate, is_simulated)}"
         )
         if self._study.commands is not None:
-            # The record of a resumed run contains the commands, so they are shown before they run.
+            # A resumed run takes its commands from the record, so show them before they run.
             given = self._study.commands.model_dump(include={"setup", "prepare", "cleanup"})
             for when, command in given.items():
                 if command is not None:
                     self._talk.print(f"note: {when} command on this machine: {command}")
         facts = bed.get("facts", {})
-        # Kernels of the hosts that are reached; all others run this machine's kernel.
+        # Kernels of hosts reached over a network; all others share this machine's kernel.
         reached = facts.get("reached", {}).values()
         kernels = {one["label"]: one.get("kernel") for one in reached}
         said = cautions(facts.get("interfaces", {}), kernels)
@@ -195,7 +195,7 @@ class RunWatch:
         self._talk.show(f"{self._before_now}  {now}  {self._after_now}")
 
     def trial_ended(self, trial: TrialRecord) -> None:
-        """Report a failure at once. Disturbances are reported at the end."""
+        """Report a failure at once; disturbances are reported at the end."""
         self._finished += 1
         if trial.status == "failed":
             self.failed.append(trial)

@@ -35,7 +35,7 @@ def web(
     from lanlab.web.opening import lower_priority, opened_in_browser
     from lanlab.web.server import WebServer
 
-    # Refuse what cannot be a store; a store that does not exist yet may appear with the first run.
+    # Refuse what cannot be a store. A missing store may be created by the first run.
     with open_store(store):
         pass
     lower_priority()
@@ -53,7 +53,7 @@ def web(
         with opened_in_browser(server.url if open_browser else None):
             server.serve_forever(poll_interval=0.2)
     except KeyboardInterrupt:
-        # The normal end.
+        # Ctrl-C is the normal end.
         pass
     finally:
         server.close()
