@@ -18,7 +18,7 @@ fn check(needed: u64, whose: &str, limit: u64) -> Result<(), Failure> {
     if needed <= limit {
         return Ok(());
     }
-    // Without further needs, the engine's own files do not fit.
+    // If nothing further is needed, the engine's own files alone exceed the limit.
     let (whose, instead) = if needed > OWN {
         (format!("{whose} take"), ", or ask for fewer")
     } else {

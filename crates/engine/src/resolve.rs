@@ -82,8 +82,8 @@ fn lookup(name: &str, _family: AddressFamily) -> io::Result<Vec<SocketAddr>> {
     Ok((name, 0).to_socket_addrs()?.collect())
 }
 
-/// A statically linked engine lacks the name services of this host's C library (nsswitch.conf(5)); the host's own
-/// program has them. Without it, files and DNS are used.
+/// A statically linked engine lacks the name services of this host's C library (nsswitch.conf(5));
+/// the host's own program has them. Without that program, files and DNS are used.
 #[cfg(target_feature = "crt-static")]
 fn lookup(name: &str, family: AddressFamily) -> io::Result<Vec<SocketAddr>> {
     let database = match family {

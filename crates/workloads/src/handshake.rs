@@ -9,8 +9,7 @@ use std::net::SocketAddr;
 use lanlab_units::Instant;
 use lanlab_wire::session::{Kind, Message, Token};
 
-/// Initial interval between attempts, as datagrams may be lost; longer on a path with a round trip of up to
-/// [`SETUP_NS`].
+/// Interval between attempts, as datagrams may be lost: within [`SETUP_NS`], and later.
 const RETRY_NS: u64 = 50_000_000;
 const RARE_RETRY_NS: u64 = 500_000_000;
 const OFTEN_NS: u64 = SETUP_NS;

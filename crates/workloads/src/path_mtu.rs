@@ -165,8 +165,8 @@ impl PathSearch {
         self.tried.is_empty() || now >= self.deadline
     }
 
-    /// Bounds of both directions; `None` if nothing came back. The way back is tested only up to the size that
-    /// passes there.
+    /// Bounds of both directions; `None` if nothing came back. The way back is tested only up to
+    /// the size that passes on the way there.
     pub fn found(&self) -> Option<(Bounds, Bounds)> {
         let bounds = |way: Way| Bounds { least: way.passed, most: way.failed - 1 };
         (self.there.passed > 0).then(|| (bounds(self.there), bounds(self.back)))

@@ -1,4 +1,4 @@
-"""Start engines and speak their messages."""
+"""Starts engines and exchanges messages with them."""
 
 from lanlab.engine.locate import engine_path
 from lanlab.engine.measurement import Measurement

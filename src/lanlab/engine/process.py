@@ -186,8 +186,8 @@ class Engine:
             measurement.deliver(line)
 
     def lost(self) -> EngineLost:
-        # Invalid data may be the first half of an engine's last line; otherwise it does not end by
-        # itself.
+        # Invalid data may be the first half of a dying engine's last line; otherwise the engine
+        # does not end by itself.
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=_ENDING_S if self._complaint else 1.0)
         code = self._process.returncode

@@ -25,7 +25,7 @@ class SimulatedTrial:
     #: How stations wait and retry, in place of the workload's rules.
     patience_ns: int | None = None
     retries: int | None = None
-    #: Whether they keep waiting for a late call, and count an error each time.
+    #: Whether stations keep waiting for a late call, and count an error each time.
     waits_on: bool = False
     pcap: Path | None = None
 

@@ -16,7 +16,7 @@ from lanlab.plan.stopping import Trials
 from lanlab.studies import ExperimentAtScale, Level
 from lanlab.studies.model import Search, TrialPolicy
 
-# Imported for a study that has a search.
+# Imported only for a study with a search.
 if TYPE_CHECKING:
     from lanlab.plan.search import SearchState
 

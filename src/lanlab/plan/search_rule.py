@@ -25,8 +25,8 @@ class SearchRule:
     loss_goals: tuple[float, ...]
     short_time_s: float
     full_time_s: float
-    #: Trials that decide about a load, short or full-length; times their length, the Goal Duration
-    #: Sum.
+    #: Trials that decide about a load, short or full-length. Their number times their length is the
+    #: Goal Duration Sum.
     trials: int = 3
     exceed_ratio: float = 0.5
     #: The bounds of a goal are close enough at this distance, as a share of the upper one [Goal

@@ -118,7 +118,7 @@ def resume_series(runs: Sequence[RunRecord], store: Store, watching: Watching) -
         store, watching: As for `new_series`.
 
     Raises:
-        UsageError: It is complete, or an engine is no longer what it was; and as `resume_run`.
+        UsageError: It is complete, or an engine has changed; and as `resume_run`.
         RunInterrupted: As `new_series`.
     """
     plan = {key: value for key, value in (runs[0].alternation or {}).items() if key not in _PLACE}

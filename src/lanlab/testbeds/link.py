@@ -21,7 +21,7 @@ from lanlab.units import format_rate, parse_rate_bps, parse_share, parse_time_s,
 JoinedBy = Literal["cable", "switch", "hub", "bus", "broadband"]
 Shape = Literal["none", "tbf", "medium"]
 
-#: Below, a full frame takes more than 12 s; above, no machine keeps up.
+#: Below it, a full frame takes more than 12 s; above the maximum, no machine keeps up.
 MIN_RATE_BPS = 1_000
 MAX_RATE_BPS = 10_000_000_000
 #: The highest speed at which one process can time every frame individually.

@@ -147,8 +147,8 @@ def _is_up(interface: str) -> bool:
 
 
 def engine_without_rights(link: RawLink) -> EngineCommand:
-    """The command of an engine that receives a link and has no rights: those of the user who called
-    sudo, if any.
+    """The command of an engine that receives a link and has no rights, except those of the user who
+    called sudo, if any.
     """
     argv = [os.fspath(engine_path()), "--without-rights"]
     user, group = os.environ.get("SUDO_UID"), os.environ.get("SUDO_GID")

@@ -15,8 +15,8 @@ LOST_ON_THE_WAY = (
     "lost_socket_buffer_messages",
     "lost_late_messages",
 )
-#: The same for a link that lanlab's own medium carries, as counted by the medium for each sending
-#: host. Trials on other links lack these keys.
+#: Keys of losses on a link that lanlab's own medium carries, as counted by the medium for each
+#: sending host. Trials on other links lack these keys.
 LOST_IN_THE_MEDIUM = (
     "lost_adapter_queue_messages",
     "lost_chance_messages",

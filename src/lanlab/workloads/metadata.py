@@ -191,7 +191,7 @@ class Metadata:
         return 0.3 + parameters.calls / _EXPECTED_PER_S
 
     def carried_bits(self, parameters: MetadataParameters) -> float:
-        """Traffic on the link: none with a user's own server, which is elsewhere."""
+        """Traffic on the link: none with a user's own server."""
         if parameters.is_users_server or SERVICES[parameters.service].is_local:
             return 0.0
         return _CALL_BITS * parameters.calls

@@ -159,7 +159,7 @@ _ONE_WAY_STREAM = _table(
     _START_SKEW,
 )
 
-#: Results of the second direction of a bidirectional stream, named after those of the first.
+#: Results of the second direction of a bidirectional stream, named after the first's.
 REVERSE_STREAM = _table(
     Metric(
         f"{REVERSE_PREFIX}{one.key}",

@@ -164,8 +164,8 @@ def check_unused(parameters: FlowParameters, unused: Iterable[str]) -> None:
             raise ValueError(f"{key} has no effect with a peer")
 
 
-#: Parameters that have no effect on a stream with a peer, and so must keep their default. Of those
-#: that concern one end, only this end's have an effect.
+#: Parameters that have no effect on a stream with a peer, and so must keep their default. Of the
+#: parameters for one end, only this end's have an effect.
 _OF_LANLAB_AT_BOTH_ENDS = (
     *("port", "timestamps", "receiver_quota_ratio", "receiver_work_s", "receiver_rivals"),
 )
@@ -239,8 +239,8 @@ def without_meaning(parameters: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def shown_metric(parameters: Mapping[str, Any]) -> str | None:
-    """The figure of a stream to a peer that reports nothing to lanlab; `None` for the workload's
-    own figure.
+    """The metric shown for a stream to a peer that reports nothing to lanlab; `None` for the
+    workload's own.
     """
     is_to_peer = parameters.get("peer") is not None and "traffic_direction" in parameters
     if not is_to_peer or parameters["traffic_direction"] == REVERSE:

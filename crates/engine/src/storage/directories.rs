@@ -111,7 +111,7 @@ fn user_number() -> u32 {
     mapped(user, &map).unwrap_or(user)
 }
 
-/// A user's ID in the parent namespace, by this one's map (`user_namespaces(7)`).
+/// A user's ID in the parent namespace, by the map of this one (`user_namespaces(7)`).
 fn mapped(user: u32, map: &str) -> Option<u32> {
     map.lines().find_map(|line| {
         let mut numbers = line.split_whitespace().map_while(|number| number.parse::<u32>().ok());

@@ -99,8 +99,8 @@ impl Port {
         }
     }
 
-    /// Room for frames of the host that wait here, bytes of the kernel's memory; a TAP has a queue of
-    /// frames.
+    /// Buffer for frames sent by the host, bytes of the kernel's memory; `None` for a TAP, whose
+    /// queue counts frames.
     pub fn buffer_bytes(&self) -> Option<u64> {
         match &self.0 {
             Kind::Tap(_) => None,

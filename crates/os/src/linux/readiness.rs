@@ -32,7 +32,7 @@ impl Readiness {
         }
     }
 
-    /// Watch a watched socket for something else. A waiting thread notices at once.
+    /// Change what a watched socket is watched for. A waiting thread notices at once.
     pub fn change(&self, socket: &impl AsFd, key: usize, interest: Interest) -> io::Result<()> {
         self.control(libc::EPOLL_CTL_MOD, socket, key, interest)
     }

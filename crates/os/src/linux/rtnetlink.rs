@@ -235,8 +235,8 @@ impl Rtnetlink {
     /// reply's type, and its content after the header.
     pub fn send(&mut self, mut on_reply: impl FnMut(u16, &[u8])) -> io::Result<()> {
         self.finish();
-        // The kernel handles messages in order: the answer to the last one completes all. A dump
-        // ends separately.
+        // The kernel handles messages in order: the last answer completes all. Dumps end
+        // separately.
         let at = self.begun + 6;
         let flags = u16::from_ne_bytes([self.requests[at], self.requests[at + 1]]);
         let flags = flags | libc::NLM_F_ACK as u16;

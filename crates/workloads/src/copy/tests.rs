@@ -153,7 +153,7 @@ fn summed_worker_bytes_tell_slow_links_from_timers() {
     assert_eq!(meters.stalls(false).len(), 1);
 }
 
-/// A file of 50 kB takes 40 ms at 10 Mbit/s: that is what closing it waits for.
+/// A file of 50 kB takes 40 ms at 10 Mbit/s, and closing waits for that.
 #[test]
 fn closing_a_stream_waits_for_written_data() {
     let mut meters = called(Operation::Close, 41, 20, 0);

@@ -162,7 +162,7 @@ fn a_closed_loop_counts_from_the_first_request_after_the_warm_up() {
     requester.handed(Handed::Sent, at_us(9_999));
     assert!(requester.is_full());
     assert_eq!(requester.next(at_us(9_999)), Ok(Step::Listen(at_us(59_999))));
-    // It belongs to the warm-up, so it is not measured.
+    // Request 0 belongs to the warm-up, so it is not measured.
     assert!(!requester.heard(Heard::Reply(0), at_us(12_000)));
     assert_eq!(requester.next(at_us(12_000)), Ok(Step::Measure));
     assert_eq!(requester.next(at_us(12_000)), Ok(Step::Send(1)));

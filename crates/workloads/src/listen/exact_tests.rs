@@ -91,7 +91,7 @@ fn frames_and_bytes_add_up() {
         .iter()
         .map(|each| (each.frames, each.bytes, each.first_ns, each.last_ns))
         .collect();
-    // Frame number n came after n microseconds.
+    // Frame number n arrived after n microseconds.
     let (a, b) = ((3, 3 * length, 2_000, 5_000), (1, length, 1_000, 1_000));
     assert_eq!(stations, [a, b, (1, length, 4_000, 4_000)]);
     assert_eq!((heard.elapsed_ns, heard.mac.as_str()), (1_000_000, "02:00:00:00:00:63"));

@@ -78,7 +78,7 @@ fn names(source: Ipv4Addr, datagram: &[u8], notes: &mut Notes<'_>) {
             Wish::Release => NameSign::Released,
         };
         notes.names.see((name, PROTOCOL, notes.from), sign, Some(is_group));
-        // A routed datagram has the address of another station than the frame.
+        // The address of a routed datagram does not belong to the station that sent the frame.
         if source == address {
             notes.stations.has_address(notes.from, &address.to_string());
         }

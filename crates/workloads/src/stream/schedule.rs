@@ -187,8 +187,8 @@ impl<'a> Schedule<'a> {
         self.pacer.as_ref().map_or(now, Pacer::next_slot)
     }
 
-    /// Messages sent between two clock readings: reading it for each would cost a tenth of a small
-    /// write. 1 with a schedule.
+    /// Messages sent between two clock readings: one for each would cost a tenth of a small write.
+    /// 1 with a schedule.
     pub fn run_length(&self) -> u64 {
         let small = self.plan.message_bytes <= SMALL_MESSAGE_BYTES;
         if self.has_schedule() || !small { 1 } else { self.messages_left().min(RUN_MESSAGES) }

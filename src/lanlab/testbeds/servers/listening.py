@@ -73,7 +73,7 @@ class LocalServer:
 
     def __init__(self, address: str, port: int) -> None:
         self._address, self._port = ipaddress.ip_address(bare(address)), port
-        #: Why its CPU time is unknown; `None` if it is known, or was not requested yet.
+        #: Why the server's CPU time is unknown; `None` if it is known, or was not requested yet.
         self.unknown: str | None = None
         self._before: dict[_Key, float] | None = None
         self._began_ticks = 0.0

@@ -62,7 +62,7 @@ class Driver(ABC):
     #: Abilities by workload; `None`: unsupported.
     stream: Abilities | None = None
     echo: Abilities | None = None
-    #: Whether it can run on hosts reached by ssh: its server ends by itself.
+    #: Whether the program can run on hosts reached by ssh: its server ends by itself.
     runs_by_ssh = False
     ports = 2
     #: The command that prints its version, and the pattern of that line.

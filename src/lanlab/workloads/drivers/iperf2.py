@@ -29,7 +29,7 @@ class Iperf2(Driver):
     name = "iperf2"
     how_to_get = "apt install iperf"
     stream = Abilities(
-        # Shorter datagrams cannot hold its header, and it fails on them.
+        # Shorter datagrams cannot hold the header of iperf 2, which fails on them.
         sizes={"udp": (16, 65_507), "tcp": (1, 2**20)},
         takes=frozenset({"rate_bps", "rate_messages_per_s", "nodelay", "congestion_control"}),
         values={"io": ("auto", "single"), "receive": ("auto", "block")},

@@ -52,7 +52,7 @@ class Ntttcp(Driver):
         size = ["-b", str(p.message_size_bytes)]
         server = [path, "-r", *common, *(size if p.transport == "udp" else [])]
         client = [path, "-s", *common, *size, "-n", "1", "-l", "1", "-a", place.source_address]
-        # Sometimes it has all results and waits for its own reading thread for ever.
+        # Sometimes ntttcp has all results, and waits for its own reading thread forever.
         ended = "cpu busy (all)"
         return Commands(server, client, ("tcp", place.port), signal.SIGTERM, ended)
 
@@ -76,7 +76,7 @@ class Ntttcp(Driver):
 
 
 def _total(text: str, program: str) -> tuple[int, float]:
-    """Bytes, and bit/s, which it computes from a finer time than the one it prints."""
+    """Bytes, and bit/s, which ntttcp computes from a finer time than the printed one."""
     found = required(r"total bytes\s*:(\d+)", text, program)
     rate = required(r"\t throughput\s*:([\d.]+)([KMG]?)bps", text, program)
     return int(found[1]), float(rate[1]) * _PREFIX[rate[2]]

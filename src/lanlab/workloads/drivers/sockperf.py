@@ -11,7 +11,7 @@ from lanlab.workloads.drivers.base import Commands, Driver, Metrics, Output, Pla
 from lanlab.workloads.drivers.counts import StreamCounts, echo_cpu, required
 
 _SIZES = (14, 65_507)
-#: The time that it omits from a ping-pong, before and after the part that it evaluates.
+#: Time that sockperf omits from a ping-pong, before and after the part that it evaluates.
 _WARMUP_S = 0.4
 #: Added to the requested time, so that the evaluated part (all but 0.45 s) is long enough.
 _LEFT_OUT_WHOLE_S = 1

@@ -261,7 +261,7 @@ fn written(spec: &CopySpec, mark: &str) -> Result<Written, Failure> {
         return Err(not_ours(&mark_path(&spec.working_name)?));
     };
     let mut written = of_dataset(spec)?;
-    // An incomplete line does not count, either.
+    // An incomplete last line does not count, either.
     for line in names.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')) {
         match line.split_once(' ') {
             Some(("f", name)) => written.files.push(path(name.to_owned())?),

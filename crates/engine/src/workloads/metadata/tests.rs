@@ -1,4 +1,4 @@
-//! What is refused before anything is done, and what is removed at the end.
+//! Refusals before anything is done, and removal at the end.
 
 use serde_json::{Value, json};
 

@@ -164,8 +164,7 @@ fn threads(spec: &StationsSpec) -> u64 {
 }
 
 /// One thread per processor; one per two processors where calls cost the client little (NFS, SMB,
-/// SMB 1, NCP). A thread polls hundreds of such stations, and two on two processors shared with a
-/// server poll unevenly.
+/// SMB 1, NCP): two threads that share two processors with a server poll their stations unevenly.
 fn usual_threads(service: ServiceKind, processors: u64) -> u64 {
     use ServiceKind::{Ncp, Nfs, Nfs4, Smb, Smb1};
     let is_light = matches!(service, Nfs | Nfs4 | Smb | Smb1 | Ncp);

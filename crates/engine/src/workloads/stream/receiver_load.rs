@@ -45,7 +45,7 @@ impl AppliedLoad {
         for _ in 0..self.load.rivals {
             let over = Arc::clone(&self.over);
             let rival = thread::Builder::new().spawn(move || {
-                // The receiver was bound to it before, so binding is known to work.
+                // The receiver was bound to this processor before, so binding is known to work.
                 let _ = bind(processor);
                 while !over.load(Ordering::Relaxed) {
                     std::hint::spin_loop();

@@ -364,7 +364,7 @@ impl<'a> Sender<'a> {
         }
         match os::receive_now(&self.stream, &mut [0; 64]) {
             Ok(0) => self.over(EndedBy::Finished),
-            // A receiver has nothing to send: this is not one of ours.
+            // A lanlab receiver sends nothing, so this peer is another program.
             Ok(_) => self.over(EndedBy::Unconfirmed),
             Err(error) if is_idle(&error) => {
                 if self.running.is_cancelled() {

@@ -39,7 +39,7 @@ impl Requests for Stamped {
     }
 }
 
-/// Each reply follows something else. Replies are stamped from 5 µs after the second on, at
+/// Each reply follows another message. Replies are stamped from 5 µs after the second on, at
 /// intervals of 1 µs.
 struct Answers {
     looks: u64,

@@ -17,7 +17,7 @@ const READS_IN_A_ROW: usize = 16;
 const LOOK: Duration = Duration::from_millis(5);
 /// After the work, wait until nothing has arrived for this time.
 const LAST_WORDS_NS: u64 = 200_000_000;
-/// Limit of that wait: a peer that never stops is not waited for.
+/// Limit of that wait, for a peer that never stops.
 const MOST_LAST_WORDS_NS: u64 = 2_000_000_000;
 
 /// Run `work`, which sends over `streams`, and return its result with the number of bytes that came back.

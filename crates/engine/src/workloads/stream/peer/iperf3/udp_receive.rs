@@ -23,7 +23,7 @@ use crate::workloads::stream::{Plan, worst_end};
 /// Interval at which a flow checks whether to stop.
 const CHECK_NS: u64 = 10_000_000;
 
-/// No flow has as many messages; smaller numbers cannot overflow sums.
+/// More messages than any flow has; smaller numbers cannot overflow sums.
 const MOST_MESSAGES: u64 = 1 << 62;
 
 #[derive(Default)]

@@ -276,7 +276,7 @@ fn characters() -> Vec<u8> {
     let line = |first: usize| {
         (first..first + LINE_CHARACTERS).map(character).chain(*b"\r\n").collect::<Vec<_>>()
     };
-    // Whole cycles, so that the last line is followed by the first; several, as each write costs a call.
+    // Whole cycles, so that the first line follows the last; several, as each write costs a call.
     (0..16 * CHARACTERS).flat_map(line).collect()
 }
 

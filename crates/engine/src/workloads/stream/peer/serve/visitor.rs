@@ -120,8 +120,8 @@ impl Visitor {
         }
     }
 
-    /// Whether it must wait before opening UDP flows: of clients with one address, one at a time opens them, as
-    /// datagrams do not identify their client.
+    /// Whether the client must wait before opening UDP flows: datagrams do not identify their
+    /// client, so only one client of an address opens flows at a time.
     pub fn waits_to_open(&self) -> bool {
         self.test.is_some() && !self.is_asked_to_open
     }
