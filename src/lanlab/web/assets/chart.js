@@ -1,9 +1,9 @@
-// Results of trials in order, drawn on a canvas: thousands of points cost one drawing, and pointing
-// at one draws that one alone.
+// Results of trials in order, drawn on a canvas. Thousands of points take one drawing, and pointing
+// at a point redraws only that point.
 
 const LEFT = 56, RIGHT = 12, TOP = 12, BOTTOM = 28;
 const COUNTS = 0, LEFT_OUT = 1, DISTURBED = 2, FAILED = 3;
-// Farther from the pointer nothing is meant, pixels.
+// Points farther from the pointer, in pixels, are not selected.
 const REACH = 40;
 
 export class Chart {
@@ -115,7 +115,7 @@ export class Chart {
     const box = this.#box.getBoundingClientRect();
     const x = event.clientX - box.left, y = event.clientY - box.top;
     let best = -1, nearest = REACH * REACH;
-    // Trials are in order: only those beside the pointer are looked at.
+    // Trials are in order, so only those near the pointer are examined.
     let low = 0, high = this.#rows.length;
     while (low < high) { const middle = (low + high) >> 1; if (this.#x(this.#rows[middle].number) < x - REACH) low = middle + 1; else high = middle; }
     for (let at = low; at < this.#rows.length; at += 1) {
@@ -167,7 +167,7 @@ export class Chart {
   }
 }
 
-// A round step, 1, 2 or 5 times a power of ten, that divides a length into about as many parts.
+// A round step (1, 2 or 5 times a power of ten) that gives about the requested number of parts.
 function stepOf(length, parts) {
   const rough = length / parts;
   const power = 10 ** Math.floor(Math.log10(rough));

@@ -1,4 +1,4 @@
-// The list of runs, and which of them are ticked to be compared.
+// The list of runs, and which of them are selected for comparison.
 import { follow, place } from "./live.js";
 
 const form = document.getElementById("runs");

@@ -1,7 +1,7 @@
-// What every live page does: receive the server's events while somebody looks, and show trouble.
+// Common to all live pages: receive the server's events while the page is visible, and show errors.
 
-// Follows a stream of events; while the page is hidden the stream is closed, and no page of the
-// browser waits for a connection that a hidden one holds.
+// Follows a stream of events. A hidden page closes its stream, so that its connection does not keep
+// other pages of the browser waiting.
 export function follow(address, handlers) {
   let source = null;
   const open = () => {
@@ -20,7 +20,7 @@ export function follow(address, handlers) {
     source.addEventListener("open", () => { handlers.restarted?.(); trouble(""); });
     source.addEventListener("error", () => {
       trouble("No answer from lanlab web. It may have been ended; this page tries again.");
-      // A browser gives up for good after some answers.
+      // After some error responses, browsers do not reconnect by themselves.
       if (source?.readyState === EventSource.CLOSED) { close(); setTimeout(open, 2000); }
     });
   };
@@ -40,7 +40,7 @@ function trouble(text) {
   if (waiting && text) waiting.hidden = true;
 }
 
-// Puts a part of the page that the server has made, whose values it has escaped, into its place.
+// Replaces a part of the page by the server's HTML, in which all values are escaped.
 export function place(element, html) {
   const open = new Set([...element.querySelectorAll("details[open][data-key]")].map((one) => one.dataset.key));
   const scrolled = [...element.querySelectorAll(".scroll")].map((one) => one.scrollLeft);

@@ -1,4 +1,4 @@
-// One run: progress, trials as a figure and as a table, results. Every number comes from the server.
+// One run: progress, trials as a figure and a table, results. All numbers come from the server.
 import { follow, place } from "./live.js";
 import { Chart } from "./chart.js";
 import { Trials } from "./trials.js";
@@ -8,7 +8,7 @@ const charts = JSON.parse(page.dataset.charts);
 const select = document.getElementById("experiment");
 const bar = document.getElementById("bar");
 const said = document.getElementById("said");
-// A reader of the screen hears how far the run is, and not each trial.
+// Interval at which screen readers announce progress, rather than at each trial.
 const SAY_MS = 15000;
 
 let rows = [];
@@ -30,7 +30,7 @@ const draw = () => {
   trials.show(kept);
   document.getElementById("count").textContent = `${kept.length} of ${rows.length} trials`;
 };
-// However many rows come at once, they are drawn once.
+// Draw once per frame, however many rows arrive.
 const soon = () => { if (!pending) { pending = true; requestAnimationFrame(draw); } };
 
 follow(page.dataset.events, {
@@ -39,7 +39,7 @@ follow(page.dataset.events, {
     for (const [experiment, value, mark, ...cells] of sent) {
       const number = Number(cells[0]);
       const row = { number, experiment, value, mark, cells };
-      // Numbers go up by one; one that was sent before has changed.
+      // Numbers ascend; a number that was sent before belongs to a row that has changed.
       const at = rows.length && number <= rows.at(-1).number ? find(number) : rows.length;
       rows[at] = row;
     }

@@ -1,6 +1,6 @@
-// The table of trials, newest first. Only the rows that can be seen are in the document.
+// The table of trials, newest first. The document contains only the visible rows.
 
-// Rows above and below those that can be seen: each is laid out and painted at every step of a scroll.
+// Extra rows above and below the visible ones; each is laid out and painted at every scroll step.
 const MARGIN = 3;
 
 export class Trials {
@@ -15,7 +15,7 @@ export class Trials {
   }
 
   show(rows) {
-    // What is being read stays where it is while rows come in above it.
+    // Keep the visible rows in place while new rows appear above them.
     const added = rows.length - this.#rows.length;
     if (this.#box.scrollTop > this.#height && added > 0) this.#box.scrollTop += added * this.#height;
     this.#rows = rows;
@@ -43,7 +43,7 @@ export class Trials {
     this.#body.parentElement.setAttribute("aria-rowcount", count + 1);
     if (focused) this.#body.querySelector(`[data-number="${focused}"]`)?.focus({ preventScroll: true });
     const { offsetHeight } = made[1];
-    // Letters may be larger than the style has them.
+    // The user's font may be larger than the style's.
     if (last > first && offsetHeight && Math.abs(offsetHeight - this.#height) > 0.5) {
       this.#height = offsetHeight;
       this.#first = -1;

@@ -1,5 +1,5 @@
 "use strict";
-// Everything here only adds: the page says the same without it.
+// Scripts only add convenience: the page has the same content without them.
 (() => {
   const tip = document.getElementById("tip");
 
@@ -18,8 +18,7 @@
   for (const drawing of document.querySelectorAll(".drawing")) {
     const hits = [...drawing.querySelectorAll(".hit")];
     for (const [place, hit] of hits.entries()) {
-      // The browser's own tooltip would stand over ours.
-      // One stop of the Tab key for a figure; the arrow keys go from point to point.
+      // One Tab stop for each figure; the arrow keys move between points.
       hit.setAttribute("tabindex", place === 0 ? "0" : "-1");
       hit.addEventListener("keydown", (event) => {
         const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
@@ -34,7 +33,7 @@
   }
   addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
 
-  // A legend's entry shows and hides what it names.
+  // A legend entry shows or hides its series.
   for (const drawing of document.querySelectorAll(".drawing")) {
     for (const entry of drawing.querySelectorAll('[id*="-legend-"][id$="-text"]')) {
       const group = entry.id.match(/-legend-(\w+-\d+)-text$/)[1];
