@@ -71,7 +71,7 @@ def text_of(content: bytes) -> str:
 
 
 def special(mode: int) -> str | None:
-    """What a file is that is not a regular one, by its mode; `None` for a regular file."""
+    """The kind of a special file, by its mode; `None` for a regular file."""
     if stat.S_ISREG(mode):
         return None
     kinds = {

@@ -33,9 +33,9 @@ _MODES_REACH = 1.25
 #: The kind of sides, which determines the test: `levels` of a factor within one run, by block; runs
 #: in alternation (`turns`), by turn; several runs of each side in `mixed` order, by Welch's test;
 #: single runs, or all runs of one side first, against the spread of other runs (`known spread`).
-#: These can support a claim about the settings. Two kinds only show that these runs differ, be it
-#: by setting or hour: several runs of one side `after` the other's, by Welch's test, and a `single`
-#: run of each, by its trials.
+#: These can support a claim about the settings. Two kinds only show that these runs differ, because
+#: of the setting or the hour: several runs of one side `after` the other's, by Welch's test, and a
+#: `single` run of each, by its trials.
 Basis = Literal["levels", "turns", "mixed", "known spread", "after", "single"]
 _BY_BLOCK = ("levels", "turns")
 _CLAIMING = ("levels", "turns", "mixed", "known spread")

@@ -27,7 +27,7 @@ _PLACE = "by_size"
 class SizeClass:
     """Files of one trial with sizes from a power of two, inclusive, to the next."""
 
-    #: The exponent: each file has at least 2 to this power bytes.
+    #: The exponent n: each file has from 2^n bytes to less than 2^(n+1).
     power: int
     files: int
     octets: int

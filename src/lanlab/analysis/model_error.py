@@ -3,7 +3,7 @@ The model's error at published values to which nothing was fitted, and the resul
 simulated value.
 
 Machines that fit the published values (`lanlab.studies.ensemble`) show what the fit leaves open,
-but all lack what the model lacks. Only errors at held-out values show that deficit, so they
+but they share the model's deficits. Only errors at held-out values show those, so these errors
 determine the interval, and the fit's range widens it.
 """
 
@@ -49,7 +49,7 @@ def held_out_values(found: Iterable[Accuracy]) -> list[Accuracy]:
 
 
 def with_others(first: Sequence[Accuracy], others: Iterable[Accuracy]) -> list[Accuracy]:
-    """These held-out values, and those of others that are not among them."""
+    """The held-out values in `first`, and those in `others` that are not in `first`."""
     known = {one.value.id for one in first}
     return [*first, *(one for one in held_out_values(others) if one.value.id not in known)]
 

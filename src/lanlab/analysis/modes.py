@@ -38,7 +38,7 @@ class Modes:
     def to_json(self) -> dict[str, str | int | None]:
         return asdict(self)
 
-    @functools.lru_cache(maxsize=1024)  # noqa: B019 - few modes differ, and thousands are asked
+    @functools.lru_cache(maxsize=1024)  # noqa: B019 - few distinct values, thousands of calls
     def words(self, *, with_reasons: bool = True) -> str:
         """As one line, as in `io batch (…), receive poll, at most 64 messages at once`.
 

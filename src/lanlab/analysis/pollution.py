@@ -108,7 +108,7 @@ def judge(
         metrics: Its results.
         hosts: By role, the initiator first, the constant facts of the host: `name`, `boot_id`,
             `processors_online`.
-        others: The same for every host of a role with several, by the name in its result.
+        others: For roles with several hosts, these facts by the host's name in its result.
     """
     first, last = tuple(hosts)
     findings = [

@@ -1,4 +1,4 @@
-"""Adds the rows of a trial's series that a figure shows to the trial's record."""
+"""Adds rows of a trial's series to the trial's record, for figures."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def with_rows(
     place: str = _PLACE,
 ) -> TrialRecord:
     """
-    A trial with rows of one of its series. A trial without the series, or whose series is lost, is
-    returned unchanged, so that a report does not fail.
+    Add rows of one series to a trial's record. If the trial has no such series, or the series is
+    lost, it is returned unchanged, so that a report does not fail.
 
     Args:
         role: The role whose result names the series.

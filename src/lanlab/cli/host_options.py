@@ -161,7 +161,7 @@ def testbed_of(
 def _refuse_file(option: str, text: str) -> None:
     """
     Raises:
-        UsageError: The text is the path of a file, which only a testbed can be.
+        UsageError: The text is the path of a file of hosts, for which there is `--testbed`.
     """
     if text.endswith(".toml") or "/" in text:
         from lanlab.testbeds.remote.destinations import PREFIX

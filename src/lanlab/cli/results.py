@@ -97,7 +97,7 @@ def run_as_json(
                 "counts": trial.number in counted,
                 "pollution": trial.raw.get("pollution"),
                 "options": by_option(trial.workload, trial.factors),
-                # By the names of studies and the store, as in version 0.1.
+                # Keys as in studies and the store, for programs written for version 0.1.
                 "factors": trial.factors,
                 # In a search, this differs between trials.
                 "time_s": trial.parameters.get("time_s"),

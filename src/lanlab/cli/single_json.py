@@ -38,7 +38,7 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
         "link": where.link,
         "workload": trials[0].workload,
         "options": by_option(trials[0].workload, parameters),
-        # By the names of studies and the store, as in version 0.1.
+        # Keys as in studies and the store, for programs written for version 0.1.
         "parameters": parameters,
         "modes": modes,
         # Means are over the `n` successful trials.

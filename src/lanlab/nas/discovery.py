@@ -121,7 +121,7 @@ def _smb(connection: socket.socket, host: str) -> tuple[str, ...]:
         answer += part
     if answer[4:8] == b"\xfeSMB":
         return ()
-    # An SMB 1 server hangs up, or refuses in its own form.
+    # An SMB 1 server disconnects, or refuses with an SMB 1 message.
     raise _NotSpoken("does not speak SMB 2 or 3; name the share as smb1://HOST/SHARE")
 
 

@@ -52,8 +52,8 @@ class ExperimentAtScale:
 def at_scale(study: Study, scale_name: str) -> tuple[ExperimentAtScale, ...]:
     """The study's experiments as a run at `scale_name` executes them, in the study's order.
 
-    If a study has experiments on real hosts and on modelled machines: those on real hosts, unless
-    `lanlab.studies.runs_on.study_on` reduced it to the others.
+    If a study has experiments on real hosts and on modelled machines, only the former are included,
+    unless `lanlab.studies.runs_on.study_on` reduced the study to the latter.
 
     Raises:
         UnknownName: The study has no such scale, or names an unknown workload.
@@ -113,7 +113,7 @@ def validated(workload_name: str, parameters: Mapping[str, Any]) -> TrialParamet
     Raises:
         pydantic.ValidationError: The workload refuses them.
     """
-    # The types belong to the key: `True` and `1.0` equal 1, but differ from it.
+    # The cache key includes types, because `True` and `1.0` equal 1.
     given = tuple((key, type(value), value) for key, value in parameters.items())
     return _validated(workload(workload_name).Parameters, given)
 

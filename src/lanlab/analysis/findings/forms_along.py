@@ -87,8 +87,8 @@ def trend(statement: forms.Trend, scope: Scope) -> Node:
 
 
 def no_trend(statement: forms.NoTrend, scope: Scope) -> Node:
-    """The change from the first level to the last is at most a share; along trials, it is tested in
-    each condition.
+    """The change from the first level to the last is at most a share. Along trials, each condition
+    is tested.
     """
     if statement.along == "trial":
         from lanlab.analysis.findings.drift_within import drift_within
@@ -106,7 +106,7 @@ def no_trend(statement: forms.NoTrend, scope: Scope) -> Node:
         if scale_at(found, scope.metric) == "log":
             parts.append(weighted(found, weights, "log", "change", 1 - share, 1 + share, what=what))
             continue
-        # Below a share of the mean, and above its negative.
+        # The change must be below a share of the mean, and above minus that share.
         for sign, least, most in ((-1, None, 0.0), (1, 0.0, None)):
             own = [weight + sign * share / len(found) for weight in weights]
             said = f"{what} {'less' if sign < 0 else 'and'} {100 * share:g} % of the mean"

@@ -13,19 +13,19 @@ from lanlab.studies import findings as forms
 
 
 def less(statement: forms.Less, scope: Scope) -> Node:
-    """Each `a` below each `b`."""
+    """Claim: each `a` is below each `b`."""
     found = [below(a, b, statement.by_ratio) for a, b in pairs(scope, statement.a, statement.b)]
     return all_or_gap(found, scope)
 
 
 def ratios(statement: forms.Ratio, scope: Scope) -> Node:
-    """Each `a / b` within bounds."""
+    """Claim: each `a / b` lies within bounds."""
     both = pairs(scope, statement.a, statement.b)
     return all_or_gap([ratio(a, b, statement.min, statement.max) for a, b in both], scope)
 
 
 def differences(statement: forms.Difference, scope: Scope) -> Node:
-    """Each `a - b` within bounds."""
+    """Claim: each `a - b` lies within bounds."""
     both = pairs(scope, statement.a, statement.b)
     return all_or_gap([difference(a, b, statement.min, statement.max) for a, b in both], scope)
 

@@ -1,4 +1,4 @@
-"""Evidence: what a study published."""
+"""Evidence from a study's published values."""
 
 from __future__ import annotations
 

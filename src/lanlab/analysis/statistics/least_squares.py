@@ -88,7 +88,7 @@ def fit_groups(
         confidence: Confidence of the intervals.
 
     Raises:
-        UnfitValues: Groups that do not tell the coefficients apart, or values that are not finite.
+        UnfitValues: Groups that do not determine all coefficients, or values that are not finite.
 
     Source:
         Least squares on group means: N. Draper, H. Smith, "Applied Regression Analysis", 3rd ed.,

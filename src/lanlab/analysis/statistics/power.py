@@ -130,7 +130,7 @@ def trials_for_equivalence(
     Trials of each condition needed to show that two almost equal conditions are equivalent.
 
     Args:
-        margin: The margin to declare; its scale is that of `sd`.
+        margin: The margin to declare, on the scale of `sd`.
         sd: As for `trials_to_detect`.
         sd_b: As for `trials_to_detect`.
         true: The true difference, or ratio, within the margin; by default none.

@@ -100,7 +100,7 @@ def purposes_of(run: RunRecord, trials: Sequence[TrialRecord]) -> Purposes:
 def _reasons(
     study: Study, trials: Sequence[TrialRecord], factor: str, names: Mapping[Level, str]
 ) -> Table:
-    """For each copy by one user, what the time of each service's median trial consists of."""
+    """A breakdown of the time of each service's median trial, for each copy by one user."""
     rows = []
     for experiment in study.experiment:
         if experiment.parameters.get("parallel_files") != 1:

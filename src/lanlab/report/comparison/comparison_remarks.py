@@ -9,7 +9,7 @@ from lanlab.analysis.comparison_runs import Paired
 from lanlab.analysis.comparison_sides import Side
 from lanlab.analysis.run_spread import LEAST_DF, SPAN, Others
 
-#: With more runs, only the first and last are named, with the number of runs.
+#: For more runs, the text gives their number and names only the first and last.
 _MOST_NAMED = 12
 _IN_TURNS = "alternate several runs of each: `lanlab run STUDY … --alternate 5`"
 

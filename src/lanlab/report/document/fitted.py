@@ -77,8 +77,7 @@ class _Measured:
         self.natural = max(map(_cells, _lines([self.heading, *cells])))
         whole = _lines(cells) if column.is_number else _words(cells)
         self.least = max(map(_cells, (*whole, *_words([self.heading]), "")))
-        #: Columns are omitted to give this one up to this width, if it needs that: short text is
-        #: not wrapped, and long text is.
+        #: Other columns are omitted until this one has this width; longer text is wrapped.
         self.wanted = max(self.least, min(self.natural, _WANTED))
         self.width = self.natural
 

@@ -26,7 +26,7 @@ from lanlab.studies.what_if import SUFFIX
 _MOST_SENTENCES = 2
 _AUTHORS = "The authors found"
 _QUESTION = "The question"
-#: For a single run of each kind: its name, and that of its series in a figure.
+#: Names for a single run of each kind, and for its series in a figure.
 _NAMES = {"measured": "here, today", "simulated": "on machines of their time, simulated"}
 _SHORT = {_NAMES["measured"]: "measured here", _NAMES["simulated"]: "simulated"}
 

@@ -9,7 +9,7 @@ from lanlab.figures.number_text import number
 from lanlab.store import TrialRecord
 from lanlab.units import format_size, format_time
 
-#: Waiting for a smaller share of its time did not limit the sender.
+#: Waits that took a smaller share of the sender's time did not limit it.
 _LEAST_RATIO = 0.01
 
 
