@@ -29,7 +29,7 @@ _HostsOption = Annotated[
 def doctor(
     host: Annotated[
         str | None,
-        typer.Argument(metavar="HOST", help="File server to look for left folders at."),
+        typer.Argument(metavar="HOST", help="File server to search for folders that lanlab left."),
     ] = None,
     remove: Annotated[
         bool, typer.Option("--remove", help="Remove the folders that lanlab left at HOST.")
