@@ -106,7 +106,8 @@ def test_a_single_measurement_prints_throughput_loss_and_run_name(lanlab: Lanlab
 
 
 def test_a_failed_measurement_exits_with_1_and_gives_the_reason(lanlab: Lanlab) -> None:
-    said = lanlab("stream", *QUICK, "--message-rate", "0.0004", "--json")
+    amount = ("--messages", "1", "--message-rate", "0.0004")
+    said = lanlab("stream", "--testbed", "loopback", *amount, "--json")
 
     assert said.code == 1
     assert "0.001 to 100,000,000" in said.json()["trials"][0]["error"]["message"]
@@ -115,7 +116,11 @@ def test_a_failed_measurement_exits_with_1_and_gives_the_reason(lanlab: Lanlab) 
 
 def test_a_run_with_an_abandoned_condition_exits_with_1(lanlab: Lanlab, folder: Path) -> None:
     text = (folder / "small.toml").read_text()
-    broken = text.replace('rate_bps = "1M"', "rate_messages_per_s = 0.0004")
+    broken = text.replace('rate_bps = "1M"', "rate_messages_per_s = 0.0004, messages = 1")
+    broken = broken.replace("time_s = 0.05, ", "").replace("time_s = 0.15, ", "")
+    broken = broken.replace(
+        "= { message_size_bytes = 50 }", "= { message_size_bytes = 50, time_s = 0.05 }"
+    )
     (folder / "small.toml").write_text(broken)
 
     said = lanlab("run", "small.toml", "--testbed", "loopback", "--json")

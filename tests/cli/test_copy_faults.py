@@ -209,7 +209,10 @@ def test_doctor_names_leftovers_of_a_killed_copy_and_removes_them(
 
 def test_doctor_refuses_options_without_a_host(lanlab: Lanlab) -> None:
     assert "needs HOST" in lanlab("doctor", "--remove").err
-    assert "found HOST and a testbed" in lanlab("doctor", "nas", "--to", "me@nas").err
+    assert (
+        "HOST and a testbed cannot be used together"
+        in lanlab("doctor", "nas", "--to", "me@nas").err
+    )
 
 
 def slowly(relay: Relay) -> list[str]:

@@ -192,7 +192,7 @@ def test_figures_are_drawn_without_a_home(folder: Path, tmp_path: Path) -> None:
     )
 
     assert said.code == 0
-    assert said.err.splitlines() == ["wrote 5 figures to drawn"]
+    assert said.err.splitlines() == ["wrote 3 figures to drawn"]
     assert list(temporary.iterdir()) == []
 
 

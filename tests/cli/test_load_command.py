@@ -67,7 +67,7 @@ def test_a_report_shows_the_increase_and_the_distributions(lanlab: Lanlab, folde
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--load", "none"), "--load none alone"),
+        (("--load", "none"), "--load: found only `none`"),
         (("--load", "sideways"), "load: found `sideways`"),
         (("--transport", "udp"), "transport udp needs a rate"),
         (("--time", "0.1"), "time"),

@@ -32,7 +32,7 @@ def test_the_index_does_not_depend_on_the_unit(flows: list[float], unit: float) 
         ([], "need at least one flow"),
         ([1.0, -1.0], "finite and not negative"),
         ([1.0, math.nan], "finite and not negative"),
-        ([0.0, 0.0], "all zero"),
+        ([0.0, 0.0], "every value is zero"),
     ],
 )
 def test_flows_without_shares_are_refused(flows: list[float], said: str) -> None:

@@ -28,7 +28,7 @@ from lanlab.testbeds.servers import Credentials, start
 bed, server, service, root = sys.argv[1:]
 with testbed(bed, 2) as opened:
     host = opened.hosts[1]
-    who = None if service == "nfs" else Credentials("lab", "Secret-1")
+    who = None if service.startswith("nfs") else Credentials("lab", "Secret-1")
     running = start(host, service, Path(root), host.addresses["ipv4"], who, server=server)
     print(json.dumps([running.keeper_pid, *running.pids()]), flush=True)
     sys.stdin.readline()
