@@ -193,7 +193,7 @@ def test_doctor_names_leftovers_of_a_killed_copy_and_removes_them(
             until(lambda: command.left() == [], "the end of its engines")
         (left,) = working_directories(root)
         place = f"{relay.url.rstrip('/')}/{left.name}"
-        said = lanlab("doctor", host)
+        said = lanlab("doctor", relay.url)
         assert said.code == 1 and f"{place}: may be left" in said.out, said
         assert "`--remove` removes them" in said.out and left.is_dir()
         assert lanlab("doctor", "nas.example").out.startswith("nas.example: this user's lanlab")

@@ -58,7 +58,10 @@ def doctor(
         raise UsageError(f"{what} has no effect here; it needs HOST, a file server")
     if host is not None:
         from lanlab.cli.doctor_leftovers import check_server
+        from lanlab.workloads.server_url import is_url, parse_url
 
+        if is_url(host):
+            host = parse_url(host).host or host
         if testbed != DEFAULT_TESTBED:
             raise UsageError("HOST and a testbed cannot be used together")
         check_server(host, password_file, removes=remove, as_json=as_json)
