@@ -65,7 +65,7 @@ def of_echo(raw: dict[str, Any], rtt_p50_ns: float = 1_000_000, **others: float)
         (0, 0, []),
     ],
 )
-def test_late_frames_disturb_a_stream_by_arrivals_after_its_end(
+def test_frames_that_arrive_after_the_end_disturb_a_stream(
     late: int, p99_ns: int, found: list[str]
 ) -> None:
     judgement = of(over_a_medium(late, p99_ns=p99_ns))
@@ -88,7 +88,7 @@ def test_late_frames_disturb_a_stream_by_arrivals_after_its_end(
         (5_001, 0, []),
     ],
 )
-def test_late_frames_disturb_round_trips_by_their_effect_on_the_median(
+def test_late_frames_that_change_the_median_disturb_round_trips(
     p50_ns: int, rtt_p50_ns: int, found: list[str]
 ) -> None:
     assert codes(of_echo(over_a_medium(500, p50_ns=p50_ns), rtt_p50_ns)) == found

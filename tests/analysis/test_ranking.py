@@ -156,7 +156,7 @@ def test_a_group_ends_if_all_pairs_across_its_boundary_differ() -> None:
         ({"ab", "ac", "bc"}, "", 1.6, "abc"),
     ],
 )
-def test_groups_are_the_same_for_times_and_rates_and_by_either_side(
+def test_groups_do_not_depend_on_times_or_rates_or_the_side(
     differs: set[str], limited: str, least: float, expected: str, metric: str, is_turned: bool
 ) -> None:
     times = {"c": 1.5, "a": 1.0, "b": 1.1}

@@ -194,7 +194,7 @@ def test_single_values_are_read_and_drivers_left_as_they_are() -> None:
 @pytest.mark.parametrize(
     ("ids", "is_one"), [([SCAN], True), (["single"], False), ([SCAN, "x"], False), ([], False)]
 )
-def test_a_run_of_a_scan_has_that_experiment_alone(ids: list[str], is_one: bool) -> None:
+def test_a_scan_runs_only_its_own_experiment(ids: list[str], is_one: bool) -> None:
     study = {"experiment": [{"id": one} for one in ids]} if ids else {}
     run = RunRecord("r", "s", study, "full", 1, {}, {}, "done", "", "")
     assert is_scan(run) is is_one

@@ -232,7 +232,7 @@ def test_user_findings_use_the_factors_of_their_study(
     assert message in str(caught.value)
 
 
-def test_findings_are_read_from_next_to_the_study_and_from_it(tmp_path: Path) -> None:
+def test_findings_are_read_from_the_study_and_a_file_next_to_it(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(OWN)
     (tmp_path / "findings.toml").write_text(
         'schema = 1\n[[finding]]\nid = "rates"\nclaim = "Fast."\n'

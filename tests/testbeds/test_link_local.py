@@ -109,9 +109,7 @@ def test_ssh_and_measurement_use_the_same_link(lan: SshLan) -> None:
 
 
 @pytest.mark.parametrize("service", ["ftp", "webdav", "nfs"])
-def test_files_are_copied_to_a_server_of_the_link(
-    service: str, lan: SshLan, tmp_path: Path
-) -> None:
+def test_files_are_copied_to_a_link_local_server(service: str, lan: SshLan, tmp_path: Path) -> None:
     target = tmp_path / "target"
     target.mkdir()
     nas = lan.hosts[1].host

@@ -81,7 +81,7 @@ def test_bytes_acknowledged_by_a_peer_equal_those_its_program_read(pair: Pair) -
     assert sum(outcome.results["sender"]["intervals"]["bytes"]) == sent
 
 
-def test_an_amount_is_sent_to_the_byte_at_its_rate(pair: Pair) -> None:
+def test_exactly_the_given_bytes_are_sent_at_the_rate(pair: Pair) -> None:
     with listening(discard) as program:
         _, metrics = measured(
             pair, program.tcp, time_s=None, bytes=163_840, rate_bps="8M", warmup_s=0

@@ -146,7 +146,7 @@ fn a_stream_stops_after_a_second_of_silence() {
 }
 
 #[test]
-fn an_unheard_end_is_unconfirmed_after_the_silence() {
+fn an_end_without_a_reply_is_unconfirmed_after_the_idle_timeout() {
     // Broken between the last message and the end.
     let faults = Faults { broken_from_ns: Some(1_099_950_000), ..Faults::default() };
     let trial = trial(&plan(), faults, 1, START_NS);

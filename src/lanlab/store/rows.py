@@ -142,7 +142,7 @@ def to_outlines(found: Sequence[Sequence[Any]], digests: Digests) -> list[TrialR
         )
         trial = trial_record(fields)
         if trials and trial.number <= trials[-1].number:
-            raise StoreError(f"there are two trials {trial.number}")
+            raise StoreError(f"trial {trial.number} is stored twice")
         trials.append(trial)
     return trials
 

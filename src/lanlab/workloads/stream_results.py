@@ -80,7 +80,7 @@ def sent_metrics(parameters: StreamParameters, sent: Mapping[str, Any]) -> Metri
     if sent["elapsed_ns"] > 0:
         for name in ("offered", "sent"):
             metrics[f"{name}_bps"] = 8e9 * metrics[f"{name}_bytes"] / sent["elapsed_ns"]
-        # Each flow waits by itself.
+        # Flows wait independently of each other.
         sending_ns = sent["elapsed_ns"] * parameters.flows
         metrics["blocked_ratio"] = min(1.0, sent["blocked_ns"] / sending_ns)
     return metrics | (_pacing(sent) if parameters.has_rate else {})

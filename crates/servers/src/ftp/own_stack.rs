@@ -22,7 +22,7 @@ const PORT: u16 = 21;
 const OF_CLIENT: usize = 3;
 const BUSY: &[u8] = b"421 Too many clients\r\n";
 
-/// Fewest connections of a server: those of a client, and one for a client waiting for a place.
+/// Minimum connections of a server: all that one client needs, and one for the next client.
 pub const LEAST_CONNECTIONS: usize = OF_CLIENT + 1;
 
 /// Start serving; returns the port and a handle that stops it. The number of clients is limited by memory for their

@@ -43,7 +43,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let files = Arc::new(files);
     let visits = Arc::new(Visits::default());
     let records = Records::new(bounds);
-    // Half of the strangers' memory; the other half is for their records.
+    // Clients that have not logged in: half of their memory is for connections, half for RPC records.
     let strangers_bytes = bounds.strangers_bytes / 2;
     let admission = Admission::new(&Bounds { strangers_bytes, ..*bounds }, STRANGER_BYTES, &visits);
     let task = tokio::spawn(admission.serve(listener, move |stream, peer, proof| {

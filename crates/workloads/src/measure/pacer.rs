@@ -13,12 +13,10 @@ const FREE_SHARE: u64 = 32;
 /// Fraction of its delay that a sender makes up per group.
 const GAINED_SHARE: u64 = 16;
 
-/// An even schedule that is caught up without bursts: a late sender shortens its gaps by a small fraction of its
-/// delay, to half at most, or skips overdue messages. So a late wake-up makes one gap too long and none much too
-/// short.
+/// An even schedule without bursts: a late sender makes its gaps shorter, by a small fraction of its delay and
+/// never below half, or skips overdue messages. So a late wake-up makes one gap too long and none much too short.
 ///
-/// Messages are sent in groups: of one by default; at rates too high for a system call per message, of as many as
-/// one call sends.
+/// By default each message is sent alone. At rates too high for a system call per message, one call sends a group.
 #[derive(Debug)]
 pub struct Pacer {
     pace: Pace,

@@ -56,8 +56,8 @@ const ONE_IN: u64 = 200;
 const STANDS_OUT: u64 = 4;
 /// A call of fewer bytes does not take 40 ms on any link above 3 Mbit/s.
 const SMALL_CALL_BYTES: u64 = 16 << 10;
-/// Larger calls count as timer waits only above this multiple of their mean: on a full link, some calls wait for
-/// the data of others.
+/// A larger call counts as a timer wait only above this multiple of the calls' mean time, because on a full link
+/// calls wait for each other's data.
 const LEAST_MEANS: u128 = 4;
 
 /// Modes of one kind of call that a timer explains.

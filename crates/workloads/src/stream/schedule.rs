@@ -24,7 +24,7 @@ pub struct Sent {
     pub sent_messages: u64,
     /// Messages not sent because the system had no room.
     pub refused_messages: u64,
-    /// Times the system had no room for a message that was sent later.
+    /// How often the system had no room for a message; it was sent later.
     pub refused_retried: u64,
     pub total_refused: u64,
     /// Messages due but not sent when the time was over.

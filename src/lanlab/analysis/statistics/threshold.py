@@ -43,7 +43,8 @@ class Threshold:
     spread_ratio: float
     trials: int
     #: Deviation of each trial's threshold from the median, natural logarithm, in order of
-    #: measurement. For a trial that only bounds its threshold, the expected value.
+    #: measurement. If a trial only bounds its threshold, its expected value
+    #: takes the place.
     distances: tuple[float, ...] = ()
 
 

@@ -156,7 +156,7 @@ fn readiness_failure(error: &io::Error) -> Failure {
     Failure::system("waiting for sockets", error)
 }
 
-/// Drive one flow, which waits by itself, to its end.
+/// Drive the only flow of this thread to its end.
 fn drive_alone<F: Flow>(flow: &mut F, shared: &mut F::Shared) -> Result<(), Failure> {
     let mut waiter = Waiter::new();
     let mut now = os::monotonic();
