@@ -195,7 +195,7 @@ ROWS = (
         installed("ganesha.nfsd", "nfs-ganesha nfs-ganesha-vfs rpcbind"),
         ("nfs",),
         _ganesha("4"),
-        "lanlab needs NFS 3, and says so.",
+        "`nfs://` needs NFS 3, and says so; `nfs4://` is for NFS 4.1.",
         needs_root=True,
     ),
 )
