@@ -144,7 +144,7 @@ async fn ask_port(target: &Target, program: (u32, u32), name: &str) -> Result<u1
         Ok(0) => {
             let message = format!("{name} version {} over TCP is not registered there", program.1);
             Err(Fault::new(Class::Refused, message)
-                .hint("check that an NFSv3 server runs there, or give its port"))
+                .hint("for NFS 4.1 use nfs4://; else check that an NFSv3 server runs there"))
         }
         Ok(port) => Ok(port),
         Err(_) => Err(Fault::new(Class::Protocol, format!("{name} has no port"))),
