@@ -6,7 +6,7 @@ use std::time::Duration;
 use lanlab_files::{Class, Fault, Result};
 use lanlab_wire::nfs3::Status;
 use lanlab_wire::nfs3::rpc::{self, Accepted};
-use lanlab_wire::nfs3::xdr::{Garbled, Reader, Writer};
+use lanlab_wire::nfs3::xdr::{Garbled, Reader, Writer, padding};
 use tokio::net::TcpStream;
 
 use crate::multiplex::{Multiplex, Wire};
@@ -87,8 +87,8 @@ impl Connection {
         Self { calls, next_xid: AtomicU32::new(first), user, is_from_low_port }
     }
 
-    /// Call a procedure with arguments from `arguments`, then `data`, which is opaque data or
-    /// empty.
+    /// Call a procedure with arguments from `arguments`, then `data`, which is opaque data (padded
+    /// here) or empty.
     pub async fn call(
         &self,
         program: (u32, u32),
@@ -96,6 +96,14 @@ impl Connection {
         arguments: impl FnOnce(&mut Writer),
         data: &[u8],
     ) -> Result<Answer> {
+        let padded;
+        let data = match padding(data.len()) {
+            0 => data,
+            missing => {
+                padded = [data, &[0; 3][..missing]].concat();
+                &padded
+            }
+        };
         let begin = || {
             let xid = self.next_xid.fetch_add(1, Ordering::Relaxed);
             let mut writer = rpc::begin_call(xid, program, procedure, &self.user);

@@ -11,7 +11,16 @@ pub const NAME_OCTETS: u32 = 32 << 10;
 pub const PAGE_OCTETS: u32 = 128 << 10;
 
 /// Maximum entries, more than any study creates. A server that sends more is rejected.
-pub const MAX_ENTRIES: usize = 1 << 20;
+const MAX_ENTRIES: usize = 1 << 20;
+
+/// Check that a listing goes on and ends, after a page and `seen` entries in all.
+pub fn check_page(is_empty: bool, is_last: bool, seen: usize) -> Result<()> {
+    if (is_empty && !is_last) || seen > MAX_ENTRIES {
+        let message = format!("a listing without end after {seen} entries");
+        return Err(Fault::new(Class::Protocol, message));
+    }
+    Ok(())
+}
 
 pub struct Page {
     pub entries: Vec<(String, Option<Attributes>)>,
@@ -30,12 +39,8 @@ impl Session {
         let (mut seen, mut cookie, mut verifier) = (0, 0, [0; 8]);
         loop {
             let page = self.page(&directory, cookie, verifier).await?;
-            let stuck = page.entries.is_empty() && !page.is_last;
             seen += page.entries.len();
-            if stuck || seen > MAX_ENTRIES {
-                let message = format!("a listing without end after {seen} entries");
-                return Err(Fault::new(Class::Protocol, message));
-            }
+            check_page(page.entries.is_empty(), page.is_last, seen)?;
             for (name, attributes) in page.entries {
                 if !is_name(&name) {
                     continue;

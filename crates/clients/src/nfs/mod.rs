@@ -5,14 +5,13 @@
 //! 5531, appendix A). As in a kernel's client, writes are not yet on disk when they are answered,
 //! and are committed when the file is closed.
 
-use std::cell::{Cell, OnceCell};
-
 use lanlab_files::fault::{during, shown};
 
 pub mod connection;
 pub mod listing;
 pub mod mounting;
 mod status;
+pub mod uncommitted;
 
 use connection::{Answer, Connection, MAX_DATA_OCTETS, garbled};
 use lanlab_files as files;
@@ -21,9 +20,10 @@ use lanlab_files::{
 };
 use lanlab_wire::nfs3::xdr::{Reader, Writer};
 use lanlab_wire::nfs3::{
-    Attributes, DIRECTORY, FILE_SYNC, GUARDED, MAX_HANDLE_OCTETS, MOUNT, NFS, UNCHECKED, UNSTABLE,
-    mount, procedure, skip_wcc,
+    Attributes, DIRECTORY, GUARDED, MAX_HANDLE_OCTETS, MOUNT, NFS, UNCHECKED, UNSTABLE, mount,
+    procedure, skip_wcc,
 };
+use uncommitted::Uncommitted;
 
 /// Calls in flight when a whole file is transferred. On loopback, 2 to 8 made no significant
 /// difference; a network with more delay needs more than 2.
@@ -52,9 +52,7 @@ pub struct File {
     path: String,
     /// Bytes in the file when it was opened, if it was opened for reading.
     size_bytes: Option<u64>,
-    /// Changes if the server loses uncommitted writes (section 3.3.7).
-    verifier: OnceCell<[u8; 8]>,
-    dirty: Cell<bool>,
+    uncommitted: Uncommitted,
 }
 
 pub async fn connect(target: &Target) -> Result<Session> {
@@ -190,7 +188,6 @@ impl Session {
     }
 
     async fn write(&self, file: &File, mut offset: u64, mut data: &[u8]) -> Result<()> {
-        const FILL: [u8; 3] = [0; 3];
         while !data.is_empty() {
             let part = &data[..data.len().min(self.limits.write as usize)];
             let head = |writer: &mut Writer| {
@@ -200,25 +197,10 @@ impl Session {
                 writer.u32(UNSTABLE);
                 writer.u32(part.len() as u32);
             };
-            let missing = lanlab_wire::nfs3::xdr::padding(part.len());
-            let answer = if missing == 0 {
-                self.nfs(procedure::WRITE, head, part).await?
-            } else {
-                let filled = [part, &FILL[..missing]].concat();
-                self.nfs(procedure::WRITE, head, &filled).await?
-            };
+            let answer = self.nfs(procedure::WRITE, head, part).await?;
             let mut reader = answer.reader();
             skip_wcc(&mut reader).map_err(garbled)?;
-            let (count, committed) =
-                (reader.u32().map_err(garbled)? as usize, reader.u32().map_err(garbled)?);
-            if count == 0 || count > part.len() {
-                let message = format!("{} octets sent, {count} taken", part.len());
-                return Err(Fault::new(Class::Length, message));
-            }
-            if committed != FILE_SYNC {
-                file.dirty.set(true);
-            }
-            same_verifier(&file.verifier, &mut reader)?;
+            let count = file.uncommitted.written(&mut reader, part.len())?;
             offset += count as u64;
             data = &data[count..];
         }
@@ -235,9 +217,7 @@ impl Session {
         let answer = self.nfs(procedure::COMMIT, arguments, &[]).await?;
         let mut reader = answer.reader();
         skip_wcc(&mut reader).map_err(garbled)?;
-        same_verifier(&file.verifier, &mut reader)?;
-        file.dirty.set(false);
-        Ok(())
+        file.uncommitted.committed(&mut reader)
     }
 
     async fn found(&self, path: &ServicePath) -> Result<Entry> {
@@ -302,7 +282,7 @@ pub fn check_end(size_bytes: Option<u64>, offset: u64, at_end: bool) -> Result<(
 
 fn file(handle: Vec<u8>, path: &ServicePath, size_bytes: Option<u64>) -> File {
     let path = path.as_str().to_owned();
-    File { handle, path, size_bytes, verifier: OnceCell::new(), dirty: Cell::new(false) }
+    File { handle, path, size_bytes, uncommitted: Uncommitted::default() }
 }
 
 /// Write `sattr3` (section 2.6) with only a mode and optionally a size.
@@ -319,16 +299,6 @@ fn write_attributes(writer: &mut Writer, mode: u32, size_bytes: Option<u64>) {
     for _accessed_then_modified in 0..2 {
         writer.u32(0);
     }
-}
-
-/// Check that the server has not restarted since the first write, whose verifier is kept.
-pub fn same_verifier(verifier: &OnceCell<[u8; 8]>, reader: &mut Reader<'_>) -> Result<()> {
-    let found = reader.fixed(8).map_err(garbled)?;
-    if verifier.get_or_init(|| found.try_into().unwrap_or_default()) == found {
-        return Ok(());
-    }
-    let message = "the server began anew and may have lost what was written";
-    Err(Fault::new(Class::Reset, message).hint("write the file again"))
 }
 
 impl files::Session for Session {
@@ -382,7 +352,7 @@ impl files::Session for Session {
     }
 
     async fn close(&self, file: File) -> Result<()> {
-        if file.dirty.get() {
+        if file.uncommitted.exists() {
             self.commit(&file).await.map_err(during("close", &file.path))?;
         }
         Ok(())

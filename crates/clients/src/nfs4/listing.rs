@@ -1,6 +1,6 @@
 //! Directory listings, page by page (READDIR, RFC 8881, section 18.23).
 
-use lanlab_files::{Class, Entry, Fault, Result, ServicePath, is_name};
+use lanlab_files::{Entry, Result, ServicePath, is_name};
 use lanlab_wire::nfs3::MAX_NAME_OCTETS;
 use lanlab_wire::nfs3::xdr::{Garbled, Reader, Writer};
 use lanlab_wire::nfs4::operation::{GETFH, READDIR};
@@ -9,7 +9,7 @@ use lanlab_wire::nfs4::{Attributes, DIRECTORY, MAX_HANDLE_OCTETS, attribute, wri
 use super::compound::{Compound, Results};
 use super::{Session, is_gone};
 use crate::nfs::connection::garbled;
-use crate::nfs::listing::{MAX_ENTRIES, NAME_OCTETS, PAGE_OCTETS};
+use crate::nfs::listing::{NAME_OCTETS, PAGE_OCTETS, check_page};
 
 pub struct Page {
     pub entries: Vec<(String, Attributes)>,
@@ -55,10 +55,7 @@ impl Session {
             }
             let page = Page::read(results.of(READDIR)?, cookie).map_err(garbled)?;
             seen += page.entries.len();
-            if page.entries.is_empty() && !page.is_last || seen > MAX_ENTRIES {
-                let message = format!("a listing without end after {seen} entries");
-                return Err(Fault::new(Class::Protocol, message));
-            }
+            check_page(page.entries.is_empty(), page.is_last, seen)?;
             found.extend(page.entries.into_iter().filter(|(name, _)| is_name(name)));
             if page.is_last {
                 return Ok(found);

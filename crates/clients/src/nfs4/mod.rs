@@ -4,15 +4,15 @@
 //! the disk are as in [`nfs`](crate::nfs): the server trusts the ids of this process, and writes
 //! are committed by the close.
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{Cell, RefCell};
 
 use lanlab_files as files;
 use lanlab_files::fault::{during, shown};
 use lanlab_files::{
     Access, Class, Entry, Facts, Fault, Result, ServicePath, Target, TransferCapabilities,
 };
-use lanlab_wire::nfs3::xdr::{Reader, Writer, padding};
-use lanlab_wire::nfs3::{FILE_SYNC, GUARDED, UNCHECKED, UNSTABLE};
+use lanlab_wire::nfs3::xdr::{Reader, Writer};
+use lanlab_wire::nfs3::{GUARDED, UNCHECKED, UNSTABLE};
 use lanlab_wire::nfs4::operation as op;
 use lanlab_wire::nfs4::{
     Attributes, CURRENT_STATE, DIRECTORY, MAX_HANDLE_OCTETS, StateId, Status, attribute,
@@ -20,6 +20,7 @@ use lanlab_wire::nfs4::{
 };
 
 use crate::nfs::connection::{MAX_DATA_OCTETS, garbled};
+use crate::nfs::uncommitted::Uncommitted;
 use crate::nfs::{DEPTH, mounting};
 
 pub mod compound;
@@ -67,9 +68,7 @@ pub struct File {
     head: Vec<u8>,
     /// Bytes that will be written, if known.
     whole_bytes: Option<u64>,
-    /// Changes if the server loses uncommitted writes (section 18.32.3).
-    verifier: OnceCell<[u8; 8]>,
-    dirty: Cell<bool>,
+    uncommitted: Uncommitted,
 }
 
 pub async fn connect(target: &Target) -> Result<Session> {
@@ -299,7 +298,6 @@ impl Session {
     }
 
     async fn write(&self, file: &File, mut offset: u64, mut data: &[u8]) -> Result<()> {
-        const FILL: [u8; 3] = [0; 3];
         let is_short = data.len() <= SHORT_OCTETS.min(self.limits.write) as usize;
         if is_short && offset == 0 && file.whole_bytes == Some(data.len() as u64) {
             let taken = self.write_whole(file, data).await?;
@@ -310,16 +308,9 @@ impl Session {
             let part = &data[..data.len().min(self.limits.write as usize)];
             let asked = Compound::at(Some(&file.handle))
                 .op(op::WRITE, |writer| write_write(writer, &state, offset, part.len()));
-            let filled;
-            let sent = match padding(part.len()) {
-                0 => part,
-                missing => {
-                    filled = [part, &FILL[..missing]].concat();
-                    &filled
-                }
-            };
-            let answer = self.client.call(&asked, sent).await?;
-            let taken = written(file, Results(answer.reader()).of(op::WRITE)?, part.len())?;
+            let answer = self.client.call(&asked, part).await?;
+            let mut results = Results(answer.reader());
+            let taken = file.uncommitted.written(results.of(op::WRITE)?, part.len())?;
             offset += taken as u64;
             data = &data[taken..];
         }
@@ -338,8 +329,8 @@ impl Session {
             .op(op::CLOSE, |writer| write_close(writer, &state));
         let answer = self.client.call(&asked, &[]).await?;
         let mut results = Results(answer.reader());
-        let taken = written(file, results.of(op::WRITE)?, data.len())?;
-        committed(file, results.of(op::COMMIT)?)?;
+        let taken = file.uncommitted.written(results.of(op::WRITE)?, data.len())?;
+        file.uncommitted.committed(results.of(op::COMMIT)?)?;
         results.of(op::CLOSE)?;
         file.state.set(None);
         Ok(taken)
@@ -348,12 +339,12 @@ impl Session {
     async fn commit(&self, file: &File) -> Result<()> {
         let asked = Compound::at(Some(&file.handle)).op(op::COMMIT, write_commit);
         let answer = self.client.call(&asked, &[]).await?;
-        committed(file, Results(answer.reader()).of(op::COMMIT)?)
+        file.uncommitted.committed(Results(answer.reader()).of(op::COMMIT)?)
     }
 
     async fn close(&self, file: &File) -> Result<()> {
         if let Some(state) = file.state.get() {
-            let dirty = file.dirty.get();
+            let dirty = file.uncommitted.exists();
             let mut asked = Compound::at(Some(&file.handle));
             if dirty {
                 asked = asked.op(op::COMMIT, write_commit);
@@ -362,7 +353,7 @@ impl Session {
             let answer = self.client.call(&asked, &[]).await?;
             let mut results = Results(answer.reader());
             if dirty {
-                committed(file, results.of(op::COMMIT)?)?;
+                file.uncommitted.committed(results.of(op::COMMIT)?)?;
             }
             results.of(op::CLOSE)?;
         }
@@ -422,8 +413,7 @@ fn file(handle: Vec<u8>, path: &ServicePath, owner: u32) -> File {
         size_bytes: None,
         head: Vec::new(),
         whole_bytes: None,
-        verifier: OnceCell::new(),
-        dirty: Cell::new(false),
+        uncommitted: Uncommitted::default(),
     }
 }
 
@@ -466,26 +456,6 @@ pub fn read_data<'a>(reader: &mut Reader<'a>, wanted: usize) -> Result<(&'a [u8]
         return Err(Fault::new(Class::Length, message));
     }
     Ok((data, at_end))
-}
-
-/// Read the result of a WRITE: how many bytes were written.
-fn written(file: &File, reader: &mut Reader<'_>, sent: usize) -> Result<usize> {
-    let count = reader.u32().map_err(garbled)? as usize;
-    let is_on_disk = reader.u32().map_err(garbled)? == FILE_SYNC;
-    if (count == 0 && sent > 0) || count > sent {
-        return Err(Fault::new(Class::Length, format!("{sent} octets sent, {count} taken")));
-    }
-    if !is_on_disk {
-        file.dirty.set(true);
-    }
-    crate::nfs::same_verifier(&file.verifier, reader)?;
-    Ok(count)
-}
-
-fn committed(file: &File, reader: &mut Reader<'_>) -> Result<()> {
-    crate::nfs::same_verifier(&file.verifier, reader)?;
-    file.dirty.set(false);
-    Ok(())
 }
 
 impl files::Session for Session {
