@@ -39,6 +39,7 @@ _SHORTER = (
     "from lanlab.cli import main; main()"
 )
 _MEMORY = Path("/dev/shm")
+_SAMPLE_S = 0.25
 _WHO = Credentials("lab", "Secret-1")
 _SERVICES = ("smb", "sftp", "ftp", "webdav", "nfs", "s3")
 
@@ -75,12 +76,11 @@ class _Memory(threading.Thread):
 
     def __init__(self, pid: int) -> None:
         super().__init__(daemon=True)
-        self.pid, self.most_bytes, self.is_over = pid, 0, False
+        self.pid, self.most_bytes, self.over = pid, 0, threading.Event()
 
     def run(self) -> None:
-        while not self.is_over:
+        while not self.over.wait(_SAMPLE_S):
             self.most_bytes = max(self.most_bytes, sum(map(_used_bytes, _tree(self.pid))))
-            time.sleep(0.25)
 
 
 def _tree(pid: int) -> list[int]:
@@ -116,7 +116,7 @@ def _run(
     memory = _Memory(process.pid)
     memory.start()
     answer, said = process.communicate()
-    memory.is_over = True
+    memory.over.set()
     memory.join()
     if process.returncode:
         sys.exit(f"lanlab nas: {process.returncode}: {said}")
