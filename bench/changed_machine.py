@@ -2,10 +2,10 @@
 How far a simulation is off for a machine that it was not fitted to: another adapter, processor,
 disk or system.
 
-`lanlab predict --set` simulates a machine that nobody measured. Here each machine is one that was
-measured, but its values are not used: the numbers of the named other machine of the same study
-stand for its own, and a published clock scales them. Printed beside is whether the interval that
-`predict` gives (`lanlab.analysis.model_error`) would contain the published value.
+`lanlab predict --set` simulates machines that nobody measured. To check it, this program leaves out
+the published values of one machine and simulates it with the numbers of another machine of the same
+study, scaled by the published clock. It prints both, and whether the published value is inside the
+interval that `predict` gives (`lanlab.analysis.model_error`).
 
     python bench/changed_machine.py                  # all studies, 2 minutes
     python bench/changed_machine.py brutman-mtcp

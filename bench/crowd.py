@@ -64,7 +64,7 @@ def _over_tcp(strangers: int, again_s: float, host: str, port: str, how: str, pi
     events = select.EPOLLRDHUP | (0 if how == "unread" else select.EPOLLIN)
     held: dict[int, tuple[socket.socket, float]] = {}
     connections = 0
-    #: When those that are not there come, and when those that are send their piece.
+    #: When the strangers that are away return, and when the connected ones send their piece.
     due_s = [0.0] * strangers
     speak: list[tuple[float, int, float]] = []
     with select.epoll() as ended:

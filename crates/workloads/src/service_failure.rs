@@ -39,7 +39,7 @@ fn usual_hint(class: Class, message: &str) -> Option<&'static str> {
         }
         Class::Reset => "see whether the server is overloaded or was ended",
         Class::Certificate => "name whom to trust, as in `--trust sha256:…` or `--trust FILE`",
-        // Except where the file system is read-only, or a file is locked.
+        // A read-only file system or a locked file has another cause.
         Class::Denied if says(message, &RIGHTS) => "check the user's permissions there",
         Class::NoSpace if says(message, &SIZE) => "the server accepts no file of this size",
         Class::NoSpace => "make room at the server, or copy less",

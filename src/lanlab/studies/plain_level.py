@@ -19,7 +19,7 @@ def plain_level(factor: str, level: Level) -> Level:
         if known is None:
             continue
         try:
-            # The annotation includes the parser of units.
+            # The annotation has the parser that reads values with units.
             kind: Any = known.annotation
             kind = Annotated[kind, *known.metadata] if known.metadata else kind
             # Of a parameter's values, only `None` is not a level, and `level` is not `None`.

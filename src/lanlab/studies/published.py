@@ -88,7 +88,7 @@ class MissingValue(_Printed):
     status: Literal["missing"]
     #: Range in `unit` that other numbers imply.
     feasible: Several[float] | None = Field(default=None, min_length=2, max_length=2)
-    #: The range if those other numbers were truncated instead of rounded.
+    #: The same range, if the other numbers were truncated and not rounded.
     feasible_if_truncated: Several[float] | None = Field(default=None, min_length=2, max_length=2)
 
 

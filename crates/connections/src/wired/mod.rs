@@ -1,6 +1,6 @@
 //! Carrier sessions on a link of whole Ethernet frames, in real time.
 //!
-//! Each link has a thread that keeps the timers of its node. A thread with something to send sends it itself,
+//! Each link has a thread that keeps the timers of its node. Other threads send their own frames,
 //! under the same lock, and wakes the link's thread only if the next deadline is now earlier. A program that
 //! waits for a message also receives the frames itself: a frame wakes one thread, like a datagram of the
 //! kernel. The link's thread receives while no program waits or the waiting one is slow.

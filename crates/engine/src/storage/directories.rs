@@ -20,7 +20,7 @@ const SHARED_MEMORY: &str = "/dev/shm";
 const DISK_FOR_ALL: &str = "/var/tmp";
 const PREFIX: &str = "lanlab-copy-";
 const LOCK: &str = "lock";
-/// A lock this young may still get its directory.
+/// Until a lock is this old, its owner may not have made the directory yet.
 const ABOUT_TO_BE_MADE: Duration = Duration::from_mins(1);
 const HINT: &str = "name another place by LANLAB_CACHE";
 

@@ -176,7 +176,7 @@ fn set(frame: &mut [u8], at: usize, status: Status) {
     frame[at..at + 4].copy_from_slice(&status.0.to_be_bytes());
 }
 
-/// Through a proxy that changes the answers after that of the mount, each a frame with its number.
+/// Connect through a proxy that changes the frames after the mount; each has a number.
 async fn through(
     target: &Target,
     mut change: impl FnMut(&mut Vec<u8>, usize) -> Pass + Send + 'static,

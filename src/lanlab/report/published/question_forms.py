@@ -22,7 +22,7 @@ from lanlab.workloads.metrics import metric_direction
 
 #: If more conditions differ, the text only gives their number.
 _MOST_PLACES = 4
-#: If less than this share of the messages arrives, the rest counts as lost.
+#: From this share of received messages on, a stream counts as free of loss.
 _WHOLE_RATIO = 0.99
 #: A condition, its best level, and whether that level is shown to be the best.
 Found = tuple[Levels, Level, bool]

@@ -173,7 +173,7 @@ pub async fn remove(spec: &CopySpec, session: impl Session) -> Result<CopyEmptie
         let place = (spec.service.service, spec.working_name.as_str());
         removed_files = remove_written(&session, place, &written, &mut not_removed).await?;
     }
-    // Remove them before the mark, whose list of what was written allows a later attempt.
+    // The mark goes last: its list of written files allows a later attempt.
     if let Some(place) = local_place(spec)? {
         for place in place.remove(&written)? {
             not_removed.kept(&place.display());

@@ -156,7 +156,7 @@ fn forget_all(directory: &Path, running: &Running) -> Result<CachesDropped, Fail
     forgotten(os::drop_all_caches(), of_files, running)
 }
 
-/// Which caches were dropped: all; if refused, those of files; if that is refused, too, none.
+/// Which caches were dropped: all of them, or only files if the system refuses that, or none.
 fn forgotten(
     everything: io::Result<()>,
     of_files: impl FnOnce() -> Result<(), Failure>,
