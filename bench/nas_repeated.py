@@ -35,7 +35,7 @@ from lanlab.testbeds.servers import Credentials
 
 #: `lanlab` with a plan of fewer bytes.
 _SHORTER = (
-    "import lanlab.nas.plan as plan; plan.QUICK = plan.Scale(3, {budget_s}); "
+    "import lanlab.nas.plan as plan; plan.QUICK = plan.Scale(7, {budget_s}); "
     "from lanlab.cli import main; main()"
 )
 _MEMORY = Path("/dev/shm")

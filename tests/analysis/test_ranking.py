@@ -46,7 +46,7 @@ def said(run: Run) -> list[str]:
 
 
 def test_each_condition_is_ranked_separately() -> None:
-    large, small = rankings(*made(), "copies")
+    large, small = rankings(*made(), ["copies"])["copies"]
 
     assert (large.condition, small.condition) == ({"dataset": LARGE}, {"dataset": SMALL})
     assert [set(group) for group in groups(large)] == [{"smb", "nfs"}, {"ftp"}]
@@ -64,7 +64,7 @@ def test_services_without_differences_get_one_short_sentence() -> None:
 
 
 def test_the_interval_of_a_slowdown_covers_the_truth() -> None:
-    large, _ = rankings(*made(), "copies")
+    large, _ = rankings(*made(), ["copies"])["copies"]
     [ftp] = large.groups[1]
 
     assert ftp.worse == pytest.approx(1.2, rel=0.01)
@@ -80,8 +80,8 @@ def test_the_order_is_the_same_by_goodput() -> None:
         **run.study,
         "experiment": [{**run.study["experiment"][0], "metrics": ["goodput_bps"]}],
     }
-    by_goodput = rankings(replace(run, study=study), trials, "copies")
-    by_time = rankings(run, trials, "copies")
+    by_goodput = rankings(replace(run, study=study), trials, ["copies"])["copies"]
+    by_time = rankings(run, trials, ["copies"])["copies"]
 
     for one, other in zip(by_goodput, by_time, strict=True):
         assert groups(one) == groups(other)
@@ -95,7 +95,7 @@ def test_noise_gives_no_ranking() -> None:
 
     run = made(alike, spread=0.05)
 
-    for one in rankings(*run, "copies"):
+    for one in rankings(*run, ["copies"])["copies"]:
         assert len(one.groups) == 1
     assert said(run)[0].startswith("Elapsed time: schomer-large: ")
     assert said(run)[0].count("(no difference shown)") == 2
@@ -219,17 +219,33 @@ def test_a_table_of_very_many_comparisons_is_no_ranking(
 ) -> None:
     names = ("smb", "nfs", "ftp", "sftp", "webdav")[:services]
     study = copy_study(names, [f"1x{size}kB" for size in range(1, datasets + 1)], 1)
-    found = rankings(*copy_run(study, dict.fromkeys(names, COSTS["nfs"])), "copies")
+    run = copy_run(study, dict.fromkeys(names, COSTS["nfs"]))
+    found = rankings(*run, ["copies"]).get("copies", ())
     assert len(found) == is_ranked * datasets
     # Of single trials nothing is known.
     assert all(r.worse is None for one in found for group in one.groups for r in group)
     assert not any(one.is_tested for one in found)
 
 
+def test_all_experiments_of_a_run_share_one_correction() -> None:
+    costs = {"smb": (1e-8, 0, 0), "ftp": (1.03e-8, 0, 0)}
+    run, trials = copy_run(copy_study(list(costs), [LARGE], 5), costs, 0.01)
+    [copies] = run.study["experiment"]
+    more = [f"again{number}" for number in range(9)]
+    studied = {**run.study, "experiment": [copies, *({**copies, "id": name} for name in more)]}
+    run = replace(run, study=studied)
+    trials += [replace(trial, experiment=name) for name in more for trial in trials]
+
+    [alone] = rankings(run, trials, ["copies"])["copies"]
+    [among_ten] = rankings(run, trials, ["copies", *more])["copies"]
+    assert groups(alone) == [["smb"], ["ftp"]]
+    assert len(groups(among_ten)) == 1
+
+
 def test_differences_within_a_group_are_reported() -> None:
     costs = {"smb": (1e-8, 0, 0), "nfs": (1.022e-8, 0, 0), "ftp": (1.044e-8, 0, 0)}
     run = made(costs, spread=0.02, trials=8)
-    between = [one for one in rankings(*run, "copies") if len(one.groups) == 1]
+    between = [one for one in rankings(*run, ["copies"])["copies"] if len(one.groups) == 1]
 
     assert between
     assert {ranked.behind for one in between for ranked in one.groups[0]} == {(), ("smb",)}
@@ -245,7 +261,7 @@ def test_services_at_the_network_limit_are_not_ranked() -> None:
     wire_s = 8 / tcp_limit_bps(100e6, 4)
     run = at_limit({"smb": (wire_s, 0, 0), "nfs": (1.004 * wire_s, 0, 0)})
 
-    [one] = rankings(*run, "copies")
+    [one] = rankings(*run, ["copies"])["copies"]
     assert [ranked.behind for ranked in one.groups[0]] == [(), ()]
     assert one.at_limit == {"smb", "nfs"}
     assert said(run) == [
@@ -264,8 +280,8 @@ def test_services_below_the_network_limit_rank_lower() -> None:
 def test_a_simulated_difference_within_the_models_error_shows_no_order() -> None:
     run, trials = made({"smb": (1e-8, 0, 0), "ftp": (1.2e-8, 0, 0)}, spread=0.0, trials=2)
 
-    [wide, _] = rankings(run, trials, "copies", math.log(1.77))
-    [narrow, _] = rankings(run, trials, "copies", math.log(1.05))
+    [wide, _] = rankings(run, trials, ["copies"], math.log(1.77))["copies"]
+    [narrow, _] = rankings(run, trials, ["copies"], math.log(1.05))["copies"]
     assert groups(wide) == [["smb", "ftp"]]
     assert groups(narrow) == [["smb"], ["ftp"]]
     assert narrow.model_factor == pytest.approx(1.05 ** math.sqrt(2))
@@ -279,14 +295,14 @@ def test_a_simulated_ratio_has_the_models_error_and_the_best_has_none() -> None:
     simulated = study.model_copy(update={"experiment": experiments})
     run = replace(run, study=simulated.model_dump(mode="json", exclude_none=True))
 
-    [one, _] = rankings(run, trials, "copies", math.log(1.1))
+    [one, _] = rankings(run, trials, ["copies"], math.log(1.1))["copies"]
     [[best], [ftp]] = one.groups
     error = 1.1 ** math.sqrt(2)
     assert (best.worse, best.low, best.high) == (1.0, None, None)
     assert ftp.worse == pytest.approx(2.0, rel=0.01)
     assert ftp.low == pytest.approx(ftp.worse / error)
     assert ftp.high == pytest.approx(ftp.worse * error)
-    [unknown, _] = rankings(run, trials, "copies")
+    [unknown, _] = rankings(run, trials, ["copies"])["copies"]
     assert [(r.low, r.high) for group in unknown.groups for r in group] == [(None, None)] * 2
     assert unknown.model_factor is None
 
@@ -294,7 +310,7 @@ def test_a_simulated_ratio_has_the_models_error_and_the_best_has_none() -> None:
 def test_a_level_without_trials_is_named() -> None:
     study = copy_study(list(COSTS), [LARGE])
     run = copy_run(study, COSTS, 0.005, lambda planned: planned.factors["service"] == "ftp")
-    [one] = rankings(*run, "copies")
+    [one] = rankings(*run, ["copies"])["copies"]
 
     assert one.lacking == ("ftp",)
     assert said(run)[0].endswith("(no result of FTP).")
@@ -349,7 +365,7 @@ def _is_ftp(trial: TrialRecord) -> bool:
 
 
 def test_identical_trials_are_ranked() -> None:
-    [large, _] = rankings(*made(spread=0.0, trials=2), "copies")
+    [large, _] = rankings(*made(spread=0.0, trials=2), ["copies"])["copies"]
 
     assert [set(group) for group in groups(large)][-1] == {"ftp"}
     assert large.is_tested

@@ -39,7 +39,7 @@ def test_extreme_speeds_stay_within_bounds() -> None:
     def sizes(tasks: Sequence[plan.Task]) -> set[object]:
         return {one.parameters.get("dataset", one.parameters.get("files")) for one in tasks}
 
-    assert sizes(slow) == {"1x250000B", "8x32000B", "16x16kB", 16}
+    assert sizes(slow) == {"1x100000B", "8x12000B", "8x16kB", 8}
     assert sizes(fast) == {"1x1000000000B", "8x120000000B", "4000x16kB", 800}
 
 

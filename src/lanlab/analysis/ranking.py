@@ -3,8 +3,8 @@ Ranks the levels of a factor (services, servers, protocols, hosts) at each level
 factors.
 
 All pairs of levels are compared by block, as in `lanlab compare --by`, and corrected together for
-each experiment (Holm). A group follows another only if each of its levels is shown to be worse than
-each level before it.
+the whole run (Holm), since its rankings are read together. A group follows another only if each of
+its levels is shown to be worse than each level before it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
-from lanlab.analysis.comparison import Compared, compared, corrected
+from lanlab.analysis.comparison import Compared, Sample, compared, corrected
 from lanlab.analysis.comparison_sides import sample_of
 from lanlab.analysis.limits import reaches_limit
 from lanlab.analysis.summary import limit_of
@@ -41,6 +41,7 @@ class Ranked:
     worse: float | None
     low: float | None = None
     high: float | None = None
+    #: Levels of the same group that are shown to be better.
     behind: tuple[Level, ...] = ()
 
 
@@ -78,11 +79,14 @@ class Ranking:
                         "times_worse": one.worse,
                         "times_worse_95_low": one.low,
                         "times_worse_95_high": one.high,
-                        "shown_behind": list(one.behind),
+                        "shown_behind": [
+                            *(other.level for before in self.groups[:place] for other in before),
+                            *one.behind,
+                        ],
                     }
                     for one in group
                 ]
-                for group in self.groups
+                for place, group in enumerate(self.groups)
             ],
             "without_value": list(self.lacking),
             "at_link_limit": sorted(map(str, self.at_limit)),
@@ -94,20 +98,54 @@ class Ranking:
 def rankings(
     run: RunRecord,
     trials: Sequence[TrialRecord],
-    experiment: str,
+    experiments: Sequence[str],
     model_error_log: float | None = None,
-) -> tuple[Ranking, ...]:
+) -> dict[str, tuple[Ranking, ...]]:
     """
-    The ranking at each combination of the other factors, in the study's order. Empty if an
-    experiment varies no factor of `RANKED`, or its metric is not compared by ratios.
+    The rankings of each experiment at each combination of its other factors, in the study's order.
+    An experiment is left out if it varies no factor of `RANKED`, or its metric is not compared by
+    ratios.
 
     Args:
-        run, trials, experiment: What to rank.
+        run, trials, experiments: What to rank.
         model_error_log: For a simulated run, `lanlab.analysis.model_error.model_error_log`.
     """
     study = Study.model_validate(run.study)
-    conditions = [one for one in expand(study, run.scale) if one.experiment == experiment]
-    metric = next(one.metrics[0] for one in study.experiment if one.id == experiment)
+    by_experiment: dict[str, list[Condition]] = {name: [] for name in experiments}
+    for condition in expand(study, run.scale):
+        if condition.experiment in by_experiment:
+            by_experiment[condition.experiment].append(condition)
+    each = [
+        one
+        for name, conditions in by_experiment.items()
+        if (one := _experiment(study, name, conditions, trials)) is not None
+    ]
+    done = iter(corrected([pair for one in each for *_, pair in one.pairs]))
+    found = {}
+    for one in each:
+        own = [next(done) for _ in one.pairs]
+        if all(pair.scale == "log" for pair in own):
+            found[one.name] = _ranked_experiment(run, study, trials, one, own, model_error_log)
+    return {name: own for name, own in found.items() if own}
+
+
+@dataclass(frozen=True)
+class _Experiment:
+    name: str
+    metric: str
+    factor: str
+    #: Conditions that differ in the factor alone.
+    groups: Mapping[str, Sequence[Condition]]
+    #: By the identity of a condition.
+    samples: Mapping[int, Sample]
+    #: The group, two of its conditions, and their comparison.
+    pairs: Sequence[tuple[str, tuple[Condition, Condition], Compared]]
+
+
+def _experiment(
+    study: Study, name: str, conditions: Sequence[Condition], trials: Sequence[TrialRecord]
+) -> _Experiment | None:
+    metric = next(one.metrics[0] for one in study.experiment if one.id == name)
     factor = next(
         (
             name
@@ -117,12 +155,12 @@ def rankings(
         None,
     )
     if factor is None or metric_direction(metric) is None:
-        return ()
+        return None
     groups: dict[str, list[Condition]] = {}
     for one in conditions:
         groups.setdefault(repr(_rest(one, factor)), []).append(one)
     if sum(math.comb(len(own), 2) for own in groups.values()) > _MOST_COMPARISONS:
-        return ()
+        return None
     # Each trial belongs to one condition, so each is read once.
     samples = {id(one): sample_of(trials, one, metric) for one in conditions}
     # Single trials are not compared, so the comparison code is not loaded.
@@ -132,30 +170,39 @@ def rankings(
         for key, own in (groups.items() if is_comparable else ())
         for a, b in combinations([one for one in own if samples[id(one)].n], 2)
     ]
-    done = corrected([one for *_, one in pairs]) if pairs else []
-    if any(one.scale != "log" for one in done):
-        return ()
+    return _Experiment(name, metric, factor, groups, samples, pairs)
+
+
+def _ranked_experiment(
+    run: RunRecord,
+    study: Study,
+    trials: Sequence[TrialRecord],
+    one: _Experiment,
+    done: Sequence[Compared],
+    model_error_log: float | None,
+) -> tuple[Ranking, ...]:
+    factor = one.factor
     by_pair: dict[str, dict[tuple[Level, Level], Compared]] = {}
-    for (key, (a, b), _), found_of_both in zip(pairs, done, strict=True):
-        by_pair.setdefault(key, {})[a.factors[factor], b.factors[factor]] = found_of_both
+    for (key, (a, b), _), pair in zip(one.pairs, done, strict=True):
+        by_pair.setdefault(key, {})[a.factors[factor], b.factors[factor]] = pair
     least_log = math.sqrt(2) * (model_error_log or 0.0)
     found = []
-    for key, own in groups.items():
-        measured = [one for one in own if samples[id(one)].n]
+    for key, own in one.groups.items():
+        measured = [condition for condition in own if one.samples[id(condition)].n]
         if not measured:
             continue
         against = by_pair.get(key, {})
-        levels = [one.factors[factor] for one in measured]
+        levels = [condition.factors[factor] for condition in measured]
         limits = {
-            one.factors[factor]: limit
-            for one in measured
-            if (limit := _limit_reached_bps(run, study, trials, one)) is not None
+            condition.factors[factor]: limit
+            for condition in measured
+            if (limit := _limit_reached_bps(run, study, trials, condition)) is not None
         }
         ranked = (
             grouped(
                 levels,
                 against,
-                is_more_better=metric_direction(metric) == "more",
+                is_more_better=metric_direction(one.metric) == "more",
                 at_limit=frozenset(limits),
                 least_log=least_log,
             )
@@ -165,15 +212,16 @@ def rankings(
         if study.is_simulated:
             ranked = _by_model(ranked, least_log)
         is_limited = ranked[0][0].level in limits
+        lacking = (condition for condition in own if not one.samples[id(condition)].n)
         found.append(
             Ranking(
-                experiment,
-                metric,
+                one.name,
+                one.metric,
                 factor,
                 _rest(own[0], factor),
                 ranked,
-                tuple(one.factors[factor] for one in own if not samples[id(one)].n),
-                any(one.test is not None or _is_exact(one) for one in against.values()),
+                tuple(condition.factors[factor] for condition in lacking),
+                any(pair.test is not None or _is_exact(pair) for pair in against.values()),
                 frozenset(limits) if is_limited else frozenset(),
                 max(limits.values()) if is_limited else None,
                 math.exp(least_log) if model_error_log is not None else None,
@@ -199,7 +247,7 @@ def _limit_reached_bps(
 
 
 def _compared(
-    base: Condition, other: Condition, factor: str, metric: str, samples: Mapping[int, Any]
+    base: Condition, other: Condition, factor: str, metric: str, samples: Mapping[int, Sample]
 ) -> Compared:
     return compared(
         samples[id(base)],

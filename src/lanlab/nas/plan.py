@@ -23,8 +23,8 @@ FILES: Mapping[str, str] = {
     "metadata": "creating and removing files",
 }
 USERS = (1, 8)
-_LARGE_BYTES = (256_000, 1_000_000_000)
-_SMALL_FILES = (16, 4_000)
+_LARGE_BYTES = (100_000, 1_000_000_000)
+_SMALL_FILES = (8, 4_000)
 #: Share of a trial's time spent on copying; the rest is setup, comparison and cleanup.
 _COPYING_RATIO = 0.4
 #: Time of the metadata operations on one file with their checks, in copies of a small file.
@@ -38,8 +38,8 @@ class Scale:
     budget_s: float
 
 
-QUICK = Scale(3, 120.0)
-USUAL = Scale(5, 600.0)
+QUICK = Scale(7, 120.0)
+USUAL = Scale(12, 600.0)
 
 
 @dataclass(frozen=True)

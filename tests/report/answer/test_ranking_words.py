@@ -209,9 +209,9 @@ def test_only_measured_experiments_without_a_load_are_ranked(
     """A search and a sweep of loads have none; that of a simulated run knows the model's error."""
     asked: dict[str, float | None] = {}
 
-    def note(run: object, trials: object, name: str, error: float | None) -> tuple[str, ...]:
-        asked[name] = error
-        return (name,)
+    def note(run: object, trials: object, names: list[str], error: float | None) -> dict[str, str]:
+        asked.update(dict.fromkeys(names, error))
+        return dict.fromkeys(names, "ranked")
 
     monkeypatch.setattr(ranking_text, "rankings", note)
     found = synthetic_run("milanovic-srbljic", "quick")

@@ -36,14 +36,14 @@ def run_rankings(
     """
     measured = {trial.experiment for trial in trials}
     error_log = model_error_log(held_out_of(run, trials)) if study.is_simulated else None
-    found = {}
-    for scaled in at_scale(study, run.scale):
-        experiment = scaled.experiment
-        if experiment.id not in measured or scaled.search is not None:
-            continue
-        if not any(rate in scaled.factors for rate in RATES):
-            found[experiment.id] = rankings(run, trials, experiment.id, error_log)
-    return {name: own for name, own in found.items() if own}
+    experiments = [
+        scaled.experiment.id
+        for scaled in at_scale(study, run.scale)
+        if scaled.experiment.id in measured
+        and scaled.search is None
+        and not any(rate in scaled.factors for rate in RATES)
+    ]
+    return rankings(run, trials, experiments, error_log)
 
 
 def ranking_sentences(
