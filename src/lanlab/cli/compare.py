@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from lanlab.cli import complete
-from lanlab.cli.options import JsonOption, StoreOption, path_of
+from lanlab.cli.options import JsonOption, StoreOption, argument, flag, option, path_of
 from lanlab.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
@@ -26,76 +26,40 @@ _MOST_FIRST = 3
 
 
 def compare(
-    runs: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[RUN]...",
-            help="Run ids, unique prefixes of ids, or `last`; the first is the baseline. Or the id "
-            "of a series.",
-            autocompletion=complete.runs,
-        ),
-    ] = None,
-    base: Annotated[
-        str | None,
-        typer.Option(
-            "--base",
-            metavar="RUN|SIDE|LEVEL",
-            help="Baseline: a run, a side of a series, or with --by a level. Default: the first.",
-        ),
-    ] = None,
-    before: Annotated[
-        str | None,
-        typer.Option("--before", metavar="RUNS", help="Baseline runs, comma-separated."),
-    ] = None,
-    after: Annotated[
-        str | None,
-        typer.Option(
-            "--after",
-            metavar="RUNS",
-            help="Runs to compare with those of --before, comma-separated.",
-        ),
-    ] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            "--by", metavar="FACTOR", help="Compare the levels of a factor within one run."
-        ),
-    ] = None,
-    published: Annotated[
-        bool,
-        typer.Option("--published", help="Compare one run with the published values of its study."),
-    ] = False,
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            "--metric",
-            metavar="METRICS",
-            help="Metrics to compare, comma-separated. Default: the first metric of each "
-            "experiment; with --published, all published metrics.",
-        ),
-    ] = None,
-    margin: Annotated[
-        str | None,
-        typer.Option(
-            "--margin",
-            metavar="SHARE",
-            help=(
-                "Largest difference that counts as equal, e.g. 2%. Choose it before you see "
-                "results."
-            ),
-        ),
-    ] = None,
-    report: Annotated[
-        str | None,
-        typer.Option(
-            "--report",
-            metavar="FILE",
-            help="Also write a self-contained HTML page with figures.",
-        ),
-    ] = None,
-    as_csv: Annotated[
-        bool, typer.Option("--csv", help="Print one CSV table instead of text, in SI units.")
-    ] = False,
+    runs: list[str] | None = argument(
+        "[RUN]...",
+        "Run ids, unique prefixes of ids, or `last`; the first is the baseline. Or the id "
+        "of a series.",
+        autocompletion=complete.runs,
+    ),
+    base: str | None = option(
+        "--base",
+        "RUN|SIDE|LEVEL",
+        "Baseline: a run, a side of a series, or with --by a level. Default: the first.",
+    ),
+    before: str | None = option("--before", "RUNS", "Baseline runs, comma-separated."),
+    after: str | None = option(
+        "--after", "RUNS", "Runs to compare with those of --before, comma-separated."
+    ),
+    by: str | None = option("--by", "FACTOR", "Compare the levels of a factor within one run."),
+    published: bool = flag(
+        "--published", "Compare one run with the published values of its study."
+    ),
+    metric: str | None = option(
+        "--metric",
+        "METRICS",
+        "Metrics to compare, comma-separated. Default: the first metric of each "
+        "experiment; with --published, all published metrics.",
+    ),
+    margin: str | None = option(
+        "--margin",
+        "SHARE",
+        "Largest difference that counts as equal, e.g. 2%. Choose it before you see results.",
+    ),
+    report: str | None = option(
+        "--report", "FILE", "Also write a self-contained HTML page with figures."
+    ),
+    as_csv: bool = flag("--csv", "Print one CSV table instead of text, in SI units."),
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:

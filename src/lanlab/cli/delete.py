@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
-from lanlab.cli.options import JsonOption, RunsArgument, StoreOption
+from lanlab.cli.options import JsonOption, RunsArgument, StoreOption, flag
 from lanlab.errors import StoreError, UsageError
 
 
 def delete(
     runs: RunsArgument,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
+    yes: bool = flag("--yes -y", "Delete without asking."),
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:

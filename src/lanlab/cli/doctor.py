@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from lanlab.cli.host_options import with_hosts
-from lanlab.cli.options import DEFAULT_TESTBED, JsonOption, StoreOption
+from lanlab.cli.options import DEFAULT_TESTBED, JsonOption, StoreOption, argument, flag
 from lanlab.cli.service_options import PasswordFileOption
 from lanlab.errors import UsageError
 
@@ -27,13 +27,8 @@ _HostsOption = Annotated[
 
 @with_hosts
 def doctor(
-    host: Annotated[
-        str | None,
-        typer.Argument(metavar="HOST", help="File server to search for folders that lanlab left."),
-    ] = None,
-    remove: Annotated[
-        bool, typer.Option("--remove", help="Remove the folders that lanlab left at HOST.")
-    ] = False,
+    host: str | None = argument("HOST", "File server to search for folders that lanlab left."),
+    remove: bool = flag("--remove", "Remove the folders that lanlab left at HOST."),
     password_file: PasswordFileOption = None,
     testbed: _HostsOption = DEFAULT_TESTBED,
     store: StoreOption = None,

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from lanlab.cli import complete
-from lanlab.cli.options import JsonOption, StoreOption, StudyArgument
+from lanlab.cli.options import JsonOption, StoreOption, StudyArgument, flag, option
 from lanlab.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,22 +16,16 @@ if TYPE_CHECKING:
 
 def findings(
     study: StudyArgument,
-    run: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--run",
-            metavar="RUN",
-            help="Run to check the findings against (its id, a unique prefix, or `last`); repeat "
-            "it to compare runs with each other and with the published values. Default: check "
-            "the published values.",
-            autocompletion=complete.runs,
-        ),
-    ] = None,
+    run: list[str] | None = option(
+        "--run",
+        "RUN",
+        "Run to check the findings against (its id, a unique prefix, or `last`); repeat "
+        "it to compare runs with each other and with the published values. Default: check "
+        "the published values.",
+        autocompletion=complete.runs,
+    ),
     store: StoreOption = None,
-    verbose: Annotated[
-        bool,
-        typer.Option("--verbose", "-v", help="Also show untested findings, and why."),
-    ] = False,
+    verbose: bool = flag("--verbose -v", "Also show untested findings, and why."),
     as_json: JsonOption = False,
 ) -> None:
     """Check the findings of a study, with the numbers of each verdict.

@@ -11,44 +11,22 @@ from typing import Annotated, Any
 
 import typer
 
+from lanlab.cli.options import DEFAULT_TESTBED, text_option
 from lanlab.cli.signatures import with_more
 from lanlab.errors import UsageError
 
+_THEIRS = "in the measured network. Default: the one ssh connects to."
 _OPTIONS: dict[str, Any] = {
-    "to_host": Annotated[
-        str | None,
-        typer.Option(
-            "--to",
-            metavar="[USER@]HOST",
-            help="Host to measure to, by ssh, e.g. alice@nas:2222.",
-        ),
-    ],
-    "from_host": Annotated[
-        str | None,
-        typer.Option(
-            "--from",
-            metavar="[USER@]HOST",
-            help="Host to measure from, by ssh. Default: this machine.",
-        ),
-    ],
-    "to_address": Annotated[
-        str | None,
-        typer.Option(
-            "--address",
-            metavar="ADDRESS",
-            help="Address of the --to host in the measured network. Default: the one ssh "
-            "connects to.",
-        ),
-    ],
-    "from_address": Annotated[
-        str | None,
-        typer.Option(
-            "--from-address",
-            metavar="ADDRESS",
-            help="Address of the --from host in the measured network. Default: the one ssh "
-            "connects to.",
-        ),
-    ],
+    "to_host": text_option(
+        "--to", "[USER@]HOST", "Host to measure to, by ssh, e.g. alice@nas:2222."
+    ),
+    "from_host": text_option(
+        "--from", "[USER@]HOST", "Host to measure from, by ssh. Default: this machine."
+    ),
+    "to_address": text_option("--address", "ADDRESS", f"Address of the --to host {_THEIRS}"),
+    "from_address": text_option(
+        "--from-address", "ADDRESS", f"Address of the --from host {_THEIRS}"
+    ),
     "engines": Annotated[
         list[str] | None,
         typer.Option(
@@ -68,11 +46,7 @@ _OPTIONS: dict[str, Any] = {
 }
 _FROM_HOSTS = Annotated[
     list[str] | None,
-    typer.Option(
-        "--from",
-        metavar="[USER@]HOST,...",
-        help="Hosts to measure from, by ssh.",
-    ),
+    typer.Option("--from", metavar="[USER@]HOST,...", help="Hosts to measure from, by ssh."),
 ]
 
 
@@ -120,7 +94,6 @@ def testbed_of(
     named = (to_host, to_address, from_address)
     if not (from_hosts or engines or remove_engine or any(each is not None for each in named)):
         return testbed
-    from lanlab.cli.options import DEFAULT_TESTBED
     from lanlab.engine.travelling import ENGINE_VARIABLE, parse_named_engines
     from lanlab.testbeds.remote.destinations import HERE, PREFIX, parse_destination
     from lanlab.testbeds.remote.installed_engine import REMOVE_VARIABLE

@@ -2,54 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from lanlab.cli.options import JsonOption
+from lanlab.cli.options import JsonOption, flag, option
 from lanlab.errors import UsageError
 
 _LONGEST_S = 86_400.0
 
 
 def listen(
-    interface: Annotated[
-        str,
-        typer.Option(
-            "--interface",
-            metavar="NAME",
-            help="Ethernet interface to listen on.",
-            show_default=False,
-        ),
-    ],
-    time: Annotated[
-        str, typer.Option("--time", metavar="TIME", help="Stop after this time.")
-    ] = "60s",
-    frames: Annotated[
-        int,
-        typer.Option(
-            "--frames",
-            metavar="NUMBER",
-            min=1,
-            max=1_000_000_000,
-            help="Stop after this many frames.",
-        ),
-    ] = 10_000_000,
-    pcap: Annotated[
-        str | None,
-        typer.Option(
-            "--pcap",
-            metavar="FILE",
-            help="Write every frame to a new pcap file (Wireshark).",
-        ),
-    ] = None,
-    allow_default_route: Annotated[
-        bool,
-        typer.Option(
-            "--allow-default-route",
-            help="Allow an interface that has the default route.",
-        ),
-    ] = False,
+    interface: str = option(
+        "--interface", "NAME", "Ethernet interface to listen on.", ..., show_default=False
+    ),
+    time: str = option("--time", "TIME", "Stop after this time.", "60s"),
+    frames: int = option(
+        "--frames", "NUMBER", "Stop after this many frames.", 10_000_000, min=1, max=1_000_000_000
+    ),
+    pcap: str | None = option(
+        "--pcap", "FILE", "Write every frame to a new pcap file (Wireshark)."
+    ),
+    allow_default_route: bool = flag(
+        "--allow-default-route", "Allow an interface that has the default route."
+    ),
     as_json: JsonOption = False,
 ) -> None:
     """List the protocols and stations on a network segment; sends nothing.

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from lanlab.cli.options import JsonOption, SeedOption, StoreOption, VerboseOption
+from lanlab.cli.options import (
+    JsonOption,
+    SeedOption,
+    StoreOption,
+    VerboseOption,
+    argument,
+    flag,
+    option,
+)
 from lanlab.cli.service_options import check_trust
 from lanlab.errors import UsageError
 
@@ -20,47 +28,29 @@ if TYPE_CHECKING:
 
 
 def nas(
-    host: Annotated[str, typer.Argument(metavar="HOST", help="Name or address of the server.")],
-    urls: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[URL|DIRECTORY]...",
-            help="Share, folder, export or bucket to use for a service, in place of the usual one; "
-            "or a directory of this machine where one is mounted.",
-        ),
-    ] = None,
-    user: Annotated[
-        str | None, typer.Option("--user", metavar="NAME", help="User to log in as.")
-    ] = None,
-    share: Annotated[
-        str | None,
-        typer.Option(
-            "--share",
-            metavar="NAME",
-            help="SMB share to copy to. Default: the only one listed, or a prompt.",
-        ),
-    ] = None,
-    password_file: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--password-file",
-            metavar="[SERVICE=]FILE",
-            help="File with the password or SSH private key, for one service if named; may be "
-            "repeated. Default: $LANLAB_PASSWORD, ssh-agent, or a prompt.",
-        ),
-    ] = None,
-    trust: Annotated[
-        str | None,
-        typer.Option(
-            "--trust",
-            metavar="sha256:HEX|FILE",
-            help="Trusted certificate or host key, or a file of them. Default: the system's.",
-        ),
-    ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Measure for about 3 minutes, not 15.")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Start without asking.")] = False,
+    host: str = argument("HOST", "Name or address of the server.", ...),
+    urls: list[str] | None = argument(
+        "[URL|DIRECTORY]...",
+        "Share, folder, export or bucket to use for a service, in place of the usual one; "
+        "or a directory of this machine where one is mounted.",
+    ),
+    user: str | None = option("--user", "NAME", "User to log in as."),
+    share: str | None = option(
+        "--share", "NAME", "SMB share to copy to. Default: the only one listed, or a prompt."
+    ),
+    password_file: list[str] | None = option(
+        "--password-file",
+        "[SERVICE=]FILE",
+        "File with the password or SSH private key, for one service if named; may be "
+        "repeated. Default: $LANLAB_PASSWORD, ssh-agent, or a prompt.",
+    ),
+    trust: str | None = option(
+        "--trust",
+        "sha256:HEX|FILE",
+        "Trusted certificate or host key, or a file of them. Default: the system's.",
+    ),
+    quick: bool = flag("--quick", "Measure for about 3 minutes, not 15."),
+    yes: bool = flag("--yes -y", "Start without asking."),
     seed: SeedOption = None,
     store: StoreOption = None,
     verbose: VerboseOption = False,

@@ -3,13 +3,37 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from lanlab.cli import complete
 
 DEFAULT_TESTBED = "virtual"
+
+
+def option(names: str, metavar: str | None, help: str, default: Any = None, **more: Any) -> Any:
+    """An option with a value, as the default of a command's parameter.
+
+    Args:
+        names: Separated by spaces.
+        default: `...` for none.
+    """
+    return typer.Option(default, *names.split(), metavar=metavar, help=help, **more)
+
+
+def flag(names: str, help: str) -> Any:
+    return typer.Option(False, *names.split(), help=help)
+
+
+def argument(metavar: str | None, help: str, default: Any = None, **more: Any) -> Any:
+    return typer.Argument(default, metavar=metavar, help=help, **more)
+
+
+def text_option(names: str, metavar: str, help: str) -> Any:
+    """The type of an optional text, for options that a decorator adds."""
+    return Annotated[str | None, typer.Option(*names.split(), metavar=metavar, help=help)]
+
 
 _STUDY = typer.Argument(help="Study name or file.", autocompletion=complete.studies)
 StudyArgument = Annotated[str, _STUDY]

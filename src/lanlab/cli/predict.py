@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from lanlab.cli import options
+from lanlab.cli.options import option
 from lanlab.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,50 +24,32 @@ _MEMBERS = 6
 
 def predict(
     study: options.StudyArgument,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Machine parameter to change, e.g. machine.486dx2-nt4.interrupt_us=100; may be "
-            "repeated.",
-        ),
-    ] = None,
-    changes_file: Annotated[
-        str | None,
-        typer.Option(
-            "--changes",
-            metavar="FILE",
-            help="TOML file of changes, with a table [machine.NAME] for each machine.",
-        ),
-    ] = None,
-    changed_link: Annotated[
-        str | None,
-        typer.Option(
-            "--changed-link",
-            metavar="LINK",
-            help="Link on the changed side, e.g. 100M. Default: the same on both sides.",
-        ),
-    ] = None,
-    ensemble: Annotated[
-        int | None,
-        typer.Option(
-            "--ensemble",
-            metavar="N",
-            min=0,
-            help="Number of alternative fits to simulate, to widen intervals by the uncertainty of "
-            "the fit. Default: 6 if the study has them.",
-        ),
-    ] = None,
+    settings: list[str] | None = option(
+        "--set",
+        "KEY=VALUE",
+        "Machine parameter to change, e.g. machine.486dx2-nt4.interrupt_us=100; may be repeated.",
+    ),
+    changes_file: str | None = option(
+        "--changes", "FILE", "TOML file of changes, with a table [machine.NAME] for each machine."
+    ),
+    changed_link: str | None = option(
+        "--changed-link",
+        "LINK",
+        "Link on the changed side, e.g. 100M. Default: the same on both sides.",
+    ),
+    ensemble: int | None = option(
+        "--ensemble",
+        "N",
+        "Number of alternative fits to simulate, to widen intervals by the uncertainty of "
+        "the fit. Default: 6 if the study has them.",
+        min=0,
+    ),
     scale: options.ScaleOption = "quick",
     link: options.LinkOption = None,
     seed: options.SeedOption = None,
-    report: Annotated[
-        str | None,
-        typer.Option(
-            "--report", metavar="FOLDER", help="Also write a report with figures to this folder."
-        ),
-    ] = None,
+    report: str | None = option(
+        "--report", "FOLDER", "Also write a report with figures to this folder."
+    ),
     store: options.StoreOption = None,
     as_json: options.JsonOption = False,
 ) -> None:

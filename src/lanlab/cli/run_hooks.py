@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lanlab.cli.live_option import LiveOption
-from lanlab.cli.options import path_of
+from lanlab.cli.options import path_of, text_option
 from lanlab.cli.signatures import with_more
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
@@ -25,19 +25,15 @@ _LONGEST_S = 86_400.0
 _TIMEOUT = "60"
 
 
-def _text(name: str, metavar: str, help: str) -> Any:
-    return Annotated[str | None, typer.Option(name, metavar=metavar, help=help)]
-
-
 _COMMANDS: Mapping[str, Any] = {
-    "setup": _text(
+    "setup": text_option(
         "--setup",
         "CMD",
         "Shell command to run when the condition changes, untimed.",
     ),
-    "prepare": _text("--prepare", "CMD", "Shell command to run before each trial, untimed."),
-    "cleanup": _text("--cleanup", "CMD", "Shell command to run after each trial, untimed."),
-    "command_timeout": _text(
+    "prepare": text_option("--prepare", "CMD", "Shell command to run before each trial, untimed."),
+    "cleanup": text_option("--cleanup", "CMD", "Shell command to run after each trial, untimed."),
+    "command_timeout": text_option(
         "--command-timeout",
         "TIME",
         f"Time limit of each of these commands. [default: {_TIMEOUT} s]",
@@ -47,16 +43,12 @@ _COMMANDS: Mapping[str, Any] = {
 
 def _live_options(interval: str) -> dict[str, Any]:
     return {
-        "interval": Annotated[
-            str | None,
-            typer.Option(
-                interval,
-                "-i",
-                metavar="TIME",
-                help="Interval between progress lines; 0 prints none. Default: 1 s on a terminal, "
-                "for trials longer than 2 s.",
-            ),
-        ],
+        "interval": text_option(
+            f"{interval} -i",
+            "TIME",
+            "Interval between progress lines; 0 prints none. Default: 1 s on a terminal, for "
+            "trials longer than 2 s.",
+        ),
         "live": Annotated[
             bool,
             typer.Option(
@@ -78,7 +70,7 @@ _FORMATS = {
     "intervals": "a CSV table of the stored intervals of every trial",
 }
 _EXPORTS: Mapping[str, Any] = {
-    f"export_{name}": _text(f"--export-{name}", "FILE", f"Also write {what}.")
+    f"export_{name}": text_option(f"--export-{name}", "FILE", f"Also write {what}.")
     for name, what in _FORMATS.items()
 }
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
 from lanlab.cli import complete, options
+from lanlab.cli.options import flag, option
 from lanlab.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,57 +24,38 @@ def run(
     testbed: options.TestbedOption = options.DEFAULT_TESTBED,
     link: options.LinkOption = None,
     seed: options.SeedOption = None,
-    resume: Annotated[
-        str | None,
-        typer.Option(
-            "--resume",
-            metavar="RUN",
-            help="Continue an interrupted run or series (its id, a unique prefix, or `last`).",
-            autocompletion=complete.runs,
-        ),
-    ] = None,
-    allow_commands: Annotated[
-        bool,
-        typer.Option(
-            "--allow-commands",
-            help="With --resume: run the recorded shell commands (--prepare and others).",
-        ),
-    ] = False,
-    alternate: Annotated[
-        int | None,
-        typer.Option(
-            "--alternate",
-            metavar="TURNS",
-            help="Compare settings: run each side once per turn, in random order. Needs two or "
-            "more studies, or --with.",
-        ),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--with",
-            metavar="KEY=VALUE",
-            help="With --alternate: setting of side B: scale, testbed, link, engine (a path), or a "
-            "study parameter, e.g. io=batch.",
-        ),
-    ] = None,
-    check: Annotated[
-        bool,
-        typer.Option(
-            "--check",
-            help="Check the study's findings: exit with 1 if one does not hold, 3 if one is "
-            "undecided or none is tested.",
-        ),
-    ] = False,
-    undecided: Annotated[
-        Literal["pass", "warn", "fail"] | None,
-        typer.Option(
-            "--undecided",
-            metavar="pass|warn|fail",
-            help="With --check: exit code for undecided findings: pass 0, warn 3, fail 1 (also for "
-            "untested ones). Default: warn.",
-        ),
-    ] = None,
+    resume: str | None = option(
+        "--resume",
+        "RUN",
+        "Continue an interrupted run or series (its id, a unique prefix, or `last`).",
+        autocompletion=complete.runs,
+    ),
+    allow_commands: bool = flag(
+        "--allow-commands", "With --resume: run the recorded shell commands (--prepare and others)."
+    ),
+    alternate: int | None = option(
+        "--alternate",
+        "TURNS",
+        "Compare settings: run each side once per turn, in random order. Needs two or "
+        "more studies, or --with.",
+    ),
+    settings: list[str] | None = option(
+        "--with",
+        "KEY=VALUE",
+        "With --alternate: setting of side B: scale, testbed, link, engine (a path), or a "
+        "study parameter, e.g. io=batch.",
+    ),
+    check: bool = flag(
+        "--check",
+        "Check the study's findings: exit with 1 if one does not hold, 3 if one is "
+        "undecided or none is tested.",
+    ),
+    undecided: Literal["pass", "warn", "fail"] | None = option(
+        "--undecided",
+        "pass|warn|fail",
+        "With --check: exit code for undecided findings: pass 0, warn 3, fail 1 (also for "
+        "untested ones). Default: warn.",
+    ),
     store: options.StoreOption = None,
     verbose: options.VerboseOption = False,
     as_json: options.JsonOption = False,

@@ -3,46 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from lanlab.cli import complete
-from lanlab.cli.options import JsonOption, StoreOption
+from lanlab.cli.options import JsonOption, StoreOption, flag, option
 from lanlab.errors import RunError, UsageError
 
+#: The shell does not say which of the two words it completes; the first is a run.
 _Pair = tuple[str, str] | None
 
 
-def _pair(name: str, metavar: str, help: str) -> Any:
-    # The shell does not say which of the two words it completes; the first is a run.
-    return typer.Option(name, metavar=metavar, help=help, autocompletion=complete.runs)
-
-
 def runs(
-    tagged: Annotated[
-        str | None,
-        typer.Option(
-            "--tagged",
-            metavar="TAG",
-            help="List only runs with this tag.",
-            autocompletion=complete.tags,
-        ),
-    ] = None,
-    rename: Annotated[
-        _Pair,
-        _pair("--rename", "RUN NAME", "Name a run; every command accepts the name."),
-    ] = None,
-    note: Annotated[
-        _Pair, _pair("--note", "RUN TEXT", "Set the note of a run; an empty text removes it.")
-    ] = None,
-    tag: Annotated[_Pair, _pair("--tag", "RUN TAG", "Add a tag to a run.")] = None,
-    untag: Annotated[_Pair, _pair("--untag", "RUN TAG", "Remove a tag from a run.")] = None,
+    tagged: str | None = option(
+        "--tagged", "TAG", "List only runs with this tag.", autocompletion=complete.tags
+    ),
+    rename: _Pair = option(
+        "--rename",
+        "RUN NAME",
+        "Name a run; every command accepts the name.",
+        autocompletion=complete.runs,
+    ),
+    note: _Pair = option(
+        "--note",
+        "RUN TEXT",
+        "Set the note of a run; an empty text removes it.",
+        autocompletion=complete.runs,
+    ),
+    tag: _Pair = option("--tag", "RUN TAG", "Add a tag to a run.", autocompletion=complete.runs),
+    untag: _Pair = option(
+        "--untag", "RUN TAG", "Remove a tag from a run.", autocompletion=complete.runs
+    ),
     store: StoreOption = None,
-    verbose: Annotated[
-        bool,
-        typer.Option("--verbose", "-v", help="Show all columns."),
-    ] = False,
+    verbose: bool = flag("--verbose -v", "Show all columns."),
     as_json: JsonOption = False,
 ) -> None:
     """List the runs in the store: what each measured, and its result.

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
+from lanlab.cli.options import option
 from lanlab.cli.parameter_options import Given, parameters_of
 from lanlab.cli.run_settings import RunSettings, with_run_settings
 from lanlab.errors import UsageError
@@ -29,45 +26,19 @@ _PARAMETERS = ("message_size_bytes", "ip_version", "io", "send_buffer_bytes")
     defaults={"send_buffer_bytes": "32KiB", "warmup_s": "0.2 s"},
 )
 def saturation(
-    goals: Annotated[
-        str,
-        typer.Option("--goals", metavar="LIST", help="Loss ratios to search for."),
-    ] = "0,0.1%,1%",
-    low: Annotated[
-        str | None,
-        typer.Option("--low", metavar="RATE", help="Lowest load. Default: 1 % of --high."),
-    ] = None,
-    high: Annotated[
-        str | None,
-        typer.Option(
-            "--high",
-            metavar="RATE",
-            help="Highest load. Default: 1.2 times the link speed; unshaped, 10G.",
-        ),
-    ] = None,
-    time: Annotated[
-        str, typer.Option("--time", metavar="TIME", help="Length of a confirming trial.")
-    ] = "2",
-    trials: Annotated[
-        int,
-        typer.Option("--trials", metavar="NUMBER", min=1, max=99, help="Trials at each load."),
-    ] = 3,
-    width: Annotated[
-        str,
-        typer.Option(
-            "--width", metavar="SHARE", help="Stop the search when the bounds are this close."
-        ),
-    ] = "1%",
-    curve: Annotated[
-        int,
-        typer.Option(
-            "--curve",
-            metavar="NUMBER",
-            min=0,
-            max=1000,
-            help="Extra loads to measure for a curve.",
-        ),
-    ] = 0,
+    goals: str = option("--goals", "LIST", "Loss ratios to search for.", "0,0.1%,1%"),
+    low: str | None = option("--low", "RATE", "Lowest load. Default: 1 % of --high."),
+    high: str | None = option(
+        "--high", "RATE", "Highest load. Default: 1.2 times the link speed; unshaped, 10G."
+    ),
+    time: str = option("--time", "TIME", "Length of a confirming trial.", "2"),
+    trials: int = option("--trials", "NUMBER", "Trials at each load.", 3, min=1, max=99),
+    width: str = option(
+        "--width", "SHARE", "Stop the search when the bounds are this close.", "1%"
+    ),
+    curve: int = option(
+        "--curve", "NUMBER", "Extra loads to measure for a curve.", 0, min=0, max=1000
+    ),
     *,
     given: Given,
     settings: RunSettings,

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from lanlab.cli import complete
-from lanlab.cli.options import JsonOption, StoreOption, path_of
+from lanlab.cli.options import JsonOption, StoreOption, argument, option, path_of
 from lanlab.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,38 +18,23 @@ _RUN = re.compile(r"last|[0-9]{8}[-0-9a-z]*")
 
 
 def show(
-    study: Annotated[
-        str,
-        typer.Argument(
-            help="Study name or file, run id, or `last`.",
-            autocompletion=complete.studies,
-        ),
-    ],
-    only: Annotated[
-        str | None,
-        typer.Option(
-            "--only",
-            metavar="SECTIONS",
-            help="Sections to show, comma-separated: testbed, experiments, scales, factors, "
-            "tables, numbers, figures, lost, findings, discrepancies, machines.",
-        ),
-    ] = None,
-    figures: Annotated[
-        str | None,
-        typer.Option(
-            "--figures",
-            metavar="FOLDER",
-            help="Also draw the published values as SVG, PDF and PNG in this folder.",
-        ),
-    ] = None,
-    report: Annotated[
-        str | None,
-        typer.Option(
-            "--report",
-            metavar="FILE",
-            help="Also write an HTML page of the published values, with analyses and figures.",
-        ),
-    ] = None,
+    study: str = argument(
+        None, "Study name or file, run id, or `last`.", ..., autocompletion=complete.studies
+    ),
+    only: str | None = option(
+        "--only",
+        "SECTIONS",
+        "Sections to show, comma-separated: testbed, experiments, scales, factors, "
+        "tables, numbers, figures, lost, findings, discrepancies, machines.",
+    ),
+    figures: str | None = option(
+        "--figures", "FOLDER", "Also draw the published values as SVG, PDF and PNG in this folder."
+    ),
+    report: str | None = option(
+        "--report",
+        "FILE",
+        "Also write an HTML page of the published values, with analyses and figures.",
+    ),
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -113,10 +96,10 @@ def _show_run(
     from lanlab.report.runs.stored import run_to_show
     from lanlab.store import open_store
 
-    for option, value in of_studies.items():
+    for name_, value in of_studies.items():
         if value is not None:
             raise UsageError(
-                f"{option} is for studies; `{name}` is a run",
+                f"{name_} is for studies; `{name}` is a run",
                 hint=f"`lanlab report {name}` draws the figures of a run",
             )
     with open_store(store) as records:

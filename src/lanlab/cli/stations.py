@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
-
-import typer
 
 from lanlab.cli.exit_report import tell_after_the_answer
 from lanlab.cli.host_options import with_many_hosts
+from lanlab.cli.options import flag, option
 from lanlab.cli.parameter_options import Given, parameters_of
 from lanlab.cli.run_settings import RunSettings, with_run_settings
 from lanlab.cli.service_options import (
@@ -28,41 +26,30 @@ _STATISTICS = ("mean", "p50", "p90", "p99")
 )
 def stations(
     target: TargetArgument = None,
-    stations: Annotated[
-        str,
-        typer.Option(
-            "--stations", metavar="N,N,...", help="Station counts to measure, 1 to 10,000."
-        ),
-    ] = "1,2,4,8,15",
-    read: Annotated[bool, typer.Option("--read", help="Read blocks (default).")] = False,
-    write: Annotated[bool, typer.Option("--write", help="Overwrite blocks.")] = False,
-    limit: Annotated[
-        str,
-        typer.Option("--limit", metavar="TIME", help="Response-time limit."),
-    ] = "100ms",
-    statistic: Annotated[
-        str,
-        typer.Option(
-            "--statistic",
-            metavar="|".join(_STATISTICS),
-            help="Response-time statistic to compare with the limit.",
-        ),
-    ] = "mean",
+    stations: str = option(
+        "--stations", "N,N,...", "Station counts to measure, 1 to 10,000.", "1,2,4,8,15"
+    ),
+    read: bool = flag("--read", "Read blocks (default)."),
+    write: bool = flag("--write", "Overwrite blocks."),
+    limit: str = option("--limit", "TIME", "Response-time limit.", "100ms"),
+    statistic: str = option(
+        "--statistic",
+        "|".join(_STATISTICS),
+        "Response-time statistic to compare with the limit.",
+        "mean",
+    ),
     *,
     given: Given,
     password_file: PasswordFileOption = None,
     interface: InterfaceOption = None,
     allow_default_route: DefaultRouteOption = False,
-    client_hosts: Annotated[
-        int | None,
-        typer.Option(
-            "--client-hosts",
-            metavar="NUMBER",
-            min=1,
-            max=63,
-            help="Client hosts on the testbed `virtual` or `ray`. Default: 1.",
-        ),
-    ] = None,
+    client_hosts: int | None = option(
+        "--client-hosts",
+        "NUMBER",
+        "Client hosts on the testbed `virtual` or `ray`. Default: 1.",
+        min=1,
+        max=63,
+    ),
     settings: RunSettings,
 ) -> None:
     """Find how many clients a file service can serve.

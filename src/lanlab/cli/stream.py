@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from lanlab.cli.options import option
 from lanlab.cli.parameter_options import Given, parameters_of
 from lanlab.cli.run_settings import RunSettings, with_run_settings
 from lanlab.cli.service_options import DefaultRouteOption
@@ -28,15 +29,9 @@ _FIRST = ("peer", "transport", "message_size_bytes", "time_s", "bytes", "message
 @parameters_of("stream", first=(*_FIRST, "rate_messages_per_s", "flows", "io"), takes_lists=True)
 def stream(
     given: Given,
-    flow_rate: Annotated[
-        str | None,
-        typer.Option(
-            "--flow-rate",
-            "-b",
-            metavar="RATE",
-            help="Sending rate of each flow, like iperf3 -b.",
-        ),
-    ] = None,
+    flow_rate: str | None = option(
+        "--flow-rate -b", "RATE", "Sending rate of each flow, like iperf3 -b."
+    ),
     interface: StackInterfaceOption = None,
     allow_default_route: DefaultRouteOption = False,
     *,

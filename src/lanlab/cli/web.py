@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
 
-import typer
-
-from lanlab.cli.options import JsonOption, StoreOption
+from lanlab.cli.options import JsonOption, StoreOption, flag, option
 
 
 def web(
-    port: Annotated[
-        int,
-        typer.Option("--port", metavar="NUMBER", min=0, max=65_535, help="Port; 0: any free port."),
-    ] = 0,
-    open_browser: Annotated[
-        bool, typer.Option("--open", help="Also open the page in the default browser.")
-    ] = False,
+    port: int = option("--port", "NUMBER", "Port; 0: any free port.", 0, min=0, max=65_535),
+    open_browser: bool = flag("--open", "Also open the page in the default browser."),
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
