@@ -9,6 +9,7 @@ from copy_runs import copy_run, copy_study
 
 from lanlab.analysis.agreed import agreed_words, all_agreed_words
 from lanlab.analysis.comparison_facts import differing_facts
+from lanlab.analysis.run_data import RunData
 from lanlab.cli.results import run_as_json
 from lanlab.cli.single_json import as_json
 from lanlab.report.copies.copy_text import moved_words
@@ -40,7 +41,7 @@ def test_text_table_and_json_name_the_cipher() -> None:
     assert told_in_json(as_json(run, trials)) == [agreed] * len(trials)
     assert told_in_json(run_as_json(run, trials)) == [agreed] * len(trials)
     study: Study = _STUDY
-    rows = list(csv.DictReader(io.StringIO(trial_table(run, trials, study).to_csv())))
+    rows = list(csv.DictReader(io.StringIO(trial_table(RunData(run, trials, study)).to_csv())))
     assert {row["agreed with the server"] for row in rows} == {f"SFTP 3, {_GCM}"}
 
 
@@ -62,4 +63,4 @@ def test_only_file_services_have_agreed_values() -> None:
     run, trials = copy_run(_STUDY, {"sftp": (1e-8, 1e-3, 0.0)})
     assert agreed_words(trials[0]) == "" and all_agreed_words(trials) == ""
     assert all("agreed" not in trial for trial in as_json(run, trials)["trials"])
-    assert "agreed with the server" not in trial_table(run, trials, _STUDY).to_csv()
+    assert "agreed with the server" not in trial_table(RunData(run, trials, _STUDY)).to_csv()

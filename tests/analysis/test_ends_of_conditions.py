@@ -8,6 +8,7 @@ import pytest
 from planned_runs import a_run, a_trial
 
 from lanlab.analysis.endings import Ending, endings
+from lanlab.analysis.run_data import RunData
 from lanlab.plan import Plan
 from lanlab.report.metrics.ending_text import ending_sentences
 from lanlab.store import RunRecord, TrialRecord
@@ -95,7 +96,7 @@ def test_an_interrupted_run_has_not_reached_a_goal_before_its_trials_are_done() 
 
 def test_the_sentence_names_conditions_that_missed_the_goal() -> None:
     run, trials, study = ran(GOAL, WILD)
-    (said,) = ending_sentences(run, trials, study)
+    (said,) = ending_sentences(RunData(run, trials, study))
     assert said == (
         "Sweep: the goal, half a 95 % interval within 2.00 % of the mean, was reached by 1 of 2 "
         "conditions, with 12 trials; not with the most trials allowed (20) in 1,000 B (33.6 %, "
@@ -104,10 +105,10 @@ def test_the_sentence_names_conditions_that_missed_the_goal() -> None:
     run, trials, study = ran(GOAL, DECEPTIVE)
     assert (
         "not with the number planned from the first 3 trials in 1,000 B (12.8 %, 12 trials)"
-        in (ending_sentences(run, trials, study)[0])
+        in (ending_sentences(RunData(run, trials, study))[0])
     )
     run, trials, study = ran({"min": 4, "max": 4}, WILD)
-    assert ending_sentences(run, trials, study) == []
+    assert ending_sentences(RunData(run, trials, study)) == []
 
 
 def test_endings_in_json_have_no_infinities() -> None:

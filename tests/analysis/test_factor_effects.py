@@ -7,6 +7,7 @@ import pytest
 from planned_runs import PlannedRun, a_run, a_trial
 
 from lanlab.analysis.factor_effects import FactorEffects, crossed_experiments, factor_effects
+from lanlab.analysis.run_data import RunData
 from lanlab.errors import UsageError
 from lanlab.figures.registry import build_figure
 from lanlab.plan import Plan, PlannedTrial
@@ -128,7 +129,7 @@ def test_cases_beyond_four_are_counted_and_the_greatest_effect_is_named() -> Non
         return SOFTWARE[str(levels["software"])] * (9000.0 if is_fast else 10.0) * slow
 
     found = a_swapped_run(goodput)
-    said = factor_effects_sentences(Study.model_validate(found.run.study), found.run, found.trials)
+    said = factor_effects_sentences(RunData(found.run, found.trials))
     assert said[1].startswith("The hardware decides in 2 of 8 cases; another factor does at read, ")
     assert said[1].endswith(" (software, 3.00 times) and 2 more.")
     network = next(one for one in said if one.startswith("Of the throughput of network bus-10"))
@@ -199,7 +200,7 @@ def test_the_figure_has_a_row_for_each_case_and_a_series_for_each_factor(
 ) -> None:
     study = Study.model_validate(swapped.run.study)
     figure = next(one for one in study.figure if one.figure == "factor_effects")
-    chart = build_figure(swapped.run, swapped.trials, study, swapped.published, figure)
+    chart = build_figure(RunData(swapped.run, swapped.trials, study, swapped.published), figure)
 
     # In the order of the study, not of the run.
     assert chart.x.categories[:2] == (

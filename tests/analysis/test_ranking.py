@@ -13,6 +13,7 @@ from planned_runs import planned_run
 from lanlab.analysis.comparison import Sample, compared
 from lanlab.analysis.limits import tcp_limit_bps
 from lanlab.analysis.ranking import Ranking, grouped, rankings
+from lanlab.analysis.run_data import RunData
 from lanlab.cli.results import run_as_json
 from lanlab.report.answer.answers import sentences
 from lanlab.report.answer.ranking_text import level_names, ranking_sentences
@@ -42,7 +43,7 @@ def groups(one: Ranking) -> list[list[Any]]:
 
 
 def said(run: Run) -> list[str]:
-    return ranking_sentences(Study.model_validate(run[0].study), *run)
+    return ranking_sentences(RunData(*run))
 
 
 def test_each_condition_is_ranked_separately() -> None:
@@ -374,8 +375,7 @@ def test_identical_trials_are_ranked() -> None:
 def test_a_run_without_a_ranked_factor_has_no_ranking() -> None:
     for name in ("manford-kolahi", "milanovic-srbljic"):
         found = planned_run(name, "quick")
-        study = Study.model_validate(found.run.study)
-        assert ranking_sentences(study, found.run, found.trials) == []
+        assert ranking_sentences(RunData(found.run, found.trials)) == []
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from planned_runs import PlannedRun, planned_run, without_rate
 
 from lanlab.analysis.capacity import capacity
 from lanlab.analysis.limits import udp_limit_bps
+from lanlab.analysis.run_data import RunData
 from lanlab.analysis.saturation import Saturation, curve_of, saturations
 from lanlab.cli.results import run_as_json
 from lanlab.report.saturation.saturation_table import saturation_table
@@ -81,7 +82,7 @@ def test_a_drifting_capacity_is_reported_in_sentence_table_and_json(
         )
         end = end_of(quick)
         assert ("Capacity drifts" in saturation_sentence(study, end)) == drifts
-        rows = saturation_table(quick.run, quick.trials, study).rows
+        rows = saturation_table(RunData(quick.run, quick.trials, study)).rows
         assert any(cell.text == "found, drifts" for row in rows for cell in row) == drifts
         searches = run_as_json(quick.run, quick.trials)["searches"]
         (found,) = (one["drift"] for one in searches if one["experiment"] == SEARCH)

@@ -11,6 +11,7 @@ from lanlab.analysis.findings.run_evidence import RunEvidence
 from lanlab.analysis.findings.sample import as_number
 from lanlab.analysis.published import amount_of, points_for
 from lanlab.analysis.published_statements import statements
+from lanlab.analysis.run_data import RunData
 from lanlab.analysis.simulated_run import (
     fitted_conditions,
     run_accuracies,
@@ -65,10 +66,12 @@ def test_simulated_round_trips_are_compared_with_published_ones(simulated: Plann
 
 def test_published_round_trips_are_in_table_and_figure(simulated: PlannedRun) -> None:
     study, printed = study_of(simulated), simulated.published
-    table = metric_table(simulated.run, simulated.trials, study, printed, RTT, "rtt_mean_ns")
+    table = metric_table(
+        RunData(simulated.run, simulated.trials, study, printed), RTT, "rtt_mean_ns"
+    )
     texts = {cell.text for row in table.rows for cell in row}
     [figure] = [one for one in study.figure if one.experiments == (RTT,)]
-    chart = build_figure(simulated.run, simulated.trials, study, printed, figure)
+    chart = build_figure(RunData(simulated.run, simulated.trials, study, printed), figure)
     marks = [mark.printed for one in chart.published for mark in one.marks]
 
     for printed_ms in ("14.1", "12.3"):

@@ -7,6 +7,7 @@ from planned_runs import PlannedRun, planned_run
 
 from lanlab.analysis.limits import udp_limit_bps
 from lanlab.analysis.pollution import Finding, Judgement
+from lanlab.analysis.run_data import RunData
 from lanlab.analysis.saturation import Saturation, saturations
 from lanlab.analysis.sweep_bound import SweepBound, refutes_random_loss
 from lanlab.plan import PlannedTrial, RandomLoss
@@ -62,7 +63,7 @@ def test_the_sentence_has_the_bound_and_not_the_estimate(refuted: PlannedRun) ->
 
 def test_the_table_has_no_bound_that_the_sweep_refutes(refuted: PlannedRun) -> None:
     study = Study.model_validate(refuted.run.study)
-    table = saturation_table(refuted.run, refuted.trials, study)
+    table = saturation_table(RunData(refuted.run, refuted.trials, study))
     names = [column.name for column in table.columns]
     rows = [dict(zip(names, row, strict=True)) for row in table.rows]
     [strictest] = [

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lanlab.analysis.run_data import RunData
 from lanlab.run import RunRequest, new_run
 from lanlab.studies import load_study
 
@@ -139,14 +140,13 @@ def test_a_temporarily_held_out_value_is_predicted(folder: Path) -> None:
 
 
 def test_a_run_of_ones_own_study_has_accuracy_tables(folder: Path, tmp_path: Path) -> None:
-    from lanlab.analysis.published import published_numbers
     from lanlab.report.simulation.accuracy_table import accuracy_tables
 
     study = load_study(str(folder)).study
     with a_store(tmp_path) as store:
         run = new_run(RunRequest(study, "quick", "simulated", None, 1), store, Watching())
         (folder / "published.toml").unlink()
-        table, counts = accuracy_tables(run, store.trials(run.id), published_numbers(run))
+        table, counts = accuracy_tables(RunData(run, store.trials(run.id)))
     assert [row[0].text for row in table.rows] == ["g64", "g256", "g1000"]
     assert [(row[0].text, row[-2].text, row[-1].text) for row in counts.rows] == [
         ("held out", "1", ""),

@@ -4,6 +4,7 @@ import pytest
 from synthetic_runs import SyntheticRun, synthetic_run
 
 from lanlab.analysis.limits import udp_limit_bps
+from lanlab.analysis.run_data import RunData
 from lanlab.analysis.summary import summarise
 from lanlab.errors import UnknownName
 from lanlab.figures.chart import Axis, Chart, Limit, Point, PublishedMark, PublishedSeries, Series
@@ -14,7 +15,9 @@ from lanlab.studies.model import Figure
 
 def charts(synthetic: SyntheticRun) -> list[Chart]:
     return [
-        build_figure(synthetic.run, synthetic.trials, synthetic.study, synthetic.published, figure)
+        build_figure(
+            RunData(synthetic.run, synthetic.trials, synthetic.study, synthetic.published), figure
+        )
         for figure in synthetic.study.figure
     ]
 
@@ -29,7 +32,7 @@ def test_an_unknown_figure_gets_a_suggestion() -> None:
     synthetic = synthetic_run("manford-kolahi", most_trials=0)
     figure = Figure(figure="barz", title="?", experiments=("throughput",))
     with pytest.raises(UnknownName, match="no figure named `barz`") as refused:
-        build_figure(synthetic.run, [], synthetic.study, synthetic.published, figure)
+        build_figure(RunData(synthetic.run, [], synthetic.study, synthetic.published), figure)
     assert refused.value.hint == "did you mean `bars`?"
 
 
@@ -202,7 +205,7 @@ def test_chart_tables_use_the_axis_unit() -> None:
         value.model_copy(update={"value": 1000 * value.value}) for value in made.published.value
     )
     published = made.published.model_copy(update={"value": values})
-    drawn = build_figure(*made.pair(), made.study, published, made.study.figure[0])
+    drawn = build_figure(RunData(*made.pair(), made.study, published), made.study.figure[0])
     measured = {
         (one.factors["ip_version"], one.factors["message_size_bytes"]): one
         for one in summarise(*made.pair(), "throughput", "goodput_bps")

@@ -8,6 +8,7 @@ import pytest
 from copy_runs import copy_run, copy_study
 
 from lanlab.analysis.file_sizes import classes_of, size_classes, with_size_classes
+from lanlab.analysis.run_data import RunData
 from lanlab.errors import StoreError
 from lanlab.figures.chart import Chart
 from lanlab.figures.gather import in_order
@@ -36,7 +37,7 @@ def chart(
     figure: str, run: RunRecord, trials: list[TrialRecord], study: Study, **more: str
 ) -> Chart:
     drawn = Figure(figure=figure, title="Drawn", experiments=("copies",), **more)
-    return build_figure(run, trials, study, Published(schema=1), drawn)
+    return build_figure(RunData(run, trials, study, Published(schema=1)), drawn)
 
 
 def test_costs_are_points_with_an_interval_in_each_direction() -> None:
@@ -117,7 +118,7 @@ def test_copy_rates_are_drawn_above_published_trials() -> None:
     loaded = load_study("schomer-claason")
     run, trials = copy_run(loaded.study, _SERVICES, 0.01)
     figure = loaded.study.figure[0]
-    found = build_figure(run, trials, loaded.study, loaded.published, figure)
+    found = build_figure(RunData(run, trials, loaded.study, loaded.published), figure)
 
     assert figure.figure == "copy_times" and found.sideways
     rows = found.x.categories
@@ -138,7 +139,7 @@ def test_copy_rates_are_drawn_above_published_trials() -> None:
     assert "263" in first.printed and first.printed.endswith(", in s")
     assert all(1 < mark.y < 100 for one in found.published for mark in one.marks)
     timed = figure.model_copy(update={"metric": "elapsed_ns"})
-    times = build_figure(run, trials, loaded.study, loaded.published, timed)
+    times = build_figure(RunData(run, trials, loaded.study, loaded.published), timed)
     assert times.published[0].marks[0].y == 263
     assert "Times of different amounts do not compare" in times.caption
 
@@ -146,7 +147,9 @@ def test_copy_rates_are_drawn_above_published_trials() -> None:
 def test_equal_amounts_of_both_tests_share_a_name() -> None:
     loaded = load_study("brutman-mtcp")
     run, trials = copy_run(loaded.study, {"ftp": (8.6e-7, 5e-3, 0.0)}, 0.01)
-    found = build_figure(run, trials, loaded.study, loaded.published, loaded.study.figure[0])
+    found = build_figure(
+        RunData(run, trials, loaded.study, loaded.published), loaded.study.figure[0]
+    )
 
     assert [series.name for series in found.series] == [
         "260,163 B", "1,376,275 B", "3,239,589 B", "4,194,304 B",

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from test_single_measurements import NOTHING, a_run
 
+from lanlab.analysis.run_data import RunData
 from lanlab.figures.chart import Chart
 from lanlab.figures.registry import build_figure
 from lanlab.figures.render_matplotlib import to_bytes, to_drawing
@@ -60,7 +61,7 @@ def echoes(with_histograms: bool = True) -> tuple[RunRecord, list[TrialRecord], 
 def chart(name: str, **more: Any) -> Chart:
     run, trials, study = echoes()
     figure = Figure(figure=name, title="t", experiments=("single",), **more)
-    return build_figure(run, trials, study, NOTHING, figure)
+    return build_figure(RunData(run, trials, study, NOTHING), figure)
 
 
 def test_cumulative_shares_reach_one() -> None:
@@ -112,7 +113,7 @@ def test_distributions_need_stored_round_trips() -> None:
     run, trials, study = echoes()
     names = [figure.figure for figure in figures_of_round_trips(study, trials)]
     assert names == ["round_trip_ecdf", "round_trip_violins"]
-    page = run_on_page(run, trials, NOTHING, "x")
+    page = run_on_page(RunData(run, trials, published=NOTHING), "x")
     assert sum("Round-trip times, " in f.chart.title for f in page.experiments[0].figures) == 2
     assert figures_of_round_trips(study, echoes(with_histograms=False)[1]) == ()
     for trial in trials:
@@ -132,7 +133,7 @@ def test_eight_conditions_spread_by_median_are_drawn() -> None:
         trial.raw["requester"] = {"round_trip": told}
     for name in ("round_trip_ecdf", "trial_ecdf"):
         figure = Figure(figure=name, title="t", experiments=("single",), metric="rtt_mean_ns")
-        found = build_figure(run, trials, study, NOTHING, figure)
+        found = build_figure(RunData(run, trials, study, NOTHING), figure)
         drawn = [series.name for series in found.series]
         assert drawn == [f"{128 * n:,} B" for n in (3, 1, 5, 7, 9, 11, 13, 15)]
         assert "Drawn are 8 of 15 conditions" in found.caption

@@ -8,6 +8,7 @@ import matplotlib
 import pytest
 from synthetic_runs import SyntheticRun, synthetic_run
 
+from lanlab.analysis.run_data import RunData
 from lanlab.figures import render_matplotlib
 from lanlab.figures.chart import Axis, Chart, Point, Series
 from lanlab.figures.look_matplotlib import FILLS, HATCH
@@ -21,7 +22,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 def drawn(synthetic: SyntheticRun, figure: Figure) -> Chart:
     return build_figure(
-        synthetic.run, synthetic.trials, synthetic.study, synthetic.published, figure
+        RunData(synthetic.run, synthetic.trials, synthetic.study, synthetic.published), figure
     )
 
 

@@ -9,6 +9,7 @@ from synthetic_runs import synthetic_run
 from test_readable_drawings import chart_of, drawn, pixels, point
 
 from lanlab.analysis.published import all_summaries
+from lanlab.analysis.run_data import RunData
 from lanlab.analysis.summary import interval_of_mean
 from lanlab.figures.chart import Axis, Chart, Point, Series
 from lanlab.figures.distributions import panels
@@ -101,7 +102,7 @@ def test_ipv4_and_ipv6_share_one_panel() -> None:
     figure = Figure(
         figure="trial_violins", title="t", experiments=("throughput",), metric="goodput_bps"
     )
-    charts = panels(build_figure(*made.pair(), made.study, made.published, figure))
+    charts = panels(build_figure(RunData(*made.pair(), made.study, made.published), figure))
     assert len(charts) > 1
     for chart in charts:
         versions = [name.split(",")[0] for name in chart.x.categories]

@@ -7,6 +7,7 @@ import matplotlib
 import pytest
 from synthetic_runs import synthetic_run
 
+from lanlab.analysis.run_data import RunData
 from lanlab.figures import render_matplotlib
 from lanlab.figures.chart import Axis, Chart, Limit, Point, PublishedMark, PublishedSeries, Series
 from lanlab.figures.distributions import panels
@@ -34,7 +35,7 @@ def drawn(name: str, figure: str, metric: str | None = None, scale: str = "tiny"
     wanted = Figure(
         figure=figure, title="t", experiments=(made.study.experiment[0].id,), metric=metric
     )
-    return build_figure(made.run, made.trials, made.study, made.published, wanted)
+    return build_figure(RunData(made.run, made.trials, made.study, made.published), wanted)
 
 
 def test_labels_show_differences_and_the_caption_the_rest() -> None:
@@ -71,7 +72,7 @@ def test_small_bars_are_visible_next_to_large_ones() -> None:
     """500-byte messages reach a hundred times what 2-byte messages do."""
     made = synthetic_run("milanovic-srbljic")
     figure = Figure(figure="bars", title="t", experiments=("tcp",))
-    chart = build_figure(made.run, made.trials, made.study, made.published, figure)
+    chart = build_figure(RunData(made.run, made.trials, made.study, made.published), figure)
     ys = [p.y for one in chart.series for p in one.points]
     assert chart.y.logarithmic == (max(ys) > 20 * min(ys))
     far = replace(
@@ -91,7 +92,7 @@ def test_a_saturation_is_drawn_around_its_knee() -> None:
     made = synthetic_run("milanovic-srbljic", "quick")
     search = next(e for e in made.study.experiment if e.search is not None)
     figure = Figure(figure="saturation_curve", title="t", experiments=(search.id,))
-    chart = build_figure(made.run, made.trials, made.study, made.published, figure)
+    chart = build_figure(RunData(made.run, made.trials, made.study, made.published), figure)
     ends = [x for limit in chart.limits for x, _ in limit.points]
     assert ends and chart.x.ends is not None and chart.y.ends is not None
     low, high = chart.x.ends

@@ -10,6 +10,7 @@ import pytest
 from test_single_measurements import NOTHING, a_run
 
 from lanlab.analysis.loss_over_time import common_width_ns, losses_over_time, with_losses
+from lanlab.analysis.run_data import RunData
 from lanlab.figures.chart import Chart
 from lanlab.figures.look_matplotlib import SHADES
 from lanlab.figures.registry import build_figure
@@ -74,7 +75,7 @@ def scan(
 def chart(*given: Any, **more: Any) -> Chart:
     run, trials, study = scan(*given, **more)
     figure = Figure(figure="loss_over_time_and_rate", title="t", experiments=("single",))
-    return build_figure(run, trials, study, NOTHING, figure)
+    return build_figure(RunData(run, trials, study, NOTHING), figure)
 
 
 def test_a_cell_has_the_loss_share_over_all_trials_of_a_rate() -> None:
@@ -145,7 +146,7 @@ def test_the_chart_needs_three_rates_with_losses() -> None:
     assert figures_of_losses(study, scan(lossless=True)[1]) == ()
     _, two, of_two = scan(RATES[:2])
     assert figures_of_losses(of_two, two) == ()
-    page = run_on_page(run, trials, NOTHING, "x")
+    page = run_on_page(RunData(run, trials, published=NOTHING), "x")
     titles = [each.chart.title for each in page.experiments[0].figures]
     assert titles.count("Lost messages over time and sending rate") == 1
     tables = [each.table.to_csv() for each in page.all_figures]
@@ -180,7 +181,7 @@ def test_shades_differ_in_lightness_on_paper_and_on_dark_pages() -> None:
 
 def test_shades_follow_the_theme_of_the_page() -> None:
     run, trials, _ = scan()
-    page = rendered("report", pages=[run_on_page(run, trials, NOTHING, "x")])
+    page = rendered("report", pages=[run_on_page(RunData(run, trials, published=NOTHING), "x")])
     drawn = re.search(r'<g id="x-figure-\d-wide-shade-6-row2">.*?</g>', page, re.DOTALL)
     assert drawn is not None and "var(--shade-6)" in drawn.group()
     body = page[page.index("<body") :]

@@ -7,6 +7,7 @@ import matplotlib
 import pytest
 from synthetic_runs import synthetic_run
 
+from lanlab.analysis.run_data import RunData
 from lanlab.figures import render_matplotlib
 from lanlab.figures.chart import Axis, Chart, Limit, Point, PublishedMark, PublishedSeries, Series
 from lanlab.figures.finishing import in_readable_unit
@@ -118,7 +119,7 @@ def test_equal_names_appear_in_the_legend_once() -> None:
 def test_bars_of_several_series_below_one_limit_name_it_once() -> None:
     synthetic = synthetic_run("milanovic-srbljic", "quick")
     figure = next(f for f in synthetic.study.figure if f.figure == "bars")
-    chart = build_figure(*synthetic.pair(), synthetic.study, synthetic.published, figure)
+    chart = build_figure(RunData(*synthetic.pair(), synthetic.study, synthetic.published), figure)
 
     assert [limit.name for limit in chart.limits] == ["link limit"]
 
@@ -138,7 +139,7 @@ def test_published_numbers_without_a_speed_are_drawn_at_no_speed() -> None:
 def test_published_series_have_the_names_of_the_study() -> None:
     synthetic = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
     figure = synthetic.study.figure[0]
-    chart = build_figure(*synthetic.pair(), synthetic.study, synthetic.published, figure)
+    chart = build_figure(RunData(*synthetic.pair(), synthetic.study, synthetic.published), figure)
 
     assert {one.name.partition(",")[0] for one in chart.published} <= {
         "Windows XP SP2",

@@ -8,6 +8,7 @@ import pytest
 from synthetic_runs import synthetic_run
 from undrawn import stand_in, stand_in_files
 
+from lanlab.analysis.run_data import RunData
 from lanlab.figures import render_matplotlib
 from lanlab.figures.chart import Axis, Chart, Point, Series
 from lanlab.figures.registry import build_figure
@@ -18,10 +19,7 @@ from lanlab.figures.render_matplotlib import FILE_KINDS, to_bytes, to_drawing, t
 def chart() -> Chart:
     synthetic = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
     return build_figure(
-        synthetic.run,
-        synthetic.trials,
-        synthetic.study,
-        synthetic.published,
+        RunData(synthetic.run, synthetic.trials, synthetic.study, synthetic.published),
         synthetic.study.figure[0],
     )
 
@@ -81,7 +79,7 @@ def charts() -> dict[tuple[str, int], Chart]:
         made = synthetic_run(name, "quick", link_rate_bps=10_000_000)
         for place, figure in enumerate(made.study.figure[:2]):
             found[name, place] = build_figure(
-                made.run, made.trials, made.study, made.published, figure
+                RunData(made.run, made.trials, made.study, made.published), figure
             )
     return found
 

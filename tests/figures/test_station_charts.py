@@ -3,6 +3,7 @@
 import pytest
 from station_runs import StationRun, service_ns, station_run
 
+from lanlab.analysis.run_data import RunData
 from lanlab.figures.chart import Chart
 from lanlab.figures.registry import build_figure
 from lanlab.figures.render_matplotlib import to_bytes, to_drawing
@@ -20,7 +21,7 @@ def charts(made: StationRun) -> dict[tuple[str, str], Chart]:
 
 
 def drawn(made: StationRun, figure: Figure) -> Chart:
-    return build_figure(made.run, made.trials, made.study, made.published, figure)
+    return build_figure(RunData(made.run, made.trials, made.study, made.published), figure)
 
 
 def of(charts: dict[tuple[str, str], Chart], figure: str, words: str = "") -> Chart:
@@ -230,6 +231,6 @@ NAMES = [
 @pytest.mark.parametrize("name", NAMES)
 def test_a_run_without_trials_gives_an_empty_figure(made: StationRun, name: str) -> None:
     figure = Figure(figure=name, title=name, experiments=("read-write",))
-    chart = build_figure(made.run, [], made.study, made.published, figure)
+    chart = build_figure(RunData(made.run, [], made.study, made.published), figure)
     assert chart.is_empty
     assert to_bytes(chart, "svg")

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 from synthetic_runs import synthetic_run
 
+from lanlab.analysis.run_data import RunData
 from lanlab.figures import what_limits
 from lanlab.figures.chart import Chart
 from lanlab.figures.registry import build_figure
@@ -23,7 +24,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch, causes: dict[int, str | None]) -> Cha
     monkeypatch.setattr(what_limits, "cause_of", cause_of)
     run = synthetic_run("manford-kolahi", "quick")
     figure = Figure(figure="what_limits", title="What limits", experiments=("throughput",))
-    return build_figure(run.run, run.trials, run.study, run.published, figure)
+    return build_figure(RunData(run.run, run.trials, run.study, run.published), figure)
 
 
 def test_each_limiting_cause_is_labelled_at_its_start(

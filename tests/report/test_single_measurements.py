@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from lanlab.analysis.over_time import joined_steps, steps_of, with_steps
+from lanlab.analysis.run_data import RunData
 from lanlab.errors import StoreError
 from lanlab.figures.chart import Chart
 from lanlab.figures.registry import build_figure
@@ -94,7 +95,7 @@ def _levels(factors: dict[str, list[Any]] | None) -> list[tuple[Any, ...]]:
 
 def charts(run: RunRecord, trials: list[TrialRecord], study: Study) -> dict[str, Chart]:
     found = figures_of(study)
-    return {f.figure: build_figure(run, trials, study, NOTHING, f) for f in found}
+    return {f.figure: build_figure(RunData(run, trials, study, NOTHING), f) for f in found}
 
 
 def stations(limit_s: float | None = 0.02) -> tuple[RunRecord, list[TrialRecord], Study]:
@@ -274,7 +275,7 @@ def test_both_tcp_senders_share_a_time_axis() -> None:
     trials = [replace(trial, raw=trial.raw | raw) for trial in trials]
     figures = figures_over_time(study, trials)
     (figure,) = [one for one in figures if one.figure == "tcp_window_over_time"]
-    chart = build_figure(run, trials, study, NOTHING, figure)
+    chart = build_figure(RunData(run, trials, study, NOTHING), figure)
 
     assert {one.name: one.points[0].y for one in chart.series} == {
         "congestion window": 30,
@@ -307,7 +308,7 @@ def test_only_incomplete_steps_are_dropped() -> None:
 
 def test_a_page_begins_with_the_answer() -> None:
     run, trials, _ = stations()
-    page = run_on_page(run, trials, NOTHING, "x")
+    page = run_on_page(RunData(run, trials, published=NOTHING), "x")
     html = rendered("report", pages=[page])
 
     assert len(page.experiments[0].figures) == 2

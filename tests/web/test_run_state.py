@@ -9,6 +9,7 @@ import pytest
 from synthetic_runs import synthetic_run
 
 from lanlab.analysis.pollution import Finding, Judgement
+from lanlab.analysis.run_data import RunData
 from lanlab.plan import Plan, PlannedTrial
 from lanlab.report.trials.trial_table import trial_table
 from lanlab.store import TrialRecord, open_store
@@ -31,7 +32,7 @@ def test_rows_match_the_report_in_any_order_of_arrival() -> None:
     at_once.take(made.trials)
     cells = [row.cells for row in one_by_one.rows]
     assert cells == [row.cells for row in at_once.rows]
-    table = trial_table(made.run, made.trials, made.study)
+    table = trial_table(RunData(made.run, made.trials, made.study))
     headings = [column.heading for column in table.columns]
     for row, expected in zip(cells, table.rows, strict=True):
         assert row == [expected[headings.index(heading)].text for heading in COLUMNS]
@@ -90,7 +91,7 @@ def test_omitted_parts_of_records_change_no_table(store: Path) -> None:
         study = Study.model_validate(run.study)
         kept = [replace(trial, raw=lean(trial.raw)) for trial in trials]
         assert results_so_far(run, kept, study) == results_so_far(run, trials, study)
-        assert trial_table(run, kept, study) == trial_table(run, trials, study)
+        assert trial_table(RunData(run, kept, study)) == trial_table(RunData(run, trials, study))
 
 
 def _three_of_each_kind(trials: Sequence[TrialRecord]) -> list[TrialRecord]:

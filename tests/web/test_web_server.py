@@ -17,6 +17,7 @@ from command_line import COMMAND
 from synthetic_runs import SyntheticRun, synthetic_run
 from web_serving import asked, events, serving
 
+from lanlab.analysis.run_data import RunData
 from lanlab.errors import UsageError
 from lanlab.report.metrics.metric_table import metric_table
 from lanlab.store import open_store
@@ -172,7 +173,7 @@ def test_live_numbers_match_the_report(server: WebServer, store: Path) -> None:
     made = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
     experiment = made.study.experiment[0]
     table = metric_table(
-        run, trials, made.study, made.published, experiment.id, experiment.metrics[0]
+        RunData(run, trials, made.study, made.published), experiment.id, experiment.metrics[0]
     )
     expected = [cell.text for column, cells in table.shown() for cell in cells]
     with events(server, f"run/{run.id}/events") as found:

@@ -35,17 +35,12 @@ def print_drivers(run: RunRecord, trials: list[TrialRecord]) -> None:
         print_lines("\n".join(lines))
     done_by = [[t for t in own if t.status == "done"] for own in measured_by.values()]
     if len(done_by) > 1 and all(len(done) > 1 for done in done_by):
-        for sentence in _ranked(run, trials):
+        from lanlab.analysis.run_data import RunData
+        from lanlab.report.answer.ranking_text import ranking_sentences
+
+        for sentence in ranking_sentences(RunData(run, trials)):
             print_lines(sentence)
     print_lines(f"saved as    {run.id}")
-
-
-def _ranked(run: RunRecord, trials: list[TrialRecord]) -> list[str]:
-    from lanlab.analysis.published import published_numbers
-    from lanlab.report.answer.ranking_text import ranking_sentences
-    from lanlab.studies import Study
-
-    return ranking_sentences(Study.model_validate(run.study), run, trials, published_numbers(run))
 
 
 def _stream(done: list[TrialRecord], means: Mapping[str, float]) -> list[str]:

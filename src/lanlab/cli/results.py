@@ -137,11 +137,11 @@ def _missing_as_json(trials: list[TrialRecord]) -> list[dict[str, Any]]:
 
 
 def _rankings_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, list[dict[str, Any]]]:
+    from lanlab.analysis.run_data import RunData
     from lanlab.report.answer.ranking_text import run_rankings
-    from lanlab.studies import Study
 
-    study = Study.model_validate(run.study)
-    found = [one.to_json() for own in run_rankings(study, run, trials).values() for one in own]
+    ranked = run_rankings(RunData(run, trials))
+    found = [one.to_json() for own in ranked.values() for one in own]
     return {"rankings": found} if found else {}
 
 

@@ -34,7 +34,7 @@ def against_factor(data: FigureData) -> Chart:
         level = summary.factors.get(factor)
         return x.shown(level) if isinstance(level, int | float) else None
 
-    found = data.summaries(metric)
+    found = data.drawn(metric)
     groups = in_series(found, (factor,), data.study, data.published)
     series = tuple(Series(name, points_of(g, place, y, data.study)) for name, g in groups.items())
     marks = published_of(groups, place, y, data.published)

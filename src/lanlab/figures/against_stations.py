@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lanlab.figures.chart import Chart, Point, Series
@@ -43,7 +42,7 @@ def throughput_against_stations(data: FigureData) -> Chart:
     asked = response_figure(data.study, data.figure)
     if asked is None:
         return chart
-    return with_answer(replace(data, figure=asked), chart, draws_limit=False)
+    return with_answer(data.with_figure(asked), chart, draws_limit=False)
 
 
 def delay_throughput(data: FigureData) -> Chart:

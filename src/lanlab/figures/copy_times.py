@@ -25,7 +25,7 @@ def copy_times(data: FigureData) -> Chart:
     """
     metric = data.figure.metric or "goodput_bps"
     y = quantity(data.study, metric)
-    found = data.summaries(metric)
+    found = data.drawn(metric)
     found = [summary for summary in found if summary.mean is not None]
     levels = (s.factors["dataset"] for s in found if "dataset" in s.factors)
     place_of = {level: place for place, level in enumerate(in_order(dict.fromkeys(levels)))}

@@ -51,7 +51,7 @@ def round_trip_ecdf(data: FigureData) -> Chart:
 
 def _round_trips(data: FigureData) -> list[tuple[dict[str, Level], list[Bucket]]]:
     found = round_trips_by_condition(data.trials, data.figure.experiments)
-    order = [summary.factors for summary in _side_by_side(data.summaries("rtt_mean_ns"))]
+    order = [summary.factors for summary in _side_by_side(data.drawn("rtt_mean_ns"))]
     return sorted(found, key=lambda one: order.index(one[0]) if one[0] in order else len(order))
 
 
@@ -81,7 +81,7 @@ def trial_ecdf(data: FigureData) -> Chart:
     metric = data.figure.metric or data.metric("", "goodput_bps")
     shown = quantity(data.study, metric)
     series = []
-    for summary in data.summaries(metric):
+    for summary in data.drawn(metric):
         name = data.named(summary.factors)
         values = sorted(map(shown.shown, summary.values))
         # The line rises at each trial and is level in between.
@@ -141,7 +141,7 @@ def round_trip_violins(data: FigureData) -> Chart:
 def trial_violins(data: FigureData) -> Chart:
     metric = data.figure.metric or data.metric("", "goodput_bps")
     shown = quantity(data.study, metric)
-    own = [s for s in _side_by_side(data.summaries(metric)) if s.values]
+    own = [s for s in _side_by_side(data.drawn(metric)) if s.values]
     names = [data.named(summary.factors) for summary in own]
     weighted = [[(shown.shown(value), 1.0) for value in summary.values] for summary in own]
     every = [value for one in weighted for value, _ in one]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from lanlab.analysis.published import is_own, points_for
-from lanlab.analysis.summary import Summary, summarise
+from lanlab.analysis.run_data import RunData
+from lanlab.analysis.summary import Summary
 from lanlab.figures.chart import Axis, Point, PublishedMark, PublishedSeries
 from lanlab.figures.number_text import plain
 from lanlab.figures.published_values import level_title, levels_text
@@ -18,7 +19,6 @@ from lanlab.figures.wording import (
     obtained,
     quantity,
 )
-from lanlab.frozen import dataclass
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, PublishedValue, Study
 from lanlab.studies.model import Experiment, Figure
@@ -28,25 +28,22 @@ from lanlab.workloads.copy_datasets import mean_file_bytes
 _MOST_ON_A_LINEAR_AXIS = 20.0
 
 
-@dataclass(frozen=True)
-class FigureData:
-    run: RunRecord
-    trials: Sequence[TrialRecord]
-    study: Study
-    published: Published
-    figure: Figure
+class FigureData(RunData):
+    def __init__(self, data: RunData, figure: Figure, trials: Sequence[TrialRecord]) -> None:
+        super().__init__(data.run, trials, data.study, data.published)
+        self.figure = figure
 
-    def summaries(self, metric: str) -> list[Summary]:
-        return [
-            summary
-            for name in self.figure.experiments
-            for summary in summarise(self.run, self.trials, name, metric)
-        ]
+    def with_figure(self, figure: Figure) -> FigureData:
+        return FigureData(self, figure, self.trials)
+
+    def drawn(self, metric: str) -> list[Summary]:
+        """The conditions of the figure's experiments."""
+        return [s for name in self.figure.experiments for s in self.summaries(name, metric)]
 
     def own_summaries(self, metric: str) -> list[Summary]:
         """The summaries of the experiments with this metric, in the study's order."""
         own = [e.id for e in self._experiments if metric in e.metrics]
-        return [s for name in own for s in summarise(self.run, self.trials, name, metric)]
+        return [s for name in own for s in self.summaries(name, metric)]
 
     def called(self, factors: Mapping[str, Level]) -> str:
         return called(self.study, self.published, factors)

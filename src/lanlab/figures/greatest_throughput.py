@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 from lanlab.analysis.summary import interval_of_mean
 from lanlab.figures.chart import Chart, Point, PublishedMark, PublishedSeries, Series
@@ -27,7 +26,7 @@ def greatest_throughput_bars(data: FigureData) -> Chart:
     unnamed = data.figure.model_copy(update={"at": {**data.figure.at, _SIZE: 0}})
     curves = [
         each
-        for each in named_curves(replace(data, figure=unnamed))
+        for each in named_curves(data.with_figure(unnamed))
         if each.curve.message_size_bytes is not None
     ]
     sizes = sorted({size for each in curves if (size := each.curve.message_size_bytes)})

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from lanlab.analysis.run_data import RunData
 from lanlab.errors import of_name
 from lanlab.figures.against_factor import against_factor
 from lanlab.figures.against_size import against_size
@@ -51,8 +52,7 @@ from lanlab.figures.tcp_over_time import (
     tcp_window_over_time,
 )
 from lanlab.figures.what_limits import what_limits
-from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Published, Study
+from lanlab.studies import Study
 from lanlab.studies.model import Figure
 from lanlab.studies.plain_level import plain_level
 
@@ -108,13 +108,7 @@ def check_figures(study: Study) -> None:
         of_name("figure", figure.figure, FIGURES)
 
 
-def build_figure(
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    study: Study,
-    published: Published,
-    figure: Figure,
-) -> Chart:
+def build_figure(data: RunData, figure: Figure) -> Chart:
     """One figure of a study from the trials of a run.
 
     Raises:
@@ -122,13 +116,13 @@ def build_figure(
     """
     builder = of_name("figure", figure.figure, FIGURES)
     at = {name: plain_level(name, level) for name, level in figure.at.items()}
-    trials = [t for t in trials if all(t.factors.get(name) == at[name] for name in at)]
-    chart = builder(FigureData(run, trials, study, published, figure))
+    trials = [t for t in data.trials if all(t.factors.get(name) == at[name] for name in at)]
+    chart = builder(FigureData(data, figure, trials))
     if at:
         # An omitted level leaves a series without points.
         chart = replace(chart, series=tuple(one for one in chart.series if one.points))
     chart = without_far_limits(with_distinct_labels(in_readable_unit(chart)))
     if chart.is_set_apart:
         chart = replace(chart, caption=f"{chart.caption} {_SET_APART}")
-    missing = missing_text(trials, study, figure.experiments)
+    missing = missing_text(trials, data.study, figure.experiments)
     return replace(chart, caption=f"{chart.caption} {missing}".strip()) if missing else chart

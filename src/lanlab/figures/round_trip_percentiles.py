@@ -25,7 +25,7 @@ def round_trip_percentiles(data: FigureData) -> Chart:
     shown = quantity(data.study, "rtt_mean_ns")
     groups: dict[str, list[Summary]] = {}
     for metric in metrics:
-        found = data.summaries(metric)
+        found = data.drawn(metric)
         for name, own in in_series(found, (), data.study, data.published).items():
             groups.setdefault(name, []).extend(own)
     series = tuple(

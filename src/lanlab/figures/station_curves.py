@@ -72,7 +72,7 @@ def chart_along(
 def series_along(data: FigureData, metric: str) -> tuple[Series, ...]:
     """A metric against the number of stations, a series for each level of the other factors."""
     groups: dict[str, list[Summary]] = {}
-    for summary in data.summaries(metric):
+    for summary in data.drawn(metric):
         if summary.mean is not None:
             name = _name(data.study, data.figure, summary.experiment, summary.factors)
             groups.setdefault(name, []).append(summary)

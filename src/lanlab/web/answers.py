@@ -94,7 +94,7 @@ class Answers:
         return self._page(200, "trial", title=title, run=run, trial=shown)
 
     def _report(self, name: str) -> Answer:
-        from lanlab.analysis.published import published_numbers
+        from lanlab.analysis.run_data import RunData
         from lanlab.report.page.rendering import rendered
         from lanlab.report.runs.run_page import run_on_page
 
@@ -104,7 +104,7 @@ class Answers:
                 return found
             trials = trials_for_page(store, run.id)
         with reading_records(run.id):
-            page = run_on_page(run, trials, published_numbers(run), "run")
+            page = run_on_page(RunData(run, trials), "run")
             text = rendered("report", pages=[page], home=self._home)
         return _of_report(text)
 

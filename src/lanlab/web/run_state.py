@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from lanlab.analysis.attempts import Place, place_of
+from lanlab.analysis.run_data import RunData
 from lanlab.errors import LabError
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.frozen import dataclass
@@ -157,7 +158,7 @@ class RunState:
         )
 
     def _made(self, trials: Sequence[TrialRecord]) -> list[Row]:
-        table = trial_table(self.run, trials, self.study)
+        table = trial_table(RunData(self.run, trials, self.study))
         headings = [column.heading for column in table.columns]
         wanted = [headings.index(heading) for heading in COLUMNS]
         counts = next(i for i, column in enumerate(table.columns) if column.name == "counts")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lanlab.analysis.findings import findings_of, judge_run
-from lanlab.analysis.published import published_numbers
+from lanlab.analysis.run_data import RunData
 from lanlab.frozen import dataclass
 from lanlab.report.answer.answers import sentences
 from lanlab.report.document.table import NO_TABLE, Table
@@ -17,7 +17,7 @@ from lanlab.report.trials.analyses import Analyses
 from lanlab.report.trials.failure_table import failure_table
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.shape import reading_records
-from lanlab.studies import Published, Study
+from lanlab.studies import Study
 from lanlab.studies.model import Experiment
 
 _Findings = tuple[tuple[FindingOnPage, ...], tuple[str, ...]]
@@ -51,19 +51,19 @@ def results_so_far(run: RunRecord, trials: Sequence[TrialRecord], study: Study) 
     """
     parts = Analyses()
     with reading_records(run.id):
-        published = published_numbers(run)
+        data = RunData(run, trials, study)
         measured = {trial.experiment for trial in trials}
         # Must precede the sentences, which name the experiments that failed.
         experiments = tuple(
-            ExperimentSoFar(one.id, one.title, *_tables(parts, run, trials, study, published, one))
+            ExperimentSoFar(one.id, one.title, *_tables(parts, data, one))
             for one in study.experiment
             if one.id in measured
         )
-        saturation = parts.of("saturation", lambda: saturation_table(run, trials, study), NO_TABLE)
+        saturation = parts.of("saturation", lambda: saturation_table(data), NO_TABLE)
         no_findings: _Findings = ((), ())
         findings = parts.of("findings", lambda: _findings(run, trials, study), no_findings)
-        failures = parts.of("failed trials", lambda: failure_table(trials, study), NO_TABLE)
-        answer = sentences(run, trials, published, parts)
+        failures = parts.of("failed trials", lambda: failure_table(data), NO_TABLE)
+        answer = sentences(run, trials, data.published, parts)
     return ResultsSoFar(
         trials=len(trials),
         answer=(*answer, *parts.lines()),
@@ -75,22 +75,15 @@ def results_so_far(run: RunRecord, trials: Sequence[TrialRecord], study: Study) 
     )
 
 
-def _tables(
-    parts: Analyses,
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    study: Study,
-    published: Published,
-    one: Experiment,
-) -> tuple[Table, Table]:
+def _tables(parts: Analyses, data: RunData, one: Experiment) -> tuple[Table, Table]:
     def means() -> Table:
-        return metric_table(run, trials, study, published, one.id, one.metrics[0])
+        return metric_table(data, one.id, one.metrics[0])
 
     return (
         parts.of(f"means of {one.id}", means, NO_TABLE),
         parts.of(
             f"losses of {one.id}",
-            lambda: loss_table(run, trials, study, published, one.id),
+            lambda: loss_table(data, one.id),
             NO_TABLE,
         ),
     )

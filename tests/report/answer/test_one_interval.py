@@ -9,6 +9,7 @@ import pytest
 from synthetic_runs import SyntheticRun, synthetic_run
 
 from lanlab.analysis.findings import judge_run
+from lanlab.analysis.run_data import RunData
 from lanlab.analysis.statistics import condition_mean
 from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.number_text import with_interval
@@ -68,7 +69,9 @@ def test_the_interval_comes_from_the_statistics_and_stays_above_zero(skewed: Syn
 
 def test_table_and_csv_have_the_interval(skewed: SyntheticRun) -> None:
     one = summary(skewed)
-    table = metric_table(*skewed.pair(), skewed.study, skewed.published, EXPERIMENT, METRIC)
+    table = metric_table(
+        RunData(*skewed.pair(), skewed.study, skewed.published), EXPERIMENT, METRIC
+    )
     row = csv_rows(table)[0]
     texts = [cell.text for cell in table.rows[0]]
 
@@ -82,7 +85,7 @@ def test_table_and_csv_have_the_interval(skewed: SyntheticRun) -> None:
 def test_the_figure_has_the_interval(skewed: SyntheticRun) -> None:
     one = summary(skewed)
     figure = next(f for f in skewed.study.figure if EXPERIMENT in f.experiments)
-    chart = build_figure(*skewed.pair(), skewed.study, skewed.published, figure)
+    chart = build_figure(RunData(*skewed.pair(), skewed.study, skewed.published), figure)
     shown = quantity(skewed.study, METRIC)
     ends = [(p.low, p.high) for series in chart.series for p in series.points]
 
@@ -91,7 +94,7 @@ def test_the_figure_has_the_interval(skewed: SyntheticRun) -> None:
 
 def test_tables_of_the_page_have_the_interval(skewed: SyntheticRun) -> None:
     one = summary(skewed)
-    page = run_on_page(*skewed.pair(), skewed.published, "x")
+    page = run_on_page(RunData(*skewed.pair(), published=skewed.published), "x")
     table = next(t for e in page.experiments for t in e.tables if t.name.endswith(METRIC))
 
     assert float(csv_rows(table)[0]["95 % low (bit/s)"]) == one.ci_low
@@ -152,20 +155,20 @@ def test_a_mean_above_the_limit_is_reported_with_its_interval(
     beyond = replace(one, limit=one.mean / 1.01, ci_low=one.mean / 1.005, ci_high=one.mean * 1.005)
     at = replace(one, limit=one.mean / 1.0001)
 
-    said = above_limit_remark(skewed.run, skewed.study, [within])
+    said = above_limit_remark(RunData(*skewed.pair(), skewed.study), [within])
     assert said is not None and ABOVE in said
     assert "101.0 % of it" in said and "the interval includes the limit" in said
     assert "token bucket" in said
-    told = above_limit_remark(skewed.run, skewed.study, [beyond])
+    told = above_limit_remark(RunData(*skewed.pair(), skewed.study), [beyond])
     assert told is not None and "the interval excludes the limit" in told
-    assert above_limit_remark(skewed.run, skewed.study, [at]) is None
+    assert above_limit_remark(RunData(*skewed.pair(), skewed.study), [at]) is None
 
 
 def test_the_table_marks_a_mean_above_the_limit() -> None:
     planned = synthetic_run("manford-kolahi", "quick")
     trials = [_scaled(trial, 1.02) for trial in planned.trials]
     run = replace(planned, trials=trials)
-    table = metric_table(*run.pair(), run.study, run.published, EXPERIMENT, METRIC)
+    table = metric_table(RunData(*run.pair(), run.study, run.published), EXPERIMENT, METRIC)
 
     assert any(f"% {ABOVE}" in cell.text for row in table.rows for cell in row)
     assert any(ABOVE in sentence for sentence in sentences(*run.pair()))

@@ -6,6 +6,7 @@ import pytest
 from synthetic_runs import SyntheticRun, synthetic_run
 
 from lanlab.analysis.published import published_numbers
+from lanlab.analysis.run_data import RunData
 from lanlab.figures.registry import build_figure
 from lanlab.report.answer.answers import sentences
 from lanlab.report.exports.condition_values import markdown_table
@@ -30,12 +31,14 @@ def test_times_have_one_unit_in_lists_tables_figures_and_sentences(echoes: Synth
     run = replace(echoes.run, study=data, study_id="mine")
     published = published_numbers(run)
 
-    table = metric_table(run, own, study, published, own[0].experiment, "rtt_mean_ns")
+    table = metric_table(RunData(run, own, study, published), own[0].experiment, "rtt_mean_ns")
     said = {
         "list": result_text(run, own),
         "table": " ".join(column.heading for column in table.columns),
-        "trials": " ".join(cell.text for row in trial_table(run, own, study).rows for cell in row),
-        "figure": build_figure(run, own, study, published, study.figure[0]).y.unit,
+        "trials": " ".join(
+            cell.text for row in trial_table(RunData(run, own, study)).rows for cell in row
+        ),
+        "figure": build_figure(RunData(run, own, study, published), study.figure[0]).y.unit,
         "sentences": " ".join(sentences(run, own, published)),
         "Markdown": markdown_table(run, own),
     }

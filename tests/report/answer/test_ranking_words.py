@@ -8,11 +8,13 @@ import pytest
 from synthetic_runs import synthetic_run
 
 from lanlab.analysis.ranking import Ranked, Ranking
+from lanlab.analysis.run_data import RunData
 from lanlab.report.answer import ranking_text
 from lanlab.report.answer.ranking_text import ratio_text, run_rankings
-from lanlab.studies import Study, load_study
+from lanlab.studies import Published, Study, load_study
 
 STUDY = load_study("schomer-claason").study
+RUN = synthetic_run("schomer-claason").run
 TIMES = "\N{MULTIPLICATION SIGN}"
 #: Titles of the services of `Ranking`s here.
 NAMES = {"smb": "SMB", "nfs": "NFS 3", "ftp": "FTP", "sftp": "SFTP", "webdav": "WebDAV"}
@@ -44,7 +46,8 @@ def ranking(text: str, **changes: Any) -> Ranking:
 
 
 def said(*own: Ranking, study: Study = STUDY) -> str:
-    return ranking_text._sentence(study, own, "", None)
+    data = RunData(RUN, (), study, Published(schema=1))
+    return ranking_text._sentence(data, own, "")
 
 
 @pytest.mark.parametrize(
@@ -217,7 +220,7 @@ def test_only_measured_experiments_without_a_load_are_ranked(
     found = synthetic_run("milanovic-srbljic", "quick")
     measured = {one.experiment for one in found.trials}
     study = found.study
-    ranked_ids = set(run_rankings(study, found.run, found.trials))
+    ranked_ids = set(run_rankings(RunData(found.run, found.trials, study)))
     loads = {
         one.id
         for one in study.experiment
@@ -225,7 +228,7 @@ def test_only_measured_experiments_without_a_load_are_ranked(
     }
     assert asked.keys() == measured - loads == ranked_ids
     assert set(asked.values()) <= {None}
-    assert run_rankings(study, found.run, []) == {}
+    assert run_rankings(RunData(found.run, [], study)) == {}
 
     def held_out(run: object, trials: object) -> list[object]:
         assert (run, trials) == (found.run, found.trials)
@@ -233,5 +236,5 @@ def test_only_measured_experiments_without_a_load_are_ranked(
 
     monkeypatch.setattr(ranking_text, "held_out_of", held_out)
     monkeypatch.setattr(ranking_text, "model_error_log", lambda held: float(len(held)))
-    assert set(run_rankings(as_simulated(study), found.run, found.trials)) == ranked_ids
+    assert set(run_rankings(RunData(found.run, found.trials, as_simulated(study)))) == ranked_ids
     assert set(asked.values()) == {2.0}

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from synthetic_runs import synthetic_run
 
+from lanlab.analysis.run_data import RunData
 from lanlab.analysis.summary import Summary
 from lanlab.report.answer import answers
 from lanlab.report.metrics.contrast import Contrast
@@ -43,7 +44,9 @@ def trial(
     return replace(TEMPLATE, factors=dict(factors), metrics=dict(metrics), **changes)
 
 
-TEMPLATE = synthetic_run("milanovic-srbljic", "quick", most_trials=1).trials[0]
+ONE_TRIAL = synthetic_run("milanovic-srbljic", "quick", most_trials=1)
+TEMPLATE = ONE_TRIAL.trials[0]
+DATA = RunData(ONE_TRIAL.run, (), STUDY, LOADED.published)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +118,7 @@ def test_versions_are_compared_at_the_first_and_the_last_condition(
         trial(of[key], {"goodput_bps": rate}, experiment="udp-500", purpose="trial")
         for key, rate in rates.items()
     ]
-    said = answers._versions(STUDY, summaries, trials, LOADED.published)
+    said = answers._versions(DATA, summaries, trials)
     assert [f" at {size} B, seen once." in text for size, text in zip(told, said, strict=True)] == [
         True for _ in told
     ]
@@ -141,7 +144,7 @@ def test_of_many_sweeps_the_best_and_the_worst_are_told(count: int, told: Sequen
     ]
     trials.append(trial({**top, "rate_bps": 2e6}, {"received_ratio": 1.0}))
     trials.append(trial(top, {}))
-    said = answers._greatest(STUDY, summaries, trials, LOADED.published)
+    said = answers._greatest(DATA, summaries, trials)
     assert [text.partition(" was ")[2].partition(",")[0] for text in said] == [
         f"{187.5 * flows:.1f} kB/s" if flows < 6 else f"{187.5 * flows:,.0f} kB/s".split(",")[0]
         for flows in told
@@ -151,7 +154,7 @@ def test_of_many_sweeps_the_best_and_the_worst_are_told(count: int, told: Sequen
     )
     assert "highest sending speed" not in said[0]
     over_tcp = [replace(one, parameters={"transport": "tcp"}) for one in trials]
-    last = answers._greatest(STUDY, summaries, over_tcp, LOADED.published)[-1]
+    last = answers._greatest(DATA, summaries, over_tcp)[-1]
     assert "highest sending speed" not in last
 
 
@@ -224,10 +227,10 @@ def test_a_range_has_its_ends_and_their_share_of_the_link(
     means: Mapping[int, float], along: str, said: str
 ) -> None:
     summaries = [summary(mean, {along: level}, limit=10e6) for level, mean in means.items()]
-    [text] = answers._ranges(STUDY, summaries, along, LOADED.published)
+    [text] = answers._ranges(DATA, summaries, along)
     assert text.endswith(said)
     unlimited = [replace(one, limit=None) for one in summaries]
-    [text] = answers._ranges(STUDY, unlimited, along, LOADED.published)
+    [text] = answers._ranges(DATA, unlimited, along)
     assert "Ethernet" not in text
 
 
@@ -257,7 +260,7 @@ def test_a_simulated_run_says_what_its_model_missed(
     monkeypatch.setattr(answers, "missed_in", lambda run, trials: f"missed of {run.id}")
     run = synthetic_run("milanovic-srbljic", "quick", most_trials=0).run
     stored = replace(run, status="done", study=study.model_dump(mode="json", exclude_none=True))
-    said = answers.remark_sentences(stored, [], Analyses())
+    said = answers.remark_sentences(RunData(stored, []), Analyses())
     assert said == ([f"missed of {run.id}"] if is_told else [])
 
 
@@ -279,6 +282,6 @@ def test_no_result_is_said_unless_an_analysis_failed(monkeypatch: pytest.MonkeyP
 def test_a_metric_that_counts_by_the_second_needs_no_unit() -> None:
     metric, factors = "files_created_and_removed_per_s", {"service": "ftp"}
     one = summary(512.8, factors, metric=metric, workload="metadata")
-    assert answers._ranges(STUDY, [one], "files", LOADED.published) == [
+    assert answers._ranges(DATA, [one], "files") == [
         "Files created and removed a second over FTP were 512.8."
     ]

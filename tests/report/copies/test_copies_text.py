@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from copy_runs import copy_run, copy_study
 
+from lanlab.analysis.run_data import RunData
 from lanlab.plan import PlannedTrial
 from lanlab.report.answer.answers import sentences
 from lanlab.report.copies.copy_table import copy_table
@@ -56,7 +57,7 @@ def schomer() -> tuple[RunRecord, list[TrialRecord]]:
 
 def test_costs_are_in_seconds_in_csv_and_scaled_in_text() -> None:
     study = copy_study(["ftp", "smb"], _TWO)
-    table = cost_table(*copy_run(study, _COSTS, 0.01), study, "copies")
+    table = cost_table(RunData(*copy_run(study, _COSTS, 0.01), study), "copies")
 
     ftp, smb = rows_of(table)
     assert (ftp["service"], smb["service"]) == ("ftp", "smb")
@@ -86,7 +87,7 @@ def test_frames_and_bytes_on_the_medium_are_shown_with_costs() -> None:
 
 
 def _shown(run: RunRecord, trials: list[TrialRecord]) -> list[tuple[Column, list[Cell]]]:
-    return cost_table(run, trials, copy_study(["ftp"], _TWO), "copies").shown()
+    return cost_table(RunData(run, trials, copy_study(["ftp"], _TWO)), "copies").shown()
 
 
 def test_the_fit_quality_is_shown_next_to_the_costs() -> None:
@@ -98,8 +99,8 @@ def test_the_fit_quality_is_shown_next_to_the_costs() -> None:
         else t
         for t in trials
     ]
-    (even,) = rows_of(cost_table(run, trials, study, "copies"))
-    (odd,) = rows_of(cost_table(run, bent, study, "copies"))
+    (even,) = rows_of(cost_table(RunData(run, trials, study), "copies"))
+    (odd,) = rows_of(cost_table(RunData(run, bent, study), "copies"))
 
     assert float(even["greatest deviation (ratio)"]) < 0.01
     assert 0.01 < float(odd["greatest deviation (ratio)"]) < 0.11
@@ -109,7 +110,7 @@ def test_the_fit_quality_is_shown_next_to_the_costs() -> None:
 
 def test_unidentified_costs_are_reported_as_such() -> None:
     study = copy_study(["ftp"], _TWO[:1])
-    table = cost_table(*copy_run(study, _COSTS), study, "copies")
+    table = cost_table(RunData(*copy_run(study, _COSTS), study), "copies")
     (row,) = rows_of(table)
 
     assert table.has_only_notes
@@ -128,7 +129,7 @@ def test_retries_stalls_caches_and_failed_trials_of_each_condition_are_reported(
     for trial in trials:
         trial.metrics.update({"retries": 2, "stall_ratio": 0.9} if trial.metrics else {})
     trials = told(trials, faults={"reset": 2, "silent": 0}, stalls=[_STALL])
-    table = copy_table(run, trials, study, "copies")
+    table = copy_table(RunData(run, trials, study), "copies")
 
     by_dataset = {row["dataset"]: row for row in rows_of(table)}
     assert by_dataset[str(failed)]["failed trials"] == "1"

@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 from synthetic_runs import SyntheticRun, synthetic_run
 
+from lanlab.analysis.run_data import RunData
 from lanlab.report.document.table import Cell, Column, Table
 from lanlab.report.metrics.metric_table import metric_table
 from lanlab.report.published.statement_table import statement_table
@@ -22,7 +23,7 @@ from lanlab.report.trials.trial_table import trial_table
 def goodput(synthetic: SyntheticRun, experiment: str) -> Table:
     run, trials = synthetic.pair()
     return metric_table(
-        run, trials, synthetic.study, synthetic.published, experiment, "goodput_bps"
+        RunData(run, trials, synthetic.study, synthetic.published), experiment, "goodput_bps"
     )
 
 
@@ -87,7 +88,7 @@ def test_trial_columns_match_their_names() -> None:
     ]
     measures = {"throughput": ("goodput_bps", "bit/s"), "round-trip": ("rtt_mean_ns", "ns")}
     for row, trial in zip(
-        read(trial_table(synthetic.run, trials, synthetic.study)), trials, strict=True
+        read(trial_table(RunData(synthetic.run, trials, synthetic.study))), trials, strict=True
     ):
         metric, unit = measures[trial.experiment]
         assert (row["metric"], row["unit"]) == (metric, unit)
@@ -144,7 +145,7 @@ def test_a_single_trial_has_a_mean_and_no_spread() -> None:
 def test_a_share_of_the_link_is_shown_next_to_ours() -> None:
     synthetic = synthetic_run("milanovic-srbljic")
     run, trials = synthetic.pair()
-    table = statement_table(run, trials, synthetic.study, synthetic.published)
+    table = statement_table(RunData(run, trials, synthetic.study, synthetic.published))
     row = next(row for row in read(table) if row["id"] == "u500.pen.half")
     assert float(row["value"]) == 0.5
     assert float(row["measured"]) == pytest.approx(0.999, abs=0.01)
@@ -153,7 +154,7 @@ def test_a_share_of_the_link_is_shown_next_to_ours() -> None:
 def test_statements_have_value_unit_and_bound() -> None:
     """6 kB/s are 48,000 bit/s; "almost twice" is no 2.0, "15% better" no 15."""
     synthetic = synthetic_run("milanovic-srbljic")
-    table = statement_table(*synthetic.pair(), synthetic.study, synthetic.published)
+    table = statement_table(RunData(*synthetic.pair(), synthetic.study, synthetic.published))
     rows = {row["id"]: (row["value"], row["bound"], row["unit"]) for row in read(table)}
     assert rows["u2.cel"] == ("48000.0", "", "bit/s")
     assert rows["t2.cel_pen"] == ("2.0", "almost", "ratio")
@@ -164,7 +165,7 @@ def test_statements_have_value_unit_and_bound() -> None:
 
 def test_every_trial_is_in_the_table_with_its_error() -> None:
     synthetic = synthetic_run("manford-kolahi", fails=lambda planned: planned.number == 2)
-    rows = read(trial_table(synthetic.run, synthetic.trials, synthetic.study))
+    rows = read(trial_table(RunData(synthetic.run, synthetic.trials, synthetic.study)))
     assert [int(row["number"]) for row in rows] == list(range(len(synthetic.trials)))
     assert rows[2]["error"] == "peer.silent: nothing heard for 3 s"
     assert rows[0]["load average before"] == "0.25"
@@ -172,7 +173,7 @@ def test_every_trial_is_in_the_table_with_its_error() -> None:
 
 def losses(synthetic: SyntheticRun, experiment: str) -> Table:
     return loss_table(
-        synthetic.run, synthetic.trials, synthetic.study, synthetic.published, experiment
+        RunData(synthetic.run, synthetic.trials, synthetic.study, synthetic.published), experiment
     )
 
 
@@ -227,7 +228,7 @@ def test_the_terminal_explains_losses_of_studies_that_draw_them() -> None:
 
 def test_trials_name_their_measuring_program() -> None:
     synthetic = synthetic_run("milanovic-srbljic")
-    table = trial_table(synthetic.run, synthetic.trials, synthetic.study)
+    table = trial_table(RunData(synthetic.run, synthetic.trials, synthetic.study))
     row = next(row for row in read(table) if row["experiment"] == "tcp")
     assert (row["io"], row["receive"], row["times by"]) == ("single", "poll", "program")
     assert (row["messages at once"], row["read size (B)"]) == ("1", "262144")
@@ -272,8 +273,8 @@ def test_simulated_tables_never_say_measured(word: str) -> None:
     experiment = made.trials[0].experiment
     of = (made.run, made.trials, study, made.published)
     found = [
-        metric_table(*of, experiment, "elapsed_ns"),
-        statement_table(*of),
+        metric_table(RunData(*of), experiment, "elapsed_ns"),
+        statement_table(RunData(*of)),
     ]
     other = "measured" if word == "simulated" else "simulated"
     for table in found:

@@ -10,6 +10,7 @@ from rich.console import Console
 from synthetic_runs import SyntheticRun, synthetic_run
 
 from lanlab.analysis import summarise
+from lanlab.analysis.run_data import RunData
 from lanlab.cli.results import run_as_json
 from lanlab.cli.single_json import as_json
 from lanlab.figures.registry import build_figure
@@ -55,7 +56,7 @@ def read(table: Table) -> list[dict[str, str]]:
 
 def throughput(found: SyntheticRun) -> Table:
     return metric_table(
-        found.run, found.trials, found.study, found.published, EXPERIMENT, "goodput_bps"
+        RunData(found.run, found.trials, found.study, found.published), EXPERIMENT, "goodput_bps"
     )
 
 
@@ -123,7 +124,7 @@ def test_abandoned_conditions_are_reported_with_the_answer() -> None:
 
 
 def test_every_failed_trial_is_listed_with_its_cause(lacking: SyntheticRun) -> None:
-    rows = read(failure_table(lacking.trials, lacking.study))
+    rows = read(failure_table(RunData(lacking.run, lacking.trials, lacking.study)))
     numbers = [t.number for t in lacking.trials if t.status == "failed"]
 
     assert [int(row["number"]) for row in rows] == numbers
@@ -136,7 +137,7 @@ def test_every_failed_trial_is_listed_with_its_cause(lacking: SyntheticRun) -> N
 def test_no_failures_means_no_remark() -> None:
     found = a_run(lambda trial: False)
 
-    assert failure_table(found.trials, found.study).rows == ()
+    assert failure_table(RunData(found.run, found.trials, found.study)).rows == ()
     assert "failed" not in " ".join(sentences(found.run, found.trials))
     assert "Failed trials" not in terminal(found)
     shown = tables(found.run, found.trials, Analyses())
@@ -159,9 +160,11 @@ def test_a_figure_marks_means_with_missing_trials(lacking: SyntheticRun) -> None
     expected = f"Failed trials are missing: IPv4, 384 B (n = {there} of {int(there) + 1})."
     whole = a_run(lambda trial: False)
     for figure in lacking.study.figure:
-        chart = build_figure(lacking.run, lacking.trials, lacking.study, lacking.published, figure)
+        chart = build_figure(
+            RunData(lacking.run, lacking.trials, lacking.study, lacking.published), figure
+        )
         assert (expected in chart.caption) == (EXPERIMENT in figure.experiments)
-        clean = build_figure(whole.run, whole.trials, whole.study, whole.published, figure)
+        clean = build_figure(RunData(whole.run, whole.trials, whole.study, whole.published), figure)
         assert "missing" not in clean.caption
 
 

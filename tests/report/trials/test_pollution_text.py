@@ -8,6 +8,7 @@ import pytest
 from synthetic_runs import SyntheticRun, synthetic_run
 
 from lanlab.analysis.pollution import Finding, Judgement
+from lanlab.analysis.run_data import RunData
 from lanlab.cli.results import run_as_json
 from lanlab.plan import PlannedTrial
 from lanlab.report.answer.answers import sentences
@@ -34,7 +35,9 @@ def rows(table: Table) -> list[dict[str, str]]:
 
 
 def throughput(run: SyntheticRun) -> Table:
-    return metric_table(run.run, run.trials, run.study, run.published, "throughput", "goodput_bps")
+    return metric_table(
+        RunData(run.run, run.trials, run.study, run.published), "throughput", "goodput_bps"
+    )
 
 
 def first_time(planned: PlannedTrial) -> bool:
@@ -52,7 +55,7 @@ def always() -> SyntheticRun:
 
 
 def test_every_trial_is_listed_with_its_disturbances(repeated: SyntheticRun) -> None:
-    found = rows(trial_table(repeated.run, repeated.trials, repeated.study))
+    found = rows(trial_table(RunData(repeated.run, repeated.trials, repeated.study)))
 
     assert len(found) == len(repeated.trials)
     assert {(row["polluted by"], row["counts"]) for row in found} == {

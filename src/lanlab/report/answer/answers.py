@@ -9,9 +9,10 @@ from functools import partial
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.factor_effects import crossed_experiments
 from lanlab.analysis.peaks import LOAD, PEAKED, peak_of
-from lanlab.analysis.published import points_for, published_numbers
+from lanlab.analysis.published import points_for
+from lanlab.analysis.run_data import RunData
 from lanlab.analysis.saturation import saturations
-from lanlab.analysis.summary import Summary, interval_of_mean, summarise
+from lanlab.analysis.summary import Summary, interval_of_mean
 from lanlab.figures.gather import called
 from lanlab.figures.number_text import number, percent, plain, with_interval
 from lanlab.figures.received_against_sent import RATES
@@ -31,7 +32,7 @@ from lanlab.report.trials.analyses import Analyses
 from lanlab.report.trials.failure_table import failure_sentences
 from lanlab.report.trials.pollution import pollution_sentences
 from lanlab.store import Level, RunRecord, TrialRecord
-from lanlab.studies import ExperimentAtScale, Published, Study, at_scale
+from lanlab.studies import ExperimentAtScale, Published, Study
 
 NO_RESULT = "No trial has ended yet, so there is no result."
 #: A wider interval (ratio of its ends) is not informative.
@@ -63,92 +64,75 @@ def sentences(
         analyses: Collects the analyses that fail. If omitted, the last sentences name them.
     """
     parts = Analyses() if analyses is None else analyses
-    said = result_sentences(run, trials, published, parts)
-    said += remark_sentences(run, trials, parts)
+    data = RunData(run, trials, published=published)
+    said = [*result_sentences(data, parts), *remark_sentences(data, parts)]
     if not said and not parts.failed:
         said.append(NO_RESULT)
     return said if analyses is not None else [*said, *parts.lines()]
 
 
-def result_sentences(
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    published: Published | None,
-    parts: Analyses,
-) -> list[str]:
+def result_sentences(data: RunData, parts: Analyses) -> list[str]:
     """The measured results; arguments as in `sentences`."""
-    study = Study.model_validate(run.study)
-    printed = published_numbers(run) if published is None else published
-    ranked = parts.each("ranking", lambda: ranking_sentences(study, run, trials, printed))
-    said = parts.each("saturation", lambda: _searches(study, run, trials))
-    crossed = {one.experiment.id for one in crossed_experiments(study, run.scale)}
-    said += parts.each("effects of factors", lambda: factor_effects_sentences(study, run, trials))
-    for scaled in at_scale(study, run.scale):
-        own = [trial for trial in trials if trial.experiment == scaled.experiment.id]
+    ranked = parts.each("ranking", lambda: ranking_sentences(data))
+    said = parts.each("saturation", lambda: _searches(data))
+    crossed = {one.experiment.id for one in crossed_experiments(data.study, data.run.scale)}
+    said += parts.each("effects of factors", lambda: factor_effects_sentences(data))
+    for scaled in data.experiments:
+        own = data.own(scaled.experiment.id)
         # Crossed factors make hundreds of conditions, so only their effects are reported.
         if own and scaled.search is None and scaled.experiment.id not in crossed:
-            found = partial(_experiment, study, run, scaled, own, printed)
+            found = partial(_experiment, data, scaled)
             said += parts.each(f"results of {scaled.experiment.id}", found)
     # Rankings come first, because they answer the question.
     return [*ranked, *said]
 
 
-def remark_sentences(run: RunRecord, trials: Sequence[TrialRecord], parts: Analyses) -> list[str]:
+def remark_sentences(data: RunData, parts: Analyses) -> list[str]:
     """Caveats about the trials; arguments as in `sentences`."""
-    study = Study.model_validate(run.study)
-    said = parts.each("how conditions ended", lambda: ending_sentences(run, trials, study))
-    said += parts.each("order of trials", lambda: order_sentences(run, trials, study))
-    said += parts.each("failed trials", lambda: failure_sentences(run, trials, study))
-    said += parts.each("disturbances", lambda: pollution_sentences(trials))
-    simulation = study.simulation if study.is_simulated else None
+    said = parts.each("how conditions ended", lambda: ending_sentences(data))
+    said += parts.each("order of trials", lambda: order_sentences(data))
+    said += parts.each("failed trials", lambda: failure_sentences(data))
+    said += parts.each("disturbances", lambda: pollution_sentences(data.trials))
+    simulation = data.study.simulation if data.study.is_simulated else None
     if simulation is not None and (simulation.held_out or simulation.prediction):
-        said += parts.each("what the model missed", lambda: [missed_in(run, trials)])
-    if run.status != "done":
-        said.append(f"The run is {run.status}: only the trials that had ended are shown.")
+        said += parts.each("what the model missed", lambda: [missed_in(data.run, data.trials)])
+    if data.run.status != "done":
+        said.append(f"The run is {data.run.status}: only the trials that had ended are shown.")
     return said
 
 
-def _searches(study: Study, run: RunRecord, trials: Sequence[TrialRecord]) -> list[str]:
-    return [saturation_sentence(study, found) for found in saturations(run, trials)]
+def _searches(data: RunData) -> list[str]:
+    return [saturation_sentence(data.study, found) for found in saturations(data.run, data.trials)]
 
 
-def _experiment(
-    study: Study,
-    run: RunRecord,
-    scaled: ExperimentAtScale,
-    trials: Sequence[TrialRecord],
-    published: Published,
-) -> list[str]:
+def _experiment(data: RunData, scaled: ExperimentAtScale) -> list[str]:
     experiment = scaled.experiment
     shown = PRESENTATIONS[experiment.workload]
     if shown.answers_alone:
-        return shown.sentences(study, experiment.id, trials)
-    metric = experiment.metrics[0]
-    summaries = [s for s in summarise(run, trials, experiment.id, metric) if s.mean is not None]
+        return shown.sentences(data, experiment.id)
+    own, metric = data.own(experiment.id), experiment.metrics[0]
+    summaries = [s for s in data.summaries(experiment.id, metric) if s.mean is not None]
     if not summaries:
         return []
-    said = shown.sentences(study, experiment.id, trials)
+    said = shown.sentences(data, experiment.id)
     if "ip_version" in experiment.factors:
         # The study compares the IP versions.
-        said += _versions(study, summaries, trials, published)
+        said += _versions(data, summaries, own)
     if metric in _SPEEDS and any(rate in experiment.factors for rate in RATES):
-        said += _greatest(study, summaries, trials, published)
+        said += _greatest(data, summaries, own)
     else:
-        said += _ranges(study, summaries, shown.range_factor(experiment), published)
-    said += _published_sentences(study, summaries, published)
+        said += _ranges(data, summaries, shown.range_factor(experiment))
+    said += _published_sentences(data, summaries)
     remarks = (
-        above_limit_remark(run, study, summaries),
-        shown.remark(run, study, trials),
-        one_way_remark(experiment.title, trials),
+        above_limit_remark(data, summaries),
+        shown.remark(data, own),
+        one_way_remark(experiment.title, own),
     )
     return said + [remark for remark in remarks if remark]
 
 
 def _greatest(
-    study: Study,
-    summaries: Sequence[Summary],
-    trials: Sequence[TrialRecord],
-    published: Published,
+    data: RunData, summaries: Sequence[Summary], trials: Sequence[TrialRecord]
 ) -> list[str]:
     """The highest rate of each sweep, and how much arrived at the highest rate sent. If there are
     many sweeps, only the best and the worst.
@@ -162,12 +146,12 @@ def _greatest(
             for key, level in summary.factors.items()
             if key not in (rate, "message_size_bytes", "transport")
         }
-        words = called(study, published, rest)
+        words = called(data.study, data.published, rest)
         named = messages_text(summary.parameters) + (f" with {words}" if words else "")
         sweeps.setdefault(named, []).append(summary)
     ordered = sorted(sweeps.items(), key=lambda sweep: -max(map(_value, sweep[1])))
     chosen = ordered if len(ordered) <= _MOST_SWEEPS else (ordered[0], ordered[-1])
-    return [_greatest_of(study, named, sweep, trials) for named, sweep in chosen]
+    return [_greatest_of(data, named, sweep, trials) for named, sweep in chosen]
 
 
 def _value(summary: Summary) -> float:
@@ -176,13 +160,13 @@ def _value(summary: Summary) -> float:
 
 
 def _greatest_of(
-    study: Study, named: str, sweep: Sequence[Summary], trials: Sequence[TrialRecord]
+    data: RunData, named: str, sweep: Sequence[Summary], trials: Sequence[TrialRecord]
 ) -> str:
     best = max(sweep, key=_value)
-    if study.is_simulated:
+    if data.study.is_simulated:
         best = _peak(best, sweep)
-    shown = quantity(study, best.metric)
-    text = f"The highest {shown.name} of {named} was {_mean(study, shown, best)}{_share(best)}"
+    shown = quantity(data.study, best.metric)
+    text = f"The highest {shown.name} of {named} was {_mean(data.study, shown, best)}{_share(best)}"
     rate = next(rate for rate in RATES if rate in best.factors)
     top = max(sweep, key=lambda summary: float(summary.factors[rate]))
     ratios = [
@@ -194,7 +178,7 @@ def _greatest_of(
         and trial.parameters.get("transport") != "tcp"
     ]
     if ratios:
-        level = quantity(study, rate)
+        level = quantity(data.study, rate)
         at = f"{plain(level.shown(float(top.factors[rate])))} {level.unit}"
         share = percent(sum(ratios) / len(ratios))
         text += (
@@ -231,17 +215,15 @@ def _peak(best: Summary, sweep: Sequence[Summary]) -> Summary:
     return replace(best, mean=mean, ci_low=low, ci_high=high)
 
 
-def _ranges(
-    study: Study, summaries: Sequence[Summary], along: str, published: Published
-) -> list[str]:
-    shown = quantity(study, summaries[0].metric)
+def _ranges(data: RunData, summaries: Sequence[Summary], along: str) -> list[str]:
+    shown = quantity(data.study, summaries[0].metric)
     name = shown.name[0].upper() + shown.name[1:]
     groups: dict[str, list[Summary]] = {}
     presented = PRESENTATIONS[summaries[0].workload]
-    words = partial(called, study, published)
+    words = partial(called, data.study, data.published)
     for summary in summaries:
         rest = {k: v for k, v in summary.factors.items() if k != along}
-        series = presented.series_text(SeriesOf(study, summary, rest, words))
+        series = presented.series_text(SeriesOf(data.study, summary, rest, words))
         groups.setdefault(series, []).append(summary)
     was = "were" if shown.unit == _A_SECOND else "was"
     said = []
@@ -250,18 +232,18 @@ def _ranges(
         least, most = min(group, key=_value), max(group, key=_value)
         at_that_size = " at that size" if along == "message_size_bytes" else ""
         if least is most:
-            text = f"{name} {series} {was} {_mean(study, in_unit, most)}{_share(most)}"
+            text = f"{name} {series} {was} {_mean(data.study, in_unit, most)}{_share(most)}"
         elif not presented.has_ranges:
             each = [
-                f"{_mean(study, in_unit, one)} ({_level(study, one, along)}{_share(one)})"
+                f"{_mean(data.study, in_unit, one)} ({_level(data.study, one, along)}{_share(one)})"
                 for one in group
             ]
             text = f"{name} {series} {was} {joined(each)}"
         else:
             text = (
-                f"{name} {series} {was} between {_mean(study, in_unit, least)} "
-                f"({_level(study, least, along)}) and {_mean(study, in_unit, most)} "
-                f"({_level(study, most, along)})"
+                f"{name} {series} {was} between {_mean(data.study, in_unit, least)} "
+                f"({_level(data.study, least, along)}) and {_mean(data.study, in_unit, most)} "
+                f"({_level(data.study, most, along)})"
             )
             shares = [_value(one) / one.limit for one in group if one.limit]
             if shares:
@@ -274,24 +256,21 @@ def _ranges(
 
 
 def _versions(
-    study: Study,
-    summaries: Sequence[Summary],
-    trials: Sequence[TrialRecord],
-    published: Published,
+    data: RunData, summaries: Sequence[Summary], trials: Sequence[TrialRecord]
 ) -> list[str]:
     """IPv4 compared with IPv6 at the first and the last condition that have both."""
     pairs: dict[str, dict[Level, Summary]] = {}
     for summary in summaries:
         rest = {k: v for k, v in summary.factors.items() if k != "ip_version"}
-        pairs.setdefault(called(study, published, rest), {})[summary.factors["ip_version"]] = (
-            summary
-        )
+        pairs.setdefault(called(data.study, data.published, rest), {})[
+            summary.factors["ip_version"]
+        ] = summary
     both = [(where, pair[4], pair[6]) for where, pair in pairs.items() if {4, 6} <= pair.keys()]
     said = []
     for where, four, six in both if len(both) < 3 else (both[0], both[-1]):
         found = contrast(four, six, trials)
         if found is not None:
-            shown = quantity(study, four.metric)
+            shown = quantity(data.study, four.metric)
             said.append(_difference(where, shown.name, shown.si_unit in ("s", "ns"), found))
     return said
 
@@ -319,18 +298,16 @@ def _difference(where: str, name: str, is_time: bool, found: Contrast) -> str:
     return f"The {name} over IPv4 was {size}{range_} {direction} than over IPv6{at}."
 
 
-def _published_sentences(
-    study: Study, summaries: Sequence[Summary], published: Published
-) -> list[str]:
+def _published_sentences(data: RunData, summaries: Sequence[Summary]) -> list[str]:
     ratios = [
         _value(summary) / point.value.si
         for summary in summaries
-        for point in points_for(summary, published)
+        for point in points_for(summary, data.published)
         if point.value.statistic == "mean" and point.value.si > 0
     ]
     if not ratios:
         return []
-    name = quantity(study, summaries[0].metric).name
+    name = quantity(data.study, summaries[0].metric).name
     if len(ratios) == 1:
         return [
             f"The study published one mean {name} at these conditions; ours is {_times(ratios)} it."

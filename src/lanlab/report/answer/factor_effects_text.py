@@ -4,32 +4,28 @@ The effects of crossed factors, in sentences: the most important factor, and exc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from lanlab.analysis.factor_effects import Case, Effect, FactorEffects, Spread, factor_effects
+from lanlab.analysis.run_data import RunData
 from lanlab.figures.number_text import number, with_interval
 from lanlab.figures.wording import condition_text, level_text, name_of, quantity
 from lanlab.report.answer.ranking_text import joined
-from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
 
 _MOST_CASES = 4
 
 
-def factor_effects_sentences(
-    study: Study, run: RunRecord, trials: Sequence[TrialRecord]
-) -> list[str]:
+def factor_effects_sentences(data: RunData) -> list[str]:
     """First the most important factor, then for each factor its levels relative to its first. Empty
     if no factors are crossed.
     """
-    found = factor_effects(run, trials, study)
+    found = factor_effects(data.run, data.trials, data.study)
     if found is None:
         return []
-    shown = quantity(study, found.metric).name
+    shown = quantity(data.study, found.metric).name
     return [
         f"With all else equal, {shown} changes {joined([_spread(one) for one in found.overall])}.",
-        _deciding(study, found),
-        *(_factor(study, found, one) for one in found.overall),
+        _deciding(data.study, found),
+        *(_factor(data.study, found, one) for one in found.overall),
     ]
 
 

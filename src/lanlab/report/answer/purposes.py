@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lanlab.analysis.ranking import Ranking
+from lanlab.analysis.run_data import RunData
 from lanlab.frozen import dataclass
 from lanlab.nas.plan import FILES
 from lanlab.report.answer.ranking_text import joined, level_names, ratio_text, run_rankings
 from lanlab.report.copies.copy_text import why_words
 from lanlab.report.document.table import Cell, Column, Table, words
 from lanlab.store import Level, RunRecord, TrialRecord
-from lanlab.studies import Study
 from lanlab.units import format_rate
 
 _COLUMNS = (
@@ -75,17 +75,16 @@ def purposes_of(run: RunRecord, trials: Sequence[TrialRecord]) -> Purposes:
     Args:
         run, trials: The run. An experiment without results gets no row.
     """
-    study = Study.model_validate(run.study)
-    titles = {experiment.id: experiment.title for experiment in study.experiment}
-    ranked = run_rankings(study, run, trials)
-    purposes = tuple(Purpose(titles[name], own[0]) for name, own in ranked.items())
+    data = RunData(run, trials)
+    ranked = run_rankings(data)
+    purposes = tuple(Purpose(data.titles[name], own[0]) for name, own in ranked.items())
     levels: dict[Level, None] = {}
     for one in purposes:
         for group in one.ranking.groups:
             levels |= dict.fromkeys(ranked.level for ranked in group)
         levels |= dict.fromkeys(one.ranking.lacking)
     factor = purposes[0].ranking.factor if purposes else "server"
-    names = level_names(study, factor, list(levels))
+    names = level_names(data.study, factor, list(levels))
     table = Table(
         "purposes",
         "Fastest service by purpose",
@@ -93,23 +92,21 @@ def purposes_of(run: RunRecord, trials: Sequence[TrialRecord]) -> Purposes:
         tuple(_row(one, names) for one in purposes),
     )
     why = _why(trials, factor, names)
-    reasons = _reasons(study, trials, factor, names)
+    reasons = _reasons(data, factor, names)
     return Purposes(_sentence(purposes, names), table, purposes, why, names, reasons)
 
 
-def _reasons(
-    study: Study, trials: Sequence[TrialRecord], factor: str, names: Mapping[Level, str]
-) -> Table:
+def _reasons(data: RunData, factor: str, names: Mapping[Level, str]) -> Table:
     """A breakdown of the time of each service's median trial, for each copy by one user."""
     rows = []
-    for experiment in study.experiment:
+    for experiment in data.study.experiment:
         if experiment.parameters.get("parallel_files") != 1:
             continue
         for level, name in names.items():
             own = sorted(
                 (
                     trial
-                    for trial in trials
+                    for trial in data.trials
                     if trial.experiment == experiment.id
                     and trial.factors.get(factor) == level
                     and "explained_ratio" in trial.metrics

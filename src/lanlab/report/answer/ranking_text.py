@@ -7,14 +7,15 @@ from urllib.parse import urlsplit
 
 from lanlab.analysis.model_error import model_error_log
 from lanlab.analysis.ranking import Ranked, Ranking, rankings
+from lanlab.analysis.run_data import RunData
 from lanlab.figures.number_text import number
 from lanlab.figures.published_values import level_title
 from lanlab.figures.received_against_sent import RATES
 from lanlab.figures.wording import condition_text, level_text, quantity
 from lanlab.report.simulation.accuracy_table import held_out_of
 from lanlab.services import SERVICES, schemes
-from lanlab.store import Level, RunRecord, TrialRecord
-from lanlab.studies import Published, Study, at_scale
+from lanlab.store import Level
+from lanlab.studies import Published, Study
 from lanlab.units import format_rate
 
 #: Up to this many conditions are named one by one. More are grouped by order, without ratios.
@@ -28,43 +29,31 @@ _ALL = {2: "both", 3: "all three", 4: "all four", 5: "all five", 6: "all six", 7
 _SPEED_UNITS = ("bit/s", "messages/s", "1/s", "ns", "s", "ns/message")
 
 
-def run_rankings(
-    study: Study, run: RunRecord, trials: Sequence[TrialRecord]
-) -> dict[str, tuple[Ranking, ...]]:
+def run_rankings(data: RunData) -> dict[str, tuple[Ranking, ...]]:
     """Rankings by the experiment that varies the ranked factor. Experiments that vary the load have
     no ranking, because below saturation every level carries the load.
     """
-    measured = {trial.experiment for trial in trials}
-    error_log = model_error_log(held_out_of(run, trials)) if study.is_simulated else None
+    measured = {trial.experiment for trial in data.trials}
+    error_log = None
+    if data.study.is_simulated:
+        error_log = model_error_log(held_out_of(data.run, data.trials))
     experiments = [
         scaled.experiment.id
-        for scaled in at_scale(study, run.scale)
+        for scaled in data.experiments
         if scaled.experiment.id in measured
         and scaled.search is None
         and not any(rate in scaled.factors for rate in RATES)
     ]
-    return rankings(run, trials, experiments, error_log)
+    return rankings(data.run, data.trials, experiments, error_log)
 
 
-def ranking_sentences(
-    study: Study,
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    published: Published | None = None,
-) -> list[str]:
+def ranking_sentences(data: RunData) -> list[str]:
     """
     A sentence for each experiment whose levels can be ranked.
-
-    Args:
-        study: The run's study.
-        run: The run.
-        trials: All its trials, in order.
-        published: The study's published values, for the names of levels.
     """
-    found = run_rankings(study, run, trials)
-    titles = {experiment.id: experiment.title for experiment in study.experiment}
+    found = run_rankings(data)
     return [
-        _sentence(study, own, f"{titles[name]}: " if len(found) > 1 else "", published)
+        _sentence(data, own, f"{data.titles[name]}: " if len(found) > 1 else "")
         for name, own in found.items()
     ]
 
@@ -104,10 +93,8 @@ def _service_of(server: str) -> str:
     return found.title if found is not None else server
 
 
-def _sentence(
-    study: Study, own: Sequence[Ranking], opening: str, published: Published | None
-) -> str:
-    shown = quantity(study, own[0].metric)
+def _sentence(data: RunData, own: Sequence[Ranking], opening: str) -> str:
+    shown = quantity(data.study, own[0].metric)
     levels = list(
         dict.fromkeys(
             level
@@ -115,7 +102,7 @@ def _sentence(
             for level in (*(r.level for group in one.groups for r in group), *one.lacking)
         )
     )
-    names = level_names(study, own[0].factor, levels, published)
+    names = level_names(data.study, own[0].factor, levels, data.published)
     if not any(one.is_tested for one in own):
         lacking = list(dict.fromkeys(names[level] for one in own for level in one.lacking))
         if lacking:
@@ -124,7 +111,7 @@ def _sentence(
             f"{opening}{joined(list(names.values()))} are not ranked by {shown.name}: a ranking "
             f"takes two trials of each."
         )
-    alike = _all_alike(study, own, shown.name)
+    alike = _all_alike(data.study, own, shown.name)
     if alike is not None:
         return f"{opening}{alike}"
     is_speed = shown.si_unit in _SPEED_UNITS
@@ -132,9 +119,9 @@ def _sentence(
     order = shown.name
     if any(len(one.groups) > 1 for one in own):
         order += f", {'fastest' if is_speed else 'best'} first"
-    parts = _parts(study, own, names, worse)
+    parts = _parts(data.study, own, names, worse)
     text = f"{opening}{order}: {'; '.join(parts)}."
-    return text[0].upper() + text[1:] + (_model_sentence(own[0]) if study.is_simulated else "")
+    return text[0].upper() + text[1:] + (_model_sentence(own[0]) if data.study.is_simulated else "")
 
 
 def _model_sentence(one: Ranking) -> str:

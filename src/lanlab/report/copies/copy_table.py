@@ -7,20 +7,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from lanlab.analysis.attempts import counting
+from lanlab.analysis.run_data import RunData
 from lanlab.figures.number_text import percent
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.plan import expand
 from lanlab.report.copies.copy_text import caches_words, checked_words, moved_words
 from lanlab.report.copies.cost_table import cost_table
 from lanlab.report.document.table import EMPTY, Cell, Column, Table, words
-from lanlab.store import RunRecord, TrialRecord
+from lanlab.store import TrialRecord
 from lanlab.studies import Study
 from lanlab.units import format_time
 
 
-def copy_table(
-    run: RunRecord, trials: Sequence[TrialRecord], study: Study, experiment: str
-) -> Table:
+def copy_table(data: RunData, experiment: str) -> Table:
     """
     A row for each condition: protocol and settings, whether caches were cold, how much was
     verified, retries, and calls that waited for a timer.
@@ -28,20 +27,20 @@ def copy_table(
     Returns:
         No rows if every trial failed.
     """
-    own = [t for t in trials if t.experiment == experiment and t.purpose == "trial"]
+    own = [t for t in data.trials if t.experiment == experiment and t.purpose == "trial"]
     counted = counting(own)
     rows = []
     factors: tuple[str, ...] = ()
-    for condition in expand(study, run.scale):
+    for condition in expand(data.study, data.run.scale):
         if condition.experiment != experiment:
             continue
         factors = tuple(condition.factors)
         mine = [trial for trial in counted if trial.factors == dict(condition.factors)]
         failed = sum(t.status == "failed" and t.factors == dict(condition.factors) for t in own)
         if mine:
-            rows.append(_row(study, mine, failed))
+            rows.append(_row(data.study, mine, failed))
     columns = (
-        *(Column(name, quantity(study, name).name, is_number=False) for name in factors),
+        *(Column(name, quantity(data.study, name).name, is_number=False) for name in factors),
         Column("", "", "condition", is_number=False),
         Column("n", "n", "n", rank=5),
         Column("failed trials", "failed", "failed", rank=4),
@@ -56,12 +55,10 @@ def copy_table(
     return Table(f"{experiment}-how", "How the copies went", columns, tuple(rows))
 
 
-def tables_of_copies(
-    run: RunRecord, trials: Sequence[TrialRecord], study: Study, experiment: str
-) -> list[Table]:
+def tables_of_copies(data: RunData, experiment: str) -> list[Table]:
     """The columns that distinguish services, then those on the copies, without empty columns."""
     made = (cost_table, copy_table)
-    return [table for make in made if (table := make(run, trials, study, experiment)).rows]
+    return [table for make in made if (table := make(data, experiment)).rows]
 
 
 def _row(study: Study, trials: Sequence[TrialRecord], failed: int) -> tuple[Cell, ...]:

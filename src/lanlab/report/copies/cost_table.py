@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from lanlab.analysis.copy_cost import DATASET, CopyCost, Cost, copy_costs
+from lanlab.analysis.run_data import RunData
 from lanlab.figures.number_text import number, with_interval
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.report.document.table import EMPTY, Cell, Column, Table, words
-from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
 from lanlab.units import format_size
 
@@ -37,9 +37,7 @@ _WIRE_COLUMNS = tuple(
 )
 
 
-def cost_table(
-    run: RunRecord, trials: Sequence[TrialRecord], study: Study, experiment: str
-) -> Table:
+def cost_table(data: RunData, experiment: str) -> Table:
     """
     Costs of each condition: seconds per GB (1e9 bytes), milliseconds per file and per trial, with
     95 % intervals, by least squares (`lanlab.analysis.copy_cost`). If the medium counted them, also
@@ -48,11 +46,11 @@ def cost_table(
     Returns:
         No rows if every trial failed.
     """
-    found = copy_costs(run, trials, experiment)
-    on_wire = wire_costs(run, trials, experiment)
+    found = copy_costs(data.run, data.trials, experiment)
+    on_wire = wire_costs(data, experiment)
     factors = [name for name in (found[0].factors if found else ()) if name != DATASET]
     columns = (
-        *(Column(factor, quantity(study, factor).name) for factor in factors),
+        *(Column(factor, quantity(data.study, factor).name) for factor in factors),
         Column("", "", "condition", is_number=False),
         Column("copied", "copied", is_number=False),
         Column("n", "n", "n"),
@@ -64,7 +62,7 @@ def cost_table(
         Column("p, costs are constant"),
         Column("note", "note", "note", is_number=False),
     )
-    rows = tuple(_row(one, study, on_wire) for one in found)
+    rows = tuple(_row(one, data.study, on_wire) for one in found)
     is_unknown = not any(one.per_byte or one.per_file for one in found)
     return Table(f"{experiment}-cost", TITLE, columns, rows, is_unknown)
 
@@ -86,15 +84,13 @@ def _wire_cells(costs: Sequence[Cost | None]) -> tuple[Cell, ...]:
     )
 
 
-def wire_costs(
-    run: RunRecord, trials: Sequence[TrialRecord], experiment: str
-) -> dict[str, tuple[Cost | None, ...]]:
+def wire_costs(data: RunData, experiment: str) -> dict[str, tuple[Cost | None, ...]]:
     """Frames and bytes on the medium per byte and per file, in the order of `WIRE_NAMES`, by
     condition; empty if the medium did not count them.
     """
     found: dict[str, tuple[Cost | None, ...]] = {}
     for metric in ("wire_frames", "wire_bytes"):
-        for one in copy_costs(run, trials, experiment, metric):
+        for one in copy_costs(data.run, data.trials, experiment, metric):
             key = repr(sorted(one.factors.items()))
             found[key] = (*found.get(key, ()), one.per_byte, one.per_file)
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lanlab.analysis.run_data import RunData
 from lanlab.analysis.summary import Summary
 from lanlab.analysis.wires import wire_of
 from lanlab.figures.number_text import number, percent, with_interval
@@ -22,7 +23,7 @@ def is_above(summary: Summary) -> bool:
     return bool(summary.limit and summary.mean and summary.mean >= _BEYOND * summary.limit)
 
 
-def above_limit_remark(run: RunRecord, study: Study, summaries: Sequence[Summary]) -> str | None:
+def above_limit_remark(data: RunData, summaries: Sequence[Summary]) -> str | None:
     """
     A sentence on means above the limit: whether chance alone can explain them, and other causes;
     `None` if no mean is above it.
@@ -34,13 +35,13 @@ def above_limit_remark(run: RunRecord, study: Study, summaries: Sequence[Summary
     if not found:
         return None
     found.sort(key=lambda summary: (summary.mean or 0) / (summary.limit or 1), reverse=True)
-    named = [_one(study, summary) for summary in found[:_MOST_NAMED]]
+    named = [_one(data.study, summary) for summary in found[:_MOST_NAMED]]
     more = len(found) - _MOST_NAMED
     others = f"; and {more} more {'mean' if more == 1 else 'means'}" if more > 0 else ""
-    name = quantity(study, found[0].metric).name
-    link = wire_of(run)
+    name = quantity(data.study, found[0].metric).name
+    link = wire_of(data.run)
     limit = "the link's limit" if link is None else link.share_name
-    return f"Mean {name} above {limit} {ABOVE}: {'; '.join(named)}{others}. {_why(run)}"
+    return f"Mean {name} above {limit} {ABOVE}: {'; '.join(named)}{others}. {_why(data.run)}"
 
 
 def _one(study: Study, summary: Summary) -> str:

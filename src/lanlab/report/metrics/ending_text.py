@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lanlab.analysis.endings import Ending, endings
+from lanlab.analysis.run_data import RunData
 from lanlab.figures.number_text import percent
 from lanlab.figures.wording import condition_text
 from lanlab.plan.stopping import DECIDING_TRIALS
-from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import ExperimentAtScale, Study, at_scale
+from lanlab.studies import ExperimentAtScale, Study
 
 HOW_ENDED = {
     "fixed": "fixed number of trials",
@@ -23,14 +23,14 @@ HOW_ENDED = {
 _MOST_NAMED = 6
 
 
-def ending_sentences(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> list[str]:
+def ending_sentences(data: RunData) -> list[str]:
     """For each experiment with a goal, the conditions that reached it and those that did not."""
-    ended = endings(run, trials)
+    ended = endings(data.run, data.trials)
     said = []
-    for scaled in at_scale(study, run.scale):
+    for scaled in data.experiments:
         own = [one for one in ended if one.experiment == scaled.experiment.id]
         if own and own[0].goal_ratio is not None and any(one.trials for one in own):
-            said.append(_sentence(study, scaled, own, own[0].goal_ratio))
+            said.append(_sentence(data.study, scaled, own, own[0].goal_ratio))
     return said
 
 

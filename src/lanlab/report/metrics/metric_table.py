@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from lanlab.analysis.endings import endings
 from lanlab.analysis.published import PublishedPoint, points_for
-from lanlab.analysis.summary import Summary, summarise
+from lanlab.analysis.run_data import RunData
+from lanlab.analysis.summary import Summary
 from lanlab.figures.gather import called
 from lanlab.figures.number_text import number, percent, with_interval
 from lanlab.figures.wording import (
@@ -19,24 +20,16 @@ from lanlab.figures.wording import (
 from lanlab.report.document.table import EMPTY, Cell, Column, Table
 from lanlab.report.metrics.above_limit import ABOVE, is_above
 from lanlab.report.metrics.ending_text import HOW_ENDED
-from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Published, Study
+from lanlab.studies import Study
 
 DISTURBED = "\N{DAGGER}"
 
 
-def metric_table(
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    study: Study,
-    published: Published,
-    experiment: str,
-    metric: str,
-) -> Table:
-    summaries = summarise(run, trials, experiment, metric)
-    shown, si = quantity(study, metric), quantity(None, metric)
+def metric_table(data: RunData, experiment: str, metric: str) -> Table:
+    summaries = data.summaries(experiment, metric)
+    shown, si = quantity(data.study, metric), quantity(None, metric)
     factors = list(summaries[0].factors) if summaries else []
-    points = [points_for(summary, published) for summary in summaries]
+    points = [points_for(summary, data.published) for summary in summaries]
     # Values as people read them. In CSV, the unit does not depend on the values.
     together = [summary.mean for summary in summaries]
     together += [point.value.si for row in points for point in row]
@@ -44,12 +37,16 @@ def metric_table(
     series = sorted({(p.series, p.value.statistic) for row in points for p in row})
     unit, inner = shown.unit or "1", si.si_unit or "1"
     # The precision goal refers to the first metric of an experiment.
-    ended = [e for e in endings(run, trials) if (e.experiment, e.metric) == (experiment, metric)]
+    ended = [
+        e
+        for e in endings(data.run, data.trials)
+        if (e.experiment, e.metric) == (experiment, metric)
+    ]
     is_mixed = len({one.how for one in ended}) > 1
-    by = obtained(study)
-    of, unit_read = f", {by.interval}" if study.is_simulated else "", read.unit or 1
+    by = obtained(data.study)
+    of, unit_read = f", {by.interval}" if data.study.is_simulated else "", read.unit or 1
     columns = [
-        *(Column(factor, quantity(study, factor).name) for factor in factors),
+        *(Column(factor, quantity(data.study, factor).name) for factor in factors),
         Column("", "", "condition", is_number=False),
         # The mean comes first, because phones show few columns.
         Column("", f"mean, {by.interval} ({unit_read})", f"{read.name} ({unit_read}){of}"),
@@ -94,11 +91,11 @@ def metric_table(
         rows.append(
             (
                 *(
-                    Cell(level, called(study, published, {factor: level}))
+                    Cell(level, called(data.study, data.published, {factor: level}))
                     for factor, level in summary.factors.items()
                 ),
-                Cell(None, called(study, published, summary.factors)),
-                Cell(None, _mean_text(read, summary, study)),
+                Cell(None, called(data.study, data.published, summary.factors)),
+                Cell(None, _mean_text(read, summary, data.study)),
                 Cell(summary.n, summary.n_text),
                 Cell(None, summary.n_text if is_lacking else ""),
                 Cell(summary.failed, str(summary.failed or "")),
@@ -114,7 +111,7 @@ def metric_table(
                 Cell(None, "\n".join(_published_text(point) for point in _means(own))),
                 Cell(None, "\n".join(_ratio_text(summary, point) for point in _means(own))),
                 *(cell for key in series for cell in _published_cells(shown, summary, own, key)),
-                Cell(None, _mean_text(usual, summary, study)),
+                Cell(None, _mean_text(usual, summary, data.study)),
                 *(
                     EMPTY if v is None else Cell(v, str(v))
                     for v in (

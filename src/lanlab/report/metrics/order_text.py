@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lanlab.analysis.run_data import RunData
 from lanlab.analysis.slow_first import SlowFirst, slow_first
-from lanlab.analysis.summary import Summary, summarise
+from lanlab.analysis.summary import Summary
 from lanlab.analysis.trial_order import LEAST_TRIALS, hanging_together
 from lanlab.figures.number_text import number
 from lanlab.figures.wording import condition_text
-from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Study, at_scale
+from lanlab.studies import Study
 
 
-def order_sentences(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> list[str]:
+def order_sentences(data: RunData) -> list[str]:
     """The conditions with a slow first trial, a drift, or correlated trials."""
     summaries = [
         summary
-        for scaled in at_scale(study, run.scale)
+        for scaled in data.experiments
         if scaled.search is None
-        for summary in summarise(run, trials, scaled.experiment.id, scaled.experiment.metrics[0])
+        for summary in data.summaries(scaled.experiment.id, scaled.experiment.metrics[0])
     ]
-    return [*_slow_firsts(summaries, study), *_neighbours(summaries, study)]
+    return [*_slow_firsts(summaries, data.study), *_neighbours(summaries, data)]
 
 
 def first_trial_text(found: SlowFirst, of: int) -> str:
@@ -44,14 +44,14 @@ def _slow_firsts(summaries: Sequence[Summary], study: Study) -> list[str]:
     return [f"{most}{first_trial_text(slow, summary.n)}.{others}"]
 
 
-def _neighbours(summaries: Sequence[Summary], study: Study) -> list[str]:
+def _neighbours(summaries: Sequence[Summary], data: RunData) -> list[str]:
     found = hanging_together(summaries)
     if not found:
         return []
     count = sum(summary.n >= LEAST_TRIALS for summary in summaries)
     first = found[0]
-    titles = {one.id: one.title for one in study.experiment}
-    named = condition_text(study, first.summary.factors) or titles[first.summary.experiment]
+    named = condition_text(data.study, first.summary.factors)
+    named = named or data.titles[first.summary.experiment]
     conditions = "1 condition" if count == 1 else f"{count} conditions"
     most = "" if len(found) == 1 else ", most of all those"
     return [

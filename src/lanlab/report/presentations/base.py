@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from lanlab.analysis.run_data import RunData
 from lanlab.analysis.summary import Summary
 from lanlab.figures.wording import quantity
 from lanlab.frozen import dataclass
@@ -34,16 +35,15 @@ class Presentation:
     #: Whether means of several conditions are given as a range; if not, each is given.
     has_ranges = True
 
-    def sentences(self, study: Study, experiment: str, trials: Sequence[TrialRecord]) -> list[str]:
+    def sentences(self, data: RunData, experiment: str) -> list[str]:
         """Answers specific to this workload.
 
         Args:
             experiment: Its id.
-            trials: Trials of the experiment.
         """
         return []
 
-    def remark(self, run: RunRecord, study: Study, trials: Sequence[TrialRecord]) -> str | None:
+    def remark(self, data: RunData, trials: Sequence[TrialRecord]) -> str | None:
         """Caveats about the results of an experiment; `None` if there are none."""
         return None
 
@@ -56,24 +56,13 @@ class Presentation:
         """Text that distinguishes the series, to be used after the name of their metric."""
         return over(of.words(of.rest))
 
-    def first_tables(
-        self, trials: Sequence[TrialRecord], study: Study, experiment: str
-    ) -> list[Table]:
+    def first_tables(self, data: RunData, experiment: str) -> list[Table]:
         return []
 
-    def further_tables(
-        self, run: RunRecord, trials: Sequence[TrialRecord], study: Study, experiment: str
-    ) -> list[Table]:
+    def further_tables(self, data: RunData, experiment: str) -> list[Table]:
         return []
 
-    def with_more_columns(
-        self,
-        table: Table,
-        run: RunRecord,
-        trials: Sequence[TrialRecord],
-        experiment: str,
-        metric: str,
-    ) -> Table:
+    def with_more_columns(self, data: RunData, table: Table, experiment: str, metric: str) -> Table:
         return table
 
     def figures(self, experiment: Experiment) -> Iterator[Figure]:

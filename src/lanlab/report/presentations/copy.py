@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from lanlab.analysis.run_data import RunData
 from lanlab.figures.wording import condition_text
 from lanlab.report.copies.copy_text import common_copy_lines, copy_lines
 from lanlab.report.document.table import Table
 from lanlab.report.document.trial_columns import GOODPUT, TrialColumn, time_of
 from lanlab.report.presentations.base import Presentation, SeriesOf, figure, over
 from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Study
 from lanlab.studies.model import Experiment, Figure
 
 
@@ -45,12 +45,10 @@ class CopyPresentation(Presentation):
         service = condition_text(of.study, {"service": of.summary.parameters["service"]})
         return over(f"{service}{',' * bool(of.rest)}", of.words(of.rest))
 
-    def further_tables(
-        self, run: RunRecord, trials: Sequence[TrialRecord], study: Study, experiment: str
-    ) -> list[Table]:
+    def further_tables(self, data: RunData, experiment: str) -> list[Table]:
         from lanlab.report.copies.copy_table import tables_of_copies
 
-        return tables_of_copies(run, trials, study, experiment)
+        return tables_of_copies(data, experiment)
 
     def figures(self, experiment: Experiment) -> Iterator[Figure]:
         yield from super().figures(experiment)

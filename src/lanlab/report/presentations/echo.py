@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from lanlab.analysis.run_data import RunData
 from lanlab.report.document.trial_columns import TrialColumn, time_of
 from lanlab.report.presentations.base import figure
 from lanlab.report.presentations.flows import FlowPresentation
 from lanlab.report.traffic.echo_text import echo_lines
 from lanlab.report.traffic.stream_columns import share_text
 from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Study
 from lanlab.studies.model import Experiment, Figure
 
 
@@ -29,10 +29,10 @@ _COLUMNS: Sequence[TrialColumn] = (
 
 
 class EchoPresentation(FlowPresentation):
-    def remark(self, run: RunRecord, study: Study, trials: Sequence[TrialRecord]) -> str | None:
+    def remark(self, data: RunData, trials: Sequence[TrialRecord]) -> str | None:
         from lanlab.report.traffic.round_trips import round_trip_remark
 
-        return round_trip_remark(run, study, trials)
+        return round_trip_remark(data, trials)
 
     def figures(self, experiment: Experiment) -> Iterator[Figure]:
         yield from super().figures(experiment)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
+from lanlab.analysis.run_data import RunData
 from lanlab.report.document.table import Table
 from lanlab.report.presentations.base import Presentation, figure
 from lanlab.report.traffic.load_table import load_sentences, load_table
 from lanlab.store import TrialRecord
-from lanlab.studies import Study
 from lanlab.studies.model import Experiment, Figure
 from lanlab.workloads.load import flow_goodputs
 
@@ -19,13 +19,11 @@ class LoadPresentation(Presentation):
 
     answers_alone = True
 
-    def sentences(self, study: Study, experiment: str, trials: Sequence[TrialRecord]) -> list[str]:
-        return load_sentences(trials, study, experiment)
+    def sentences(self, data: RunData, experiment: str) -> list[str]:
+        return load_sentences(data, experiment)
 
-    def first_tables(
-        self, trials: Sequence[TrialRecord], study: Study, experiment: str
-    ) -> list[Table]:
-        table = load_table(trials, study, experiment)
+    def first_tables(self, data: RunData, experiment: str) -> list[Table]:
+        table = load_table(data, experiment)
         return [table] if table.rows else []
 
     def figures(self, experiment: Experiment) -> Iterator[Figure]:

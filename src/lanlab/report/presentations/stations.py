@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
+from lanlab.analysis.run_data import RunData
 from lanlab.figures.station_figures import station_figures
 from lanlab.report.presentations.base import Presentation, SeriesOf, over
 from lanlab.report.stations.stations_answer import (
@@ -11,16 +12,14 @@ from lanlab.report.stations.stations_answer import (
     carrier_of_stations,
     station_sentences,
 )
-from lanlab.store import TrialRecord
-from lanlab.studies import Study
 from lanlab.studies.model import Experiment, Figure
 
 _NUMBER = "stations"
 
 
 class StationsPresentation(Presentation):
-    def sentences(self, study: Study, experiment: str, trials: Sequence[TrialRecord]) -> list[str]:
-        return station_sentences(study, experiment, trials)
+    def sentences(self, data: RunData, experiment: str) -> list[str]:
+        return station_sentences(data, experiment)
 
     def range_factor(self, experiment: Experiment) -> str:
         return _NUMBER if _NUMBER in experiment.factors else super().range_factor(experiment)

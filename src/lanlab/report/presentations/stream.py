@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from lanlab.analysis.run_data import RunData
 from lanlab.report.document.table import Table
 from lanlab.report.document.trial_columns import GOODPUT, TrialColumn, rate_of, time_of
 from lanlab.report.presentations.base import figure, numeric_factors
@@ -44,17 +45,10 @@ _COLUMNS: Mapping[str, Sequence[TrialColumn]] = {
 
 
 class StreamPresentation(FlowPresentation):
-    def with_more_columns(
-        self,
-        table: Table,
-        run: RunRecord,
-        trials: Sequence[TrialRecord],
-        experiment: str,
-        metric: str,
-    ) -> Table:
+    def with_more_columns(self, data: RunData, table: Table, experiment: str, metric: str) -> Table:
         if metric != "goodput_bps":
             return table
-        return with_arrival(table, run, trials, experiment)
+        return with_arrival(data, table, experiment)
 
     def figures(self, experiment: Experiment) -> Iterator[Figure]:
         yield from super().figures(experiment)

@@ -4,25 +4,21 @@ Published statements that are not numbers of one condition, with the equivalent 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from lanlab.analysis.published_statements import Statement, statements
+from lanlab.analysis.run_data import RunData
 from lanlab.figures.number_text import number, percent, plain
 from lanlab.figures.wording import BOUNDS, level_text, obtained, quantity
 from lanlab.report.document.table import Cell, Column, Table, words
-from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Published, PublishedValue, Study
+from lanlab.studies import PublishedValue, Study
 
 #: Factors in the conditions of published numbers. Other keys describe properties that a run cannot
 #: vary.
 _PARAMETERS = frozenset({"transport", "ip_version", "message_size_bytes"})
 
 
-def statement_table(
-    run: RunRecord, trials: Sequence[TrialRecord], study: Study, published: Published
-) -> Table:
+def statement_table(data: RunData) -> Table:
     """Published statements other than absolute numbers at a single condition."""
-    by = obtained(study).word
+    by = obtained(data.study).word
     columns = (
         Column("id"),
         Column("published", "the study printed", is_number=False),
@@ -36,7 +32,10 @@ def statement_table(
         Column("", f"{by} here"),
         Column("how", "how, or why not", is_number=False),
     )
-    rows = [_row(statement, study) for statement in statements(run, trials, published)]
+    rows = [
+        _row(statement, data.study)
+        for statement in statements(data.run, data.trials, data.published)
+    ]
     return Table("published-statements", "Other published statements", columns, tuple(rows))
 
 

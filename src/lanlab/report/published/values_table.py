@@ -12,6 +12,7 @@ from lanlab.analysis.findings.evidence import Cell as Numbers
 from lanlab.analysis.findings.run_evidence import RunEvidence
 from lanlab.analysis.findings.sample import Trials
 from lanlab.analysis.published import amount_of
+from lanlab.analysis.run_data import RunData
 from lanlab.analysis.summary import interval_of_mean
 from lanlab.figures.number_text import number, with_interval
 from lanlab.figures.wording import quantity
@@ -104,7 +105,7 @@ def _body(run: RunRecord, trials: Sequence[TrialRecord]) -> _Body:
     wire = {
         f"{name}: {key}": costs
         for name in dict.fromkeys(condition.experiment for _, condition in found)
-        for key, costs in wire_costs(run, trials, name).items()
+        for key, costs in wire_costs(RunData(run, trials), name).items()
     }
     kind = "simulated" if evidence.is_model else "measured"
     copied = {

@@ -89,7 +89,7 @@ def _files(
     The content of every file by its path in the report, and the overview of each study that has
     several runs.
     """
-    from lanlab.analysis.published import published_numbers
+    from lanlab.analysis.run_data import RunData
     from lanlab.report.runs.overview import with_overviews
     from lanlab.report.runs.run_page import run_on_page
 
@@ -99,7 +99,7 @@ def _files(
         ids = [other.study_id for other, _ in runs]
         # A number distinguishes runs of one study.
         name = study_name if ids.count(run.study_id) == 1 else f"{study_name}-{place}"
-        pages.append(run_on_page(run, trials, published_numbers(run), name))
+        pages.append(run_on_page(RunData(run, trials), name))
     pages, overviews = with_overviews(pages, {run.id: trials for run, trials in runs})
     files = {_PAGE: rendered("report", has_files=True, pages=pages, overviews=overviews).encode()}
     if len(pages) > 1:

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lanlab.analysis.measured_where import measured_where
+from lanlab.analysis.run_data import RunData
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.labels import label_facts
-from lanlab.studies import Study, known_studies, waits_for
+from lanlab.studies import known_studies, waits_for
 
 SINGLE = "single"
 _SIMULATED = "simulated"
@@ -24,28 +25,28 @@ def measured_text(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
     )
 
 
-def facts_of(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> list[tuple[str, str]]:
+def facts_of(data: RunData) -> list[tuple[str, str]]:
     """Publication, hosts, link, time, scale and seed of a run, by name."""
-    source, link = study.source, run.testbed.get("link_facts") or {}
+    source, link = data.study.source, data.run.testbed.get("link_facts") or {}
     facts = []
     if source is not None:
         facts.append(("Published as", source.citation))
         if source.doi:
             facts.append(("DOI", source.doi))
-    if study.testbed.published:
-        facts.append(("Published testbed", study.testbed.published))
-    asked, topology = str(run.testbed.get("link", "")), str(link.get("topology", ""))
-    where = measured_where(run)
+    if data.study.testbed.published:
+        facts.append(("Published testbed", data.study.testbed.published))
+    asked, topology = str(data.run.testbed.get("link", "")), str(link.get("topology", ""))
+    where = measured_where(data.run)
     joined = asked if f":{topology}" in asked else f"{asked} {topology}".strip()
     shape = {
         "tbf": ", shaped by a token bucket at each sender",
         "medium": ", each frame carried in the time that it takes on a wire",
     }.get(str(link.get("shape", "none")), "")
     framing = ", frames sized as on Ethernet" if link.get("framing") == "ethernet" else ""
-    if where.testbed != run.testbed.get("name"):
+    if where.testbed != data.run.testbed.get("name"):
         joined = where.link
     facts.append(("Testbed here", f"{where.testbed}: {joined}{shape}{framing}"))
-    hosts: dict[str, dict[str, Any]] = run.testbed.get("facts", {}).get("hosts") or {}
+    hosts: dict[str, dict[str, Any]] = data.run.testbed.get("facts", {}).get("hosts") or {}
     host = next(iter(hosts.values()), {})
     if host:
         memory = host.get("memory_bytes")
@@ -56,19 +57,22 @@ def facts_of(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> lis
             f"{host.get('system', '')} {host.get('kernel', '')}".strip(),
         ]
         facts.append(("Hosts here", ", ".join(filter(None, parts))))
-    facts += [("Run", f"{run.id} ({run.status})"), *label_facts(run)]
-    ended = f" to {run.ended_at[11:19]}" if run.ended_at else ""
-    facts.append(("When", f"{run.started_at[:10]}, {run.started_at[11:19]}{ended} UTC"))
-    scale = study.scale.get(run.scale)
+    facts += [("Run", f"{data.run.id} ({data.run.status})"), *label_facts(data.run)]
+    ended = f" to {data.run.ended_at[11:19]}" if data.run.ended_at else ""
+    facts.append(("When", f"{data.run.started_at[:10]}, {data.run.started_at[11:19]}{ended} UTC"))
+    scale = data.study.scale.get(data.run.scale)
     title = f": {scale.title}" if scale and scale.title else ""
-    failed = sum(trial.status != "done" for trial in trials)
-    facts.append(("Scale", f"{run.scale}{title}"))
-    facts += [("Skipped", f"{part.title}: {waits_for([part])}") for part in study.waiting]
+    failed = sum(trial.status != "done" for trial in data.trials)
+    facts.append(("Scale", f"{data.run.scale}{title}"))
+    facts += [("Skipped", f"{part.title}: {waits_for([part])}") for part in data.study.waiting]
     facts.append(
-        ("Trials", f"{len(trials)}, {failed} of them failed" if failed else str(len(trials)))
+        (
+            "Trials",
+            f"{len(data.trials)}, {failed} of them failed" if failed else str(len(data.trials)),
+        )
     )
-    facts.append(("Seed", str(run.seed)))
-    facts.append(("Versions", ", ".join(f"{k} {v}" for k, v in sorted(run.versions.items()))))
+    facts.append(("Seed", str(data.run.seed)))
+    facts.append(("Versions", ", ".join(f"{k} {v}" for k, v in sorted(data.run.versions.items()))))
     return facts
 
 

@@ -9,6 +9,7 @@ from functools import partial
 from lanlab.analysis.findings.verdicts import Verdicts, findings_of
 from lanlab.analysis.modes import common_words
 from lanlab.analysis.published import all_summaries
+from lanlab.analysis.run_data import RunData
 from lanlab.analysis.simulated_run import run_accuracies
 from lanlab.figures.chart import Chart
 from lanlab.figures.distributions import panels
@@ -50,12 +51,10 @@ from lanlab.report.trials.single_figures import (
     figures_over_time,
 )
 from lanlab.report.trials.trial_table import trial_table
-from lanlab.store import RunRecord, TrialRecord
+from lanlab.store import RunRecord
 from lanlab.studies import (
     ExperimentAtScale,
-    Published,
     Study,
-    at_scale,
     known_studies,
     load_study,
 )
@@ -165,61 +164,59 @@ class RunOnPage:
         return tuple(table for table in others if table.rows)
 
 
-def run_on_page(
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    published: Published,
-    name: str,
-) -> RunOnPage:
+def run_on_page(data: RunData, name: str) -> RunOnPage:
     """Gather the content of the page of a run; `name` must be unique on the page."""
-    study = Study.model_validate(run.study)
     parts, no_verdicts = Analyses(), Verdicts("this run", (), 0)
-    question = parts.each("answers to the question", lambda: question_lines((run, trials)))
-    answer = tuple(result_sentences(run, trials, published, parts))
-    remarks = remark_sentences(run, trials, parts)
-    verdicts = parts.of("findings", lambda: _judged(run, trials), no_verdicts)
+    question = parts.each(
+        "answers to the question", lambda: question_lines((data.run, data.trials))
+    )
+    answer = tuple(result_sentences(data, parts))
+    remarks = remark_sentences(data, parts)
+    verdicts = parts.of("findings", lambda: _judged(data), no_verdicts)
     accuracies = parts.each(
-        "accuracy of the simulation", lambda: run_accuracies(run, trials, published)
+        "accuracy of the simulation", lambda: run_accuracies(data.run, data.trials, data.published)
     )
 
     def what_was_published() -> PublishedChapter:
-        return published_chapter(study, published, name, all_summaries(run, trials))
+        return published_chapter(
+            data.study, data.published, name, all_summaries(data.run, data.trials)
+        )
 
     def table(of: str, compute: Callable[[], Table]) -> Table:
         return parts.of(of, compute, NO_TABLE)
 
     found = RunOnPage(
-        run=run,
-        study=study,
+        run=data.run,
+        study=data.study,
         name=name,
-        heading=study.title,
-        measured=measured_text(run, trials),
-        facts=tuple(facts_of(run, trials, study)),
+        heading=data.study.title,
+        measured=measured_text(data.run, data.trials),
+        facts=tuple(facts_of(data)),
         question=tuple(question),
         answer=(),
         remarks=(),
-        experiments=tuple(_experiments(run, trials, study, published, name, parts)),
-        saturation=table("saturation", lambda: saturation_table(run, trials, study)),
-        statements=table(
-            "published statements", lambda: statement_table(run, trials, study, published)
-        ),
+        experiments=tuple(_experiments(data, name, parts)),
+        saturation=table("saturation", lambda: saturation_table(data)),
+        statements=table("published statements", lambda: statement_table(data)),
         verdicts=verdicts,
-        findings=finding_table(verdicts, study),
+        findings=finding_table(verdicts, data.study),
         findings_introduction=introduction(verdicts),
-        findings_shown=findings_on_page(verdicts, study),
+        findings_shown=findings_on_page(verdicts, data.study),
         comparisons=comparison_table(verdicts),
-        failures=table("failed trials", lambda: failure_table(trials, study)),
-        trials=trial_table(run, trials, study),
-        accuracy=accuracy_table(accuracies, study),
-        accuracy_counts=accuracy_count_table(accuracies, study, published),
-        accuracy_notes=tuple(accuracy_sentences(accuracies, study)),
+        failures=table("failed trials", lambda: failure_table(data)),
+        trials=trial_table(data),
+        accuracy=accuracy_table(accuracies, data.study),
+        accuracy_counts=accuracy_count_table(accuracies, data.study, data.published),
+        accuracy_notes=tuple(accuracy_sentences(accuracies, data.study)),
         evidence=NO_TABLE,
-        values=table("published values", lambda: values_table(published, [(run, trials)])),
+        values=table(
+            "published values", lambda: values_table(data.published, [(data.run, data.trials)])
+        ),
         published_chapter=parts.of("published values", what_was_published, PublishedChapter()),
-        environment=environment_of(run),
-        command=command_of(run),
-        is_built_in=run.study_id in known_studies(),
-        is_single=run.scale == SINGLE,
+        environment=environment_of(data.run),
+        command=command_of(data.run),
+        is_built_in=data.run.study_id in known_studies(),
+        is_single=data.run.scale == SINGLE,
     )
     evidence = table("bodies of evidence", lambda: _evidence(found))
     if not answer and not remarks and not parts.failed:
@@ -242,35 +239,28 @@ def _evidence(page: RunOnPage) -> Table:
     return evidence_table(bodies, tested_by_runs(bodies)) if len(bodies) > 1 else NO_TABLE
 
 
-def _judged(run: RunRecord, trials: Sequence[TrialRecord]) -> Verdicts:
-    findings = findings_of(run)
+def _judged(data: RunData) -> Verdicts:
+    findings = findings_of(data.run)
     if not findings:
         return Verdicts("this run", (), 0)
     from lanlab.analysis.findings import judge_run
 
-    return judge_run(findings, run, trials)
+    return judge_run(findings, data.run, data.trials)
 
 
-def _experiments(
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    study: Study,
-    published: Published,
-    name: str,
-    parts: Analyses,
-) -> list[ExperimentOnPage]:
-    measured = {trial.experiment for trial in trials}
+def _experiments(data: RunData, name: str, parts: Analyses) -> list[ExperimentOnPage]:
+    measured = {trial.experiment for trial in data.trials}
     every: list[Figure] = []
     for of in (
-        lambda: figures_of(study),
-        lambda: figures_of_round_trips(study, trials),
-        lambda: figures_of_losses(study, trials),
-        lambda: figures_over_time(study, trials),
+        lambda: figures_of(data.study),
+        lambda: figures_of_round_trips(data.study, data.trials),
+        lambda: figures_of_losses(data.study, data.trials),
+        lambda: figures_over_time(data.study, data.trials),
     ):
         every += parts.each("choice of figures", of)
 
     def charts_of(figure: Figure, number_: int) -> list[tuple[Figure, str, Chart]]:
-        charts = panels(build_figure(run, trials, study, published, figure))
+        charts = panels(build_figure(data, figure))
         return [
             (figure, f"{name}-figure-{number_}{f'-{place}' if len(charts) > 1 else ''}", chart)
             for place, chart in enumerate(charts, 1)
@@ -289,7 +279,7 @@ def _experiments(
         return [figure_on_page(chart, figure.published or "", file_name)]
 
     found = []
-    for scaled in at_scale(study, run.scale):
+    for scaled in data.experiments:
         experiment = scaled.experiment
         if experiment.id not in measured:
             continue
@@ -304,14 +294,14 @@ def _experiments(
         ]
         if scaled.search is not None and not figures:
             continue
-        own = [trial for trial in trials if trial.experiment == experiment.id]
+        own = data.own(experiment.id)
         shown = PRESENTATIONS[experiment.workload]
-        tables = partial(_tables, run, trials, study, published, scaled)
+        tables = partial(_tables, data, scaled)
         found.append(
             ExperimentOnPage(
                 f"{name}-{experiment.id}",
                 experiment.title,
-                parts.of("round trips", partial(shown.remark, run, study, own), None),
+                parts.of("round trips", partial(shown.remark, data, own), None),
                 parts.of("what trials were measured with", partial(common_words, own), ""),
                 tuple(figures),
                 tuple(parts.each(f"tables of {experiment.id}", tables)),
@@ -320,28 +310,22 @@ def _experiments(
     return found
 
 
-def _tables(
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    study: Study,
-    published: Published,
-    scaled: ExperimentAtScale,
-) -> list[Table]:
+def _tables(data: RunData, scaled: ExperimentAtScale) -> list[Table]:
     experiment = scaled.experiment
-    own = [trial for trial in trials if trial.experiment == experiment.id]
+    own = data.own(experiment.id)
     # The first metric is always shown, even if nothing was measured.
     tables = [
-        metric_table(run, trials, study, published, experiment.id, metric)
+        metric_table(data, experiment.id, metric)
         for place, metric in enumerate(experiment.metrics)
         # The results of a search have their own table.
         if scaled.search is None and (place == 0 or any(metric in trial.metrics for trial in own))
     ]
     shown = PRESENTATIONS[experiment.workload]
     # These come after the first metric and before the others.
-    tables[1:1] = shown.further_tables(run, trials, study, experiment.id)
-    tables[:0] = shown.first_tables(trials, study, experiment.id)
+    tables[1:1] = shown.further_tables(data, experiment.id)
+    tables[:0] = shown.first_tables(data, experiment.id)
     more = (
-        host_table(trials, experiment.id),
-        loss_table(run, trials, study, published, experiment.id),
+        host_table(data.trials, experiment.id),
+        loss_table(data, experiment.id),
     )
     return [*tables, *(table for table in more if table.rows)]

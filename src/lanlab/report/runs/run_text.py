@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from lanlab.analysis.loss_places import not_received
-from lanlab.analysis.published import published_numbers
+from lanlab.analysis.run_data import RunData
 from lanlab.report.document.table import Table
 from lanlab.report.metrics.metric_table import metric_table
 from lanlab.report.presentations import PRESENTATIONS
@@ -19,7 +19,7 @@ from lanlab.report.trials.analyses import Analyses
 from lanlab.report.trials.failure_table import failure_table
 from lanlab.report.trials.trial_table import trial_table
 from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import ExperimentAtScale, Published, Study, at_scale
+from lanlab.studies import ExperimentAtScale
 
 if TYPE_CHECKING:
     from lanlab.report.document.fitted import Fitted
@@ -40,30 +40,29 @@ def tables(
         analyses: Collects the analyses that fail.
         others: Other runs of the same study, whose rates are shown next to those of this run.
     """
-    study = Study.model_validate(run.study)
-    published = published_numbers(run)
+    data = RunData(run, trials)
     measured = {trial.experiment for trial in trials}
     found: list[tuple[Table, str]] = []
-    for scaled in at_scale(study, run.scale):
+    for scaled in data.experiments:
         experiment = scaled.experiment
         if experiment.id in measured and scaled.search is None:
-            of_experiment = partial(_of_experiment, run, trials, study, published, scaled)
+            of_experiment = partial(_of_experiment, data, scaled)
             found += analyses.each(f"tables of {experiment.id}", of_experiment)
 
     def published_values() -> list[Table]:
-        return [values_table(published, [(run, trials), *others])]
+        return [values_table(data.published, [(run, trials), *others])]
 
     def accuracy() -> list[Table]:
         # Imported only when needed, because it loads the findings and the statistics.
         from lanlab.report.simulation.accuracy_table import accuracy_tables
 
-        return accuracy_tables(run, trials, published)
+        return accuracy_tables(data)
 
     ours = [*analyses.each("published values", published_values)]
-    if study.simulation is not None:
+    if data.study.simulation is not None:
         ours += analyses.each("accuracy of the simulation", accuracy)
-    ours += analyses.each("saturation", lambda: [saturation_table(run, trials, study)])
-    ours += analyses.each("failed trials", lambda: [failure_table(trials, study)])
+    ours += analyses.each("saturation", lambda: [saturation_table(data)])
+    ours += analyses.each("failed trials", lambda: [failure_table(data)])
     found += [(table, table.title) for table in ours if table.rows]
     from lanlab.report.document.fitted import Fitted
 
@@ -74,30 +73,24 @@ def table_of_trials(run: RunRecord, trials: Sequence[TrialRecord]) -> Fitted:
     """A table of every trial, for runs without summary tables."""
     from lanlab.report.document.fitted import Fitted
 
-    table = trial_table(run, trials, Study.model_validate(run.study))
+    table = trial_table(RunData(run, trials))
     return Fitted(table, table.title)
 
 
-def _of_experiment(
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    study: Study,
-    published: Published,
-    scaled: ExperimentAtScale,
-) -> list[tuple[Table, str]]:
+def _of_experiment(data: RunData, scaled: ExperimentAtScale) -> list[tuple[Table, str]]:
     experiment = scaled.experiment
     metric = experiment.metrics[0]
     shown = PRESENTATIONS[experiment.workload]
-    table = metric_table(run, trials, study, published, experiment.id, metric)
-    table = shown.with_more_columns(table, run, trials, experiment.id, metric)
-    first = shown.first_tables(trials, study, experiment.id)
-    more = shown.further_tables(run, trials, study, experiment.id)
-    more.append(host_table(trials, experiment.id))
-    drawn = [figure for figure in study.figure if figure.figure == "losses_against_sent"]
-    own = [trial for trial in trials if trial.experiment == experiment.id]
+    table = metric_table(data, experiment.id, metric)
+    table = shown.with_more_columns(data, table, experiment.id, metric)
+    first = shown.first_tables(data, experiment.id)
+    more = shown.further_tables(data, experiment.id)
+    more.append(host_table(data.trials, experiment.id))
+    drawn = [figure for figure in data.study.figure if figure.figure == "losses_against_sent"]
+    own = data.own(experiment.id)
     is_explained = any(experiment.id in figure.experiments for figure in drawn)
     if is_explained and any(not_received(trial.metrics) for trial in own):
-        more.append(loss_table(run, trials, study, published, experiment.id))
+        more.append(loss_table(data, experiment.id))
     said = [one for one in more if one.rows and not one.has_only_notes]
     titled = [(one, f"{experiment.title}: {one.title.lower()}") for one in said]
     if first:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from lanlab.analysis.run_data import RunData
 from lanlab.analysis.saturation import GoalFound, Saturation, saturations
 from lanlab.figures.number_text import number, percent, plain
 from lanlab.figures.wording import Quantity, quantity
 from lanlab.report.document.table import EMPTY, Cell, Column, Table
-from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Study
 
 ENDS = {
     "found": "found",
@@ -24,7 +21,7 @@ ENDS = {
 OF_HOST = "at least: host disturbed"
 
 
-def saturation_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> Table:
+def saturation_table(data: RunData) -> Table:
     columns = (
         Column("experiment", "experiment", "search", is_number=False),
         Column("unit", is_number=False),
@@ -46,15 +43,14 @@ def saturation_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study
         Column("disturbed", "disturbed", "disturbed"),
         Column("drift (correlation)", "", ""),
     )
-    titles = {experiment.id: experiment.title for experiment in study.experiment}
-    every = saturations(run, trials)
+    every = saturations(data.run, data.trials)
     # If there is only one search, its title is printed once, above its rows.
-    only = titles.get(every[0].experiment, "") if len(every) == 1 else ""
+    only = data.titles.get(every[0].experiment, "") if len(every) == 1 else ""
     rows = []
     for found in every:
-        title = "" if only else titles.get(found.experiment, found.experiment)
+        title = "" if only else data.titles.get(found.experiment, found.experiment)
         for goal in found.goals:
-            rows.append(_row(found, goal, title, quantity(study, found.factor)))
+            rows.append(_row(found, goal, title, quantity(data.study, found.factor)))
     said = f"{only[:1].upper()}{only[1:]}" or "Saturation, found by search"
     return Table("saturation", said, columns, tuple(rows))
 

@@ -15,6 +15,7 @@ from lanlab.analysis.model_error import (
     with_others,
 )
 from lanlab.analysis.published import published_numbers
+from lanlab.analysis.run_data import RunData
 from lanlab.analysis.simulated import (
     PREDICTED,
     STANDINGS,
@@ -35,14 +36,14 @@ from lanlab.studies import Published, Study
 TITLE = "Simulated and published values"
 
 
-def accuracy_tables(
-    run: RunRecord, trials: Sequence[TrialRecord], published: Published
-) -> list[Table]:
-    found = run_accuracies(run, trials, published)
+def accuracy_tables(data: RunData) -> list[Table]:
+    found = run_accuracies(data.run, data.trials, data.published)
     if not found:
         return []
-    study = Study.model_validate(run.study)
-    return [accuracy_table(found, study), accuracy_count_table(found, study, published)]
+    return [
+        accuracy_table(found, data.study),
+        accuracy_count_table(found, data.study, data.published),
+    ]
 
 
 def accuracy_table(found: Sequence[Accuracy], study: Study) -> Table:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
+from lanlab.analysis.run_data import RunData
 from lanlab.figures.wording import condition_text
 from lanlab.report.stations.stations_text import answer_sentence
-from lanlab.store import Level, TrialRecord
+from lanlab.store import Level
 from lanlab.studies import Study
 from lanlab.units import format_size
 
@@ -14,20 +15,19 @@ IN_CARRIER = ("service", "operation", "read_ratio", "message_size_bytes")
 _OPERATIONS = {"read": "reads", "write": "writes", "mix": "reads and writes"}
 
 
-def station_sentences(study: Study, experiment: str, trials: Sequence[TrialRecord]) -> list[str]:
+def station_sentences(data: RunData, experiment: str) -> list[str]:
     """
     The number of users within each response time that a figure of the study names; empty for other
     workloads, or without such a figure.
-
-    Args:
-        trials: Trials of the experiment, all of one curve.
     """
     asked = [
         (figure.within_s, (figure.metric or "response_mean_ns").split("_")[1])
-        for figure in study.figure
+        for figure in data.study.figure
         if figure.within_s is not None and experiment in figure.experiments
     ]
-    return [answer_sentence(trials, within_s, of) for within_s, of in dict.fromkeys(asked)]
+    return [
+        answer_sentence(data.own(experiment), within_s, of) for within_s, of in dict.fromkeys(asked)
+    ]
 
 
 def carrier_of_stations(study: Study, parameters: Mapping[str, Level]) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from lanlab.analysis.load_increase import Increase, LoadResult, load_results
+from lanlab.analysis.run_data import RunData
 from lanlab.figures.number_text import number, percent
 from lanlab.figures.wording import condition_text
 from lanlab.report.document.table import EMPTY, Cell, Column, Table, words
-from lanlab.store import TrialRecord
 from lanlab.studies import Study
 
 _MS = 1e6
@@ -42,9 +40,9 @@ _COLUMNS = (
 )
 
 
-def load_table(trials: Sequence[TrialRecord], study: Study, experiment: str) -> Table:
+def load_table(data: RunData, experiment: str) -> Table:
     """A row for each load of an experiment. No rows if nothing was measured under load."""
-    rows = tuple(_row(found, study) for found in load_results(trials, experiment))
+    rows = tuple(_row(found, data.study) for found in load_results(data.trials, experiment))
     return Table(f"{experiment}-under-load", "Round trips under load", _COLUMNS, rows)
 
 
@@ -94,9 +92,9 @@ def _share(ratio: float | None) -> Cell:
     return EMPTY if ratio is None else Cell(ratio, percent(ratio))
 
 
-def load_sentences(trials: Sequence[TrialRecord], study: Study, experiment: str) -> list[str]:
+def load_sentences(data: RunData, experiment: str) -> list[str]:
     """The increase of round trips under each load, and the number of trials behind it."""
-    return [_sentence(found, study) for found in load_results(trials, experiment)]
+    return [_sentence(found, data.study) for found in load_results(data.trials, experiment)]
 
 
 def _sentence(found: LoadResult, study: Study) -> str:

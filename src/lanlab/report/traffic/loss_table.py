@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from lanlab.analysis.loss_places import PLACES, RECEIVED, SHARES, place_words, with_shares
+from lanlab.analysis.run_data import RunData
 from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.gather import called
 from lanlab.figures.number_text import number, percent
 from lanlab.figures.wording import quantity
 from lanlab.report.document.table import EMPTY, Cell, Column, Table
-from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Published, Study
 
 _SHORT = {
     RECEIVED: "received",
@@ -31,13 +29,7 @@ _SHORT = {
 }
 
 
-def loss_table(
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    study: Study,
-    published: Published,
-    experiment: str,
-) -> Table:
+def loss_table(data: RunData, experiment: str) -> Table:
     """
     Shares of the requested messages: received, and lost at each place.
 
@@ -45,11 +37,11 @@ def loss_table(
         Means over the trials of each condition; a row adds up to 1. No rows if no trial has losses
             to report, as over TCP.
     """
-    counted = with_shares(trials)
-    words = place_words([trial for trial in trials if trial.experiment == experiment])
-    offered = summarise(run, counted, experiment, "offered_messages")
+    counted = with_shares(data.trials)
+    words = place_words([trial for trial in data.trials if trial.experiment == experiment])
+    offered = summarise(data.run, counted, experiment, "offered_messages")
     shares = {
-        place: summarise(run, counted, experiment, metric) for place, metric in SHARES.items()
+        place: summarise(data.run, counted, experiment, metric) for place, metric in SHARES.items()
     }
     kept = [
         place
@@ -58,7 +50,7 @@ def loss_table(
     ]
     factors = list(offered[0].factors) if offered else []
     columns = (
-        *(Column(factor, quantity(study, factor).name) for factor in factors),
+        *(Column(factor, quantity(data.study, factor).name) for factor in factors),
         Column("", "", "condition", is_number=False),
         Column("n", "n"),
         Column("offered (messages)", "offered"),
@@ -76,10 +68,10 @@ def loss_table(
     rows = tuple(
         (
             *(
-                Cell(level, called(study, published, {factor: level}))
+                Cell(level, called(data.study, data.published, {factor: level}))
                 for factor, level in summary.factors.items()
             ),
-            Cell(None, called(study, published, summary.factors) or "measured"),
+            Cell(None, called(data.study, data.published, summary.factors) or "measured"),
             Cell(summary.n, str(summary.n)),
             _count(summary),
             *(_share(shares[place][number_]) for place in _SHORT if place in kept),

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from lanlab.analysis.run_data import RunData
 from lanlab.analysis.wires import wire_of
 from lanlab.figures.rtt_against_size import refill_ns
 from lanlab.figures.wording import quantity
-from lanlab.store import Level, RunRecord, TrialRecord
-from lanlab.studies import Study
+from lanlab.store import Level, TrialRecord
 
 
-def round_trip_remark(run: RunRecord, study: Study, trials: Sequence[TrialRecord]) -> str | None:
+def round_trip_remark(data: RunData, trials: Sequence[TrialRecord]) -> str | None:
     """Caveats about the round trips of an echo; `None` if there are none."""
-    link = wire_of(run)
+    link = wire_of(data.run)
     if link is None or not link.has_token_bucket or not trials:
         return None
     text = (
@@ -24,7 +24,7 @@ def round_trip_remark(run: RunRecord, study: Study, trials: Sequence[TrialRecord
     if closed and all(p.get("transport") == "udp" for p in closed):
         largest: Mapping[str, Level] = max(closed, key=lambda p: int(p["message_size_bytes"]))
         size, ip_version = int(largest["message_size_bytes"]), int(largest["ip_version"])
-        shown = quantity(study, "rtt_mean_ns")
+        shown = quantity(data.study, "rtt_mean_ns")
         tokens = shown.text(refill_ns(link.rate_bps, size, ip_version), 3)
         wire = shown.text(link.idle_round_trip_ns(size, ip_version), 3)
         text += (

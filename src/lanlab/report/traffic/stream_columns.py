@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from lanlab.analysis.summary import Summary, summarise
+from lanlab.analysis.run_data import RunData
+from lanlab.analysis.summary import Summary
 from lanlab.figures.number_text import number
 from lanlab.report.document.table import Cell, Column, Table
-from lanlab.store import RunRecord, TrialRecord
 from lanlab.units import format_time
 
 _Means = Mapping[str, float | None]
 
 
-def with_arrival(
-    table: Table, run: RunRecord, trials: Sequence[TrialRecord], experiment: str
-) -> Table:
+def with_arrival(data: RunData, table: Table, experiment: str) -> Table:
     """
     Add columns for loss and jitter, or for retransmissions, to a table of streams. Columns without
     content are not shown.
@@ -25,9 +23,7 @@ def with_arrival(
         table: A row for each condition, in the order of `summarise`.
         run, trials, experiment: The source of the table.
     """
-    found: dict[str, list[Summary]] = {
-        key: summarise(run, trials, experiment, key) for key in _METRICS
-    }
+    found: dict[str, list[Summary]] = {key: data.summaries(experiment, key) for key in _METRICS}
     columns, cells = list(table.columns), [list(row) for row in table.rows]
     for heading, rank, text in _COLUMNS:
         columns.append(Column("", short=heading, rank=rank))

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
 from lanlab.analysis.failures import Failure, failures, missing_places
+from lanlab.analysis.run_data import RunData
 from lanlab.errors import UsageError
 from lanlab.figures.wording import condition_text
 from lanlab.plan import Plan
 from lanlab.report.document.table import Cell, Column, Table, words
-from lanlab.store import RunRecord, TrialRecord
+from lanlab.store import TrialRecord
 from lanlab.studies import Study
 
 #: Maximum number of conditions in a sentence; the table has all.
 _MOST_NAMED = 6
 
 
-def failure_table(trials: Sequence[TrialRecord], study: Study) -> Table:
+def failure_table(data: RunData) -> Table:
     """A row for each failed trial, in order."""
     columns = (
         Column("number", "no.", "no."),
@@ -36,13 +36,13 @@ def failure_table(trials: Sequence[TrialRecord], study: Study) -> Table:
         Column("", "then", "then", is_number=False),
     )
     rows = []
-    for failure in failures(trials):
+    for failure in failures(data.trials):
         trial = failure.trial
         rows.append(
             (
                 Cell(trial.number, str(trial.number)),
                 words(trial.experiment),
-                words(condition_text(study, trial.factors)),
+                words(condition_text(data.study, trial.factors)),
                 Cell(trial.block, str(trial.block)),
                 words(trial.purpose),
                 words(failure.end or ""),
@@ -69,15 +69,15 @@ def _then(failure: Failure) -> str:
     return "missing"
 
 
-def failure_sentences(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> list[str]:
+def failure_sentences(data: RunData) -> list[str]:
     """How many trials failed, which means lack a trial, and which conditions were given up."""
-    failed = failures(trials)
+    failed = failures(data.trials)
     if not failed:
         return []
-    said = [f"{len(failed)} of {len(trials)} trials failed and are in no mean."]
-    missing = missing_places(trials)
+    said = [f"{len(failed)} of {len(data.trials)} trials failed and are in no mean."]
+    missing = missing_places(data.trials)
     if missing:
-        names = Counter(_name(study, trial) for trial in missing)
+        names = Counter(_name(data.study, trial) for trial in missing)
         named = [f"{name} ({count})" for name, count in names.most_common(_MOST_NAMED)]
         more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
         places = "place has" if len(missing) == 1 else "places have"
@@ -88,10 +88,10 @@ def failure_sentences(run: RunRecord, trials: Sequence[TrialRecord], study: Stud
     else:
         said.append("Each was retried with success.")
     try:
-        plan = Plan(study, run.scale, run.seed, history=trials)
+        plan = Plan(data.study, data.run.scale, data.run.seed, history=data.trials)
     except UsageError:  # another version planned its trials
         return said
-    given_up = [f"{c.experiment} {condition_text(study, c.factors)}" for c in plan.given_up()]
+    given_up = [f"{c.experiment} {condition_text(data.study, c.factors)}" for c in plan.given_up()]
     given_up += [f"the search of {experiment}" for experiment in plan.searches_given_up()]
     if given_up:
         shown = ", ".join(name.strip() for name in given_up[:_MOST_NAMED])

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 
 from lanlab.analysis.agreed import agreed_words
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.modes import Modes, modes_of
 from lanlab.analysis.pollution import judgement_of
 from lanlab.analysis.pollution_words import flags
+from lanlab.analysis.run_data import RunData
 from lanlab.figures.number_text import number
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.report.document.table import EMPTY, Cell, Column, Table, words
-from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Study
+from lanlab.store import TrialRecord
 
 #: CSV columns for the I/O modes of a trial, and the fields of `Modes`.
 _MODES = {
@@ -35,10 +34,10 @@ _COUNTS = {counts: Cell(counts, "") for counts in (True, False)}
 _NOT_COUNTED = Cell(None, "no")
 
 
-def trial_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> Table:
+def trial_table(data: RunData) -> Table:
     """Every trial, in order. CSV also has the level of each factor, in lanlab's units."""
-    factors = list(dict.fromkeys(name for trial in trials for name in trial.factors))
-    is_service = any(agreed_words(trial) for trial in trials)
+    factors = list(dict.fromkeys(name for trial in data.trials for name in trial.factors))
+    is_service = any(agreed_words(trial) for trial in data.trials)
     columns = (
         Column("number", "no.", "no."),
         Column("block", "block"),
@@ -65,11 +64,11 @@ def trial_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> 
         # A factor may also be one of these modes.
         *(Column(f"{name} (factor)" if name in _MODES else name) for name in factors),
     )
-    metrics = {experiment.id: experiment.metrics[0] for experiment in study.experiment}
+    metrics = {experiment.id: experiment.metrics[0] for experiment in data.study.experiment}
     units = {
-        metric: Cell(quantity(study, metric).si_unit, "") for metric in ("", *metrics.values())
+        metric: Cell(quantity(data.study, metric).si_unit, "") for metric in ("", *metrics.values())
     }
-    counted = {trial.number for trial in counting(trials)}
+    counted = {trial.number for trial in counting(data.trials)}
     rows = []
     conditions: dict[int, Cell] = {}
 
@@ -77,10 +76,10 @@ def trial_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> 
         # Thousands of trials share one mapping of factors, so its cells are made once.
         key = id(trial.factors)
         if key not in conditions:
-            conditions[key] = words(condition_text(study, trial.factors))
+            conditions[key] = words(condition_text(data.study, trial.factors))
         return conditions[key]
 
-    for trial in trials:
+    for trial in data.trials:
         metric = metrics.get(trial.experiment, "")
         result = trial.metrics.get(metric)
         error = trial.error or {}
@@ -96,7 +95,7 @@ def trial_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> 
                 words(metric),
                 Cell(result, ""),
                 units[metric],
-                EMPTY if result is None else Cell(None, quantity(study, metric).text(result)),
+                EMPTY if result is None else Cell(None, quantity(data.study, metric).text(result)),
                 _microseconds(trial.metrics.get("start_skew_ns")),
                 _microseconds(trial.metrics.get("max_lateness_ns")),
                 EMPTY if load is None else Cell(load, number(load, 2)),
