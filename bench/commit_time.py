@@ -25,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lanlab.store import RunRecord, Series, TrialRecord, Words, open_store
+from lanlab.store import RunRecord, Series, TrialRecord, open_store
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "store"))
 
@@ -39,7 +39,7 @@ def readings(rows: int, number: int) -> Series:
             "start_ns": np.cumsum(random.integers(10_000, 100_000, rows)),
             "time_ns": random.lognormal(10, 0.5, rows).astype(np.int64),
             "bytes": np.full(rows, 4096, dtype=np.int32),
-            "outcome": Words((random.random(rows) < 0.001).astype(np.uint8), ("ok", "late")),
+            "outcome": (random.random(rows) < 0.001).astype(np.uint8),
         },
         {"start_ns": "ns", "time_ns": "ns", "bytes": "B"},
     )

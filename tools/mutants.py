@@ -158,7 +158,7 @@ def main() -> int:
         raise SystemExit(f"another run puts its faults into {TREE}: let it end first") from None
     _copy_tree()
     # Once, and not in each process that tries a fault.
-    for name in ("hypothesis", "matplotlib.figure", "pyarrow.parquet", "pydantic", "pytest", "rich",
+    for name in ("hypothesis", "matplotlib.figure", "pydantic", "pytest", "rich",
                  "scipy.stats", "statsmodels.api", "typer"):  # fmt: skip
         importlib.import_module(name)
     missed = False

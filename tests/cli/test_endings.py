@@ -170,8 +170,8 @@ def test_too_little_memory_is_an_error_before_libraries_fail(folder: Path) -> No
 
     assert said[0].returncode == 1
     assert said[0].stderr == (
-        "error: not enough memory for this command: numpy, scipy, pyarrow may take "
-        "584 MiB\nhint: close other programs, or raise the limit (`ulimit -v`, here 250000 KiB)\n"
+        "error: not enough memory for this command: numpy, scipy may take "
+        "328 MiB\nhint: close other programs, or raise the limit (`ulimit -v`, here 250000 KiB)\n"
     )
     assert not (folder / "lanlab-results").exists()
     assert said[1].stderr.splitlines()[-1] == "MemoryError: scipy may take 200 MiB"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-#: As pyarrow does with pandas.
+#: As libraries do with modules that they can do without.
 SWALLOWS = """
 try:
     import inner

@@ -252,7 +252,7 @@ def test_a_series_is_stored_and_read_in_parts_of_a_mebibyte(
     assert found == b"".join(server.parts)
     assert [one["part"] for one in server.values] == [0, 1, 2, 3]
     back = parquet.read(io.BytesIO(found), "it")
-    assert (back.columns["n"] == numbers).all()  # type: ignore[union-attr]
+    assert (back.columns["n"] == numbers).all()
     assert store.series_place("r", 4, "readings").endswith(
         "series `readings` of trial 4 of run `r`"
     )

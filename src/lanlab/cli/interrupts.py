@@ -29,8 +29,8 @@ class Interrupts:
 
     Before the command works, it ends at once: an exception during an import may get lost or turn
     into another. While the command works, `KeyboardInterrupt` is raised, at most once per second.
-    An interrupt during an import is raised after it, because pyarrow continues without pandas if
-    importing it fails for any reason; a second one is raised at once. While the rest of the output
+    An interrupt during an import is raised after it, because some libraries continue without
+    a module whose import fails; a second one is raised at once. While the rest of the output
     is written, the command ends at once.
     """
 

@@ -15,9 +15,9 @@ from types import ModuleType
 
 _MIB = 2**20
 #: Address space that a library needs to be imported and used, rounded up (numpy 2.4, scipy 1.17,
-#: matplotlib 3.11, pyarrow 25 on Linux: 115, 180, 40 and 225 MiB).
-_TAKES_MIB: Mapping[str, int] = {"numpy": 128, "scipy": 200, "matplotlib": 64, "pyarrow": 256}
-_OF_A_RUN = ("numpy", "scipy", "pyarrow")
+#: matplotlib 3.11 on Linux: 115, 180 and 40 MiB).
+_TAKES_MIB: Mapping[str, int] = {"numpy": 128, "scipy": 200, "matplotlib": 64}
+_OF_A_RUN = ("numpy", "scipy")
 
 
 class _Room:

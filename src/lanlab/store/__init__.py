@@ -6,7 +6,7 @@ from lanlab.store.base import Deleted, Lease, RunHead, Store
 from lanlab.store.intervals import take_intervals
 from lanlab.store.place import default_store, store_place
 from lanlab.store.records import Level, RunRecord, TrialRecord
-from lanlab.store.series import Series, Words
+from lanlab.store.series import Series
 
 __all__ = [
     "Deleted",
@@ -17,7 +17,6 @@ __all__ = [
     "Series",
     "Store",
     "TrialRecord",
-    "Words",
     "default_store",
     "open_store",
     "take_intervals",

@@ -1,5 +1,5 @@
 """
-Series: columns of numbers and words that a trial has in addition to its record.
+Series: columns of numbers that a trial has in addition to its record.
 
 Examples are intervals and readings: up to tens of millions of equal rows, in order.
 """
@@ -15,7 +15,6 @@ from lanlab.errors import StoreError
 from lanlab.frozen import dataclass
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
@@ -24,34 +23,13 @@ BLOCK_ROWS = 2**18
 
 
 @dataclass(frozen=True)
-class Words:
-    """A column of text: for each row, the index of its word in `values`."""
-
-    #: Integers from 0, shape (rows,); masked where a row has no word.
-    codes: NDArray[np.integer[Any]]
-    values: tuple[str, ...]
-
-    @classmethod
-    def of(cls, words: Sequence[str]) -> Words:
-        import numpy as np
-
-        values = tuple(dict.fromkeys(words))
-        places = {word: place for place, word in enumerate(values)}
-        return cls(np.array([places[word] for word in words], dtype=np.int32), values)
-
-    def to_list(self) -> list[str | None]:
-        """The word of each row; `None` for a row without one."""
-        return [None if code is None else self.values[code] for code in self.codes.tolist()]
-
-
-@dataclass(frozen=True)
 class Series:
     """
     Columns of equal length.
 
-    `columns` maps names to one-dimensional arrays of integers or floats, to objects with the buffer
-    protocol of such an array (which are not copied), or to `Words`. Values that were not measured
-    are masked (`numpy.ma`). `units` has the units of columns, if any, and `facts` other
+    `columns` maps names to one-dimensional arrays of integers or floats, or to objects with the
+    buffer protocol of such an array (which are not copied). A column that was read without any
+    value is masked (`numpy.ma`). `units` has the units of columns, if any, and `facts` other
     information.
 
     Raises:
@@ -59,7 +37,7 @@ class Series:
     """
 
     name: str
-    columns: Mapping[str, NDArray[Any] | Words]
+    columns: Mapping[str, NDArray[Any]]
     units: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, str] = field(default_factory=dict)
 
@@ -73,7 +51,7 @@ class Series:
             raise StoreError(f"series `{self.name}` has no column; allowed: one or more")
         columns = {name: self._checked(name, column) for name, column in self.columns.items()}
         object.__setattr__(self, "columns", columns)
-        _check_alike(self.name, {name: len(_numbers(each)) for name, each in columns.items()})
+        _check_alike(self.name, {name: len(each) for name, each in columns.items()})
         for fact in self.facts:
             if not _COLUMN.fullmatch(fact):
                 raise StoreError(f"series `{self.name}` has a fact `{fact}`; allowed: as a column")
@@ -85,32 +63,27 @@ class Series:
 
     @property
     def rows(self) -> int:
-        return len(_numbers(next(iter(self.columns.values()))))
+        return len(next(iter(self.columns.values())))
 
-    def _checked(self, name: str, column: Any) -> NDArray[Any] | Words:
+    def _checked(self, name: str, column: Any) -> NDArray[Any]:
         import numpy as np
 
         what = f"column `{name}` of series `{self.name}`"
         if not _COLUMN.fullmatch(name):
             raise StoreError(f"{what}: allowed in its name: lower-case letters, digits and `_`")
-        is_text = isinstance(column, Words)
-        numbers = np.asanyarray(_numbers(column))
-        allowed = "iu" if is_text else "iuf"
+        numbers = np.asanyarray(column)
         # Parquet does not support half floats, long doubles or other byte orders.
         if (
-            numbers.dtype.kind not in allowed
+            numbers.dtype.kind not in "iuf"
             or not numbers.dtype.isnative
             or (numbers.dtype.kind == "f" and numbers.dtype.itemsize not in (4, 8))
         ):
             raise StoreError(
-                f"{what} is of type {numbers.dtype}; allowed: whole numbers, floats of 32 and 64 "
-                "bits, and `Words`"
+                f"{what} is of type {numbers.dtype}; allowed: whole numbers, and floats of 32 and "
+                "64 bits"
             )
         if numbers.ndim != 1:
             raise StoreError(f"{what} has {numbers.ndim} dimensions; allowed: 1")
-        if isinstance(column, Words):
-            _check_words(what, numbers, column.values)
-            return Words(numbers, column.values)
         if numbers.dtype.kind == "f":
             _check_finite(what, numbers)
         return cast("NDArray[Any]", numbers)
@@ -121,9 +94,7 @@ _LEAST, _MOST = -(2**63), 2**63 - 1
 
 @dataclass(frozen=True)
 class ShortSeries:
-    """A series of few integers, stored without numpy and pyarrow, which take a tenth of a second to
-    load.
-    """
+    """A series of few integers, stored without numpy, which takes a tenth of a second to load."""
 
     name: str
     #: Columns by name, all of equal length; `None` where nothing was measured.
@@ -150,36 +121,15 @@ def _check_alike(series: str, rows: Mapping[str, int]) -> None:
         raise StoreError(f"series `{series}` has columns of different lengths: {found}")
 
 
-def _numbers(column: Any) -> Any:
-    return column.codes if isinstance(column, Words) else column
-
-
-def _check_words(what: str, codes: NDArray[Any], values: tuple[str, ...]) -> None:
-    import numpy as np
-
-    for first in range(0, len(codes), BLOCK_ROWS):
-        block = np.ma.compressed(codes[first : first + BLOCK_ROWS])
-        if len(block) and not 0 <= int(block.min()) <= int(block.max()) < len(values):
-            raise StoreError(f"{what} has a code outside its {len(values)} values")
-    for value in values:
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            raise StoreError(f"{what} has {value!r}, which is not text") from None
-
-
 def _check_finite(what: str, numbers: NDArray[Any]) -> None:
     import numpy as np
 
     for first in range(0, len(numbers), BLOCK_ROWS):
-        # `filled` gives masked rows a finite number, so that they pass.
-        block = np.ma.filled(numbers[first : first + BLOCK_ROWS], 0)
-        wrong = np.flatnonzero(~np.isfinite(block))
+        wrong = np.flatnonzero(~np.isfinite(numbers[first : first + BLOCK_ROWS]))
         if len(wrong):
             raise StoreError(
-                f"{what} is {block[wrong[0]]} in row {first + int(wrong[0])}; allowed: finite "
-                "numbers",
-                hint="mask missing values, as `numpy.ma` does",
+                f"{what} is {numbers[first + wrong[0]]} in row {first + int(wrong[0])}; allowed: "
+                "finite numbers"
             )
 
 

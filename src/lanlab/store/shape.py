@@ -133,7 +133,8 @@ _CHECKS: Mapping[Any, Sequence[tuple[str, Callable[[Any], bool]]]] = {
 }
 
 
-_MISSHAPEN = (
+#: Errors of code that reads malformed values.
+MISSHAPEN = (
     AttributeError,
     ArithmeticError,
     LookupError,
@@ -164,7 +165,7 @@ def reading_records(run_id: str) -> Iterator[None]:
         raise _misshapen(run_id, error) from error
     except LabError:
         raise
-    except _MISSHAPEN as error:
+    except MISSHAPEN as error:
         raise _misshapen(run_id, error) from error
 
 

@@ -44,6 +44,4 @@ def _rows(trial: TrialRecord, records: Store) -> Iterator[tuple[Cell, ...]]:
 def _numbers(series: Series, column: str) -> list[Any]:
     if column not in series.columns:
         return [None] * series.rows
-    # Arrays have `tolist`, columns of text `to_list`; these are arrays.
-    numbers: Any = series.columns[column]
-    return list(numbers.tolist())
+    return list(series.columns[column].tolist())
