@@ -28,26 +28,27 @@ setup: ## Build .venv with the engine, the packages and lanlab
 tour: setup ## Measure two studies on a virtual LAN, simulate them, and write the report
 	@$(BIN)/lanlab tour
 
-test: setup test-programs ## Run every test that decides correctness, Rust and Python
+test: test-programs ## Run every test that decides correctness, Rust and Python
 	$(RUST_TESTS)
 	bash tools/test_python.sh $(PYTEST)
 
-test-long: setup test-programs ## Run all tests, the long ones too, releases, fuzzing and small faults: hours
+test-long: test-programs ## Run all tests, the long ones too, releases, fuzzing and small faults: hours
 	$(RUST_TESTS) --profile long --run-ignored all
 	bash tools/test_python.sh --long
 	bash tools/test_long.sh
 
 test-programs: setup
 	@$(BIN)/python -m pip --quiet --disable-pip-version-check --no-input install --no-deps \
-		--require-hashes --only-binary :all: --requirement requirements-tests.lock
+		--require-hashes --only-binary :all: --requirement requirements-dev.lock \
+		--requirement requirements-tests.lock
 
-snapshots: setup ## Accept the wording of today: read the diff of tests/**/__snapshots__ after it
+snapshots: test-programs ## Accept the wording of today: read the diff of tests/**/__snapshots__ after it
 	$(BIN)/python -m pytest $$(grep -rl SnapshotAssertion --include 'test_*.py' tests) --snapshot-update
 
 fuzz: ## Feed every parser of engine and services with input that a fuzzer makes up
 	bash tools/fuzz.sh $(FUZZ)
 
-lint: setup ## Check format, types, layers and generated files
+lint: test-programs ## Check format, types, layers and generated files
 	cargo fmt --all --check
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo clippy $(CARGO_FLAGS) --all-targets --quiet -- -D warnings
@@ -60,21 +61,21 @@ lint: setup ## Check format, types, layers and generated files
 	$(BIN)/python tools/check_disk_calls.py
 	$(BIN)/python tools/generated_files.py --check
 
-generated: setup ## Make all generated files anew: messages, licences, reference
+generated: test-programs ## Make all generated files anew: messages, licences, reference
 	$(BIN)/python tools/generated_files.py
 
-format: setup ## Put Rust and Python into form
+format: test-programs ## Put Rust and Python into form
 	cargo fmt --all
 	$(BIN)/ruff check --fix --select I
 	$(BIN)/ruff format
 
-messages: setup ## Write the schema of the engine's messages anew
+messages: test-programs ## Write the schema of the engine's messages anew
 	$(BIN)/python tools/generate_messages.py
 
 lock: setup ## Make requirements.lock anew, with the newest versions allowed
 	$(BIN)/python tools/lock.py
 
-reference: setup ## Write the reference of parameters, metrics and file services
+reference: test-programs ## Write the reference of parameters, metrics and file services
 	$(BIN)/python tools/reference.py
 
 manual: setup ## Write the manual page from the help of all commands into dist
@@ -83,7 +84,7 @@ manual: setup ## Write the manual page from the help of all commands into dist
 licences: setup ## List the licences of all that lanlab is delivered with, in dist/licences.md
 	$(BIN)/python tools/licences.py
 
-audit: setup test-programs ## Look for known vulnerabilities of what lanlab is made of
+audit: test-programs ## Look for known vulnerabilities of what lanlab is made of
 	$(BIN)/python tools/audit.py
 
 wheels: licences ## Build both wheels into dist, the same bytes everywhere, and the list of licences
@@ -95,7 +96,7 @@ reproducible: setup ## Build both wheels here and elsewhere, and compare them
 soak: setup ## Run mixed conditions for 10 minutes and see whether anything grows
 	$(BIN)/python bench/soak.py $(SOAK)
 
-mutants: setup ## Put small faults into what decides numbers, one by one, and see which tests catch them
+mutants: test-programs ## Put small faults into what decides numbers, one by one, and see which tests catch them
 	nice -n 19 $(BIN)/python tools/mutants.py $(MUTANTS)
 
 clean: ## Remove what was built; records stay

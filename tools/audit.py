@@ -27,7 +27,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PIP_AUDIT = "pip-audit==2.10.1"
 #: Of packages of Python.
-LOCKS = ("requirements.lock", "requirements-ray.lock", "requirements-tests.lock")
+LOCKS = tuple(f"requirements{name}.lock" for name in ("", "-dev", "-ray", "-tests"))
 RUSTSEC = "https://github.com/RustSec/advisory-db"
 
 #: A release with vulnerabilities that have long been known (CVE-2014-1402 and others): a source

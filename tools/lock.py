@@ -1,6 +1,7 @@
 """
-Make `requirements.lock` anew: exact versions, with hashes, of all that `make setup` installs; and
-`requirements-ray.lock`, the same of the extra `ray`, which is large and which only CI installs.
+Make `requirements.lock` anew: exact versions, with hashes, of all that `make setup` installs;
+`requirements-dev.lock`, the same of the extra `dev`, for tests and checks; and
+`requirements-ray.lock`, of the extra `ray`, which is large and which only CI installs.
 
 Run by `make lock`. It asks the package index through `uv`, which it installs into a scratch
 environment; the result holds for every system and every Python that lanlab supports.
@@ -17,40 +18,39 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "requirements.lock"
-#: An extra that `make setup` does not install, and its lock.
-APART = "ray"
-TARGET_APART = ROOT / f"requirements-{APART}.lock"
+#: Extras that `make setup` does not install.
+APART = ("dev", "ray")
 UV = "uv==0.13.8"
 HEADER = """\
 # Exact versions, with hashes, of all that `make setup` installs beside lanlab itself.
 # Made by `make lock` (tools/lock.py) from pyproject.toml and crates/engine/pyproject.toml; do not
 # edit.
 """
-HEADER_APART = f"""\
-# Exact versions, with hashes, of the extra `{APART}` and of all that it needs, beside
+HEADER_APART = """\
+# Exact versions, with hashes, of the extra `{}` and of all that it needs, beside
 # requirements.lock. Made by `make lock` (tools/lock.py) from pyproject.toml; do not edit.
 """
 
 
-def requirements() -> tuple[list[str], list[str], str]:
-    """What both distributions need to be built, run and developed; what the extra apart needs; and
-    the oldest Python."""
+def requirements() -> tuple[list[str], dict[str, list[str]], str]:
+    """What both distributions need to be built and run; what each extra apart needs; and the oldest
+    Python."""
     wanted: list[str] = []
-    apart: list[str] = []
+    apart: dict[str, list[str]] = {}
     for file in (ROOT / "pyproject.toml", ROOT / "crates/engine/pyproject.toml"):
         data = tomllib.loads(file.read_text())
         project = data["project"]
         wanted += data["build-system"]["requires"]
         wanted += project.get("dependencies", [])
         for name, extra in project.get("optional-dependencies", {}).items():
-            (apart if name == APART else wanted).extend(extra)
+            (apart.setdefault(name, []) if name in APART else wanted).extend(extra)
     oldest = data["project"]["requires-python"].removeprefix(">=")
     # Our own distributions come from this tree, not from an index.
     return [line for line in wanted if not line.startswith("lanlab")], apart, oldest
 
 
 def main() -> int:
-    """Write both locks."""
+    """Write the locks."""
     wanted, apart, oldest = requirements()
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
@@ -71,8 +71,10 @@ def main() -> int:
             ).stdout
 
         TARGET.write_text(HEADER + resolve(wanted))
-        # What both have is of one version.
-        TARGET_APART.write_text(HEADER_APART + resolve(apart, "--constraint", TARGET))
+        # What several have is of one version.
+        for name, lines in apart.items():
+            locked = resolve(lines, "--constraint", TARGET)
+            (ROOT / f"requirements-{name}.lock").write_text(HEADER_APART.format(name) + locked)
     return 0
 
 
