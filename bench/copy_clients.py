@@ -4,13 +4,13 @@ Measure `lanlab copy` and the clients that people use, against the same real ser
     .venv/bin/python bench/copy_clients.py > copy-clients.md
 
 Each service has one real server that lanlab starts (`lanlab.testbeds.servers`), or with
-`--servers` also lanlab's own, on loopback or on the two hosts of an unshaped virtual LAN, which
-NFS-Ganesha needs; files are in memory (tmpfs) at both sides. One block has every cell of every
-client once, in random order; there are as many blocks as `--runs`. A trial is a new directory at
-the server, memory made ready for the copy, the copy, and a comparison octet by octet, which is not
-timed. Over SFTP OpenSSH's client is told to take the cipher that lanlab takes; what it does by
-itself is a client of its own in the tables. The time of a client is
-that of its process, login included; that of lanlab is from its first connection to the last close.
+`--servers` also lanlab's own, on loopback or on the two hosts of a virtual LAN, unshaped without
+`--link`, which NFS-Ganesha needs; files are in memory (tmpfs) at both sides. One block has every
+cell of every client once, in random order; there are as many blocks as `--runs`. A trial is a new
+directory at the server, memory made ready for the copy, the copy, and a comparison octet by octet,
+which is not timed. Over SFTP OpenSSH's client is told to take the cipher that lanlab takes; what
+it does by itself is a client of its own in the tables. The time of a client is that of its process,
+login included; that of lanlab is from its first connection to the last close.
 Clients that are not found are named.
 """
 
@@ -63,6 +63,7 @@ def _arguments() -> argparse.Namespace:
         "--services", default="ftp,sftp,webdav,smb,s3", help="of " + ", ".join(_SERVICES)
     )
     parser.add_argument("--testbed", default="loopback", choices=("loopback", "virtual"))
+    parser.add_argument("--link", default=None, help="of the virtual LAN, e.g. 100M (unshaped)")
     parser.add_argument(
         "--servers", default="real", help="real, embedded or both, with a comma between"
     )
@@ -161,7 +162,7 @@ def _measure(asked: argparse.Namespace, log: list[Any], versions: dict[str, str]
     order = random.Random(asked.seed)
     done: list[Trial] = []
     with contextlib.ExitStack() as stack:
-        bed = stack.enter_context(testbed(asked.testbed, 2))
+        bed = stack.enter_context(testbed(asked.testbed, 2, asked.link))
         client = bed.hosts[0]
         command = [*client.command_prefix, engine_path()]
         engine = stack.enter_context(Engine(client.name, command))

@@ -368,4 +368,27 @@ class SmbClient(Peer):
         return [*argv, *login, "-s", "/dev/null", "-c", commands], "", {}
 
 
-PEERS: tuple[Peer, ...] = (Curl(), Lftp(), Sftp(), SftpAsItComes(), SmbClient())
+class NfsCp(Peer):
+    """`nfs-cp` of libnfs: a process and a mount for each file."""
+
+    program = "nfs-cp"
+    services = ("nfs",)
+
+    def version(self) -> str:
+        """See `Peer.version`: the package tells it, not the program."""
+        if self.path() is None:
+            return "missing"
+        asked = ["dpkg-query", "--show", "libnfs-utils"]
+        done = subprocess.run(asked, capture_output=True, text=True, check=False)
+        return done.stdout.strip() or "unknown"
+
+    def command(self, copying: Copying, streams: int) -> tuple[list[str], str, dict[str, str]]:
+        """See `Peer.command`."""
+        share = (copying.server.share or "").strip("/")
+        url = f"nfs://{copying.address}/{share}/{copying.name}"
+        ends = '"$name" "$0/$name"' if copying.is_upload else '"$0/$name" "$name"'
+        loop = f"while read -r name; do nfs-cp {ends} || exit 1; done"
+        return ["sh", "-c", loop, url], "".join(f"{name}\n" for name in copying.names), {}
+
+
+PEERS: tuple[Peer, ...] = (Curl(), Lftp(), Sftp(), SftpAsItComes(), SmbClient(), NfsCp())
