@@ -1,5 +1,6 @@
 """Connections that are cut or held up in mid-copy: tried again, counted, or given up."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -149,18 +150,31 @@ def test_an_early_end_of_an_ftp_connection_is_found_by_comparing(
     assert not working_directories(tmp_path)
 
 
+def waited_for_processors_s() -> float:
+    """Time in which some thread of this machine waited for a processor."""
+    some = Path("/proc/pressure/cpu").read_text().partition("\n")[0]
+    return float(some.rpartition("total=")[2]) / 1e6
+
+
 @pytest.mark.parametrize("service", ["webdav", pytest.param("smb", marks=pytest.mark.long)])
 @pytest.mark.figures
 def test_a_real_stall_is_named(pair: Pair, tmp_path: Path, service: str) -> None:
+    """Only a machine whose processors are busy may hide a timer's 40 ms."""
     with (
         Served(pair.engines[1], service, tmp_path) as (url, trust),
         Relay(url, has_nagle=True) as relay,
     ):
-        exchange = copy(pair.engines, server=relay.url, trust=trust, dataset="24x1kB")
-        metrics = metrics_of(exchange)
-    stalls = exchange.results["client"]["stalls"]
-    assert stalls, exchange.results["client"]["operations"]
-    for stall in stalls:
+        for _ in range(5):
+            begin, waited_s = time.monotonic(), waited_for_processors_s()
+            exchange = copy(pair.engines, server=relay.url, trust=trust, dataset="24x1kB")
+            metrics, client = metrics_of(exchange), exchange.results["client"]
+            if client["stalls"]:
+                break
+            busy = (waited_for_processors_s() - waited_s) / (time.monotonic() - begin)
+            assert busy > 0.25, client["operations"]
+        else:
+            pytest.skip(f"threads waited for processors {busy:.0%} of the time")
+    for stall in client["stalls"]:
         assert 38e6 <= stall["mode_ns"] < 50e6
         assert "Nagle" in stall["likely"]
         assert "a delayed acknowledgement of Linux (40 ms)" in stall["likely"]
