@@ -8,7 +8,7 @@ from dataclasses import replace
 import ensemble
 import numpy as np
 import pytest
-from ensemble import interval_of, walk
+from ensemble import walk
 
 from lanlab.analysis.simulated import Accuracy
 from lanlab.studies import load_study
@@ -22,30 +22,6 @@ def of(name: str, simulated: float = 1.0) -> Accuracy:
     value = next(one for one in STUDY.published.value if one.id == name)
     printed = 1.15 if value.statistic == "gain" else value.si
     return Accuracy(value, "fitted", printed, simulated, "", ())
-
-
-@pytest.mark.parametrize(
-    ("name", "low", "high"),
-    [
-        # "6 kB/s": by its digit. "about 2.1": a tenth. "almost twice": below. "15 % better".
-        ("u2.cel", 5.5 / 6, 6.5 / 6),
-        ("u2.cel_pen", 0.9, 1.1),
-        ("t2.cel_pen", 0.9, 1.0),
-        ("t500.cel_pen", 1.145 / 1.15, 1.155 / 1.15),
-        ("u2.linux_win", 1.0, np.inf),
-    ],
-)
-def test_a_printed_value_is_an_interval(name: str, low: float, high: float) -> None:
-    ends = interval_of(of(name), STUDY)
-    assert np.exp(ends) == pytest.approx((low, high))
-
-
-def test_published_trials_give_the_interval_of_their_mean() -> None:
-    """82, 80, 83, 85 and 80 s; by their digits alone it would be half a second either way."""
-    study = load_study("schomer-claason")
-    value = next(one for one in study.published.value if one.id == "t.w2ksp2.tcpip.ds1.time")
-    ends = interval_of(Accuracy(value, "fitted", value.si, value.si, "", ()), study)
-    assert np.exp(ends) * value.si / 1e9 == pytest.approx((79.4, 84.7), abs=0.1)
 
 
 def test_ensemble_members_span_the_published_range() -> None:

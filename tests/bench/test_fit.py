@@ -2,19 +2,13 @@
 
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
 
-from lanlab.analysis.run_data import RunData
-from lanlab.run import RunRequest, new_run
 from lanlab.studies import load_study
 
 FIT = Path(__file__).parents[2] / "bench" / "fit.py"
-sys.path.insert(0, str(Path(__file__).parents[1] / "run"))
-
-from small_runs import Watching, a_store  # noqa: E402
 
 pytestmark = pytest.mark.long
 
@@ -119,39 +113,6 @@ def test_a_fit_recovers_known_costs_and_predicts_held_out_values(folder: Path) -
     assert changed == ["send_call_us", "send_call_ns_per_byte"]
     _fit(folder)
     assert (folder / "machines.toml").read_text() == written
-
-
-def test_a_temporarily_held_out_value_is_predicted(folder: Path) -> None:
-    """By numbers that rest on others; what was fitted to it alone is as of the other machine. The
-    prediction is written down, and no number changes."""
-    other = '\n[[machine]]\nid = "other"\ntitle = ""\nlike = "pc"\n\n[machine.numbers]\n'
-    other += 'send_call_us = { value = 9, fitted = ["g256"] }\n'
-    before = MACHINES.replace("\n[[place]]", f"{other}\n[[place]]").replace(
-        '"pc", "pc"', '"other", "pc"'
-    )
-    (folder / "machines.toml").write_text(before)
-    said = _fit(folder, "--hold-out", "g256")
-    (line,) = (one for one in said.splitlines() if one.startswith("g256"))
-    assert line.endswith("held out")
-    after = (folder / "machines.toml").read_text()
-    written = tomllib.loads(after.removeprefix(before))
-    assert [one["value"] for one in written["prediction"]] == ["g256"]
-    assert written["prediction"][0]["simulated"] == pytest.approx(float(line.split()[2]), rel=1e-3)
-
-
-def test_a_run_of_ones_own_study_has_accuracy_tables(folder: Path, tmp_path: Path) -> None:
-    from lanlab.report.simulation.accuracy_table import accuracy_tables
-
-    study = load_study(str(folder)).study
-    with a_store(tmp_path) as store:
-        run = new_run(RunRequest(study, "quick", "simulated", None, 1), store, Watching())
-        (folder / "published.toml").unlink()
-        table, counts = accuracy_tables(RunData(run, store.trials(run.id)))
-    assert [row[0].text for row in table.rows] == ["g64", "g256", "g1000"]
-    assert [(row[0].text, row[-2].text, row[-1].text) for row in counts.rows] == [
-        ("held out", "1", ""),
-        ("fitted", "2", "2 free numbers for 2 values of goodput: no degree of freedom left"),
-    ]
 
 
 # Each takes a second of a processor at each of eleven sizes, or at one.

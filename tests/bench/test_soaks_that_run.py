@@ -42,7 +42,7 @@ class _SlowerStore:
         self._store.commit_trial(trial, series)
 
 
-# How a series of samples is judged is in test_soak.py; this has 140 real trials.
+# It has 140 real trials.
 @pytest.mark.long
 def test_leaks_in_lanlab_and_engines_and_a_slow_store_are_found_by_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -26,11 +26,6 @@ def test_the_last_column_compares_with_the_best_peer() -> None:
     assert all(line.count("|") == 11 for line in lines)
 
 
-def test_without_peers_there_is_no_ratio() -> None:
-    (_, _, line) = table(["lanlab"], {(Cell("read", 750, 1, 60_000), "lanlab"): [Found(7.0, 1.0)]})
-    assert line == "| read | 750 | 60000 | 1 | 7 (1.00) |  |  |"
-
-
 def test_more_bytes_take_longer_to_copy_and_to_compare() -> None:
     for less, more in zip(
         copy_and_compare_ns(1000, 1000), copy_and_compare_ns(1_000_000, 1_000_000), strict=True

@@ -58,31 +58,6 @@ def test_an_advisory_for_a_linked_crate_is_found(
     assert "audit: checked" not in told.out
 
 
-def test_sources_that_miss_a_known_vulnerability_are_ignored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    silent = tmp_path / "answer.json"
-    silent.write_text('{"info": {}, "vulnerabilities": [], "vulns": []}')
-    monkeypatch.setattr(audit, "_PYPI_JSON", silent.as_uri())
-    monkeypatch.setattr(audit, "_OSV_QUERY", silent.as_uri())
-    assert audit.audit_packages() == audit.NOT_CHECKED
-    assert "audit: NOT CHECKED: the packages of requirements.lock" in capfd.readouterr().out
-    known = tmp_path / "known.json"
-    known.write_text('{"vulnerabilities": [{"id": "PYSEC-2014-8"}]}')
-    monkeypatch.setattr(audit, "_PYPI_JSON", known.as_uri())
-    assert audit._source_of_packages() == "pypi"
-
-
-def test_each_locked_version_is_in_one_round_and_no_round_has_a_package_twice() -> None:
-    pins = audit._pins()
-    rounds = audit._rounds(pins)
-    assert sorted(pin for pins in rounds for pin in pins) == sorted(pins)
-    assert any(pin.startswith("pydantic==") for pin in pins) and len(pins) > 50
-    for each in rounds:
-        names = [pin.partition("==")[0] for pin in each]
-        assert len(names) == len(set(names))
-
-
 @needs_deny
 def test_exit_code_3_means_an_incomplete_check(tmp_path: Path) -> None:
     done = subprocess.run(

@@ -1,15 +1,11 @@
 """`tools/licences.py`: what is allowed, and that an unknown or forbidden licence is found."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import licences
 import pytest
-from licence_sources import Part, Unstated, packages
+from licence_sources import Part, packages
 from spdx import used
-
-TOOLS = Path(__file__).parents[2] / "tools"
 
 pytestmark = pytest.mark.long
 
@@ -36,12 +32,6 @@ def test_an_expression_is_met_only_by_licences_that_are_allowed(
     assert used(expression, ALLOWED) == needed
 
 
-@pytest.mark.parametrize("expression", ["", "MIT OR", "(MIT", "MIT)", "MIT MIT", "AND", "MIT & X"])
-def test_an_invalid_expression_is_refused(expression: str) -> None:
-    with pytest.raises(ValueError, match="is no licence expression"):
-        used(expression, ALLOWED)
-
-
 def part(name: str, licence: str, folder: Path | None = None) -> Part:
     return Part(name, "1.0", licence, (), folder)
 
@@ -52,11 +42,6 @@ def test_forbidden_and_unneeded_licences_are_named() -> None:
         "bad 1.0: licence `GPL-3.0`; allowed: MIT, X (deny.toml)",
         "deny.toml: licence `X` is allowed and nothing needs it",
     ]
-
-
-def test_a_new_dependency_needs_a_stated_purpose() -> None:
-    with pytest.raises(Unstated, match=r"say in tools/licences\.py what it is for"):
-        licences._rows([part("unheard-of", "MIT")])
 
 
 def test_every_crate_has_its_texts_and_equal_texts_appear_once(tmp_path: Path) -> None:
@@ -78,17 +63,3 @@ def test_every_package_that_lanlab_imports_is_listed() -> None:
     assert {"numpy", "scipy", "pydantic", "pydantic-core", "markupsafe", "colorama"} <= names
     # Of development only.
     assert not names & {"pytest", "mypy", "ruff", "maturin", "hatchling"}
-
-
-@pytest.mark.parametrize("tool", ["licences.py", "generate_messages.py"])
-@pytest.mark.parametrize("option", ["--help", "--chek"])
-def test_help_and_a_mistyped_option_write_nothing(tool: str, option: str) -> None:
-    names = "crates/engine/THIRD-PARTY-LICENSES", "src/lanlab/engine/schema.json"
-    made = [TOOLS.parent / name for name in names]
-    before = [path.stat().st_mtime_ns for path in made]
-    said = subprocess.run(
-        [sys.executable, str(TOOLS / tool), option], capture_output=True, text=True, check=False
-    )
-    assert said.returncode == (0 if option == "--help" else 2), said.stderr
-    assert "--check" in said.stdout + said.stderr
-    assert [path.stat().st_mtime_ns for path in made] == before

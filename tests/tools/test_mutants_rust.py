@@ -1,36 +1,15 @@
 """Which faults of Rust are left out, and when a process takes too long."""
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from mutants_engine import _TESTS, outlasts
-from mutants_rust import _is_alike
+from mutants_engine import _TESTS
 from mutants_together import with_faults
 
 pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).parents[2]
-
-
-def test_a_fault_is_excluded_by_text_or_by_line(tmp_path: Path) -> None:
-    (tmp_path / "a.rs").write_text("fn f() {\n    a && b;\n    c && d;\n}\n")
-    fault = "a.rs:{}:7: replace && with || in f"
-    assert _is_alike(tmp_path, fault.format(2), {"a.rs: replace && with || in f"})
-    one = {"a.rs: replace && with || in f in `a && b;`"}
-    assert _is_alike(tmp_path, fault.format(2), one)
-    assert not _is_alike(tmp_path, fault.format(3), one)
-    assert not _is_alike(tmp_path, fault.format(2), {"b.rs: replace && with || in f"})
-
-
-@pytest.mark.parametrize(("sleep_s", "is_over"), [(0, False), (30, True)])
-def test_a_process_is_ended_after_its_time(sleep_s: int, is_over: bool) -> None:
-    command = [sys.executable, "-c", f"import time; time.sleep({sleep_s})"]
-    process = subprocess.Popen(command, start_new_session=True)
-    assert outlasts(process, 2.0 if is_over else 20.0) == is_over
-    assert (process.returncode == 0) != is_over
 
 
 def test_every_workload_folder_has_existing_tests() -> None:
