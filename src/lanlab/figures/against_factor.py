@@ -3,16 +3,8 @@
 from __future__ import annotations
 
 from lanlab.analysis.summary import Summary
-from lanlab.figures.chart import Chart, Series
-from lanlab.figures.gather import (
-    FigureData,
-    axis,
-    caption,
-    far_apart,
-    in_series,
-    points_of,
-    published_of,
-)
+from lanlab.figures.chart import Chart
+from lanlab.figures.gather import FigureData, axis, published_of
 from lanlab.figures.wording import quantity
 from lanlab.studies.scaling import is_numeric
 
@@ -35,17 +27,12 @@ def against_factor(data: FigureData) -> Chart:
         return x.shown(level) if isinstance(level, int | float) else None
 
     found = data.drawn(metric)
-    groups = in_series(found, (factor,), data.study, data.published)
-    series = tuple(Series(name, points_of(g, place, y, data.study)) for name, g in groups.items())
-    marks = published_of(groups, place, y, data.published)
+    groups = data.in_series(found, (factor,))
+    series = data.lines(groups, place, y)
     xs = [point.x for one in series for point in one.points]
-    ys = [point.y for one in series for point in one.points]
-    ys += [mark.y for one in marks for mark in one.marks]
-    return Chart(
-        title=data.figure.title,
-        x=axis(data.study, factor, logarithmic=min(xs, default=0) > 0),
-        y=axis(data.study, metric, logarithmic=far_apart(ys)),
-        series=series,
-        published=marks,
-        caption=caption(data.run),
+    return data.chart(
+        axis(data.study, factor, logarithmic=min(xs, default=0) > 0),
+        metric,
+        series,
+        published=published_of(groups, place, y, data.published),
     )

@@ -8,17 +8,9 @@ from typing import Literal
 
 from lanlab.analysis.summary import Summary
 from lanlab.analysis.wires import wire_of
-from lanlab.figures.chart import Chart, Limit, Series
+from lanlab.figures.chart import Chart, Limit
 from lanlab.figures.finishing import name_in_common
-from lanlab.figures.gather import (
-    FigureData,
-    axis,
-    caption,
-    far_apart,
-    in_series,
-    points_of,
-    published_of,
-)
+from lanlab.figures.gather import FigureData, axis, published_of
 from lanlab.figures.wording import quantity
 
 SIZE = "message_size_bytes"
@@ -51,7 +43,7 @@ def size_chart(
 ) -> Chart:
     """A metric against message size, with a limit for each UDP series."""
     x, y = quantity(data.study, SIZE), quantity(data.study, metric)
-    groups = in_series(data.own_summaries(metric), (SIZE,), data.study, data.published)
+    groups = data.in_series(data.own_summaries(metric), (SIZE,))
 
     def size(summary: Summary) -> float | None:
         level = summary.parameters.get(SIZE)
@@ -64,19 +56,12 @@ def size_chart(
             curve = _curve(group, limit)
             shown = tuple((x.shown(a), y.shown(b)) for a, b in curve)
             limits.append(Limit(f"{limit_name}, {name}", shown, series=index, kind=limit_kind))
-    limits = _named_once(limits, limit_name)
-    series = tuple(Series(name, points_of(g, size, y, data.study)) for name, g in groups.items())
-    marks = published_of(groups, size, y, data.published)
-    values = [point.y for one in series for point in one.points]
-    values += [mark.y for one in marks for mark in one.marks]
-    return Chart(
-        title=data.figure.title,
-        x=axis(data.study, SIZE),
-        y=axis(data.study, metric, logarithmic=far_apart(values)),
-        series=series,
-        limits=tuple(limits),
-        published=marks,
-        caption=caption(data.run),
+    return data.chart(
+        axis(data.study, SIZE),
+        metric,
+        data.lines(groups, size, y),
+        limits=tuple(_named_once(limits, limit_name)),
+        published=published_of(groups, size, y, data.published),
     )
 
 

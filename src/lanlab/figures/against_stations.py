@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lanlab.figures.chart import Chart, Point, Series
-from lanlab.figures.gather import FigureData, axis, caption, far_apart
+from lanlab.figures.gather import FigureData
 from lanlab.figures.number_text import plain
 from lanlab.figures.station_curves import (
     asymptotic_response_s,
@@ -59,19 +60,9 @@ def delay_throughput(data: FigureData) -> Chart:
         own = delays.get(one.name, {})
         points = [_beside(rate, own[rate.x]) for rate in one.points if rate.x in own]
         series.append(Series(one.name, tuple(points)))
-    xs = [point.x for one in series for point in one.points]
-    ys = [point.y for one in series for point in one.points]
-    return Chart(
-        title=data.figure.title,
-        x=axis(data.study, _GOODPUT, logarithmic=far_apart(xs)),
-        y=axis(data.study, _RESPONSE, logarithmic=far_apart(ys)),
-        series=tuple(series),
-        caption=caption(
-            data.run,
-            "Each point is a number of stations, written next to it; lines join them in its order.",
-            "Means of the trials; intervals of 95 % of response times.",
-        ),
-    )
+    said = "Each point is a number of stations, written next to it; lines join them in its order."
+    drawn = "Means of the trials; intervals of 95 % of response times."
+    return data.chart(_GOODPUT, _RESPONSE, series, said, drawn=drawn)
 
 
 def _along(data: FigureData, metric: str, fitted_to: str) -> Chart:
@@ -102,12 +93,4 @@ def _fitted_response_s(model: ServerModel, stations: int) -> float:
 
 
 def _beside(rate: Point, delay: Point) -> Point:
-    return Point(
-        x=rate.y,
-        y=delay.y,
-        low=delay.low,
-        high=delay.high,
-        trials=delay.trials,
-        condition=delay.condition,
-        label=plain(delay.x),
-    )
+    return replace(delay, x=rate.y, label=plain(delay.x))

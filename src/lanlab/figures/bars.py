@@ -6,16 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from lanlab.analysis.summary import Summary
-from lanlab.figures.chart import Chart, Limit, PublishedMark, PublishedSeries, Series, bar_span
+from lanlab.figures.chart import Chart, Limit, PublishedMark, PublishedSeries, bar_span
 from lanlab.figures.gather import (
     FigureData,
     axis,
-    caption,
     category_axis,
     far_apart,
     in_order,
-    in_series,
-    points_of,
     published_levels,
     published_of,
 )
@@ -41,21 +38,17 @@ def bars(data: FigureData) -> Chart:
         level = summary.factors.get(factor)
         return float(levels.index(level)) if level in levels else 0.0
 
-    groups = in_series(found, (factor,), data.study, data.published)
+    groups = data.in_series(found, (factor,))
     marks = list(published_of(groups, place, y, data.published))
     if not marks:
         marks = _levels(found, place, data.published, y)
     means = [y.shown(s.mean) for s in found if s.mean is not None]
-    return Chart(
-        title=data.figure.title,
-        x=category_axis(data.study, data.published, factor, levels),
-        y=axis(data.study, metric, logarithmic=far_apart(means)),
-        series=tuple(
-            Series(name, points_of(g, place, y, data.study), "bars") for name, g in groups.items()
-        ),
+    return data.chart(
+        category_axis(data.study, data.published, factor, levels),
+        axis(data.study, metric, logarithmic=far_apart(means)),
+        data.lines(groups, place, y, "bars"),
         limits=_limits(groups, place, y),
         published=tuple(marks),
-        caption=caption(data.run),
     )
 
 

@@ -63,6 +63,9 @@ class Point:
         return self.n if self.n is not None else len(self.trials) or None
 
 
+Kind = Literal["line", "points", "bars", "stack", "bound", "cells"]
+
+
 @dataclass(frozen=True)
 class Series:
     """Points that belong together, ascending in x or in the order of their line."""
@@ -72,7 +75,7 @@ class Series:
     #: In a `stack` each series starts on top of the ones before it: areas, or bars if x has
     #: categories. A `bound` is a line without measured points. In `cells` each series is a row of
     #: rectangles around its points, shaded by y.
-    kind: Literal["line", "points", "bars", "stack", "bound", "cells"] = "line"
+    kind: Kind = "line"
     #: Index of the renderer's colour and pattern, so that the same thing looks the same in every
     #: figure; `None` for its position among the series.
     style: int | None = None

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from lanlab.analysis.published import amount_of, is_own
 from lanlab.analysis.summary import Summary
-from lanlab.figures.chart import Axis, Chart, PublishedMark, PublishedSeries, Series
-from lanlab.figures.gather import FigureData, axis, caption, far_apart, in_order, points_of, printed
+from lanlab.figures.chart import Axis, Chart, PublishedMark, PublishedSeries
+from lanlab.figures.gather import FigureData, in_order, printed
 from lanlab.figures.wording import condition_text, level_text, obtained, quantity
 from lanlab.store import Level
 from lanlab.studies import Published, PublishedValue, Study
@@ -30,24 +30,17 @@ def copy_times(data: FigureData) -> Chart:
     levels = (s.factors["dataset"] for s in found if "dataset" in s.factors)
     place_of = {level: place for place, level in enumerate(in_order(dict.fromkeys(levels)))}
     found.sort(key=lambda s: place_of.get(s.factors.get("dataset", ""), -1))
-    titles = {experiment.id: experiment.title for experiment in data.study.experiment}
     several = len({summary.experiment for summary in found}) > 1
     rows: dict[str, int] = {}
     place: dict[int, float] = {}
     series: dict[str, list[Summary]] = {}
     for summary in found:
         rest = {k: v for k, v in summary.factors.items() if k != _inside(summary)}
-        words = [titles[summary.experiment] if several else "", data.called(rest)]
+        words = [data.titles[summary.experiment] if several else "", data.called(rest)]
         name = ", ".join(filter(None, words)) or _what(data.study, summary)
         place[id(summary)] = float(rows.setdefault(name, len(rows)))
         series.setdefault(_dataset(data.study, data.published, summary), []).append(summary)
     marks = _published(data.study, data.published, data.figure, metric, rows)
-    drawn = tuple(
-        Series(name, points_of(own, lambda s: place[id(s)], y, data.study), "points")
-        for name, own in series.items()
-    )
-    values = [point.y for one in drawn for point in one.points]
-    values += [y.shown(value.si) for own in marks.values() for _, value in own]
     text = ""
     if marks and data.study.waiting:
         known = ", ".join(_stands_for(data.study, data.published))
@@ -55,11 +48,12 @@ def copy_times(data: FigureData) -> Chart:
         text = f"What was published is not yet runnable here{but}; amounts are those of the study."
     if metric == "elapsed_ns" and (marks or len(series) > 1):
         text = f"{text} Times of different amounts do not compare; rates do.".lstrip()
-    return Chart(
-        title=data.figure.title,
-        x=Axis("", "", categories=tuple(rows)),
-        y=axis(data.study, metric, logarithmic=far_apart(values)),
-        series=drawn,
+    return data.chart(
+        Axis("", "", categories=tuple(rows)),
+        metric,
+        data.lines(series, lambda s: place[id(s)], y, "points"),
+        text,
+        drawn=_DRAWN,
         published=tuple(
             PublishedSeries(
                 name,
@@ -67,7 +61,6 @@ def copy_times(data: FigureData) -> Chart:
             )
             for name, own in marks.items()
         ),
-        caption=caption(data.run, text, _DRAWN),
         sideways=True,
     )
 

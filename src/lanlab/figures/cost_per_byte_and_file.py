@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lanlab.analysis.copy_cost import CopyCost, copy_costs
 from lanlab.figures.chart import Axis, Chart, Point, Series
-from lanlab.figures.gather import FigureData, caption, far_apart
+from lanlab.figures.gather import FigureData, far_apart
 from lanlab.figures.wording import condition_text
 from lanlab.studies import Study
 
@@ -27,12 +27,12 @@ def cost_per_byte_and_file(data: FigureData) -> Chart:
     text = f"{left_out} of {len(found)} conditions are not drawn: costs not separated." * (
         left_out > 0
     )
-    return Chart(
-        title=data.figure.title,
-        x=Axis("cost of a file", "ms", logarithmic=far_apart([one.points[0].x for one in drawn])),
-        y=Axis("cost of a GB", "s", logarithmic=far_apart([one.points[0].y for one in drawn])),
-        series=tuple(drawn),
-        caption=caption(data.run, text, _DRAWN),
+    return data.chart(
+        Axis("cost of a file", "ms", logarithmic=far_apart([one.points[0].x for one in drawn])),
+        Axis("cost of a GB", "s", logarithmic=far_apart([one.points[0].y for one in drawn])),
+        drawn,
+        text,
+        drawn=_DRAWN,
         empty="no costs could be separated",
     )
 

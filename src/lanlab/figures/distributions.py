@@ -12,7 +12,7 @@ from lanlab.analysis.histogram import Bucket
 from lanlab.analysis.round_trip_times import round_trips_by_condition
 from lanlab.analysis.summary import Summary
 from lanlab.figures.chart import Axis, Chart, Point, Series, Shape
-from lanlab.figures.gather import FigureData, axis, caption, far_apart
+from lanlab.figures.gather import FigureData, axis, far_apart
 from lanlab.figures.wording import quantity
 from lanlab.store import Level
 
@@ -34,17 +34,17 @@ def round_trip_ecdf(data: FigureData) -> Chart:
     for factors, found in _round_trips(data):
         name = data.named(factors)
         steps = [(shown.shown(value), 100 * share) for value, share in _shares(found)]
-        series.append(Series(name, tuple(_point(x, y, name) for x, y in steps), kind="bound"))
+        series.append(
+            Series(name, tuple(Point(x, y, condition=name) for x, y in steps), kind="bound")
+        )
     chosen, left_out = _followed(series)
     xs = [point.x for one in chosen for point in one.points]
-    return Chart(
-        title=data.figure.title,
-        x=Axis("round-trip time", shown.unit, logarithmic=far_apart(xs)),
-        y=Axis("round trips that took no longer", "%"),
-        series=tuple(chosen),
-        caption=caption(
-            data.run, f"All round trips of the trials that count.{left_out}", _NOT_TRIALS
-        ),
+    return data.chart(
+        Axis("round-trip time", shown.unit, logarithmic=far_apart(xs)),
+        Axis("round trips that took no longer", "%"),
+        chosen,
+        f"All round trips of the trials that count.{left_out}",
+        drawn=_NOT_TRIALS,
         empty="no round trips are in the records",
     )
 
@@ -86,19 +86,15 @@ def trial_ecdf(data: FigureData) -> Chart:
         values = sorted(map(shown.shown, summary.values))
         # The line rises at each trial and is level in between.
         points = [
-            _point(value, 100 * share / len(values), name)
+            Point(value, 100 * share / len(values), condition=name)
             for place, value in enumerate(values)
             for share in (place, place + 1)
         ]
         series.append(Series(name, tuple(points), kind="bound"))
     chosen, left_out = _followed(series)
-    return Chart(
-        title=data.figure.title,
-        x=axis(data.study, metric),
-        y=Axis("trials with no more", "%"),
-        series=tuple(chosen),
-        caption=caption(data.run, f"Each step is a trial.{left_out}", ""),
-    )
+    said = f"Each step is a trial.{left_out}"
+    x, y = axis(data.study, metric), Axis("trials with no more", "%")
+    return data.chart(x, y, chosen, said, drawn="")
 
 
 def _followed(series: Sequence[Series]) -> tuple[list[Series], str]:
@@ -127,13 +123,13 @@ def round_trip_violins(data: FigureData) -> Chart:
         for _, one in found
     ]
     said = "As wide as there are round trips of that length; points are medians."
-    return Chart(
-        title=data.figure.title,
-        x=Axis("", "", categories=tuple(names)),
-        y=Axis("round-trip time", shown.unit, logarithmic=True),
-        series=(_medians(names, weighted),),
+    return data.chart(
+        Axis("", "", categories=tuple(names)),
+        Axis("round-trip time", shown.unit, logarithmic=True),
+        (_medians(names, weighted),),
+        said,
+        drawn=_NOT_TRIALS,
         shapes=_violins(weighted),
-        caption=caption(data.run, said, _NOT_TRIALS),
         empty="no round trips are in the records",
     )
 
@@ -145,18 +141,14 @@ def trial_violins(data: FigureData) -> Chart:
     names = [data.named(summary.factors) for summary in own]
     weighted = [[(shown.shown(value), 1.0) for value in summary.values] for summary in own]
     every = [value for one in weighted for value, _ in one]
-    return Chart(
-        title=data.figure.title,
-        x=Axis("", "", categories=tuple(names)),
-        y=axis(data.study, metric, logarithmic=far_apart(every)),
-        series=(_medians(names, weighted, with_trials=True),),
+    return data.chart(
+        Axis("", "", categories=tuple(names)),
+        axis(data.study, metric, logarithmic=far_apart(every)),
+        (_medians(names, weighted, with_trials=True),),
+        "As wide as there are trials nearby; points are medians.",
+        drawn="",
         shapes=_violins(weighted, logarithmic=far_apart(every)),
-        caption=caption(data.run, "As wide as there are trials nearby; points are medians.", ""),
     )
-
-
-def _point(x: float, y: float, name: str) -> Point:
-    return Point(x, y, condition=name)
 
 
 def panels(chart: Chart) -> tuple[Chart, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lanlab.figures.chart import Axis, Chart, Point, Series
-from lanlab.figures.gather import FigureData, caption
+from lanlab.figures.gather import FigureData
 from lanlab.figures.wording import name_of, quantity
 
 _SAID = (
@@ -33,12 +33,12 @@ def factor_effects_forest(data: FigureData) -> Chart:
                 )
             )
     shown = quantity(data.study, found.metric) if found else None
-    return Chart(
-        title=data.figure.title,
-        x=Axis("condition", "", categories=tuple(rows)),
-        y=Axis(f"greatest / least {shown.name if shown else 'value'}", "", logarithmic=True),
-        series=tuple(Series(name_of(name), tuple(own), "points") for name, own in points.items()),
-        caption=caption(data.run, _SAID, ""),
+    return data.chart(
+        Axis("condition", "", categories=tuple(rows)),
+        Axis(f"greatest / least {shown.name if shown else 'value'}", "", logarithmic=True),
+        [Series(name_of(name), tuple(own), "points") for name, own in points.items()],
+        _SAID,
+        drawn="",
         interval="least and greatest",
         sideways=True,
     )

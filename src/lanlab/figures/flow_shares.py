@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.summary import interval_of_mean
 from lanlab.figures.chart import Axis, Chart, Point, Series
-from lanlab.figures.gather import FigureData, axis, caption
+from lanlab.figures.gather import FigureData, axis, mean_point
 from lanlab.figures.number_text import with_interval
 from lanlab.figures.wording import Quantity, quantity
 from lanlab.plan import expand
@@ -49,12 +49,11 @@ def flow_shares(data: FigureData) -> Chart:
     ]
     controls = _controls(condition.parameters)
     said = data.named(condition.factors)
-    return Chart(
-        title=data.figure.title,
-        x=Axis("flow", "", categories=tuple(str(flow + 1) for flow in range(flows))),
-        y=axis(data.study, "goodput_bps"),
+    return data.chart(
+        Axis("flow", "", categories=tuple(str(flow + 1) for flow in range(flows))),
+        axis(data.study, "goodput_bps"),
         # A stack, because each position has the bar of only one series.
-        series=tuple(
+        [
             Series(
                 _CONTROLS.get(control, control) or "measured",
                 tuple(
@@ -65,10 +64,9 @@ def flow_shares(data: FigureData) -> Chart:
                 "stack",
             )
             for control in dict.fromkeys(controls[:flows])
-        ),
-        caption=caption(
-            data.run, f"{said[0].upper()}{said[1:]}{_fairness(own)}.", "Means of the trials."
-        ),
+        ],
+        f"{said[0].upper()}{said[1:]}{_fairness(own)}.",
+        drawn="Means of the trials.",
     )
 
 
@@ -77,15 +75,8 @@ def _controls(parameters: Mapping[str, Level]) -> list[str]:
 
 
 def _point(flow: int, values: Sequence[float], y: Quantity, condition: str) -> Point:
-    interval = interval_of_mean("goodput_bps", values)
-    return Point(
-        x=float(flow),
-        y=y.shown(math.fsum(values) / len(values)),
-        low=None if interval is None else y.shown(interval[0]),
-        high=None if interval is None else y.shown(interval[1]),
-        trials=tuple(map(y.shown, values)),
-        condition=condition,
-    )
+    mean, ends = math.fsum(values) / len(values), interval_of_mean("goodput_bps", values)
+    return mean_point(float(flow), y, mean, ends, values, condition)
 
 
 def _fairness(trials: Sequence[TrialRecord]) -> str:

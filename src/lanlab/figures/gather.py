@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from lanlab.analysis.published import is_own, points_for
 from lanlab.analysis.run_data import RunData
 from lanlab.analysis.summary import Summary
-from lanlab.figures.chart import Axis, Point, PublishedMark, PublishedSeries
+from lanlab.figures.chart import (
+    Axis,
+    Chart,
+    Kind,
+    Point,
+    PublishedMark,
+    PublishedSeries,
+    Series,
+)
 from lanlab.figures.number_text import plain
 from lanlab.figures.published_values import level_title, levels_text
 from lanlab.figures.wording import (
@@ -56,26 +65,58 @@ class FigureData(RunData):
         every = (metric for experiment in self._experiments for metric in experiment.metrics)
         return next((metric for metric in every if metric.startswith(beginning)), default)
 
+    def in_series(
+        self, summaries: Sequence[Summary], x_factors: Collection[str]
+    ) -> dict[str, list[Summary]]:
+        """Conditions by experiment, if there are several, and by the levels of all factors except
+        the one on the x axis, named as in the study.
+        """
+        several = len({summary.experiment for summary in summaries}) > 1
+        series: dict[str, list[Summary]] = {}
+        for summary in summaries:
+            rest = {k: v for k, v in summary.factors.items() if k not in x_factors}
+            words = [self.titles[summary.experiment] if several else "", self.called(rest)]
+            name = ", ".join(filter(None, words)) or obtained(self.study).word
+            series.setdefault(name, []).append(summary)
+        return series
+
+    def lines(
+        self,
+        groups: Mapping[str, Sequence[Summary]],
+        x_of: Callable[[Summary], float | None],
+        shown: Quantity,
+        kind: Kind = "line",
+    ) -> tuple[Series, ...]:
+        """A series for each group."""
+        return tuple(
+            Series(name, points_of(own, x_of, shown, self.study), kind)
+            for name, own in groups.items()
+        )
+
+    def chart(
+        self, x: Axis | str, y: Axis | str, series: Sequence[Series], said: str = "", **more: Any
+    ) -> Chart:
+        """
+        A chart with the figure's title.
+
+        Args:
+            x, y: An axis, or the key of its quantity, logarithmic if the values are far apart.
+            said: The caption before what is drawn.
+            more: Other fields of the chart; `drawn` replaces the usual words on means.
+        """
+        caption_ = caption(self.run, said, more.pop("drawn", _MEANS))
+        points = [point for one in series for point in one.points]
+        marks = [mark for one in more.get("published", ()) for mark in one.marks]
+        if isinstance(y, str):
+            ys = [one.y for one in (*points, *marks)]
+            y = axis(self.study, y, logarithmic=far_apart(ys))
+        if isinstance(x, str):
+            x = axis(self.study, x, logarithmic=far_apart([point.x for point in points]))
+        return Chart(self.figure.title, x, y, tuple(series), caption=caption_, **more)
+
     @property
     def _experiments(self) -> list[Experiment]:
         return [one for one in self.study.experiment if one.id in self.figure.experiments]
-
-
-def in_series(
-    summaries: Sequence[Summary], x_factors: Collection[str], study: Study, published: Published
-) -> dict[str, list[Summary]]:
-    """Conditions by experiment, if there are several, and by the levels of all factors except the
-    one on the x axis, named as in the study.
-    """
-    titles = {experiment.id: experiment.title for experiment in study.experiment}
-    several = len({summary.experiment for summary in summaries}) > 1
-    series: dict[str, list[Summary]] = {}
-    for summary in summaries:
-        rest = {k: v for k, v in summary.factors.items() if k not in x_factors}
-        words = [titles[summary.experiment] if several else "", called(study, published, rest)]
-        name = ", ".join(filter(None, words)) or obtained(study).word
-        series.setdefault(name, []).append(summary)
-    return series
 
 
 def called(study: Study, published: Published, factors: Mapping[str, Level]) -> str:
@@ -98,19 +139,24 @@ def points_of(
     found = []
     for summary in summaries:
         x = x_of(summary)
-        if x is None or summary.mean is None:
-            continue
-        found.append(
-            Point(
-                x=x,
-                y=shown.shown(summary.mean),
-                low=None if summary.ci_low is None else shown.shown(summary.ci_low),
-                high=None if summary.ci_high is None else shown.shown(summary.ci_high),
-                trials=tuple(map(shown.shown, summary.values)),
-                condition=condition_text(study, summary.factors),
-            )
-        )
+        if x is not None and summary.mean is not None:
+            ends = summary.ci_low, summary.ci_high
+            words = condition_text(study, summary.factors)
+            found.append(mean_point(x, shown, summary.mean, ends, summary.values, words))
     return tuple(sorted(found, key=lambda point: point.x))
+
+
+def mean_point(
+    x: float,
+    shown: Quantity,
+    mean: float,
+    ends: tuple[float | None, float | None] | None,
+    values: Sequence[float],
+    condition: str,
+) -> Point:
+    """A mean over trials with its interval; all values in the unit of records."""
+    low, high = (None if one is None else shown.shown(one) for one in ends or (None, None))
+    return Point(x, shown.shown(mean), low, high, tuple(map(shown.shown, values)), condition)
 
 
 def published_of(

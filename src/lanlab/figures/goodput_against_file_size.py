@@ -10,8 +10,8 @@ from lanlab.analysis.file_sizes import SizeClass, classes_of
 from lanlab.analysis.summary import interval_of_mean
 from lanlab.analysis.wires import wire_of
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
-from lanlab.figures.gather import FigureData, axis, caption, far_apart
-from lanlab.figures.wording import condition_text, quantity
+from lanlab.figures.gather import FigureData, mean_point
+from lanlab.figures.wording import Quantity, condition_text, quantity
 from lanlab.plan import expand
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study
@@ -47,7 +47,7 @@ def goodput_against_file_size(data: FigureData) -> Chart:
         rest = {k: v for k, v in condition.factors.items() if k != "dataset"}
         name = data.named(rest)
         versions.add(condition.parameters.get("ip_version", 4))
-        points = _points(own, data.study, condition.factors, y.si_per_unit)
+        points = _points(own, data.study, condition.factors, y)
         lines.setdefault(name, []).extend(points)
     series = tuple(
         Series(name, tuple(sorted(points, key=lambda point: point.x)))
@@ -55,20 +55,18 @@ def goodput_against_file_size(data: FigureData) -> Chart:
         if points
     )
     xs = [point.x for one in series for point in one.points]
-    ys = [point.y for one in series for point in one.points]
-    return Chart(
-        title=data.figure.title,
-        x=Axis("size of a file", "kB", logarithmic=True),
-        y=axis(data.study, "goodput_bps", logarithmic=far_apart(ys)),
-        series=series,
+    return data.chart(
+        Axis("size of a file", "kB", logarithmic=True),
+        "goodput_bps",
+        series,
+        drawn=_DRAWN,
         limits=_limits(data.run, xs, y.si_per_unit, versions),
-        caption=caption(data.run, "", _DRAWN),
         empty="no times of files",
     )
 
 
 def _points(
-    trials: Sequence[TrialRecord], study: Study, factors: Mapping[str, Level], unit: float
+    trials: Sequence[TrialRecord], study: Study, factors: Mapping[str, Level], y: Quantity
 ) -> list[Point]:
     by_power: dict[int, list[SizeClass]] = {}
     for trial in trials:
@@ -76,24 +74,16 @@ def _points(
             by_power.setdefault(one.power, []).append(one)
     found = []
     for classes in by_power.values():
-        rates = [8e9 * one.octets / one.time_ns / unit for one in classes if one.time_ns > 0]
+        rates = [8e9 * one.octets / one.time_ns for one in classes if one.time_ns > 0]
         if not rates:
             continue
         files, octets = sum(c.files for c in classes), sum(c.octets for c in classes)
         size = octets / files
-        low, high = interval_of_mean("goodput_bps", rates) or (None, None)
         each = files // len(classes)
         words = f"{each} file{'s' * (each != 1)} of {format_size(round(size))} on average"
-        found.append(
-            Point(
-                x=size / 1e3,
-                y=math.fsum(rates) / len(rates),
-                low=low,
-                high=high,
-                trials=tuple(rates),
-                condition=", ".join(filter(None, [condition_text(study, factors), words])),
-            )
-        )
+        words = ", ".join(filter(None, [condition_text(study, factors), words]))
+        mean, ends = math.fsum(rates) / len(rates), interval_of_mean("goodput_bps", rates)
+        found.append(mean_point(size / 1e3, y, mean, ends, rates, words))
     return found
 
 

@@ -14,7 +14,7 @@ from lanlab.analysis.over_time import (
 from lanlab.analysis.summary import limit_of
 from lanlab.analysis.wires import wire_of
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
-from lanlab.figures.gather import FigureData, axis, caption
+from lanlab.figures.gather import FigureData, axis
 from lanlab.figures.wording import quantity
 from lanlab.roles import RECEIVER
 from lanlab.store import TrialRecord
@@ -50,13 +50,13 @@ def goodput_over_time(data: FigureData) -> Chart:
     every = [t for t in counting(data.trials) if t.experiment in data.figure.experiments]
     if len(every) > len(drawn):
         said += f" {len(drawn)} of {len(every)} trials."
-    return Chart(
-        title=data.figure.title,
-        x=Axis("time since the start", "s"),
-        y=axis(data.study, "goodput_bps"),
-        series=tuple(series),
+    return data.chart(
+        Axis("time since the start", "s"),
+        axis(data.study, "goodput_bps"),
+        series,
+        said,
+        drawn="Steps of one trial are not independent of each other.",
         limits=tuple(limits),
-        caption=caption(data.run, said, "Steps of one trial are not independent of each other."),
         empty="the steps of its time are not in the store",
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from lanlab.analysis.summary import interval_of_mean
 from lanlab.figures.chart import Chart, Point, PublishedMark, PublishedSeries, Series
-from lanlab.figures.gather import FigureData, axis, caption, category_axis, far_apart, printed
+from lanlab.figures.gather import FigureData, category_axis, mean_point, printed
 from lanlab.figures.published_values import levels_text
 from lanlab.figures.station_curves import NamedCurve, named_curves
 from lanlab.figures.wording import Quantity, condition_text, quantity
@@ -33,16 +33,12 @@ def greatest_throughput_bars(data: FigureData) -> Chart:
     groups: dict[str, list[Point]] = {}
     for each in sorted(curves, key=lambda each: each.curve.message_size_bytes or 0):
         groups.setdefault(each.name, []).append(_point(each, sizes, shown, data.study))
-    heights = [point.y for points in groups.values() for point in points]
-    marks = _printed(data.published, sizes, shown)
-    heights += [mark.y for one in marks for mark in one.marks]
-    return Chart(
-        title=data.figure.title,
-        x=category_axis(data.study, data.published, _SIZE, sizes),
-        y=axis(data.study, "goodput_bps", logarithmic=far_apart(heights)),
-        series=tuple(Series(name, tuple(points), "bars") for name, points in groups.items()),
-        published=marks,
-        caption=caption(data.run, _SAID),
+    return data.chart(
+        category_axis(data.study, data.published, _SIZE, sizes),
+        "goodput_bps",
+        [Series(name, tuple(points), "bars") for name, points in groups.items()],
+        _SAID,
+        published=_printed(data.published, sizes, shown),
     )
 
 
@@ -54,16 +50,9 @@ def _point(each: NamedCurve, sizes: Sequence[int], shown: Quantity, study: Study
     found = greatest_throughput(each.curve)
     best = next(level for level in each.curve.levels if level.stations == found.stations)
     goodputs = [8 * size * rate for rate in best.operations_per_s]
-    low, high = interval_of_mean("goodput_bps", goodputs) or (None, None)
+    mean, ends = math.fsum(goodputs) / len(goodputs), interval_of_mean("goodput_bps", goodputs)
     levels = condition_text(study, {**each.curve.factors, "stations": found.stations})
-    return Point(
-        x=float(sizes.index(size)),
-        y=shown.shown(math.fsum(goodputs) / len(goodputs)),
-        low=None if low is None else shown.shown(low),
-        high=None if high is None else shown.shown(high),
-        trials=tuple(map(shown.shown, goodputs)),
-        condition=levels,
-    )
+    return mean_point(float(sizes.index(size)), shown, mean, ends, goodputs, levels)
 
 
 def _printed(

@@ -14,7 +14,7 @@ from lanlab.analysis.loss_over_time import (
 )
 from lanlab.analysis.over_time import REVERSE_RECEIVER
 from lanlab.figures.chart import Axis, Cells, Chart, Limit, Point, Series
-from lanlab.figures.gather import FigureData, caption
+from lanlab.figures.gather import FigureData
 from lanlab.figures.number_text import plain
 from lanlab.roles import RECEIVER
 from lanlab.store import Level, TrialRecord
@@ -45,11 +45,12 @@ def loss_over_time_and_rate(data: FigureData) -> Chart:
     warmups = {float(trial.parameters.get("warmup_s", 0.0)) for trial in own}
     warmup_s = warmups.pop() if len(warmups) == 1 else 0.0
     ends = ((warmup_s, 0.0), (warmup_s, 1.0))
-    return Chart(
-        title=data.figure.title,
-        x=Axis("time since the start", "s"),
-        y=Axis("lost messages", "%"),
-        series=tuple(found[:_MOST_ROWS]),
+    return data.chart(
+        Axis("time since the start", "s"),
+        Axis("lost messages", "%"),
+        found[:_MOST_ROWS],
+        said,
+        drawn="",
         limits=(Limit("end of the warm-up", ends, kind="guide"),) if found and warmup_s else (),
         cells=Cells(
             width=width_ns / 1e9,
@@ -57,7 +58,6 @@ def loss_over_time_and_rate(data: FigureData) -> Chart:
             none="none lost",
             missing="no message expected",
         ),
-        caption=caption(data.run, said, ""),
         empty=_WITHOUT_LOSSES if own else _WITHOUT_RATE,
     )
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from lanlab.analysis.loss_places import RECEIVED, SHARES, place_words, with_shares
-from lanlab.analysis.summary import Summary, summarise
-from lanlab.figures.chart import Axis, Chart, Point, Series
-from lanlab.figures.gather import FigureData, axis, caption
+from lanlab.analysis.summary import summarise
+from lanlab.figures.chart import Axis, Chart, Series
+from lanlab.figures.gather import FigureData, axis, points_of
 from lanlab.figures.received_against_sent import RATES, asked_rate_bps
-from lanlab.figures.wording import condition_text, quantity
-from lanlab.studies import Study
+from lanlab.figures.wording import Quantity, quantity
 
 #: The renderer's colour and pattern for each place, the same in every figure.
 _STYLES = {
@@ -62,39 +59,23 @@ def losses_against_sent(data: FigureData) -> Chart:
         shown.shown(rate) if by_rate and rate is not None else float(number)
         for number, rate in enumerate(rates)
     ]
-    return Chart(
-        title=data.figure.title,
-        x=x,
-        y=Axis("share of messages", "%"),
-        series=tuple(
+    at = {id(s): x for own in shares.values() for s, x in zip(own, places, strict=True)}
+    share = Quantity("", "", "%", 0.01, "ratio")
+    return data.chart(
+        x,
+        Axis("share of messages", "%"),
+        [
             Series(
                 words[place],
-                _points(summaries, places, data.study),
+                points_of(own, lambda s: at[id(s)], share, data.study),
                 "stack",
                 _STYLES[place],
             )
-            for place, summaries in shares.items()
-            if place == RECEIVED or any(summary.mean for summary in summaries)
-        ),
-        caption=caption(data.run, _SAID, "Means of the trials."),
+            for place, own in shares.items()
+            if place == RECEIVED or any(summary.mean for summary in own)
+        ],
+        _SAID,
+        drawn="Means of the trials.",
         # Use rows, because the names of conditions do not fit side by side.
         sideways=not by_rate,
     )
-
-
-def _points(
-    summaries: Sequence[Summary], places: Sequence[float], study: Study
-) -> tuple[Point, ...]:
-    points = (
-        Point(
-            x=place,
-            y=100 * summary.mean,
-            low=None if summary.ci_low is None else 100 * summary.ci_low,
-            high=None if summary.ci_high is None else 100 * summary.ci_high,
-            trials=tuple(100 * value for value in summary.values),
-            condition=condition_text(study, summary.factors),
-        )
-        for place, summary in zip(places, summaries, strict=True)
-        if summary.mean is not None
-    )
-    return tuple(sorted(points, key=lambda point: point.x))

@@ -7,14 +7,7 @@ from collections.abc import Sequence
 from lanlab.analysis.summary import Summary
 from lanlab.analysis.wires import limit_name
 from lanlab.figures.chart import Chart, Limit, Series
-from lanlab.figures.gather import (
-    FigureData,
-    axis,
-    caption,
-    in_series,
-    points_of,
-    published_levels,
-)
+from lanlab.figures.gather import FigureData, axis, published_levels
 from lanlab.figures.wording import quantity
 
 _CURVE_POINTS = 40
@@ -36,14 +29,12 @@ def received_against_sent(data: FigureData) -> Chart:
             limits.append(
                 Limit(f"{limit_name(data.run)}, {y.text(level_bps)}", ((0.0, level), (top, level)))
             )
-    return Chart(
-        title=data.figure.title,
-        x=axis(data.study, "rate_bps"),
-        y=axis(data.study, "goodput_bps"),
-        series=series,
+    return data.chart(
+        axis(data.study, "rate_bps"),
+        axis(data.study, "goodput_bps"),
+        series,
         limits=tuple(limits),
         published=published_levels(found, data.published, y),
-        caption=caption(data.run),
     )
 
 
@@ -67,26 +58,23 @@ def received_ratio_against_sent(data: FigureData) -> Chart:
                 f"{limit_name(data.run)}, {quantity(data.study, 'goodput_bps').text(carried_bps)}"
             )
             limits.append(Limit(name, tuple(curve)))
-    return Chart(
-        title=data.figure.title,
-        x=axis(data.study, "rate_bps"),
-        y=axis(data.study, "received_ratio"),
-        series=series,
+    return data.chart(
+        axis(data.study, "rate_bps"),
+        axis(data.study, "received_ratio"),
+        series,
+        "Share of the messages asked for that the receiver counted.",
         limits=tuple(limits),
-        caption=caption(data.run, "Share of the messages asked for that the receiver counted."),
     )
 
 
 def _sweep(data: FigureData, found: Sequence[Summary], metric: str) -> tuple[Series, ...]:
-    study = data.study
-    x, y = quantity(study, "rate_bps"), quantity(study, metric)
+    x = quantity(data.study, "rate_bps")
 
     def rate(summary: Summary) -> float | None:
         rate_bps = asked_rate_bps(summary)
         return None if rate_bps is None else x.shown(rate_bps)
 
-    groups = in_series(found, RATES, data.study, data.published)
-    return tuple(Series(name, points_of(g, rate, y, study)) for name, g in groups.items())
+    return data.lines(data.in_series(found, RATES), rate, quantity(data.study, metric))
 
 
 def asked_rate_bps(summary: Summary) -> float | None:

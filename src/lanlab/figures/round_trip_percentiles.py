@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from lanlab.analysis.summary import Summary
-from lanlab.figures.chart import Axis, Chart, Series
-from lanlab.figures.gather import FigureData, axis, caption, far_apart, in_series, points_of
+from lanlab.figures.chart import Axis, Chart
+from lanlab.figures.gather import FigureData, far_apart
 from lanlab.figures.wording import quantity
 
 _PERCENTILES = {
@@ -26,22 +24,14 @@ def round_trip_percentiles(data: FigureData) -> Chart:
     groups: dict[str, list[Summary]] = {}
     for metric in metrics:
         found = data.drawn(metric)
-        for name, own in in_series(found, (), data.study, data.published).items():
+        for name, own in data.in_series(found, ()).items():
             groups.setdefault(name, []).extend(own)
-    series = tuple(
-        Series(name, points_of(own, lambda s: float(metrics.index(s.metric)), shown, data.study))
-        for name, own in groups.items()
-    )
+    series = data.lines(groups, lambda s: float(metrics.index(s.metric)), shown)
     ys = [point.y for one in series for point in one.points]
-    means = axis(data.study, "rtt_mean_ns", logarithmic=far_apart(ys))
-    return Chart(
-        title=data.figure.title,
-        x=Axis("share of the replies that came within it", "", categories=_names(metrics)),
-        y=Axis("round-trip time", means.unit, means.logarithmic),
-        series=series,
-        caption=caption(data.run, "Percentiles of each trial by itself."),
+    names = tuple(_PERCENTILES[metric] for metric in metrics)
+    return data.chart(
+        Axis("share of the replies that came within it", "", categories=names),
+        Axis("round-trip time", shown.unit, far_apart(ys)),
+        series,
+        "Percentiles of each trial by itself.",
     )
-
-
-def _names(metrics: Sequence[str]) -> tuple[str, ...]:
-    return tuple(_PERCENTILES[metric] for metric in metrics)

@@ -7,7 +7,7 @@ from typing import Any
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.over_time import MOST_TRIALS
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
-from lanlab.figures.gather import FigureData, axis, caption, far_apart
+from lanlab.figures.gather import FigureData, far_apart
 from lanlab.figures.wording import quantity
 from lanlab.store import TrialRecord
 
@@ -42,14 +42,13 @@ def round_trips_over_time(data: FigureData) -> Chart:
     if len(warmups) == 1 and (warmup_s := warmups.pop()) > 0:
         ends = ((warmup_s, min(ys)), (warmup_s, max(ys)))
         limits.append(Limit("end of the warm-up", ends, kind="guide"))
-    means = axis(data.study, "rtt_mean_ns", logarithmic=far_apart(ys))
-    return Chart(
-        title=data.figure.title,
-        x=Axis("time since the start", "s"),
-        y=Axis("round-trip time", means.unit, means.logarithmic),
-        series=series,
+    return data.chart(
+        Axis("time since the start", "s"),
+        Axis("round-trip time", shown.unit, far_apart(ys)),
+        series,
+        _SAID,
+        drawn="Steps of one trial are not independent of each other.",
         limits=tuple(limits),
-        caption=caption(data.run, _SAID, "Steps of one trial are not independent of each other."),
         empty="the steps of its time are not in the store",
     )
 

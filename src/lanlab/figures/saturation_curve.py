@@ -8,10 +8,9 @@ from dataclasses import replace
 from lanlab.analysis.saturation import Saturation, curve_of, saturations
 from lanlab.analysis.summary import Summary
 from lanlab.figures.chart import Axis, Chart, Limit, Series
-from lanlab.figures.gather import FigureData, axis, caption, points_of
+from lanlab.figures.gather import FigureData, axis, points_of
 from lanlab.figures.number_text import plain
 from lanlab.figures.wording import quantity
-from lanlab.studies import Study
 
 
 def saturation_curve(data: FigureData) -> Chart:
@@ -23,7 +22,6 @@ def saturation_curve(data: FigureData) -> Chart:
     first = searches[names[0]] if names else None
     factor = first.factor if first else "rate_bps"
     metric = first.metric if first else "goodput_ratio"
-    titles = {experiment.id: experiment.title for experiment in data.study.experiment}
     x, y = quantity(data.study, factor), quantity(data.study, metric)
 
     def load(summary: Summary) -> float | None:
@@ -32,22 +30,20 @@ def saturation_curve(data: FigureData) -> Chart:
 
     series = [
         Series(
-            titles[name] if len(names) > 1 else "measured",
+            data.titles[name] if len(names) > 1 else "measured",
             points_of(curve_of(data.run, data.trials, name, metric), load, y, data.study),
         )
         for name in names
     ]
     found = [found for found in saturations(data.run, data.trials) if found.experiment in names]
-    limits = [limit for one in found for limit in _bounds(data.study, one, titles, len(names) > 1)]
-    text = "Share of the load that arrives, in full-length trials; between each pair of lines, "
-    text += "the 95 % interval of the rate, a loss goal is crossed."
-    return Chart(
-        title=data.figure.title,
-        x=_zoomed(axis(data.study, factor), [p.x for s in series for p in s.points], limits),
-        y=_from_least(axis(data.study, metric), series),
-        series=tuple(series),
+    limits = [limit for one in found for limit in _bounds(data, one, len(names) > 1)]
+    return data.chart(
+        _zoomed(axis(data.study, factor), [p.x for s in series for p in s.points], limits),
+        _from_least(axis(data.study, metric), series),
+        series,
+        "Share of the load that arrives, in full-length trials; between each pair of lines, the "
+        "95 % interval of the rate, a loss goal is crossed.",
         limits=tuple(limits),
-        caption=caption(data.run, text),
     )
 
 
@@ -70,8 +66,9 @@ def _from_least(shown: Axis, series: Sequence[Series]) -> Axis:
     return replace(shown, ends=(max(0.0, low - margin), high + margin))
 
 
-def _bounds(study: Study, found: Saturation, titles: dict[str, str], several: bool) -> list[Limit]:
-    x, whole = quantity(study, found.factor), quantity(study, found.metric).shown(1.0)
+def _bounds(data: FigureData, found: Saturation, several: bool) -> list[Limit]:
+    x = quantity(data.study, found.factor)
+    whole = quantity(data.study, found.metric).shown(1.0)
     alike: dict[tuple[float, ...], list[float]] = {}
     for goal in found.goals:
         bounds = (goal.result.lower, goal.result.upper)
@@ -82,7 +79,7 @@ def _bounds(study: Study, found: Saturation, titles: dict[str, str], several: bo
             alike.setdefault(known, []).append(goal.result.loss_ratio)
     return [
         Limit(
-            name=(f"{titles[found.experiment]}: " if several else "")
+            name=(f"{data.titles[found.experiment]}: " if several else "")
             + f"{' and '.join(f'{plain(100 * goal)} %' for goal in goals)} lost",
             points=tuple((end, height) for end in ends for height in (0.0, whole)),
             kind="guide",

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Literal
 
 from lanlab.analysis.summary import Summary
 from lanlab.figures.chart import Axis, Chart, Limit, Series
-from lanlab.figures.gather import FigureData, axis, caption, far_apart, points_of
+from lanlab.figures.gather import FigureData
 from lanlab.figures.wording import condition_text, obtained, quantity
 from lanlab.frozen import dataclass
 from lanlab.store import Level
-from lanlab.studies import Study
-from lanlab.studies.model import Figure
 
 if TYPE_CHECKING:
     from lanlab.analysis.stations import ServerModel, StationCurve
@@ -39,7 +37,7 @@ def named_curves(data: FigureData) -> list[NamedCurve]:
     from lanlab.analysis.stations import curves_of
 
     return [
-        NamedCurve(_name(data.study, data.figure, curve.experiment, curve.factors), curve)
+        NamedCurve(_name(data, curve.experiment, curve.factors), curve)
         for curve in curves_of(data.trials, data.figure.experiments)
     ]
 
@@ -58,15 +56,7 @@ def chart_along(
     """
     series = series_along(data, metric)
     lines = _bounding_lines(series, curves, value)
-    heights = [point.y for one in series for point in one.points]
-    return Chart(
-        title=data.figure.title,
-        x=stations_axis(series),
-        y=axis(data.study, metric, logarithmic=far_apart(heights)),
-        series=series,
-        limits=lines,
-        caption=caption(data.run, said if lines else ""),
-    )
+    return data.chart(stations_axis(series), metric, series, said if lines else "", limits=lines)
 
 
 def series_along(data: FigureData, metric: str) -> tuple[Series, ...]:
@@ -74,12 +64,9 @@ def series_along(data: FigureData, metric: str) -> tuple[Series, ...]:
     groups: dict[str, list[Summary]] = {}
     for summary in data.drawn(metric):
         if summary.mean is not None:
-            name = _name(data.study, data.figure, summary.experiment, summary.factors)
+            name = _name(data, summary.experiment, summary.factors)
             groups.setdefault(name, []).append(summary)
-    shown = quantity(data.study, metric)
-    return tuple(
-        Series(name, points_of(own, stations_of, shown, data.study)) for name, own in groups.items()
-    )
+    return data.lines(groups, stations_of, quantity(data.study, metric))
 
 
 def stations_of(summary: Summary) -> float | None:
@@ -140,8 +127,8 @@ def _places(most: int) -> list[int]:
     return sorted({round(ratio**place) for place in range(_PLACES)})
 
 
-def _name(study: Study, figure: Figure, experiment: str, factors: Mapping[str, Level]) -> str:
-    rest = {k: level for k, level in factors.items() if k != STATIONS and k not in figure.at}
-    title = next(one.title for one in study.experiment if one.id == experiment)
-    words = [title if len(figure.experiments) > 1 else "", condition_text(study, rest)]
-    return ", ".join(filter(None, words)) or obtained(study).word
+def _name(data: FigureData, experiment: str, factors: Mapping[str, Level]) -> str:
+    rest = {k: level for k, level in factors.items() if k != STATIONS and k not in data.figure.at}
+    title = data.titles[experiment] if len(data.figure.experiments) > 1 else ""
+    words = [title, condition_text(data.study, rest)]
+    return ", ".join(filter(None, words)) or obtained(data.study).word

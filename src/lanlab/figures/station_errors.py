@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lanlab.figures.chart import Axis, Chart, Point, Series
-from lanlab.figures.gather import FigureData, caption
+from lanlab.figures.gather import FigureData
 
 #: Maximum number of bars, for the stations with the most errors.
 _MOST_STATIONS = 100
@@ -45,11 +45,11 @@ def station_errors_bars(data: FigureData) -> Chart:
             for at, place in enumerate(shown)
         )
         series.append(Series(words, points, "stack"))
-    return Chart(
-        title=data.figure.title,
-        x=Axis("station", "", categories=tuple(str(place + 1) for place in shown)),
-        y=Axis("errors", ""),
-        series=tuple(series),
-        caption=caption(data.run, text, ""),
+    return data.chart(
+        Axis("station", "", categories=tuple(str(place + 1) for place in shown)),
+        Axis("errors", ""),
+        series,
+        text,
+        drawn="",
         empty="no operation failed" if stations else "nothing was measured",
     )

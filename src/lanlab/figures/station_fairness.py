@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lanlab.figures.chart import Axis, Chart, Point, Series
-from lanlab.figures.gather import FigureData, caption
+from lanlab.figures.gather import FigureData
 from lanlab.figures.station_curves import STATIONS, stations_axis
 from lanlab.store import Level, TrialRecord
 
@@ -25,14 +25,10 @@ def station_fairness(data: FigureData) -> Chart:
             key: _Key = (("", trial.experiment), *rest.items())
             number = int(trial.parameters.get(STATIONS, 1))
             groups.setdefault(key, {}).setdefault(number, []).append(trial)
-    titles = {experiment.id: experiment.title for experiment in data.study.experiment}
     several = len({key[0] for key in groups}) > 1
     series = []
     for key, by_number in groups.items():
-        words = [
-            titles[str(key[0][1])] if several else "",
-            data.called(dict(key[1:])),
-        ]
+        words = [data.titles[str(key[0][1])] if several else "", data.called(dict(key[1:]))]
         name = ", ".join(filter(None, words))
         spreads = {n: station_spread(own) for n, own in sorted(by_number.items())}
         found = {n: seen for n, seen in spreads.items() if seen is not None}
@@ -61,11 +57,11 @@ def station_fairness(data: FigureData) -> Chart:
                 for at, (n, y) in enumerate(zip(found, heights, strict=True))
             )
             series.append(Series(f"{before}{what}", points, "points" if spans else "line"))
-    return Chart(
-        title=data.figure.title,
-        x=stations_axis(series),
-        y=Axis("mean response time over that of all stations", ""),
-        series=tuple(series),
-        caption=caption(data.run, _SAID, "Over the trials of each condition."),
+    return data.chart(
+        stations_axis(series),
+        Axis("mean response time over that of all stations", ""),
+        series,
+        _SAID,
+        drawn="Over the trials of each condition.",
         interval="standard deviation",
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from lanlab.analysis.attempts import counting
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
-from lanlab.figures.gather import FigureData, axis, caption
+from lanlab.figures.gather import FigureData, axis
 from lanlab.figures.station_curves import STATIONS
 from lanlab.figures.wording import quantity
 
@@ -30,7 +30,7 @@ def steady_cut(data: FigureData) -> Chart:
         and record["over_time"]["at_ns"]
     ]
     if not own:
-        return Chart(data.figure.title, Axis("time", "s"), y, (), caption=caption(data.run))
+        return data.chart(Axis("time", "s"), y, ())
     trial, record = max(own, key=lambda each: int(each[0].parameters.get(STATIONS, 1)))
     shown = quantity(data.study, metric)
     over_time: Mapping[str, Any] = record["over_time"]
@@ -49,13 +49,13 @@ def steady_cut(data: FigureData) -> Chart:
     else:
         said = f"No steady state: {steady['reason']}."
     text = f"Trial {trial.number}, {words}. {said}"
-    return Chart(
-        title=data.figure.title,
-        x=Axis("time", "s"),
-        y=y,
-        series=(Series(words, points),),
+    return data.chart(
+        Axis("time", "s"),
+        y,
+        (Series(words, points),),
+        text,
+        drawn="Equal steps of the trial's time.",
         limits=tuple(limits),
-        caption=caption(data.run, text, "Equal steps of the trial's time."),
     )
 
 

@@ -13,7 +13,7 @@ from lanlab.analysis.tcp_over_time import (
     segment_bytes_of,
 )
 from lanlab.figures.chart import Axis, Band, Chart, Point, Series
-from lanlab.figures.gather import FigureData, caption
+from lanlab.figures.gather import FigureData
 
 #: Names of lines, each with a function for its values in the axis's unit.
 _Lines = Mapping[str, Callable[[TcpSample], float]]
@@ -90,13 +90,13 @@ def _view(data: FigureData, name: str) -> Chart:
         said += (
             f" Shaded: what limited {whose}, where it was not the network or its congestion window."
         )
-    return Chart(
-        title=data.figure.title,
-        x=Axis("time since the start", "s"),
-        y=axis,
-        series=tuple(series),
+    return data.chart(
+        Axis("time since the start", "s"),
+        axis,
+        series,
+        said,
+        drawn="Samples of one trial are not independent of each other.",
         bands=bands,
-        caption=caption(data.run, said, "Samples of one trial are not independent of each other."),
         empty="no samples of its TCP connections are in the store",
     )
 

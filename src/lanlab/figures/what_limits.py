@@ -8,7 +8,7 @@ from lanlab.analysis.attempts import condition_key
 from lanlab.analysis.limiting import cause_of
 from lanlab.analysis.summary import Summary
 from lanlab.figures.chart import Chart, Point, Series
-from lanlab.figures.gather import FigureData, axis, caption, far_apart, in_series, points_of
+from lanlab.figures.gather import FigureData, axis, points_of
 from lanlab.figures.number_text import plain
 from lanlab.figures.wording import quantity
 from lanlab.studies.scaling import is_numeric
@@ -33,7 +33,7 @@ def what_limits(data: FigureData) -> Chart:
 
     causes = _causes(data, found)
     series = []
-    for name, group in in_series(found, (factor,), data.study, data.published).items():
+    for name, group in data.in_series(found, (factor,)).items():
         points = points_of(group, place, y, data.study)
         by_condition = {
             point.condition: causes[condition_key(summary.factors)]
@@ -42,14 +42,7 @@ def what_limits(data: FigureData) -> Chart:
         }
         named = _limits(points, by_condition, x.unit)
         series.append(Series(f"{name}: {named}" if named else name, points))
-    values = [point.y for one in series for point in one.points]
-    return Chart(
-        title=data.figure.title,
-        x=axis(data.study, factor),
-        y=axis(data.study, metric, logarithmic=far_apart(values)),
-        series=tuple(series),
-        caption=caption(data.run, _TEXT),
-    )
+    return data.chart(axis(data.study, factor), metric, series, _TEXT)
 
 
 def _first_numeric(found: Sequence[Summary]) -> str | None:
