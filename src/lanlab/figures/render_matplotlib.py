@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from lanlab.figures.chart import Chart, Point, bar_span
+from lanlab.figures.chart import Chart, bar_span
 from lanlab.figures.level_matplotlib import draw_level
 from lanlab.figures.look_matplotlib import (
     COLOURS,
@@ -20,7 +20,6 @@ from lanlab.figures.look_matplotlib import (
     LINES,
     MARKERS,
     MUTED,
-    PUBLISHED_MARKERS,
     colour_of,
     draw_legend,
     form_of,
@@ -28,15 +27,15 @@ from lanlab.figures.look_matplotlib import (
     legend_columns,
     legend_height_in,
     legend_names,
-    stack_look,
     style,
     style_of,
 )
-from lanlab.figures.mark import Mark, mark_text, point_text
+from lanlab.figures.mark import Mark
 from lanlab.figures.matplotlib_home import prepare
 from lanlab.figures.render_cells import cell_marks, draw_cells
-from lanlab.figures.render_sideways import draw_sideways, sideways_marks
+from lanlab.figures.render_sideways import draw_sideways
 from lanlab.figures.scale_matplotlib import scale_axes, stack_width, tilted_names_in
+from lanlab.figures.series_matplotlib import draw_bars, draw_published, draw_stack, marks_of
 from lanlab.figures.spread_matplotlib import TRIALS_PT, draw_spread, series_offset_pt, shifted
 from lanlab.frozen import dataclass
 
@@ -95,7 +94,7 @@ def to_drawing(chart: Chart, prefix: str, width_in: float) -> Drawing:
         figure, axes = _draw(chart, width_in)
         svg = _saved(figure, "svg").decode()
         height = figure.get_figheight() * 72
-        marks = tuple(_marks(chart, axes, height))
+        marks = tuple((marks_of if chart.cells is None else cell_marks)(chart, axes, height))
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"\bid=\"", f'id="{prefix}', svg)
     svg = re.sub(r"url\(#", f"url(#{prefix}", svg)
@@ -133,8 +132,7 @@ def _draw(chart: Chart, width_in: float, title: str = "") -> tuple[Figure, Axes]
     scale_axes(chart, axes)
     entries: list[tuple[str, str, Any]] = []
     for index, series in enumerate(chart.series):
-        draw = {"bars": _draw_bars, "stack": _draw_stack}.get(series.kind, _draw_points)
-        entries.append((f"series-{index}", series.name, draw(axes, chart, index)))
+        entries.append((f"series-{index}", series.name, _draw_series(axes, chart, index)))
     guides = [limit.name for limit in chart.limits if limit.kind == "guide"]
     for index, limit in enumerate(chart.limits):
         style: dict[str, Any]
@@ -154,19 +152,7 @@ def _draw(chart: Chart, width_in: float, title: str = "") -> tuple[Figure, Axes]
                 # A level is drawn as a line with its name.
                 draw_level(axes, published, mark, index, number_)
                 continue
-            (drawn,) = axes.plot(
-                [mark.x],
-                [mark.y],
-                linestyle="none",
-                marker=PUBLISHED_MARKERS[index % len(PUBLISHED_MARKERS)],
-                markersize=7,
-                markerfacecolor="none",
-                markeredgecolor=INK,
-                markeredgewidth=1.1,
-                gid=f"published-{index}-{number_}",
-                zorder=4,
-                clip_on=False,
-            )
+            drawn = draw_published(axes, [mark.x], [mark.y], index, number_, clip_on=False)
             if number_ == 0:
                 entries.append((f"published-{index}", published.label, drawn))
     entries += _draw_bands(axes, chart)
@@ -214,8 +200,13 @@ def _draw_bands(axes: Axes, chart: Chart) -> list[tuple[str, str, Any]]:
     return [(f"band-{names.index(name)}", name, drawn) for name, drawn in shown.items()]
 
 
-def _draw_points(axes: Axes, chart: Chart, index: int) -> Any:
+def _draw_series(axes: Axes, chart: Chart, index: int) -> Any:
     series = chart.series[index]
+    if series.kind == "stack":
+        return draw_stack(axes, chart, index, stack_width(chart, list(chart.floors(index))))
+    if series.kind == "bars":
+        left, right = bar_span(0, index, len(chart.series))
+        return draw_bars(axes, chart, index, 0.94 * (right - left))
     xs = [point.x for point in series.points]
     offset_pt = series_offset_pt(chart, index)
     own = style_of(chart, index)
@@ -233,7 +224,26 @@ def _draw_points(axes: Axes, chart: Chart, index: int) -> Any:
         zorder=3,
         transform=shifted(axes, offset_pt),
     )
-    _draw_spread(axes, series.points, xs, index, colour_of(own), chart, offset_pt)
+    draw_spread(
+        axes,
+        series.points,
+        xs,
+        index,
+        colour_of(own),
+        offset_pt=offset_pt,
+        # On a numeric axis, the rings of trials stay at their points' positions.
+        beside_pt=TRIALS_PT if chart.x.categories else 0.0,
+    )
+    ends = [
+        (p.y, p.x_low, p.x_high)
+        for p in series.points
+        if p.x_low is not None and p.x_high is not None
+    ]
+    for place, (y, low, high) in enumerate(ends):
+        (drawn,) = axes.plot(
+            [low, high], [y] * 2, color=colour_of(own), linewidth=1.0, marker="|", markersize=6
+        )
+        drawn.set(gid=f"series-{index}-across{place}", zorder=3.5)
     for place, point in enumerate(series.points):
         if point.label:
             axes.annotate(
@@ -247,102 +257,3 @@ def _draw_points(axes: Axes, chart: Chart, index: int) -> Any:
                 zorder=5,
             )
     return line
-
-
-def _draw_bars(axes: Axes, chart: Chart, index: int) -> Any:
-    series, count, own = chart.series[index], len(chart.series), style_of(chart, index)
-    left, right = bar_span(0, index, count)
-    xs = [_bar_x(point, index, count) for point in series.points]
-    bars = axes.bar(
-        xs,
-        [point.y for point in series.points],
-        width=0.94 * (right - left),
-        color=colour_of(own),
-        hatch=form_of(own, HATCHES),
-        edgecolor=GRID if own else colour_of(own),
-        linewidth=0.6,
-        zorder=2,
-    )
-    for place, bar in enumerate(bars):
-        bar.set_gid(f"series-{index}-bar{place}")
-    _draw_spread(axes, series.points, xs, index, INK, chart)
-    return bars
-
-
-def _draw_stack(axes: Axes, chart: Chart, index: int) -> Any:
-    series, floors = chart.series[index], chart.floors(index)
-    heights = {point.x: point.y for point in series.points}
-    own = style_of(chart, index)
-    xs, base = list(floors), list(floors.values())
-    own_heights = [heights.get(x, 0.0) for x in xs]
-    # Use bars, because nothing was measured between the positions.
-    width = stack_width(chart, xs)
-    bars = axes.bar(xs, own_heights, width=width, bottom=base, **stack_look(own))
-    for place, bar in enumerate(bars):
-        bar.set_gid(f"series-{index}-bar{place}")
-    return bars
-
-
-def _bar_x(point: Point, index: int, count: int) -> float:
-    return sum(bar_span(point.x, index, count)) / 2
-
-
-def _draw_spread(
-    axes: Axes,
-    points: tuple[Point, ...],
-    xs: list[float],
-    index: int,
-    colour: str,
-    chart: Chart,
-    offset_pt: float = 0.0,
-) -> None:
-    # On a numeric axis, the rings of trials stay at their points' positions.
-    beside_pt = TRIALS_PT if chart.x.categories else 0.0
-    draw_spread(axes, points, xs, index, colour, offset_pt=offset_pt, beside_pt=beside_pt)
-    _draw_spread_across(axes, points, index, colour)
-
-
-def _draw_spread_across(axes: Axes, points: tuple[Point, ...], index: int, colour: str) -> None:
-    ends = [(p, p.x_low, p.x_high) for p in points if p.x_low is not None and p.x_high is not None]
-    for place, (point, low, high) in enumerate(ends):
-        (drawn,) = axes.plot(
-            [low, high], [point.y] * 2, color=colour, linewidth=1.0, marker="|", markersize=6
-        )
-        drawn.set(gid=f"series-{index}-across{place}", zorder=3.5)
-
-
-def _marks(chart: Chart, axes: Axes, height: float) -> list[Mark]:
-    if chart.sideways:
-        return sideways_marks(chart, axes, height)
-    if chart.cells is not None:
-        return cell_marks(chart, axes, height)
-    scale = 72 / axes.figure.dpi
-
-    def place(x: float | None, y: float) -> tuple[float, float]:
-        if x is None:
-            left, top = axes.get_yaxis_transform().transform((0.985, y))
-        else:
-            left, top = axes.transData.transform((x, y))
-        return float(left) * scale, height - float(top) * scale
-
-    found = []
-    for index, series in enumerate(chart.series):
-        floors = chart.floors(index) if series.kind == "stack" else {}
-        for point in series.points:
-            x, y = point.x, point.y
-            if series.kind == "bars":
-                x = _bar_x(point, index, len(chart.series))
-            elif series.kind == "stack":
-                if y == 0:
-                    # The bar has no height, and its mark would cover the neighbour's edge.
-                    continue
-                y = floors[x] + y / 2
-            text = point_text(chart, series, point)
-            left, top = place(x, y)
-            left += series_offset_pt(chart, index)
-            found.append(Mark(left, top, f"series-{index}", text))
-    for index, published in enumerate(chart.published):
-        for mark in published.marks:
-            text = mark_text(chart, published, mark)
-            found.append(Mark(*place(mark.x, mark.y), f"published-{index}", text))
-    return found

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from lanlab.figures.chart import Chart
 from lanlab.figures.look_matplotlib import (
-    GRID,
-    HATCHES,
     INK,
     MARKERS,
     MUTED,
-    PUBLISHED_MARKERS,
     colour_of,
     draw_legend,
     form_of,
@@ -22,12 +18,18 @@ from lanlab.figures.look_matplotlib import (
     legend_columns,
     legend_height_in,
     legend_names,
-    stack_look,
     style_of,
 )
-from lanlab.figures.mark import Mark, mark_text, point_text
 from lanlab.figures.number_text import plain
 from lanlab.figures.scale_matplotlib import LETTER_IN, ROUND, log_ticks, within_sight
+from lanlab.figures.series_matplotlib import (
+    ROW_SHARE,
+    draw_bars,
+    draw_published,
+    draw_stack,
+    has_stack,
+    place_of,
+)
 from lanlab.figures.spread_matplotlib import draw_spread
 
 if TYPE_CHECKING:
@@ -36,8 +38,6 @@ if TYPE_CHECKING:
 
 _ROW_IN = 0.2
 _SERIES_IN = 0.11
-#: Share of the distance between rows for the series of a row.
-_ROW_SHARE = 0.66
 #: Maximum share of a figure's width for the names of rows.
 _NAMES_SHARE = 0.36
 _LINE_IN = 0.14
@@ -56,7 +56,7 @@ def draw_sideways(chart: Chart, width_in: float, title: str) -> tuple[Figure, Ax
     most_letters = max(8, int(_NAMES_SHARE * width_in / LETTER_IN))
     rows = [textwrap.fill(name, most_letters) for name in chart.x.categories]
     lines = max((name.count("\n") + 1 for name in rows), default=1)
-    side_by_side = 1 if _is_stack(chart) else len(chart.series)
+    side_by_side = 1 if has_stack(chart) else len(chart.series)
     row_in = max(_ROW_IN + _SERIES_IN * max(0, side_by_side - 1), 0.06 + _LINE_IN * lines)
     height_in = 0.62 + row_in * max(1, len(rows)) + legend_in
     figure = Figure(figsize=(width_in, height_in))
@@ -82,18 +82,8 @@ def draw_sideways(chart: Chart, width_in: float, title: str) -> tuple[Figure, Ax
         )
         entries.append((f"limit-{index}", limit.name, line))
     for index, published in enumerate(chart.published):
-        (drawn,) = axes.plot(
-            [mark.y for mark in published.marks],
-            [mark.x for mark in published.marks if mark.x is not None],
-            linestyle="none",
-            marker=PUBLISHED_MARKERS[index % len(PUBLISHED_MARKERS)],
-            markersize=7,
-            markerfacecolor="none",
-            markeredgecolor=INK,
-            markeredgewidth=1.1,
-            gid=f"published-{index}-0",
-            zorder=4,
-        )
+        rows_ = [mark.x for mark in published.marks if mark.x is not None]
+        drawn = draw_published(axes, [mark.y for mark in published.marks], rows_, index, 0)
         entries.append((f"published-{index}", published.label, drawn))
     if chart.is_empty:
         axes.text(0.5, 0.5, chart.empty, ha="center", transform=axes.transAxes, color=MUTED)
@@ -103,63 +93,18 @@ def draw_sideways(chart: Chart, width_in: float, title: str) -> tuple[Figure, Ax
     return figure, axes
 
 
-def sideways_marks(chart: Chart, axes: Axes, height: float) -> list[Mark]:
-    scale = 72 / axes.figure.dpi
-
-    def place(row: float, value: float) -> tuple[float, float]:
-        left, top = axes.transData.transform((value, row))
-        return float(left) * scale, height - float(top) * scale
-
-    found = []
-    for index, series in enumerate(chart.series):
-        floors = chart.floors(index) if series.kind == "stack" else {}
-        for point in series.points:
-            value = point.y
-            if series.kind == "stack":
-                if value == 0:
-                    # The bar has no length, and its mark would cover the neighbour's edge.
-                    continue
-                value = floors[point.x] + value / 2
-            at = place(_row(chart, index, point.x), value)
-            found.append(Mark(*at, f"series-{index}", point_text(chart, series, point)))
-    for index, published in enumerate(chart.published):
-        for mark in published.marks:
-            at = place(mark.x or 0.0, mark.y)
-            found.append(Mark(*at, f"published-{index}", mark_text(chart, published, mark)))
-    return found
-
-
-def _row(chart: Chart, index: int, x: float) -> float:
-    if not _is_side_by_side(chart):
-        return x
-    count = len(chart.series)
-    return x + _ROW_SHARE * ((index + 0.5) / count - 0.5)
-
-
 def _needs_legend(chart: Chart) -> bool:
     return len(chart.series) + len(chart.limits) + len(chart.published) > 1
 
 
-def _is_side_by_side(chart: Chart) -> bool:
-    if any(series.kind == "bars" for series in chart.series):
-        return True
-    if _is_stack(chart):
-        return False
-    wide = [p.x for s in chart.series for p in s.points if p.low is not None]
-    return len(set(wide)) < len(wide)
-
-
-def _is_stack(chart: Chart) -> bool:
-    return any(series.kind == "stack" for series in chart.series)
-
-
 def _draw_series(axes: Axes, chart: Chart, index: int) -> Any:
     if chart.series[index].kind == "stack":
-        return _draw_stack(axes, chart, index)
+        return draw_stack(axes, chart, index, ROW_SHARE)
     points = chart.series[index].points
-    places = [_row(chart, index, point.x) for point in points]
+    places = [place_of(chart, index, point.x) for point in points]
     if chart.series[index].kind == "bars":
-        return _draw_bars(axes, chart, index, places)
+        # A logarithmic axis has no zero, so bars begin at the axis's end.
+        return draw_bars(axes, chart, index, 0.92 * ROW_SHARE / len(chart.series), _begin(chart))
     own = style_of(chart, index)
     (line,) = axes.plot(
         [point.y for point in points],
@@ -175,47 +120,11 @@ def _draw_series(axes: Axes, chart: Chart, index: int) -> Any:
     return line
 
 
-def _draw_bars(axes: Axes, chart: Chart, index: int, places: Sequence[float]) -> Any:
-    points = chart.series[index].points
-    # A logarithmic axis has no zero, so bars begin at the axis's end.
-    begin, own = _begin(chart), style_of(chart, index)
-    bars = axes.barh(
-        places,
-        [point.y - begin for point in points],
-        left=begin,
-        height=0.92 * _ROW_SHARE / len(chart.series),
-        color=colour_of(own),
-        hatch=form_of(own, HATCHES),
-        edgecolor=GRID if own else colour_of(own),
-        linewidth=0.6,
-        zorder=2,
-    )
-    for place, bar in enumerate(bars):
-        bar.set_gid(f"series-{index}-bar{place}")
-    draw_spread(axes, points, places, index, INK, sideways=True)
-    return bars
-
-
-def _draw_stack(axes: Axes, chart: Chart, index: int) -> Any:
-    series, floors = chart.series[index], chart.floors(index)
-    lengths = {point.x: point.y for point in series.points}
-    bars = axes.barh(
-        list(floors),
-        [lengths.get(row, 0.0) for row in floors],
-        left=list(floors.values()),
-        height=_ROW_SHARE,
-        **stack_look(style_of(chart, index)),
-    )
-    for place, bar in enumerate(bars):
-        bar.set_gid(f"series-{index}-bar{place}")
-    return bars
-
-
 def _scale(chart: Chart, axes: Axes, width_in: float) -> None:
     from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
     ticks = max(3, int(width_in))
-    if _is_stack(chart):
+    if has_stack(chart):
         longest = max(chart.floors(len(chart.series)).values(), default=1.0)
         axes.set_xlim(0, 1.02 * longest or 1.0)
         axes.xaxis.set_major_locator(MaxNLocator(ticks, steps=ROUND))

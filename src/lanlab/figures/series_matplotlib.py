@@ -1,0 +1,149 @@
+"""Draws bars, stacks and published values, and finds the positions of tooltips, for charts with
+conditions side by side or as rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from lanlab.figures.chart import Chart, bar_span
+from lanlab.figures.look_matplotlib import (
+    GRID,
+    HATCHES,
+    INK,
+    PUBLISHED_MARKERS,
+    colour_of,
+    form_of,
+    stack_look,
+    style_of,
+)
+from lanlab.figures.mark import Mark, mark_text, point_text
+from lanlab.figures.spread_matplotlib import draw_spread, series_offset_pt
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Share of the distance between rows for the series of a row.
+ROW_SHARE = 0.66
+
+
+def has_stack(chart: Chart) -> bool:
+    return any(series.kind == "stack" for series in chart.series)
+
+
+def place_of(chart: Chart, index: int, x: float) -> float:
+    """Where a point of a series is drawn along the axis of conditions."""
+    count = len(chart.series)
+    if chart.sideways:
+        return x + ROW_SHARE * ((index + 0.5) / count - 0.5) if _is_side_by_side(chart) else x
+    is_bar = chart.series[index].kind == "bars"
+    return sum(bar_span(x, index, count)) / 2 if is_bar else x
+
+
+def _is_side_by_side(chart: Chart) -> bool:
+    if any(series.kind == "bars" for series in chart.series):
+        return True
+    if has_stack(chart):
+        return False
+    wide = [p.x for s in chart.series for p in s.points if p.low is not None]
+    return len(set(wide)) < len(wide)
+
+
+def draw_bars(axes: Axes, chart: Chart, index: int, thickness: float, begin: float = 0.0) -> Any:
+    """The bars of a series with their intervals; `begin` is where they start."""
+    points, own = chart.series[index].points, style_of(chart, index)
+    places = [place_of(chart, index, point.x) for point in points]
+    look: dict[str, Any] = {
+        "color": colour_of(own),
+        "hatch": form_of(own, HATCHES),
+        "edgecolor": GRID if own else colour_of(own),
+        "linewidth": 0.6,
+        "zorder": 2,
+    }
+    bars = _bars(axes, chart, places, [point.y - begin for point in points], begin, thickness, look)
+    _name(bars, index)
+    draw_spread(axes, points, places, index, INK, sideways=chart.sideways)
+    return bars
+
+
+def draw_stack(axes: Axes, chart: Chart, index: int, thickness: float) -> Any:
+    """A part of a stack, as bars, because nothing was measured between the positions."""
+    floors = chart.floors(index)
+    lengths = {point.x: point.y for point in chart.series[index].points}
+    own = [lengths.get(x, 0.0) for x in floors]
+    look = stack_look(style_of(chart, index))
+    bars = _bars(axes, chart, list(floors), own, list(floors.values()), thickness, look)
+    _name(bars, index)
+    return bars
+
+
+def _bars(
+    axes: Axes,
+    chart: Chart,
+    places: Sequence[float],
+    lengths: Sequence[float],
+    base: Any,
+    thickness: float,
+    look: dict[str, Any],
+) -> Any:
+    if chart.sideways:
+        return axes.barh(places, lengths, left=base, height=thickness, **look)
+    return axes.bar(places, lengths, bottom=base, width=thickness, **look)
+
+
+def _name(bars: Any, index: int) -> None:
+    for place, bar in enumerate(bars):
+        bar.set_gid(f"series-{index}-bar{place}")
+
+
+def draw_published(
+    axes: Axes, xs: Sequence[float], ys: Sequence[float], index: int, number: int, **more: Any
+) -> Any:
+    (drawn,) = axes.plot(
+        xs,
+        ys,
+        linestyle="none",
+        marker=PUBLISHED_MARKERS[index % len(PUBLISHED_MARKERS)],
+        markersize=7,
+        markerfacecolor="none",
+        markeredgecolor=INK,
+        markeredgewidth=1.1,
+        gid=f"published-{index}-{number}",
+        zorder=4,
+        **more,
+    )
+    return drawn
+
+
+def marks_of(chart: Chart, axes: Axes, height: float) -> list[Mark]:
+    """The positions of all points and published values, with their tooltips."""
+    scale = 72 / axes.figure.dpi
+
+    def placed(along: float | None, value: float) -> tuple[float, float]:
+        if chart.sideways:
+            left, top = axes.transData.transform((value, along or 0.0))
+        elif along is None:
+            left, top = axes.get_yaxis_transform().transform((0.985, value))
+        else:
+            left, top = axes.transData.transform((along, value))
+        return float(left) * scale, height - float(top) * scale
+
+    found = []
+    for index, series in enumerate(chart.series):
+        floors = chart.floors(index) if series.kind == "stack" else {}
+        for point in series.points:
+            value = point.y
+            if series.kind == "stack":
+                if value == 0:
+                    # The bar has no length, and its mark would cover the neighbour's edge.
+                    continue
+                value = floors[point.x] + value / 2
+            left, top = placed(place_of(chart, index, point.x), value)
+            left += series_offset_pt(chart, index)
+            found.append(Mark(left, top, f"series-{index}", point_text(chart, series, point)))
+    for index, published in enumerate(chart.published):
+        for mark in published.marks:
+            at = placed(mark.x, mark.y)
+            found.append(Mark(*at, f"published-{index}", mark_text(chart, published, mark)))
+    return found
