@@ -10,7 +10,7 @@ from planned_runs import a_run, a_trial
 from lanlab.analysis.endings import Ending, endings
 from lanlab.analysis.run_data import RunData
 from lanlab.plan import Plan
-from lanlab.report.metrics.ending_text import ending_sentences
+from lanlab.report.metrics.order_text import ending_sentences
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
 

@@ -12,7 +12,7 @@ from lanlab.errors import UsageError
 from lanlab.figures.registry import build_figure
 from lanlab.plan import Plan, PlannedTrial
 from lanlab.report.answer.answers import sentences
-from lanlab.report.answer.factor_effects_text import factor_effects_sentences
+from lanlab.report.answer.ranking_text import factor_effects_sentences
 from lanlab.studies import Level, Study, load_study
 from lanlab.studies.counterparts import place_at
 from lanlab.studies.machines import known_machine

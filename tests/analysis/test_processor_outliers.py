@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lanlab.analysis.processor_outliers import ProcessorOutlier, processor_outliers
-from lanlab.report.trials.pollution import pollution_sentences
+from lanlab.report.trials.failure_table import pollution_sentences
 from lanlab.store import TrialRecord
 
 

@@ -10,8 +10,7 @@ from lanlab.analysis.limits import udp_limit_bps
 from lanlab.analysis.run_data import RunData
 from lanlab.analysis.saturation import Saturation, curve_of, saturations
 from lanlab.cli.results import run_as_json
-from lanlab.report.saturation.saturation_table import saturation_table
-from lanlab.report.saturation.saturation_text import saturation_sentence
+from lanlab.report.saturation.saturation_text import saturation_sentence, saturation_table
 from lanlab.studies import Study
 
 SEARCH = "udp-500-saturation"

@@ -13,8 +13,7 @@ from lanlab.analysis.sweep_bound import SweepBound, refutes_random_loss
 from lanlab.plan import PlannedTrial, RandomLoss
 from lanlab.report.answer.answers import sentences
 from lanlab.report.runs.run_result import result_text
-from lanlab.report.saturation.saturation_table import saturation_table
-from lanlab.report.saturation.saturation_text import saturation_sentence
+from lanlab.report.saturation.saturation_text import saturation_sentence, saturation_table
 from lanlab.store import TrialRecord
 from lanlab.studies import Study
 

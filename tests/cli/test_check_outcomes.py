@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 
 from lanlab.analysis.findings import Verdicts
-from lanlab.cli.finding_results import Check
+from lanlab.cli.findings import Check
 
 
 def judged(*verdicts: str) -> Verdicts:

@@ -10,7 +10,7 @@ import pytest
 import typer
 from command_line import Lanlab
 
-from lanlab.cli.typed import masked
+from lanlab.cli.terminal import masked
 from lanlab.store import open_store
 
 QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")

@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 from lanlab.cli import complete
 from lanlab.cli.app import COMMANDS, application
-from lanlab.cli.checked import checked
 from lanlab.cli.command import check_values
 from lanlab.cli.help_groups import grouped
+from lanlab.cli.levels import checked
 from lanlab.cli.parameter_options import Given, parameters_of, with_options
 from lanlab.errors import UsageError
 from lanlab.studies.scaling import validated

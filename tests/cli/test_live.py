@@ -13,7 +13,7 @@ import pytest
 from command_line import COMMAND, Lanlab, environment
 
 from lanlab.analysis.tcp_over_time import with_samples
-from lanlab.cli.live import interval_between
+from lanlab.cli.watch import interval_between
 from lanlab.store import TrialRecord, open_store
 from lanlab.store.series import Series
 from lanlab.workloads import Progress

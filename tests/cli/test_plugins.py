@@ -5,7 +5,7 @@ import sys
 
 _SCRIPT = """
 import sys
-from lanlab.cli.plugins import load_pydantic
+from lanlab.cli.memory import load_pydantic
 load_pydantic()
 assert "importlib.metadata" not in sys.modules
 from pydantic import TypeAdapter

@@ -19,7 +19,7 @@ from test_single_measurements import stations
 
 from lanlab.analysis.pollution import Finding, Judgement
 from lanlab.analysis.pollution_words import _KINDS, warning
-from lanlab.cli import disturbances, single
+from lanlab.cli import results, single
 from lanlab.cli.drivers import print_drivers
 from lanlab.cli.watch import RunWatch, promise
 from lanlab.plan import Estimate, Plan
@@ -309,7 +309,9 @@ def test_the_summary_of_disturbances(
     )
     trials = [replace(a_stream(), raw={"pollution": judgement.to_json()})] * 3
     server = {"cpu_unknown": "no right to read /proc/17"}
-    disturbances.warn([*trials, replace(a_stream(), raw={"server": server})], verbose=False)
+    results.warn_of_disturbances(
+        [*trials, replace(a_stream(), raw={"server": server})], verbose=False
+    )
     assert capsys.readouterr().err == snapshot
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from command_line import Lanlab
 
-from lanlab.cli.station_places import level_list
+from lanlab.cli.stations import level_list
 
 
 @pytest.fixture(autouse=True)

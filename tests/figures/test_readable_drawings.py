@@ -14,7 +14,7 @@ from lanlab.figures.finishing import in_readable_unit
 from lanlab.figures.look_matplotlib import legend_names, style
 from lanlab.figures.registry import build_figure
 from lanlab.figures.scale_matplotlib import within_sight
-from lanlab.figures.spread_matplotlib import series_offset_pt
+from lanlab.figures.series_matplotlib import series_offset_pt
 
 _NAMED = Axis("x", "", categories=("one", "two"))
 

@@ -7,7 +7,7 @@ import pytest
 
 from lanlab.analysis.limits import tcp_limit_bps
 from lanlab.nas import network
-from lanlab.report.answer.network import network_sentence
+from lanlab.report.answer.purposes import network_sentence
 from lanlab.store import TrialRecord
 
 NAMES = {"smb://nas/a": "SMB", "nfs://nas/a": "NFS"}

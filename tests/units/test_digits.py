@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lanlab.cli.compare import _share as margin_share
 from lanlab.cli.saturation import _share as goal_share
-from lanlab.cli.station_places import level_list
+from lanlab.cli.stations import level_list
 from lanlab.errors import UsageError
 from lanlab.testbeds.link import parse_link
 from lanlab.units import (

@@ -1,4 +1,4 @@
-"""Lists and ranges as values of an option: `64,512,1408`, `1M..10M/1M`, `64..8192/x2`."""
+"""Values of options: lists and ranges, as in `64,512,1408` and `64..8192/x2`, and their checks."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from lanlab.store import Level
 from lanlab.units import parse_rate_bps, parse_share, parse_size_bytes, parse_time_s
 
 if TYPE_CHECKING:
+    from pydantic import ValidationError
+
     from lanlab.workloads.definitions import Definition
 
 #: Parsers of values, by the placeholder in `--help`.
@@ -211,3 +213,87 @@ def _cuts(rest: str) -> Iterator[tuple[str, str]]:
     """Each way to split `10MB/s/1MB/s` into an end and a step, because units contain slashes."""
     for place in (found.start() for found in re.finditer("/", rest)):
         yield rest[:place], rest[place + 1 :]
+
+
+_FLOW_RATE = "--flow-rate"
+#: Means no limit in iperf3.
+_NO_LIMIT = 0
+_MOST_RATES = 10_000
+
+
+def of_all_flows(text: str, given: dict[str, Any]) -> tuple[int, ...] | int | None:
+    """
+    The rate of all flows of a condition together, bit/s.
+
+    Args:
+        text: One rate per flow, a list or a range; 0 means no limit.
+        given: The parameters as typed.
+
+    Raises:
+        UsageError: Another rate is given, or the number of flows is not a single number.
+    """
+    from lanlab.workloads import workload
+    from lanlab.workloads.definitions import definitions
+
+    for key, option in (("rate_bps", "--rate"), ("rate_messages_per_s", "--message-rate")):
+        if given[key] is not None:
+            raise UsageError(
+                f"{_FLOW_RATE} and {option} cannot be used together", hint="use only one of them"
+            )
+    known = definitions(workload("stream").Parameters)
+    flows = list(levels_of(known["flows"], given["flows"] or 1))
+    if len(flows) > 1:
+        raise UsageError(
+            f"{_FLOW_RATE} needs a single number of flows; found {len(flows)}",
+            hint="give --rate, the total of all flows",
+        )
+    levels = levels_of(known["rate_bps"], text)
+    if levels.count > _MOST_RATES:
+        raise UsageError(f"{_FLOW_RATE}: found {levels.count:,} values; allowed: {_MOST_RATES:,}")
+    rates = [parse_rate_bps(level) if isinstance(level, str) else int(level) for level in levels]
+    if rates == [_NO_LIMIT]:
+        return None
+    every = tuple(rate * int(flows[0]) for rate in rates)
+    return every if len(every) > 1 else every[0]
+
+
+def checked(workload_name: str, parameters: Mapping[str, Level | None]) -> dict[str, Level]:
+    """All parameters of a workload, in lanlab's units.
+
+    Raises:
+        UsageError: A parameter is not allowed.
+    """
+    from pydantic import ValidationError
+
+    from lanlab.workloads import workload
+
+    given = {key: value for key, value in parameters.items() if value is not None}
+    try:
+        values = workload(workload_name).Parameters.model_validate(given)
+    except ValidationError as error:
+        raise _refused(error, given, workload_name) from None
+    return values.model_dump(exclude_none=True)
+
+
+def _refused(error: ValidationError, given: Mapping[str, Level], name: str) -> UsageError:
+    from lanlab.studies.problems import allowed_by
+    from lanlab.workloads import workload
+    from lanlab.workloads.definitions import definitions
+
+    known = definitions(workload(name).Parameters)
+    options = {key: one.option or key for key, one in known.items()}
+    first = error.errors(include_url=False)[0]
+    message = str(first["msg"]).removeprefix("Value error, ")
+    # The parser's hint for a malformed quantity.
+    notes = getattr(first.get("ctx", {}).get("error"), "__notes__", ())
+    hint = notes[0] if notes else None
+    if not first["loc"]:
+        named = re.sub(r"\w+", lambda word: options.get(word[0], word[0]), message)
+        return UsageError(named, hint=hint)
+    key = str(first["loc"][0])
+    option = options.get(key, key)
+    if first["type"] == "value_error":
+        # For an error of `lanlab.units`, replace the name of the quantity by the option.
+        return UsageError(f"{option}: {message.partition(': ')[2]}", hint=hint)
+    found = given.get(key, first["input"])
+    return UsageError(f"{option}: found `{found}`; allowed: {allowed_by(first, known.get(key))}")

@@ -1,17 +1,21 @@
 """
-Checks that there is enough memory before importing a numeric library.
+Checks that there is enough memory before importing a numeric library, and imports pydantic without
+its search for plugins.
 
-With too little memory, these libraries abort the process (OpenBLAS: `Memory allocation still
+With too little memory, numeric libraries abort the process (OpenBLAS: `Memory allocation still
 failed`), or retry for ever.
 """
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import mmap
 import os
 import sys
 from collections.abc import Mapping, Sequence
 from types import ModuleType
+from typing import Any
 
 _MIB = 2**20
 #: Address space that a library needs to be imported and used, rounded up (numpy 2.4, scipy 1.17,
@@ -53,3 +57,29 @@ def _ask(names: tuple[str, ...]) -> None:
         mmap.mmap(-1, wanted * _MIB, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
     except (OSError, ValueError):
         raise MemoryError(f"{', '.join(names)} may take {wanted} MiB") from None
+
+
+_METADATA = "importlib.metadata"
+#: The module of pydantic that imports it. If a version has no such module, only start-up is slower.
+_LOADER = "pydantic.plugin._loader"
+
+
+def load_pydantic() -> None:
+    """
+    Import pydantic's loader of plugins with a stand-in for `importlib.metadata`. The real one, with
+    parsers of e-mail and archives, takes longer to import than all of lanlab's models.
+    """
+    if _METADATA in sys.modules or _LOADER in sys.modules:
+        return
+    stand_in = ModuleType(_METADATA)
+    stand_in.entry_points = _entry_points  # type: ignore[attr-defined]
+    sys.modules[_METADATA] = stand_in
+    try:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(_LOADER)
+    finally:
+        del sys.modules[_METADATA]
+
+
+def _entry_points(**wanted: Any) -> Any:
+    return importlib.import_module(_METADATA).entry_points(**wanted)

@@ -184,7 +184,7 @@ def _measured(
     description: dict[str, Any], store: str | None, seed: int | None, watch: Watcher
 ) -> tuple[RunRecord, list[TrialRecord]]:
     from lanlab.cli.memory import check_for_a_run
-    from lanlab.cli.typed import typed_command
+    from lanlab.cli.terminal import typed_command
     from lanlab.run import RunRequest, new_run
     from lanlab.store import open_store
     from lanlab.studies.load import parse_study
@@ -206,8 +206,7 @@ def _answer(
 ) -> None:
     from lanlab.cli.terminal import answer, print_json
     from lanlab.nas.network import adapter_bps
-    from lanlab.report.answer.network import network_sentence
-    from lanlab.report.answer.purposes import purposes_of
+    from lanlab.report.answer.purposes import network_sentence, purposes_of
     from lanlab.report.document.fitted import Fitted
 
     found = purposes_of(run, trials)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lanlab.cli import complete
-from lanlab.cli.plugins import load_pydantic
-from lanlab.cli.signatures import as_command
+from lanlab.cli.host_options import as_command
+from lanlab.cli.memory import load_pydantic
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
 

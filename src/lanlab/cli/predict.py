@@ -65,8 +65,7 @@ def predict(
     """
     from lanlab.analysis.model_error import model_error_log
     from lanlab.cli.run_series import as_recorded
-    from lanlab.cli.terminal import answer, print_json
-    from lanlab.cli.typed import typed_command
+    from lanlab.cli.terminal import answer, print_json, typed_command
     from lanlab.cli.watch import RunWatch
     from lanlab.report.document.fitted import Fitted
     from lanlab.report.runs.build import build_report, check_report_folder

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lanlab.cli.live_option import LiveOption
+from lanlab.cli.host_options import with_more
 from lanlab.cli.options import path_of, text_option
-from lanlab.cli.signatures import with_more
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
 
@@ -73,6 +72,13 @@ _EXPORTS: Mapping[str, Any] = {
     f"export_{name}": text_option(f"--export-{name}", "FILE", f"Also write {what}.")
     for name, what in _FORMATS.items()
 }
+
+
+@dataclass(frozen=True)
+class LiveOption:
+    #: `None` if not given; 0 for no lines.
+    interval_s: float | None = None
+    is_json: bool = False
 
 
 @dataclass(frozen=True)
@@ -159,7 +165,7 @@ def _written(name: str, run: RunRecord, trials: list[TrialRecord], records: Stor
     if name == "openmetrics":
         return openmetrics_text(run, trials)
     if name == "intervals":
-        from lanlab.report.exports.interval_table import interval_table
+        from lanlab.report.exports.condition_values import interval_table
 
         return interval_table(trials, records).to_csv()
     import json

@@ -47,7 +47,7 @@ def begin_series(
     verbose: bool,
     as_json: bool,
 ) -> None:
-    from lanlab.cli.typed import typed_command
+    from lanlab.cli.terminal import typed_command
     from lanlab.run import RunRequest
     from lanlab.run.alternate import SideRequest, new_series, with_settings
     from lanlab.store import open_store
@@ -116,9 +116,8 @@ def _watching(step: Step) -> AbstractContextManager[Watcher]:
 
 def _answer(runs: Sequence[RunRecord], store: Store, verbose: bool, as_json: bool) -> None:
     from lanlab.analysis.alternation import LETTERS, place_of, series_id
-    from lanlab.cli.comparable import compare_series
-    from lanlab.cli.compare import print_comparison
-    from lanlab.cli.disturbances import warn
+    from lanlab.cli.compare import compare_series, print_comparison
+    from lanlab.cli.results import warn_of_disturbances
     from lanlab.cli.terminal import answer, print_json
     from lanlab.store.shape import reading_records
 
@@ -152,7 +151,7 @@ def _answer(runs: Sequence[RunRecord], store: Store, verbose: bool, as_json: boo
                 "report with figures",
                 soft_wrap=True,
             )
-        warn(
+        warn_of_disturbances(
             [trial for run in runs for trial in store.trials(run.id)],
             verbose=verbose,
             summary=as_json,

@@ -9,9 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from lanlab.cli import options
-from lanlab.cli.host_options import with_hosts
+from lanlab.cli.host_options import with_hosts, with_more
 from lanlab.cli.run_hooks import NO_HOOKS, RunHooks, with_run_hooks
-from lanlab.cli.signatures import with_more
 from lanlab.frozen import dataclass
 
 

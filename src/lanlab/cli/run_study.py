@@ -70,17 +70,15 @@ def run(
     lanlab run before.toml after.toml --alternate 5;
     lanlab run my-study.toml --alternate 5 --with engine=./new/lanlab-engine
     """
-    from lanlab.cli.disturbances import warn
-    from lanlab.cli.finding_results import Check, print_checked
-    from lanlab.cli.results import print_run
+    from lanlab.cli.findings import Check, print_checked
+    from lanlab.cli.results import print_run, warn_of_disturbances
     from lanlab.cli.run_series import (
         RunOptions,
         as_recorded,
         begin_series,
         go_on_with_series,
     )
-    from lanlab.cli.terminal import talk
-    from lanlab.cli.typed import typed_command
+    from lanlab.cli.terminal import talk, typed_command
     from lanlab.cli.watch import RunWatch
     from lanlab.figures.registry import check_figures
     from lanlab.run import RunRequest, new_run, resume_run
@@ -156,14 +154,14 @@ def run(
             print_run(record, trials, as_json, records)
     if not check:
         # The text of the answer already includes the number of disturbed trials.
-        warn(trials, verbose=verbose, summary=as_json)
+        warn_of_disturbances(trials, verbose=verbose, summary=as_json)
         if record.status != "done":
             raise typer.Exit(1)
         return
     findings = loaded.findings if names else _findings_of(record)
     how = Check(passes_undecided=undecided == "pass", is_strict=undecided == "fail")
     code = print_checked(record, trials, findings, how, as_json)
-    warn(trials, verbose=verbose, summary=as_json)
+    warn_of_disturbances(trials, verbose=verbose, summary=as_json)
     if record.status != "done":
         code = 1
     if code:

@@ -53,8 +53,7 @@ def saturation(
     from lanlab.analysis.summary import limit_of
     from lanlab.analysis.wires import wire_asked_for
     from lanlab.cli import single
-    from lanlab.cli.checked import checked
-    from lanlab.cli.levels import check_commas
+    from lanlab.cli.levels import check_commas, checked
     from lanlab.cli.results import print_run
     from lanlab.report.trials.subject import subject
     from lanlab.units import parse_rate_bps

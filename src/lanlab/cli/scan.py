@@ -139,7 +139,7 @@ def _scan(
     varied: Mapping[str, Levels],
     trials: int,
 ) -> Scan:
-    from lanlab.cli.checked import checked
+    from lanlab.cli.levels import checked
     from lanlab.report.trials.subject import subject
     from lanlab.workloads import workload
 
@@ -193,7 +193,7 @@ def _check_amount(
     conditions: int,
     trials: int,
 ) -> None:
-    from lanlab.cli.checked import checked
+    from lanlab.cli.levels import checked
     from lanlab.studies.scaling import MAX_CONDITIONS
     from lanlab.workloads import workload
 

@@ -114,7 +114,7 @@ def _may_be_several(key: str, value: object) -> bool:
 
 
 def _experiment(workload_name: str, parameters: Mapping[str, Level | None]) -> dict[str, Any]:
-    from lanlab.cli.checked import checked
+    from lanlab.cli.levels import checked
     from lanlab.report.trials.subject import subject
     from lanlab.workloads.drivers.registry import OWN
 
@@ -193,7 +193,7 @@ def _measured(
 ) -> tuple[RunRecord, list[TrialRecord]]:
     from lanlab.cli.memory import check_for_a_run
     from lanlab.cli.scan import SCAN
-    from lanlab.cli.typed import typed_command
+    from lanlab.cli.terminal import typed_command
     from lanlab.cli.watch import RunWatch
     from lanlab.report.trials.subject import places
     from lanlab.run import RunRequest, new_run
@@ -288,13 +288,13 @@ def finish(
     """Warn of disturbances; report failures, and exit with 1 if a failed trial was not replaced.
 
     Args:
-        verbose, summary: As in `lanlab.cli.disturbances.warn`.
+        verbose, summary: As in `lanlab.cli.results.warn_of_disturbances`.
     """
     from lanlab.analysis.failures import failures
-    from lanlab.cli.disturbances import warn
+    from lanlab.cli.results import warn_of_disturbances
     from lanlab.cli.terminal import say
 
-    warn(trials, verbose=verbose, summary=summary)
+    warn_of_disturbances(trials, verbose=verbose, summary=summary)
     failed = failures(trials)
     if failed:
         last = failed[-1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 from lanlab.cli.exit_report import tell_after_the_answer
@@ -68,16 +69,19 @@ def stations(
     from lanlab.analysis.agreed import all_agreed_words
     from lanlab.analysis.stations.spread import station_errors
     from lanlab.cli import single
-    from lanlab.cli.checked import checked
     from lanlab.cli.copy_places import served_places
+    from lanlab.cli.levels import checked
     from lanlab.cli.results import print_run, run_as_json
     from lanlab.cli.scan import is_scan, scan_of, with_single_levels
-    from lanlab.cli.station_places import host_count, level_list
     from lanlab.cli.terminal import answer, print_json
     from lanlab.figures.station_figures import station_figures
     from lanlab.report.document.fitted import Fitted
-    from lanlab.report.stations.host_table import host_table
-    from lanlab.report.stations.stations_text import answer_sentence, is_answered, level_table
+    from lanlab.report.stations.stations_text import (
+        answer_sentence,
+        host_table,
+        is_answered,
+        level_table,
+    )
     from lanlab.report.trials.subject import subject
     from lanlab.report.trials.trials_text import title_of
     from lanlab.units import time_of
@@ -179,3 +183,65 @@ def _load_models(*, several: bool) -> None:
         from lanlab.analysis import statistics
 
         assert statistics
+
+
+_MOST_LEVELS = 100
+
+
+def host_count(testbed: str, client_hosts: int | None) -> int:
+    """
+    Number of hosts of the testbed. Of real hosts, all that are named.
+
+    Args:
+        client_hosts: The number requested for a testbed whose hosts have no names.
+
+    Raises:
+        UsageError: It was requested for another testbed.
+    """
+    from lanlab.testbeds.registry import WITH_ANY_HOSTS, listed_hosts
+
+    if client_hosts is not None:
+        if testbed.partition(":")[0] not in WITH_ANY_HOSTS:
+            raise UsageError(
+                f"--client-hosts works only on the testbeds {' and '.join(WITH_ANY_HOSTS)}; found "
+                f"`{testbed}`",
+                hint="name each real host, e.g. `--from bob@pc1 --from carol@pc2`",
+            )
+        return 1 + client_hosts
+    listed = listed_hosts(testbed)
+    return 2 if listed is None else len(listed)
+
+
+def level_list(text: str) -> tuple[int, ...]:
+    """
+    Parse numbers of stations, as in `1,2,4,8-10`. The result is sorted, without duplicates.
+
+    Raises:
+        UsageError: A part is not a number from 1 to 10,000, or there are too many.
+
+    Examples:
+        >>> level_list("4,1,2,8-10,4")
+        (1, 2, 4, 8, 9, 10)
+    """
+    found: set[int] = set()
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        ends = (first, last) if dash else (first, first)
+        if not all(re.fullmatch(r"\s*[0-9]{1,5}\s*", end) for end in ends):
+            raise _no_level(part)
+        low, high = (int(end) for end in ends)
+        if not 1 <= low <= high <= 10_000:
+            raise _no_level(part)
+        if high - low >= _MOST_LEVELS:
+            raise UsageError(f"--stations: found `{part}`; allowed: {_MOST_LEVELS} numbers")
+        found.update(range(low, high + 1))
+    if len(found) > _MOST_LEVELS:
+        raise UsageError(f"--stations: found {len(found)} numbers; allowed: {_MOST_LEVELS}")
+    return tuple(sorted(found))
+
+
+def _no_level(part: str) -> UsageError:
+    return UsageError(
+        f"--stations: found `{part.strip()}`; allowed: numbers from 1 to 10000",
+        hint="write e.g. `1,2,4,8-15`",
+    )

@@ -61,7 +61,7 @@ def stream(
     from lanlab.workloads.drivers.registry import OWN
 
     if flow_rate is not None:
-        from lanlab.cli.flow_rate import of_all_flows
+        from lanlab.cli.levels import of_all_flows
 
         given["rate_bps"] = of_all_flows(flow_rate, given)
     if given["peer"] is not None:

@@ -29,10 +29,8 @@ def tour(
 
     Example: lanlab tour
     """
-    from lanlab.cli.disturbances import warn
-    from lanlab.cli.results import run_as_json
-    from lanlab.cli.terminal import print_json, talk
-    from lanlab.cli.typed import typed_command
+    from lanlab.cli.results import run_as_json, warn_of_disturbances
+    from lanlab.cli.terminal import print_json, talk, typed_command
     from lanlab.cli.watch import RunWatch
     from lanlab.report.runs.build import build_report, check_report_folder
     from lanlab.run import RunRequest, new_run
@@ -51,7 +49,7 @@ def tour(
                 run = new_run(request, records, watch)
             trials = records.trials(run.id)
             done.append((run, trials))
-            warn(trials, verbose=verbose, summary=as_json)
+            warn_of_disturbances(trials, verbose=verbose, summary=as_json)
     paths = build_report(done, folder)
     if as_json:
         print_json({"runs": [run_as_json(*one) for one in done], "html": str(paths.html)})

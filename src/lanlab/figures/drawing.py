@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+import logging
 import os
 import pickle
 import queue
@@ -18,9 +19,10 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
-from lanlab.figures.matplotlib_home import prepare
+from lanlab.disk import TemporaryFolder
 from lanlab.processors import usable_processors
 
 Job = tuple[Callable[..., Any], *tuple[Any, ...]]
@@ -152,3 +154,37 @@ def work() -> None:
             pickle.dump(answer, results)
             results.flush()
     os._exit(0)
+
+
+def prepare() -> None:
+    # Messages about font lists do not help users of a report.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    if os.environ.get("MPLCONFIGDIR") or _is_kept():
+        return
+    folder = TemporaryFolder("lanlab-matplotlib-")
+    folder.remove_at_exit()
+    os.environ["MPLCONFIGDIR"] = str(folder.path)
+
+
+def _is_kept() -> bool:
+    try:
+        home = Path.home()
+    except RuntimeError:
+        return False
+    wanted = []
+    for variable, usual in (("XDG_CONFIG_HOME", ".config"), ("XDG_CACHE_HOME", ".cache")):
+        base = os.environ.get(variable)
+        wanted.append((Path(base) if base else home / usual) / "matplotlib")
+    return all(_can_be_written(folder) for folder in wanted)
+
+
+def _can_be_written(folder: Path) -> bool:
+    for place in (folder, *folder.parents):
+        try:
+            if place.is_dir():
+                return os.access(place, os.W_OK | os.X_OK)
+            if place.exists():
+                return False
+        except OSError:
+            return False
+    return False

@@ -1,4 +1,4 @@
-"""Assigns a style to each series of a page, so that a series looks the same in all figures."""
+"""Several charts together: the same style for the same series on a page, and runs in one chart."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lanlab.figures.chart import Chart, Series
+from lanlab.figures.chart import Chart, PublishedSeries, Series
 
 
 def with_page_styles(charts: Sequence[Chart]) -> list[Chart]:
@@ -33,3 +33,46 @@ def with_page_styles(charts: Sequence[Chart]) -> list[Chart]:
 
 def _has_no_style(series: Series) -> bool:
     return series.style is None and series.kind not in ("stack", "cells")
+
+
+#: Kinds of series that stay readable when overlaid.
+_KINDS = ("line", "points")
+
+
+def overlaid(charts: Sequence[tuple[str, Chart]]) -> Chart | None:
+    """
+    One figure made from several, with the run in the name of each series.
+
+    Args:
+        charts: The name of each run, and its figure.
+
+    Returns:
+        `None` if their axes differ, or they cannot be overlaid.
+    """
+    (_, first), *others = charts
+    kinds = {series.kind for _, chart in charts for series in chart.series}
+    if not others or not kinds <= set(_KINDS) or any(chart.is_empty for _, chart in charts):
+        return None
+    for _, chart in others:
+        if (chart.x, chart.y, chart.sideways) != (first.x, first.y, first.sideways):
+            return None
+    # All figures have the same published values; only the names may differ.
+    published: dict[object, PublishedSeries] = {}
+    for _, chart in charts:
+        for one in chart.published:
+            published.setdefault(tuple((mark.x, mark.y) for mark in one.marks), one)
+    return replace(
+        first,
+        series=tuple(
+            replace(
+                series,
+                name=name if len(chart.series) == 1 else f"{series.name}, {name}",
+                # The page assigns the styles again.
+                style=None,
+            )
+            for name, chart in charts
+            for series in chart.series
+        ),
+        published=tuple(published.values()),
+        caption=" ".join(f"{name[0].upper()}{name[1:]}: {chart.caption}" for name, chart in charts),
+    )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from lanlab.analysis.attempts import counting
+from lanlab.analysis.failures import missing_places
 from lanlab.analysis.run_data import RunData
 from lanlab.errors import of_name
 from lanlab.figures.against_factor import against_factor
-from lanlab.figures.against_size import against_size
+from lanlab.figures.against_size import against_size, rtt_against_size
 from lanlab.figures.against_stations import (
     delay_throughput,
     response_against_stations,
@@ -16,42 +18,42 @@ from lanlab.figures.against_stations import (
 )
 from lanlab.figures.bars import bars
 from lanlab.figures.chart import Chart
+from lanlab.figures.copy_costs import (
+    cost_per_byte_and_file,
+    goodput_against_file_size,
+)
 from lanlab.figures.copy_times import copy_times
-from lanlab.figures.cost_per_byte_and_file import cost_per_byte_and_file
 from lanlab.figures.distributions import (
     round_trip_ecdf,
     round_trip_violins,
     trial_ecdf,
     trial_violins,
 )
-from lanlab.figures.factor_effects import factor_effects_forest
 from lanlab.figures.finishing import in_readable_unit, with_distinct_labels, without_far_limits
 from lanlab.figures.flow_shares import flow_shares
+from lanlab.figures.forests import factor_effects_forest
 from lanlab.figures.gather import FigureData
-from lanlab.figures.goodput_against_file_size import goodput_against_file_size
-from lanlab.figures.goodput_over_time import goodput_over_time
 from lanlab.figures.greatest_throughput import greatest_throughput_bars
 from lanlab.figures.loss_over_time_and_rate import loss_over_time_and_rate
-from lanlab.figures.losses_against_sent import losses_against_sent
-from lanlab.figures.missing_trials import missing_text
-from lanlab.figures.received_against_sent import (
-    received_against_sent,
-    received_ratio_against_sent,
-)
-from lanlab.figures.round_trip_percentiles import round_trip_percentiles
-from lanlab.figures.round_trips_over_time import round_trips_over_time
-from lanlab.figures.rtt_against_size import rtt_against_size
-from lanlab.figures.saturation_curve import saturation_curve
-from lanlab.figures.station_errors import station_errors_bars
-from lanlab.figures.station_fairness import station_fairness
-from lanlab.figures.steady_cut import steady_cut
-from lanlab.figures.tcp_over_time import (
+from lanlab.figures.over_time import (
+    goodput_over_time,
+    round_trips_over_time,
     tcp_rate_over_time,
     tcp_retransmissions_over_time,
     tcp_round_trip_over_time,
     tcp_window_over_time,
 )
+from lanlab.figures.received_against_sent import (
+    losses_against_sent,
+    received_against_sent,
+    received_ratio_against_sent,
+)
+from lanlab.figures.round_trip_percentiles import round_trip_percentiles
+from lanlab.figures.saturation_curve import saturation_curve
+from lanlab.figures.station_trials import station_errors_bars, station_fairness, steady_cut
 from lanlab.figures.what_limits import what_limits
+from lanlab.figures.wording import condition_text
+from lanlab.store import TrialRecord
 from lanlab.studies import Study
 from lanlab.studies.model import Figure
 from lanlab.studies.plain_level import plain_level
@@ -126,3 +128,34 @@ def build_figure(data: RunData, figure: Figure) -> Chart:
         chart = replace(chart, caption=f"{chart.caption} {_SET_APART}")
     missing = missing_text(trials, data.study, figure.experiments)
     return replace(chart, caption=f"{chart.caption} {missing}".strip()) if missing else chart
+
+
+_MOST_NAMED = 4
+#: Purposes of trials whose means figures draw. Failed steps of a search are always repeated.
+_DRAWN = ("trial", "curve")
+
+
+def missing_text(trials: Sequence[TrialRecord], study: Study, experiments: Sequence[str]) -> str:
+    """
+    A sentence on conditions that lack trials, as in `Failed trials are missing: 100 B (n = 3 of
+    5).`; empty if no condition lacks any.
+
+    Args:
+        trials: All trials of the run, in order.
+        experiments: Their ids.
+    """
+    own = [t for t in trials if t.experiment in experiments and t.purpose in _DRAWN]
+    counts: dict[str, list[int]] = {}
+    for place, found in enumerate((counting(own), missing_places(own))):
+        for trial in found:
+            words = condition_text(study, trial.factors) or trial.experiment
+            counts.setdefault(words, [0, 0])[place] += 1
+    lacking = {words: count for words, count in counts.items() if count[1]}
+    if not lacking:
+        return ""
+    named = [
+        f"{words} (n = {there} of {there + missing})"
+        for words, (there, missing) in list(lacking.items())[:_MOST_NAMED]
+    ]
+    more = f" and {len(lacking) - _MOST_NAMED} more" if len(lacking) > _MOST_NAMED else ""
+    return f"Failed trials are missing: {', '.join(named)}{more}."

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from lanlab.figures.chart import Chart, bar_span
-from lanlab.figures.level_matplotlib import draw_level
+from lanlab.figures.drawing import prepare
 from lanlab.figures.look_matplotlib import (
     COLOURS,
     FILLS,
@@ -31,12 +31,20 @@ from lanlab.figures.look_matplotlib import (
     style_of,
 )
 from lanlab.figures.mark import Mark
-from lanlab.figures.matplotlib_home import prepare
 from lanlab.figures.render_cells import cell_marks, draw_cells
 from lanlab.figures.render_sideways import draw_sideways
 from lanlab.figures.scale_matplotlib import scale_axes, stack_width, tilted_names_in
-from lanlab.figures.series_matplotlib import draw_bars, draw_published, draw_stack, marks_of
-from lanlab.figures.spread_matplotlib import TRIALS_PT, draw_spread, series_offset_pt, shifted
+from lanlab.figures.series_matplotlib import (
+    TRIALS_PT,
+    draw_bars,
+    draw_level,
+    draw_published,
+    draw_spread,
+    draw_stack,
+    marks_of,
+    series_offset_pt,
+    shifted,
+)
 from lanlab.frozen import dataclass
 
 if TYPE_CHECKING:

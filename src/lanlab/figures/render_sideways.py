@@ -26,11 +26,11 @@ from lanlab.figures.series_matplotlib import (
     ROW_SHARE,
     draw_bars,
     draw_published,
+    draw_spread,
     draw_stack,
     has_stack,
     place_of,
 )
-from lanlab.figures.spread_matplotlib import draw_spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

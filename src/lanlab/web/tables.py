@@ -11,7 +11,7 @@ from lanlab.report.answer.answers import sentences
 from lanlab.report.document.table import NO_TABLE, Table
 from lanlab.report.findings.finding_table import FindingOnPage, findings_on_page, introduction
 from lanlab.report.metrics.metric_table import metric_table
-from lanlab.report.saturation.saturation_table import saturation_table
+from lanlab.report.saturation.saturation_text import saturation_table
 from lanlab.report.traffic.loss_table import loss_table
 from lanlab.report.trials.analyses import Analyses
 from lanlab.report.trials.failure_table import failure_table

@@ -8,8 +8,7 @@ import pytest
 from synthetic_runs import synthetic_run
 
 from lanlab.analysis.summary import Summary
-from lanlab.report.answer.answers import sentences
-from lanlab.report.metrics.contrast import contrast
+from lanlab.report.answer.answers import contrast, sentences
 from lanlab.store import TrialRecord
 
 

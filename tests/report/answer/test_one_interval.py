@@ -19,8 +19,8 @@ from lanlab.report.answer.answers import sentences
 from lanlab.report.comparison.compared import between_runs
 from lanlab.report.comparison.comparison_table import comparison_csv
 from lanlab.report.document.table import Table
-from lanlab.report.metrics.above_limit import ABOVE, above_limit_remark
 from lanlab.report.metrics.metric_table import metric_table
+from lanlab.report.metrics.order_text import ABOVE, above_limit_remark
 from lanlab.report.runs.run_page import run_on_page
 from lanlab.report.trials.trials_text import mean_text
 from lanlab.store import TrialRecord

@@ -10,7 +10,7 @@ from synthetic_runs import synthetic_run
 from lanlab.analysis.run_data import RunData
 from lanlab.analysis.summary import Summary
 from lanlab.report.answer import answers
-from lanlab.report.metrics.contrast import Contrast
+from lanlab.report.answer.answers import Contrast
 from lanlab.report.trials.analyses import Analyses
 from lanlab.store import Level, TrialRecord
 from lanlab.studies import Study, load_study

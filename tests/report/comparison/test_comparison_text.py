@@ -14,7 +14,7 @@ from synthetic_runs import SyntheticRun, synthetic_run
 from lanlab.analysis.comparison import Compared, Sample, compared, judged
 from lanlab.errors import LabError, StoreError, UsageError
 from lanlab.figures.chart import Chart
-from lanlab.figures.ratio_forest import published_forest, ratio_forest
+from lanlab.figures.forests import published_forest, ratio_forest
 from lanlab.report.comparison.compared import between_runs, with_published, within_run
 from lanlab.report.comparison.comparison_table import flat
 from lanlab.report.comparison.comparison_text import (

@@ -12,8 +12,7 @@ from copy_runs import copy_run, copy_study
 from lanlab.analysis.run_data import RunData
 from lanlab.plan import PlannedTrial
 from lanlab.report.answer.answers import sentences
-from lanlab.report.copies.copy_table import copy_table
-from lanlab.report.copies.cost_table import cost_table
+from lanlab.report.copies.copy_table import copy_table, cost_table
 from lanlab.report.document.table import Cell, Column, Table
 from lanlab.report.runs.build import build_report
 from lanlab.report.runs.run_text import tables

@@ -13,7 +13,7 @@ from synthetic_runs import SyntheticRun, synthetic_run
 from lanlab.analysis.run_data import RunData
 from lanlab.report.document.table import Cell, Column, Table
 from lanlab.report.metrics.metric_table import metric_table
-from lanlab.report.published.statement_table import statement_table
+from lanlab.report.published.values_table import statement_table
 from lanlab.report.runs.run_text import tables
 from lanlab.report.traffic.loss_table import loss_table
 from lanlab.report.trials.analyses import Analyses

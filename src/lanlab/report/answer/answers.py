@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,24 +14,21 @@ from lanlab.analysis.published import points_for
 from lanlab.analysis.run_data import RunData
 from lanlab.analysis.saturation import saturations
 from lanlab.analysis.summary import Summary, interval_of_mean
+from lanlab.errors import NoSpread
 from lanlab.figures.gather import called
 from lanlab.figures.number_text import number, percent, plain, with_interval
 from lanlab.figures.received_against_sent import RATES
 from lanlab.figures.wording import Quantity, condition_text, quantity
-from lanlab.report.answer.factor_effects_text import factor_effects_sentences
-from lanlab.report.answer.ranking_text import joined, ranking_sentences
-from lanlab.report.metrics.above_limit import above_limit_remark
-from lanlab.report.metrics.contrast import Contrast, contrast
-from lanlab.report.metrics.ending_text import ending_sentences
-from lanlab.report.metrics.order_text import order_sentences
+from lanlab.frozen import dataclass
+from lanlab.report.answer.ranking_text import factor_effects_sentences, joined, ranking_sentences
+from lanlab.report.metrics.order_text import above_limit_remark, ending_sentences, order_sentences
 from lanlab.report.presentations import PRESENTATIONS
 from lanlab.report.presentations.base import SeriesOf
 from lanlab.report.saturation.saturation_text import messages_text, saturation_sentence
 from lanlab.report.simulation.accuracy_table import missed_in
 from lanlab.report.traffic.one_way import one_way_remark
 from lanlab.report.trials.analyses import Analyses
-from lanlab.report.trials.failure_table import failure_sentences
-from lanlab.report.trials.pollution import pollution_sentences
+from lanlab.report.trials.failure_table import failure_sentences, pollution_sentences
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import ExperimentAtScale, Published, Study
 
@@ -347,3 +345,54 @@ def _share(summary: Summary) -> str:
 
 def _level(study: Study, summary: Summary, factor: str) -> str:
     return condition_text(study, {factor: summary.parameters[factor]})
+
+
+@dataclass(frozen=True)
+class Contrast:
+    ratio: float
+    #: 95 % interval of the ratio; `None` for a single block.
+    interval: tuple[float, float] | None
+    blocks: int
+
+    @property
+    def differs(self) -> bool:
+        return self.interval is not None and not self.interval[0] <= 1 <= self.interval[1]
+
+
+def contrast(
+    numerator: Summary, denominator: Summary, trials: Sequence[TrialRecord]
+) -> Contrast | None:
+    """The ratio of two conditions of an experiment, from the blocks that have both.
+
+    Student's t on the logarithms of the ratios, one per block.
+
+    Returns:
+        `None` if no block has both, or a value is not above zero.
+    """
+    above, below = (_by_block(summary, trials) for summary in (numerator, denominator))
+    pairs = [(above[block], below[block]) for block in above if block in below]
+    if not pairs or any(a <= 0 or b <= 0 for a, b in pairs):
+        return None
+    logs = [math.log(a / b) for a, b in pairs]
+    ratio = math.exp(math.fsum(logs) / len(logs))
+    if len(pairs) == 1:
+        return Contrast(ratio, None, 1)
+    from lanlab.analysis.statistics.two_groups import paired_by_block
+
+    try:
+        found = paired_by_block(above, below)
+    except NoSpread:
+        # Equal ratios in every block give an interval of zero width.
+        return Contrast(ratio, (ratio, ratio), len(pairs))
+    return Contrast(ratio, (found.low, found.high), len(pairs))
+
+
+def _by_block(summary: Summary, trials: Sequence[TrialRecord]) -> dict[int, float]:
+    return {
+        trial.block: float(trial.metrics[summary.metric])
+        for trial in counting(trials)
+        if trial.experiment == summary.experiment
+        and trial.purpose == "trial"
+        and trial.factors == summary.factors
+        and summary.metric in trial.metrics
+    }

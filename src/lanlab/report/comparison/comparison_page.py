@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from lanlab.analysis.comparison import Compared
 from lanlab.analysis.comparison_published import PublishedRatio
-from lanlab.figures.ratio_forest import published_forest, ratio_forest
+from lanlab.figures.forests import published_forest, ratio_forest
 from lanlab.frozen import dataclass
 from lanlab.report.comparison.comparison_table import comparison_tables, published_table
 from lanlab.report.document.table import Table

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from lanlab.analysis.comparison import LEVEL, Compared
 from lanlab.figures.number_text import number, plain
 from lanlab.figures.wording import Quantity, condition_text, quantity
-from lanlab.report.comparison.modes_text import mode_sentences
+from lanlab.report.comparison.comparison_remarks import mode_sentences
 from lanlab.studies import Study
 from lanlab.workloads.metrics import metric_direction
 

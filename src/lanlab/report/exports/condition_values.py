@@ -1,15 +1,16 @@
-"""Each metric of a run at each condition, for export files."""
+"""Export files: each metric at each condition, and the stored intervals of every trial."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.number_text import with_interval
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.frozen import dataclass
 from lanlab.report.document.table import Cell, Column, Table, words
-from lanlab.store import RunRecord, TrialRecord
+from lanlab.store import RunRecord, Series, Store, TrialRecord
 from lanlab.studies import Study, at_scale
 from lanlab.workloads import workload
 from lanlab.workloads.metrics import Metric
@@ -124,3 +125,42 @@ def _escaped(text: str) -> str:
     for character in "\\`*_|<>[]&~$":
         text = text.replace(character, f"\\{character}")
     return " ".join(text.split())
+
+
+_SUFFIX = "-intervals"
+_INTERVALS = ("start_ns", "width_ns", "bytes", "messages", "lost_messages")
+
+
+def interval_table(trials: Sequence[TrialRecord], records: Store) -> Table:
+    """
+    A row for each interval that a receiver counted. Times start with the trial, and so include the
+    warm-up.
+
+    Raises:
+        StoreError: A series is missing or damaged.
+    """
+    columns = (
+        Column("trial"),
+        Column("end", is_number=False),
+        *(Column(name) for name in (*_INTERVALS, "rate (bit/s)")),
+    )
+    rows = tuple(row for trial in trials for row in _interval_rows(trial, records))
+    return Table("intervals", "intervals", columns, rows)
+
+
+def _interval_rows(trial: TrialRecord, records: Store) -> Iterator[tuple[Cell, ...]]:
+    for name in records.series_names(trial.run_id, trial.number):
+        if not name.endswith(_SUFFIX):
+            continue
+        series = records.series(trial.run_id, trial.number, [name])[name]
+        end = name.removesuffix(_SUFFIX).replace("-", "_")
+        found = [_numbers(series, column) for column in _INTERVALS]
+        for start_ns, width_ns, octets, *counts in zip(*found, strict=True):
+            numbers = (start_ns, width_ns, octets, *counts, 8e9 * octets / width_ns)
+            yield (Cell(trial.number, ""), words(end), *(Cell(number, "") for number in numbers))
+
+
+def _numbers(series: Series, column: str) -> list[Any]:
+    if column not in series.columns:
+        return [None] * series.rows
+    return list(series.columns[column].tolist())

@@ -18,8 +18,7 @@ from lanlab.figures.wording import (
     values_text,
 )
 from lanlab.report.document.table import EMPTY, Cell, Column, Table
-from lanlab.report.metrics.above_limit import ABOVE, is_above
-from lanlab.report.metrics.ending_text import HOW_ENDED
+from lanlab.report.metrics.order_text import ABOVE, HOW_ENDED, is_above
 from lanlab.studies import Study
 
 DISTURBED = "\N{DAGGER}"

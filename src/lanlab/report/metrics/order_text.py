@@ -1,16 +1,20 @@
-"""Remarks on the order of trials, which affects their intervals."""
+"""Remarks on means: the order of trials, how conditions ended, and means above the link's limit."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lanlab.analysis.endings import Ending, endings
 from lanlab.analysis.run_data import RunData
 from lanlab.analysis.slow_first import SlowFirst, slow_first
 from lanlab.analysis.summary import Summary
 from lanlab.analysis.trial_order import LEAST_TRIALS, hanging_together
-from lanlab.figures.number_text import number
-from lanlab.figures.wording import condition_text
-from lanlab.studies import Study
+from lanlab.analysis.wires import wire_of
+from lanlab.figures.number_text import number, percent, with_interval
+from lanlab.figures.wording import condition_text, quantity
+from lanlab.plan.stopping import DECIDING_TRIALS
+from lanlab.store import RunRecord
+from lanlab.studies import ExperimentAtScale, Study
 
 
 def order_sentences(data: RunData) -> list[str]:
@@ -60,3 +64,124 @@ def _neighbours(summaries: Sequence[Summary], data: RunData) -> list[str]:
         f"{number(first.correlation, 2)}), so that the 95 % interval is made longer. Run it again, "
         "several times, and compare runs."
     ]
+
+
+HOW_ENDED = {
+    "fixed": "fixed number of trials",
+    "reached": "goal reached",
+    "short": "goal not reached with the planned trials",
+    "most": "goal not reached with the most trials allowed",
+    "given_up": "given up",
+    "unfinished": "not finished",
+}
+#: Limit of conditions in a sentence; the table has all.
+_MOST_ENDED = 6
+
+
+def ending_sentences(data: RunData) -> list[str]:
+    """For each experiment with a goal, the conditions that reached it and those that did not."""
+    ended = endings(data.run, data.trials)
+    said = []
+    for scaled in data.experiments:
+        own = [one for one in ended if one.experiment == scaled.experiment.id]
+        if own and own[0].goal_ratio is not None and any(one.trials for one in own):
+            said.append(_goal_sentence(data.study, scaled, own, own[0].goal_ratio))
+    return said
+
+
+def _goal_sentence(
+    study: Study, scaled: ExperimentAtScale, ended: Sequence[Ending], goal_ratio: float
+) -> str:
+    of = {how: [one for one in ended if one.how == how] for how in HOW_ENDED}
+    reached = of["reached"]
+    text = (
+        f"{scaled.experiment.title}: the goal, half a 95 % interval within {percent(goal_ratio)} "
+        f"of the mean, was reached by {len(reached)} of {len(ended)} conditions"
+    )
+    if reached:
+        counts = sorted({one.trials for one in reached})
+        text += f", with {' to '.join(map(str, sorted({counts[0], counts[-1]})))} trials"
+    if of["most"]:
+        text += f"; not with the most trials allowed ({scaled.trials.max}) in"
+        text += f" {_ended_named(study, of['most'])}"
+    if of["short"]:
+        text += f"; not with the number planned from the first {DECIDING_TRIALS} trials in"
+        text += f" {_ended_named(study, of['short'])}"
+    if of["given_up"]:
+        text += f"; given up: {_ended_named(study, of['given_up'])}"
+    if of["unfinished"]:
+        text += f"; {len(of['unfinished'])} not finished"
+    return f"{text}."
+
+
+def _ended_named(study: Study, ended: Sequence[Ending]) -> str:
+    named = [_ended_name(study, one) for one in ended[:_MOST_ENDED]]
+    more = f" and {len(ended) - _MOST_ENDED} more" if len(ended) > _MOST_ENDED else ""
+    return ", ".join(named) + more
+
+
+def _ended_name(study: Study, ended: Ending) -> str:
+    where = condition_text(study, dict(ended.factors)) or "the only condition"
+    ratio = ended.half_width_ratio
+    width = "no interval" if ratio is None else percent(ratio)
+    return f"{where} ({width}, {ended.trials} trial{'' if ended.trials == 1 else 's'})"
+
+
+ABOVE = "\N{DOUBLE DAGGER}"
+#: Smaller shares are printed as 100 %, so they are not remarked on.
+_BEYOND = 1.0005
+_MOST_NAMED = 3
+
+
+def is_above(summary: Summary) -> bool:
+    """Whether a mean, rounded as shares are printed, exceeds the capacity of the link."""
+    return bool(summary.limit and summary.mean and summary.mean >= _BEYOND * summary.limit)
+
+
+def above_limit_remark(data: RunData, summaries: Sequence[Summary]) -> str | None:
+    """
+    A sentence on means above the limit: whether chance alone can explain them, and other causes;
+    `None` if no mean is above it.
+
+    Args:
+        summaries: Summaries of one metric of one experiment.
+    """
+    found = [summary for summary in summaries if is_above(summary)]
+    if not found:
+        return None
+    found.sort(key=lambda summary: (summary.mean or 0) / (summary.limit or 1), reverse=True)
+    named = [_above(data.study, summary) for summary in found[:_MOST_NAMED]]
+    more = len(found) - _MOST_NAMED
+    others = f"; and {more} more {'mean' if more == 1 else 'means'}" if more > 0 else ""
+    name = quantity(data.study, found[0].metric).name
+    link = wire_of(data.run)
+    limit = "the link's limit" if link is None else link.share_name
+    return f"Mean {name} above {limit} {ABOVE}: {'; '.join(named)}{others}. {_why_above(data.run)}"
+
+
+def _above(study: Study, summary: Summary) -> str:
+    assert summary.mean and summary.limit
+    shown = quantity(study, summary.metric)
+    where = condition_text(study, summary.factors)
+    text = f"{percent(summary.mean / summary.limit)} of it{f' at {where}' if where else ''}"
+    if summary.ci_low is None or summary.ci_high is None:
+        return f"{text} (one trial, so no interval)"
+    ends = shown.interval(summary.ci_low, summary.ci_high)
+    mean = with_interval(shown.shown(summary.mean), ends, is_simulated=study.is_simulated)
+    mean = f"{mean} {shown.unit}".rstrip()
+    lies = "includes" if summary.ci_low <= summary.limit else "excludes"
+    limit = f"{number(shown.shown(summary.limit))} {shown.unit}".rstrip()
+    return f"{text} ({mean}; the interval {lies} the limit of {limit})"
+
+
+def _why_above(run: RunRecord) -> str:
+    queued = "messages queued during the warm-up arrive within the measured time"
+    link = wire_of(run)
+    if link is not None and link.has_token_bucket:
+        text = (
+            "No link exceeds its limit for long: the token bucket of this testbed passes its saved "
+            f"tokens at once, and {queued}."
+        )
+    else:
+        text = f"No link exceeds its limit for long: {queued}, or the clocks differ a little."
+    return f"{text} Longer trials reduce both effects."

@@ -15,10 +15,10 @@ from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study
 from lanlab.studies.model import Experiment, Figure
 from lanlab.studies.scaling import is_numeric
+from lanlab.units import format_rate, format_time
 
 if TYPE_CHECKING:
     from lanlab.report.document.table import Table
-    from lanlab.report.document.trial_columns import TrialColumn
 
 
 @dataclass(frozen=True)
@@ -107,3 +107,47 @@ def figure(experiment: Experiment, name: str, title: str, **more: Any) -> Figure
 
 def over(*parts: str) -> str:
     return " ".join(filter(None, ["over", *parts]))
+
+
+@dataclass(frozen=True)
+class TrialColumn:
+    """One field of a trial's row; empty if unknown."""
+
+    heading: str
+    text: Callable[[TrialRecord], str]
+
+
+def rate_of(key: str) -> Callable[[TrialRecord], str]:
+    """A column for a rate in bit/s."""
+    return lambda trial: format_rate(trial.metrics[key]) if key in trial.metrics else ""
+
+
+def time_of(key: str) -> Callable[[TrialRecord], str]:
+    """A column for a time in s or ns, depending on how its key ends."""
+    scale = 1e9 if key.endswith("_ns") else 1.0
+
+    def text(trial: TrialRecord) -> str:
+        return format_time(trial.metrics[key] / scale) if key in trial.metrics else ""
+
+    return text
+
+
+GOODPUT = TrialColumn("goodput", rate_of("goodput_bps"))
+
+
+class FlowPresentation(Presentation):
+    def series_text(self, of: SeriesOf) -> str:
+        from lanlab.report.saturation.saturation_text import messages_text
+
+        # The conditions share a message size, which distinguishes experiments.
+        parameters = of.summary.parameters
+        if "message_size_bytes" not in of.summary.factors:
+            others = {key: level for key, level in of.rest.items() if key != "transport"}
+            named = f"of {messages_text(parameters)}"
+            return f"{named}, {of.words(others)}," if others else named
+        # The text of the factors already has this name.
+        fixed = "" if "transport" in of.rest else parameters.get("transport", "")
+        carrier, condition = str(fixed).upper(), of.words(of.rest)
+        if carrier and of.rest.keys() - {"ip_version"}:
+            return f"over {carrier}, {condition},"
+        return over(carrier, condition)

@@ -8,8 +8,15 @@ from lanlab.analysis.run_data import RunData
 from lanlab.figures.wording import condition_text
 from lanlab.report.copies.copy_text import common_copy_lines, copy_lines
 from lanlab.report.document.table import Table
-from lanlab.report.document.trial_columns import GOODPUT, TrialColumn, time_of
-from lanlab.report.presentations.base import Presentation, SeriesOf, figure, over
+from lanlab.report.presentations.base import (
+    GOODPUT,
+    Presentation,
+    SeriesOf,
+    TrialColumn,
+    figure,
+    over,
+    time_of,
+)
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies.model import Experiment, Figure
 

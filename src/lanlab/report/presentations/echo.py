@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from lanlab.analysis.run_data import RunData
-from lanlab.report.document.trial_columns import TrialColumn, time_of
-from lanlab.report.presentations.base import figure
-from lanlab.report.presentations.flows import FlowPresentation
+from lanlab.analysis.wires import wire_of
+from lanlab.figures.wording import quantity
+from lanlab.report.presentations.base import FlowPresentation, TrialColumn, figure, time_of
 from lanlab.report.traffic.echo_text import echo_lines
 from lanlab.report.traffic.stream_columns import share_text
-from lanlab.store import RunRecord, TrialRecord
+from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies.model import Experiment, Figure
 
 
@@ -30,9 +30,31 @@ _COLUMNS: Sequence[TrialColumn] = (
 
 class EchoPresentation(FlowPresentation):
     def remark(self, data: RunData, trials: Sequence[TrialRecord]) -> str | None:
-        from lanlab.report.traffic.round_trips import round_trip_remark
+        # Single measurements load no figures.
+        from lanlab.figures.against_size import refill_ns
 
-        return round_trip_remark(data, trials)
+        link = wire_of(data.run)
+        if link is None or not link.has_token_bucket or not trials:
+            return None
+        text = (
+            "The link of this testbed is a token bucket. A lone frame passes it at once, without "
+            "the transmission time of a wire, so round trips on an idle link show the hosts' "
+            "software only."
+        )
+        closed = [t.parameters for t in trials if "rate_requests_per_s" not in t.parameters]
+        if closed and all(p.get("transport") == "udp" for p in closed):
+            largest: Mapping[str, Level] = max(closed, key=lambda p: int(p["message_size_bytes"]))
+            size, ip_version = int(largest["message_size_bytes"]), int(largest["ip_version"])
+            shown = quantity(data.study, "rtt_mean_ns")
+            tokens = shown.text(refill_ns(link.rate_bps, size, ip_version), 3)
+            wire = shown.text(link.idle_round_trip_ns(size, ip_version), 3)
+            text += (
+                " Here each request leaves as soon as the reply arrives, which empties the bucket. "
+                "A round trip then lasts at least until there are tokens for one frame: "
+                f"{tokens} for {size} bytes over IPv{ip_version}. On a wire, both frames would "
+                f"take {wire}."
+            )
+        return text
 
     def figures(self, experiment: Experiment) -> Iterator[Figure]:
         yield from super().figures(experiment)

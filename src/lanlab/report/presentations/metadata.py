@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lanlab.analysis.agreed import agreed_words
-from lanlab.report.document.trial_columns import TrialColumn, time_of
-from lanlab.report.presentations.base import Presentation
+from lanlab.report.presentations.base import Presentation, TrialColumn, time_of
 from lanlab.report.traffic.stream_text import line
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.units import format_time

@@ -6,9 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from lanlab.analysis.run_data import RunData
 from lanlab.report.document.table import Table
-from lanlab.report.document.trial_columns import GOODPUT, TrialColumn, rate_of, time_of
-from lanlab.report.presentations.base import figure, numeric_factors
-from lanlab.report.presentations.flows import FlowPresentation
+from lanlab.report.presentations.base import (
+    GOODPUT,
+    FlowPresentation,
+    TrialColumn,
+    figure,
+    numeric_factors,
+    rate_of,
+    time_of,
+)
 from lanlab.report.traffic.stream_columns import share_text, with_arrival
 from lanlab.report.traffic.stream_text import directions, stream_lines
 from lanlab.report.traffic.tcp_text import retransmitted_text, round_trip_text, window_text

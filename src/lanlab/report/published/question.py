@@ -17,8 +17,8 @@ from lanlab.analysis.published import published_numbers
 from lanlab.figures.number_text import number
 from lanlab.figures.wording import quantity
 from lanlab.frozen import dataclass
-from lanlab.report.published.question_body import Body
 from lanlab.report.published.question_forms import (
+    Body,
     Found,
     best,
     best_text,

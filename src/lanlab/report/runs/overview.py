@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from lanlab.analysis.measured_where import measured_where
-from lanlab.figures.overlaid import overlaid
+from lanlab.figures.page_styles import overlaid
 from lanlab.frozen import dataclass
 from lanlab.report.document.table import NO_TABLE, Table
-from lanlab.report.findings.evidence_table import (
+from lanlab.report.findings.finding_table import (
     evidence_table,
     findings_in,
     kind_of,

@@ -18,29 +18,29 @@ from lanlab.figures.registry import build_figure
 from lanlab.frozen import dataclass
 from lanlab.report.answer.answers import NO_RESULT, remark_sentences, result_sentences
 from lanlab.report.document.table import NO_TABLE, Column, Table, words
-from lanlab.report.findings.evidence_table import evidence_table, tested_by_runs
 from lanlab.report.findings.finding_table import (
     FindingOnPage,
     comparison_table,
+    evidence_table,
     finding_table,
     findings_on_page,
     introduction,
+    tested_by_runs,
 )
 from lanlab.report.metrics.metric_table import metric_table
 from lanlab.report.page.figure_page import FigureOnPage, figure_on_page
 from lanlab.report.presentations import PRESENTATIONS
 from lanlab.report.published.published_chapter import PublishedChapter, published_chapter
 from lanlab.report.published.question import question_lines
-from lanlab.report.published.statement_table import statement_table
-from lanlab.report.published.values_table import values_table
+from lanlab.report.published.values_table import statement_table, values_table
 from lanlab.report.runs.run_facts import SINGLE, command_of, environment_of, facts_of, measured_text
-from lanlab.report.saturation.saturation_table import saturation_table
+from lanlab.report.saturation.saturation_text import saturation_table
 from lanlab.report.simulation.accuracy_table import (
     accuracy_count_table,
     accuracy_sentences,
     accuracy_table,
 )
-from lanlab.report.stations.host_table import host_table
+from lanlab.report.stations.stations_text import host_table
 from lanlab.report.traffic.loss_table import loss_table
 from lanlab.report.trials.analyses import Analyses
 from lanlab.report.trials.failure_table import failure_table

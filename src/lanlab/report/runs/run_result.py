@@ -50,7 +50,7 @@ def _measured(experiment: dict[str, Any], trials: Sequence[TrialRecord]) -> str:
 
 def _searched(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
     from lanlab.analysis.saturation import saturations
-    from lanlab.report.saturation.saturation_table import goal_text, highest
+    from lanlab.report.saturation.saturation_text import goal_text, highest
 
     for found in saturations(run, trials):
         for goal in found.goals:

@@ -12,8 +12,8 @@ from lanlab.report.document.table import Table
 from lanlab.report.metrics.metric_table import metric_table
 from lanlab.report.presentations import PRESENTATIONS
 from lanlab.report.published.values_table import Run, values_table
-from lanlab.report.saturation.saturation_table import saturation_table
-from lanlab.report.stations.host_table import host_table
+from lanlab.report.saturation.saturation_text import saturation_table
+from lanlab.report.stations.stations_text import host_table
 from lanlab.report.traffic.loss_table import loss_table
 from lanlab.report.trials.analyses import Analyses
 from lanlab.report.trials.failure_table import failure_table

@@ -14,8 +14,7 @@ from lanlab.analysis.summary import limit_of
 from lanlab.analysis.wires import wire_of
 from lanlab.figures.number_text import number
 from lanlab.report.traffic.one_way import one_way_text
-from lanlab.report.traffic.peer_text import peer_lines
-from lanlab.report.traffic.tcp_text import tcp_lines
+from lanlab.report.traffic.tcp_text import peer_lines, tcp_lines
 from lanlab.roles import REVERSE_PREFIX, ROLES, is_one_way
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.units import format_rate, format_time

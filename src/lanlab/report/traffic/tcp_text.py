@@ -1,4 +1,4 @@
-"""TCP's own counts in a stream's trial: bytes, segments, round trip and window."""
+"""Counts of one end alone in a stream: those of TCP in the sender's kernel, and those of a peer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from lanlab.figures.number_text import number
 from lanlab.store import TrialRecord
-from lanlab.units import format_size, format_time
+from lanlab.units import format_rate, format_size, format_time
 
 #: Waits that took a smaller share of the sender's time did not limit it.
 _LEAST_RATIO = 0.01
@@ -94,3 +94,52 @@ def _limited(facts: Sequence[Mapping[str, Any]]) -> str:
         if share >= _LEAST_RATIO:
             said.append(f"by {what} for {100 * share:.0f} % of the time")
     return f"; limited {' and '.join(said)}" if said else ""
+
+
+Metrics = Mapping[str, float | int]
+
+
+def peer_lines(trial: TrialRecord) -> Iterator[tuple[str, str]]:
+    metrics = trial.metrics
+    if "acknowledged_bytes" in metrics:
+        rate = metrics.get("acknowledged_bps")
+        said = "" if rate is None else f"{format_rate(rate)}, "
+        size = format_size(int(metrics["acknowledged_bytes"]))
+        yield (
+            "taken",
+            f"{said}{size} in the measured time, acknowledged by the peer's TCP; what its program "
+            "read is not known",
+        )
+    elif trial.parameters.get("peer") is not None and "sent_bps" in metrics:
+        yield "sent", f"{format_rate(metrics['sent_bps'])} taken by this system"
+    if metrics.get("returned_bytes"):
+        yield "sent back", f"{format_size(int(metrics['returned_bytes']))} by the peer, discarded"
+    yield from _reports(metrics)
+
+
+def _reports(metrics: Metrics) -> Iterator[tuple[str, str]]:
+    if "peer_received_bytes" in metrics:
+        said = [f"{_whole(metrics['peer_received_bytes'])} bytes received"]
+        if "peer_goodput_bps" in metrics:
+            said.append(format_rate(metrics["peer_goodput_bps"]))
+        if "peer_lost_messages" in metrics:
+            said.append(
+                f"{_whole(metrics['peer_lost_messages'])} messages lost, "
+                f"jitter {format_time(metrics['peer_jitter_ns'] / 1e9)}"
+            )
+        yield "peer says", ", ".join(said)
+        if "total_acknowledged_bytes" in metrics:
+            here = f"{_whole(metrics['total_acknowledged_bytes'])} bytes acknowledged"
+        else:
+            here = f"{_whole(metrics['total_sent_messages'])} messages sent"
+        yield "counted", f"{here}, with warm-up as the peer counts"
+    if "peer_sent_bytes" in metrics:
+        yield "peer says", f"{_whole(metrics['peer_sent_bytes'])} bytes sent"
+        lost = metrics.get("lost_messages")
+        rest = "" if lost is None else f", {_whole(lost)} messages lost"
+        here = f"{_whole(metrics['total_received_bytes'])} bytes received{rest}"
+        yield "counted", f"{here}, with warm-up as the peer counts"
+
+
+def _whole(count: float) -> str:
+    return f"{int(count):,}"

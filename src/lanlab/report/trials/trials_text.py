@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from lanlab.analysis.slow_first import slow_first
 from lanlab.analysis.summary import interval_of_mean
 from lanlab.analysis.trial_order import LEAST_TRIALS
-from lanlab.report.document.trial_columns import TrialColumn
 from lanlab.report.metrics.order_text import first_trial_text
 from lanlab.report.presentations import PRESENTATIONS
+from lanlab.report.presentations.base import TrialColumn
 from lanlab.report.traffic.stream_text import line
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.units import format_rate, format_time

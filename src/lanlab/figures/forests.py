@@ -1,4 +1,4 @@
-"""Conditions as rows, each with the ratio (or difference) of two sides and its interval."""
+"""Conditions as rows, each with a ratio (or difference) and its interval."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from lanlab.analysis.comparison import Compared
 from lanlab.analysis.comparison_published import PublishedRatio
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
-from lanlab.figures.wording import condition_text, quantity
+from lanlab.figures.gather import FigureData
+from lanlab.figures.wording import condition_text, name_of, quantity
 from lanlab.studies import Study
 from lanlab.workloads.metrics import metric_direction
 
@@ -108,3 +109,41 @@ def published_forest(study: Study, found: Sequence[PublishedRatio]) -> Chart:
 def _lines(name: str, places: Sequence[float], rows: int) -> Limit:
     points = tuple((row, at) for at in places for row in (-0.5, rows - 0.5))
     return Limit(name, points, kind="guide", in_pairs=True)
+
+
+_SAID = (
+    "The greatest level of a factor over its least, with all other factors held: the geometric "
+    "mean over the levels of the others, and as ends the least and the greatest. Where it is 1, "
+    "the factor changes nothing."
+)
+
+
+def factor_effects_forest(data: FigureData) -> Chart:
+    """A row for each condition of the other factors, a series for each crossed factor."""
+    from lanlab.analysis.factor_effects import factor_effects
+
+    found = factor_effects(data.run, data.trials, data.study)
+    cases = () if found is None else found.cases
+    rows = [data.called(case.at) or "all" for case in cases]
+    points: dict[str, list[Point]] = {} if found is None else {name: [] for name in found.factors}
+    for place, case in enumerate(cases):
+        for one in case.spreads:
+            points[one.factor].append(
+                Point(
+                    x=float(place),
+                    y=one.ratio,
+                    low=one.least,
+                    high=one.greatest,
+                    condition=f"{rows[place]}, {name_of(one.factor)}",
+                )
+            )
+    shown = quantity(data.study, found.metric) if found else None
+    return data.chart(
+        Axis("condition", "", categories=tuple(rows)),
+        Axis(f"greatest / least {shown.name if shown else 'value'}", "", logarithmic=True),
+        [Series(name_of(name), tuple(own), "points") for name, own in points.items()],
+        _SAID,
+        drawn="",
+        interval="least and greatest",
+        sideways=True,
+    )

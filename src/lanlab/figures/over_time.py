@@ -1,0 +1,264 @@
+"""Goodput, round trips and the state of TCP over the time of a trial."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from lanlab.analysis.attempts import counting
+from lanlab.analysis.over_time import (
+    MOST_TRIALS,
+    REVERSE_RECEIVER,
+    Step,
+    steps_of,
+)
+from lanlab.analysis.summary import limit_of
+from lanlab.analysis.tcp_over_time import (
+    REVERSE_SENDER,
+    TcpSample,
+    limited_parts,
+    samples_of,
+    segment_bytes_of,
+)
+from lanlab.analysis.wires import wire_of
+from lanlab.figures.chart import Axis, Band, Chart, Limit, Point, Series
+from lanlab.figures.gather import FigureData, axis, far_apart
+from lanlab.figures.wording import quantity
+from lanlab.roles import RECEIVER
+from lanlab.store import TrialRecord
+
+
+def goodput_over_time(data: FigureData) -> Chart:
+    """
+    Goodput in equal steps of time, with up to four lines: one for each trial, or for each direction
+    of a bidirectional trial. A vertical line marks the end of the warm-up. Trials without steps
+    (`lanlab.analysis.over_time`) are not drawn.
+    """
+    y = quantity(data.study, "goodput_bps")
+    own = [
+        trial
+        for trial in counting(data.trials)
+        if trial.experiment in data.figure.experiments and steps_of(trial)
+    ]
+    drawn, series = _drawn(own, data, y.shown)
+    top = max((p.y for one in series for p in one.points), default=0.0)
+    last = max((p.x for one in series for p in one.points), default=0.0)
+    limits = []
+    if drawn:
+        link = wire_of(data.run)
+        limit = limit_of("goodput_bps", drawn[0].parameters, link)
+        if link is not None and limit is not None:
+            level = y.shown(limit)
+            limits.append(Limit(link.limit_name, ((0.0, level), (last, level))))
+        warmup_s = float(drawn[0].parameters.get("warmup_s", 0.0))
+        if warmup_s > 0:
+            ends = ((warmup_s, 0.0), (warmup_s, top))
+            limits.append(Limit("end of the warm-up", ends, kind="guide"))
+    said = "What arrived at the receiver in each step; what is counted begins after the warm-up."
+    every = [t for t in counting(data.trials) if t.experiment in data.figure.experiments]
+    if len(every) > len(drawn):
+        said += f" {len(drawn)} of {len(every)} trials."
+    return data.chart(
+        Axis("time since the start", "s"),
+        axis(data.study, "goodput_bps"),
+        series,
+        said,
+        drawn="Steps of one trial are not independent of each other.",
+        limits=tuple(limits),
+        empty="the steps of its time are not in the store",
+    )
+
+
+def _drawn(
+    own: Sequence[TrialRecord], data: FigureData, shown: Callable[[float], float]
+) -> tuple[list[TrialRecord], list[Series]]:
+    drawn: list[TrialRecord] = []
+    series: list[Series] = []
+    for trial in own:
+        lines = _lines(trial, data, shown, len(own) > 1)
+        if len(series) + len(lines) > MOST_TRIALS:
+            break
+        drawn.append(trial)
+        series += lines
+    return drawn, series
+
+
+def _lines(
+    trial: TrialRecord, data: FigureData, shown: Callable[[float], float], several: bool
+) -> list[Series]:
+    words = data.called(trial.factors)
+    name = f"trial {trial.number}" if several or not words else words
+    name = f"{name}, {words}" if several and words else name
+    if not steps_of(trial, REVERSE_RECEIVER):
+        return [_series(trial, RECEIVER, name, shown)]
+    ways = ((RECEIVER, "first to second host"), (REVERSE_RECEIVER, "second to first host"))
+    return [_series(trial, role, f"{name}, {way}", shown) for role, way in ways]
+
+
+def _series(trial: TrialRecord, role: str, name: str, shown: Callable[[float], float]) -> Series:
+    points = tuple(
+        Point(
+            x=(step.start_ns + step.width_ns / 2) / 1e9,
+            y=shown(8e9 * step.octets / step.width_ns),
+            condition=f"{name}, {step.width_ns / 1e6:.0f} ms",
+        )
+        for step in _whole(trial, role)
+    )
+    return Series(name, points)
+
+
+def _whole(trial: TrialRecord, role: str) -> list[Step]:
+    window_ns = int((trial.raw.get(role) or {}).get("window_ns") or 0)
+    end_ns = 1e9 * float(trial.parameters.get("warmup_s", 0.0)) + window_ns
+    return [step for step in steps_of(trial, role) if step.start_ns + step.width_ns <= end_ns]
+
+
+_ROUND_TRIPS = (
+    "Mean of the replies that came in each step of time; what is counted begins after the warm-up. "
+    "The first trial of each condition."
+)
+
+
+def round_trips_over_time(data: FigureData) -> Chart:
+    """A line for the first trial of each condition, up to four. Trials without steps, such as by
+    other programs, are not drawn.
+    """
+    shown = quantity(data.study, "rtt_mean_ns")
+    drawn: dict[str, TrialRecord] = {}
+    for trial in counting(data.trials):
+        if trial.experiment in data.figure.experiments and steps_of_round_trips(trial):
+            drawn.setdefault(data.named(trial.factors), trial)
+    series = tuple(
+        Series(
+            name,
+            tuple(
+                Point(at_s, shown.shown(mean_ns), condition=f"{name}, {replies} replies")
+                for at_s, mean_ns, replies in steps_of_round_trips(trial)
+            ),
+        )
+        for name, trial in list(drawn.items())[:MOST_TRIALS]
+    )
+    ys = [point.y for one in series for point in one.points]
+    warmups = {float(trial.parameters.get("warmup_s", 0.0)) for trial in drawn.values()}
+    limits = []
+    if len(warmups) == 1 and (warmup_s := warmups.pop()) > 0:
+        ends = ((warmup_s, min(ys)), (warmup_s, max(ys)))
+        limits.append(Limit("end of the warm-up", ends, kind="guide"))
+    return data.chart(
+        Axis("time since the start", "s"),
+        Axis("round-trip time", shown.unit, far_apart(ys)),
+        series,
+        _ROUND_TRIPS,
+        drawn="Steps of one trial are not independent of each other.",
+        limits=tuple(limits),
+        empty="the steps of its time are not in the store",
+    )
+
+
+def steps_of_round_trips(trial: TrialRecord) -> list[tuple[float, float, int]]:
+    """Middle (s), mean round trip (ns) and number of replies of each non-empty step."""
+    requester = trial.raw.get("requester")
+    over_time: Any = requester.get("over_time") if isinstance(requester, dict) else None
+    if not isinstance(over_time, dict) or not over_time.get("replies"):
+        return []
+    width_s = over_time["interval_ns"] / 1e9
+    steps = enumerate(zip(over_time["mean_ns"], over_time["replies"], strict=True))
+    return [
+        ((place + 0.5) * width_s, float(mean_ns), int(replies))
+        for place, (mean_ns, replies) in steps
+        if replies
+    ]
+
+
+#: Names of lines, each with a function for its values in the axis's unit.
+_Lines = Mapping[str, Callable[[TcpSample], float]]
+_VIEWS: Mapping[str, tuple[Axis, _Lines]] = {
+    "window": (
+        Axis("window", "kB"),
+        {
+            "congestion window": lambda sample: sample.congestion_window_bytes / 1e3,
+            "receiver's window": lambda sample: sample.peer_window_bytes / 1e3,
+        },
+    ),
+    "round_trip": (
+        Axis("smoothed round trip", "ms"),
+        {"smoothed round trip": lambda sample: sample.round_trip_ns / 1e6},
+    ),
+    "rate": (
+        Axis("rate", "Mbit/s"),
+        {
+            "pacing rate": lambda sample: sample.pacing_rate_bps / 1e6,
+            "delivery rate": lambda sample: sample.delivery_rate_bps / 1e6,
+        },
+    ),
+    "retransmitted": (
+        Axis("segments sent again", "segments"),
+        {"sent again": lambda sample: float(sample.retransmitted_segments)},
+    ),
+}
+
+
+def tcp_window_over_time(data: FigureData) -> Chart:
+    return _view(data, "window")
+
+
+def tcp_round_trip_over_time(data: FigureData) -> Chart:
+    return _view(data, "round_trip")
+
+
+def tcp_rate_over_time(data: FigureData) -> Chart:
+    return _view(data, "rate")
+
+
+def tcp_retransmissions_over_time(data: FigureData) -> Chart:
+    return _view(data, "retransmitted")
+
+
+def _view(data: FigureData, name: str) -> Chart:
+    axis, lines = _VIEWS[name]
+    own = [
+        trial
+        for trial in counting(data.trials)
+        if trial.experiment in data.figure.experiments and samples_of(trial)
+    ]
+    samples = samples_of(own[0]) if own else []
+    back = samples_of(own[0], REVERSE_SENDER) if own else []
+    series = [
+        Series(
+            name,
+            tuple(_sample_point(sample, value(sample), name) for sample in taken),
+            kind="bound",
+        )
+        for taken, suffix in ((samples, ""), *([(back, ", second direction")] if back else []))
+        for line, value in lines.items()
+        for name in (f"{line}{suffix}",)
+    ]
+    # Values are 0 if the kernel does not report them. Omit such lines.
+    series = [one for one in series if any(point.y for point in one.points)] or series[:1]
+    parts = limited_parts(samples, segment_bytes_of(own[0])) if own else []
+    bands = tuple(Band(part.by, part.start_ns / 1e9, part.end_ns / 1e9) for part in parts)
+    said = "What the sender's kernel knew (TCP_INFO)"
+    if own:
+        words = data.called(own[0].factors)
+        said += f" in trial {own[0].number}{f' ({words})' if words else ''}"
+        said += " of its first flow." if int(own[0].parameters.get("flows", 1)) > 1 else "."
+    else:
+        said += "."
+    whose = "the sender of the first direction" if back else "the sender"
+    if bands:
+        said += (
+            f" Shaded: what limited {whose}, where it was not the network or its congestion window."
+        )
+    return data.chart(
+        Axis("time since the start", "s"),
+        axis,
+        series,
+        said,
+        drawn="Samples of one trial are not independent of each other.",
+        bands=bands,
+        empty="no samples of its TCP connections are in the store",
+    )
+
+
+def _sample_point(sample: TcpSample, y: float, line: str) -> Point:
+    return Point(sample.at_ns / 1e9, y, condition=line)
