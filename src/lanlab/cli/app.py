@@ -86,12 +86,7 @@ def _common(
 
 
 def run() -> None:
-    """
-    Run the typed command; `lanlab.cli.exit_report` reports its errors.
-
-    Raises:
-        UsageError: Typer refused the command line.
-    """
+    """Run the typed command; `lanlab.cli.exit_report` reports its errors."""
     app = application(_named(sys.argv[1:]))
     try:
         # With `python -m`, there is no program name that a user could type.

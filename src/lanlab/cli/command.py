@@ -197,11 +197,8 @@ def _check_value(param: Any, value: str, args: Sequence[str], known: set[str]) -
 
 
 def check_number(option: str, value: str, kind: Any) -> None:
-    """
-    Refuse a non-number for an option whose type is `int` or `float`, or an optional one of these.
-
-    Raises:
-        UsageError: The value is not a number.
+    """Refuse a non-number for an option whose type is `int` or `float`, or an optional one of
+    these.
     """
     for one in get_args(kind) or (kind,):
         pattern, allowed = _NUMBERS.get(one, (None, ""))

@@ -12,6 +12,7 @@ import typer
 
 from lanlab.cli import complete
 from lanlab.cli.options import JsonOption, StoreOption, argument, flag, option, path_of
+from lanlab.cli.terminal import answer, print_json, print_table, printable, say
 from lanlab.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
@@ -122,12 +123,7 @@ def _share(text: str) -> float:
 
 @contextmanager
 def _comparing(runs: Sequence[Run], as_json: bool) -> Iterator[None]:
-    """
-    Context for an analysis of runs. If the analysis fails, their trials are still printed.
-
-    Raises:
-        Exit: It failed, and the trials were printed.
-    """
+    """Context for an analysis of runs. If the analysis fails, their trials are still printed."""
     from lanlab.store.shape import reading_records
 
     try:
@@ -144,7 +140,6 @@ def _comparing(runs: Sequence[Run], as_json: bool) -> Iterator[None]:
 
 def _show_trials(runs: Sequence[Run], cause: Exception, as_json: bool) -> None:
     from lanlab.cli.results import run_as_json, warn_of_failed
-    from lanlab.cli.terminal import answer, print_json
     from lanlab.report.runs.run_text import table_of_trials
     from lanlab.report.trials.analyses import Analyses, FailedAnalysis
 
@@ -157,7 +152,7 @@ def _show_trials(runs: Sequence[Run], cause: Exception, as_json: bool) -> None:
     else:
         for run, trials in runs:
             answer().print(f"run {run.id}")
-            answer(markup=True).print(table_of_trials(run, trials))
+            answer().print(table_of_trials(run, trials))
     warn_of_failed(analyses)
 
 
@@ -245,7 +240,6 @@ def _only(names: list[str], records: Store, option: str) -> Run:
 def _answer(
     found: RunComparison | PublishedComparison, as_json: bool, as_csv: bool, report: Path | None
 ) -> None:
-    from lanlab.cli.terminal import print_json, printable, say
 
     if report is not None:
         from lanlab.report.page.own_files import write_page
@@ -263,17 +257,15 @@ def _answer(
 
 
 def print_comparison(found: RunComparison | PublishedComparison) -> None:
-    from lanlab.cli.terminal import answer
-    from lanlab.report.document.fitted import Fitted
 
-    console, table_console = answer(), answer(markup=True)
+    console = answer()
     # Build everything before printing, so that a failed analysis never leaves a partial answer.
     tables, sentences = found.tables, found.sentences
     # First the number of comparisons by outcome, and the differences of the first metrics.
     for line in (*sentences[:_MOST_FIRST], ""):
         console.print(line)
     for table in tables:
-        table_console.print(Fitted(table, table.title))
+        print_table(table)
         console.print()
     for sentence in sentences[_MOST_FIRST:]:
         console.print(sentence)

@@ -40,11 +40,7 @@ class Endpoints:
         return any("://" in server for server in self.servers)
 
     def check_link(self, link: str | None) -> None:
-        """Refuse a link that the copy would not use.
-
-        Raises:
-            UsageError: The server is the user's own, or is a directory of this host.
-        """
+        """Refuse a link that the copy would not use."""
         if link is None:
             return
         if self.is_users_server:
@@ -72,13 +68,9 @@ class Endpoints:
         Name of the testbed: a user's own server is reached from this host, or from a named one.
 
         Args:
-            asked: The requested testbed.
             interface: The interface to a server without IP.
             allow_default_route: Whether the default route may use the interface.
             is_small: Whether the client uses the small stack.
-
-        Raises:
-            UsageError: The interface has no effect, does not exist, or must not be used.
         """
         from lanlab.cli.peer_options import small_interface
         from lanlab.testbeds.registry import INTERFACE, is_of_real_hosts
@@ -100,11 +92,7 @@ class Endpoints:
         return f"{INTERFACE}{interface}"
 
     def check_remote(self, testbed: str) -> None:
-        """If the client runs on another host, check that the source is not on this one.
-
-        Raises:
-            UsageError: It is on this host, or the service uses no network.
-        """
+        """If the client runs on another host, check that the source is not on this one."""
         service = SERVICES.get(self.parameters.get("service") or "")
         if service is not None and service.is_local and not self.is_users_server:
             raise UsageError(
@@ -136,12 +124,8 @@ class Endpoints:
         allow_default_route: bool,
         is_small: bool = False,
     ) -> RunSettings:
-        """
-        The settings to measure with: the testbed and link to the server. Also gets the server's
+        """The settings to measure with: the testbed and link to the server. Also gets the server's
         password.
-
-        Raises:
-            UsageError: An option has no effect on the server, or there is no password.
         """
         from lanlab.cli.service_options import check_trust
         from lanlab.testbeds.registry import is_of_real_hosts
@@ -157,11 +141,7 @@ class Endpoints:
         return replace(asked, testbed=testbed, link=None if self.is_users_server else asked.link)
 
     def get_password(self, password_file: str | None) -> None:
-        """Get the password of each server from a file, the environment, or a prompt.
-
-        Raises:
-            UsageError: There is no password, or no server uses one.
-        """
+        """Get the password of each server from a file, the environment, or a prompt."""
         from lanlab.workloads import server_url
 
         if not self.urls and password_file is not None:
@@ -198,11 +178,7 @@ class Endpoints:
 
 
 def _get_passphrase(url: ServerUrl) -> None:
-    """Prompt for the passphrase of a private key that needs one.
-
-    Raises:
-        UsageError: There is no terminal to prompt on.
-    """
+    """Prompt for the passphrase of a private key that needs one."""
     from lanlab.workloads import private_keys, server_url
 
     secret = server_url.password_of(url) or ""
@@ -237,9 +213,6 @@ def endpoints(
         source: A directory, a dataset, or the URL of a server.
         targets: The other place. Empty: a server that lanlab starts. Several: each is a level of
             the factor `server`.
-
-    Raises:
-        UsageError: Two servers where one is allowed, no files, or a path that does not exist.
     """
     from lanlab.workloads import server_url
 
@@ -293,10 +266,6 @@ def served_places(targets: Sequence[str], service: str | None, server: str | Non
     Args:
         targets: URLs or directories. Empty: a server that lanlab starts. Several: each is a level
             of the factor `server`.
-
-    Raises:
-        UsageError: Targets and `server` were both given, a directory does not exist, or a URL is
-            not of a file service.
     """
     from lanlab.workloads import server_url
 
@@ -334,12 +303,7 @@ def _goes_without_ip(server: str) -> bool:
 
 
 def _check_each_once(places: Sequence[str]) -> None:
-    """
-    Refuse servers that cannot be measured in one run, and report which are the same place.
-
-    Raises:
-        UsageError: A server is named twice, or one of several is reached by frames of an interface.
-    """
+    """Refuse servers that cannot be measured in one run, and report which are the same place."""
     twice = next((one for one in places if places.count(one) > 1), None)
     if twice is not None:
         raise UsageError(
@@ -360,11 +324,7 @@ def _check_each_once(places: Sequence[str]) -> None:
 
 
 def check_given(what: str, place: str | None) -> None:
-    """Refuse an empty name, which would mean the current directory.
-
-    Raises:
-        UsageError: The name is empty.
-    """
+    """Refuse an empty name, which would mean the current directory."""
     if place is not None and not place.strip():
         raise UsageError(
             f"{what}: found an empty name; allowed: a directory, a dataset or a URL",
@@ -375,11 +335,7 @@ def check_given(what: str, place: str | None) -> None:
 
 
 def _refuse_other_notations(what: str, place: str) -> None:
-    """If a server is named in the notation of Windows, scp or mount(8), show how to write a URL.
-
-    Raises:
-        UsageError: It is, and no file of that name exists.
-    """
+    """If a server is named in the notation of Windows, scp or mount(8), show how to write a URL."""
     share, export = _SHARE.fullmatch(place), _EXPORT.fullmatch(place)
     if not (share or export or place.startswith("\\")) or os.path.lexists(place):
         return
@@ -406,12 +362,7 @@ def _refuse_other_notations(what: str, place: str) -> None:
 
 
 def directory_of(what: str, place: str) -> Path:
-    """
-    The absolute path of an existing directory on this host.
-
-    Raises:
-        UsageError: It is not a directory, does not exist, or has an invalid name.
-    """
+    """The absolute path of an existing directory on this host."""
     found = _directory(what, place)
     if found is None:
         raise UsageError(
@@ -423,11 +374,7 @@ def directory_of(what: str, place: str) -> Path:
 
 
 def _directory(what: str, place: str) -> Path | None:
-    """A directory on this host; `None` if the path does not exist.
-
-    Raises:
-        UsageError: It is not a directory, or has an invalid name.
-    """
+    """A directory on this host; `None` if the path does not exist."""
     try:
         path = Path(place).expanduser()
         mode = path.stat().st_mode
@@ -451,11 +398,7 @@ def _directory(what: str, place: str) -> Path | None:
 
 
 def _check_apart(dataset: str, served: str) -> None:
-    """Refuse a target inside the source, because it would become part of the copy.
-
-    Raises:
-        UsageError: TARGET is SOURCE, or lies within it.
-    """
+    """Refuse a target inside the source, because it would become part of the copy."""
     if not dataset.startswith("dir:"):
         return
     source, target = Path(dataset.removeprefix("dir:")).resolve(), Path(served).resolve()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from lanlab.cli.options import JsonOption, RunsArgument, StoreOption, flag
+from lanlab.cli.terminal import answer, can_ask, print_json, talk
 from lanlab.errors import StoreError, UsageError
 
 
@@ -21,7 +22,6 @@ def delete(
 
     Examples: lanlab delete last; lanlab delete 20261121-081500-small-4f2a --yes
     """
-    from lanlab.cli.terminal import answer, can_ask, print_json, talk
     from lanlab.store import open_store
 
     with open_store(store) as records:

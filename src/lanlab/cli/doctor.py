@@ -11,6 +11,7 @@ import typer
 from lanlab.cli.host_options import with_hosts
 from lanlab.cli.options import DEFAULT_TESTBED, JsonOption, StoreOption, argument, flag
 from lanlab.cli.service_options import PasswordFileOption
+from lanlab.cli.terminal import answer, can_ask, print_json
 from lanlab.errors import UsageError
 
 _HostsOption = Annotated[
@@ -72,7 +73,6 @@ def doctor(
 
 
 def _check_hosts(testbed: str, as_json: bool) -> None:
-    from lanlab.cli.terminal import answer, print_json
     from lanlab.run.host_checks import check_hosts
 
     found = check_hosts(testbed)
@@ -101,7 +101,6 @@ def _table(
 
 
 def _check_this_machine(store: str | None, as_json: bool) -> None:
-    from lanlab.cli.terminal import answer, print_json
     from lanlab.services import services_with_files
     from lanlab.store.readiness import readiness
     from lanlab.testbeds.needs import KINDS, needs
@@ -160,14 +159,7 @@ _WITHIN_S = 600.0
 
 
 def check_server(host: str, password_file: str | None, *, removes: bool, as_json: bool) -> None:
-    """
-    List the folders that trials of this user left on a host, and remove them if requested.
-
-    Raises:
-        LabError: There is no password for a server, or no engine.
-        typer.Exit: A folder is left.
-    """
-    from lanlab.cli.terminal import answer, can_ask, print_json
+    """List the folders that trials of this user left on a host, and remove them if requested."""
     from lanlab.performers.trial_leftovers import folders_left
 
     found = folders_left(host)

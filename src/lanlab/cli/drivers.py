@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 
 from lanlab.cli.single_json import by_driver, mean_metrics
+from lanlab.cli.terminal import print_lines
 from lanlab.store import RunRecord, TrialRecord
 
 #: Means with a smaller relative difference are equal.
@@ -17,7 +18,6 @@ def print_drivers(run: RunRecord, trials: list[TrialRecord]) -> None:
     """Print each driver with its version and means, and the fastest of several. Values that a
     program does not report are omitted.
     """
-    from lanlab.cli.terminal import print_lines
     from lanlab.report.trials.trials_text import title_of
 
     print_lines(title_of(run))

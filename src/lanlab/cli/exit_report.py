@@ -44,7 +44,6 @@ def run_to_its_end(load: Callable[[], Callable[[], object]], interrupted: str) -
 
     Args:
         load: Imports the command line. During the import Ctrl-C ends the process at once.
-        interrupted: Message of an interrupted command.
     """
     interrupts = Interrupts(interrupted)
     interrupts.install()

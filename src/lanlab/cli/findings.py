@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lanlab.cli import complete
 from lanlab.cli.options import JsonOption, StoreOption, StudyArgument, flag, option
-from lanlab.cli.terminal import answer, print_json, print_lines
+from lanlab.cli.terminal import answer, print_json, print_lines, print_table
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
 
@@ -41,7 +41,6 @@ def findings(
     lanlab findings manford-kolahi --run MEASURED --run SIMULATED
     """
     from lanlab.analysis.findings import judge_published, judge_run, verdicts_as_data
-    from lanlab.cli.terminal import print_json
     from lanlab.store import open_store
     from lanlab.store.shape import reading_records
     from lanlab.studies import load_study
@@ -98,7 +97,6 @@ def _print_bodies_as_json(
     runs: list[tuple[RunRecord, list[TrialRecord]]],
 ) -> None:
     from lanlab.analysis.findings import verdicts_as_data
-    from lanlab.cli.terminal import print_json
     from lanlab.report.findings.finding_table import kind_of
     from lanlab.report.published.question import question_answers
     from lanlab.report.published.values_table import values_table
@@ -120,8 +118,6 @@ def _print_bodies(
     *,
     verbose: bool,
 ) -> None:
-    from lanlab.cli.terminal import answer, print_lines
-    from lanlab.report.document.fitted import Fitted
     from lanlab.report.findings.finding_table import evidence_table, findings_in, tested_by_runs
     from lanlab.report.findings.finding_text import untested_line
     from lanlab.report.published.question import question_answers
@@ -131,12 +127,12 @@ def _print_bodies(
     for one in question_answers(loaded, runs):
         print_lines(one.text)
     if values.rows:
-        answer(markup=True).print(Fitted(values, values.title))
+        print_table(values)
     found = list(bodies.values())
     shown = findings_in(found) if verbose else tested_by_runs(found)
     if shown:
         table = evidence_table(found, shown)
-        answer(markup=True).print(Fitted(table, table.title))
+        print_table(table)
     untested = [finding for finding in findings_in(found) if finding not in shown]
     if untested:
         print_lines(untested_line(untested, "these runs"))

@@ -97,10 +97,6 @@ def own_option(option: str, known: Collection[str]) -> str | None:
     """
     What to use in place of an option that a command does not have.
 
-    Args:
-        option: As typed, without a value.
-        known: Options of the command.
-
     Examples:
         >>> own_option("--client", {"--to"})
         'use --to HOST; lanlab starts the other end there, by ssh'

@@ -103,12 +103,7 @@ _MOST = 20
 
 
 def grouped(names: Iterable[str]) -> dict[str, list[str]]:
-    """
-    The options of a command by topic, in order; empty if there are too few for topics.
-
-    Args:
-        names: Names of its options.
-    """
+    """The options of a command by topic, in order; empty if there are too few for topics."""
     own = list(names)
     if len(own) <= _MOST:
         return {}

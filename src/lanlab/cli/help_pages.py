@@ -36,15 +36,7 @@ def whole_words() -> Iterator[None]:
 
 
 def without_topic(ctx: Any, args: Sequence[str], names: Iterable[str]) -> list[str]:
-    """
-    The arguments without the topic after `--help`, which is stored in the context.
-
-    Args:
-        names: Names of the command's options.
-
-    Raises:
-        UsageError: The topic is unknown.
-    """
+    """The arguments without the topic after `--help`, which is stored in the context."""
     for place, word in enumerate(args[:-1]):
         topic = args[place + 1]
         if word == "--":
@@ -61,12 +53,7 @@ def without_topic(ctx: Any, args: Sequence[str], names: Iterable[str]) -> list[s
 
 
 def sections(ctx: Any, params: Mapping[str, Any]) -> dict[str, list[tuple[str, str]]]:
-    """
-    Help of the arguments and options on the requested page, by title.
-
-    Args:
-        params: The command's parameters, by name.
-    """
+    """Help of the arguments and options on the requested page, by title."""
     page = ctx.meta.get(_PAGE)
     options = [name for name, param in params.items() if param.opts[0].startswith("-")]
     arguments = [name for name in params if name not in options]

@@ -81,12 +81,7 @@ def testbed_of(
     engines: list[str] | None,
     remove_engine: bool,
 ) -> str:
-    """
-    The testbed that the options define.
-
-    Raises:
-        UsageError: Options cannot be combined, or a value is not allowed.
-    """
+    """The testbed that the options define."""
     addresses = {"--address": to_address, "--from-address": from_address}
     hosts = (("--to", to_host), *(("--from", one) for one in from_hosts))
     for option, text in (*hosts, *addresses.items()):
@@ -132,10 +127,6 @@ def testbed_of(
 
 
 def _refuse_file(option: str, text: str) -> None:
-    """
-    Raises:
-        UsageError: The text is the path of a file of hosts, for which there is `--testbed`.
-    """
     if text.endswith(".toml") or "/" in text:
         from lanlab.testbeds.remote.destinations import PREFIX
 
@@ -180,7 +171,6 @@ def with_more(
         at: The option of the command after which they are inserted.
         are_argument: Whether `at` is the argument that `run` builds from them, and that they
             replace.
-        defaults: Values of options that are not given.
     """
     own = {
         name: one.replace(kind=inspect.Parameter.KEYWORD_ONLY)

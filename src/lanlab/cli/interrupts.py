@@ -35,10 +35,6 @@ class Interrupts:
     """
 
     def __init__(self, sentence: str) -> None:
-        """
-        Args:
-            sentence: Message of a command that ends at once.
-        """
         self._sentence = sentence
         self._heeded_at: float | None = None
         self._numbers: list[int] = []

@@ -84,11 +84,7 @@ def levels_of(one: Definition, given: Any) -> Levels:
     The values given to an option.
 
     Args:
-        one: The parameter.
         given: Text of the command line, or a value that the command itself made.
-
-    Raises:
-        UsageError: A part is empty, is not a number where one is needed, or is not a finite range.
     """
     option = one.option or one.key
     # Names of files and servers may contain commas.
@@ -114,11 +110,7 @@ def check_commas(option: str, parts: Sequence[str], unit: str | None) -> None:
     most of Europe (`1,5M`), or with grouped digits (`1,000`).
 
     Args:
-        parts: The parts between the commas.
         unit: As in `--help`, `RATE`; `None` if the numbers have no unit.
-
-    Raises:
-        UsageError: The parts may be one number.
     """
     found = ",".join(parts)
     read = [_DIGITS_WITH_UNIT.fullmatch(part) for part in parts]
@@ -227,10 +219,6 @@ def of_all_flows(text: str, given: dict[str, Any]) -> tuple[int, ...] | int | No
 
     Args:
         text: One rate per flow, a list or a range; 0 means no limit.
-        given: The parameters as typed.
-
-    Raises:
-        UsageError: Another rate is given, or the number of flows is not a single number.
     """
     from lanlab.workloads import workload
     from lanlab.workloads.definitions import definitions
@@ -258,11 +246,7 @@ def of_all_flows(text: str, given: dict[str, Any]) -> tuple[int, ...] | int | No
 
 
 def checked(workload_name: str, parameters: Mapping[str, Level | None]) -> dict[str, Level]:
-    """All parameters of a workload, in lanlab's units.
-
-    Raises:
-        UsageError: A parameter is not allowed.
-    """
+    """All parameters of a workload, in lanlab's units."""
     from pydantic import ValidationError
 
     from lanlab.workloads import workload

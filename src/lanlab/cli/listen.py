@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lanlab.cli.options import JsonOption, flag, option
+from lanlab.cli.terminal import print_json, print_lines
 from lanlab.errors import UsageError
 
 _LONGEST_S = 86_400.0
@@ -37,7 +38,6 @@ def listen(
     """
     from pathlib import Path
 
-    from lanlab.cli.terminal import print_json, print_lines
     from lanlab.performers.listening import listen as heard_on
     from lanlab.report.traffic.listen_text import listen_lines
     from lanlab.testbeds.pcap import check_pcap

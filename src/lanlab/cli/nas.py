@@ -17,6 +17,7 @@ from lanlab.cli.options import (
     option,
 )
 from lanlab.cli.service_options import check_trust
+from lanlab.cli.terminal import answer, can_ask, print_json, print_table, say, typed_command
 from lanlab.errors import UsageError
 
 if TYPE_CHECKING:
@@ -72,7 +73,6 @@ def nas(
     from lanlab.cli.nas_targets import ask_passwords, password_files, targets_of, with_places
     from lanlab.cli.same_places import say_same_places
     from lanlab.cli.single import finish
-    from lanlab.cli.terminal import say
     from lanlab.cli.watch import RunWatch
     from lanlab.nas import plan
 
@@ -165,12 +165,6 @@ def _check(
 
 
 def _confirm(yes: bool) -> None:
-    """
-    Raises:
-        UsageError: There is no terminal to prompt on.
-        typer.Exit: The user declined.
-    """
-    from lanlab.cli.terminal import can_ask
 
     if yes:
         return
@@ -184,7 +178,6 @@ def _measured(
     description: dict[str, Any], store: str | None, seed: int | None, watch: Watcher
 ) -> tuple[RunRecord, list[TrialRecord]]:
     from lanlab.cli.memory import check_for_a_run
-    from lanlab.cli.terminal import typed_command
     from lanlab.run import RunRequest, new_run
     from lanlab.store import open_store
     from lanlab.studies.load import parse_study
@@ -204,10 +197,8 @@ def _answer(
     left_out: Mapping[str, str],
     as_json: bool,
 ) -> None:
-    from lanlab.cli.terminal import answer, print_json
     from lanlab.nas.network import adapter_bps
     from lanlab.report.answer.purposes import network_sentence, purposes_of
-    from lanlab.report.document.fitted import Fitted
 
     found = purposes_of(run, trials)
     network = network_sentence(trials, found.names, adapter_bps(host))
@@ -220,13 +211,13 @@ def _answer(
     if network:
         console.print(network)
     console.print()
-    answer(markup=True).print(Fitted(found.table, ""))
+    print_table(found.table, "")
     console.print()
     if found.why:
         console.print(found.why)
     if found.reasons.rows:
         console.print(found.reasons.title)
-        answer(markup=True).print(Fitted(found.reasons, ""))
+        print_table(found.reasons, "")
     for target, why in left_out.items():
         console.print(f"not measured: {target}: {why}")
     console.print(f"`lanlab report {run.id}` writes a page with figures")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from lanlab.cli.terminal import can_ask
 from lanlab.errors import LabError, UsageError
 
 if TYPE_CHECKING:
@@ -27,9 +28,6 @@ def targets_of(
 
     Returns:
         Also why each other service cannot be measured.
-
-    Raises:
-        UsageError: A URL or directory cannot be a target, or the host has no address.
     """
     from lanlab.nas import discovery
 
@@ -39,11 +37,7 @@ def targets_of(
 
 
 def password_files(given: Sequence[str]) -> dict[str, str]:
-    """Password files by service; the empty name stands for all other services.
-
-    Raises:
-        UsageError: A service has two files.
-    """
+    """Password files by service; the empty name stands for all other services."""
     from lanlab.services import schemes
 
     found: dict[str, str] = {}
@@ -59,12 +53,7 @@ def password_files(given: Sequence[str]) -> dict[str, str]:
 
 
 def ask_passwords(targets: Sequence[str], files: Mapping[str, str]) -> None:
-    """
-    Get the passwords, prompting once for each user who has no file, and keep them.
-
-    Raises:
-        UsageError: A file is unreadable or unused, or there is no terminal to prompt on.
-    """
+    """Get the passwords, prompting once for each user who has no file, and keep them."""
     from lanlab.cli.copy_places import Endpoints
     from lanlab.nas.places import lacks_place, with_place
     from lanlab.workloads.server_url import parse_url
@@ -112,12 +101,7 @@ def with_places(targets: Sequence[str], trust: str | None) -> tuple[list[str], d
 
 
 def _chosen(title: str, what: str, names: Sequence[str]) -> str:
-    """The only name, or the one that the user selects.
-
-    Raises:
-        UsageError: There is no name, or several and no terminal to prompt on.
-    """
-    from lanlab.cli.terminal import can_ask
+    """The only name, or the one that the user selects."""
 
     if len(names) == 1:
         return names[0]
@@ -132,11 +116,7 @@ def _chosen(title: str, what: str, names: Sequence[str]) -> str:
 
 
 def _mounts(places: Sequence[str]) -> list[str]:
-    """The URLs of the directories among the targets.
-
-    Raises:
-        UsageError: A directory does not exist, is not one, or is on a disk of this machine.
-    """
+    """The URLs of the directories among the targets."""
     from lanlab.cli.copy_places import directory_of
     from lanlab.cli.same_places import local_file_system
     from lanlab.workloads.server_url import is_url
@@ -157,11 +137,7 @@ def _mounts(places: Sequence[str]) -> list[str]:
 
 
 def _named(host: str, urls: Sequence[str]) -> dict[str, str]:
-    """The given URLs, each with its service.
-
-    Raises:
-        UsageError: A URL names another host, or is given twice.
-    """
+    """The given URLs, each with its service."""
     from lanlab.nas.places import lacks_place, with_place
     from lanlab.workloads.server_url import is_url, parse_url
 

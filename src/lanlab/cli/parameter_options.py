@@ -56,9 +56,7 @@ def parameters_of(
 
     Args:
         only: Only these; if empty, all except those that the command defines itself.
-        first: Listed before the others in `--help`.
         defaults: Defaults of the command in place of the parameters' own.
-        takes_lists: Whether a value may be a list or a range, which the command parses.
     """
 
     def mark(command: Callable[..., None]) -> Callable[..., None]:

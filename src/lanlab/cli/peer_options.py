@@ -13,17 +13,8 @@ _HERE = "loopback"
 
 
 def with_peer(workload: str, given: Given, settings: RunSettings) -> RunSettings:
-    """
-    The settings of a measurement with a peer, which determines the testbed. The parts of its URL
+    """The settings of a measurement with a peer, which determines the testbed. The parts of its URL
     become parameters.
-
-    Args:
-        workload: Its name.
-        given: The parameters as typed, with a peer.
-        settings: As typed.
-
-    Raises:
-        UsageError: The URL is not valid, or an option has no effect.
     """
     from lanlab.testbeds.registry import is_of_real_hosts, listed_hosts
     from lanlab.workloads.peers import PEERS, STARTED, parse_peer
@@ -73,13 +64,8 @@ def at_interface(
     The settings of a measurement with the small stack, at an interface of this machine.
 
     Args:
-        given: The parameters as typed.
-        settings: The settings with this peer.
         interface: The interface to the peer.
         allow_default_route: Whether the default route may use the interface.
-
-    Raises:
-        UsageError: The interface is missing, has no effect, does not exist, or must not be used.
     """
     from lanlab.workloads.peers import STARTED
 
@@ -106,12 +92,7 @@ def at_interface(
 
 
 def small_interface(interface: str | None, *, allow_default_route: bool) -> str:
-    """
-    The testbed of a measurement with the small stack, at an interface of this machine.
-
-    Raises:
-        UsageError: The interface is missing, does not exist, or must not be used.
-    """
+    """The testbed of a measurement with the small stack, at an interface of this machine."""
     from lanlab.testbeds.raw_links import check_interface, forwards
     from lanlab.testbeds.registry import INTERFACE
 

@@ -9,6 +9,7 @@ import typer
 
 from lanlab.cli import options
 from lanlab.cli.options import option
+from lanlab.cli.terminal import answer, print_json, print_table, talk, typed_command
 from lanlab.errors import UsageError
 
 if TYPE_CHECKING:
@@ -65,9 +66,7 @@ def predict(
     """
     from lanlab.analysis.model_error import model_error_log
     from lanlab.cli.run_series import as_recorded
-    from lanlab.cli.terminal import answer, print_json, typed_command
     from lanlab.cli.watch import RunWatch
-    from lanlab.report.document.fitted import Fitted
     from lanlab.report.runs.build import build_report, check_report_folder
     from lanlab.report.simulation.accuracy_table import held_out_of, missed_sentence
     from lanlab.report.simulation.prediction_table import (
@@ -150,7 +149,7 @@ def predict(
         answer().print(said, soft_wrap=True)
         for table in prediction_tables(found, chosen):
             answer().print()
-            answer(markup=True).print(Fitted(table, table.title))
+            print_table(table)
         answer().print()
         answer().print("assumed:")
         for line in assumed:
@@ -165,13 +164,7 @@ def predict(
 
 
 def _members(wanted: int | None, there: int) -> int:
-    """
-    The number of alternative machines to simulate.
-
-    Args:
-        wanted: As requested; `None` if not given.
-        there: The number that the study has.
-    """
+    """The number of alternative machines to simulate."""
     if wanted is None:
         return min(_MEMBERS, there)
     if wanted > there:
@@ -190,7 +183,6 @@ def _on_members(
     links: tuple[str | None, str | None],
     seed: int,
 ) -> tuple[Sides, list[Sides]]:
-    from lanlab.cli.terminal import talk
     from lanlab.run.simulated_conditions import SimulatedConditions, first_metrics
     from lanlab.studies.what_if import changed_study, with_member
     from lanlab.testbeds.simulated import SimulatedTestbed

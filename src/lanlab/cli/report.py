@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from lanlab.cli.options import JsonOption, OutOption, RunsArgument, StoreOption, path_of
+from lanlab.cli.terminal import print_json, talk
 
 
 def report(
@@ -19,7 +20,6 @@ def report(
 
     Example: lanlab report last --out my-report
     """
-    from lanlab.cli.terminal import print_json, talk
     from lanlab.figures.drawing import other_processes
     from lanlab.report.runs.build import build_report
     from lanlab.report.runs.stored import run_to_show, trials_for_page

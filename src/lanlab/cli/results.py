@@ -217,7 +217,6 @@ def print_run(
     Print the answer of a run: sentences, then tables; or one JSON object.
 
     Args:
-        run, trials, as_json: What to print.
         store: Searched for a run of the same study on the other kind of testbed.
     """
     with reading_records(run.id):
@@ -240,7 +239,7 @@ def _print_run(
     from lanlab.report.runs.run_text import table_of_trials, tables
     from lanlab.report.runs.stored import other_kind_in
 
-    console, table_console = answer(), answer(markup=True)
+    console = answer()
 
     others = other_kind_in(store, run) if store else ()
     question = partial(question_lines, (run, trials), others)
@@ -256,7 +255,7 @@ def _print_run(
         console.print(sentence)
     for table in shown:
         console.print()
-        table_console.print(table)
+        console.print(table)
     if shown and first:
         console.print()
     for sentence in said[first:]:

@@ -14,7 +14,8 @@ import typer
 
 from lanlab.cli.host_options import with_more
 from lanlab.cli.options import path_of, text_option
-from lanlab.errors import UsageError
+from lanlab.cli.terminal import print_json_in_one_line, say
+from lanlab.errors import LabError, StoreError, UsageError
 from lanlab.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -95,7 +96,6 @@ class RunHooks:
             store: The store for the results, as for `open_store`; it may not exist yet.
 
         Raises:
-            UsageError: A user's file would be replaced, or a file is named twice.
             StoreError: A folder or file cannot be read.
         """
         if not self.exports:
@@ -117,8 +117,6 @@ class RunHooks:
         if not self.exports:
             return
         from lanlab.cli.exit_report import tell_after_the_answer
-        from lanlab.cli.terminal import say
-        from lanlab.errors import LabError
         from lanlab.report.page.own_files import write_file
 
         for name, path in self.exports.items():
@@ -141,7 +139,6 @@ def _content(
     Raises:
         StoreError: An analysis for it failed. The run is saved.
     """
-    from lanlab.errors import StoreError
     from lanlab.report.trials.analyses import Analyses
 
     analyses = Analyses()
@@ -223,10 +220,6 @@ def _hooks(
 
 
 def _live(interval: str | None, option: str, *, is_live: bool, is_json: bool) -> LiveOption:
-    """
-    Raises:
-        UsageError: The interval is too short or too long, or has no `--live`.
-    """
     from lanlab.units import time_of
 
     if is_live and not is_json:
@@ -243,8 +236,6 @@ def _live(interval: str | None, option: str, *, is_live: bool, is_json: bool) ->
             f"--live and {option} 0 cannot be used together", hint="use only one of them"
         )
     if is_live:
-        from lanlab.cli.terminal import print_json_in_one_line
-
         print_json_in_one_line()
     return LiveOption(interval_s, is_live)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from lanlab.cli.terminal import answer, print_json, talk, typed_command
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
 
@@ -47,7 +48,6 @@ def begin_series(
     verbose: bool,
     as_json: bool,
 ) -> None:
-    from lanlab.cli.terminal import typed_command
     from lanlab.run import RunRequest
     from lanlab.run.alternate import SideRequest, new_series, with_settings
     from lanlab.store import open_store
@@ -104,7 +104,6 @@ def go_on_with_series(name: str, store: str | None, verbose: bool, as_json: bool
 
 def _watching(step: Step) -> AbstractContextManager[Watcher]:
     from lanlab.analysis.alternation import LETTERS
-    from lanlab.cli.terminal import talk
     from lanlab.cli.watch import RunWatch
 
     talk().print(
@@ -118,7 +117,6 @@ def _answer(runs: Sequence[RunRecord], store: Store, verbose: bool, as_json: boo
     from lanlab.analysis.alternation import LETTERS, place_of, series_id
     from lanlab.cli.compare import compare_series, print_comparison
     from lanlab.cli.results import warn_of_disturbances
-    from lanlab.cli.terminal import answer, print_json
     from lanlab.store.shape import reading_records
 
     ids, series = ", ".join(run.id for run in runs), series_id(runs[0])

@@ -57,7 +57,6 @@ def with_run_settings(
     Args:
         trials: Default of `--trials`; `None` if the command defines its own or has none.
         simulated: Whether machines of the simulated testbed can be named.
-        hosts: Adds the options for real hosts.
         live_interval: Name of the option for the interval of live lines; `None` to add neither it
             nor the options for commands around trials.
     """

@@ -8,6 +8,7 @@ import typer
 
 from lanlab.cli import complete, options
 from lanlab.cli.options import flag, option
+from lanlab.cli.terminal import talk, typed_command
 from lanlab.errors import UsageError
 
 if TYPE_CHECKING:
@@ -78,7 +79,6 @@ def run(
         begin_series,
         go_on_with_series,
     )
-    from lanlab.cli.terminal import talk, typed_command
     from lanlab.cli.watch import RunWatch
     from lanlab.figures.registry import check_figures
     from lanlab.run import RunRequest, new_run, resume_run

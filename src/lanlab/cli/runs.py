@@ -7,6 +7,7 @@ from typing import Any
 
 from lanlab.cli import complete
 from lanlab.cli.options import JsonOption, StoreOption, flag, option
+from lanlab.cli.terminal import answer, print_json, print_lines
 from lanlab.errors import RunError, UsageError
 
 #: The shell does not say which of the two words it completes; the first is a run.
@@ -65,7 +66,6 @@ def runs(
 
 
 def _relabel(change: str, name: str, text: str, store: str | None, as_json: bool) -> None:
-    from lanlab.cli.terminal import print_json, print_lines
     from lanlab.store import open_store
     from lanlab.store.labels import label_of
 
@@ -116,7 +116,6 @@ _COLUMNS = (
 
 
 def _list(tagged: str | None, store: str | None, as_json: bool, *, verbose: bool) -> None:
-    from lanlab.cli.terminal import answer, print_json
     from lanlab.report.document.fitted import fitted_rows
     from lanlab.report.document.table import Column
     from lanlab.report.runs.stored import run_row

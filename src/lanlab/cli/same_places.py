@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 from pathlib import Path
 
+from lanlab.cli.terminal import say
 from lanlab.workloads.server_url import ServerUrl, parse_url
 
 #: Prefixes of the types of file systems whose files may be on another host (mount(8)).
@@ -69,7 +70,6 @@ def _kind_at(path: Path, lines: Iterable[str]) -> str | None:
 
 def say_same_places(urls: Sequence[str]) -> None:
     """Report which targets are the same place, so that any difference between them is chance."""
-    from lanlab.cli.terminal import say
 
     for first, second in same_places(urls):
         say(f"{first} and {second} are the same place: a difference between them is chance")

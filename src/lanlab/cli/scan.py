@@ -91,10 +91,6 @@ def scan_of(workload_name: str, given: Mapping[str, Any], trials: int) -> Scan |
 
     Args:
         given: Values by key, as text of the command line; `None` if not given.
-        trials: Number of trials of each condition.
-
-    Raises:
-        UsageError: The scan is too large, or a value is not allowed or repeated.
     """
     from lanlab.workloads import workload
     from lanlab.workloads.definitions import definitions
@@ -111,11 +107,7 @@ def scan_of(workload_name: str, given: Mapping[str, Any], trials: int) -> Scan |
 
 
 def with_single_levels(workload_name: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Options that must have one value each; numbers without a unit are converted.
-
-    Raises:
-        UsageError: A value is not a number where one is needed.
-    """
+    """Options that must have one value each; numbers without a unit are converted."""
     from lanlab.workloads import workload
     from lanlab.workloads.definitions import definitions
 

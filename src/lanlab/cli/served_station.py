@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lanlab.errors import UsageError
+from lanlab.errors import UsageError, of_name
 from lanlab.services import PROFILES, SERVICES, USUAL_CARRIER, carried_by, profiles_over
 
 if TYPE_CHECKING:
@@ -53,7 +53,6 @@ def system_of(offered: Service, profile: str | None) -> SystemProfile | None:
 
 
 def _segment(offered: Service, framing: str, network: str | None) -> dict[str, Any]:
-    from lanlab.errors import of_name
     from lanlab.ipx import FRAMINGS, has_segment, network_text, segment
 
     of_name("framing", framing, dict.fromkeys(FRAMINGS))

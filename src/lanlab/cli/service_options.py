@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from lanlab.cli.terminal import say
 from lanlab.errors import UsageError
 from lanlab.services import FRAME_TITLES, schemes
 
@@ -74,6 +75,4 @@ def check_trust(trust: str | None, servers: Sequence[str]) -> None:
             hint="omit it, or name a server that has one, e.g. `sftp://NAS/PATH`",
         )
     if without:
-        from lanlab.cli.terminal import say
-
         say(f"--trust is for the other servers: {named} {have} no certificate or host key")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from lanlab.cli import complete
 from lanlab.cli.options import JsonOption, StoreOption, argument, option, path_of
+from lanlab.cli.terminal import answer, print_json, say
 from lanlab.errors import UsageError
 
 if TYPE_CHECKING:
@@ -52,7 +53,6 @@ def show(
         _show_run(study, store, as_json, {"--only": only, "--figures": figures, "--report": report})
         return
     from lanlab.cli import study_text
-    from lanlab.cli.terminal import answer, print_json
     from lanlab.plan import Plan
     from lanlab.studies import load_study
     from lanlab.testbeds.link import parse_link
@@ -87,11 +87,7 @@ def show(
 def _show_run(
     name: str, store: str | None, as_json: bool, of_studies: Mapping[str, object]
 ) -> None:
-    """Print a stored run as it was printed when it ended.
-
-    Raises:
-        UsageError: An option for studies was given.
-    """
+    """Print a stored run as it was printed when it ended."""
     from lanlab.cli.results import print_run
     from lanlab.report.runs.stored import run_to_show
     from lanlab.store import open_store
@@ -111,10 +107,8 @@ def _write(loaded: LoadedStudy, figures: Path | None, report: Path | None) -> No
     """Write the published values as figures and as a page.
 
     Raises:
-        UsageError: The study published nothing, or a user's file is in the way.
         StoreError: A file cannot be written.
     """
-    from lanlab.cli.terminal import say
     from lanlab.report.page.own_files import write_folder, write_page
     from lanlab.report.published.published_chapter import figure_files, study_page
 

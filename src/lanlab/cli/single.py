@@ -12,6 +12,7 @@ import typer
 
 from lanlab.cli.options import path_of
 from lanlab.cli.run_settings import RunSettings
+from lanlab.cli.terminal import print_json, print_lines, say, typed_command
 from lanlab.errors import UsageError
 from lanlab.roles import BOTH, REVERSE_PREFIX
 
@@ -27,13 +28,7 @@ _SIMULATED = "simulated"
 def measure_and_answer(
     workload_name: str, parameters: Mapping[str, Level | None], settings: RunSettings
 ) -> None:
-    """
-    Measure, as `measure` does, and print the results.
-
-    Raises:
-        UsageError: A parameter is not allowed; nothing was run.
-        typer.Exit: A trial failed and was not replaced.
-    """
+    """Measure, as `measure` does, and print the results."""
     run, trials = measure(workload_name, parameters, settings)
     if not _is_answered(run, trials, settings.as_json):
         from lanlab.workloads.drivers.registry import OWN
@@ -57,9 +52,6 @@ def measure(
         parameters: The workload's; those that are `None` keep their default. Each may be a list or
             a range in the syntax of `lanlab.cli.levels`, or a tuple. `driver` may name several,
             separated by commas: each measures the condition, in blocks of random order.
-
-    Raises:
-        UsageError: A parameter is not allowed; nothing was run.
     """
     from lanlab.testbeds import Opening
 
@@ -162,11 +154,8 @@ def measure_study(
 
     Args:
         experiment: In the form of a study file.
-        figure: A figure for its report.
-        figures: Figures in the form of a study file.
         exactly: Whether to repeat neither disturbed nor failed trials.
         meanwhile: Imports the modules for the answer while the testbed is set up.
-        hosts: Number of hosts of the testbed.
     """
     from lanlab.cli.memory import check_for_a_run
     from lanlab.testbeds import Opening
@@ -193,7 +182,6 @@ def _measured(
 ) -> tuple[RunRecord, list[TrialRecord]]:
     from lanlab.cli.memory import check_for_a_run
     from lanlab.cli.scan import SCAN
-    from lanlab.cli.terminal import typed_command
     from lanlab.cli.watch import RunWatch
     from lanlab.report.trials.subject import places
     from lanlab.run import RunRequest, new_run
@@ -260,7 +248,6 @@ def _measured(
 
 def print_measurement(run: RunRecord, trials: list[TrialRecord], *, verbose: bool) -> None:
     """Print the results of a single measurement. Several trials get a line each, and their mean."""
-    from lanlab.cli.terminal import print_lines
     from lanlab.report.trials.trials_text import measurement_lines
 
     print_lines("\n".join(measurement_lines(run, trials, verbose=verbose)))
@@ -271,7 +258,6 @@ def _is_answered(run: RunRecord, trials: list[TrialRecord], as_json_asked: bool)
     from lanlab.cli.results import print_run
     from lanlab.cli.scan import is_scan
     from lanlab.cli.single_json import as_json
-    from lanlab.cli.terminal import print_json
 
     if is_scan(run):
         print_run(run, trials, as_json_asked)
@@ -285,14 +271,9 @@ def _is_answered(run: RunRecord, trials: list[TrialRecord], as_json_asked: bool)
 def finish(
     run: RunRecord, trials: list[TrialRecord], *, verbose: bool = False, summary: bool = True
 ) -> None:
-    """Warn of disturbances; report failures, and exit with 1 if a failed trial was not replaced.
-
-    Args:
-        verbose, summary: As in `lanlab.cli.results.warn_of_disturbances`.
-    """
+    """Warn of disturbances; report failures, and exit with 1 if a failed trial was not replaced."""
     from lanlab.analysis.failures import failures
     from lanlab.cli.results import warn_of_disturbances
-    from lanlab.cli.terminal import say
 
     warn_of_disturbances(trials, verbose=verbose, summary=summary)
     failed = failures(trials)

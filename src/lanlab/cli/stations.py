@@ -16,6 +16,7 @@ from lanlab.cli.service_options import (
     PasswordFileOption,
     TargetArgument,
 )
+from lanlab.cli.terminal import answer, print_json, print_table
 from lanlab.errors import RunError, UsageError
 
 _STATISTICS = ("mean", "p50", "p90", "p99")
@@ -73,9 +74,7 @@ def stations(
     from lanlab.cli.levels import checked
     from lanlab.cli.results import print_run, run_as_json
     from lanlab.cli.scan import is_scan, scan_of, with_single_levels
-    from lanlab.cli.terminal import answer, print_json
     from lanlab.figures.station_figures import station_figures
-    from lanlab.report.document.fitted import Fitted
     from lanlab.report.stations.stations_text import (
         answer_sentence,
         host_table,
@@ -161,13 +160,13 @@ def stations(
         print_json({**run_as_json(run, records), "answer": sentence})
         single.finish(run, records, verbose=settings.verbose)
         return
-    console, table_console = answer(), answer(markup=True)
+    console = answer()
     console.print(sentence)
     console.print(title_of(run))
-    table_console.print(level_table(records))
+    console.print(level_table(records))
     hosts = host_table(records, "stations")
     if hosts.rows:
-        table_console.print(Fitted(hosts, hosts.title.lower()))
+        print_table(hosts, hosts.title.lower())
     if words := all_agreed_words(records):
         console.print(f"method  {words}")
     console.print(f"saved as {run.id}; `lanlab report {run.id}` draws the figures")
@@ -194,9 +193,6 @@ def host_count(testbed: str, client_hosts: int | None) -> int:
 
     Args:
         client_hosts: The number requested for a testbed whose hosts have no names.
-
-    Raises:
-        UsageError: It was requested for another testbed.
     """
     from lanlab.testbeds.registry import WITH_ANY_HOSTS, listed_hosts
 
@@ -215,9 +211,6 @@ def host_count(testbed: str, client_hosts: int | None) -> int:
 def level_list(text: str) -> tuple[int, ...]:
     """
     Parse numbers of stations, as in `1,2,4,8-10`. The result is sorted, without duplicates.
-
-    Raises:
-        UsageError: A part is not a number from 1 to 10,000, or there are too many.
 
     Examples:
         >>> level_list("4,1,2,8-10,4")

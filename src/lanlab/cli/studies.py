@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lanlab.cli.options import JsonOption
+from lanlab.cli.terminal import answer, print_json
 
 
 def studies(as_json: JsonOption = False) -> None:
@@ -10,7 +11,6 @@ def studies(as_json: JsonOption = False) -> None:
 
     Example: lanlab studies
     """
-    from lanlab.cli.terminal import answer, print_json
     from lanlab.studies import known_studies, load_study
 
     found = [load_study(name).study for name in known_studies()]

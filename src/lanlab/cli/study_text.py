@@ -28,11 +28,7 @@ _MARKS = "*†‡§¶"
 
 
 def chosen(only: str | None) -> list[Section]:
-    """The requested sections, in the order of printing; `None` for all.
-
-    Raises:
-        UnknownName: A section is unknown.
-    """
+    """The requested sections, in the order of printing; `None` for all."""
     if only is None:
         return list(SECTIONS.values())
     names = [name.strip() for name in only.split(",")]

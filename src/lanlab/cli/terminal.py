@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+    from lanlab.report.document.table import Table
+
 #: Characters that a terminal would interpret or that reverse a line: control characters except line
 #: feed and tab (C0, DEL, C1), and marks of writing direction (Unicode TR 36, section 3.1).
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -140,20 +142,22 @@ def broken(line: str, width: int) -> list[str]:
     return lines_of(line, width, " " * indent)
 
 
-def answer(*, markup: bool = False) -> Console:
+def answer() -> Console:
     """The output for tables. If it is not a terminal, they are as wide as necessary, for `grep`, or
     `asked_width`.
-
-    Args:
-        markup: Whether tables use rich's markup; their texts are escaped.
     """
-    console = _console(markup=markup)
-    if console.is_terminal:
-        return console
-    return _console(markup=markup, width=asked_width() or _WIDE)
+    console = _console()
+    return console if console.is_terminal else _console(width=asked_width() or _WIDE)
 
 
-def _console(*, markup: bool = False, **settings: Any) -> Console:
+def print_table(table: Table, title: str | None = None) -> None:
+    """Print a table; default: with its title."""
+    from lanlab.report.document.fitted import Fitted
+
+    answer().print(Fitted(table, table.title if title is None else title))
+
+
+def _console(**settings: Any) -> Console:
     # Imported here, so that hosts can be set up meanwhile.
     from rich.console import Console
 
@@ -176,7 +180,7 @@ def _console(*, markup: bool = False, **settings: Any) -> Console:
             super().print(*fitted, crop=crop, **settings)
 
     # Titles and messages come from outside, so a bracket in them is not rich's markup.
-    return Quiet(highlight=False, markup=markup, emoji=False, **settings)
+    return Quiet(highlight=False, markup=False, emoji=False, **settings)
 
 
 class _JsonForm:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from lanlab.cli import options
+from lanlab.cli.terminal import answer, print_json, print_table, talk, typed_command
 
 if TYPE_CHECKING:
     from lanlab.report.runs.overview import Overview
@@ -30,7 +31,6 @@ def tour(
     Example: lanlab tour
     """
     from lanlab.cli.results import run_as_json, warn_of_disturbances
-    from lanlab.cli.terminal import print_json, talk, typed_command
     from lanlab.cli.watch import RunWatch
     from lanlab.report.runs.build import build_report, check_report_folder
     from lanlab.run import RunRequest, new_run
@@ -63,15 +63,13 @@ def tour(
 
 
 def _print(overview: Overview) -> None:
-    from lanlab.cli.terminal import answer
-    from lanlab.report.document.fitted import Fitted
 
     console = answer()
     console.print(f"{overview.title}: {overview.question}")
     for by, sentences in overview.answers:
         console.print(f"{by}: {' '.join(sentences)}")
     console.print()
-    answer(markup=True).print(Fitted(overview.evidence, overview.evidence.title))
+    print_table(overview.evidence)
     if overview.untested:
         console.print(f"{len(overview.untested)} more statements could not be tested.")
     console.print()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from lanlab.cli.options import JsonOption, StoreOption, flag, option
+from lanlab.cli.terminal import print_json, print_lines
 
 
 def web(
@@ -21,7 +22,6 @@ def web(
 
     Examples: lanlab web --open; lanlab web --store results.sqlite --port 8080
     """
-    from lanlab.cli.terminal import print_json, print_lines
     from lanlab.store import default_store, open_store
     from lanlab.store.place import store_place
     from lanlab.web.opening import lower_priority, opened_in_browser

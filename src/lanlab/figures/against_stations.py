@@ -117,7 +117,6 @@ def with_answer(data: FigureData, chart: Chart, *, draws_limit: bool = True) -> 
 
     Args:
         figure: Figure of a response time; its `metric` names which.
-        draws_limit: Whether the chart shows that response time.
     """
     metric = data.figure.metric or _RESPONSE
     within_s = data.figure.within_s

@@ -21,13 +21,7 @@ _INTERVALS = (
 
 
 def ratio_forest(study: Study, found: Sequence[Compared]) -> Chart:
-    """
-    Comparisons of one metric of one experiment, a series for each side that was compared.
-
-    Args:
-        study: Supplies units and names.
-        found: At least one comparison.
-    """
+    """Comparisons of one metric of one experiment, a series for each side that was compared."""
     first = found[0]
     shown = quantity(study, first.metric)
     titles = {experiment.id: experiment.title for experiment in study.experiment}

@@ -43,9 +43,6 @@ def overlaid(charts: Sequence[tuple[str, Chart]]) -> Chart | None:
     """
     One figure made from several, with the run in the name of each series.
 
-    Args:
-        charts: The name of each run, and its figure.
-
     Returns:
         `None` if their axes differ, or they cannot be overlaid.
     """

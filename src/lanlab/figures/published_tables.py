@@ -49,7 +49,6 @@ def with_measured(figure: PublishedFigure, study: Study, found: Sequence[Summary
 
     Args:
         figure: Figure of the study that was run.
-        study: Supplies names.
         found: All conditions of the run, of every metric.
     """
     values = [value for _, value in figure.places]

@@ -136,13 +136,8 @@ _DRAWN = ("trial", "curve")
 
 
 def missing_text(trials: Sequence[TrialRecord], study: Study, experiments: Sequence[str]) -> str:
-    """
-    A sentence on conditions that lack trials, as in `Failed trials are missing: 100 B (n = 3 of
+    """A sentence on conditions that lack trials, as in `Failed trials are missing: 100 B (n = 3 of
     5).`; empty if no condition lacks any.
-
-    Args:
-        trials: All trials of the run, in order.
-        experiments: Their ids.
     """
     own = [t for t in trials if t.experiment in experiments and t.purpose in _DRAWN]
     counts: dict[str, list[int]] = {}

@@ -91,7 +91,6 @@ def to_drawing(chart: Chart, prefix: str, width_in: float) -> Drawing:
     """A figure for a page.
 
     Args:
-        chart: The chart.
         prefix: Added to every id, so that a page can contain several figures.
         width_in: In inches of 72 points; letters keep their size.
     """

@@ -226,7 +226,6 @@ def draw_spread(
         places: Positions of the points along the axis of conditions.
         offset_pt: The shift of the series.
         beside_pt: Distance of the trials from their point.
-        sideways: Whether that axis is vertical.
     """
     transform = shifted(axes, offset_pt)
     draw_intervals(axes, points, places, index, colour, sideways=sideways, transform=transform)

@@ -84,14 +84,8 @@ def _bounding_lines(
     curves: Sequence[NamedCurve],
     value: HeightOfModel,
 ) -> tuple[Limit, ...]:
-    """
-    For each series, the asymptotes and the queue that fits it best; empty if there are many series,
-    or too few levels for a fit.
-
-    Args:
-        series: The drawn series.
-        curves: With their names.
-        value: Gives the y value of a line.
+    """For each series, the asymptotes and the queue that fits it best; empty if there are many
+    series, or too few levels for a fit.
     """
     from lanlab.analysis.stations import fit_model
 

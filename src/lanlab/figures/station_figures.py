@@ -12,8 +12,6 @@ def station_figures(
     The figures of stations, in the form of a study file.
 
     Args:
-        experiment: Its id.
-        within_s: The limit of the response time.
         of: Which response time: `mean`, `p50`, `p90` or `p99`.
     """
     limit = {} if within_s is None else {"within_s": within_s}

@@ -55,8 +55,6 @@ def sentences(
     The answer in sentences, in the study's own units.
 
     Args:
-        run: The run.
-        trials: All its trials, in order.
         published: The study's published values. Default: those that lanlab has under the run's
             study id.
         analyses: Collects the analyses that fail. If omitted, the last sentences name them.

@@ -31,18 +31,7 @@ def comparison_page(
     others: Sequence[Table] = (),
     home: str = "",
 ) -> str:
-    """
-    Comparisons as a page.
-
-    Args:
-        heading: The title of the comparison.
-        study: Supplies units and names.
-        found: All comparisons.
-        answer: The sentences.
-        runs: The table of runs.
-        others: More tables: facts that differ, and conditions that were not compared.
-        home: Address of a list of runs to link to; empty for a page that is a file.
-    """
+    """Comparisons as a page."""
     groups: dict[tuple[str, str], list[Compared]] = {}
     for one in found:
         groups.setdefault((one.experiment, one.metric), []).append(one)

@@ -18,15 +18,7 @@ _IN_TURNS = "alternate several runs of each: `lanlab run STUDY … --alternate 5
 def remarks(
     paired: Paired, found: Sequence[Compared], sides: Sequence[Side], facts: int
 ) -> list[str]:
-    """
-    How the runs were compared, and which conditions could not be.
-
-    Args:
-        paired: The conditions that could be compared.
-        found: The comparisons, judged.
-        sides: The compared sides.
-        facts: Number of facts that differ between the sides.
-    """
+    """How the runs were compared, and which conditions could not be."""
     said = [f"{side.name} is {side.what}." for side in sides if side.what]
     if paired.unlike:
         count = len(paired.unlike)

@@ -29,7 +29,6 @@ def comparison_sentences(study: Study, found: Sequence[Compared]) -> list[str]:
     for each comparison.
 
     Args:
-        study: Supplies units and names.
         found: The result of `judged`: all comparisons that were corrected together.
     """
     several = len({one.experiment for one in found}) > 1

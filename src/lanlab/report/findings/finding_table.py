@@ -160,7 +160,6 @@ def evidence_table(bodies: Sequence[Verdicts], only: Sequence[Finding] | None = 
     Args:
         bodies: Verdicts on the findings of one study; a finding missing from one leaves its cell
             empty.
-        only: The findings to show. Default: all.
     """
     kinds = [kind_of(body) for body in bodies]
     heads = [

@@ -32,7 +32,6 @@ def rendered(
         template: `report` for `assets/report.html.jinja`.
         home: Address of a list of runs to link to; empty for a page in a file.
         has_files: Whether folders next to the page have figures and tables.
-        values: Variables of the template.
     """
     page = str(
         environment()
@@ -64,7 +63,6 @@ def environment(*folders: Path, **filters: Callable[..., str]) -> jinja2.Environ
 
     Args:
         folders: Template folders that are searched before those of reports.
-        filters: More filters by name.
     """
     import jinja2
 

@@ -36,11 +36,7 @@ class Presentation:
     has_ranges = True
 
     def sentences(self, data: RunData, experiment: str) -> list[str]:
-        """Answers specific to this workload.
-
-        Args:
-            experiment: Its id.
-        """
+        """Answers specific to this workload."""
         return []
 
     def remark(self, data: RunData, trials: Sequence[TrialRecord]) -> str | None:

@@ -31,8 +31,6 @@ def published_chapter(
     The chapter, computed from the published values.
 
     Args:
-        study: Supplies names and units.
-        published: Its published values.
         name: Prefix for names of figures, so that they are unique on the page.
         measured: Conditions of a run of the study, every metric. Measured values are marked in the
             figures, and figures without any are omitted. `None`: all figures are drawn.

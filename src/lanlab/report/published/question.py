@@ -74,12 +74,8 @@ def question_answers(loaded: LoadedStudy, runs: Sequence[Run]) -> list[QuestionA
 
 
 def question_lines(run: Run, others: Sequence[Run] = ()) -> list[str]:
-    """
-    The answers to the question of a run's study: a line for each body of evidence, the run's first.
-
-    Args:
-        run: A run with its trials.
-        others: Other runs of the same study.
+    """The answers to the question of a run's study: a line for each body of evidence, the run's
+    first.
     """
     record, trials = run
     if record.study_id in known_studies():

@@ -42,7 +42,6 @@ def build_report(runs: Sequence[tuple[RunRecord, list[TrialRecord]]], out_dir: P
 
     Args:
         runs: Runs with all their trials, in the order of the page.
-        out_dir: Created if missing.
 
     Raises:
         UsageError: A user's file is in the way; nothing was written.

@@ -49,13 +49,8 @@ class Overview:
 def with_overviews(
     pages: Sequence[RunOnPage], trials: Mapping[str, Sequence[TrialRecord]]
 ) -> tuple[list[RunOnPage], Mapping[str, Overview]]:
-    """
-    The pages, grouped by study, and an overview for each study with several runs, by the name of
+    """The pages, grouped by study, and an overview for each study with several runs, by the name of
     its first run.
-
-    Args:
-        pages: The page content of each run.
-        trials: The trials of each run, by its id.
     """
     by_study: dict[str, list[RunOnPage]] = {}
     for page in pages:

@@ -20,7 +20,6 @@ def result_text(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
     minimum and maximum of several.
 
     Args:
-        run: The run.
         trials: Its trials; only the disturbances in `raw` are used.
     """
     experiments: Sequence[dict[str, Any]] = run.study.get("experiment", ())

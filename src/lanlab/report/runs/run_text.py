@@ -37,7 +37,6 @@ def tables(
     and failed trials.
 
     Args:
-        analyses: Collects the analyses that fail.
         others: Other runs of the same study, whose rates are shown next to those of this run.
     """
     data = RunData(run, trials)

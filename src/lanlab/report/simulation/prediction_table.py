@@ -115,7 +115,6 @@ def with_ranges(
     values.
 
     Args:
-        found: Means of the runs.
         own: One trial of each condition, on the study's own machines.
         members: The same trials on each of the other machines.
     """
@@ -155,7 +154,6 @@ def with_intervals(found: Sequence[Predicted], half_log: float | None) -> list[P
     Add intervals that include the model's error and the range that the fit leaves open.
 
     Args:
-        found: The ranges known so far.
         half_log: The result of `lanlab.analysis.model_error.model_error_log`. The interval of a
             ratio assumes that both values have independent errors, which is too wide if the change
             affects little of the machine. `None`: no interval is known.

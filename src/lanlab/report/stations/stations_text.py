@@ -172,7 +172,6 @@ def answer_sentence(trials: Sequence[TrialRecord], limit_s: float, of: str = "me
     not reached.
 
     Args:
-        limit_s: Above 0.
         of: Which response time: `mean`, `p50`, `p90` or `p99`.
     """
     from lanlab.analysis.stations import stations_within

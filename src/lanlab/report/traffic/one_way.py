@@ -14,10 +14,6 @@ def one_way_remark(title: str, trials: Sequence[TrialRecord]) -> str | None:
     """
     The error bound of an experiment's one-way delays, in a sentence.
 
-    Args:
-        title: Title of the experiment.
-        trials: Its trials.
-
     Returns:
         `None` if no delays were measured, or if both ends had the same clock in every trial.
     """

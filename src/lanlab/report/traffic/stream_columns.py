@@ -21,7 +21,6 @@ def with_arrival(data: RunData, table: Table, experiment: str) -> Table:
 
     Args:
         table: A row for each condition, in the order of `summarise`.
-        run, trials, experiment: The source of the table.
     """
     found: dict[str, list[Summary]] = {key: data.summaries(experiment, key) for key in _METRICS}
     columns, cells = list(table.columns), [list(row) for row in table.rows]

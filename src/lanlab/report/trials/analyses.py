@@ -39,13 +39,7 @@ class Analyses:
         self.failed: list[FailedAnalysis] = []
 
     def of(self, name: str, compute: Callable[[], _Found], instead: _Found) -> _Found:
-        """
-        The result of an analysis.
-
-        Args:
-            name: The analysis in words.
-            instead: The result if it fails.
-        """
+        """The result of an analysis."""
         try:
             return compute()
         except _OF_THE_MACHINE:

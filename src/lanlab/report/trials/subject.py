@@ -47,8 +47,6 @@ def subject(
     The subject of a measurement under one condition, or under several.
 
     Args:
-        workload: Its name.
-        parameters: Parameters of the condition, in lanlab's units.
         varied: Names of the parameters that differ between conditions.
         searched: Name of the parameter that a search varies.
 
@@ -82,7 +80,6 @@ def places(testbed: str, link: str | None, parameters: Mapping[str, Any]) -> str
     Args:
         testbed: Its name, in the syntax of `lanlab.testbeds.testbed`.
         link: In that module's syntax.
-        parameters: Parameters of the condition.
 
     Examples:
         >>> places("virtual", "10M", {})

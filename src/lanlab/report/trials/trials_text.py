@@ -28,7 +28,6 @@ def measurement_lines(
     All trials of one condition.
 
     Args:
-        run: The run.
         trials: Failed trials get a line, and are excluded from the means.
         verbose: Whether to show all results of each trial, with its I/O modes and the reasons for
             them.
@@ -57,7 +56,6 @@ def mean_text(
     Args:
         metric: A rate in bit/s or a time in ns.
         trials: Successful trials.
-        failed: Number of failed trials.
         is_simulated: The interval covers only the seeds of the model, not the uncertainty of its
             machines' numbers.
     """
