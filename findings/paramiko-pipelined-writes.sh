@@ -10,7 +10,7 @@
 set -euo pipefail
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT
 cd "$here"
-python3 -m venv v && v/bin/pip -q install --disable-pip-version-check paramiko==5.1.0
+python3 -m venv v && v/bin/pip -qq install --no-compile paramiko==5.1.0
 ssh-keygen -q -t ed25519 -N '' -f key
 cat >conf <<CONF
 HostKey $here/key

@@ -10,7 +10,7 @@ set -euo pipefail
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT
 cd "$here"
 python3 -m venv v
-v/bin/pip -q install --disable-pip-version-check polars==2.1.0 pyarrow==26.0.1 numpy==2.4.6 duckdb==2.0.1
+v/bin/pip -qq install --no-compile polars==2.1.0 pyarrow==26.0.1 numpy==2.4.6 duckdb==2.0.1
 v/bin/python - <<'PYTHON'
 import sys
 from importlib.metadata import version

@@ -11,7 +11,7 @@
 set -euo pipefail
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT
 cd "$here"
-python3 -m venv v && v/bin/pip -q install --disable-pip-version-check scipy==1.17.1 numpy==2.4.6
+python3 -m venv v && v/bin/pip -qq install --no-compile scipy==1.17.1 numpy==2.4.6
 v/bin/python - <<'PYTHON'
 import itertools
 import sys

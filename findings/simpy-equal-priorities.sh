@@ -11,7 +11,7 @@
 set -euo pipefail
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT
 cd "$here"
-python3 -m venv v && v/bin/pip -q install --disable-pip-version-check simpy==4.1.2
+python3 -m venv v && v/bin/pip -qq install --no-compile simpy==4.1.2
 v/bin/python - <<'PYTHON'
 import random
 import statistics

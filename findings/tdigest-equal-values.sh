@@ -12,7 +12,7 @@ set -euo pipefail
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT
 cd "$here"
 python3 -m venv v
-v/bin/pip -q install --disable-pip-version-check tdigest==0.5.2.2 pytdigest==0.1.4 fastdigest==0.12.0 \
+v/bin/pip -qq install --no-compile tdigest==0.5.2.2 pytdigest==0.1.4 fastdigest==0.12.0 \
     crick==0.0.8 numpy==2.4.6
 v/bin/python - <<'PYTHON'
 import sys
