@@ -2,17 +2,17 @@
 
 use lanlab_medium::Topology;
 use lanlab_stack::carrier::CarrierFacts;
-use lanlab_stack::node::{CarrierKind, Peer as Called};
+use lanlab_stack::node::CarrierKind;
 use lanlab_stack::profile;
 use lanlab_stack::redirector::Redirector;
 use lanlab_stack::smb::Dialect;
-use lanlab_units::Instant;
 use lanlab_wire::ethernet::Frame;
 use lanlab_wire::ipx::{Header, framing, socket};
 use lanlab_wire::pcap;
 
-use crate::copying::{Copying, Serving, Stage, Station, client_of};
-use crate::segment::{Faults, Segment, name};
+use crate::copying::{Copying, Station, check_wire_speed, client_of, copy_over};
+use crate::pair::pattern;
+use crate::segment::{Faults, Segment};
 use crate::tshark::fields;
 
 /// As a session says it in 802.2.
@@ -21,28 +21,10 @@ const FACTS: CarrierFacts =
 
 const LOSS: Faults = Faults { lost: 5, doubled: 0, reordered: 0, longest_delay_ns: 0 };
 
-/// Write a file and read it back. Gives the segment with its capture.
 fn copy(dialect: Dialect, size_bytes: usize, faults: Faults, seed: u64) -> Segment<Station> {
-    let octets = (0..size_bytes).map(|at| (at * 7 + at / 251) as u8).collect();
-    let client = Station::Client(Box::new(Copying::new(dialect, octets, FACTS)));
-    let server = Station::Server(Box::new(Serving::new(dialect)));
-    let nt = profile::WINDOWS_NT;
-    let programs = vec![(nt, client), (nt, server)];
-    let mut segment = Segment::over(CarrierKind::Ipx, Topology::Cable, programs, seed);
-    let mut capture = vec![];
-    pcap::emit_header(&mut capture);
-    segment.capture = Some(capture);
-    segment.keeps_sent = true;
-    segment.with(1, |_, node, _| node.listen());
-    segment.run_until(Instant::from_nanos(4_000_000_000));
-    segment.faults = faults;
-    let id = segment
-        .with(0, |now, node, _| node.open(now, CarrierKind::Ipx, Called::Name(name(1))).unwrap());
-    let until = Instant::from_nanos(3_000_000_000_000);
-    let is_done = segment.run_while(until, |segment| client_of(segment).stage != Stage::Ending);
-    assert!(is_done, "{dialect:?}: in {:?}", client_of(&segment).stage);
-    segment.with(0, |now, node, _| node.close(now, id));
-    assert!(client_of(&segment).read == client_of(&segment).octets);
+    let copying = Copying::new(dialect, pattern(0, size_bytes), FACTS);
+    let of = ([profile::WINDOWS_NT; 2], dialect);
+    let segment = copy_over(CarrierKind::Ipx, Topology::Cable, of, copying, (faults, seed));
     // A second request would only wait in the carrier.
     assert_eq!(client_of(&segment).client.facts().unwrap().depth, 1);
     segment
@@ -112,19 +94,10 @@ fn tshark_reads_every_frame_as_ipx_with_names_or_smb() {
     }
 }
 
-/// Requests and answers follow each other: the time is that of their frames, and nothing waits.
 #[test]
 fn bulk_transfers_run_at_wire_speed() {
     for dialect in [Dialect::Core, Dialect::Nt] {
-        let segment = copy(dialect, 300_000, Faults::default(), 11);
-        for stage in [Stage::Writing, Stage::Reading] {
-            let (from, to) = client_of(&segment).span(stage);
-            let within = segment.sent.iter().filter(|(at, ..)| (from..to).contains(at));
-            // Bits at 10 Mbit/s, and 2.5 µs to the other end.
-            let frames_ns: u64 = within.map(|(_, bytes, _)| u64::from(*bytes) * 800 + 2_500).sum();
-            let share = frames_ns as f64 / to.nanos_since(from) as f64;
-            println!("{dialect:?} {stage:?}: {share:.4}");
-            assert!((0.97..=1.005).contains(&share), "{dialect:?} {stage:?}: {share}");
-        }
+        // 2.5 µs to the other end.
+        check_wire_speed(&copy(dialect, 300_000, Faults::default(), 11), 0, 2_500, 1.005);
     }
 }

@@ -2,27 +2,19 @@
 
 use lanlab_medium::Topology;
 use lanlab_stack::nbf;
-use lanlab_stack::node::{CarrierKind, Peer as Called};
+use lanlab_stack::node::CarrierKind;
 use lanlab_stack::profile;
 use lanlab_stack::smb::Dialect;
 
-use crate::copying::{Copying, Serving, Stage, Station, client_of};
-use crate::pair::{ms, pattern};
-use crate::segment::{Segment, name};
+use crate::copying::{Copying, Stage, client_of, copy_over};
+use crate::pair::pattern;
+use crate::segment::Faults;
 
 /// The share of the time in which the I frames were on the wire: in writing, then in reading.
 fn shares(topology: Topology, dialect: Dialect) -> [f64; 2] {
-    let octets = pattern(5, 1_000_000);
-    let client = Station::Client(Box::new(Copying::new(dialect, octets, nbf::FACTS)));
-    let server = Station::Server(Box::new(Serving::new(dialect)));
-    let programs = vec![(profile::WINDOWS_NT, client), (profile::WINDOWS_NT, server)];
-    let mut segment = Segment::new(topology, programs, 11);
-    segment.keeps_sent = true;
-    segment.with(1, |_, node, _| node.listen());
-    segment.run_until(ms(4_000));
-    segment
-        .with(0, |now, node, _| node.open(now, CarrierKind::Nbf, Called::Name(name(1))).unwrap());
-    segment.run_while(ms(100_000), |segment| client_of(segment).stage != Stage::Ending);
+    let copying = Copying::new(dialect, pattern(5, 1_000_000), nbf::FACTS);
+    let of = ([profile::WINDOWS_NT; 2], dialect);
+    let segment = copy_over(CarrierKind::Nbf, topology, of, copying, (Faults::default(), 11));
     [Stage::Writing, Stage::Reading].map(|stage| {
         let (from, to) = client_of(&segment).span(stage);
         let wire_bytes: u64 = segment

@@ -2,19 +2,23 @@
 
 use std::collections::VecDeque;
 
+use lanlab_medium::Topology;
 use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::file_server::{FileServer, Session};
 use lanlab_stack::files::FileStore;
-use lanlab_stack::node::{Event, Node, NotSent, SessionId, Why};
+use lanlab_stack::node::{CarrierKind, Event, Node, NotSent, Peer as Called, SessionId, Why};
+use lanlab_stack::profile::Profile;
 use lanlab_stack::redirector::{Access, Call, Done, FileId, Redirector};
 use lanlab_stack::smb::Dialect;
 use lanlab_stack::smb::client::{Client, Plan};
 use lanlab_stack::smb::server::{Offer, Server};
 use lanlab_units::Instant;
+use lanlab_wire::pcap;
 use lanlab_wire::smb1::strings::CodePage;
 
 use crate::memory_files::MemoryFiles;
-use crate::segment::{Program, Segment};
+use crate::pair::ms;
+use crate::segment::{Faults, Program, Segment, name};
 
 pub enum Station {
     Client(Box<Copying>),
@@ -241,5 +245,54 @@ pub fn client_of(segment: &Segment<Station>) -> &Copying {
     match segment.program(0) {
         Station::Client(copying) => copying,
         Station::Server(_) => panic!("the first station is the client"),
+    }
+}
+
+/// Write a file and read it back. Gives the segment with its capture.
+pub fn copy_over(
+    carrier: CarrierKind,
+    topology: Topology,
+    (profiles, dialect): ([Profile; 2], Dialect),
+    copying: Copying,
+    (faults, seed): (Faults, u64),
+) -> Segment<Station> {
+    let client = Station::Client(Box::new(copying));
+    let server = Station::Server(Box::new(Serving::new(dialect)));
+    let programs = vec![(profiles[0], client), (profiles[1], server)];
+    let mut segment = Segment::over(carrier, topology, programs, seed);
+    let mut capture = vec![];
+    pcap::emit_header(&mut capture);
+    segment.capture = Some(capture);
+    segment.keeps_sent = true;
+    segment.with(1, |_, node, _| node.listen());
+    segment.run_until(ms(4_000));
+    segment.faults = faults;
+    let id = open(carrier, &mut segment);
+    let is_done =
+        segment.run_while(ms(9_000_000), |segment| client_of(segment).stage != Stage::Ending);
+    let within = (dialect, profiles[0].name, client_of(&segment).stage);
+    assert!(is_done, "{within:?}");
+    segment.with(0, |now, node, _| node.close(now, id));
+    segment.faults.lost = 0;
+    segment.run_until(segment.now.plus_nanos(20_000_000_000));
+    assert!(client_of(&segment).read == client_of(&segment).octets);
+    segment
+}
+
+fn open(carrier: CarrierKind, segment: &mut Segment<Station>) -> SessionId {
+    segment.with(0, |now, node, _| node.open(now, carrier, Called::Name(name(1))).unwrap())
+}
+
+/// Requests and answers follow each other: the time of a stage is that of its frames at 10 Mbit/s, each with so many
+/// bytes and ns behind it.
+pub fn check_wire_speed(segment: &Segment<Station>, gap_bytes: u32, gap_ns: u64, most: f64) {
+    for stage in [Stage::Writing, Stage::Reading] {
+        let (from, to) = client_of(segment).span(stage);
+        let within = segment.sent.iter().filter(|(at, ..)| (from..to).contains(at));
+        let own_ns = |bytes: u32| u64::from(bytes + gap_bytes) * 800 + gap_ns;
+        let frames_ns: u64 = within.map(|(_, bytes, _)| own_ns(*bytes)).sum();
+        let share = frames_ns as f64 / to.nanos_since(from) as f64;
+        println!("{stage:?}: {share:.4}");
+        assert!((0.97..=most).contains(&share), "{stage:?}: {share}");
     }
 }

@@ -3,6 +3,7 @@
 mod bulk;
 mod by_hand;
 mod chance;
+#[allow(dead_code, reason = "what tests of other carriers need of it besides")]
 mod copying;
 mod dissected;
 mod hostile;

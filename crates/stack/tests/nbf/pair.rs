@@ -1,7 +1,7 @@
 //! Two stations with a session between them, over any carrier.
 
 use lanlab_medium::Topology;
-use lanlab_stack::node::{CarrierKind, NotSent, Peer as Called, SessionId};
+use lanlab_stack::node::{CarrierKind, NotSent, Peer as Called, SessionId, Why};
 use lanlab_stack::profile::{OWN, Profile, WINDOWS_NT};
 use lanlab_units::Instant;
 
@@ -40,8 +40,66 @@ pub fn open_over(
     segment.with(from, |now, node, _| node.open(now, carrier, Called::Name(name(to))).unwrap())
 }
 
-/// The caller of a session that is open sends what is too long, and more than there is room for.
-pub fn check_what_is_refused(segment: &mut Segment<Peer>, id: SessionId) {
+/// Messages of every length, those about a packet's `payload` too, are echoed, and nothing is sent twice.
+pub fn check_messages_of_every_length(carrier: CarrierKind, profiles: &[Profile], payload: usize) {
+    let lengths = [0, 1, payload - 1, payload, payload + 1, 4096, 20_000, 65_535, 7];
+    let messages: Vec<_> =
+        lengths.iter().enumerate().map(|(index, len)| pattern(index, *len)).collect();
+    let timer = (carrier != CarrierKind::Nbf).then_some("t1_expiries");
+    for (caller, callee) in
+        profiles.iter().flat_map(|caller| profiles.iter().map(move |callee| (caller, callee)))
+    {
+        let peers = [Peer::sending(messages.clone()), Peer::echoing()];
+        let (mut segment, _) = pair_over(carrier, [*caller, *callee], peers, 1);
+        segment.run_until(ms(60_000));
+        for station in [0, 1] {
+            let peer = segment.program(station);
+            assert!(peer.received == messages, "{} {}", caller.name, callee.name);
+            assert_eq!((peer.unacknowledged, peer.ended.len()), (0, 0));
+            for key in ["information_sent_again", "information_discarded"].into_iter().chain(timer)
+            {
+                assert_eq!(segment.counted(station, key), 0, "{key}");
+            }
+        }
+    }
+}
+
+/// A caller closes while its message is on its way; each end then answers late copies for up to ten seconds.
+pub fn check_close(carrier: CarrierKind, profile: Profile) {
+    let peers = [Peer::sending([pattern(1, 9_000)]), Peer::default()];
+    let (mut segment, id) = pair_over(carrier, [profile; 2], peers, 1);
+    segment.run_until(ms(4_005));
+    segment.with(0, |now, node, _| node.close(now, id));
+    segment.run_until(ms(5_000));
+    assert_eq!(segment.program(1).received, [pattern(1, 9_000)]);
+    assert_eq!(segment.program(0).ended[&id], Why::Closed);
+    assert_eq!(segment.program(1).ended.values().collect::<Vec<_>>(), [&Why::ByPeer]);
+    let is_over = |segment: &mut Segment<Peer>| {
+        [0, 1].map(|station| segment.node(station).poll_timeout().is_none())
+    };
+    let at_once = match carrier {
+        CarrierKind::Nbf => [true, true],
+        CarrierKind::Nbipx => [true, false],
+        _ => [false, false],
+    };
+    assert_eq!(is_over(&mut segment), at_once);
+    segment.run_until(ms(16_000));
+    assert_eq!(is_over(&mut segment), [true, true]);
+}
+
+pub fn check_idle_session(carrier: CarrierKind, profile: Profile, until: Instant) {
+    let (mut segment, id) = pair_over(carrier, [profile; 2], Default::default(), 1);
+    segment.run_until(until);
+    assert!([0, 1].iter().all(|one| segment.program(*one).ended.is_empty()), "{}", profile.name);
+    segment.with(0, |now, node, _| node.send(now, id, b"still there").unwrap());
+    segment.run_until(until.plus_nanos(1_000_000_000));
+    assert_eq!(segment.program(1).received, [b"still there"]);
+}
+
+/// A caller sends what is too long, and more than there is room for.
+pub fn check_what_is_refused(carrier: CarrierKind, profile: Profile) {
+    let (mut segment, id) = pair_over(carrier, [profile; 2], Default::default(), 1);
+    segment.run_until(ms(4_100));
     segment.with(0, |now, node, _| {
         assert_eq!(node.send(now, id, &vec![0; 65_536]), Err(NotSent::TooLong));
         for _ in 0..4 {

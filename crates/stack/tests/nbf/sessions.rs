@@ -5,8 +5,9 @@ use lanlab_stack::node::{CarrierKind, Event, Peer as Called, SessionId, Why};
 use lanlab_stack::profile::{self, Profile};
 
 use crate::pair::{
-    check_calls_without_need, check_that_the_last_messages_do_not_wait, check_what_is_refused, ms,
-    open_over, pair_over, pattern,
+    check_calls_without_need, check_close, check_idle_session, check_messages_of_every_length,
+    check_that_the_last_messages_do_not_wait, check_what_is_refused, ms, open_over, pair_over,
+    pattern,
 };
 use crate::peer::Peer;
 use crate::segment::{Faults, Segment, name};
@@ -19,39 +20,14 @@ pub fn pair(
     pair_over(CarrierKind::Nbf, [calling, called], [from, to], seed)
 }
 
-const LENGTHS: [usize; 9] = [0, 1, 1481, 1482, 1483, 4096, 20_000, 65_535, 7];
-
-fn messages() -> Vec<Vec<u8>> {
-    LENGTHS.iter().enumerate().map(|(index, len)| pattern(index, *len)).collect()
-}
-
 #[test]
 fn messages_of_every_length_round_trip_between_all_profiles() {
-    for caller in profile::ALL {
-        for callee in profile::ALL {
-            let (mut segment, _) =
-                pair([caller, callee], [Peer::sending(messages()), Peer::echoing()], 1);
-            segment.run_until(ms(60_000));
-            assert!(segment.program(1).received == messages(), "{} {}", caller.name, callee.name);
-            assert!(segment.program(0).received == messages(), "{} {}", caller.name, callee.name);
-            assert_eq!(
-                (segment.program(0).unacknowledged, segment.program(1).unacknowledged),
-                (0, 0)
-            );
-            assert_eq!(segment.program(0).ended.len(), 0);
-            // A whole conversation without a single frame sent twice.
-            assert_eq!(segment.node(0).nbf().unwrap().link_counts().information_sent_again, 0);
-            assert_eq!(segment.node(1).nbf().unwrap().link_counts().information_discarded, 0);
-        }
-    }
+    check_messages_of_every_length(CarrierKind::Nbf, &profile::ALL, 1482);
 }
 
 #[test]
 fn oversized_messages_are_refused_and_the_send_queue_is_bounded() {
-    let nt = profile::WINDOWS_NT;
-    let (mut segment, id) = pair([nt, nt], [Peer::default(), Peer::default()], 1);
-    segment.run_until(ms(4_100));
-    check_what_is_refused(&mut segment, id);
+    check_what_is_refused(CarrierKind::Nbf, profile::WINDOWS_NT);
 }
 
 #[test]
@@ -70,17 +46,7 @@ fn a_call_above_the_session_limit_ends_an_unused_session() {
 
 #[test]
 fn closing_flushes_data_and_ends_session_and_link() {
-    let nt = profile::WINDOWS_NT;
-    let (mut segment, id) = pair([nt, nt], [Peer::sending([pattern(1, 9000)]), Peer::default()], 1);
-    segment.run_until(ms(4_005));
-    segment.with(0, |now, node, _| node.close(now, id));
-    segment.run_until(ms(5_000));
-    assert_eq!(segment.program(1).received, [pattern(1, 9000)]);
-    assert_eq!(segment.program(0).ended[&id], Why::Closed);
-    assert_eq!(segment.program(1).ended.values().collect::<Vec<_>>(), [&Why::ByPeer]);
-    // The links are gone at both ends: nothing is left to do.
-    assert_eq!(segment.node(0).poll_timeout(), None);
-    assert_eq!(segment.node(1).poll_timeout(), None);
+    check_close(CarrierKind::Nbf, profile::WINDOWS_NT);
 }
 
 #[test]
@@ -210,12 +176,7 @@ fn sessions_of_one_link_send_in_turns() {
 #[test]
 fn an_idle_session_survives_its_timers() {
     for profile in profile::ALL {
-        let (mut segment, id) = pair([profile; 2], [Peer::default(), Peer::default()], 1);
-        segment.run_until(ms(600_000));
-        assert!(segment.program(0).ended.is_empty(), "{}", profile.name);
-        segment.with(0, |now, node, _| node.send(now, id, b"still there").unwrap());
-        segment.run_until(ms(601_000));
-        assert_eq!(segment.program(1).received, [b"still there"]);
+        check_idle_session(CarrierKind::Nbf, profile, ms(600_000));
     }
 }
 

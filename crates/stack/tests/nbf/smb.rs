@@ -2,7 +2,7 @@
 
 use lanlab_medium::Topology;
 use lanlab_stack::nbf;
-use lanlab_stack::node::{CarrierKind, Peer as Called};
+use lanlab_stack::node::CarrierKind;
 use lanlab_stack::profile::{self, Profile};
 use lanlab_stack::smb::Dialect;
 use lanlab_units::Instant;
@@ -11,10 +11,10 @@ use lanlab_wire::llc::{Control, Header};
 use lanlab_wire::nbf::{SessionCommand, SessionHeader};
 use lanlab_wire::pcap;
 
-use crate::copying::{Copying, Serving, Stage, Station, client_of};
+use crate::copying::{Copying, Stage, Station, client_of, copy_over};
 use crate::pace::frames;
-use crate::pair::{ms, pattern};
-use crate::segment::{Segment, mac, name};
+use crate::pair::pattern;
+use crate::segment::{Faults, Segment, mac};
 
 /// Write a file and read it back. Gives the segment with its capture.
 pub fn copy(
@@ -25,26 +25,8 @@ pub fn copy(
 ) -> Segment<Station> {
     let mut copying = Copying::new(dialect, pattern(5, size_bytes), nbf::FACTS);
     copying.read_bytes = read_bytes;
-    let client = Station::Client(Box::new(copying));
-    let server = Station::Server(Box::new(Serving::new(dialect)));
-    let programs = vec![(profile, client), (profile, server)];
-    let mut segment = Segment::new(Topology::Bus, programs, 11);
-    let mut capture = vec![];
-    pcap::emit_header(&mut capture);
-    segment.capture = Some(capture);
-    segment.with(1, |_, node, _| node.listen());
-    segment.run_until(ms(4_000));
-    segment.faults.lost = lost;
-    let id = segment
-        .with(0, |now, node, _| node.open(now, CarrierKind::Nbf, Called::Name(name(1))).unwrap());
-    let is_done =
-        segment.run_while(ms(3_000_000), |segment| client_of(segment).stage != Stage::Ending);
-    assert!(is_done, "{dialect:?} {}: in {:?}", profile.name, client_of(&segment).stage);
-    segment.with(0, |now, node, _| node.close(now, id));
-    segment.faults.lost = 0;
-    segment.run_until(segment.now.plus_nanos(20_000_000_000));
-    assert!(client_of(&segment).read == client_of(&segment).octets);
-    segment
+    let faults = Faults { lost, ..Faults::default() };
+    copy_over(CarrierKind::Nbf, Topology::Bus, ([profile; 2], dialect), copying, (faults, 11))
 }
 
 #[test]

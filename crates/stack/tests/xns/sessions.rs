@@ -5,41 +5,21 @@ use lanlab_units::Instant;
 use lanlab_wire::ipx::Address;
 
 use crate::pair::{
-    check_calls_without_need, check_that_the_last_messages_do_not_wait, check_what_is_refused,
+    check_calls_without_need, check_close, check_idle_session, check_messages_of_every_length,
+    check_that_the_last_messages_do_not_wait, check_what_is_refused,
 };
 use crate::peer::Peer;
 use crate::segment::{Faults, Segment, mac};
 use crate::{OF_XEROX, THREE_PLUS, ms, open, pair, pattern};
 
-const LENGTHS: [usize; 9] = [0, 1, 533, 534, 535, 4096, 20_000, 65_535, 7];
-
-fn messages() -> Vec<Vec<u8>> {
-    LENGTHS.iter().enumerate().map(|(index, len)| pattern(index, *len)).collect()
-}
-
 #[test]
 fn messages_of_every_length_round_trip_between_all_profiles() {
-    let all = [THREE_PLUS, OF_XEROX];
-    for (caller, callee) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
-        let peers = [Peer::sending(messages()), Peer::echoing()];
-        let (mut segment, _) = pair([all[caller], all[callee]], peers);
-        segment.run_until(ms(60_000));
-        for station in [0, 1] {
-            let peer = segment.program(station);
-            assert!(peer.received == messages(), "{caller} {callee}");
-            assert_eq!((peer.unacknowledged, peer.ended.len()), (0, 0));
-            for key in ["information_sent_again", "information_discarded", "t1_expiries"] {
-                assert_eq!(segment.counted(station, key), 0, "{key}");
-            }
-        }
-    }
+    check_messages_of_every_length(CarrierKind::Spp, &[THREE_PLUS, OF_XEROX], 534);
 }
 
 #[test]
 fn oversized_messages_are_refused_and_the_send_queue_is_bounded() {
-    let (mut segment, id) = pair([THREE_PLUS; 2], [Peer::default(), Peer::default()]);
-    segment.run_until(ms(4_100));
-    check_what_is_refused(&mut segment, id);
+    check_what_is_refused(CarrierKind::Spp, THREE_PLUS);
 }
 
 /// A message is acknowledged with data, or after 200 ms; within one when the window of three packets is used up.
@@ -105,18 +85,8 @@ fn enough_later_packets_trigger_an_immediate_resend() {
 
 #[test]
 fn closing_flushes_data_and_ends_the_session_at_both_ends() {
-    for profiles in [[THREE_PLUS; 2], [OF_XEROX; 2]] {
-        let (mut segment, id) =
-            pair(profiles, [Peer::sending([pattern(1, 9_000)]), Peer::default()]);
-        segment.run_until(ms(4_005));
-        segment.with(0, |now, node, _| node.close(now, id));
-        segment.run_until(ms(5_000));
-        assert_eq!(segment.program(1).received, [pattern(1, 9_000)]);
-        assert_eq!(segment.program(0).ended[&id], Why::Closed);
-        assert_eq!(segment.program(1).ended.values().collect::<Vec<_>>(), [&Why::ByPeer]);
-        // Both answer late copies for ten seconds.
-        segment.run_until(ms(16_000));
-        assert_eq!([0, 1].map(|one| segment.node(one).poll_timeout()), [None, None]);
+    for profile in [THREE_PLUS, OF_XEROX] {
+        check_close(CarrierKind::Spp, profile);
     }
 }
 
@@ -200,12 +170,7 @@ fn a_paused_receiver_gets_the_whole_message_on_resume() {
 
 #[test]
 fn an_idle_session_is_probed_and_kept() {
-    let (mut segment, id) = pair([THREE_PLUS; 2], [Peer::default(), Peer::default()]);
-    segment.run_until(ms(3_600_000));
-    assert!(segment.program(0).ended.is_empty() && segment.program(1).ended.is_empty());
-    segment.with(0, |now, node, _| node.send(now, id, b"still there").unwrap());
-    segment.run_until(ms(3_601_000));
-    assert_eq!(segment.program(1).received, [b"still there"]);
+    check_idle_session(CarrierKind::Spp, THREE_PLUS, ms(3_600_000));
 }
 
 fn ended_at(segment: &Segment<Peer>, station: usize) -> (Instant, Why) {

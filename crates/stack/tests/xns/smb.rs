@@ -4,17 +4,15 @@ use std::collections::BTreeMap;
 
 use lanlab_medium::Topology;
 use lanlab_stack::nbf::FACTS;
-use lanlab_stack::node::{CarrierKind, Peer as Called};
+use lanlab_stack::node::CarrierKind;
 use lanlab_stack::profile::Profile;
 use lanlab_stack::smb::Dialect;
-use lanlab_wire::pcap;
 
-use crate::copying::{Copying, Serving, Stage, Station, client_of};
-use crate::segment::{Segment, name};
+use crate::copying::{Copying, Station, check_wire_speed, copy_over};
+use crate::segment::{Faults, Segment};
 use crate::tshark::fields;
-use crate::{OF_XEROX, THREE_PLUS, ms, pattern};
+use crate::{OF_XEROX, THREE_PLUS, pattern};
 
-/// Write a file and read it back. Gives the segment with its capture.
 fn copy(
     dialect: Dialect,
     profiles: &[Profile; 2],
@@ -22,26 +20,8 @@ fn copy(
     lost: u32,
 ) -> Segment<Station> {
     let copying = Copying::new(dialect, pattern(5, size_bytes), FACTS);
-    let client = Station::Client(Box::new(copying));
-    let server = Station::Server(Box::new(Serving::new(dialect)));
-    let programs = vec![(profiles[0], client), (profiles[1], server)];
-    let mut segment = Segment::over(CarrierKind::Spp, Topology::Cable, programs, 11);
-    let mut capture = vec![];
-    pcap::emit_header(&mut capture);
-    segment.capture = Some(capture);
-    segment.keeps_sent = true;
-    segment.with(1, |_, node, _| node.listen());
-    segment.faults.lost = lost;
-    let id = segment
-        .with(0, |now, node, _| node.open(now, CarrierKind::Spp, Called::Name(name(1))).unwrap());
-    let is_done =
-        segment.run_while(ms(9_000_000), |segment| client_of(segment).stage != Stage::Ending);
-    assert!(is_done, "{dialect:?}: in {:?}", client_of(&segment).stage);
-    segment.with(0, |now, node, _| node.close(now, id));
-    let until = segment.now.plus_nanos(1_000_000_000);
-    segment.run_until(until);
-    assert!(client_of(&segment).read == client_of(&segment).octets);
-    segment
+    let faults = Faults { lost, ..Faults::default() };
+    copy_over(CarrierKind::Spp, Topology::Cable, (*profiles, dialect), copying, (faults, 11))
 }
 
 #[test]
@@ -94,22 +74,8 @@ fn tshark_reads_every_frame_as_idp_with_spp_and_smb() {
     }
 }
 
-/// Requests and answers follow each other, and within a message each third packet waits for its acknowledgement.
+/// Within a message each third packet waits for its acknowledgement.
 #[test]
 fn bulk_transfers_run_at_wire_speed() {
-    let segment = copy(Dialect::Core, &[THREE_PLUS; 2], 300_000, 0);
-    for stage in [Stage::Writing, Stage::Reading] {
-        let (from, to) = client_of(&segment).span(stage);
-        let within: Vec<u64> = segment
-            .sent
-            .iter()
-            .filter(|(at, ..)| (from..to).contains(at))
-            .map(|(_, bytes, _)| u64::from(*bytes))
-            .collect();
-        // Bits at 10 Mbit/s with the gap behind, and 2.5 µs to the other end.
-        let frames_ns: u64 = within.iter().map(|bytes| (bytes + 12) * 800).sum();
-        let share = frames_ns as f64 / to.nanos_since(from) as f64;
-        println!("{stage:?}: {share:.4}, {} frames", within.len());
-        assert!((0.97..=1.02).contains(&share), "{stage:?}: {share}");
-    }
+    check_wire_speed(&copy(Dialect::Core, &[THREE_PLUS; 2], 300_000, 0), 12, 0, 1.02);
 }

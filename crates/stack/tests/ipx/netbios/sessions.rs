@@ -7,35 +7,19 @@ use lanlab_units::Instant;
 
 use super::{ms, open, pair, pattern};
 use crate::pair::{
-    check_calls_without_need, check_that_the_last_messages_do_not_wait, check_what_is_refused,
+    check_calls_without_need, check_close, check_idle_session, check_messages_of_every_length,
+    check_that_the_last_messages_do_not_wait, check_what_is_refused,
 };
 use crate::peer::Peer;
 use crate::segment::{Faults, Segment, mac, name};
 
-const LENGTHS: [usize; 9] = [0, 1, 1448, 1449, 1450, 4096, 20_000, 65_535, 7];
-
-fn messages() -> Vec<Vec<u8>> {
-    LENGTHS.iter().enumerate().map(|(index, len)| pattern(index, *len)).collect()
-}
-
 #[test]
 fn messages_of_every_length_round_trip_between_all_profiles() {
-    let all = [WINDOWS_NT, WINDOWS_9X, WINDOWS_WFW, profile::DOS];
-    for caller in all {
-        for callee in all {
-            let peers = [Peer::sending(messages()), Peer::echoing()];
-            let (mut segment, _) = pair([caller, callee], peers);
-            segment.run_until(ms(60_000));
-            for station in [0, 1] {
-                let peer = segment.program(station);
-                assert!(peer.received == messages(), "{} {}", caller.name, callee.name);
-                assert_eq!((peer.unacknowledged, peer.ended.len()), (0, 0));
-                for key in ["information_sent_again", "information_discarded", "t1_expiries"] {
-                    assert_eq!(segment.counted(station, key), 0, "{key}");
-                }
-            }
-        }
-    }
+    check_messages_of_every_length(
+        CarrierKind::Nbipx,
+        &[WINDOWS_NT, WINDOWS_9X, WINDOWS_WFW, profile::DOS],
+        1449,
+    );
 }
 
 #[test]
@@ -57,9 +41,7 @@ fn packet_size_is_the_smaller_limit_of_both_ends() {
 
 #[test]
 fn oversized_messages_are_refused_and_the_send_queue_is_bounded() {
-    let (mut segment, id) = pair([WINDOWS_NT; 2], [Peer::default(), Peer::default()]);
-    segment.run_until(ms(4_100));
-    check_what_is_refused(&mut segment, id);
+    check_what_is_refused(CarrierKind::Nbipx, WINDOWS_NT);
 }
 
 /// A message of one packet is acknowledged with data, or after 250 ms; within a message when its window is full.
@@ -110,18 +92,7 @@ fn missing_fragments_are_requested_and_resent_at_once() {
 
 #[test]
 fn closing_flushes_data_and_ends_the_session_at_both_ends() {
-    let (mut segment, id) =
-        pair([WINDOWS_NT; 2], [Peer::sending([pattern(1, 9_000)]), Peer::default()]);
-    segment.run_until(ms(4_005));
-    segment.with(0, |now, node, _| node.close(now, id));
-    segment.run_until(ms(5_000));
-    assert_eq!(segment.program(1).received, [pattern(1, 9_000)]);
-    assert_eq!(segment.program(0).ended[&id], Why::Closed);
-    assert_eq!(segment.program(1).ended.values().collect::<Vec<_>>(), [&Why::ByPeer]);
-    assert_eq!(segment.node(0).poll_timeout(), None);
-    // Its other end answers late copies for ten seconds.
-    segment.run_until(ms(16_000));
-    assert_eq!(segment.node(1).poll_timeout(), None);
+    check_close(CarrierKind::Nbipx, WINDOWS_NT);
 }
 
 #[test]
@@ -202,12 +173,7 @@ fn a_paused_receiver_gets_the_whole_message_on_resume() {
 
 #[test]
 fn an_idle_session_is_probed_and_kept() {
-    let (mut segment, id) = pair([WINDOWS_NT; 2], [Peer::default(), Peer::default()]);
-    segment.run_until(ms(3_600_000));
-    assert!(segment.program(0).ended.is_empty() && segment.program(1).ended.is_empty());
-    segment.with(0, |now, node, _| node.send(now, id, b"still there").unwrap());
-    segment.run_until(ms(3_601_000));
-    assert_eq!(segment.program(1).received, [b"still there"]);
+    check_idle_session(CarrierKind::Nbipx, WINDOWS_NT, ms(3_600_000));
 }
 
 #[test]

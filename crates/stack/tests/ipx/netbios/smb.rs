@@ -2,38 +2,20 @@
 
 use lanlab_medium::Topology;
 use lanlab_stack::nbf::FACTS;
-use lanlab_stack::node::{CarrierKind, Peer as Called};
+use lanlab_stack::node::CarrierKind;
 use lanlab_stack::profile::{Profile, WINDOWS_9X, WINDOWS_NT};
 use lanlab_stack::smb::Dialect;
-use lanlab_wire::pcap;
 
-use super::{ms, pattern};
-use crate::copying::{Copying, Serving, Stage, Station, client_of};
-use crate::segment::{Segment, name};
+use super::pattern;
+use crate::copying::{Copying, Station, check_wire_speed, copy_over};
+use crate::segment::{Faults, Segment};
 use crate::tshark::fields;
 
-/// Write a file and read it back. Gives the segment with its capture.
 fn copy(dialect: Dialect, profile: Profile, size_bytes: usize, lost: u32) -> Segment<Station> {
     let copying = Copying::new(dialect, pattern(5, size_bytes), FACTS);
-    let client = Station::Client(Box::new(copying));
-    let server = Station::Server(Box::new(Serving::new(dialect)));
-    let programs = vec![(profile, client), (profile, server)];
-    let mut segment = Segment::over(CarrierKind::Nbipx, Topology::Cable, programs, 11);
-    let mut capture = vec![];
-    pcap::emit_header(&mut capture);
-    segment.capture = Some(capture);
-    segment.keeps_sent = true;
-    segment.with(1, |_, node, _| node.listen());
-    segment.run_until(ms(4_000));
-    segment.faults.lost = lost;
-    let id = segment
-        .with(0, |now, node, _| node.open(now, CarrierKind::Nbipx, Called::Name(name(1))).unwrap());
-    let is_done =
-        segment.run_while(ms(3_000_000), |segment| client_of(segment).stage != Stage::Ending);
-    assert!(is_done, "{dialect:?}: in {:?}", client_of(&segment).stage);
-    segment.with(0, |now, node, _| node.close(now, id));
-    assert!(client_of(&segment).read == client_of(&segment).octets);
-    segment
+    let faults = Faults { lost, ..Faults::default() };
+    let of = ([profile; 2], dialect);
+    copy_over(CarrierKind::Nbipx, Topology::Cable, of, copying, (faults, 11))
 }
 
 #[test]
@@ -66,19 +48,10 @@ fn tshark_reads_every_frame_as_nbipx() {
     }
 }
 
-/// Requests and answers follow each other, and within a message each fourth packet waits for its acknowledgement.
+/// Within a message each fourth packet waits for its acknowledgement.
 #[test]
 fn bulk_transfers_run_at_wire_speed() {
     for dialect in [Dialect::Core, Dialect::Nt] {
-        let segment = copy(dialect, WINDOWS_NT, 300_000, 0);
-        for stage in [Stage::Writing, Stage::Reading] {
-            let (from, to) = client_of(&segment).span(stage);
-            let within = segment.sent.iter().filter(|(at, ..)| (from..to).contains(at));
-            // Bits at 10 Mbit/s with the gap behind, and 2.5 µs to the other end.
-            let frames_ns: u64 = within.map(|(_, bytes, _)| u64::from(*bytes + 12) * 800).sum();
-            let share = frames_ns as f64 / to.nanos_since(from) as f64;
-            println!("{dialect:?} {stage:?}: {share:.4}");
-            assert!((0.97..=1.02).contains(&share), "{dialect:?} {stage:?}: {share}");
-        }
+        check_wire_speed(&copy(dialect, WINDOWS_NT, 300_000, 0), 12, 0, 1.02);
     }
 }
