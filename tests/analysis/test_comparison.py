@@ -119,14 +119,6 @@ def test_the_margin_of_a_difference_is_a_share_of_the_bases_mean() -> None:
     assert found.margin.high == pytest.approx(0.02 * 0.985)
 
 
-def test_an_undecided_comparison_names_the_trials_needed() -> None:
-    [found] = judged([sides(BASE, a_sample(101.0, 102.0, 99.5, 101.5))])
-
-    assert found.verdict == "cannot_tell"
-    assert found.further is not None and found.further.further_trials is not None
-    assert found.further.further_trials > 0
-
-
 def test_an_invalid_margin_is_refused() -> None:
     with pytest.raises(UsageError, match="margin"):
         judged([sides(BASE, FASTER)], 0.0)

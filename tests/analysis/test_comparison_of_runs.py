@@ -14,8 +14,7 @@ from lanlab.analysis.comparison import LEVEL, Basis, Compared, Sample, compared,
 from lanlab.analysis.comparison_runs import pair_runs, pair_sides
 from lanlab.analysis.comparison_sides import Run, Side, basis_of
 from lanlab.analysis.run_spread import LEAST_DF, SPAN, others_for
-from lanlab.analysis.statistics import KnownSpread, by_spread
-from lanlab.errors import NoSpread, UsageError
+from lanlab.errors import UsageError
 
 _START = datetime(2026, 11, 23, 8, tzinfo=UTC)
 
@@ -259,18 +258,3 @@ def test_further_turns_follow_from_a_paired_test() -> None:
     assert found.further.trials_per_side == pytest.approx(needed, abs=1)
     assert found.further.further_trials == 2 * ((found.further.trials_per_side or 0) - 5)
     assert found.further.minutes == pytest.approx((found.further.further_trials or 0) / 2)
-
-
-# The statistic.
-
-
-def test_a_known_spread_uses_its_degrees_of_freedom() -> None:
-    found = by_spread([104.0], [100.0, 102.0], KnownSpread(2.0, 7), confidence=0.9)
-
-    error = 2 * math.sqrt(1 + 1 / 2)
-    assert found.effect == pytest.approx(3.0)
-    assert found.p_two_sided == pytest.approx(2 * stats.t.sf(3 / error, 7))
-    assert found.high - 3 == pytest.approx(stats.t.ppf(0.95, 7) * error)
-    assert by_spread([2.0], [1.0], KnownSpread(0.1, 7), scale="log").effect == pytest.approx(2.0)
-    with pytest.raises(NoSpread):
-        by_spread([1.0], [2.0], KnownSpread(0.0, 7))

@@ -22,7 +22,6 @@ from lanlab.analysis.simulated import Accuracy, freedoms, kept_accuracies
 from lanlab.report.simulation.accuracy_table import (
     accuracy_count_table,
     accuracy_sentences,
-    accuracy_table,
     missed_sentence,
 )
 from lanlab.studies import LoadedStudy, load_study
@@ -55,25 +54,6 @@ def test_fit_and_model_errors_add_in_quadrature_on_each_side() -> None:
     assert high == pytest.approx(100 * math.exp(0.5))
 
 
-def test_a_value_is_excluded_from_its_own_interval() -> None:
-    checked = cross_validated(held_out(0.01, -0.01, 0.02, 1.0))
-    assert [one.is_inside for one in checked] == [True, True, True, False]
-    far, near = checked[3], checked[0]
-    assert far.high / far.low < 1.2 and near.high / near.low > 4
-    # All of them together would have held it.
-    half_log = model_error_log([one.accuracy for one in checked])
-    assert half_log is not None and half_log > math.log(2)
-
-
-def test_the_range_of_a_value_widens_its_interval() -> None:
-    found = held_out(0.01, -0.01, 0.02, 0.2)
-    *_, last = found
-    wide = replace(last, low=last.simulated / 1.3, high=last.simulated)
-    checked = cross_validated([*found[:3], wide])[3]
-    assert checked.is_inside and not cross_validated(found)[3].is_inside
-    assert checked.high == pytest.approx(cross_validated(found)[3].high)
-
-
 @pytest.mark.parametrize(
     "found", [held_out(*[0.01] * (LEAST_HELD_OUT - 1)), held_out(0.1, 0.1, 0.1, -1.0), []]
 )
@@ -98,17 +78,6 @@ def test_guesses_from_publications_are_judged_like_simulations() -> None:
     assert "of 4 held-out values 4 lie" in said.lower() and "print alone" in said
     lacking = [replace(found[0], baseline=None), *found[1:]]
     assert by_print_alone(lacking) == [] and "print alone" not in missed_sentence(lacking)
-
-
-def test_tables_mark_values_outside_their_interval() -> None:
-    found = held_out(0.01, -0.01, 0.02, 1.0, guess_ratio=1.1)
-    table = accuracy_table(found, STUDY.study)
-    texts = [[cell.text for cell in row] for row in table.rows]
-    assert ["printed value outside" in " ".join(row) for row in texts] == [False] * 3 + [True]
-    counts = accuracy_count_table(found, STUDY.study, STUDY.published)
-    assert (
-        counts.rows[0][-1].text == "3 of 4 nearer than print; 3 of 4 in the interval by the others"
-    )
 
 
 def kept_of(study: LoadedStudy) -> list[Accuracy]:

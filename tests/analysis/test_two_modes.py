@@ -1,13 +1,11 @@
 """Trials that come in two modes are seen where they can be, and no side is called better for it."""
 
-import math
 import sys
 from pathlib import Path
 
 import pytest
 
 from lanlab.analysis.comparison import Basis, Compared, Sample, compared, judged
-from lanlab.analysis.statistics import two_modes
 from lanlab.report.comparison.comparison_text import comparison_sentences, verdict_text
 from lanlab.studies import Study
 
@@ -91,54 +89,6 @@ def test_too_few_trials_to_detect_modes_are_reported() -> None:
     many = [value + 0.01 * place for place, value in enumerate(FAST * 2)]
     said = comparison_sentences(STUDY, [one(many, [0.7 * value for value in many])])
     assert not any("two modes" in sentence for sentence in said)
-
-
-@pytest.mark.parametrize(
-    "conditions",
-    [
-        [[100.0, 101.0, 70.0], [50.0, 50.2, 50.1], [80.0, 80.1, 79.8]],  # one trial: an outlier
-        [[100.0, 100.5, 70.0], [50.0, 50.2, 47.0], [80.0, 80.1, 79.8]],  # not equally far
-        [[100.0, 95.0, 70.0], [50.0, 46.0, 35.0], [80.0, 75.0, 79.8]],  # others lie between
-        [[100.0, 100.0, 0.0], [50.0], [80.0, 80.0, 0.0]],  # no ratios
-        [],
-    ],
-)
-def test_other_spreads_are_not_called_two_modes(conditions: list[list[float]]) -> None:
-    assert two_modes(conditions) is None
-
-
-def around(*distances: float) -> list[float]:
-    """One condition: trials at these distances, as ratios to the middle one, in logarithms."""
-    return [math.exp(distance) for distance in (0.0, *distances)]
-
-
-def test_a_second_mode_is_four_spreads_away() -> None:
-    near = (-0.01, -0.01, 0.01, 0.01)
-    found = two_modes([around(*near, -0.042, 0.042)])
-
-    assert found is not None
-    assert (found.ratio, found.apart, found.trials) == (1.04, 2, 7)
-    assert two_modes([around(*near, -0.039, 0.039)]) is None
-    assert two_modes([around(*near[1:], -0.042, 0.042)]) is None
-
-
-def test_trials_of_the_other_mode_are_alike_within_half_of_their_distance() -> None:
-    near = (-0.01, -0.01, 0.01, 0.01)
-
-    assert two_modes([around(*near, -0.05, 0.0745)]) is not None
-    assert two_modes([around(*near, -0.05, 0.0755)]) is None
-
-
-def test_two_trials_of_a_condition_are_compared() -> None:
-    found = two_modes([around(-0.01, -0.01, 0.01, 0.01), [50.0, 75.0], [80.0, 120.0], [7.0]])
-
-    assert found is not None
-    assert (found.ratio, found.apart, found.trials) == (1.5, 2, 9)
-
-
-def test_the_usual_mode_is_that_of_most_trials() -> None:
-    found = two_modes([[70.0, 70.1, 100.0], [50.0, 50.1, 35.0], [80.0, 80.1, 80.2]])
-    assert found is not None and (found.apart, found.trials) == (2, 9)
 
 
 def test_shares_and_counts_have_no_modes() -> None:

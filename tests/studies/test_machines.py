@@ -181,45 +181,6 @@ def test_machine_names_are_unique_over_all_studies() -> None:
     assert len(names) == len(set(names))
 
 
-def test_costs_scale_with_the_clock() -> None:
-    simulation = load_study("milanovic-srbljic").study.simulation
-    assert simulation is not None
-    pentium, slow = (known_machine(simulation, f"{name}-nt4") for name in ("pentium", "486dx2"))
-    exponent = pentium.numbers["clock_exponent"].value
-    found = slow.numbers["interrupt_us"]
-    wanted = pentium.numbers["interrupt_us"].value * (133 / 66) ** exponent
-    assert found.value == pytest.approx(wanted)
-    assert found.fitted >= pentium.numbers["clock_exponent"].fitted
-    assert slow.numbers["ring_frames"].value == pentium.numbers["ring_frames"].value
-
-
-def test_a_changed_clock_affects_only_its_machine() -> None:
-    study = study_on(load_study("milanovic-srbljic").study, "simulated")
-    change = parse_change("machine.pentium-nt4.clock_mhz=266")
-    changed, told = changed_study(study, [change])
-    assert changed.simulation is not None and study.simulation is not None
-    for name in ("pentium-nt4", "celeron-nt4"):
-        before = known_machine(study.simulation, name).numbers["interrupt_us"].value
-        after = known_machine(changed.simulation, name).numbers["interrupt_us"].value
-        assert (after < before) == (name == "pentium-nt4")
-    assert "by the clocks: (133 / 266 MHz)" in told[0]
-    assert changed.id.endswith("-what-if")
-    with pytest.raises(UnknownName, match="pentium-nt5"):
-        changed_study(study, [parse_change("machine.pentium-nt5.clock_mhz=1")])
-    with pytest.raises(UsageError, match="allowed: a number, 0 to"):
-        changed_study(study, [parse_change("machine.pentium-nt4.interrupt_us=-1")])
-
-
-def test_heirs_of_a_changed_machine_are_named() -> None:
-    study = study_on(load_study("schomer-claason").study, "simulated")
-    change = parse_change("machine.celeron400-w2ksp2.file_open_us=1")
-    said = changed_study(study, [change])[1][-1]
-    assert said == (
-        "as in the study, though like a changed machine: "
-        "celeron400-w2ksp2-netbeui, celeron400-w2ksp2-nwlink"
-    )
-
-
 def test_an_exponent_of_zero_differs_from_no_exponent() -> None:
     study = study_on(load_study("milanovic-srbljic").study, "simulated")
     asked = ["machine.pentium-nt4.clock_mhz=266", "machine.pentium-nt4.clock_exponent=0"]
@@ -298,38 +259,6 @@ def test_a_machine_is_found_without_the_conditions_of_its_study(
 def test_counts_have_the_limits_of_the_engine(name: str) -> None:
     """At 1,024: more is refused before anything is simulated."""
     assert NUMBERS[name].allows(1024) and not NUMBERS[name].allows(1025)
-
-
-def test_every_machine_number_is_sent_to_the_engine() -> None:
-    simulation = load_study("manford-kolahi").study.simulation
-    assert simulation is not None
-    for name in {machine for place in simulation.place for machine in place.machines}:
-        machine = known_machine(simulation, name)
-        told = machine.request()
-        ratio = machine.numbers.get("adapter_rate_ratio")
-        assert told["adapter_rate_ratio"] == (1.0 if ratio is None else ratio.value)
-        jitter = machine.numbers.get("jitter_ratio")
-        assert told["jitter_ratio"] == (0.0 if jitter is None else jitter.value)
-        assert told["ring_frames"] == machine.numbers["ring_frames"].value
-        assert told["tcp"]["window_bytes"] == machine.numbers["window_bytes"].value
-        each_ns = told["interrupt"]["each_ns"]
-        assert each_ns == round(1e3 * machine.numbers["interrupt_us"].value)
-    assert any("adapter_rate_ratio" in one.numbers for one in simulation.machine)
-
-
-def test_store_numbers_are_sent_in_engine_units() -> None:
-    numbers = {"write_behind_ms": 250, "disk_turn_ms": 16.7, "disk_overhead_us": 80}
-    numbers |= {"disk_ns_per_byte": 3, "cache_blocks": 9, "name_sectors": 2, "file_open_us": 5}
-    given = {**NEEDED, **{name: {"value": value, **WHY} for name, value in numbers.items()}}
-    machine = {"id": "server", "title": "A server", "numbers": given}
-    known = known_machine(Simulation.model_validate({"machine": [machine]}), "server")
-    assert (known.id, known.title) == ("server", "A server")
-    store = known.request()["store"]
-    assert store["write_behind_ns"] == 250_000_000 and store["open_ns"] == 5_000
-    assert (store["cache_blocks"], store["name_sectors"]) == (9, 2)
-    disk = store["disk"]
-    assert (disk["turn_ns"], disk["overhead_ns"]) == (16_700_000, 80_000)
-    assert disk["per_byte_ps"] == 3_000
 
 
 def test_the_documentation_lists_every_number() -> None:

@@ -32,12 +32,6 @@ def test_a_ratio_needs_both_sides(
     assert replace(ONE, before=before, after=after).ratio == ratio
 
 
-def test_unpredicted_values_are_empty() -> None:
-    ranges = (ONE.range_before, ONE.range_after, ONE.range_ratio)
-    intervals = (ONE.interval_before, ONE.interval_after, ONE.interval_ratio)
-    assert (*ranges, *intervals) == (None,) * 6
-
-
 @pytest.mark.parametrize("lacking", [({KEY: 0.0}, {KEY: 0.7}), ({KEY: 0.7}, {KEY: 0.0})])
 def test_an_ensemble_member_with_no_throughput_leaves_the_range_open(
     lacking: tuple[dict[tuple[str, str], float], dict[tuple[str, str], float]],
@@ -116,12 +110,6 @@ def test_each_experiment_has_its_own_table() -> None:
         "500 B", 8e6, 7e6, 9e6, 4e6, 3e6, 5e6, 0.5, 0.4, 0.6, "wire", "receiver's interrupts",
     ]  # fmt: skip
     assert [cell.text for cell in last.rows[0]] == ["500 B", "50.0", *[""] * 10]
-
-
-def test_an_unchanged_result_has_no_interval_of_the_ratio() -> None:
-    (same,) = with_intervals([replace(ONE, after=8e6)], 0.1)
-    assert same.interval_ratio is None
-    assert same.interval_before == same.interval_after is not None
 
 
 def test_an_interval_stays_within_the_link_and_the_offered_load(run: PlannedRun) -> None:
