@@ -11,8 +11,7 @@ from command_line import Lanlab
 from missing import missing
 
 from lanlab.cli import complete
-from lanlab.cli.drivers import print_drivers
-from lanlab.cli.single_json import as_json
+from lanlab.cli.single_json import as_json, print_drivers
 from lanlab.store import RunRecord, TrialRecord
 
 RUN = RunRecord(

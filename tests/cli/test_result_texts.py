@@ -20,12 +20,12 @@ from test_single_measurements import stations
 from lanlab.analysis.pollution import Finding, Judgement
 from lanlab.analysis.pollution_words import _KINDS, warning
 from lanlab.cli import results, single
-from lanlab.cli.drivers import print_drivers
+from lanlab.cli.single_json import print_drivers
 from lanlab.cli.watch import RunWatch, promise
 from lanlab.plan import Estimate, Plan
 from lanlab.report.copies.copy_text import copy_lines
+from lanlab.report.presentations.echo import echo_lines
 from lanlab.report.stations.stations_text import answer_sentence, stations_table
-from lanlab.report.traffic.echo_text import echo_lines
 from lanlab.report.traffic.stream_text import stream_lines
 from lanlab.report.trials.trials_text import measurement_lines
 from lanlab.store import RunRecord, TrialRecord

@@ -13,8 +13,8 @@ from lanlab.analysis.run_data import RunData
 from lanlab.analysis.summary import interval_of_mean
 from lanlab.figures.chart import Axis, Chart, Point, Series
 from lanlab.figures.distributions import panels
+from lanlab.figures.finishing import with_page_styles
 from lanlab.figures.look_matplotlib import COLOURS, HATCHES, MARKERS, colour_of, form_of
-from lanlab.figures.page_styles import with_page_styles
 from lanlab.figures.published_tables import with_measured
 from lanlab.figures.published_text import published_figures
 from lanlab.figures.registry import build_figure

@@ -11,11 +11,10 @@ from lanlab.analysis.run_data import RunData
 from lanlab.figures import render_matplotlib
 from lanlab.figures.chart import Axis, Chart, Limit, Point, PublishedMark, PublishedSeries, Series
 from lanlab.figures.distributions import panels
-from lanlab.figures.finishing import with_distinct_labels, without_far_limits
+from lanlab.figures.finishing import overlaid, with_distinct_labels, without_far_limits
 from lanlab.figures.gather import in_order
 from lanlab.figures.look_matplotlib import GUIDE_LINES, LIMIT_LINE, legend_names
 from lanlab.figures.number_text import with_interval
-from lanlab.figures.page_styles import overlaid
 from lanlab.figures.registry import build_figure
 from lanlab.studies.model import Figure
 

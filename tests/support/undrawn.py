@@ -11,9 +11,8 @@ from html import escape
 import pytest
 
 from lanlab.figures import drawing, render_matplotlib
-from lanlab.figures.chart import Chart
+from lanlab.figures.chart import Chart, Mark, mark_text, point_text
 from lanlab.figures.look_matplotlib import legend_names
-from lanlab.figures.mark import Mark, mark_text, point_text
 from lanlab.figures.render_matplotlib import Drawing
 from lanlab.report.page import figure_page
 

@@ -19,7 +19,7 @@ from lanlab.performers.clocks import (
     clock_record,
     read_clocks,
 )
-from lanlab.report.traffic.one_way import one_way_text
+from lanlab.report.traffic.stream_text import one_way_text
 from lanlab.workloads import TrialOutcome, workload
 from lanlab.workloads.one_way import one_way_metrics
 from lanlab.workloads.stream import StreamParameters

@@ -36,7 +36,7 @@ def measure_and_answer(
         if (parameters.get("driver") or OWN) == OWN:
             print_measurement(run, trials, verbose=settings.verbose)
         else:
-            from lanlab.cli.drivers import print_drivers
+            from lanlab.cli.single_json import print_drivers
 
             print_drivers(run, trials)
     finish(run, trials, verbose=settings.verbose)

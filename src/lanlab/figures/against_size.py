@@ -1,4 +1,6 @@
-"""Throughput and round-trip time against message size, with the link's limit."""
+"""A metric against a numeric factor; throughput and round-trip time against message size, with the
+link's limit.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +16,7 @@ from lanlab.figures.chart import Chart, Limit
 from lanlab.figures.finishing import name_in_common
 from lanlab.figures.gather import FigureData, axis, published_of
 from lanlab.figures.wording import quantity
+from lanlab.studies.scaling import is_numeric
 
 SIZE = "message_size_bytes"
 _CURVE_POINTS = 80
@@ -111,3 +114,32 @@ def refill_ns(link_rate_bps: float, message_size_bytes: int, ip_version: int) ->
         117920
     """
     return 8e9 * udp_wire_bytes(message_size_bytes, ip_version) / link_rate_bps
+
+
+def against_factor(data: FigureData) -> Chart:
+    """
+    The figure's `metric` against its `factor`, a line for each level of the other factors.
+
+    The axis of the factor is logarithmic unless a level is 0. The default `metric` is the first of
+    the first experiment, and the default `factor` the first whose levels are numbers.
+    """
+    drawn = next(e for e in data.study.experiment if e.id == data.figure.experiments[0])
+    metric = data.figure.metric or drawn.metrics[0]
+    numeric = [key for key in drawn.factors if is_numeric(drawn.workload, key)]
+    factor = data.figure.factor or next(iter(numeric), "")
+    x, y = quantity(data.study, factor), quantity(data.study, metric)
+
+    def place(summary: Summary) -> float | None:
+        level = summary.factors.get(factor)
+        return x.shown(level) if isinstance(level, int | float) else None
+
+    found = data.drawn(metric)
+    groups = data.in_series(found, (factor,))
+    series = data.lines(groups, place, y)
+    xs = [point.x for one in series for point in one.points]
+    return data.chart(
+        axis(data.study, factor, logarithmic=min(xs, default=0) > 0),
+        metric,
+        series,
+        published=published_of(groups, place, y, data.published),
+    )

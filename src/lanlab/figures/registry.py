@@ -9,10 +9,10 @@ from lanlab.analysis.attempts import counting
 from lanlab.analysis.failures import missing_places
 from lanlab.analysis.run_data import RunData
 from lanlab.errors import of_name
-from lanlab.figures.against_factor import against_factor
-from lanlab.figures.against_size import against_size, rtt_against_size
+from lanlab.figures.against_size import against_factor, against_size, rtt_against_size
 from lanlab.figures.against_stations import (
     delay_throughput,
+    greatest_throughput_bars,
     response_against_stations,
     throughput_against_stations,
 )
@@ -25,6 +25,7 @@ from lanlab.figures.copy_costs import (
 from lanlab.figures.copy_times import copy_times
 from lanlab.figures.distributions import (
     round_trip_ecdf,
+    round_trip_percentiles,
     round_trip_violins,
     trial_ecdf,
     trial_violins,
@@ -33,7 +34,6 @@ from lanlab.figures.finishing import in_readable_unit, with_distinct_labels, wit
 from lanlab.figures.flow_shares import flow_shares
 from lanlab.figures.forests import factor_effects_forest
 from lanlab.figures.gather import FigureData
-from lanlab.figures.greatest_throughput import greatest_throughput_bars
 from lanlab.figures.loss_over_time_and_rate import loss_over_time_and_rate
 from lanlab.figures.over_time import (
     goodput_over_time,
@@ -47,9 +47,8 @@ from lanlab.figures.received_against_sent import (
     losses_against_sent,
     received_against_sent,
     received_ratio_against_sent,
+    saturation_curve,
 )
-from lanlab.figures.round_trip_percentiles import round_trip_percentiles
-from lanlab.figures.saturation_curve import saturation_curve
 from lanlab.figures.station_trials import station_errors_bars, station_fairness, steady_cut
 from lanlab.figures.what_limits import what_limits
 from lanlab.figures.wording import condition_text

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from lanlab.figures.chart import Cells, Chart, Series
+from lanlab.figures.chart import Cells, Chart, Mark, Series, point_text
 from lanlab.figures.look_matplotlib import (
     GRID,
     INK,
@@ -17,7 +17,6 @@ from lanlab.figures.look_matplotlib import (
     legend_columns,
     legend_height_in,
 )
-from lanlab.figures.mark import Mark, point_text
 from lanlab.figures.number_text import plain
 from lanlab.figures.scale_matplotlib import ROUND
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from lanlab.figures.chart import Chart, bar_span
+from lanlab.figures.chart import Chart, Mark, bar_span
 from lanlab.figures.drawing import prepare
 from lanlab.figures.look_matplotlib import (
     COLOURS,
@@ -30,7 +30,6 @@ from lanlab.figures.look_matplotlib import (
     style,
     style_of,
 )
-from lanlab.figures.mark import Mark
 from lanlab.figures.render_cells import cell_marks, draw_cells
 from lanlab.figures.render_sideways import draw_sideways
 from lanlab.figures.scale_matplotlib import scale_axes, stack_width, tilted_names_in

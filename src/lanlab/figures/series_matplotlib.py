@@ -6,7 +6,16 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from lanlab.figures.chart import Chart, Point, PublishedMark, PublishedSeries, bar_span
+from lanlab.figures.chart import (
+    Chart,
+    Mark,
+    Point,
+    PublishedMark,
+    PublishedSeries,
+    bar_span,
+    mark_text,
+    point_text,
+)
 from lanlab.figures.look_matplotlib import (
     GRID,
     HATCHES,
@@ -19,7 +28,6 @@ from lanlab.figures.look_matplotlib import (
     stack_look,
     style_of,
 )
-from lanlab.figures.mark import Mark, mark_text, point_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

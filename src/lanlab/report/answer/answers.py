@@ -26,7 +26,7 @@ from lanlab.report.presentations import PRESENTATIONS
 from lanlab.report.presentations.base import SeriesOf
 from lanlab.report.saturation.saturation_text import messages_text, saturation_sentence
 from lanlab.report.simulation.accuracy_table import missed_in
-from lanlab.report.traffic.one_way import one_way_remark
+from lanlab.report.traffic.stream_text import one_way_remark
 from lanlab.report.trials.analyses import Analyses
 from lanlab.report.trials.failure_table import failure_sentences, pollution_sentences
 from lanlab.store import Level, RunRecord, TrialRecord

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from lanlab.analysis.load_increase import Increase, LoadResult, load_results
 from lanlab.analysis.run_data import RunData
-from lanlab.report.document.table import Table
+from lanlab.figures.number_text import number, percent
+from lanlab.figures.wording import condition_text
+from lanlab.report.document.table import EMPTY, Cell, Column, Table, words
 from lanlab.report.presentations.base import Presentation, figure
-from lanlab.report.traffic.load_table import load_sentences, load_table
 from lanlab.store import TrialRecord
+from lanlab.studies import Study
 from lanlab.studies.model import Experiment, Figure
 from lanlab.workloads.load import flow_goodputs
 
@@ -37,3 +40,126 @@ class LoadPresentation(Presentation):
 
 
 PRESENTATION = LoadPresentation()
+
+
+_MS = 1e6
+_WAYS = ("up", "down")
+_LOAD_COLUMNS = (
+    Column("condition", "condition", "condition", is_number=False),
+    Column("load", "load", "load", is_number=False),
+    *(
+        column
+        for name, alone, under, rank in (
+            ("median", "alone (ms)", "under load", 0),
+            ("99th percentile", "", "p99 under load", 2),
+        )
+        for column in (
+            Column(f"{name} alone (ns)", f"{name} alone (ms)", alone, rank=rank),
+            Column(f"{name} under load (ns)", f"{name} under load (ms)", under, rank=rank),
+            Column(
+                f"increase of the {name} (ns)", "increase (ms), 95 %", "increase, 95 %", rank=rank
+            ),
+            Column(f"increase of the {name}, 95 % low (ns)"),
+            Column(f"increase of the {name}, 95 % high (ns)"),
+        )
+    ),
+    Column("mean under load (ns)", "mean under load (ms)"),
+    Column("requests without a reply, alone (ratio)"),
+    Column("requests without a reply (ratio)", "lost", "lost", rank=1),
+    Column("goodput up (bit/s)", "goodput up (Mbit/s)", "up (Mbit/s)", rank=1),
+    Column("goodput down (bit/s)", "goodput down (Mbit/s)", "down (Mbit/s)", rank=1),
+    Column("echo round trips per minute", "echo round trips/min", "echo trips/min", rank=3),
+    Column("trials", "trials", "trials", rank=3),
+)
+
+
+def load_table(data: RunData, experiment: str) -> Table:
+    """A row for each load of an experiment. No rows if nothing was measured under load."""
+    rows = tuple(_row(found, data.study) for found in load_results(data.trials, experiment))
+    return Table(f"{experiment}-under-load", "Round trips under load", _LOAD_COLUMNS, rows)
+
+
+def _row(found: LoadResult, study: Study) -> tuple[Cell, ...]:
+    goodputs = [found.goodput_bps.get(way) for way in _WAYS]
+    per_minute = found.echo_round_trips_per_minute
+    mean = None if found.mean is None else found.mean.under_load
+    return (
+        words(condition_text(study, found.factors)),
+        words(found.load),
+        *_increase(found.median),
+        *_increase(found.p99),
+        _milliseconds(mean),
+        _share(found.loss_alone_ratio),
+        _share(found.loss_ratio),
+        *(EMPTY if bps is None else Cell(bps, number(bps / 1e6, 3)) for bps in goodputs),
+        EMPTY if per_minute is None else Cell(per_minute, number(per_minute, 3)),
+        Cell(found.trials, str(found.trials)),
+    )
+
+
+def _increase(one: Increase | None) -> tuple[Cell, ...]:
+    if one is None:
+        return (EMPTY,) * 5
+    return (
+        _milliseconds(one.alone),
+        _milliseconds(one.under_load),
+        Cell(one.mean, increase_text(one)),
+        Cell(one.low, ""),
+        Cell(one.high, ""),
+    )
+
+
+def increase_text(one: Increase) -> str:
+    """An increase in milliseconds, as in `29.3 (25.1 … 33.5)`."""
+    text = number(one.mean / _MS, 3)
+    if one.low is None or one.high is None:
+        return text
+    return f"{text} ({number(one.low / _MS, 3)} … {number(one.high / _MS, 3)})"
+
+
+def _milliseconds(value: float | None) -> Cell:
+    return EMPTY if value is None else Cell(value, number(value / _MS, 3))
+
+
+def _share(ratio: float | None) -> Cell:
+    return EMPTY if ratio is None else Cell(ratio, percent(ratio))
+
+
+def load_sentences(data: RunData, experiment: str) -> list[str]:
+    """The increase of round trips under each load, and the number of trials behind it."""
+    return [_sentence(found, data.study) for found in load_results(data.trials, experiment)]
+
+
+def _sentence(found: LoadResult, study: Study) -> str:
+    where = condition_text(study, found.factors)
+    of = f"Under load {_words(found.load)}{f' ({where})' if where else ''}"
+    if found.median is None:
+        return f"{of}, there is no trial of the echo alone in the same block to compare with."
+    said = (
+        f"{of}, the median round trip took {_grown(found.median)}: "
+        f"{number(found.median.under_load / _MS, 3)} ms instead of "
+        f"{number(found.median.alone / _MS, 3)} ms"
+    )
+    # With few round trips there is no 99th percentile.
+    if found.p99 is not None:
+        said += (
+            f"; the 99th percentile was {number(found.p99.under_load / _MS, 3)} ms instead of "
+            f"{number(found.p99.alone / _MS, 3)} ms"
+        )
+    said += "."
+    if found.loss_ratio:
+        said += f" {percent(found.loss_ratio)} of the requests had no reply in time."
+    return said
+
+
+def _words(load: str) -> str:
+    return "both ways" if load == "both" else load
+
+
+def _grown(one: Increase) -> str:
+    text = f"{number(one.mean / _MS, 3)} ms more"
+    if one.low is None or one.high is None:
+        return f"{text}, by one block, which says nothing about chance"
+    ends = f"{number(one.low / _MS, 3)} … {number(one.high / _MS, 3)}"
+    unclear = "" if one.low > 0 or one.high < 0 else ", so that no increase is shown"
+    return f"{text} (95 % {ends}, {one.blocks} blocks{unclear})"

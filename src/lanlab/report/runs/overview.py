@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from lanlab.analysis.measured_where import measured_where
-from lanlab.figures.page_styles import overlaid
+from lanlab.figures.finishing import overlaid
 from lanlab.frozen import dataclass
 from lanlab.report.document.table import NO_TABLE, Table
 from lanlab.report.findings.finding_table import (

@@ -13,7 +13,7 @@ from lanlab.analysis.run_data import RunData
 from lanlab.analysis.simulated_run import run_accuracies
 from lanlab.figures.chart import Chart
 from lanlab.figures.distributions import panels
-from lanlab.figures.page_styles import with_page_styles
+from lanlab.figures.finishing import with_page_styles
 from lanlab.figures.registry import build_figure
 from lanlab.frozen import dataclass
 from lanlab.report.answer.answers import NO_RESULT, remark_sentences, result_sentences
