@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lanlab.analysis.comparison import Compared, judged
 from lanlab.analysis.comparison_facts import Differing, differing_facts
@@ -23,11 +23,13 @@ from lanlab.figures.wording import condition_text, level_text, quantity
 from lanlab.frozen import dataclass
 from lanlab.report.comparison.comparison_remarks import remarks, run_state
 from lanlab.report.comparison.comparison_table import (
-    comparison_csv,
     comparison_tables,
     facts_table,
     flat,
+    groups_of,
+    published_record,
     published_table,
+    records_csv,
     runs_table,
     unlike_table,
 )
@@ -36,6 +38,9 @@ from lanlab.report.document.table import Table
 from lanlab.store.labels import label_of
 from lanlab.store.shape import reading_records
 from lanlab.studies import Study
+
+if TYPE_CHECKING:
+    from lanlab.figures.chart import Chart
 
 
 @dataclass(frozen=True)
@@ -107,21 +112,14 @@ class RunComparison:
         return self.paired.yardsticks if self.paired is not None and is_used else ()
 
     def csv(self) -> Table:
-        return comparison_csv(self.found)
+        return records_csv([flat(one) for one in self.found])
 
     def page(self, home: str = "") -> str:
         """As HTML; `home` is the address of a list of runs to link to, if any."""
-        from lanlab.report.comparison.comparison_page import comparison_page
+        from lanlab.figures.forests import ratio_forest
 
-        return comparison_page(
-            self.heading,
-            self.study,
-            self.found,
-            self.sentences,
-            self.runs_table,
-            self.others,
-            home,
-        )
+        charts = [ratio_forest(self.study, group) for group in groups_of(self.found)]
+        return _page(self, charts, comparison_tables(self.study, self.found), self.others, home)
 
     def to_json(self) -> dict[str, Any]:
         unlike = () if self.paired is None else self.paired.unlike
@@ -188,20 +186,27 @@ class PublishedComparison:
         return said + run_state([Side("RUN1", (self.run,))])
 
     @property
+    def heading(self) -> str:
+        return f"{_called(self.run)} compared with what was published"
+
+    @property
+    def runs_table(self) -> Table:
+        return runs_table(("RUN1",), (self.run,), 0)
+
+    @property
     def tables(self) -> list[Table]:
-        return [
-            runs_table(("RUN1",), (self.run,), 0),
-            published_table(self.study, self.found),
-        ]
+        return [self.runs_table, published_table(self.study, self.found)]
 
     def csv(self) -> Table:
-        return self.tables[1]
+        return records_csv([published_record(one) for one in self.found])
 
     def page(self) -> str:
-        from lanlab.report.comparison.comparison_page import published_page
+        from lanlab.figures.forests import published_forest
 
-        heading = f"{_called(self.run)} compared with what was published"
-        return published_page(heading, self.study, self.found, self.sentences, self.tables[0])
+        metrics = dict.fromkeys(one.ours.metric for one in self.found)
+        groups = [[one for one in self.found if one.ours.metric == metric] for metric in metrics]
+        charts = [published_forest(self.study, group) for group in groups]
+        return _page(self, charts, [published_table(self.study, group) for group in groups])
 
     def to_json(self) -> dict[str, Any]:
         run, trials = self.run
@@ -212,33 +217,37 @@ class PublishedComparison:
             "label": label_of(run).to_json(),
             "trials": len(trials),
             "comparisons": [
-                {
-                    "experiment": one.ours.experiment,
-                    "metric": one.ours.metric,
-                    "factors": one.ours.factors,
-                    "series": one.series,
-                    "n": one.ours.n,
-                    "missing": one.ours.missing,
-                    "polluted": one.ours.disturbed,
-                    "measured": one.ours.mean,
-                    "published_id": one.value.id,
-                    "published": one.value.published,
-                    "published_si": one.value.si,
-                    "unit": one.value.si_unit,
-                    "bound": one.value.bound,
-                    "published_sd": None if one.sd is None else one.sd.si,
-                    "published_trials": one.their_trials,
-                    "ratio": one.ratio,
-                    "ratio_95_low": None if one.interval is None else one.interval[0],
-                    "ratio_95_high": None if one.interval is None else one.interval[1],
-                    "interval_has_their_spread": one.has_their_spread,
-                    "why_no_interval": one.why or None,
-                    "where": one.value.where,
-                }
+                {_key(key): value for key, value in published_record(one).items()}
+                | {"factors": one.ours.factors}
                 for one in self.found
             ],
             "sentences": self.sentences,
         }
+
+
+def _page(
+    compared: RunComparison | PublishedComparison,
+    charts: Sequence[Chart],
+    tables: Sequence[Table],
+    others: Sequence[Table] = (),
+    home: str = "",
+) -> str:
+    from lanlab.report.page.figure_page import figure_on_page
+    from lanlab.report.page.rendering import rendered
+
+    figures = [
+        figure_on_page(chart, "", f"comparison-{place}") for place, chart in enumerate(charts, 1)
+    ]
+    return rendered(
+        "comparison",
+        heading=compared.heading,
+        study=compared.study,
+        parts=list(zip(figures, tables, strict=True)),
+        answer=compared.sentences,
+        runs=compared.runs_table,
+        others=others,
+        home=home,
+    )
 
 
 def between_runs(

@@ -23,7 +23,7 @@ from lanlab.figures.wording import (
     values_text,
 )
 from lanlab.report.comparison.comparison_text import effect_text, p_text, verdict_text
-from lanlab.report.document.table import EMPTY, Cell, Column, Table, words
+from lanlab.report.document.table import Cell, Column, Table, words
 from lanlab.report.metrics.metric_table import DISTURBED
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.labels import label_facts
@@ -33,16 +33,21 @@ from lanlab.workloads.metrics import metric_direction
 
 def comparison_tables(study: Study, found: Sequence[Compared]) -> list[Table]:
     """A table for each experiment and metric, in the order of the comparisons."""
+    return [_table(study, group) for group in groups_of(found)]
+
+
+def groups_of(found: Sequence[Compared]) -> list[list[Compared]]:
+    """The comparisons of each experiment and metric."""
     groups: dict[tuple[str, str], list[Compared]] = {}
     for one in found:
         groups.setdefault((one.experiment, one.metric), []).append(one)
-    return [_table(study, group) for group in groups.values()]
+    return list(groups.values())
 
 
-def comparison_csv(found: Sequence[Compared]) -> Table:
-    rows = [tuple(Cell(value, "") for value in flat(one).values()) for one in found]
-    names = tuple(flat(found[0])) if found else ()
-    return Table("comparison", "Comparison", tuple(Column(name) for name in names), tuple(rows))
+def records_csv(records: Sequence[dict[str, Any]]) -> Table:
+    rows = tuple(tuple(Cell(value, "") for value in one.values()) for one in records)
+    columns = tuple(map(Column, records[0] if records else ()))
+    return Table("comparison", "Comparison", columns, rows)
 
 
 def flat(one: Compared) -> dict[str, Any]:
@@ -247,80 +252,67 @@ def _level(study: Study, key: str, level: Any) -> str:
     return "not set" if level is None else level_text(study, key, level)
 
 
-def published_table(study: Study, found: Sequence[PublishedRatio]) -> Table:
-    def column(name: str, short: str, *, is_number: bool = True) -> Column:
-        return Column(name, short, short, is_number=is_number)
+def published_record(one: PublishedRatio) -> dict[str, Any]:
+    """All fields of one comparison by name, in SI units; missing values are `None`."""
+    summary, value = one.ours, one.value
+    low, high = one.interval or (None, None)
+    return {
+        "experiment": summary.experiment,
+        "metric": summary.metric,
+        "condition": ", ".join(f"{key}={level}" for key, level in summary.factors.items()),
+        "series": one.series,
+        "n": summary.n,
+        "missing": summary.missing,
+        "polluted": summary.disturbed,
+        "measured": summary.mean,
+        "published id": value.id,
+        "published": value.published,
+        "published SI": value.si,
+        "unit": value.si_unit,
+        "bound": value.bound,
+        "published SD": None if one.sd is None else one.sd.si,
+        "published trials": one.their_trials,
+        "ratio": one.ratio,
+        "ratio 95 % low": low,
+        "ratio 95 % high": high,
+        "interval has their spread": one.has_their_spread,
+        "why no interval": one.why or None,
+        "where": value.where,
+    }
 
+
+def published_table(study: Study, found: Sequence[PublishedRatio]) -> Table:
     by = obtained(study).word
-    columns = (
-        column("experiment", "", is_number=False),
-        column("metric", "metric", is_number=False),
-        column("condition", "condition", is_number=False),
-        column("series", "of", is_number=False),
-        Column(f"{by} mean (SI unit)"),
-        Column("", by, by),
-        column("n", "n"),
-        column("polluted", ""),
-        column("missing", ""),
-        Column("published (as printed)", is_number=False),
-        Column("published (SI unit)"),
-        Column("", "published", "published"),
-        Column("published standard deviation (SI unit)"),
-        Column("", "their SD", "their SD"),
-        column("published trials", ""),
-        Column("ratio"),
-        Column("ratio 95 % low"),
-        Column("ratio 95 % high"),
-        Column("", f"{by} / published", f"{by} / published"),
-        Column("interval of", "interval of", "interval of", is_number=False),
-        column("SI unit", "", is_number=False),
-        column("where", "where", is_number=False),
-    )
+    numbers = (by, "n", "published", "their SD", f"{by} / published")
+    names = ("metric", "condition", "of", *numbers, "interval of", "where")
+    columns = tuple(Column("", name, name, is_number=name in numbers) for name in names)
     rows = []
     for one in found:
-        summary, value = one.ours, one.value
+        summary = one.ours
         shown = quantity(study, summary.metric).readable([summary.mean])
-        low, high = one.interval or (None, None)
         whose = "both" if one.has_their_spread else "ours alone" if one.interval else one.why
-        ends = shown.interval(summary.ci_low, summary.ci_high)
         ours = "none"
         if summary.mean is not None:
+            ends = shown.interval(summary.ci_low, summary.ci_high)
             mean = shown.shown(summary.mean)
             ours = with_interval(mean, ends, is_simulated=study.is_simulated)
             ours = f"{ours} {shown.unit}".rstrip()
             ours += f" {DISTURBED}" if summary.disturbed else ""
-        rows.append(
-            (
-                words(summary.experiment),
-                Cell(summary.metric, shown.name),
-                words(condition_text(study, summary.factors) or "all"),
-                words(one.series),
-                Cell(summary.mean, ""),
-                Cell(None, ours),
-                Cell(summary.n, summary.n_text),
-                Cell(summary.disturbed, ""),
-                Cell(summary.missing, ""),
-                words(value.published),
-                Cell(value.si, ""),
-                Cell(None, as_printed(value)),
-                EMPTY if one.sd is None else Cell(one.sd.si, ""),
-                Cell(None, "" if one.sd is None else as_printed(one.sd)),
-                Cell(one.their_trials, ""),
-                Cell(one.ratio, ""),
-                Cell(low, ""),
-                Cell(high, ""),
-                Cell(None, _ratio(one)),
-                words(whose),
-                words(summary_unit(summary.metric)),
-                words(value.where),
-            )
+        texts = (
+            shown.name,
+            condition_text(study, summary.factors) or "all",
+            one.series,
+            ours,
+            summary.n_text,
+            as_printed(one.value),
+            "" if one.sd is None else as_printed(one.sd),
+            _ratio(one),
+            whose,
+            one.value.where,
         )
+        rows.append(tuple(Cell(None, text) for text in texts))
     title = f"{by.capitalize()} and published"
     return Table("measured-and-published", title, columns, tuple(rows))
-
-
-def summary_unit(metric: str) -> str:
-    return quantity(None, metric).si_unit
 
 
 def _ratio(one: PublishedRatio) -> str:
