@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from lanlab.analysis.findings import Judged
-from lanlab.analysis.findings.as_data import _comparison
+from lanlab.analysis.findings.as_data import comparison_as_data
 from lanlab.analysis.findings.claim import (
     Comparison,
     Gap,
@@ -305,7 +305,7 @@ def test_a_claim_and_its_contrary_are_one_question_with_two_keys() -> None:
 def test_json_has_a_p_only_for_tested_claims() -> None:
     seen = claim(estimate(3.0, n=(5, 6), hedges_g=0.7), least=1.0, lost_trials=2, candidates=3)
     judged = Judged(seen, HOLDS, 0.04, 7, 0.99, 2.0, math.inf, 12)  # type: ignore[arg-type]
-    assert _comparison(judged) == {
+    assert comparison_as_data(judged) == {
         "what": "a",
         "metric": "m",
         "measure": "difference",
@@ -326,4 +326,4 @@ def test_json_has_a_p_only_for_tested_claims() -> None:
         "trials_needed": 12,
     }
     untested = claim(number(0.05, 0.05), least=1.0)
-    assert _comparison(replace(judged, comparison=untested))["p"] is None
+    assert comparison_as_data(replace(judged, comparison=untested))["p"] is None

@@ -47,14 +47,14 @@ def judgement_as_data(one: Judgement) -> dict[str, Any]:
             "trials_per_condition": further.trials_per_condition,
             "minutes": further.minutes,
         },
-        "comparisons": [_comparison(each) for each in one.comparisons],
+        "comparisons": [comparison_as_data(each) for each in one.comparisons],
         "on_this_system": None
         if one.here is None
         else {**judgement_as_data(one.here), "in_place_of": dict(one.assumed)},
     }
 
 
-def _comparison(one: Judged) -> dict[str, Any]:
+def comparison_as_data(one: Judged) -> dict[str, Any]:
     seen = one.comparison
     return {
         "what": seen.what,

@@ -29,12 +29,11 @@ from lanlab.report.comparison.comparison_table import (
     groups_of,
     published_record,
     published_table,
-    records_csv,
     runs_table,
     unlike_table,
 )
 from lanlab.report.comparison.comparison_text import comparison_sentences, correction_sentence
-from lanlab.report.document.table import Table
+from lanlab.report.document.table import Table, table_of_records
 from lanlab.store.labels import label_of
 from lanlab.store.shape import reading_records
 from lanlab.studies import Study
@@ -112,7 +111,7 @@ class RunComparison:
         return self.paired.yardsticks if self.paired is not None and is_used else ()
 
     def csv(self) -> Table:
-        return records_csv([flat(one) for one in self.found])
+        return table_of_records("comparison", "Comparison", [flat(one) for one in self.found])
 
     def page(self, home: str = "") -> str:
         """As HTML; `home` is the address of a list of runs to link to, if any."""
@@ -198,7 +197,8 @@ class PublishedComparison:
         return [self.runs_table, published_table(self.study, self.found)]
 
     def csv(self) -> Table:
-        return records_csv([published_record(one) for one in self.found])
+        records = [published_record(one) for one in self.found]
+        return table_of_records("comparison", "Comparison", records)
 
     def page(self) -> str:
         from lanlab.figures.forests import published_forest

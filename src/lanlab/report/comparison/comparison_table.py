@@ -44,12 +44,6 @@ def groups_of(found: Sequence[Compared]) -> list[list[Compared]]:
     return list(groups.values())
 
 
-def records_csv(records: Sequence[dict[str, Any]]) -> Table:
-    rows = tuple(tuple(Cell(value, "") for value in one.values()) for one in records)
-    columns = tuple(map(Column, records[0] if records else ()))
-    return Table("comparison", "Comparison", columns, rows)
-
-
 def flat(one: Compared) -> dict[str, Any]:
     """All fields of one comparison by name, in SI units; missing values are `None`."""
     test, margin, further = one.test, one.margin, one.further

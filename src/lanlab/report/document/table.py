@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import functools
 import io
+from collections.abc import Mapping, Sequence
 
 from lanlab.frozen import dataclass
 
@@ -72,6 +73,12 @@ class Table:
 
 
 NO_TABLE = Table("", "", (), ())
+
+
+def table_of_records(name: str, title: str, records: Sequence[Mapping[str, Value]]) -> Table:
+    """A table for CSV alone, with a row for each record; all have the keys of the first."""
+    rows = tuple(tuple(Cell(value, "") for value in one.values()) for one in records)
+    return Table(name, title, tuple(map(Column, records[0] if records else ())), rows)
 
 
 def _csv_text(value: Value) -> str:

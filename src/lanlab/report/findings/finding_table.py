@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lanlab.analysis.findings.verdicts import Judged, Judgement, Verdicts
+from lanlab.analysis.findings.as_data import comparison_as_data
+from lanlab.analysis.findings.verdicts import Judgement, Verdicts
 from lanlab.frozen import dataclass
-from lanlab.report.document.table import EMPTY, Cell, Column, Table, words
+from lanlab.report.document.table import EMPTY, Cell, Column, Table, table_of_records, words
 from lanlab.report.findings.finding_text import (
     claim_origin,
     counts,
@@ -38,32 +38,19 @@ def finding_table(verdicts: Verdicts, study: Study | None, title: str = TITLE) -
 
 
 def comparison_table(verdicts: Verdicts) -> Table:
-    columns = (
-        Column("finding", is_number=False),
-        Column("on", is_number=False),
-        Column("what", is_number=False),
-        Column("metric", is_number=False),
-        Column("unit", is_number=False),
-        Column("verdict", is_number=False),
-        Column("value"),
-        Column("low"),
-        Column("high"),
-        Column("confidence"),
-        Column("claimed_least"),
-        Column("claimed_most"),
-        Column("test", is_number=False),
-        Column("p"),
-        Column("p_holm"),
-        Column("hedges_g"),
-        Column("trials", is_number=False),
-        Column("trials_needed_per_condition"),
-    )
-    rows = []
-    for judgement in verdicts.judgements:
-        rows += [_numbers(judgement, "", one) for one in judgement.comparisons]
-        if judgement.here is not None:
-            rows += [_numbers(judgement, "this system", o) for o in judgement.here.comparisons]
-    return Table("finding-comparisons", "Comparisons of findings", columns, tuple(rows))
+    records = [
+        {
+            "finding": judgement.finding.id,
+            "on": on,
+            **comparison_as_data(one),
+            "unit": one.comparison.unit,
+            "trials": " ".join(map(str, one.comparison.n)),
+        }
+        for judgement in verdicts.judgements
+        for on, found in (("", judgement), ("this system", judgement.here))
+        for one in (() if found is None else found.comparisons)
+    ]
+    return table_of_records("finding-comparisons", "Comparisons of findings", records)
 
 
 @dataclass(frozen=True)
@@ -117,34 +104,6 @@ def _row(one: Judgement, study: Study | None) -> tuple[Cell, ...]:
         EMPTY if further is None else Cell(further.trials, ""),
         EMPTY if further is None else Cell(further.minutes, ""),
         Cell(None, "\n".join(evidence_lines(one, study))),
-    )
-
-
-def _numbers(judgement: Judgement, on: str, one: Judged) -> tuple[Cell, ...]:
-    seen = one.comparison
-
-    def cell(value: float | None) -> Cell:
-        return EMPTY if value is None or not math.isfinite(value) else Cell(value, "")
-
-    return (
-        words(judgement.finding.id),
-        words(on),
-        words(seen.what),
-        words(seen.metric),
-        words(seen.unit),
-        words(one.truth),
-        cell(seen.value),
-        cell(one.low),
-        cell(one.high),
-        cell(one.confidence),
-        cell(seen.least),
-        cell(seen.most),
-        words(seen.test),
-        cell(seen.p if seen.is_tested else None),
-        cell(one.p_holm),
-        cell(seen.hedges_g),
-        words(" ".join(map(str, seen.n))),
-        cell(one.trials_needed),
     )
 
 
