@@ -27,7 +27,7 @@ from raw_engine import (
     stream_send,
 )
 
-FLOOD = int(os.environ.get("LANLAB_HOSTILE_DATAGRAMS", "100000"))
+FLOOD = int(os.environ.get("LANLAB_HOSTILE_DATAGRAMS", "40000"))
 GROWTH_BYTES = 16 << 20
 #: A sender stops this soon after its receiver has fallen silent; some are held up beside us.
 DEAD_MAN_S, SLACK_S = 1.0, 0.5

@@ -26,7 +26,7 @@ from hostile_peer import (
 from raw_engine import Line, RawEngine, echo_respond, stream_receive, stream_send
 
 #: Hostile datagrams of the flood. Ten million for the figures of docs/security.md.
-FLOOD = int(os.environ.get("LANLAB_HOSTILE_DATAGRAMS", "200000"))
+FLOOD = int(os.environ.get("LANLAB_HOSTILE_DATAGRAMS", "50000"))
 #: What a receiver's memory may grow by under a flood: none of it is kept.
 GROWTH_BYTES = 16 << 20
 OTHER_TOKEN = bytes(range(1, 17))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from datagram_relay import ADDRESS, Relay, Way, relayed_trial, session_kind, session_message
+from datagram_relay import Relay, Way, relayed_trial, session_kind, session_message
 from trial_running import Pair, opened_pair
 
 from lanlab.engine import Measurement
@@ -98,50 +98,6 @@ def listening(
         }
     )
     return measurement, measurement.wait_ready(10)["ports"][0]
-
-
-@pytest.mark.parametrize("request_type", ["stream_receive", "echo_respond"])
-def test_before_a_session_only_its_peer_is_answered(pair: Pair, request_type: str) -> None:
-    """Not another address with the right token, nor the right address with a wrong one; and the
-    answer is no larger than what asked for it."""
-    measurement, port = listening(pair, request_type, peer=ADDRESS)
-    hello = session_message("hello", TOKEN, first=7)
-    with at("127.0.0.1") as elsewhere, at("127.0.0.3") as third, at(ADDRESS) as peer:
-        for stranger in (elsewhere, third):
-            for datagram in (hello, *GARBAGE):
-                stranger.sendto(datagram, ("127.0.0.1", port))
-        for datagram in GARBAGE:
-            peer.sendto(datagram, ("127.0.0.1", port))
-        # A proof without the cookie proves nothing.
-        peer.sendto(session_message("prove", TOKEN, 1, 7), ("127.0.0.1", port))
-        peer.sendto(hello, ("127.0.0.1", port))
-        # Datagrams of one machine come in order: when this one is answered, the others have been
-        # seen.
-        answer, sender = peer.recvfrom(2048)
-        assert session_kind(answer) == "challenge"
-        assert len(answer) < len(hello)
-        assert sender == ("127.0.0.1", port)
-        assert all(nothing_came(stranger) for stranger in (elsewhere, third, peer))
-
-        cookie = int.from_bytes(answer[32:40])
-        assert cookie not in (0, 1)
-        peer.settimeout(10)
-        peer.sendto(session_message("prove", TOKEN, cookie, 7), ("127.0.0.1", port))
-        accepted = peer.recv(2048)
-        assert session_kind(accepted) == "accept"
-        assert int.from_bytes(accepted[32:40]) == 7
-    pair.engines[1].ask({"type": "cancel", "target": measurement.id})
-
-
-def test_every_session_has_its_own_cookie(pair: Pair) -> None:
-    cookies = set()
-    for _ in range(3):
-        measurement, port = listening(pair, "stream_receive", peer=ADDRESS)
-        with at(ADDRESS) as peer:
-            peer.sendto(session_message("hello", TOKEN, first=7), ("127.0.0.1", port))
-            cookies.add(peer.recv(2048)[32:40])
-        pair.engines[1].ask({"type": "cancel", "target": measurement.id})
-    assert len(cookies) == 3
 
 
 def test_another_port_is_not_heard_while_a_stream_runs(pair: Pair) -> None:
