@@ -54,16 +54,6 @@ def test_each_condition_is_ranked_separately() -> None:
     assert groups(small)[-1] == ["smb"]
 
 
-def test_services_without_differences_get_one_short_sentence() -> None:
-    costs = dict.fromkeys(("smb", "nfs", "ftp", "sftp", "webdav"), COSTS["nfs"])
-
-    (sentence,) = said(made(costs, spread=0.2, trials=3))
-    assert sentence == (
-        "No difference in elapsed time was shown between any two of the 5 services with "
-        f"{LARGE} or {SMALL}."
-    )
-
-
 def test_the_interval_of_a_slowdown_covers_the_truth() -> None:
     large, _ = rankings(*made(), ["copies"])["copies"]
     [ftp] = large.groups[1]
@@ -100,41 +90,6 @@ def test_noise_gives_no_ranking() -> None:
         assert len(one.groups) == 1
     assert said(run)[0].startswith("Elapsed time: schomer-large: ")
     assert said(run)[0].count("(no difference shown)") == 2
-
-
-def compared_as(worse: Mapping[tuple[str, str], bool], rank: Mapping[str, float]) -> Any:
-    """Comparisons of times in which the pairs of `worse` are shown to differ, by `rank`."""
-    times = {name: (1.0 + value, 1.001 + value) for name, value in rank.items()}
-    sides = {name: Sample(own, (0, 1), 0, 0, 0, 1.0) for name, own in times.items()}
-    return {
-        (a, b): replace(
-            compared(
-                sides[a], sides[b], experiment="e", metric="elapsed_ns", factors={},
-                parameters={}, names=(a, b), basis="levels",
-            ),
-            p_holm=0.01 if worse.get((a, b)) else 0.9,
-        )
-        for a, b in combinations(rank, 2)
-    }  # fmt: skip
-
-
-def test_a_level_ranks_lower_only_if_every_pair_is_shown_to_differ() -> None:
-    """A noisy level that equals the best one was placed with a slower one, as only the group right
-    before it was looked at."""
-    rank = {"best": 0.0, "slower": 0.05, "noisy": 0.06}
-    against = compared_as({("best", "slower"): True}, rank)
-
-    [group] = grouped(list(rank), against, is_more_better=False)
-    assert [one.level for one in group] == ["best", "slower", "noisy"]
-    assert [one.behind for one in group] == [(), ("best",), ()]
-
-
-def test_a_group_ends_if_all_pairs_across_its_boundary_differ() -> None:
-    rank = {"a": 0.0, "b": 0.05, "c": 0.3}
-    against = compared_as({("a", "c"): True, ("b", "c"): True}, rank)
-
-    found = grouped(list(rank), against, is_more_better=False)
-    assert [[one.level for one in group] for group in found] == [["a", "b"], ["c"]]
 
 
 @pytest.mark.parametrize("is_turned", [False, True])
@@ -317,16 +272,6 @@ def test_a_level_without_trials_is_named() -> None:
     assert said(run)[0].endswith("(no result of FTP).")
 
 
-def test_the_sentence_has_groups_and_ratios_for_each_condition() -> None:
-    [sentence] = said(made())
-
-    large, small = sentence.removesuffix(".").split("; ")
-    assert large.startswith("Elapsed time, fastest first: schomer-large: ")
-    assert "(no difference shown), then FTP 1.2 \N{MULTIPLICATION SIGN} slower than " in large
-    assert small.startswith("schomer-many: ")
-    assert "then SMB " in small and "\N{MULTIPLICATION SIGN} slower" in small
-
-
 def test_the_ranking_comes_first_and_pools_no_datasets() -> None:
     run, trials = made()
 
@@ -345,14 +290,6 @@ def test_json_has_the_rankings() -> None:
     assert large["groups"][1][0]["times_worse"] == pytest.approx(1.2, rel=0.01)
 
 
-def test_single_trials_are_not_ranked() -> None:
-    [sentence] = said(made(trials=1))
-
-    assert sentence == (
-        "SMB, NFS 3 and FTP are not ranked by elapsed time: a ranking takes two trials of each."
-    )
-
-
 def test_a_failed_level_is_named_if_nothing_can_be_ranked() -> None:
     run, trials = made({"smb": COSTS["smb"], "ftp": COSTS["ftp"]})
     ended = [replace(t, status="failed", metrics={}) if _is_ftp(t) else t for t in trials]
@@ -363,13 +300,6 @@ def test_a_failed_level_is_named_if_nothing_can_be_ranked() -> None:
 
 def _is_ftp(trial: TrialRecord) -> bool:
     return trial.factors["service"] == "ftp"
-
-
-def test_identical_trials_are_ranked() -> None:
-    [large, _] = rankings(*made(spread=0.0, trials=2), ["copies"])["copies"]
-
-    assert [set(group) for group in groups(large)][-1] == {"ftp"}
-    assert large.is_tested
 
 
 def test_a_run_without_a_ranked_factor_has_no_ranking() -> None:
@@ -390,13 +320,3 @@ def test_servers_are_named_by_their_differences(servers: tuple[str, str], names:
     study = copy_study(["smb"], [LARGE])
 
     assert list(level_names(study, "server", servers).values()) == names
-
-
-def test_many_conditions_with_one_order_are_reported_together() -> None:
-    sizes = [f"1x{size}MB" for size in range(1, 9)]
-    study = copy_study(["smb", "ftp"], sizes)
-    [sentence] = said(copy_run(study, {"smb": (1e-8, 0, 0), "ftp": (2e-8, 0, 0)}, 0.005))
-
-    assert sentence == (
-        "Elapsed time, fastest first: 1x1MB, 1x2MB, 1x3MB and 5 more: SMB, then FTP."
-    )

@@ -5,9 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from test_plan import Ran, noisy, ran, run_out, study
+from test_plan import Ran, ran, run_out, study
 from test_repeats import Level, key
 
 from lanlab.plan import Plan, PlannedTrial
@@ -241,17 +239,3 @@ def test_a_failed_point_of_the_curve_is_skipped() -> None:
         assert not state.given_up
 
     assert orders[0] == orders[1] and len(orders[0]) >= 4
-
-
-@given(st.integers(), st.integers(0, 3), st.integers(0, 200))
-def test_a_resumed_plan_retries_as_the_uninterrupted_one(seed: int, allowed: int, cut: int) -> None:
-    rule = {"min": 2, "max": 15, "relative_ci": 0.05, "retry_failed": allowed}
-    plan = Plan(study(**rule), "quick", seed)
-    whole = run_out(plan, noisy(seed))
-
-    resumed = Plan(study(**rule), "quick", seed, history=whole[:cut])
-    rest = run_out(resumed, noisy(seed))
-
-    assert whole[:cut] + rest == whole
-    assert resumed.search_results() == plan.search_results()
-    assert resumed.given_up() == plan.given_up()

@@ -153,23 +153,6 @@ def test_every_block_holds_each_active_condition_once(seed: int, noise: int) -> 
     assert all(len(b) == 7 for b in blocks[:2])
 
 
-@given(st.integers(), st.integers(), st.integers(0, 160))
-def test_a_resumed_plan_continues_like_an_uninterrupted_one(
-    seed: int, noise: int, cut: int
-) -> None:
-    rule = {"min": 2, "max": 15, "relative_ci": 0.05}
-    plan = Plan(study(**rule), "quick", seed)
-    whole = run_out(plan, noisy(noise))
-
-    resumed = Plan(study(**rule), "quick", seed, history=whole[:cut])
-    rest = run_out(resumed, noisy(noise))
-
-    assert whole[:cut] + rest == whole
-    assert resumed.given_up() == plan.given_up()
-    assert resumed.search_results() == plan.search_results()
-    assert resumed.estimate() == plan.estimate() == (0, 0.0)
-
-
 def test_order_differs_between_blocks_and_between_seeds() -> None:
     orders = set()
     for seed in range(3):
@@ -215,24 +198,6 @@ def test_searches_come_last_with_the_tried_level() -> None:
     for goal, limit in zip(result.goals, (5e6, 5e6 / 0.9), strict=True):
         assert goal.kind == "found" and goal.lower is not None
         assert 0.98 * limit <= goal.lower <= limit
-
-
-def test_a_condition_that_keeps_failing_is_given_up_and_reported() -> None:
-    plan = Plan(study(), "quick", 1)
-
-    def tcp_is_broken(trial: PlannedTrial) -> Ran:
-        broken = trial.factors.get("transport") == "tcp"
-        return ran(trial, status="failed" if broken else "done")
-
-    history = run_out(plan, tcp_is_broken)
-
-    assert [dict(c.factors) for c in plan.given_up()] == [
-        {"message_size_bytes": size, "transport": "tcp"} for size in (1000, 2, 3)
-    ]
-    # Each three times in its first block, once in the two after it.
-    assert sum(r.status == "failed" for r in history) == 3 * (3 + 1 + 1)
-    # Trials of the search did not measure its metric.
-    assert {goal.kind for goal in plan.search_results()["limit"].goals} == {"undecided"}
 
 
 def test_outcomes_of_another_plan_are_refused() -> None:

@@ -132,11 +132,12 @@ def test_a_search_step_ignores_replaced_trials() -> None:
     assert 0.98 * 5e6 / 0.9 <= (loosest.lower or 0) <= 5e6 / 0.9
 
 
-@given(st.integers(), st.integers(0, 3), st.integers(0, 200))
-def test_a_resumed_plan_repeats_like_an_uninterrupted_one(
-    seed: int, allowed: int, cut: int
+@given(st.integers(), st.integers(0, 3), st.integers(0, 3), st.integers(0, 200))
+def test_a_resumed_plan_continues_like_an_uninterrupted_one(
+    seed: int, repeated: int, retried: int, cut: int
 ) -> None:
-    rule = {"min": 2, "max": 15, "relative_ci": 0.05, "repeat_polluted": allowed}
+    rule = {"min": 2, "max": 15, "relative_ci": 0.05}
+    rule |= {"repeat_polluted": repeated, "retry_failed": retried}
     plan = Plan(study(**rule), "quick", seed)
     whole = run_out(plan, sometimes_disturbed(seed))
 
@@ -144,7 +145,9 @@ def test_a_resumed_plan_repeats_like_an_uninterrupted_one(
     rest = run_out(resumed, sometimes_disturbed(seed))
 
     assert whole[:cut] + rest == whole
+    assert resumed.given_up() == plan.given_up()
     assert resumed.search_results() == plan.search_results()
+    assert resumed.estimate() == plan.estimate() == (0, 0.0)
 
 
 @given(st.integers(), st.integers(0, 3), st.integers(0, 3))

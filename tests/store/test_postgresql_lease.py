@@ -101,29 +101,3 @@ def test_an_interrupt_during_the_wait_for_a_lease_closes_the_session(
     with pytest.raises(KeyboardInterrupt):
         database(monkeypatch, session).acquire("r")
     assert session.closed == 1
-
-
-def test_a_commit_checks_that_the_lease_is_still_held(
-    monkeypatch: pytest.MonkeyPatch, clock: Clock
-) -> None:
-    holder = Session()
-    store = database(monkeypatch, holder)
-    lease = store.acquire("r")
-    key = holder.asked[0][1]["key"]
-
-    held = Session([1])
-    store._check_lease(held, "r")  # type: ignore[arg-type]
-    [(sql, values)] = held.asked
-    assert values == {"key": key, "process_id": PROCESS}
-    assert sql.rstrip().endswith("AND pid = :process_id")
-
-    with pytest.raises(StoreError, match="run `r` lost its lease"):
-        store._check_lease(Session([0]), "r")  # type: ignore[arg-type]
-
-    # Of a run that this process does not lead, and of one whose lease was given back, nothing.
-    other = Session([0])
-    store._check_lease(other, "another")  # type: ignore[arg-type]
-    lease.release()
-    store._check_lease(other, "r")  # type: ignore[arg-type]
-    assert other.asked == []
-    assert store._leases == {}

@@ -119,16 +119,6 @@ def test_reading_creates_no_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     assert nothing.said == ["connect", "close"]
 
 
-def test_a_schema_of_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    old = Server(version=SCHEMA_VERSION - 1)
-    with (
-        pytest.raises(StoreError, match=f"has schema version {SCHEMA_VERSION - 1}"),
-        database(monkeypatch, old).reading(),
-    ):
-        pass
-    assert old.said == ["connect", "close"]
-
-
 @pytest.mark.parametrize("has_schema", [True, False])
 def test_the_first_write_creates_all_tables_in_one_transaction(
     has_schema: bool, monkeypatch: pytest.MonkeyPatch

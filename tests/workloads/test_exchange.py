@@ -4,7 +4,6 @@ import itertools
 import os
 import re
 import signal
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,7 +16,7 @@ from lanlab.engine import Engine, Measurement
 from lanlab.errors import EngineError, EngineLost, UnknownName
 from lanlab.performers import EngineHost, perform_between
 from lanlab.performers.engines import conduct
-from lanlab.workloads import WORKLOADS, CounterChanges, Progress, TrialOutcome, workload
+from lanlab.workloads import WORKLOADS, Progress, TrialOutcome, workload
 from lanlab.workloads.steps import Before, Part, Stage, TwoEnds
 from lanlab.workloads.stream import StreamParameters
 
@@ -163,21 +162,6 @@ def test_a_refused_request_ends_the_trial_at_once(pair: Pair) -> None:
     assert pair.trial("stream", messages=10, rate_messages_per_s=1000).metrics["lost_messages"] == 0
 
 
-def test_a_port_in_use_is_the_trials_error(pair: Pair) -> None:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
-        taken.bind(("127.0.0.1", 0))
-
-        def change(request: dict[str, Any]) -> dict[str, Any]:
-            if request["type"] == "stream_receive":
-                request["port"] = taken.getsockname()[1]
-            return request
-
-        exchange = with_requests(pair, change)
-    assert isinstance(exchange.error, EngineError)
-    assert exchange.error.code == "bind.in_use"
-    assert exchange.error.message.startswith("host1: UDP port")
-
-
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 @pytest.mark.parametrize("killed", [0, 1], ids=["source", "target"])
 @pytest.mark.parametrize("name", ["stream", "echo"])
@@ -252,35 +236,6 @@ def test_engines_on_unlike_clocks_start_together_all_the_same(pair: Pair) -> Non
     assert exchange.error is None
     assert not exchange.setup["start"]["shared_clock"]
     assert exchange.setup["start"]["clock_error_ns"] > 0
-
-
-def test_the_received_ratio_needs_a_mark(pair: Pair) -> None:
-    parameters: dict[str, Any] = {"messages": 100, "rate_messages_per_s": 5000, "warmup_s": 0.05}
-    trial = pair.trial("stream", **parameters)
-    trial.target["mark_seen"] = False
-    metrics = WORKLOADS["stream"].summarise(
-        StreamParameters.model_validate(parameters), trial.exchange, CounterChanges()
-    )
-    for key in ("received_messages", "received_ratio", "lost_messages", "loss_ratio"):
-        assert key in trial.metrics
-        assert key not in metrics
-
-
-@pytest.mark.parametrize(
-    ("flows", "blocked_share", "ratio"), [(1, 0.25, 0.25), (4, 2.0, 0.5), (2, 9.0, 1.0)]
-)
-def test_blocked_time_is_a_share_of_the_time_of_all_flows(
-    pair: Pair, flows: int, blocked_share: float, ratio: float
-) -> None:
-    parameters: dict[str, Any] = {
-        "messages": 100, "rate_messages_per_s": 5000, "warmup_s": 0, "flows": flows,
-    }  # fmt: skip
-    trial = pair.trial("stream", **parameters)
-    trial.source["blocked_ns"] = blocked_share * trial.source["elapsed_ns"]
-    metrics = WORKLOADS["stream"].summarise(
-        StreamParameters.model_validate(parameters), trial.exchange, CounterChanges()
-    )
-    assert metrics["blocked_ratio"] == pytest.approx(ratio)
 
 
 @pytest.mark.parametrize(
