@@ -17,8 +17,7 @@ from lanlab.cli.help_groups import COMMANDS_BY_TITLE
 from lanlab.cli.parameter_options import with_options
 from lanlab.errors import LabError, UsageError
 
-#: Commands, each with the module of `lanlab.cli` that defines its function.
-COMMANDS = {name: module for group in COMMANDS_BY_TITLE.values() for name, module in group.items()}
+COMMANDS = tuple(name for group in COMMANDS_BY_TITLE.values() for name in group)
 _POSSIBLE = re.compile(r" *(?:\(Possible options: (.*)\)|Did you mean (.*)\?)$")
 _TYPER_TEXTS = (
     (re.compile(r"^No such command '(.*)'\.$"), r"no such command: \1"),
@@ -52,7 +51,7 @@ def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
     )
     named = list(names)
     for name in named:
-        module = importlib.import_module(f"lanlab.cli.{COMMANDS[name]}")
+        module = importlib.import_module(f"lanlab.cli.{name}")
         command = getattr(module, name)
         # A list of commands needs no options, whose models load slowly.
         app.command(name)(with_options(command) if len(named) == 1 else command)

@@ -9,34 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-#: The commands under each title of `--help`, with the modules of `lanlab.cli` that define them.
-COMMANDS_BY_TITLE: Mapping[str, Mapping[str, str]] = {
-    "Measure": {
-        "stream": "stream",
-        "echo": "echo",
-        "load": "load",
-        "saturation": "saturation",
-        "copy": "copy",
-        "nas": "nas",
-        "stations": "stations",
-        "metadata": "metadata",
-    },
-    "Studies": {
-        "tour": "tour",
-        "studies": "studies",
-        "run": "run_study",
-        "findings": "findings",
-        "predict": "predict",
-    },
-    "Results": {
-        "runs": "runs",
-        "show": "show",
-        "report": "report",
-        "compare": "compare",
-        "web": "web",
-        "delete": "delete",
-    },
-    "Other": {"serve": "serve", "listen": "listen", "doctor": "doctor"},
+#: The commands under each title of `--help`; each is a function in the module of its name.
+COMMANDS_BY_TITLE: Mapping[str, tuple[str, ...]] = {
+    "Measure": ("stream", "echo", "load", "saturation", "copy", "nas", "stations", "metadata"),
+    "Studies": ("tour", "studies", "run", "findings", "predict"),
+    "Results": ("runs", "show", "report", "compare", "web", "delete"),
+    "Other": ("serve", "listen", "doctor"),
 }
 _HOW = "how"
 #: Titles of groups of options by topic, as in `--help where`.

@@ -176,7 +176,7 @@ _GREATEST = (
 )
 
 
-def greatest_throughput_bars(data: FigureData) -> Chart:
+def greatest_throughput(data: FigureData) -> Chart:
     shown = quantity(data.study, "goodput_bps")
     # The axis shows the size, so the names need not.
     unnamed = data.figure.model_copy(update={"at": {**data.figure.at, _SIZE: 0}})

@@ -76,27 +76,6 @@ def _shares(found: Sequence[Bucket]) -> list[tuple[float, float]]:
     return steps
 
 
-def trial_ecdf(data: FigureData) -> Chart:
-    """The share of a condition's trials with a result up to each value."""
-    metric = data.figure.metric or data.metric("", "goodput_bps")
-    shown = quantity(data.study, metric)
-    series = []
-    for summary in data.drawn(metric):
-        name = data.named(summary.factors)
-        values = sorted(map(shown.shown, summary.values))
-        # The line rises at each trial and is level in between.
-        points = [
-            Point(value, 100 * share / len(values), condition=name)
-            for place, value in enumerate(values)
-            for share in (place, place + 1)
-        ]
-        series.append(Series(name, tuple(points), kind="bound"))
-    chosen, left_out = _followed(series)
-    said = f"Each step is a trial.{left_out}"
-    x, y = axis(data.study, metric), Axis("trials with no more", "%")
-    return data.chart(x, y, chosen, said, drawn="")
-
-
 def _followed(series: Sequence[Series]) -> tuple[list[Series], str]:
     if len(series) <= _MOST_LINES:
         return list(series), ""

@@ -112,7 +112,7 @@ _SAID = (
 )
 
 
-def factor_effects_forest(data: FigureData) -> Chart:
+def factor_effects(data: FigureData) -> Chart:
     """A row for each condition of the other factors, a series for each crossed factor."""
     from lanlab.analysis.factor_effects import factor_effects
 

@@ -4,54 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from importlib import import_module
 
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.failures import missing_places
 from lanlab.analysis.run_data import RunData
 from lanlab.errors import of_name
-from lanlab.figures.against_size import against_factor, against_size, rtt_against_size
-from lanlab.figures.against_stations import (
-    delay_throughput,
-    greatest_throughput_bars,
-    response_against_stations,
-    throughput_against_stations,
-)
-from lanlab.figures.bars import bars
 from lanlab.figures.chart import Chart
-from lanlab.figures.copy_costs import (
-    cost_per_byte_and_file,
-    goodput_against_file_size,
-)
-from lanlab.figures.copy_times import copy_times
-from lanlab.figures.distributions import (
-    round_trip_ecdf,
-    round_trip_percentiles,
-    round_trip_violins,
-    trial_ecdf,
-    trial_violins,
-)
 from lanlab.figures.finishing import in_readable_unit, with_distinct_labels, without_far_limits
-from lanlab.figures.flow_shares import flow_shares
-from lanlab.figures.forests import factor_effects_forest
 from lanlab.figures.gather import FigureData
-from lanlab.figures.loss_over_time_and_rate import loss_over_time_and_rate
-from lanlab.figures.over_time import (
-    goodput_over_time,
-    round_trips_over_time,
-    tcp_rate_over_time,
-    tcp_retransmissions_over_time,
-    tcp_round_trip_over_time,
-    tcp_window_over_time,
-)
-from lanlab.figures.received_against_sent import (
-    losses_against_sent,
-    received_against_sent,
-    received_ratio_against_sent,
-    saturation_curve,
-)
-from lanlab.figures.station_trials import station_errors_bars, station_fairness, steady_cut
-from lanlab.figures.what_limits import what_limits
 from lanlab.figures.wording import condition_text
+from lanlab.lazily import Lazily
 from lanlab.store import TrialRecord
 from lanlab.studies import Study
 from lanlab.studies.model import Figure
@@ -60,42 +24,43 @@ from lanlab.studies.plain_level import plain_level
 _SET_APART = "Series with the same position are drawn side by side."
 
 Builder = Callable[[FigureData], Chart]
-
-FIGURES: Mapping[str, Builder] = {
-    "against_factor": against_factor,
-    "against_size": against_size,
-    "bars": bars,
-    "copy_times": copy_times,
-    "cost_per_byte_and_file": cost_per_byte_and_file,
-    "delay_throughput": delay_throughput,
-    "factor_effects": factor_effects_forest,
-    "flow_shares": flow_shares,
-    "goodput_against_file_size": goodput_against_file_size,
-    "goodput_over_time": goodput_over_time,
-    "greatest_throughput": greatest_throughput_bars,
-    "loss_over_time_and_rate": loss_over_time_and_rate,
-    "losses_against_sent": losses_against_sent,
-    "received_against_sent": received_against_sent,
-    "received_ratio_against_sent": received_ratio_against_sent,
-    "response_against_stations": response_against_stations,
-    "round_trip_ecdf": round_trip_ecdf,
-    "round_trip_percentiles": round_trip_percentiles,
-    "round_trip_violins": round_trip_violins,
-    "round_trips_over_time": round_trips_over_time,
-    "rtt_against_size": rtt_against_size,
-    "saturation_curve": saturation_curve,
-    "station_errors": station_errors_bars,
-    "station_fairness": station_fairness,
-    "steady_cut": steady_cut,
-    "tcp_rate_over_time": tcp_rate_over_time,
-    "tcp_retransmissions_over_time": tcp_retransmissions_over_time,
-    "tcp_round_trip_over_time": tcp_round_trip_over_time,
-    "tcp_window_over_time": tcp_window_over_time,
-    "throughput_against_stations": throughput_against_stations,
-    "trial_ecdf": trial_ecdf,
-    "trial_violins": trial_violins,
-    "what_limits": what_limits,
+#: Each module with its figures; a figure is the function of its name.
+_MODULES: Mapping[str, tuple[str, ...]] = {
+    "against_size": ("against_factor", "against_size", "rtt_against_size"),
+    "against_stations": (
+        *("delay_throughput", "greatest_throughput", "response_against_stations"),
+        "throughput_against_stations",
+    ),
+    "bars": ("bars",),
+    "copy_costs": ("cost_per_byte_and_file", "goodput_against_file_size"),
+    "copy_times": ("copy_times",),
+    "distributions": (
+        *("round_trip_ecdf", "round_trip_percentiles", "round_trip_violins", "trial_violins"),
+    ),
+    "flow_shares": ("flow_shares",),
+    "forests": ("factor_effects",),
+    "loss_over_time_and_rate": ("loss_over_time_and_rate",),
+    "over_time": (
+        *("goodput_over_time", "round_trips_over_time", "tcp_rate_over_time"),
+        *("tcp_retransmissions_over_time", "tcp_round_trip_over_time", "tcp_window_over_time"),
+    ),
+    "received_against_sent": (
+        *("losses_against_sent", "received_against_sent", "received_ratio_against_sent"),
+        "saturation_curve",
+    ),
+    "station_trials": ("station_errors", "station_fairness", "steady_cut"),
+    "what_limits": ("what_limits",),
 }
+
+
+def _builder(module: str, name: str) -> Builder:
+    builder: Builder = getattr(import_module(f"lanlab.figures.{module}"), name)
+    return builder
+
+
+FIGURES: Mapping[str, Builder] = Lazily(
+    {name: partial(_builder, module, name) for module, own in _MODULES.items() for name in own}
+)
 
 
 def check_figures(study: Study) -> None:

@@ -79,7 +79,7 @@ _ERRORS_SAID = (
 )
 
 
-def station_errors_bars(data: FigureData) -> Chart:
+def station_errors(data: FigureData) -> Chart:
     from lanlab.analysis.stations import station_errors, station_record
 
     own = [t for t in data.trials if t.experiment in data.figure.experiments]
