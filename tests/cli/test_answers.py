@@ -3,11 +3,16 @@
 import json
 import re
 import subprocess
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
 from command_line import COMMAND, Lanlab, Said, environment, lanlab_process
+from copy_runs import copy_run
+from kept_runs import keep
 
+from lanlab.studies import load_study
+from lanlab.studies.runs_on import study_on
 from lanlab.testbeds.needs import Need
 
 QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
@@ -320,3 +325,20 @@ def test_json_answers_have_no_nan_or_infinity(lanlab: Lanlab) -> None:
 
     for args in (["doctor"], ["studies"], ["show", "manford-kolahi"], ["stream", *QUICK]):
         json.loads(lanlab(*args, "--json").out, parse_constant=refuse)
+
+
+def test_page_and_json_state_the_answer_of_the_simulated_run(
+    lanlab: Lanlab, tmp_path: Path
+) -> None:
+    store = str(tmp_path / "both.sqlite")
+    options = ("--scale", "tiny", "--testbed", "simulated", "--store", store)
+    costs = defaultdict(lambda: (9e-8, 1e-3, 0.0))
+    study = study_on(load_study("schomer-claason").study, "real", "tiny")
+    measured = copy_run(study, costs, 0.01, scale="tiny")
+    keep(Path(store), [measured])
+    assert lanlab("run", "schomer-claason", *options).code == 0
+    page = lanlab("report", measured[0].id, "--store", store).out.strip()
+    question = lanlab("show", measured[0].id, "--json", "--store", store).json()["question"]
+    assert [line.partition(":")[0] for line in question] == ["Here", "Published", "Simulated"]
+    for text in (Path(page).read_text(encoding="utf-8"), " ".join(question)):
+        assert "Simulated: " in text and "not run yet" not in text

@@ -22,7 +22,7 @@ def report(
     """
     from lanlab.figures.drawing import other_processes
     from lanlab.report.runs.build import build_report
-    from lanlab.report.runs.stored import run_to_show, trials_for_page
+    from lanlab.report.runs.stored import other_kind_in, run_to_show, trials_for_page
     from lanlab.store import open_store
     from lanlab.store.place import results_folder
 
@@ -33,7 +33,8 @@ def report(
         with other_processes():
             read = [(run, trials_for_page(records, run.id)) for run in found]
             folder = named or results_folder(store) / (found[0].id if len(found) == 1 else "report")
-            paths = build_report(read, folder)
+            others = other_kind_in(records, found[0]) if len(found) == 1 else None
+            paths = build_report(read, folder, others)
     if as_json:
         print_json(
             {

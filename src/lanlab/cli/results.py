@@ -50,13 +50,17 @@ def commands_as_json(trial: TrialRecord) -> dict[str, Any]:
 
 
 def run_as_json(
-    run: RunRecord, trials: list[TrialRecord], analyses: Analyses | None = None
+    run: RunRecord,
+    trials: list[TrialRecord],
+    analyses: Analyses | None = None,
+    others: Sequence[tuple[RunRecord, list[TrialRecord]]] | None = None,
 ) -> dict[str, Any]:
     """
     A run and its trials as JSON. The store keeps the engines' full reports.
 
     Args:
         analyses: Collects the analyses that fail; they also appear under `failed_analyses`.
+        others: As for `lanlab.report.published.question.question_lines`.
     """
     from lanlab.analysis.attempts import counting
     from lanlab.analysis.measured_where import measured_where
@@ -111,7 +115,9 @@ def run_as_json(
             for trial in trials
         ],
     }
-    if question := parts.each("answers to the question", lambda: question_lines((run, trials))):
+    if question := parts.each(
+        "answers to the question", lambda: question_lines((run, trials), others)
+    ):
         found["question"] = question
     if parts.failed:
         found["failed_analyses"] = [one.to_json() for one in parts.failed]
@@ -226,26 +232,25 @@ def print_run(
 def _print_run(
     run: RunRecord, trials: list[TrialRecord], as_json: bool, store: Store | None
 ) -> None:
+    from lanlab.report.runs.stored import other_kind_in
     from lanlab.report.trials.analyses import Analyses
 
     analyses = Analyses()
+    others = other_kind_in(store, run) if store else None
     if as_json:
-        print_json(run_as_json(run, trials, analyses))
+        print_json(run_as_json(run, trials, analyses, others))
         warn_of_failed(analyses)
         return
     from lanlab.analysis.failures import missing_places
     from lanlab.report.answer.answers import sentences
     from lanlab.report.published.question import question_lines
     from lanlab.report.runs.run_text import table_of_trials, tables
-    from lanlab.report.runs.stored import other_kind_in
 
     console = answer()
-
-    others = other_kind_in(store, run) if store else ()
     question = partial(question_lines, (run, trials), others)
     said = analyses.each("answers to the question", question)
     said += sentences(run, trials, analyses=analyses)
-    shown = tables(run, trials, analyses, others)
+    shown = tables(run, trials, analyses, others or ())
     # Print only a few sentences first, so that a table fits on the screen, and the rest after it.
     first = _first(said)
     missing = analyses.of("missing trials", lambda: len(missing_places(trials)), 0)

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs
 
 from lanlab.errors import LabError, UnknownName, UsageError
 from lanlab.frozen import dataclass
-from lanlab.report.runs.stored import is_killed, others_in, trials_for_page
+from lanlab.report.runs.stored import is_killed, other_kind_in, others_in, trials_for_page
 from lanlab.store import RunRecord, Store, open_store
 from lanlab.store.shape import reading_records
 from lanlab.web import pages
@@ -102,9 +102,9 @@ class Answers:
             run = store.run(name)
             if found := self._measures(store, [run]):
                 return found
-            trials = trials_for_page(store, run.id)
+            trials, others = trials_for_page(store, run.id), other_kind_in(store, run)
         with reading_records(run.id):
-            page = run_on_page(RunData(run, trials), "run")
+            page = run_on_page(RunData(run, trials), "run", others)
             text = rendered("report", pages=[page], home=self._home)
         return _of_report(text)
 

@@ -60,7 +60,7 @@ def test_a_transport_run_ranks_nwlink_with_the_others() -> None:
         "smb1+nbipx": (1e-7, 0.02, 0.0),
     }
     run, trials = copy_run(study, costs, 0.003, scale="transports")
-    lines = question_lines((run, trials))
+    lines = question_lines((run, trials), ())
     assert [line.partition(":")[0] for line in lines] == ["Here", "Published", "Simulated"]
     assert lines[0].startswith("Here: shortest transfer time: NWLink (IPX/SPX) in all 4 conditions")
     assert lines[2] == (

@@ -73,9 +73,12 @@ def question_answers(loaded: LoadedStudy, runs: Sequence[Run]) -> list[QuestionA
     return [one for body in bodies if (one := _answered(loaded.study.answer, body)) is not None]
 
 
-def question_lines(run: Run, others: Sequence[Run] = ()) -> list[str]:
-    """The answers to the question of a run's study: a line for each body of evidence, the run's
-    first.
+def question_lines(run: Run, others: Sequence[Run] | None) -> list[str]:
+    """
+    The answers to the question of a run's study: a line for each body of evidence, the run's first.
+
+    Args:
+        others: Runs of the other kind, so that a line says if there is none; `None`: unknown.
     """
     record, trials = run
     if record.study_id in known_studies():
@@ -85,9 +88,11 @@ def question_lines(run: Run, others: Sequence[Run] = ()) -> list[str]:
         loaded = LoadedStudy(study, published_numbers(record), (), Path(), "")
     if not loaded.study.answer or not trials:
         return []
-    found = question_answers(loaded, [run, *others])
+    found = question_answers(loaded, [run, *(others or ())])
     found.sort(key=lambda one: record.id not in one.on)
-    return [*(one.text for one in found), *lacking_answers(loaded.study, [o.kind for o in found])]
+    kinds = [one.kind for one in found]
+    lacking = [] if others is None else lacking_answers(loaded.study, kinds)
+    return [*(one.text for one in found), *lacking]
 
 
 def lacking_answers(study: Study, kinds: Sequence[str]) -> list[str]:

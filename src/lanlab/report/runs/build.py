@@ -35,13 +35,19 @@ class ReportPaths:
     overviews: tuple[Overview, ...]
 
 
-def build_report(runs: Sequence[tuple[RunRecord, list[TrialRecord]]], out_dir: Path) -> ReportPaths:
+def build_report(
+    runs: Sequence[tuple[RunRecord, list[TrialRecord]]],
+    out_dir: Path,
+    others: Sequence[tuple[RunRecord, list[TrialRecord]]] | None = None,
+) -> ReportPaths:
     """
     Write `report.html`, `figures/` and `tables/` into a folder atomically. An earlier report of
     lanlab's is replaced; other files stay.
 
     Args:
         runs: Runs with all their trials, in the order of the page.
+        others: For a report of one run, runs of the same study on the other kind of testbed, whose
+            answers it states.
 
     Raises:
         UsageError: A user's file is in the way; nothing was written.
@@ -50,7 +56,7 @@ def build_report(runs: Sequence[tuple[RunRecord, list[TrialRecord]]], out_dir: P
     """
     check_report_folder(out_dir)
     with other_processes(), reading_records(", ".join(run.id for run, _ in runs)):
-        files, overviews = _files(runs)
+        files, overviews = _files(runs, others)
     # Write the page last, so that it never links to missing files.
     page = files.pop(_PAGE)
     write_folder({**files, _PAGE: page}, out_dir)
@@ -83,6 +89,7 @@ def _figures(pages: Iterable[RunOnPage], overviews: Iterable[Overview]) -> Itera
 
 def _files(
     runs: Sequence[tuple[RunRecord, list[TrialRecord]]],
+    others: Sequence[tuple[RunRecord, list[TrialRecord]]] | None,
 ) -> tuple[dict[str, bytes], tuple[Overview, ...]]:
     """
     The content of every file by its path in the report, and the overview of each study that has
@@ -98,7 +105,7 @@ def _files(
         ids = [other.study_id for other, _ in runs]
         # A number distinguishes runs of one study.
         name = study_name if ids.count(run.study_id) == 1 else f"{study_name}-{place}"
-        pages.append(run_on_page(RunData(run, trials), name))
+        pages.append(run_on_page(RunData(run, trials), name, others))
     pages, overviews = with_overviews(pages, {run.id: trials for run, trials in runs})
     files = {_PAGE: rendered("report", has_files=True, pages=pages, overviews=overviews).encode()}
     if len(pages) > 1:

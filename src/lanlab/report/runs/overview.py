@@ -120,14 +120,13 @@ def _overview(runs: Sequence[RunOnPage], trials: Mapping[str, Sequence[TrialReco
     read = [(run, trials[run.id]) for run in own]
     values, answers = NO_TABLE, list[tuple[str, tuple[str, ...]]]()
     if first.is_built_in:
-        from lanlab.report.published.question import lacking_answers, question_answers
+        from lanlab.report.published.question import question_answers
         from lanlab.report.published.values_table import values_table
 
         loaded = load_study(first.run.study_id)
         values = values_table(loaded.published, read)
         if found := question_answers(loaded, read):
-            lacking = lacking_answers(loaded.study, [one.kind for one in found])
-            answers = [(_QUESTION, (*(one.text for one in found), *lacking))]
+            answers = [(_QUESTION, tuple(one.text for one in found))]
     answers += [(_AUTHORS, tuple(one.claim for one in tested[:_MOST_SENTENCES]))]
     answers += [
         (f"{name[0].upper()}{name[1:]}", page.answer[:_MOST_SENTENCES])

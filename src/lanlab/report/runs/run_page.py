@@ -51,7 +51,7 @@ from lanlab.report.trials.single_figures import (
     figures_over_time,
 )
 from lanlab.report.trials.trial_table import trial_table
-from lanlab.store import RunRecord
+from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import (
     ExperimentAtScale,
     Study,
@@ -164,11 +164,21 @@ class RunOnPage:
         return tuple(table for table in others if table.rows)
 
 
-def run_on_page(data: RunData, name: str) -> RunOnPage:
-    """Gather the content of the page of a run; `name` must be unique on the page."""
+def run_on_page(
+    data: RunData,
+    name: str,
+    others: Sequence[tuple[RunRecord, list[TrialRecord]]] | None = None,
+) -> RunOnPage:
+    """
+    Gather the content of the page of a run.
+
+    Args:
+        name: Unique on the page.
+        others: As for `question_lines`.
+    """
     parts, no_verdicts = Analyses(), Verdicts("this run", (), 0)
     question = parts.each(
-        "answers to the question", lambda: question_lines((data.run, data.trials))
+        "answers to the question", lambda: question_lines((data.run, data.trials), others)
     )
     answer = tuple(result_sentences(data, parts))
     remarks = remark_sentences(data, parts)
