@@ -1,12 +1,9 @@
 """Lists and ranges as values of options."""
 
-import time
-
 import pytest
 from command_line import Lanlab
 
 from lanlab.cli.levels import levels_of
-from lanlab.cli.scan import scan_of
 from lanlab.errors import UsageError
 from lanlab.workloads import workload
 from lanlab.workloads.definitions import definitions
@@ -102,45 +99,6 @@ def test_numbers_in_lists_need_plain_digits(lanlab: Lanlab) -> None:
         said = lanlab("stream", "--testbed", "loopback", "--flows", value)
         assert said.code == 2
         assert said.err.startswith("error: --flows: found `")
-
-
-def test_several_drivers_alone_make_no_scan() -> None:
-    given = {"driver": "lanlab,iperf3", "time_s": "1", "message_size_bytes": "64"}
-
-    assert scan_of("stream", given, 1) is None
-    scan = scan_of("stream", {**given, "transport": "tcp", "flows": "1,2"}, 1)
-    assert scan is not None
-    assert dict(scan.factors) == {"driver": ("lanlab", "iperf3"), "flows": (1, 2)}
-
-
-def test_a_scan_leaves_defaults_unset() -> None:
-    scan = scan_of("stream", {"time_s": "250ms", "rate_bps": "1M,2M", "flows": None}, 5)
-
-    assert scan is not None
-    assert (scan.parameters, scan.conditions) == ({"time_s": 0.25}, 2)
-    assert scan.expected_s == pytest.approx(2 * (0.25 + 0.2))
-    assert scan.factors == {"rate_bps": (1_000_000, 2_000_000)}
-
-
-def test_a_million_conditions_are_refused_by_arithmetic(lanlab: Lanlab) -> None:
-    began = time.process_time()
-    args = ("--size", "1..1000/1", "--rate", "1k..1M/1k", "--time", "1", "--trials", "5")
-    said = lanlab("stream", "--testbed", "loopback", *args)
-
-    assert said.code == 2
-    assert (
-        "1,000 values of --size x 1,000 values of --rate = 1,000,000 conditions x 5 trials = "
-        "5,000,000 trials of about 1.45 s: 83 d 22 h; allowed: at most 10,000 conditions"
-    ) in said.err
-    assert time.process_time() - began < 2
-    huge = lanlab("stream", "--testbed", "loopback", "--time", "0.1..1/1e-80")
-    assert (huge.code, "9.0e+79 values" in huge.err) == (2, True)
-
-
-def test_a_repeated_value_is_refused(lanlab: Lanlab) -> None:
-    said = lanlab("stream", "--testbed", "loopback", "--size", "1000,1k")
-
-    assert said.err.startswith("error: --size: found a value twice")
 
 
 def test_a_condition_that_cannot_be_measured_is_refused_before_any(lanlab: Lanlab) -> None:

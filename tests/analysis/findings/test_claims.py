@@ -107,32 +107,6 @@ def test_a_difference_has_the_metric_unit_and_a_ratio_has_none(
     assert claim(estimate(0.0), measure=measure, scale=scale).unit == unit
 
 
-@pytest.mark.parametrize(
-    ("value", "bounds", "strict", "point"),
-    [
-        (2.0, {"least": 2.0}, False, HOLDS),
-        (2.0, {"most": 2.0}, False, HOLDS),
-        (2.0, {"least": 2.0}, True, NOT),
-        (2.0, {"most": 2.0}, True, NOT),
-        (2.0 + 1e-10, {"least": 2.0}, True, NOT),
-        (2.0 - 1e-10, {"least": 2.0}, False, HOLDS),
-        (2.001, {"least": 2.0}, True, HOLDS),
-        (1.999, {"least": 2.0}, False, NOT),
-        (1.999, {"most": 2.0}, True, HOLDS),
-        (2.001, {"most": 2.0}, False, NOT),
-        (5.0, {"least": 2.0, "most": 4.0}, False, NOT),
-        (3.0, {"least": 2.0, "most": 4.0}, True, HOLDS),
-        (1.0, {"least": 2.0, "most": 4.0}, False, NOT),
-    ],
-)
-def test_a_claim_includes_its_bound_unless_it_is_strict(
-    value: float, bounds: dict[str, float], strict: bool, point: str
-) -> None:
-    assert claim(estimate(value), strict=strict, **bounds).point == point
-    equal = estimate(value, basis="all equal", test="none")
-    assert claim(equal, strict=strict, **bounds).point == point
-
-
 def test_a_bound_is_met_within_a_billionth_of_the_greatest_number() -> None:
     assert claim(estimate(1e6), least=1e6 + 1e-4).point == HOLDS
     assert claim(estimate(1e6), least=1e6 + 1e-2).point == NOT

@@ -19,9 +19,6 @@ from lanlab.analysis.findings.printed import times
 from lanlab.analysis.findings.sample import PrintedNumber, PrintedSpread, Trials
 from lanlab.studies import Level
 
-#: The greatest of two that their digits do not tell apart, as the lesser may be 9.6 as well.
-TIED = Given([cell(printed(10.0, 0.5), size=1), cell(printed(9.2, 0.5), size=2)])
-
 
 def judged(form: str, evidence: Given, **statement: Any) -> Judgement:
     [found] = verdicts(form, evidence, **statement).judgements
@@ -67,13 +64,6 @@ def test_levels_known_only_as_a_share_are_judged() -> None:
         ("size 2", pytest.approx(0.25)),
     ]
     assert all((one.measure, one.unit) == ("share", "share") for one in found)
-
-
-def test_every_possible_extreme_is_compared_with_the_bounds() -> None:
-    """10 keeps above 9.6; 9.2, which may be the greatest as well, does not."""
-    assert judged("value", TIED, at={"take": "greatest"}, min=9.1).verdict == "holds"
-    assert judged("value", TIED, at={"take": "greatest"}, min=9.6).verdict == "undecided"
-    assert judged("value", TIED, at={"take": "greatest"}, min=10.6).verdict == "does not hold"
 
 
 @pytest.mark.parametrize(("count", "verdict"), [(65, "holds"), (66, "undecided")])
@@ -122,23 +112,6 @@ def test_unstated_fields_of_a_number_are_empty() -> None:
     whole = Verdicts("numbers", (told,), 0)
     assert (whole.level, whole.is_simulated) == (0.05, False)
     assert (whole.count("holds"), whole.count("undecided")) == (1, 0)
-
-
-def test_a_verdict_names_its_ground_if_all_decisive_parts_share_it() -> None:
-    asked = finding("value", min=1.0)
-    bare = Comparison("a", "m", "value", 1.0, None, None, "as printed", "none", "holds")
-    printed_one = Judged(bare, "holds", None, 0, None, 1.0, 1.0)
-    equal = Judged(replace(bare, basis="all equal"), "holds", None, 0, None, 1.0, 1.0)
-    tested = Judged(replace(bare, basis="tested"), "holds", 0.01, 1, 0.95, 0.0, 2.0)
-    open_one = replace(tested, truth="undecided")
-
-    def seen(*own: Judged) -> tuple[bool, bool]:
-        told = Judgement(asked, "holds", None, (), own)
-        return told.is_means_only, told.is_without_spread
-
-    assert seen(printed_one, open_one) == (True, False)
-    assert seen(equal) == (False, True)
-    assert seen(printed_one, equal) == seen(printed_one, tested) == seen(tested) == (False, False)
 
 
 def open_about(conditions: tuple[str, ...], n: tuple[int, ...], needed: int | None) -> Judged:

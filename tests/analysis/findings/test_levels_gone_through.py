@@ -143,25 +143,6 @@ def test_a_trend_needs_two_levels_with_numbers(form: str, more: dict[str, Any]) 
     assert judged(form, single, along="size", **more).verdict == "undecided"
 
 
-def test_a_monotone_trend_compares_each_level_with_the_one_before() -> None:
-    evidence = Given([cell(printed(mean), size=n) for n, mean in ((1, 10.0), (2, 20.0), (3, 15.0))])
-    rising = compared("monotone", evidence, along="size", direction="rising")
-    assert [(one.what, one.point) for one in rising] == [
-        ("(size 1) / (size 2)", "holds"),
-        ("(size 2) / (size 3)", "does not hold"),
-    ]
-    falling = compared("monotone", evidence, along="size", direction="falling")
-    assert [(one.what, one.point) for one in falling] == [
-        ("(size 1) / (size 2)", "does not hold"),
-        ("(size 2) / (size 3)", "holds"),
-    ]
-    ordered = compared("order", evidence, along="size", levels=[1, 3, 2])
-    assert [(one.what, one.point) for one in ordered] == [
-        ("(size 1) / (size 3)", "holds"),
-        ("(size 2) / (size 3)", "holds"),
-    ]
-
-
 def test_a_widening_divides_the_later_published_ratio_by_the_earlier() -> None:
     """Where a side has no number of its own: 4 at size 1, 6 at size 2."""
 

@@ -1,7 +1,6 @@
 """What parts of a statement come down to: words, metrics, bounds, levels without a number."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ from lanlab.analysis.findings.published_evidence import with_ratios
 from lanlab.analysis.findings.sample import PrintedNumber, Trials
 from lanlab.analysis.findings.sides import Side
 from lanlab.analysis.statistics import two_lines
-from lanlab.studies import Finding, Level
+from lanlab.studies import Finding
 
 BENT = along("size", {1: 10.0, 2: 20.0, 3: 30.0, 4: 31.0, 5: 32.0, 6: 33.0})
 
@@ -38,32 +37,6 @@ def test_a_missing_number_is_reported_with_the_metric_of_its_side() -> None:
     [found] = judge([whole], along("x", {1: 10.0, 2: 20.0})).judgements
     assert found.verdict == "not tested"
     assert list(found.reasons) == ["no rtt_mean_ns at size"]
-
-
-@dataclass
-class WithRatio(Given):
-    printed_ratio: PrintedNumber | None = None
-
-    def ratio(
-        self, metric: str, a: Mapping[str, Level], b: Mapping[str, Level]
-    ) -> PrintedNumber | None:
-        return self.printed_ratio
-
-
-@pytest.mark.parametrize(
-    ("bounds", "expected"),
-    [
-        ({"min": 1.5, "max": 2.5}, "holds"),
-        ({"max": 1.5}, "does not hold"),
-        ({"min": 2.5}, "does not hold"),
-    ],
-)
-def test_a_published_ratio_is_compared_with_both_bounds(
-    bounds: dict[str, float], expected: str
-) -> None:
-    evidence = WithRatio([], printed_ratio=printed(2.0, 0.05))
-    sides = {"a": {"os": "xp"}, "b": {"os": "linux"}}
-    assert verdict("ratio", evidence, **sides, **bounds) == expected
 
 
 def test_differences_are_compared_without_logarithms() -> None:

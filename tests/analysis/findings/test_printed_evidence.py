@@ -5,15 +5,13 @@ import math
 from typing import Any
 
 import pytest
-from bodies_of_evidence import along, cell, trials, verdict
-from given_numbers import Given
+from bodies_of_evidence import along, verdict
 
 from lanlab.analysis.findings import judge_published
 from lanlab.analysis.findings.contrast import contrast
-from lanlab.analysis.findings.judge import judge
 from lanlab.analysis.findings.published_evidence import PublishedEvidence
 from lanlab.analysis.findings.sample import PrintedNumber, PrintedSpread, Trials
-from lanlab.studies import Finding, load_study
+from lanlab.studies import load_study
 from lanlab.studies.published import MissingValue, Published, PublishedValue
 
 RUNS = {"metric": "trials", "statistic": "fact", "value": 40.0, "si": 40.0, "si_unit": "count"}
@@ -148,18 +146,6 @@ def test_a_share_of_the_link_applies_only_to_its_metric() -> None:
     assert [one.sample for one in evidence.printed_shares("rtt_mean_ns")] == []
 
 
-def test_a_share_of_the_link_is_a_rate_if_the_link_is_known() -> None:
-    """500 bytes over UDP on 10 Mbit/s: 500 of 566 bytes on the wire."""
-    condition = {"message_size_bytes": 500, "transport": "udp"}
-    share = {"statistic": "share_of_link", "unit": "share", "si_unit": "ratio"}
-    evidence = printed(value("a", value=0.5, si=0.5, condition=condition, **share))
-    [cell] = evidence.cells("goodput_bps")
-    assert isinstance(cell.sample, PrintedNumber)
-    assert cell.sample.mean == pytest.approx(0.5 * 10e6 * 500 / 566)
-    [cell] = evidence.shares("goodput_bps")
-    assert isinstance(cell.sample, PrintedNumber) and cell.sample.mean == 0.5
-
-
 def test_a_published_mean_has_its_published_spread_and_a_bound_none() -> None:
     runs = value("runs", published="40 times", condition={}, **RUNS)
     spread = value("s", statistic="sd", value=2.0, published="2.0")
@@ -177,15 +163,6 @@ def test_a_published_mean_has_its_published_spread_and_a_bound_none() -> None:
     assert isinstance(cell.sample, PrintedNumber)
 
 
-def test_missing_conditions_are_named_by_their_metrics() -> None:
-    one = {"form": "less", "metric": "rtt_mean_ns", "a": {"x": 1}, "b": {"x": 2}}
-    statement = {"form": "all", "for_each": ["size"], "of": [one]}
-    finding = Finding.model_validate({"id": "f", "claim": "So it is.", "statement": statement})
-    [found] = judge([finding], along("x", {1: 10.0, 2: 20.0})).judgements
-    assert found.verdict == "not tested"
-    assert [reason.startswith("no rtt_mean_ns") for reason in found.reasons] == [True]
-
-
 def test_four_conditions_are_worded_as_a_product_if_ratios_are_compared() -> None:
     verdicts = judge_published(load_study("milanovic-srbljic"))
     [found] = [one for one in verdicts.judgements if one.finding.id == "f12"]
@@ -195,13 +172,6 @@ def test_four_conditions_are_worded_as_a_product_if_ratios_are_compared() -> Non
     # Printed ratios of 500 and of 2 bytes: the later one divided by the former.
     assert [one.value for one in widening][-2:] == pytest.approx([0.575, 2 / 3])
     assert not any(") + (" in words or ") - (" in words for words in worded)
-
-
-def test_a_series_without_two_levels_does_not_hide_the_next() -> None:
-    cells = [cell(trials(100.0), os="xp", size=1)]
-    cells += [cell(trials(mean), os="linux", size=size) for size, mean in enumerate((10, 20, 30))]
-    found = verdict("no_trend", Given(cells), along="size", margin_ratio=0.05)
-    assert found == "does not hold"
 
 
 def test_a_bend_needs_numeric_levels() -> None:

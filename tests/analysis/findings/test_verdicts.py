@@ -1,14 +1,12 @@
 """How comparisons become verdicts: families, gaps, what is taken of several, what would decide."""
 
 import json
-import random
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from bodies_of_evidence import (
     NOISY,
-    STEADY,
     Numbers,
     along,
     cell,
@@ -22,42 +20,8 @@ from bodies_of_evidence import (
 from lanlab.analysis.findings import Judged, verdicts_as_data
 from lanlab.analysis.findings.judge import judge
 from lanlab.analysis.findings.sample import PrintedNumber, Trials
-from lanlab.analysis.statistics import holm, welch
 
 TWO = along("os", {"xp": 100.0, "linux": 103.0})
-
-
-def test_p_values_of_a_family_are_corrected_by_holm() -> None:
-    evidence = along("os", {"xp": 100.0, "vista": 101.0, "linux": 103.0})
-    pairs = [("xp", "vista"), ("xp", "linux"), ("vista", "linux")]
-    asked = [finding("less", a={"os": a}, b={"os": b}) for a, b in (*pairs, pairs[0])]
-    turned = finding("less", a={"os": "linux"}, b={"os": "xp"})
-    found = judge([*asked, turned], evidence)
-
-    samples = {str(c.levels["os"]): c.sample.values for c in evidence.found if c.sample}  # type: ignore[union-attr]
-    raw = [welch(samples[a], samples[b], scale="log").p_two_sided for a, b in pairs]
-    adjusted = holm(raw)
-    assert found.family == 3
-    seen = [one.comparisons[0].p_holm for one in found.judgements]
-    assert seen == pytest.approx([*adjusted, adjusted[0], adjusted[1]])
-    assert found.judgements[1].verdict == "holds"
-    assert found.judgements[4].verdict == "does not hold"
-
-
-def test_interval_width_follows_the_correction_of_the_family() -> None:
-    rng = random.Random(5)
-    cells = [
-        cell(Trials(tuple(rng.gauss(100 + place**2, 2) for _ in range(5))), size=place)
-        for place in range(8)
-    ]
-    found = verdicts("monotone", Numbers(cells), along="size", direction="rising")
-
-    own = found.judgements[0].comparisons
-    assert len(own) == 7
-    assert {"undecided", "holds"} <= {one.truth for one in own}
-    for one in own:
-        assert one.comparison.least == 1.0 or one.comparison.most == 1.0
-        assert (one.low <= 1.0 <= one.high) == (one.truth == "undecided")
 
 
 def test_equal_values_are_not_less_than_each_other() -> None:
@@ -99,21 +63,6 @@ def test_a_single_finding_is_judged_less_strictly_than_one_among_many() -> None:
     assert among.judgements[0].means == "holds"
 
 
-def test_undecided_names_the_trials_that_decide() -> None:
-    evidence = along("os", {"xp": 100.0, "linux": 106.0}, tuple(5 * one for one in STEADY))
-    [open_] = verdicts("less", evidence, a={"os": "xp"}, b={"os": "linux"}).judgements
-
-    assert open_.verdict == "undecided"
-    assert open_.further is not None
-    per_condition = open_.further.trials_per_condition
-    assert open_.further.trials == 2 * (per_condition - 5)
-    assert 10 < per_condition < 20
-    more = -(-per_condition // 5)
-    scatter = tuple(5 * one for one in STEADY) * more
-    decided = along("os", {"xp": 100.0, "linux": 106.0}, scatter)
-    assert verdict("less", decided, a={"os": "xp"}, b={"os": "linux"}) == "holds"
-
-
 def test_a_claim_about_the_greatest_must_hold_for_every_candidate() -> None:
     """150 and 149 cannot be told apart: a claim of the greatest is one of both."""
     evidence = along("size", {1: 20.0, 2: 149.0, 3: 150.0})
@@ -124,24 +73,6 @@ def test_a_claim_about_the_greatest_must_hold_for_every_candidate() -> None:
     assert (found.verdict, one.comparison.candidates) == ("holds", 2)
     assert verdict("value", evidence, at=at, min=149.9) == "undecided"
     assert verdict("value", evidence, at=at, max=100.0) == "does not hold"
-
-
-def test_common_levels_are_paired_and_others_each_compared() -> None:
-    evidence = Numbers(
-        [
-            cell(trials(mean), os=os, size=size)
-            for (os, size), mean in {
-                ("xp", 1): 10.0, ("xp", 2): 100.0,
-                ("vista", 1): 20.0, ("vista", 2): 200.0,
-                ("linux", 1): 30.0, ("linux", 2): 300.0,
-            }.items()
-        ]
-    )  # fmt: skip
-    [found] = verdicts("less", evidence, a={"os": "xp"}, b={"os": ["vista", "linux"]}).judgements
-
-    assert found.verdict == "holds"
-    assert len(found.comparisons) == 4
-    assert all(one.comparison.what.count("size") == 1 for one in found.comparisons)
 
 
 def test_experiments_that_differ_further_are_compared_condition_by_condition() -> None:

@@ -31,7 +31,7 @@ from lanlab.analysis.findings.claim import Comparison
 from lanlab.analysis.findings.contrast import Estimate
 from lanlab.analysis.findings.drift_within import change
 from lanlab.analysis.findings.judge import judge
-from lanlab.analysis.findings.sample import PrintedNumber, PrintedSpread, Trials
+from lanlab.analysis.findings.sample import Trials
 from lanlab.analysis.findings.systems import assumed_levels
 from lanlab.analysis.statistics.samples import Scale
 
@@ -440,25 +440,6 @@ def test_a_side_without_a_number_is_a_partial_gap(sides: str) -> None:
     found = judged("less", paper, **both)
     assert found.verdict == "not tested"
     assert found.reasons == ("no goodput_bps at os amiga; no goodput_bps at os beos",)
-
-
-def test_every_possible_extreme_condition_must_agree() -> None:
-    """Printed: within its digits. Of trials: at p above 0.001. Of one trial: always."""
-    greatest = {"at": {"take": "greatest"}, "min": 1.0}
-
-    def candidates(*samples: Any) -> int:
-        cells = [cell(sample, size=at) for at, sample in enumerate(samples)]
-        [one] = compared("value", Given(cells), **greatest)
-        return one.candidates
-
-    assert candidates(printed(10.0, 0.5), printed(9.2, 0.5)) == 2
-    assert candidates(printed(10.0, 0.5), printed(8.9, 0.5)) == 1
-    assert candidates(trials(100.0), trials(99.0)) == 2
-    assert candidates(trials(100.0), trials(90.0)) == 1
-    assert candidates(Trials((10.0,)), Trials((1.0,))) == 2
-    assert candidates(PrintedSpread(10.0, 1.0, 40), PrintedSpread(9.5, 1.0, 40)) == 2
-    assert candidates(PrintedSpread(10.0, 1.0, 40), PrintedSpread(5.0, 1.0, 40)) == 1
-    assert candidates(PrintedNumber(4.0, 4.0, math.inf), printed(3.0)) == 1
 
 
 def test_the_extreme_of_a_model_is_its_greatest_mean() -> None:
