@@ -113,6 +113,40 @@ def test_conditions_of_one_size_are_named_with_it() -> None:
     ]
 
 
+def test_each_sweep_has_its_own_sentence() -> None:
+    synthetic = synthetic_run("milanovic-srbljic", "quick")
+    study = deepcopy(dict(synthetic.run.study))
+    study["experiment"] = [one for one in study["experiment"] if one["id"] == "udp-500"]
+    study["experiment"][0]["factors"]["ip_version"] = [4, 6]
+    study["scale"]["quick"]["experiment"] = {
+        "udp-500": study["scale"]["quick"]["experiment"]["udp-500"]
+    }
+    trials = [
+        replace(
+            trial,
+            factors={**trial.factors, "ip_version": version},
+            parameters={**trial.parameters, "ip_version": version},
+            metrics={
+                **trial.metrics,
+                "goodput_bps": trial.metrics["goodput_bps"] / (version - 3),
+                "received_ratio": trial.metrics["received_ratio"] / (version - 3),
+            },
+        )
+        for trial in synthetic.trials
+        if trial.experiment == "udp-500"
+        for version in (4, 6)
+    ]
+    found = sentences(replace(synthetic.run, study=study), trials)
+    four, six = (text for text in found if text.startswith("The highest"))
+    assert "messages with IPv4 was 1,105.3" in four and "83.4 % of the messages" in four
+    assert "messages with IPv6 was 368.4" in six and "27.8 % of the messages" in six
+    # What never left did not get lost on the way.
+    sent = {"offered_messages": 1000, "sent_messages": 900}
+    late = [replace(trial, metrics={**trial.metrics, **sent}) for trial in trials]
+    said = next(t for t in sentences(replace(synthetic.run, study=study), late) if "highest" in t)
+    assert said.endswith("83.4 % of the messages offered arrived, and 10.00 % were not sent.")
+
+
 def test_a_compared_transport_is_named_once() -> None:
     synthetic = synthetic_run("manford-kolahi", link_rate_bps=100_000_000)
     study = deepcopy(dict(synthetic.run.study))
