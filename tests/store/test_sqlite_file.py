@@ -15,7 +15,7 @@ import pytest
 from store_samples import a_run, a_trial
 
 from lanlab.errors import StoreError, UsageError
-from lanlab.store import default_store, open_store
+from lanlab.store import default_store, open_store, sqlite
 from lanlab.store.schema import APPLICATION_ID, SCHEMA_VERSION
 
 
@@ -85,7 +85,8 @@ def write_text(path: Path) -> None:
 
 
 def write_short(path: Path) -> None:
-    path.write_bytes(b"SQLite format 3\x00")
+    write_newer(path, 0)
+    path.write_bytes(path.read_bytes()[:99])
 
 
 def write_other_database(path: Path) -> None:
@@ -193,16 +194,22 @@ def test_circular_links_are_refused(tmp_path: Path) -> None:
         open_store(str(tmp_path / "a"))
 
 
-def test_an_empty_file_becomes_a_store_and_keeps_its_mode(tmp_path: Path) -> None:
+def test_an_empty_file_becomes_a_store_and_keeps_its_mode(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[Path] = []
+    monkeypatch.setattr(sqlite, "sync_directory", synced.append)
     path = tmp_path / "s"
-    path.touch(mode=0o600)
+    path.touch()
+    path.chmod(0o640)
     with open_store(str(path)) as store:
         with pytest.raises(StoreError, match="no results yet"):
             store.runs()
         store.create_run(a_run())
         assert store.runs() == [a_run()]
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
     assert header(path) == (SCHEMA_VERSION, APPLICATION_ID)
+    assert synced == [tmp_path]
 
 
 @pytest.mark.parametrize("suffix", [".lock", ".new", f".{a_run().id}.lock"])

@@ -4,20 +4,18 @@ import errno
 import os
 import shutil
 import sqlite3
-import stat
-import struct
 from pathlib import Path
 
 import numpy as np
 import pytest
-from store_samples import a_run, a_trial
+from store_samples import a_run
 
 from lanlab.errors import StoreError, UnknownName
 from lanlab.store import Series, lease, open_store, schema, series_files, sqlite
 from lanlab.store.encoding import to_json, utc_now
 from lanlab.store.place import refuse_network_share
 from lanlab.store.readiness import readiness
-from lanlab.store.schema import APPLICATION_ID, SCHEMA_VERSION, check_header
+from lanlab.store.schema import check_header
 from lanlab.store.series_files import SeriesFiles
 from lanlab.store.sqlite import SqliteDatabase
 from lanlab.store.sqlite_errors import explained
@@ -204,36 +202,6 @@ def test_cleanup_removes_matching_files_and_empty_folders(tmp_path: Path) -> Non
         files.tidy("run", set())
 
 
-def header(
-    version: int = SCHEMA_VERSION, length: int = 100, program: int = APPLICATION_ID
-) -> bytes:
-    octets = bytearray(b"SQLite format 3\0" + bytes(84))
-    struct.pack_into(">I", octets, 60, version)
-    struct.pack_into(">I", octets, 68, program)
-    return bytes(octets[:length])
-
-
-def test_a_store_is_recognised_by_its_header(tmp_path: Path) -> None:
-    path = tmp_path / "s"
-    assert not check_header(path)
-    assert not check_header(tmp_path / "no" / "s")
-    path.touch()
-    assert not check_header(path)
-    assert not check_header(path / "below-a-file")
-    path.write_bytes(header())
-    assert check_header(path)
-    for octets, said in (
-        (header(length=99), "not an SQLite file"),
-        (b"\0" + header()[1:], "not an SQLite file"),
-        (header(program=1), "of another program .application id 0x1, ours is 0x4c4e4c42"),
-        (header(version=SCHEMA_VERSION + 1), "schema version 9; this lanlab knows"),
-    ):
-        path.write_bytes(octets)
-        with pytest.raises(StoreError, match=said):
-            check_header(path)
-        assert path.read_bytes() == octets
-
-
 def test_only_regular_files_are_opened_and_a_swap_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -247,6 +215,7 @@ def test_only_regular_files_are_opened_and_a_swap_is_noticed(
         with pytest.raises(StoreError, match="a store is a regular file"):
             check_header(fifo)
     assert opened == []
+    assert not check_header(regular / "below-a-file")
     facts = regular.stat()
     with monkeypatch.context() as patch:
         patch.setattr(schema.Path, "stat", lambda self: facts)
@@ -357,18 +326,3 @@ def test_a_prefix_finds_a_run_only_if_it_is_not_a_run_id(tmp_path: Path) -> None
     for name in ("13-run", "14-run", "15-run", "16-run", "`10`"):
         assert name.strip("`") in f"{refused.value.message} {refused.value.hint}"
     assert "12-run" not in f"{refused.value.message} {refused.value.hint}"
-
-
-def test_a_new_store_keeps_the_mode_of_the_existing_file_and_syncs_its_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    synced: list[Path] = []
-    monkeypatch.setattr(sqlite, "sync_directory", synced.append)
-    path = tmp_path / "s"
-    path.touch(mode=0o640)
-    path.chmod(0o640)
-    with open_store(str(path)) as store:
-        store.create_run(a_run())
-        store.commit_trial(a_trial(0))
-    assert stat.S_IMODE(path.stat().st_mode) == 0o640
-    assert synced == [tmp_path]

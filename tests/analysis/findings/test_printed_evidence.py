@@ -146,6 +146,18 @@ def test_a_share_of_the_link_applies_only_to_its_metric() -> None:
     assert [one.sample for one in evidence.printed_shares("rtt_mean_ns")] == []
 
 
+def test_a_share_of_the_link_is_a_rate_if_the_link_is_known() -> None:
+    """500 bytes over UDP on 10 Mbit/s: 500 of 566 bytes on the wire."""
+    condition = {"message_size_bytes": 500, "transport": "udp"}
+    share = {"statistic": "share_of_link", "unit": "share", "si_unit": "ratio"}
+    evidence = printed(value("a", value=0.5, si=0.5, condition=condition, **share))
+    [cell] = evidence.cells("goodput_bps")
+    assert isinstance(cell.sample, PrintedNumber)
+    assert cell.sample.mean == pytest.approx(0.5 * 10e6 * 500 / 566)
+    [cell] = evidence.shares("goodput_bps")
+    assert isinstance(cell.sample, PrintedNumber) and cell.sample.mean == 0.5
+
+
 def test_a_published_mean_has_its_published_spread_and_a_bound_none() -> None:
     runs = value("runs", published="40 times", condition={}, **RUNS)
     spread = value("s", statistic="sd", value=2.0, published="2.0")
