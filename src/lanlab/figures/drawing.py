@@ -139,7 +139,7 @@ def work() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     results = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # keeps output of libraries out of the results
-    prepare()
+    load()
     importlib.import_module("lanlab.figures.render_matplotlib")
     importlib.import_module("matplotlib.figure")
     for backend in _BACKENDS:
@@ -164,6 +164,18 @@ def prepare() -> None:
     folder = TemporaryFolder("lanlab-matplotlib-")
     folder.remove_at_exit()
     os.environ["MPLCONFIGDIR"] = str(folder.path)
+
+
+def load() -> Any:
+    """matplotlib without the docstrings that it writes for each class, half of the time to load."""
+    prepare()
+    import matplotlib
+    from matplotlib import artist
+
+    changed: Any = artist
+    changed.kwdoc = lambda _: ""
+    changed.Artist._update_set_signature_and_docstring = classmethod(lambda _: None)
+    return matplotlib
 
 
 def _is_kept() -> bool:

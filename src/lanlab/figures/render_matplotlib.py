@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from lanlab.figures.chart import Chart, Mark, bar_span
-from lanlab.figures.drawing import prepare
+from lanlab.figures.drawing import load
 from lanlab.figures.look_matplotlib import (
     COLOURS,
     FILLS,
@@ -78,10 +78,7 @@ def to_files(
     chart: Chart, kinds: Sequence[Literal["svg", "pdf", "png"]] = FILE_KINDS
 ) -> dict[str, bytes]:
     """A figure with its title as `.svg`, `.pdf` and `.png`, laid out once."""
-    prepare()
-    import matplotlib
-
-    with matplotlib.rc_context(style(svg_text="path")):
+    with load().rc_context(style(svg_text="path")):
         figure, _ = _draw(chart, _PRINT_WIDTH_IN, chart.title)
         return {f".{kind}": _saved(figure, kind) for kind in kinds}
 
@@ -93,10 +90,7 @@ def to_drawing(chart: Chart, prefix: str, width_in: float) -> Drawing:
         prefix: Added to every id, so that a page can contain several figures.
         width_in: In inches of 72 points; letters keep their size.
     """
-    prepare()
-    import matplotlib
-
-    with matplotlib.rc_context(style(svg_text="none")):
+    with load().rc_context(style(svg_text="none")):
         figure, axes = _draw(chart, width_in)
         svg = _saved(figure, "svg").decode()
         height = figure.get_figheight() * 72
