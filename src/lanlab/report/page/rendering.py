@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -72,9 +74,20 @@ def environment(*folders: Path, **filters: Callable[..., str]) -> jinja2.Environ
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        bytecode_cache=_compiled(),
     )
     made.filters.update({"unbroken": _unbroken, "with_ids": _with_ids, **filters})
     return made
+
+
+def _compiled() -> jinja2.BytecodeCache | None:
+    """Compiled templates, next to those of this package, as Python keeps compiled modules."""
+    import jinja2
+
+    # The folder that Python made for this module.
+    folder = Path(__file__).parent / "__pycache__"
+    is_kept = os.access(folder, os.W_OK | os.X_OK) and not sys.dont_write_bytecode
+    return jinja2.FileSystemBytecodeCache(str(folder)) if is_kept else None
 
 
 def _unbroken(text: str) -> str:
