@@ -10,9 +10,8 @@ from lanlab.analysis.loss_places import (
     SHARES,
     not_received,
     place_words,
-    shares,
+    shares_of,
     unseen_places,
-    with_shares,
 )
 
 COUNTED = {
@@ -22,22 +21,24 @@ COUNTED = {
 }
 
 
+def shares(metrics: dict[str, int]) -> dict[str, float | None]:
+    return {place: shares_of([metrics], metric)[0] for place, metric in SHARES.items()}
+
+
 def test_losses_are_shares_of_the_requested_messages() -> None:
     found = shares(COUNTED)
     assert found == {
         "received": 0.5,
         **{place: pytest.approx((10 + at) / 200) for at, place in enumerate(PLACES)},
     }
-    assert shares({**COUNTED, "offered_messages": 0}) is None
-    assert shares({**COUNTED, "offered_messages": 1}) is not None
-    assert shares({"received_messages": 1}) is None
-    assert shares({"received_messages": 1, "lost_link_messages": 0}) is None
+    assert set(shares({**COUNTED, "offered_messages": 0}).values()) == {None}
+    assert None not in shares({**COUNTED, "offered_messages": 1}).values()
+    assert set(shares({"received_messages": 1}).values()) == {None}
+    assert set(shares({"received_messages": 1, "lost_link_messages": 0}).values()) == {None}
     over_tcp = {key: count for key, count in COUNTED.items() if key != "lost_link_messages"}
-    assert shares(over_tcp) is None
+    assert set(shares(over_tcp).values()) == {None}
     partly = {key: count for key, count in COUNTED.items() if key != "lost_late_messages"}
-    known = shares(partly)
-    assert known is not None
-    assert known["lost_late_messages"] == 0
+    assert shares(partly)["lost_late_messages"] == 0
 
 
 def test_only_places_with_losses_are_named() -> None:
@@ -47,15 +48,11 @@ def test_only_places_with_losses_are_named() -> None:
     assert not_received({}) == {}
 
 
-def test_shares_are_added_to_the_other_results() -> None:
-    trial = replace(planned_run("milanovic-srbljic").of("udp-500")[0], metrics=COUNTED)
-    silent = replace(trial, metrics={"goodput_bps": 1.0})
-    first, second = with_shares([trial, silent])
-    assert first.metrics["received_share_ratio"] == 0.5
-    assert first.metrics["skipped_share_ratio"] == pytest.approx(0.05)
-    assert first.metrics["lost_late_share_ratio"] == pytest.approx((10 + len(PLACES) - 1) / 200)
-    assert first.metrics.keys() == COUNTED.keys() | set(SHARES.values())
-    assert second.metrics == {"goodput_bps": 1.0}
+def test_a_trial_without_shares_has_none_beside_others() -> None:
+    silent = {"goodput_bps": 1.0}
+    assert shares_of([COUNTED, silent], "skipped_share_ratio") == [pytest.approx(0.05), None]
+    with pytest.raises(TypeError):
+        shares_of([{"offered_messages": 1, "lost_link_messages": 0}], SHARES["received"])
 
 
 def test_the_link_is_blamed_only_if_every_other_place_counts_losses() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from planned_runs import planned_run
 
-from lanlab.analysis.loss_places import PLACES, place_words, shares
+from lanlab.analysis.loss_places import PLACES, SHARES, place_words, shares_of
 from lanlab.analysis.modes import common_words, modes_of
 from lanlab.store import TrialRecord
 from lanlab.workloads.losses import LOST_IN_THE_MEDIUM, NOT_RECEIVED
@@ -23,26 +23,28 @@ def polled(reason: str | None, io: str = "single") -> TrialRecord:
 
 
 def test_equal_modes_are_named_once_with_their_reason() -> None:
-    assert common_words([polled("it is quick"), polled("it is quick")]) == (
+    assert common_words(map(modes_of, [polled("it is quick"), polled("it is quick")])) == (
         "io single, receive poll (it is quick)"
     )
 
 
 def test_different_reasons_are_listed_by_trial() -> None:
-    assert common_words([polled("carries 1"), polled("carries 2")]) == "io single, receive poll"
+    assert (
+        common_words(map(modes_of, [polled("carries 1"), polled("carries 2")]))
+        == "io single, receive poll"
+    )
 
 
 def test_different_modes_are_counted_most_frequent_first() -> None:
-    found = common_words([polled(None, "batch"), polled(None), polled(None)])
+    found = common_words(map(modes_of, [polled(None, "batch"), polled(None), polled(None)]))
     assert found == "2 trials: io single, receive poll; 1 trial: io batch, receive poll"
 
 
-def test_failed_trials_and_trials_of_other_programs_have_no_modes() -> None:
-    failed = replace(polled(None), status="failed")
+def test_trials_of_other_programs_have_no_modes() -> None:
     foreign = trial({"output": "text"}, {})
     assert modes_of(foreign) is None
     assert modes_of(replace(foreign, raw={})) is None
-    assert common_words([failed, foreign]) == ""
+    assert common_words([modes_of(foreign)]) == ""
 
 
 def test_every_place_of_loss_is_named_in_path_order() -> None:
@@ -52,11 +54,9 @@ def test_every_place_of_loss_is_named_in_path_order() -> None:
 
 def test_shares_add_up_to_the_offered_load() -> None:
     counts = dict.fromkeys(PLACES, 10)
-    known = shares({**counts, "offered_messages": 140, "received_messages": 20})
-    assert known is not None
-    assert sum(known.values()) == pytest.approx(1)
-    assert shares({"offered_messages": 100, "received_messages": 100}) is None
-    assert shares({**counts, "offered_messages": 0, "received_messages": 0}) is None
+    trial = {**counts, "offered_messages": 140, "received_messages": 20}
+    known = [shares_of([trial], metric)[0] or 0 for metric in SHARES.values()]
+    assert sum(known) == pytest.approx(1)
 
 
 def test_the_link_is_blamed_only_if_all_other_places_count() -> None:

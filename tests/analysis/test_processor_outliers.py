@@ -5,8 +5,11 @@ from statistics import median
 from typing import Any
 
 import pytest
+from planned_runs import planned_run
 
+from lanlab.analysis.attempts import counting
 from lanlab.analysis.processor_outliers import ProcessorOutlier, processor_outliers
+from lanlab.analysis.run_data import RunData
 from lanlab.report.trials.failure_table import pollution_sentences
 from lanlab.store import TrialRecord
 
@@ -37,7 +40,8 @@ def numbered(values: Sequence[float | None]) -> list[TrialRecord]:
 def test_a_first_trial_with_twice_the_processor_time_is_named() -> None:
     trials = numbered([0.9, 0.3, 0.29, 0.31])
     assert processor_outliers(trials) == (ProcessorOutlier(0, "server", 0.9, 0.3),)
-    (sentence,) = pollution_sentences(trials)
+    data = RunData(planned_run("manford-kolahi").run, trials)
+    (sentence,) = pollution_sentences(data)
     assert sentence.startswith(
         "Trial no. 0 took 3.0 \N{MULTIPLICATION SIGN} the server's CPU time per byte"
     )
@@ -67,7 +71,9 @@ def test_each_condition_has_its_own_median() -> None:
 def test_a_trial_that_was_repeated_is_not_judged() -> None:
     raw = {"pollution": {"findings": [{"repeat_helps": True}]}}
     disturbed = trial(0, 0.9, block=1, raw=raw)
-    assert processor_outliers([disturbed, *numbered([None, 0.3, 0.3, 0.3, 0.3])[1:]]) == ()
+    assert (
+        processor_outliers(counting([disturbed, *numbered([None, 0.3, 0.3, 0.3, 0.3])[1:]])) == ()
+    )
 
 
 @pytest.mark.parametrize("values", [[1.0, 3.0, 1.0, 1.2], [4.0, 1.0, 1.0, 1.0, 2.5]], ids=str)

@@ -6,7 +6,6 @@ import pytest
 from planned_runs import PlannedRun, planned_run, without_rate
 
 from lanlab.analysis import Summary, summarise, udp_limit_bps
-from lanlab.analysis.attempts import left_out
 from lanlab.analysis.limits import tcp_limit_bps
 from lanlab.analysis.pollution import Finding, Judgement
 from lanlab.analysis.summary import interval_of_mean, limit_of, standard_deviation
@@ -160,7 +159,6 @@ def test_a_clean_repeat_replaces_a_disturbed_trial(found: PlannedRun) -> None:
 
     assert summary.values == (2.0, 4.0)
     assert (summary.disturbed, summary.left_out, summary.failed) == (0, 1, 0)
-    assert left_out(trials) == trials[:1]
 
 
 def test_without_a_clean_repeat_the_last_disturbed_trial_counts(found: PlannedRun) -> None:

@@ -5,13 +5,15 @@ Which trials count: a disturbed one may have been repeated at its position, a fa
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
-from lanlab.store import Level, TrialRecord
+from lanlab.store import Level, TrialHead, TrialRecord
 
+_Trial = TypeVar("_Trial", TrialRecord, TrialHead)
 Place = tuple[str, str, tuple[tuple[str, Level], ...], int]
 
 
-def counting(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
+def counting(trials: Sequence[_Trial]) -> list[_Trial]:
     """
     The finished trials that are included in means, in order. Excluded are disturbed trials that
     were repeated.
@@ -20,9 +22,9 @@ def counting(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
     undisturbed or the last attempt allowed. The plan uses the same rule (`lanlab.plan.plan`).
     """
     done = [trial for trial in trials if trial.status == "done"]
-    if not any(trial.is_disturbed for trial in done):
+    if len(done) < 2 or not any(trial.is_disturbed for trial in done):
         return done
-    places = [place_of(trial) for trial in done]
+    places = places_of(done)
     last: dict[Place, int] = {}
     for trial, place in zip(done, places, strict=True):
         last[place] = max(trial.number, last.get(place, trial.number))
@@ -33,19 +35,21 @@ def counting(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
     ]
 
 
-def left_out(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
-    """
-    The finished trials that are excluded from means because another trial at their position counts.
-    """
-    counted = {trial.number for trial in counting(trials)}
-    return [t for t in trials if t.status == "done" and t.number not in counted]
+def places_of(trials: Iterable[TrialRecord | TrialHead]) -> list[Place]:
+    """The position of each trial in its run, which its repeats and retries share."""
+    found = []
+    # Thousands of trials share one mapping of factors.
+    known: dict[int, tuple[tuple[str, Level], ...]] = {}
+    for trial in trials:
+        levels = known.get(id(trial.factors))
+        if levels is None:
+            levels = known[id(trial.factors)] = tuple(sorted(trial.factors.items()))
+        found.append((trial.experiment, trial.purpose, levels, trial.block))
+    return found
 
 
 def place_of(trial: TrialRecord) -> Place:
-    """The position of a trial in its run, which its repeats and retries share."""
-    factors = trial.factors
-    levels = tuple(sorted(factors.items())) if factors else ()
-    return trial.experiment, trial.purpose, levels, trial.block
+    return places_of((trial,))[0]
 
 
 def by_condition(trials: Iterable[TrialRecord]) -> dict[str, list[TrialRecord]]:

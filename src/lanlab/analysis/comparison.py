@@ -237,16 +237,12 @@ def compared(
 
 def corrected(found: Sequence[Compared]) -> list[Compared]:
     """All comparisons made together, with p corrected by Holm's method."""
+    tests = {id(one): one.test for one in found if one.test is not None}
+    if not tests:
+        return list(found)
     from lanlab.analysis.statistics import holm
 
-    tested = [one for one in found if one.test is not None]
-    p_holm = dict(
-        zip(
-            map(id, tested),
-            holm([one.test.p_two_sided for one in tested if one.test is not None]),
-            strict=True,
-        )
-    )
+    p_holm = dict(zip(tests, holm([test.p_two_sided for test in tests.values()]), strict=True))
     return [replace(one, p_holm=p_holm.get(id(one))) for one in found]
 
 

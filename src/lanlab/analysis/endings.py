@@ -8,11 +8,11 @@ from dataclasses import asdict
 from typing import Any, Literal
 
 from lanlab.analysis.attempts import by_condition, condition_key, counting
-from lanlab.analysis.summary import Summary, summarise
+from lanlab.analysis.run_data import RunData
+from lanlab.analysis.summary import Summary
 from lanlab.frozen import dataclass
 from lanlab.plan.stopping import Trials
-from lanlab.store import Level, RunRecord, TrialRecord
-from lanlab.studies import Study, at_scale
+from lanlab.store import Level, TrialRecord
 from lanlab.studies.model import TrialPolicy
 
 #: `fixed`: the study sets a number and no goal. `reached`: the goal was reached. `short`: the goal
@@ -38,26 +38,22 @@ class Ending:
         return asdict(self)
 
 
-def endings(run: RunRecord, trials: Sequence[TrialRecord]) -> list[Ending]:
+def endings(data: RunData) -> list[Ending]:
     """
     How the conditions of a run ended, in the order of the study. Conditions of searches, which have
     their own rules for the end, are omitted.
-
-    Args:
-        run: The run.
-        trials: All its trials, in order.
     """
     found = []
-    for scaled in at_scale(Study.model_validate(run.study), run.scale):
+    for scaled in data.experiments:
         if scaled.search is not None:
             continue
         name, metric = scaled.experiment.id, scaled.experiment.metrics[0]
         own = by_condition(
-            trial for trial in trials if trial.experiment == name and trial.purpose == "trial"
+            trial for trial in data.trials if trial.experiment == name and trial.purpose == "trial"
         )
-        for summary in summarise(run, trials, name, metric):
+        for summary in data.summaries(name, metric):
             at_condition = own.get(condition_key(summary.factors), [])
-            found.append(_ending(summary, at_condition, scaled.trials, run.status == "done"))
+            found.append(_ending(summary, at_condition, scaled.trials, data.run.status == "done"))
     return found
 
 

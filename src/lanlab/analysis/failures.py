@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
-from lanlab.analysis.attempts import Place, place_of
+from lanlab.analysis.attempts import Place, place_of, places_of
 from lanlab.frozen import dataclass
 from lanlab.roles import ROLES
-from lanlab.store import TrialRecord
+from lanlab.store import TrialHead, TrialRecord
 from lanlab.workloads import WORKLOADS
 
+_Trial = TypeVar("_Trial", TrialRecord, TrialHead)
 #: Counters of one end's result, by the result's kind, with their names.
 _COUNTS = {
     "stream_sent": ("total_messages", "sent"),
@@ -70,7 +71,7 @@ def failures(trials: Sequence[TrialRecord]) -> list[Failure]:
     return found
 
 
-def missing_places(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
+def missing_places(trials: Sequence[_Trial]) -> list[_Trial]:
     if all(trial.status == "done" for trial in trials):
         return []
     return [
@@ -80,10 +81,10 @@ def missing_places(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
     ]
 
 
-def _by_place(trials: Sequence[TrialRecord]) -> dict[Place, list[TrialRecord]]:
-    found: dict[Place, list[TrialRecord]] = {}
-    for trial in trials:
-        found.setdefault(place_of(trial), []).append(trial)
+def _by_place(trials: Sequence[_Trial]) -> dict[Place, list[_Trial]]:
+    found: dict[Place, list[_Trial]] = {}
+    for trial, place in zip(trials, places_of(trials), strict=True):
+        found.setdefault(place, []).append(trial)
     return found
 
 

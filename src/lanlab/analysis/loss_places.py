@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from typing import Any
 
 from lanlab.store import TrialRecord
-from lanlab.store.large_runs import replaced
+from lanlab.store.large_runs import column
 from lanlab.workloads.losses import LOST_ON_THE_WAY
 
 #: The keys of `NOT_RECEIVED` and `LOST_IN_THE_MEDIUM` in words, in order from sender to receiver.
@@ -31,6 +31,8 @@ SHARES: Mapping[str, str] = {
     RECEIVED: "received_share_ratio",
     **{place: place.removesuffix("_messages") + "_share_ratio" for place in PLACES},
 }
+#: Their keys.
+SHARED: Mapping[str, str] = {metric: place for place, metric in SHARES.items()}
 
 
 def not_received(metrics: Mapping[str, float | int]) -> dict[str, int]:
@@ -38,32 +40,27 @@ def not_received(metrics: Mapping[str, float | int]) -> dict[str, int]:
     return {place: int(metrics[place]) for place in PLACES if metrics.get(place)}
 
 
-def shares(metrics: Mapping[str, float | int]) -> dict[str, float] | None:
+def shares_of(metrics: Sequence[Mapping[str, float | int]], metric: str) -> list[float | None]:
     """
-    What happened to the requested messages, as shares.
+    What happened to the requested messages of trials, as shares.
 
     Args:
-        metrics: Metrics of a `stream` trial.
+        metrics: Metrics of `stream` trials.
+        metric: One of `SHARES`.
 
     Returns:
-        By `received` and the keys of `PLACES`, 0 to 1; they add up to 1. `None` if nothing was
-            offered, if the number of arrivals is unknown, or for TCP, which loses no messages.
+        For each trial, 0 to 1; all shares of a trial add up to 1. `None` if nothing was offered, if
+            the number of arrivals is unknown, or for TCP, which loses no messages.
     """
-    offered = metrics.get("offered_messages", 0)
-    if offered <= 0 or "lost_link_messages" not in metrics:
-        return None
-    found = {RECEIVED: metrics["received_messages"] / offered}
-    return found | {place: metrics.get(place, 0) / offered for place in PLACES}
-
-
-def with_shares(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
-    """The trials with the metrics of `SHARES`, so that they can be summarised like any other."""
-    found = []
-    for trial in trials:
-        known = shares(trial.metrics) or {}
-        own = {SHARES[place]: share for place, share in known.items()}
-        found.append(replace(trial, metrics=replaced(trial.metrics, own)))
-    return found
+    offered, place = column(metrics, "offered_messages"), SHARED[metric]
+    parts: Sequence[Any] = column(metrics, "received_messages" if place == RECEIVED else place)
+    known = column(metrics, "lost_link_messages")
+    if place != RECEIVED:
+        parts = [part or 0 for part in parts]
+    return [
+        part / whole if whole and whole > 0 and lost is not None else None
+        for part, whole, lost in zip(parts, offered, known, strict=True)
+    ]
 
 
 def unseen_places(metrics: Mapping[str, float | int]) -> list[str]:

@@ -5,7 +5,7 @@ modes, and so name them.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -92,12 +92,11 @@ def modes_of(trial: TrialRecord) -> Modes | None:
     )
 
 
-def common_words(trials: Sequence[TrialRecord]) -> str:
+def common_words(found: Iterable[Modes | None]) -> str:
     """The modes of several trials in one line; if they differ, with counts."""
     groups: dict[str, list[str]] = {}
-    for trial in trials:
-        modes = modes_of(trial)
-        if modes is not None and trial.status == "done":
+    for modes in found:
+        if modes is not None:
             groups.setdefault(modes.words(with_reasons=False), []).append(modes.words())
     # Reasons can contain measurements made before a trial, so they may differ between trials.
     said = {full[0] if len(set(full)) == 1 else plain: len(full) for plain, full in groups.items()}

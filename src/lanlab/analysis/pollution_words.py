@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lanlab.analysis.pollution import Finding, Judgement, judgement_of
+from lanlab.analysis.pollution import Finding, Judgement
 from lanlab.frozen import dataclass
-from lanlab.store import TrialRecord
 from lanlab.units import format_time
 
 
@@ -128,11 +127,10 @@ def flags(judgement: Judgement | None) -> str:
     return ", ".join(dict.fromkeys(name_of(finding.code) for finding in polluting))
 
 
-def host_remarks(trials: Sequence[TrialRecord]) -> list[str]:
+def host_remarks(judged: Sequence[Judgement]) -> list[str]:
     """Remarks on the hosts of a run, each once with its worst case."""
     worst: dict[str, Finding] = {}
     counts: dict[str, int] = {}
-    judged = [found for t in trials if (found := judgement_of(t.raw)) is not None]
     for judgement in judged:
         remarks = {f.code: f for f in judgement.findings if not f.repeat_helps}
         for code, finding in remarks.items():
@@ -146,9 +144,8 @@ def host_remarks(trials: Sequence[TrialRecord]) -> list[str]:
     ]
 
 
-def not_judged(trials: Sequence[TrialRecord]) -> str | None:
+def not_judged(judged: Sequence[Judgement]) -> str | None:
     """What could not be checked because readings are missing; `None` if everything was checked."""
-    judged = [found for t in trials if (found := judgement_of(t.raw)) is not None]
     lacking = [judgement for judgement in judged if judgement.unknown]
     if not lacking:
         return None

@@ -9,9 +9,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from lanlab.analysis.attempts import counting
+from lanlab.analysis.attempts import places_of
 from lanlab.frozen import dataclass
 from lanlab.store import TrialRecord
+from lanlab.store.large_runs import column
 
 #: Metrics of a receiving end, with the name of the end.
 _ENDS = {"server_cpu_s_per_gb": "server", "receiver_cpu_s_per_gb": "receiver"}
@@ -31,19 +32,22 @@ class ProcessorOutlier:
     others: float
 
 
-def processor_outliers(trials: Sequence[TrialRecord]) -> tuple[ProcessorOutlier, ...]:
+def processor_outliers(counted: Sequence[TrialRecord]) -> tuple[ProcessorOutlier, ...]:
     """The outliers among trials that count, in order, for conditions with at least four trials."""
-    groups: dict[tuple[object, ...], list[TrialRecord]] = {}
-    for trial in counting(trials):
-        levels = tuple(sorted(trial.factors.items()))
-        groups.setdefault((trial.experiment, trial.purpose, levels), []).append(trial)
+    groups: dict[object, list[TrialRecord]] = {}
+    for trial, place in zip(counted, places_of(counted), strict=True):
+        groups.setdefault(place[:-1], []).append(trial)
     found = []
     for group in groups.values():
         for metric, end in _ENDS.items():
-            values = sorted(trial.metrics[metric] for trial in group if metric in trial.metrics)
-            for trial in group if len(values) > _LEAST_OTHERS else ():
-                value = trial.metrics.get(metric)
-                if value is None:
+            own = column([trial.metrics for trial in group], metric)
+            values = sorted(value for value in own if value is not None)
+            if len(values) <= _LEAST_OTHERS:
+                continue
+            # No other median is below these.
+            least = LEAST_RATIO * values[(len(values) - 2) // 2]
+            for trial, value in zip(group, own, strict=True):
+                if value is None or value < least:
                     continue
                 others = _median_without(values, value)
                 if others and value >= LEAST_RATIO * others:

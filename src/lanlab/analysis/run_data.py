@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
+from lanlab.analysis.attempts import counting
+from lanlab.analysis.modes import Modes, modes_of
 from lanlab.analysis.published import published_numbers
-from lanlab.analysis.summary import Summary, summarise
+from lanlab.analysis.summary import ConditionTrials, Summary, conditions_of
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import ExperimentAtScale, Published, Study, at_scale
+
+if TYPE_CHECKING:
+    from lanlab.analysis.endings import Ending
 
 
 class RunData:
@@ -28,6 +34,8 @@ class RunData:
         """
         self.run, self.trials = run, trials
         self._study, self._published = study, published
+        self._conditions: dict[str, list[ConditionTrials]] = {}
+        self._summaries: dict[tuple[str, str], Sequence[Summary]] = {}
 
     @cached_property
     def study(self) -> Study:
@@ -50,5 +58,32 @@ class RunData:
         """The trials of an experiment."""
         return [trial for trial in self.trials if trial.experiment == experiment]
 
-    def summaries(self, experiment: str, metric: str) -> list[Summary]:
-        return summarise(self.run, self.trials, experiment, metric)
+    @cached_property
+    def counting(self) -> Sequence[TrialRecord]:
+        return counting(self.trials)
+
+    @cached_property
+    def endings(self) -> Sequence[Ending]:
+        from lanlab.analysis.endings import endings
+
+        return endings(self)
+
+    @cached_property
+    def modes(self) -> Mapping[int, Modes | None]:
+        """The I/O modes of each trial, by its number."""
+        return {trial.number: modes_of(trial) for trial in self.trials}
+
+    def counted(self, experiment: str) -> list[TrialRecord]:
+        """The trials of an experiment that count."""
+        return [trial for trial in self.counting if trial.experiment == experiment]
+
+    def conditions(self, experiment: str) -> Sequence[ConditionTrials]:
+        if experiment not in self._conditions:
+            self._conditions[experiment] = conditions_of(self.run, self.trials, experiment)
+        return self._conditions[experiment]
+
+    def summaries(self, experiment: str, metric: str) -> Sequence[Summary]:
+        key = experiment, metric
+        if key not in self._summaries:
+            self._summaries[key] = [one.summary(metric) for one in self.conditions(experiment)]
+        return self._summaries[key]

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lanlab.analysis.attempts import by_condition, condition_key, counting
 from lanlab.analysis.failures import missing_places
 from lanlab.analysis.limits import wire_bytes
+from lanlab.analysis.loss_places import SHARED, shares_of
 from lanlab.analysis.wires import Wire, wire_at
 from lanlab.frozen import dataclass
 from lanlab.services import CARRIERS, SERVICES
 from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.store.large_runs import column
 
 if TYPE_CHECKING:
     from lanlab.plan import Condition
@@ -63,8 +64,7 @@ class Summary:
         """Number of trials in the mean, and the planned number if some are missing.
 
         Examples:
-            >>> from dataclasses import replace
-            >>> from types import SimpleNamespace
+            >>>             >>> from types import SimpleNamespace
             >>> one = SimpleNamespace(experiment="e", workload="stream", factors={}, parameters={})
             >>> full = summary_of(one, [], "goodput_bps", None)
             >>> full.n_text, replace(full, missing=2).n_text
@@ -106,47 +106,89 @@ def standard_deviation(values: Sequence[float]) -> float:
     return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
 
 
+class ConditionTrials:
+    """The trials of a condition, to be summarised by several metrics."""
+
+    def __init__(
+        self,
+        condition: Condition | TrialRecord,
+        trials: Sequence[TrialRecord],
+        link: Wire | None,
+        constant: frozenset[str] = frozenset(),
+    ) -> None:
+        """
+        Args:
+            constant: Factors that have only one level in the experiment.
+        """
+        done = [trial for trial in trials if trial.status == "done"]
+        self.counted = counting(done)
+        self._condition, self._link, self._constant = condition, link, constant
+        self._failed, self._left_out = len(trials) - len(done), len(done) - len(self.counted)
+        self._missing = len(missing_places(trials))
+        self._disturbed = [trial.is_disturbed for trial in self.counted]
+
+    @property
+    def factors(self) -> dict[str, Level]:
+        return dict(self._condition.factors)
+
+    def values(self, metric: str) -> list[float | None]:
+        """A value for each trial that counts; `None` where it is missing."""
+        metrics = [trial.metrics for trial in self.counted]
+        return shares_of(metrics, metric) if metric in SHARED else column(metrics, metric)
+
+    def mean(self, metric: str) -> tuple[int, float | None]:
+        """The number of values, and their mean."""
+        values = [float(value) for value in self.values(metric) if value is not None]
+        return len(values), math.fsum(values) / len(values) if values else None
+
+    def summary(self, metric: str) -> Summary:
+        found = self.values(metric)
+        values = tuple(float(value) for value in found if value is not None)
+        interval = interval_of_mean(metric, values)
+        parameters = dict(self._condition.parameters)
+        return Summary(
+            experiment=self._condition.experiment,
+            workload=self._condition.workload,
+            factors=self.factors,
+            parameters=parameters,
+            metric=metric,
+            values=values,
+            failed=self._failed,
+            mean=math.fsum(values) / len(values) if values else None,
+            sd=standard_deviation(values) if len(values) > 1 else None,
+            ci_low=None if interval is None else interval[0],
+            ci_high=None if interval is None else interval[1],
+            limit=limit_of(metric, parameters, self._link),
+            disturbed=sum(
+                is_disturbed
+                for is_disturbed, value in zip(self._disturbed, found, strict=True)
+                if value is not None
+            ),
+            left_out=self._left_out,
+            missing=self._missing,
+            constant=self._constant,
+        )
+
+
 def summary_of(
     condition: Condition | TrialRecord,
     trials: Sequence[TrialRecord],
     metric: str,
     link: Wire | None,
 ) -> Summary:
-    done = [trial for trial in trials if trial.status == "done"]
-    counted = counting(done)
-    measured = [trial for trial in counted if metric in trial.metrics]
-    values = tuple(float(trial.metrics[metric]) for trial in measured)
-    interval = interval_of_mean(metric, values)
-    return Summary(
-        experiment=condition.experiment,
-        workload=condition.workload,
-        factors=dict(condition.factors),
-        parameters=dict(condition.parameters),
-        metric=metric,
-        values=values,
-        failed=len(trials) - len(done),
-        mean=math.fsum(values) / len(values) if values else None,
-        sd=standard_deviation(values) if len(values) > 1 else None,
-        ci_low=None if interval is None else interval[0],
-        ci_high=None if interval is None else interval[1],
-        limit=limit_of(metric, dict(condition.parameters), link),
-        disturbed=sum(trial.is_disturbed for trial in measured),
-        left_out=len(done) - len(counted),
-        missing=len(missing_places(trials)),
-    )
+    return ConditionTrials(condition, trials, link).summary(metric)
 
 
-def summarise(
-    run: RunRecord, trials: Sequence[TrialRecord], experiment: str, metric: str
-) -> list[Summary]:
+def conditions_of(
+    run: RunRecord, trials: Sequence[TrialRecord], experiment: str
+) -> list[ConditionTrials]:
     """
-    One metric at every condition of an experiment, in the order of the study's levels.
+    The conditions of an experiment, in the order of the study's levels.
 
     Args:
         run: The run, whose link sets the limits.
         trials: Its trials, in order; those of other experiments are ignored.
         experiment: Id of an experiment with factors. For a search see `lanlab.analysis.saturation`.
-        metric: Key of a trial's results.
     """
     from lanlab.plan import expand
     from lanlab.studies import Study
@@ -162,17 +204,21 @@ def summarise(
             levels.setdefault(name, set()).add(level)
     constant = frozenset(name for name, every in levels.items() if len(every) == 1)
     return [
-        replace(
-            summary_of(
-                condition,
-                own.get(condition_key(dict(condition.factors)), []),
-                metric,
-                wire_at(run, condition.parameters, study),
-            ),
-            constant=constant,
+        ConditionTrials(
+            condition,
+            own.get(condition_key(dict(condition.factors)), []),
+            wire_at(run, condition.parameters, study),
+            constant,
         )
         for condition in conditions
     ]
+
+
+def summarise(
+    run: RunRecord, trials: Sequence[TrialRecord], experiment: str, metric: str
+) -> list[Summary]:
+    """One metric at every condition of an experiment; arguments as for `conditions_of`."""
+    return [one.summary(metric) for one in conditions_of(run, trials, experiment)]
 
 
 def limit_of(metric: str, parameters: dict[str, Level], link: Wire | None) -> float | None:

@@ -18,6 +18,7 @@ from lanlab.units import lines_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from lanlab.analysis.run_data import RunData
     from lanlab.report.trials.analyses import Analyses
     from lanlab.store import Store
 
@@ -62,15 +63,16 @@ def run_as_json(
         analyses: Collects the analyses that fail; they also appear under `failed_analyses`.
         others: As for `lanlab.report.published.question.question_lines`.
     """
-    from lanlab.analysis.attempts import counting
     from lanlab.analysis.measured_where import measured_where
+    from lanlab.analysis.run_data import RunData
     from lanlab.report.published.question import question_lines
     from lanlab.report.trials.analyses import Analyses
     from lanlab.workloads.option_words import by_option
 
     where = measured_where(run)
     parts = Analyses() if analyses is None else analyses
-    counted = {trial.number for trial in counting(trials)}
+    data = RunData(run, trials)
+    counted = {trial.number for trial in data.counting}
     failed: dict[int, dict[str, Any]] = parts.of(
         "failed trials", lambda: _failures_as_json(trials), {}
     )
@@ -88,9 +90,11 @@ def run_as_json(
         # Positions at which every attempt failed: each is a trial that a mean lacks.
         "missing": parts.each("missing trials", lambda: _missing_as_json(trials)),
         # Why each ended: after a fixed number of trials, or with its goal met or missed.
-        "conditions": parts.each("how conditions ended", lambda: _endings_as_json(run, trials)),
+        "conditions": parts.each(
+            "how conditions ended", lambda: [one.to_json() for one in data.endings]
+        ),
         "searches": parts.each("saturation", lambda: _searches_as_json(run, trials)),
-        **parts.of("ranking", lambda: _rankings_as_json(run, trials), {}),
+        **parts.of("ranking", lambda: _rankings_as_json(data), {}),
         **parts.of("round trips under load", lambda: _loads_as_json(trials), {}),
         "trials": [
             {
@@ -144,19 +148,12 @@ def _missing_as_json(trials: list[TrialRecord]) -> list[dict[str, Any]]:
     ]
 
 
-def _rankings_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, list[dict[str, Any]]]:
-    from lanlab.analysis.run_data import RunData
+def _rankings_as_json(data: RunData) -> dict[str, list[dict[str, Any]]]:
     from lanlab.report.answer.ranking_text import run_rankings
 
-    ranked = run_rankings(RunData(run, trials))
+    ranked = run_rankings(data)
     found = [one.to_json() for own in ranked.values() for one in own]
     return {"rankings": found} if found else {}
-
-
-def _endings_as_json(run: RunRecord, trials: list[TrialRecord]) -> list[dict[str, Any]]:
-    from lanlab.analysis.endings import endings
-
-    return [ended.to_json() for ended in endings(run, trials)]
 
 
 def _ends_as_json(trial: TrialRecord) -> dict[str, Any]:
@@ -242,15 +239,17 @@ def _print_run(
         warn_of_failed(analyses)
         return
     from lanlab.analysis.failures import missing_places
-    from lanlab.report.answer.answers import sentences
+    from lanlab.analysis.run_data import RunData
+    from lanlab.report.answer.answers import sentences_of
     from lanlab.report.published.question import question_lines
     from lanlab.report.runs.run_text import table_of_trials, tables
 
     console = answer()
     question = partial(question_lines, (run, trials), others)
     said = analyses.each("answers to the question", question)
-    said += sentences(run, trials, analyses=analyses)
-    shown = tables(run, trials, analyses, others or ())
+    data = RunData(run, trials)
+    said += sentences_of(data, analyses)
+    shown = tables(data, analyses, others or ())
     # Print only a few sentences first, so that a table fits on the screen, and the rest after it.
     first = _first(said)
     missing = analyses.of("missing trials", lambda: len(missing_places(trials)), 0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from lanlab.analysis.attempts import counting
 from lanlab.analysis.summary import interval_of_mean
 from lanlab.figures.chart import Axis, Chart, Point, Series
 from lanlab.figures.gather import FigureData, axis, mean_point
@@ -35,7 +34,7 @@ def flow_shares(data: FigureData) -> Chart:
         return Chart(data.figure.title, Axis("flow", ""), axis(data.study, "goodput_bps"), ())
     own = [
         trial
-        for trial in counting(data.trials)
+        for trial in data.counting
         if (trial.experiment, trial.purpose) == (condition.experiment, "trial")
         and trial.factors == dict(condition.factors)
     ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from lanlab.analysis.attempts import counting
 from lanlab.analysis.loss_over_time import (
     IntervalLoss,
     common_width_ns,
@@ -33,7 +32,7 @@ def loss_over_time_and_rate(data: FigureData) -> Chart:
     """
     own = [
         trial
-        for trial in counting(data.trials)
+        for trial in data.counting
         if trial.experiment in data.figure.experiments and rate_factor(trial)
     ]
     width_ns = common_width_ns(own)

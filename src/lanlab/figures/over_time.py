@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from lanlab.analysis.attempts import counting
 from lanlab.analysis.over_time import (
     MOST_TRIALS,
     REVERSE_RECEIVER,
@@ -37,7 +36,7 @@ def goodput_over_time(data: FigureData) -> Chart:
     y = quantity(data.study, "goodput_bps")
     own = [
         trial
-        for trial in counting(data.trials)
+        for trial in data.counting
         if trial.experiment in data.figure.experiments and steps_of(trial)
     ]
     drawn, series = _drawn(own, data, y.shown)
@@ -55,7 +54,7 @@ def goodput_over_time(data: FigureData) -> Chart:
             ends = ((warmup_s, 0.0), (warmup_s, top))
             limits.append(Limit("end of the warm-up", ends, kind="guide"))
     said = "What arrived at the receiver in each step; what is counted begins after the warm-up."
-    every = [t for t in counting(data.trials) if t.experiment in data.figure.experiments]
+    every = [t for t in data.counting if t.experiment in data.figure.experiments]
     if len(every) > len(drawn):
         said += f" {len(drawn)} of {len(every)} trials."
     return data.chart(
@@ -125,7 +124,7 @@ def round_trips_over_time(data: FigureData) -> Chart:
     """
     shown = quantity(data.study, "rtt_mean_ns")
     drawn: dict[str, TrialRecord] = {}
-    for trial in counting(data.trials):
+    for trial in data.counting:
         if trial.experiment in data.figure.experiments and steps_of_round_trips(trial):
             drawn.setdefault(data.named(trial.factors), trial)
     series = tuple(
@@ -218,7 +217,7 @@ def _view(data: FigureData, name: str) -> Chart:
     axis, lines = _VIEWS[name]
     own = [
         trial
-        for trial in counting(data.trials)
+        for trial in data.counting
         if trial.experiment in data.figure.experiments and samples_of(trial)
     ]
     samples = samples_of(own[0]) if own else []

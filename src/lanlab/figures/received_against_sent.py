@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lanlab.analysis.loss_places import RECEIVED, SHARES, place_words, with_shares
+from lanlab.analysis.loss_places import RECEIVED, SHARES, place_words
 from lanlab.analysis.saturation import Saturation, curve_of, saturations
-from lanlab.analysis.summary import Summary, summarise
+from lanlab.analysis.summary import Summary
 from lanlab.analysis.wires import limit_name
 from lanlab.figures.chart import Axis, Chart, Limit, Series
 from lanlab.figures.gather import FigureData, axis, points_of, published_levels
@@ -119,18 +119,10 @@ def losses_against_sent(data: FigureData) -> Chart:
     The x axis is the requested rate. If more than the rate varies, each condition is a row. Places
     without losses are omitted.
     """
-    counted = with_shares(data.trials)
     words = place_words(
         [trial for trial in data.trials if trial.experiment in data.figure.experiments]
     )
-    shares = {
-        place: [
-            s
-            for name in data.figure.experiments
-            for s in summarise(data.run, counted, name, metric)
-        ]
-        for place, metric in SHARES.items()
-    }
+    shares = {place: data.drawn(metric) for place, metric in SHARES.items()}
     found = shares[RECEIVED]
     by_rate = all(set(s.factors) <= set(RATES) for s in found) and len(data.figure.experiments) == 1
     rates = [asked_rate_bps(summary) for summary in found]

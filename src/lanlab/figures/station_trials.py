@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lanlab.analysis.attempts import counting
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
 from lanlab.figures.gather import FigureData, axis
 from lanlab.figures.station_curves import STATIONS, stations_axis
@@ -136,7 +135,7 @@ def steady_cut(data: FigureData) -> Chart:
     y = axis(data.study, metric)
     own = [
         (trial, record)
-        for trial in counting(data.trials)
+        for trial in data.counting
         if trial.experiment in data.figure.experiments
         and (record := station_record(trial)) is not None
         and record["over_time"]["at_ns"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lanlab.store.base import Deleted, Lease, RunHead, Store
 from lanlab.store.intervals import take_intervals
 from lanlab.store.place import default_store, store_place
-from lanlab.store.records import Level, RunRecord, TrialRecord
+from lanlab.store.records import Level, RunRecord, TrialHead, TrialRecord
 from lanlab.store.series import Series
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "RunRecord",
     "Series",
     "Store",
+    "TrialHead",
     "TrialRecord",
     "default_store",
     "open_store",

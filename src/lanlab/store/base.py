@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -11,7 +11,7 @@ from typing import Any, Protocol, Self
 from lanlab.errors import StoreError
 from lanlab.frozen import dataclass
 from lanlab.store.labels import RunLabel
-from lanlab.store.records import RunRecord, TrialRecord
+from lanlab.store.records import RunRecord, TrialHead, TrialRecord
 from lanlab.store.series import AnySeries, Series
 
 
@@ -143,11 +143,18 @@ class Store(Protocol):
             most: At most this number of trials; `None`: all.
         """
 
-    def statuses(self, run_id: str) -> dict[str, int]:
-        """Number of a run's trials by status. A status without trials is absent."""
+    def count(self, run_id: str) -> int:
+        """Number of a run's trials."""
 
     def outlines(self, run_id: str) -> list[TrialRecord]:
         """All trials of a run, in order of number. Their `raw` is read when used."""
+
+    def trial_heads(self, run_id: str, metrics: Mapping[str, str]) -> list[TrialHead]:
+        """All trials of a run, in order of number, with one metric of each experiment.
+
+        Raises:
+            StoreError: A trial is malformed, or it is not known whether it was disturbed.
+        """
 
     def series_names(self, run_id: str, number: int) -> tuple[str, ...]:
         """Names of a trial's series."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import IO, Any, ClassVar, Protocol, Self
@@ -19,7 +19,7 @@ from lanlab.store.base import Deleted, Lease, RunHead
 from lanlab.store.encoding import to_json, utc_now
 from lanlab.store.labels import RunLabel, check_name, id_among, id_of_name
 from lanlab.store.large_runs import Digests, digest_of
-from lanlab.store.records import RUN_STATUSES, RunRecord, TrialRecord
+from lanlab.store.records import RUN_STATUSES, RunRecord, TrialHead, TrialRecord
 from lanlab.store.rows import ENTRY_COLUMNS, RUN_COLUMNS, TRIAL_COLUMNS, Session, insert, select
 from lanlab.store.series import AnySeries, Series, SeriesEntry
 
@@ -28,7 +28,7 @@ _HEADS = (
     "SELECT id, status, label, (SELECT max(number) FROM trial WHERE run_id = run.id) "
     "FROM run ORDER BY sequence"
 )
-_STATUSES = "SELECT status, count(*) FROM trial WHERE run_id = :run_id GROUP BY status"
+_COUNT = "SELECT count(*) FROM trial WHERE run_id = :run_id"
 _ALL = 2**62
 #: From this number of trials, runs are read as outlines.
 MANY_TRIALS = 2000
@@ -295,9 +295,9 @@ class DatabaseStore:
         return [rows.to_head(*row) for row in found]
 
     def trials(self, run_id: str, first: int = 0, most: int | None = None) -> list[TrialRecord]:
-        if first == 0 and most is None and sum(self.statuses(run_id).values()) >= MANY_TRIALS:
-            return self.outlines(run_id)
         run = self.run(run_id)
+        if first == 0 and most is None and self.count(run.id) >= MANY_TRIALS:
+            return self.outlines(run.id)
         sql = (
             f"{select('trial', TRIAL_COLUMNS)} WHERE run_id = :run_id AND number >= :first "
             f"ORDER BY number LIMIT {_ALL if most is None else most:d}"
@@ -307,11 +307,10 @@ class DatabaseStore:
         with self._read_here():
             return [rows.to_trial(row) for row in found]
 
-    def statuses(self, run_id: str) -> dict[str, int]:
-        run = self.run(run_id)
+    def count(self, run_id: str) -> int:
         with self._database.reading() as session:
-            found = session.execute(_STATUSES, run_id=run.id)
-        return {str(status): int(count) for status, count in found}
+            ((count,),) = session.execute(_COUNT, run_id=self.run(run_id).id)
+        return int(count)
 
     def outlines(self, run_id: str) -> list[TrialRecord]:
         run = self.run(run_id)
@@ -330,6 +329,14 @@ class DatabaseStore:
             with self._read_here():
                 trials += rows.to_outlines(found, digests)
             first = trials[-1].number + 1
+
+    def trial_heads(self, run_id: str, metrics: Mapping[str, str]) -> list[TrialHead]:
+        run = self.run(run_id)
+        sql, values = rows.head_query(metrics)
+        with self._database.reading() as session:
+            found = session.execute(sql, run_id=run.id, **values)
+        with self._read_here():
+            return rows.to_trial_heads(found, metrics)
 
     def _digests(self, run_id: str, first: int, count: int) -> dict[int, str]:
         with self._database.reading() as session:

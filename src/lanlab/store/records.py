@@ -7,7 +7,7 @@ They are plain values, the same for every store. All dicts can be written as JSO
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from lanlab.frozen import dataclass
 
@@ -55,6 +55,19 @@ class TrialRecord:
             return known
         findings = self.raw.get("pollution", {}).get("findings", ())
         return any(finding["repeat_helps"] for finding in findings)
+
+
+class TrialHead(NamedTuple):
+    """What lists need of a trial."""
+
+    number: int
+    experiment: str
+    purpose: str
+    factors: dict[str, Level]
+    block: int
+    status: str
+    is_disturbed: bool
+    metrics: Mapping[str, float | int]
 
 
 @dataclass(frozen=True)

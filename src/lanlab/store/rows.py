@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import itertools
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from lanlab.errors import StoreError
@@ -16,10 +18,11 @@ from lanlab.store.records import (
     TRIAL_PURPOSES,
     TRIAL_STATUSES,
     RunRecord,
+    TrialHead,
     TrialRecord,
 )
 from lanlab.store.series import SeriesEntry
-from lanlab.store.shape import RUN_ID, run_record, trial_record
+from lanlab.store.shape import RUN_ID, run_record, trial_record, trial_records
 
 RUN_COLUMNS = tuple(field.name for field in dataclasses.fields(RunRecord))
 TRIAL_COLUMNS = tuple(field.name for field in dataclasses.fields(TrialRecord))
@@ -107,14 +110,55 @@ def to_trial(row: Sequence[Any]) -> TrialRecord:
     return trial_record(_fields(row, TRIAL_COLUMNS))
 
 
+_WITH_DIGEST = (
+    "trial LEFT JOIN digest ON digest.run_id = trial.run_id AND digest.number = trial.number"
+)
 #: Rows for `to_outlines`.
 OUTLINES = (
     select(
-        "trial LEFT JOIN digest ON digest.run_id = trial.run_id AND digest.number = trial.number",
+        _WITH_DIGEST,
         ["is_disturbed" if one == "raw" else f"trial.{one}" for one in TRIAL_COLUMNS],
     )
     + " WHERE trial.run_id = :run_id AND trial.number >= :first ORDER BY trial.number LIMIT :most"
 )
+_HEAD_COLUMNS = ["number", "experiment", "purpose", "factors", "block", "status"]
+
+
+def head_query(metrics: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """The statement for rows of `to_trial_heads`, and its values; `metrics` by experiment."""
+    cases: list[str] = []
+    values: dict[str, str] = {}
+    for place, (experiment, metric) in enumerate(metrics.items()):
+        cases.append(f"WHEN :experiment{place} THEN CAST(:metric{place} AS TEXT)")
+        values |= {f"experiment{place}": experiment, f"metric{place}": metric}
+    metric = f"trial.metrics -> CASE experiment {' '.join(cases)} END" if cases else "NULL"
+    columns = [*(f"trial.{one}" for one in _HEAD_COLUMNS), "is_disturbed", metric]
+    return f"{select(_WITH_DIGEST, columns)} WHERE trial.run_id = :run_id ORDER BY 1", values
+
+
+def to_trial_heads(found: Sequence[Sequence[Any]], metrics: Mapping[str, str]) -> list[TrialHead]:
+    """
+    Raises:
+        StoreError: A value is not as written, or it is unknown whether a trial was disturbed.
+    """
+    heads = []
+    for number, experiment, purpose, factors, block, status, disturbed, value in found:
+        own: Mapping[str, float] = {}
+        try:
+            # PostgreSQL returns the value, SQLite its JSON text.
+            if value is not None:
+                own = {metrics[experiment]: float(value)}
+        except ValueError:
+            raise StoreError(f"trial {number}: a metric is not a number") from None
+        if disturbed is None or not all(map(math.isfinite, own.values())):
+            raise StoreError(f"trial {number} cannot be summarised")
+        levels = equal_once(factors)
+        heads.append(
+            TrialHead(number, experiment, purpose, levels, block, status, bool(disturbed), own)
+        )
+    return heads
+
+
 DIGESTS = (
     "SELECT number, parts FROM digest WHERE run_id = :run_id AND number >= :first AND number < :end"
 )
@@ -128,22 +172,20 @@ def to_outlines(found: Sequence[Sequence[Any]], digests: Digests) -> list[TrialR
     Raises:
         StoreError: A row is not a valid trial, or a trial is repeated.
     """
-    trials: list[TrialRecord] = []
-    for row in found:
-        fields = dict(zip(TRIAL_COLUMNS, row, strict=True))
-        for name in ("factors", "parameters"):
-            fields[name] = equal_once(fields[name])
-        fields["metrics"] = packed(fields["metrics"])
-        if fields["error"] is not None:
-            fields["error"] = from_json(fields["error"])
-        disturbed = fields["raw"]
-        fields["raw"] = StoredRaw(
-            digests, fields["number"], None if disturbed is None else bool(disturbed)
-        )
-        trial = trial_record(fields)
-        if trials and trial.number <= trials[-1].number:
-            raise StoreError(f"trial {trial.number} is stored twice")
-        trials.append(trial)
+    columns = dict(zip(TRIAL_COLUMNS, map(list, zip(*found, strict=True)), strict=True))
+    numbers = columns["number"]
+    for name in ("factors", "parameters"):
+        columns[name] = list(map(equal_once, columns[name]))
+    columns["metrics"] = list(map(packed, columns["metrics"]))
+    columns["error"] = [None if one is None else from_json(one) for one in columns["error"]]
+    columns["raw"] = [
+        StoredRaw(digests, number, None if disturbed is None else bool(disturbed))
+        for number, disturbed in zip(numbers, columns["raw"], strict=True)
+    ]
+    trials = trial_records(columns)
+    for before, number in itertools.pairwise(numbers):
+        if number <= before:
+            raise StoreError(f"trial {number} is stored twice")
     return trials
 
 

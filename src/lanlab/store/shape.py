@@ -6,6 +6,7 @@ those of the schema, and its records must have the right types.
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 import sqlite3
 import types
@@ -96,6 +97,26 @@ def trial_record(fields: Mapping[str, Any]) -> TrialRecord:
     if trial.status not in TRIAL_STATUSES or trial.purpose not in TRIAL_PURPOSES:
         raise StoreError(f"trial {trial.number}: unknown status or purpose")
     return trial
+
+
+def trial_records(columns: Mapping[str, Sequence[Any]]) -> list[TrialRecord]:
+    """Trials from whole columns of rows; raises `StoreError` as `trial_record`."""
+    is_sound = set(columns["status"]) <= {*TRIAL_STATUSES} and set(columns["purpose"]) <= {
+        *TRIAL_PURPOSES
+    }
+    for name, holds in _CHECKS[TrialRecord]:
+        # Thousands of rows have equal values, or values of one type.
+        kinds = {type(one): one for one in columns[name]}
+        different: Sequence[Any]
+        if name in ("factors", "parameters"):
+            different = list({id(one): one for one in columns[name]}.values())
+        else:
+            different = columns[name] if dict in kinds else list(kinds.values())
+        is_sound = is_sound and all(map(holds, different))
+    rows = zip(*(columns[name] for name, _ in _CHECKS[TrialRecord]), strict=True)
+    if is_sound:
+        return list(itertools.starmap(TrialRecord, rows))
+    return [trial_record(dict(zip(columns, row, strict=True))) for row in rows]
 
 
 def _record(kind: type[_Record], fields: Mapping[str, Any]) -> _Record:

@@ -171,6 +171,6 @@ def test_page_and_terminal_have_every_copy_table(tmp_path: Path) -> None:
         "schomer-claason-upload-how.csv",
         "schomer-claason-printed-measured-simulated.csv",
     } <= names
-    titles = [str(table.title) for table in tables(run, trials, Analyses())]
+    titles = [str(table.title) for table in tables(RunData(run, trials), Analyses())]
     assert any(title.endswith("cost per byte and per file") for title in titles)
     assert "Published and measured" in titles

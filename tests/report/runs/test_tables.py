@@ -220,10 +220,12 @@ def test_uncounted_trials_have_no_loss_row() -> None:
 
 def test_the_terminal_explains_losses_of_studies_that_draw_them() -> None:
     for name, explained in (("milanovic-srbljic", 2), ("manford-kolahi", 0)):
-        titles = [str(table.title) for table in tables(*synthetic_run(name).pair(), Analyses())]
+        titles = [
+            str(table.title) for table in tables(RunData(*synthetic_run(name).pair()), Analyses())
+        ]
         assert sum("where messages were lost" in title for title in titles) == explained
     spared = synthetic_run("milanovic-srbljic", link_rate_bps=100_000_000)
-    assert not [t for t in tables(*spared.pair(), Analyses()) if "lost" in str(t.title)]
+    assert not [t for t in tables(RunData(*spared.pair()), Analyses()) if "lost" in str(t.title)]
 
 
 def test_trials_name_their_measuring_program() -> None:
@@ -245,7 +247,7 @@ def test_csv_texts_are_never_formulas() -> None:
 def test_the_terminal_shows_every_experiment(name: str) -> None:
     synthetic = synthetic_run(name)
     console = Console(width=120, record=True, file=io.StringIO())
-    for table in tables(*synthetic.pair(), Analyses()):
+    for table in tables(RunData(*synthetic.pair()), Analyses()):
         console.print(table)
     text = console.export_text()
     for experiment in synthetic.study.experiment:
@@ -260,7 +262,7 @@ def test_the_terminal_takes_markup_in_a_title_as_text() -> None:
     study["experiment"] = [{**e, "title": "[red]x[/red]"} for e in study["experiment"]]
     run = type(synthetic.run)(**{**vars(synthetic.run), "study": study})
     console = Console(width=120, record=True, file=io.StringIO())
-    console.print(tables(run, synthetic.trials, Analyses())[0])
+    console.print(tables(RunData(run, synthetic.trials), Analyses())[0])
     assert "[red]x[/red]" in console.export_text()
 
 

@@ -69,7 +69,7 @@ def row_of_384(table: Table) -> dict[str, str]:
 
 def terminal(found: SyntheticRun) -> str:
     console = Console(file=io.StringIO(), width=250)
-    for table in tables(found.run, found.trials, Analyses()):
+    for table in tables(RunData(found.run, found.trials), Analyses()):
         console.print(table)
     shown = console.file
     assert isinstance(shown, io.StringIO)
@@ -140,7 +140,7 @@ def test_no_failures_means_no_remark() -> None:
     assert failure_table(RunData(found.run, found.trials, found.study)).rows == ()
     assert "failed" not in " ".join(sentences(found.run, found.trials))
     assert "Failed trials" not in terminal(found)
-    shown = tables(found.run, found.trials, Analyses())
+    shown = tables(RunData(found.run, found.trials), Analyses())
     assert all("n" not in table.headings for table in shown)
 
 

@@ -60,11 +60,15 @@ def sentences(
         analyses: Collects the analyses that fail. If omitted, the last sentences name them.
     """
     parts = Analyses() if analyses is None else analyses
-    data = RunData(run, trials, published=published)
+    said = sentences_of(RunData(run, trials, published=published), parts)
+    return said if analyses is not None else [*said, *parts.lines()]
+
+
+def sentences_of(data: RunData, parts: Analyses) -> list[str]:
     said = [*result_sentences(data, parts), *remark_sentences(data, parts)]
     if not said and not parts.failed:
         said.append(NO_RESULT)
-    return said if analyses is not None else [*said, *parts.lines()]
+    return said
 
 
 def result_sentences(data: RunData, parts: Analyses) -> list[str]:
@@ -88,7 +92,7 @@ def remark_sentences(data: RunData, parts: Analyses) -> list[str]:
     said = parts.each("how conditions ended", lambda: ending_sentences(data))
     said += parts.each("order of trials", lambda: order_sentences(data))
     said += parts.each("failed trials", lambda: failure_sentences(data))
-    said += parts.each("disturbances", lambda: pollution_sentences(data.trials))
+    said += parts.each("disturbances", lambda: pollution_sentences(data))
     simulation = data.study.simulation if data.study.is_simulated else None
     if simulation is not None and (simulation.held_out or simulation.prediction):
         said += parts.each("what the model missed", lambda: [missed_in(data.run, data.trials)])
@@ -122,7 +126,7 @@ def _experiment(data: RunData, scaled: ExperimentAtScale) -> list[str]:
     remarks = (
         above_limit_remark(data, summaries),
         shown.remark(data, own),
-        one_way_remark(experiment.title, own),
+        one_way_remark(experiment.title, data.counted(experiment.id)),
     )
     return said + [remark for remark in remarks if remark]
 

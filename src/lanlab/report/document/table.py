@@ -56,7 +56,9 @@ class Table:
         # Names contain units, which a user's study may define, so escape them as well.
         writer.writerow([_csv_text(self.columns[place].name) for place in kept])
         for row in self.rows:
-            writer.writerow([_csv_text(row[place].value) for place in kept])
+            # The writer keeps the full precision of numbers.
+            values = [row[place].value for place in kept]
+            writer.writerow([_csv_text(one) if type(one) is str else one for one in values])
         return out.getvalue()
 
     def to_json(self) -> list[dict[str, Value]]:
@@ -81,10 +83,8 @@ def table_of_records(name: str, title: str, records: Sequence[Mapping[str, Value
     return Table(name, title, tuple(map(Column, records[0] if records else ())), rows)
 
 
-def _csv_text(value: Value) -> str:
-    if value is None:
-        return ""
-    text = repr(value) if isinstance(value, float) else str(value)
+@functools.lru_cache(maxsize=4096)
+def _csv_text(text: str) -> str:
     # Spreadsheets would interpret this text as a formula, even after spaces and line ends.
     begins = text.lstrip()[:1] in ("=", "+", "@", "-") or text[:1] in ("\t", "\r", "\n")
-    return f"'{text}" if isinstance(value, str) and begins else text
+    return f"'{text}" if begins else text

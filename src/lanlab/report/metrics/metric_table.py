@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lanlab.analysis.endings import endings
 from lanlab.analysis.published import PublishedPoint, points_for
 from lanlab.analysis.run_data import RunData
 from lanlab.analysis.summary import Summary
@@ -36,11 +35,7 @@ def metric_table(data: RunData, experiment: str, metric: str) -> Table:
     series = sorted({(p.series, p.value.statistic) for row in points for p in row})
     unit, inner = shown.unit or "1", si.si_unit or "1"
     # The precision goal refers to the first metric of an experiment.
-    ended = [
-        e
-        for e in endings(data.run, data.trials)
-        if (e.experiment, e.metric) == (experiment, metric)
-    ]
+    ended = [e for e in data.endings if (e.experiment, e.metric) == (experiment, metric)]
     is_mixed = len({one.how for one in ended}) > 1
     by = obtained(data.study)
     of, unit_read = f", {by.interval}" if data.study.is_simulated else "", read.unit or 1

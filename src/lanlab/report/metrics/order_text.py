@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lanlab.analysis.endings import Ending, endings
+from lanlab.analysis.endings import Ending
 from lanlab.analysis.run_data import RunData
 from lanlab.analysis.slow_first import SlowFirst, slow_first
 from lanlab.analysis.summary import Summary
@@ -80,7 +80,7 @@ _MOST_ENDED = 6
 
 def ending_sentences(data: RunData) -> list[str]:
     """For each experiment with a goal, the conditions that reached it and those that did not."""
-    ended = endings(data.run, data.trials)
+    ended = data.endings
     said = []
     for scaled in data.experiments:
         own = [one for one in ended if one.experiment == scaled.experiment.id]

@@ -49,7 +49,8 @@ def values_table(published: Published, runs: Sequence[Run]) -> Table:
         No rows if no run has a counterpart of a published condition.
     """
     printed = printed_means(published, _METRIC)
-    bodies = [_body(run, trials) for run, trials in runs]
+    # Thousands of trials take a second.
+    bodies = [_body(run, trials) for run, trials in runs] if printed else []
     if not any(body.at(value.condition) for body in bodies for value in printed):
         return NO_TABLE
     factors = list(dict.fromkeys(name for value in printed for name in value.condition))

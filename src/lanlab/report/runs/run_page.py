@@ -312,12 +312,16 @@ def _experiments(data: RunData, name: str, parts: Analyses) -> list[ExperimentOn
                 f"{name}-{experiment.id}",
                 experiment.title,
                 parts.of("round trips", partial(shown.remark, data, own), None),
-                parts.of("what trials were measured with", partial(common_words, own), ""),
+                parts.of("what trials were measured with", partial(_modes, data, own), ""),
                 tuple(figures),
                 tuple(parts.each(f"tables of {experiment.id}", tables)),
             )
         )
     return found
+
+
+def _modes(data: RunData, trials: Sequence[TrialRecord]) -> str:
+    return common_words(data.modes[trial.number] for trial in trials if trial.status == "done")
 
 
 def _tables(data: RunData, scaled: ExperimentAtScale) -> list[Table]:

@@ -6,38 +6,46 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from lanlab.analysis.attempts import condition_key, counting
+from lanlab.analysis.attempts import by_condition, counting
 from lanlab.figures.number_text import number
 from lanlab.figures.wording import quantity
-from lanlab.store import RunRecord, TrialRecord
+from lanlab.store import RunRecord, TrialHead, TrialRecord
 
 _DIGITS = 3
 
 
-def result_text(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
+def metrics_of_list(run: RunRecord) -> dict[str, str] | None:
+    """The metric of each experiment that a list shows; `None` if it shows a search."""
+    experiments: Sequence[dict[str, Any]] = run.study.get("experiment", ())
+    if any(experiment.get("search") for experiment in experiments):
+        return None
+    return {str(one["id"]): str(one["metrics"][0]) for one in experiments}
+
+
+def result_text(run: RunRecord, trials: Sequence[TrialRecord] | Sequence[TrialHead]) -> str:
     """
     The first metric of the first experiment that has one: the mean of a single condition, or the
     minimum and maximum of several.
 
     Args:
-        trials: Its trials; only the disturbances in `raw` are used.
+        trials: Its trials; heads are enough without a search.
     """
     experiments: Sequence[dict[str, Any]] = run.study.get("experiment", ())
     for experiment in experiments:
-        own = [trial for trial in trials if trial.experiment == experiment["id"]]
+        own: list[Any] = [trial for trial in trials if trial.experiment == experiment["id"]]
         text = _searched(run, own) if experiment.get("search") else _measured(experiment, own)
         if text:
             return text
     return ""
 
 
-def _measured(experiment: dict[str, Any], trials: Sequence[TrialRecord]) -> str:
+def _measured(experiment: dict[str, Any], trials: Sequence[Any]) -> str:
     metric = str(experiment["metrics"][0])
-    found: dict[str, list[float]] = {}
-    for trial in counting([trial for trial in trials if trial.status == "done"]):
-        if metric in trial.metrics:
-            found.setdefault(condition_key(trial.factors), []).append(trial.metrics[metric])
-    means = sorted(math.fsum(values) / len(values) for values in found.values())
+    found = {
+        key: [trial.metrics[metric] for trial in own if metric in trial.metrics]
+        for key, own in by_condition(counting(trials)).items()
+    }
+    means = sorted(math.fsum(values) / len(values) for values in found.values() if values)
     if not means:
         return ""
     shown = quantity(None, metric).readable(means)

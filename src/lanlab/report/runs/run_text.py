@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
 
 def tables(
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
+    data: RunData,
     analyses: Analyses,
     others: Sequence[Run] = (),
 ) -> list[Fitted]:
@@ -39,8 +38,7 @@ def tables(
     Args:
         others: Other runs of the same study, whose rates are shown next to those of this run.
     """
-    data = RunData(run, trials)
-    measured = {trial.experiment for trial in trials}
+    measured = {trial.experiment for trial in data.trials}
     found: list[tuple[Table, str]] = []
     for scaled in data.experiments:
         experiment = scaled.experiment
@@ -49,7 +47,7 @@ def tables(
             found += analyses.each(f"tables of {experiment.id}", of_experiment)
 
     def published_values() -> list[Table]:
-        return [values_table(data.published, [(run, trials), *others])]
+        return [values_table(data.published, [(data.run, data.trials), *others])]
 
     def accuracy() -> list[Table]:
         # Imported only when needed, because it loads the findings and the statistics.

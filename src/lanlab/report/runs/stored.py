@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -70,7 +71,7 @@ def run_to_show(store: Store, name: str) -> RunRecord:
         RunError: It has no trial.
     """
     run = store.run(name)
-    if not store.statuses(run.id):
+    if not store.count(run.id):
         raise RunError(f"run {run.id} has no trial: nothing was measured")
     return replace(run, status="interrupted") if is_killed(run, store) else run
 
@@ -137,9 +138,14 @@ def run_row(run: RunRecord, store: Store) -> dict[str, Any]:
 
 def _summary(run: RunRecord, store: Store) -> dict[str, Any]:
     from lanlab.analysis.failures import missing_places
-    from lanlab.report.runs.run_result import result_text
+    from lanlab.report.runs.run_result import metrics_of_list, result_text
 
-    trials = store.outlines(run.id)
+    trials: list[Any] = []
+    # Malformed records are read whole, for an error that tells which.
+    with contextlib.suppress(LabError), reading_records(run.id):
+        if (metrics := metrics_of_list(run)) is not None:
+            trials = store.trial_heads(run.id, metrics)
+    trials = trials or store.outlines(run.id)
     try:
         with reading_records(run.id):
             result = result_text(run, trials)

@@ -264,7 +264,8 @@ def host_table(trials: Sequence[TrialRecord], experiment: str) -> Table:
         No rows if no trial had several hosts.
     """
     found: dict[tuple[int, int], list[HostShare]] = {}
-    for trial in counting([trial for trial in trials if trial.experiment == experiment]):
+    own = [t for t in trials if t.experiment == experiment and t.workload == "stations"]
+    for trial in counting(own):
         for place, share in enumerate(host_shares(trial)):
             found.setdefault((int(trial.parameters["stations"]), place), []).append(share)
     rows = [_host_row(*key, found[key]) for key in sorted(found)]

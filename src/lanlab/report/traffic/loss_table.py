@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-from lanlab.analysis.loss_places import PLACES, RECEIVED, SHARES, place_words, with_shares
+from lanlab.analysis.loss_places import PLACES, RECEIVED, SHARES, place_words
 from lanlab.analysis.run_data import RunData
-from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.gather import called
 from lanlab.figures.number_text import number, percent
 from lanlab.figures.wording import quantity
@@ -37,18 +36,16 @@ def loss_table(data: RunData, experiment: str) -> Table:
         Means over the trials of each condition; a row adds up to 1. No rows if no trial has losses
             to report, as over TCP.
     """
-    counted = with_shares(data.trials)
     words = place_words([trial for trial in data.trials if trial.experiment == experiment])
-    offered = summarise(data.run, counted, experiment, "offered_messages")
-    shares = {
-        place: summarise(data.run, counted, experiment, metric) for place, metric in SHARES.items()
-    }
+    conditions = data.conditions(experiment)
+    offered = [one.mean("offered_messages") for one in conditions]
+    shares = {place: [one.mean(metric) for one in conditions] for place, metric in SHARES.items()}
     kept = [
         place
-        for place, summaries in shares.items()
-        if place == RECEIVED or any(summary.mean for summary in summaries)
+        for place, means in shares.items()
+        if place == RECEIVED or any(mean for _, mean in means)
     ]
-    factors = list(offered[0].factors) if offered else []
+    factors = list(conditions[0].factors) if conditions else []
     columns = (
         *(Column(factor, quantity(data.study, factor).name) for factor in factors),
         Column("", "", "condition", is_number=False),
@@ -69,26 +66,24 @@ def loss_table(data: RunData, experiment: str) -> Table:
         (
             *(
                 Cell(level, called(data.study, data.published, {factor: level}))
-                for factor, level in summary.factors.items()
+                for factor, level in condition.factors.items()
             ),
-            Cell(None, called(data.study, data.published, summary.factors) or "measured"),
-            Cell(summary.n, str(summary.n)),
-            _count(summary),
-            *(_share(shares[place][number_]) for place in _SHORT if place in kept),
+            Cell(None, called(data.study, data.published, condition.factors) or "measured"),
+            Cell(offered[number_][0], str(offered[number_][0])),
+            _count(offered[number_][1]),
+            *(_share(shares[place][number_][1]) for place in _SHORT if place in kept),
         )
-        for number_, summary in enumerate(offered)
-        if shares[RECEIVED][number_].n
+        for number_, condition in enumerate(conditions)
+        if shares[RECEIVED][number_][0]
     )
     return Table(f"{experiment}-losses", "Where messages were lost", columns, rows)
 
 
-def _count(summary: Summary) -> Cell:
-    if summary.mean is None:
+def _count(mean: float | None) -> Cell:
+    if mean is None:
         return EMPTY
-    return Cell(summary.mean, number(summary.mean, 1 + max(3, int(math.log10(summary.mean or 1)))))
+    return Cell(mean, number(mean, 1 + max(3, int(math.log10(mean or 1)))))
 
 
-def _share(summary: Summary) -> Cell:
-    if summary.mean is None:
-        return EMPTY
-    return Cell(summary.mean, percent(summary.mean) if summary.mean else "0")
+def _share(mean: float | None) -> Cell:
+    return EMPTY if mean is None else Cell(mean, percent(mean) if mean else "0")

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from lanlab.analysis.run_data import RunData
-from lanlab.analysis.summary import Summary
 from lanlab.figures.number_text import number
 from lanlab.report.document.table import Cell, Column, Table
 from lanlab.units import format_time
@@ -22,12 +21,11 @@ def with_arrival(data: RunData, table: Table, experiment: str) -> Table:
     Args:
         table: A row for each condition, in the order of `summarise`.
     """
-    found: dict[str, list[Summary]] = {key: data.summaries(experiment, key) for key in _METRICS}
+    found = [{key: one.mean(key)[1] for key in _METRICS} for one in data.conditions(experiment)]
     columns, cells = list(table.columns), [list(row) for row in table.rows]
     for heading, rank, text in _COLUMNS:
         columns.append(Column("", short=heading, rank=rank))
-        for place, row in enumerate(cells):
-            means = {key: summaries[place].mean for key, summaries in found.items()}
+        for means, row in zip(found, cells, strict=True):
             row.append(Cell(None, text(means)))
     return replace(table, columns=tuple(columns), rows=tuple(map(tuple, cells)))
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from lanlab.analysis.attempts import counting
 from lanlab.analysis.clocks_kept import clocks_kept
 from lanlab.analysis.loss_places import PLACES, not_received, unseen_places
 from lanlab.analysis.modes import modes_of
@@ -17,6 +16,7 @@ from lanlab.figures.number_text import number
 from lanlab.report.traffic.tcp_text import peer_lines, tcp_lines
 from lanlab.roles import REVERSE_PREFIX, ROLES, is_one_way
 from lanlab.store import RunRecord, TrialRecord
+from lanlab.store.large_runs import column
 from lanlab.units import format_rate, format_time
 from lanlab.workloads.processor_time import shares_a_kernel
 
@@ -251,15 +251,22 @@ def one_way_remark(title: str, trials: Sequence[TrialRecord]) -> str | None:
     Returns:
         `None` if no delays were measured, or if both ends had the same clock in every trial.
     """
-    measured = [t.metrics for t in counting(trials) if "one_way_delay_p50_ns" in t.metrics]
-    error_ns = max((metrics["clock_error_ns"] for metrics in measured), default=0)
+    metrics = [trial.metrics for trial in trials]
+    delays_ns = column(metrics, "one_way_delay_p50_ns")
+    errors_ns = column(metrics, "clock_error_ns")
+    measured = [
+        (delay, error or 0)
+        for delay, error in zip(delays_ns, errors_ns, strict=True)
+        if delay is not None
+    ]
+    error_ns = max((error for _, error in measured), default=0)
     if error_ns == 0:
         return None
     text = (
         f"One-way delays of \N{LEFT DOUBLE QUOTATION MARK}{title}\N{RIGHT DOUBLE QUOTATION MARK} "
         f"compare two clocks, each ± {format_time(error_ns / 1e9)}"
     )
-    if min(metrics["one_way_delay_p50_ns"] for metrics in measured) <= error_ns:
+    if min(delay for delay, _ in measured) <= error_ns:
         text += ", which is more than some of the delays: ignore those"
     kept = clocks_kept(trials)
     return f"{text}.{f' Their clocks: {kept}.' if kept else ''}"

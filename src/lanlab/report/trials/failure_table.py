@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
-from lanlab.analysis.attempts import left_out
 from lanlab.analysis.failures import Failure, failures, missing_places
 from lanlab.analysis.pollution import judgement_of
 from lanlab.analysis.pollution_words import flags, host_remarks, not_judged
@@ -120,28 +118,29 @@ def _in_means(disturbed: int, repeated: int) -> str:
     return f"{again}, {counted}" if kept else "they were repeated and are in no mean"
 
 
-def pollution_sentences(trials: Sequence[TrialRecord]) -> list[str]:
+def pollution_sentences(data: RunData) -> list[str]:
     """How many trials were disturbed and by what, which of them are in the means, remarks on the
     hosts, and what could not be checked.
     """
-    said = []
-    disturbed = [trial for trial in trials if trial.is_disturbed]
+    said, trials = [], data.trials
+    judgements = [judgement_of(trial.raw) for trial in trials]
+    disturbed = [one for one, trial in zip(judgements, trials, strict=True) if trial.is_disturbed]
     if disturbed:
-        by_what = Counter(
-            flag for t in disturbed for flag in flags(judgement_of(t.raw)).split(", ")
-        )
+        by_what = Counter(flag for one in disturbed for flag in flags(one).split(", "))
         what = ", ".join(f"{flag} {count}" for flag, count in by_what.most_common())
+        left_out = sum(trial.status == "done" for trial in trials) - len(data.counting)
         said.append(
             f"{len(disturbed)} of {len(trials)} trials were disturbed ({what}): "
-            f"{_in_means(len(disturbed), len(left_out(trials)))}."
+            f"{_in_means(len(disturbed), left_out)}."
         )
     said += [
         f"Trial no. {one.number} took {number(one.found / one.others, 2)} "
         f"\N{MULTIPLICATION SIGN} the {one.end}'s CPU time per byte of the other trials of its "
         f"condition ({number(one.found, 3)} s/GB, their median {number(one.others, 3)} s/GB): "
         "it may have been measured in another state of the machine."
-        for one in processor_outliers(trials)
+        for one in processor_outliers(data.counting)
     ]
-    said += host_remarks(trials)
-    unjudged = not_judged(trials)
+    judged = [one for one in judgements if one is not None]
+    said += host_remarks(judged)
+    unjudged = not_judged(judged)
     return [*said, unjudged] if unjudged else said

@@ -5,14 +5,14 @@ from __future__ import annotations
 import functools
 
 from lanlab.analysis.agreed import agreed_words
-from lanlab.analysis.attempts import counting
-from lanlab.analysis.modes import Modes, modes_of
+from lanlab.analysis.modes import Modes
 from lanlab.analysis.pollution import judgement_of
 from lanlab.analysis.pollution_words import flags
 from lanlab.analysis.run_data import RunData
 from lanlab.figures.number_text import number
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.report.document.table import EMPTY, Cell, Column, Table, words
+from lanlab.roles import ROLES
 from lanlab.store import TrialRecord
 
 #: CSV columns for the I/O modes of a trial, and the fields of `Modes`.
@@ -37,7 +37,9 @@ _NOT_COUNTED = Cell(None, "no")
 def trial_table(data: RunData) -> Table:
     """Every trial, in order. CSV also has the level of each factor, in lanlab's units."""
     factors = list(dict.fromkeys(name for trial in data.trials for name in trial.factors))
-    is_service = any(agreed_words(trial) for trial in data.trials)
+    is_service = any(
+        agreed_words(trial) for trial in data.trials if "client" in ROLES[trial.workload]
+    )
     columns = (
         Column("number", "no.", "no."),
         Column("block", "block"),
@@ -68,7 +70,7 @@ def trial_table(data: RunData) -> Table:
     units = {
         metric: Cell(quantity(data.study, metric).si_unit, "") for metric in ("", *metrics.values())
     }
-    counted = {trial.number for trial in counting(data.trials)}
+    counted = {trial.number for trial in data.counting}
     rows = []
     conditions: dict[int, Cell] = {}
 
@@ -105,16 +107,12 @@ def trial_table(data: RunData) -> Table:
                 Cell(trial.elapsed_s, f"{trial.elapsed_s:.2f}"),
                 Cell(trial.started_at, trial.started_at[11:23]),
                 words(": ".join(str(error[k]) for k in ("code", "message") if error.get(k))),
-                *_modes(trial),
+                *_cells_of(data.modes[trial.number]),
                 *([words(agreed_words(trial))] if is_service else []),
                 *(Cell(trial.factors.get(name), "") for name in factors),
             )
         )
     return Table("trials", "Every trial", columns, tuple(rows))
-
-
-def _modes(trial: TrialRecord) -> list[Cell]:
-    return _cells_of(modes_of(trial))
 
 
 @functools.lru_cache(maxsize=256)
