@@ -237,13 +237,13 @@ def compared(
 
 def corrected(found: Sequence[Compared]) -> list[Compared]:
     """All comparisons made together, with p corrected by Holm's method."""
-    tests = {id(one): one.test for one in found if one.test is not None}
-    if not tests:
+    p_values = [one.test.p_two_sided for one in found if one.test is not None]
+    if not p_values:
         return list(found)
     from lanlab.analysis.statistics import holm
 
-    p_holm = dict(zip(tests, holm([test.p_two_sided for test in tests.values()]), strict=True))
-    return [replace(one, p_holm=p_holm.get(id(one))) for one in found]
+    p_holm = iter(holm(p_values))
+    return [replace(one, p_holm=None if one.test is None else next(p_holm)) for one in found]
 
 
 def judged(found: Sequence[Compared], margin_ratio: float | None = None) -> list[Compared]:
