@@ -18,7 +18,7 @@ def columns(rows: list[tuple[int, ...]]) -> dict[str, NDArray[Any]]:
         "intended_ns": np.int64,
         "start_ns": np.int64,
         "end_ns": np.int64,
-        "bytes": np.uint32,
+        "bytes": np.int64,
         "outcome": np.uint8,
         "attempt": np.uint8,
     }

@@ -198,6 +198,8 @@ def test_readings_of_a_trial_are_stored_as_a_series(pair: Pair) -> None:
     assert readings.facts["outcomes"].startswith('["ok", "timed_out", "reset"')
     assert readings.columns["outcome"].dtype == np.uint8
     assert readings.columns["station"].dtype == np.uint32
+    # Polars sums 32-bit columns modulo 4 GiB.
+    assert readings.columns["bytes"].dtype == np.int64
     assert kept.raw["client"]["readings"] == {"series": "client-readings"}
     # The sums are of what was done while both were active, whichever began first.
     begin, end = metrics["steady_start_ns"], metrics["steady_end_ns"]

@@ -59,7 +59,8 @@ def columns_of(lines: Iterable[Mapping[str, Any]], message_size_bytes: int) -> d
         "operation": np.ascontiguousarray(readings["operation"]),
         **times,
         "offset_bytes": readings["block"].astype(np.uint64) * np.uint64(message_size_bytes),
-        "bytes": readings["bytes"].astype(np.uint32),
+        # Readers that sum in the type of the column would wrap at 4 GiB.
+        "bytes": readings["bytes"].astype(np.int64),
         "outcome": np.ascontiguousarray(readings["outcome"]),
         "attempt": np.ascontiguousarray(readings["attempt"]),
         "level": np.ascontiguousarray(readings["level"]),
