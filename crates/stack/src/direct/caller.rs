@@ -107,7 +107,7 @@ impl Caller {
         self.push(&message, common);
         if is_answered {
             let identity = (header.pid, header.mid);
-            self.deadline = Some(self.exchange.begin(now, message, identity));
+            self.deadline = Some(self.exchange.begin(now, message, identity, 0));
         } else {
             common.keep(message);
             common.event(Event::Room(self.id));
@@ -131,7 +131,7 @@ impl Caller {
                 common.keep(packet);
             } else {
                 let identity = (header.pid, header.mid);
-                self.deadline = Some(self.exchange.begin(now, packet, identity));
+                self.deadline = Some(self.exchange.begin(now, packet, identity, 0));
             }
         }
     }

@@ -75,9 +75,15 @@ impl<I> Exchange<I> {
         if self.is_ready() { self.waiting.pop_front() } else { None }
     }
 
-    /// A request is being sent. Returns when its answer is late.
-    pub(crate) fn begin(&mut self, now: Instant, packet: Vec<u8>, identity: I) -> Instant {
-        let wait_ns = self.round_trip.timeout_ns();
+    /// A request is being sent. Returns when its answer is late: after `least_ns` or more.
+    pub(crate) fn begin(
+        &mut self,
+        now: Instant,
+        packet: Vec<u8>,
+        identity: I,
+        least_ns: u64,
+    ) -> Instant {
+        let wait_ns = self.round_trip.timeout_ns().max(least_ns);
         let (first_sent_at, tries, is_measured) = (now, 1, true);
         self.request =
             Some(Request { packet, identity, first_sent_at, tries, wait_ns, is_measured });

@@ -225,6 +225,13 @@ fn requests_are_sent_20_times_and_disconnects_3_times() {
     assert_eq!((hand.ended(), hand.counted("information_sent_again")), (vec![Why::NoAnswer], 19));
     assert_eq!(hand.counted("information_sent"), 2, "the first asked for the connection");
 
+    // A server that executes repeated requests again would make a second key.
+    let (mut hand, id, _) = open();
+    hand.node.send(hand.now, id, &[function::GET_KEY.number, 0, 1, 0x17]).unwrap();
+    hand.sent();
+    let again = hand.pass(3_000);
+    assert_eq!(again.iter().map(|one| one.0).collect::<Vec<_>>(), [1_000, 3_000]);
+
     let (mut hand, id, _) = open();
     hand.node.close(hand.now, id);
     let sent = hand.sent();

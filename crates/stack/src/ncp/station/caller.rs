@@ -4,6 +4,7 @@ use lanlab_units::Instant;
 use lanlab_wire::ipx::{Address, packet_type};
 use lanlab_wire::ncp::completion;
 use lanlab_wire::ncp::envelope::{Envelope, NO_CONNECTION, Reply, kind, status};
+use lanlab_wire::ncp::function::LOG_IN_KEYED;
 use lanlab_wire::netbios_name::Name;
 
 use super::Common;
@@ -14,6 +15,9 @@ use crate::ncp::{BURST, facts};
 
 const MOST_GOODBYES: u32 = 3;
 const TASK: u8 = 1;
+/// Shortest wait for a request to the bindery, ns. `mars_nwe` 0.99pl23 needs 180 ms for a login, executes a repeated
+/// request again, and so loses the login.
+const BINDERY_WAIT_NS: u64 = 1_000_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
@@ -132,7 +136,9 @@ impl Caller {
         packet.extend_from_slice(message);
         self.bursts.is_under_way = false;
         common.counts.requests_sent += 1;
-        self.deadline = Some(self.exchange.begin(now, packet, ()));
+        let is_bindery = message.first() == Some(&LOG_IN_KEYED.number);
+        let shortest_ns = if is_bindery { BINDERY_WAIT_NS } else { 0 };
+        self.deadline = Some(self.exchange.begin(now, packet, (), shortest_ns));
         self.push(common);
     }
 

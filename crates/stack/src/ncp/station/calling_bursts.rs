@@ -47,7 +47,7 @@ impl Caller {
         self.bursts.is_under_way = true;
         common.counts.requests_sent += 1;
         let none = common.memory();
-        self.deadline = Some(self.exchange.begin(now, none, ()));
+        self.deadline = Some(self.exchange.begin(now, none, (), 0));
         self.send_burst_due(now, common);
     }
 
