@@ -16,13 +16,11 @@ from lanlab.cli.terminal import answer, print_json, print_table, printable, say
 from lanlab.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
-    from lanlab.analysis.comparison_sides import Run
+    from lanlab.analysis.comparison_sides import Run, Side
     from lanlab.report.comparison.compared import PublishedComparison, RunComparison
     from lanlab.store import RunRecord, Store
 
     _Compared = Callable[[], RunComparison | PublishedComparison]
-    from lanlab.analysis.comparison_sides import Side
-    from lanlab.report.comparison.compared import RunComparison
 
 #: Number of sentences printed above the tables.
 _MOST_FIRST = 3
@@ -139,9 +137,10 @@ def _comparing(runs: Sequence[Run], as_json: bool) -> Iterator[None]:
 
 
 def _show_trials(runs: Sequence[Run], cause: Exception, as_json: bool) -> None:
+    from lanlab.analysis.run_data import RunData
     from lanlab.cli.results import run_as_json, warn_of_failed
-    from lanlab.report.runs.run_text import table_of_trials
     from lanlab.report.trials.analyses import Analyses, FailedAnalysis
+    from lanlab.report.trials.trial_table import trial_table
 
     analyses = Analyses()
     analyses.failed.append(FailedAnalysis("comparison", cause))
@@ -152,7 +151,7 @@ def _show_trials(runs: Sequence[Run], cause: Exception, as_json: bool) -> None:
     else:
         for run, trials in runs:
             answer().print(f"run {run.id}")
-            answer().print(table_of_trials(run, trials))
+            print_table(trial_table(RunData(run, trials)))
     warn_of_failed(analyses)
 
 
@@ -240,7 +239,6 @@ def _only(names: list[str], records: Store, option: str) -> Run:
 def _answer(
     found: RunComparison | PublishedComparison, as_json: bool, as_csv: bool, report: Path | None
 ) -> None:
-
     if report is not None:
         from lanlab.report.page.own_files import write_page
 
@@ -257,7 +255,6 @@ def _answer(
 
 
 def print_comparison(found: RunComparison | PublishedComparison) -> None:
-
     console = answer()
     # Build everything before printing, so that a failed analysis never leaves a partial answer.
     tables, sentences = found.tables, found.sentences

@@ -90,7 +90,8 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
         for one in chosen:
             set_flags = [values.pop(_flag_name(one, place)) for place in range(len(one.flags))]
             _take_flags(one, set_flags, given)
-        command(given={**given, **_not_given(given, defaults)}, **values)
+        unset = {key: text for key, text in defaults.items() if given.get(key) is None}
+        command(given={**given, **unset}, **values)
 
     place = list(signature).index("given")
     options = [*list(own.values())[:place], *made, *list(own.values())[place:]]
@@ -123,10 +124,6 @@ def _take_flags(one: Definition, are_set: Sequence[bool], given: Given) -> None:
         given[one.key] = next(
             flag.value for flag, is_set in zip(one.flags, are_set, strict=True) if is_set
         )
-
-
-def _not_given(given: Given, defaults: Mapping[str, str]) -> Given:
-    return {key: text for key, text in defaults.items() if given.get(key) is None}
 
 
 def _chosen(made_of: _MadeOf, own: Mapping[str, Any]) -> list[Definition]:

@@ -6,7 +6,6 @@ import dataclasses
 import os
 import traceback
 from collections import Counter
-from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,36 +17,29 @@ from lanlab.units import lines_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from lanlab.analysis.failures import Failure
     from lanlab.analysis.run_data import RunData
     from lanlab.report.trials.analyses import Analyses
     from lanlab.store import Store
 
 _MOST_LINES = 5
+_PLACE = ("experiment", "factors", "block", "purpose")
 
 
-def modes_as_json(trial: TrialRecord) -> dict[str, Any] | None:
-    """The I/O modes of a trial; `None` if no engine of lanlab reported any."""
+def ends_as_json(trial: TrialRecord) -> dict[str, Any]:
+    """What a trial was measured with: I/O modes (`None` if no engine of lanlab reported any), the
+    settings that both ends of a file service negotiated, and results of the user's commands.
+    """
+    from lanlab.analysis.agreed import agreed_of
     from lanlab.analysis.modes import modes_of
 
     modes = modes_of(trial)
-    return None if modes is None else modes.to_json()
-
-
-def agreed_as_json(trial: TrialRecord) -> dict[str, dict[str, str | None]]:
-    """The settings that both ends of a trial negotiated, under `agreed`; empty without a file
-    service.
-    """
-    from lanlab.analysis.agreed import agreed_of
-
     agreed = agreed_of(trial)
-    return {} if agreed is None else {"agreed": agreed}
-
-
-def commands_as_json(trial: TrialRecord) -> dict[str, Any]:
-    """Output and exit codes of the user's commands around a trial, under `commands`; empty without
-    commands.
-    """
-    return {"commands": trial.raw["commands"]} if "commands" in trial.raw else {}
+    return {
+        "modes": None if modes is None else modes.to_json(),
+        **({} if agreed is None else {"agreed": agreed}),
+        **({"commands": trial.raw["commands"]} if "commands" in trial.raw else {}),
+    }
 
 
 def run_as_json(
@@ -63,6 +55,7 @@ def run_as_json(
         analyses: Collects the analyses that fail; they also appear under `failed_analyses`.
         others: As for `lanlab.report.published.question.question_lines`.
     """
+    from lanlab.analysis.failures import failures, missing_places
     from lanlab.analysis.measured_where import measured_where
     from lanlab.analysis.run_data import RunData
     from lanlab.report.published.question import question_lines
@@ -73,9 +66,8 @@ def run_as_json(
     parts = Analyses() if analyses is None else analyses
     data = RunData(run, trials)
     counted = {trial.number for trial in data.counting}
-    failed: dict[int, dict[str, Any]] = parts.of(
-        "failed trials", lambda: _failures_as_json(trials), {}
-    )
+    failed: list[Failure] = parts.of("failed trials", lambda: failures(trials), [])
+    failure_of = {failure.trial.number: failure.to_json() for failure in failed}
     found: dict[str, Any] = {
         "run": run.id,
         "study": run.study_id,
@@ -88,7 +80,12 @@ def run_as_json(
         "ended_at": run.ended_at,
         "failed_trials": sum(trial.status == "failed" for trial in trials),
         # Positions at which every attempt failed: each is a trial that a mean lacks.
-        "missing": parts.each("missing trials", lambda: _missing_as_json(trials)),
+        "missing": parts.each(
+            "missing trials",
+            lambda: [
+                {key: getattr(trial, key) for key in _PLACE} for trial in missing_places(trials)
+            ],
+        ),
         # Why each ended: after a fixed number of trials, or with its goal met or missed.
         "conditions": parts.each(
             "how conditions ended", lambda: [one.to_json() for one in data.endings]
@@ -112,7 +109,7 @@ def run_as_json(
                 # In a search, this differs between trials.
                 "time_s": trial.parameters.get("time_s"),
                 "error": trial.error,
-                "failure": failed.get(trial.number),
+                "failure": failure_of.get(trial.number),
                 **parts.of("what trials were measured with", partial(_ends_as_json, trial), {}),
                 **trial.metrics,
             }
@@ -128,26 +125,6 @@ def run_as_json(
     return found
 
 
-def _failures_as_json(trials: list[TrialRecord]) -> dict[int, dict[str, Any]]:
-    from lanlab.analysis.failures import failures
-
-    return {failure.trial.number: failure.to_json() for failure in failures(trials)}
-
-
-def _missing_as_json(trials: list[TrialRecord]) -> list[dict[str, Any]]:
-    from lanlab.analysis.failures import missing_places
-
-    return [
-        {
-            "experiment": trial.experiment,
-            "factors": trial.factors,
-            "block": trial.block,
-            "purpose": trial.purpose,
-        }
-        for trial in missing_places(trials)
-    ]
-
-
 def _rankings_as_json(data: RunData) -> dict[str, list[dict[str, Any]]]:
     from lanlab.report.answer.ranking_text import run_rankings
 
@@ -157,22 +134,15 @@ def _rankings_as_json(data: RunData) -> dict[str, list[dict[str, Any]]]:
 
 
 def _ends_as_json(trial: TrialRecord) -> dict[str, Any]:
+    from lanlab.analysis.station_hosts import host_shares
     from lanlab.report.presentations import PRESENTATIONS
 
+    shares = host_shares(trial)
     return {
-        "modes": modes_as_json(trial),
-        **agreed_as_json(trial),
-        **commands_as_json(trial),
-        **_hosts_as_json(trial),
+        **ends_as_json(trial),
+        **({"hosts": [dataclasses.asdict(share) for share in shares]} if shares else {}),
         **PRESENTATIONS[trial.workload].to_json(trial),
     }
-
-
-def _hosts_as_json(trial: TrialRecord) -> dict[str, list[dict[str, Any]]]:
-    from lanlab.analysis.station_hosts import host_shares
-
-    shares = host_shares(trial)
-    return {"hosts": [dataclasses.asdict(share) for share in shares]} if shares else {}
 
 
 def _loads_as_json(trials: list[TrialRecord]) -> dict[str, list[dict[str, Any]]]:
@@ -241,8 +211,10 @@ def _print_run(
     from lanlab.analysis.failures import missing_places
     from lanlab.analysis.run_data import RunData
     from lanlab.report.answer.answers import sentences_of
+    from lanlab.report.document.fitted import Fitted
     from lanlab.report.published.question import question_lines
-    from lanlab.report.runs.run_text import table_of_trials, tables
+    from lanlab.report.runs.run_text import tables
+    from lanlab.report.trials.trial_table import trial_table
 
     console = answer()
     question = partial(question_lines, (run, trials), others)
@@ -254,7 +226,8 @@ def _print_run(
     first = _first(said)
     missing = analyses.of("missing trials", lambda: len(missing_places(trials)), 0)
     if analyses.failed:
-        shown.append(table_of_trials(run, trials))
+        every = trial_table(data)
+        shown.append(Fitted(every, every.title))
     for sentence in said[:first]:
         console.print(sentence)
     for table in shown:

@@ -192,7 +192,8 @@ def _check_amount(
     if conditions <= MAX_CONDITIONS and conditions * trials <= _MOST_TRIALS:
         return
     kind = workload(workload_name)
-    first = checked(workload_name, {**fixed, **next(_combinations(_firsts(varied)))})
+    firsts = {key: Levels(one.option, (next(iter(one)),)) for key, one in varied.items()}
+    first = checked(workload_name, {**fixed, **next(_combinations(firsts))})
     each_s = kind.expected_time_s(kind.Parameters.model_validate(first)) + _OVERHEAD_S
     raise UsageError(
         f"found {words} = {_counted(conditions, 'condition')} x {_counted(trials, 'trial')} = "
@@ -201,10 +202,6 @@ def _check_amount(
         f"conditions and {_MOST_TRIALS:,} trials",
         hint="give fewer values, or a larger step",
     )
-
-
-def _firsts(varied: Mapping[str, Levels]) -> dict[str, Levels]:
-    return {key: Levels(one.option, (next(iter(one)),)) for key, one in varied.items()}
 
 
 def _counted(count: int, what: str) -> str:

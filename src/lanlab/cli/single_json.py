@@ -14,7 +14,7 @@ from lanlab.cli.terminal import print_lines
 from lanlab.store import RunRecord, TrialRecord
 
 if TYPE_CHECKING:
-    from lanlab.store import Level, RunRecord, TrialRecord
+    pass
 
 
 def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
     """
     from lanlab.analysis.failures import failures
     from lanlab.analysis.measured_where import measured_where
-    from lanlab.cli.results import agreed_as_json, commands_as_json, modes_as_json
+    from lanlab.cli.results import ends_as_json
     from lanlab.workloads.option_words import by_option
 
     where = measured_where(run)
@@ -35,7 +35,7 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
     parameters = dict(trials[0].parameters)
     if len(found) > 1:
         del parameters["driver"]
-    ended = [modes_as_json(trial) for trial in trials if trial.status == "done"]
+    ended = [ends_as_json(trial)["modes"] for trial in trials if trial.status == "done"]
     # The I/O modes of all successful trials, if equal: an engine may choose differently in each.
     modes = ended[0] if ended and all(other == ended[0] for other in ended) else None
     return {
@@ -55,24 +55,18 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
         "trials": [
             {
                 "number": trial.number,
-                **(_tool_of(trial) if len(found) > 1 else {}),
+                # The measuring program, by the option's name and by the key of version 0.1.
+                **{key: trial.parameters["driver"] for key in ("tool", "driver") if len(found) > 1},
                 "status": trial.status,
                 "error": trial.error,
                 "failure": failed.get(trial.number),
                 "pollution": trial.raw.get("pollution"),
-                "modes": modes_as_json(trial),
-                **agreed_as_json(trial),
-                **commands_as_json(trial),
+                **ends_as_json(trial),
                 **trial.metrics,
             }
             for trial in trials
         ],
     }
-
-
-def _tool_of(trial: TrialRecord) -> dict[str, Level]:
-    """The measuring program, by the option's name and by the key of version 0.1."""
-    return {"tool": trial.parameters["driver"], "driver": trial.parameters["driver"]}
 
 
 def by_driver(trials: list[TrialRecord]) -> dict[str, list[TrialRecord]]:

@@ -79,7 +79,7 @@ def stations(
         answer_sentence,
         host_table,
         is_answered,
-        level_table,
+        stations_table,
     )
     from lanlab.report.trials.subject import subject
     from lanlab.report.trials.trials_text import title_of
@@ -163,7 +163,7 @@ def stations(
     console = answer()
     console.print(sentence)
     console.print(title_of(run))
-    console.print(level_table(records))
+    print_table(stations_table(records), "")
     hosts = host_table(records, "stations")
     if hosts.rows:
         print_table(hosts, hosts.title.lower())

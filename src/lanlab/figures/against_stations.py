@@ -76,8 +76,11 @@ def _along(data: FigureData, metric: str, fitted_to: str) -> Chart:
     shown = quantity(data.study, metric)
 
     def value(curve: StationCurve, model: ServerModel, stations: int, asymptote: bool) -> float:
-        fitted_s = asymptotic_response_s if asymptote else _fitted_response_s
-        response_s = fitted_s(model, stations)
+        response_s = (
+            asymptotic_response_s(model, stations)
+            if asymptote
+            else float(model.response_s([stations])[0])
+        )
         if metric == _RESPONSE:
             return shown.shown(1e9 * response_s)
         rate = stations / (response_s + model.think_s)
@@ -93,10 +96,6 @@ def _along(data: FigureData, metric: str, fitted_to: str) -> Chart:
     ]
     said = f"Thin lines: a queue fitted to the {fitted_to}, and its asymptotes."
     return chart_along(data, metric, curves, value, said)
-
-
-def _fitted_response_s(model: ServerModel, stations: int) -> float:
-    return float(model.response_s([stations])[0])
 
 
 def _beside(rate: Point, delay: Point) -> Point:

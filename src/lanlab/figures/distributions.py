@@ -79,15 +79,12 @@ def _shares(found: Sequence[Bucket]) -> list[tuple[float, float]]:
 def _followed(series: Sequence[Series]) -> tuple[list[Series], str]:
     if len(series) <= _MOST_LINES:
         return list(series), ""
-    by_median = sorted(range(len(series)), key=lambda place: _half(series[place]))
+    medians = [next((p.x for p in one.points if p.y >= 50), math.inf) for one in series]
+    by_median = sorted(range(len(series)), key=medians.__getitem__)
     step = (len(series) - 1) / (_MOST_LINES - 1)
     places = sorted(by_median[round(number * step)] for number in range(_MOST_LINES))
     said = f" Drawn are {_MOST_LINES} of {len(series)} conditions, spread evenly by their medians."
     return [series[place] for place in places], said
-
-
-def _half(series: Series) -> float:
-    return next((point.x for point in series.points if point.y >= 50), math.inf)
 
 
 def round_trip_violins(data: FigureData) -> Chart:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from lanlab.analysis.summary import interval_of_mean
 from lanlab.figures.chart import Axis, Chart, Point, Series
@@ -11,7 +11,7 @@ from lanlab.figures.gather import FigureData, axis, mean_point
 from lanlab.figures.number_text import with_interval
 from lanlab.figures.wording import Quantity, quantity
 from lanlab.plan import expand
-from lanlab.store import Level, TrialRecord
+from lanlab.store import TrialRecord
 from lanlab.workloads.stream_results import flow_goodputs_bps
 
 _CONTROLS = {"cubic": "CUBIC", "reno": "Reno", "bbr": "BBR", "dctcp": "DCTCP", "vegas": "Vegas"}
@@ -46,7 +46,7 @@ def flow_shares(data: FigureData) -> Chart:
     by_flow = [
         [goodputs[flow] for goodputs in measured if flow < len(goodputs)] for flow in range(flows)
     ]
-    controls = _controls(condition.parameters)
+    controls = str(condition.parameters.get("congestion_control", "")).split(",")
     said = data.named(condition.factors)
     return data.chart(
         Axis("flow", "", categories=tuple(str(flow + 1) for flow in range(flows))),
@@ -67,10 +67,6 @@ def flow_shares(data: FigureData) -> Chart:
         f"{said[0].upper()}{said[1:]}{_fairness(own)}.",
         drawn="Means of the trials.",
     )
-
-
-def _controls(parameters: Mapping[str, Level]) -> list[str]:
-    return str(parameters.get("congestion_control", "")).split(",")
 
 
 def _point(flow: int, values: Sequence[float], y: Quantity, condition: str) -> Point:

@@ -225,7 +225,7 @@ def _view(data: FigureData, name: str) -> Chart:
     series = [
         Series(
             name,
-            tuple(_sample_point(sample, value(sample), name) for sample in taken),
+            tuple(Point(one.at_ns / 1e9, value(one), condition=name) for one in taken),
             kind="bound",
         )
         for taken, suffix in ((samples, ""), *([(back, ", second direction")] if back else []))
@@ -257,7 +257,3 @@ def _view(data: FigureData, name: str) -> Chart:
         bands=bands,
         empty="no samples of its TCP connections are in the store",
     )
-
-
-def _sample_point(sample: TcpSample, y: float, line: str) -> Point:
-    return Point(sample.at_ns / 1e9, y, condition=line)

@@ -50,7 +50,8 @@ def draw_sideways(chart: Chart, width_in: float, title: str) -> tuple[Figure, Ax
     from matplotlib.figure import Figure
 
     # The axis names a single series.
-    names = legend_names(chart) if _needs_legend(chart) else []
+    named = len(chart.series) + len(chart.limits) + len(chart.published)
+    names = legend_names(chart) if named > 1 else []
     columns = legend_columns(names, width_in) if names else 1
     legend_in = legend_height_in(names, columns, width_in) if names else 0.1
     most_letters = max(8, int(_NAMES_SHARE * width_in / LETTER_IN))
@@ -91,10 +92,6 @@ def draw_sideways(chart: Chart, width_in: float, title: str) -> tuple[Figure, Ax
         draw_legend(figure, entries, columns)
     lay_out(figure, legend_in, title)
     return figure, axes
-
-
-def _needs_legend(chart: Chart) -> bool:
-    return len(chart.series) + len(chart.limits) + len(chart.published) > 1
 
 
 def _draw_series(axes: Axes, chart: Chart, index: int) -> Any:

@@ -17,7 +17,6 @@ from lanlab.figures.registry import build_figure
 from lanlab.figures.wording import quantity
 from lanlab.report.answer.answers import sentences
 from lanlab.report.comparison.compared import between_runs
-from lanlab.report.comparison.comparison_table import comparison_csv
 from lanlab.report.document.table import Table
 from lanlab.report.metrics.metric_table import metric_table
 from lanlab.report.metrics.order_text import ABOVE, above_limit_remark
@@ -104,7 +103,7 @@ def test_compare_has_the_interval(skewed: SyntheticRun) -> None:
     one = summary(skewed)
     again = replace(skewed.run, id="20261121-091500-manford-kolahi-4f2b")
     found = between_runs([skewed.pair(), (again, skewed.trials)], metrics=[METRIC])
-    row = csv_rows(comparison_csv(found.found))[0]
+    row = csv_rows(found.csv())[0]
 
     assert float(row["base mean 95 % low"]) == one.ci_low
     assert float(row["other mean 95 % high"]) == one.ci_high

@@ -32,7 +32,8 @@ def copy_lines(trial: TrialRecord) -> list[str]:
             for name in ("p50", "p99", "max")
             if f"file_time_{name}_s" in metrics
         )
-        said.append(line("each file", f"{times}; first byte {_first_byte(metrics)}"))
+        first = format_time(metrics["first_byte_p50_s"])
+        said.append(line("each file", f"{times}; first byte {first}"))
     if "exchanges_per_file" in metrics:
         said.append(line("round trips", f"{metrics['exchanges_per_file']:.3g} for each file"))
     if why := why_words(trial):
@@ -116,10 +117,6 @@ def why_words(trial: TrialRecord) -> str:
 
 def server_words(trial: TrialRecord) -> str:
     return str((agreed_of(trial) or {}).get("server") or "")
-
-
-def _first_byte(metrics: Mapping[str, float | int]) -> str:
-    return format_time(metrics["first_byte_p50_s"])
 
 
 def _stall(stall: dict[str, Any]) -> str:

@@ -23,11 +23,12 @@ class LoadPresentation(Presentation):
     answers_alone = True
 
     def sentences(self, data: RunData, experiment: str) -> list[str]:
-        return load_sentences(data, experiment)
+        return [_sentence(found, data.study) for found in load_results(data.trials, experiment)]
 
     def first_tables(self, data: RunData, experiment: str) -> list[Table]:
-        table = load_table(data, experiment)
-        return [table] if table.rows else []
+        rows = tuple(_row(found, data.study) for found in load_results(data.trials, experiment))
+        name, title = f"{experiment}-under-load", "Round trips under load"
+        return [Table(name, title, _LOAD_COLUMNS, rows)] if rows else []
 
     def figures(self, experiment: Experiment) -> Iterator[Figure]:
         yield from super().figures(experiment)
@@ -71,12 +72,6 @@ _LOAD_COLUMNS = (
     Column("echo round trips per minute", "echo round trips/min", "echo trips/min", rank=3),
     Column("trials", "trials", "trials", rank=3),
 )
-
-
-def load_table(data: RunData, experiment: str) -> Table:
-    """A row for each load of an experiment. No rows if nothing was measured under load."""
-    rows = tuple(_row(found, data.study) for found in load_results(data.trials, experiment))
-    return Table(f"{experiment}-under-load", "Round trips under load", _LOAD_COLUMNS, rows)
 
 
 def _row(found: LoadResult, study: Study) -> tuple[Cell, ...]:
@@ -123,11 +118,6 @@ def _milliseconds(value: float | None) -> Cell:
 
 def _share(ratio: float | None) -> Cell:
     return EMPTY if ratio is None else Cell(ratio, percent(ratio))
-
-
-def load_sentences(data: RunData, experiment: str) -> list[str]:
-    """The increase of round trips under each load, and the number of trials behind it."""
-    return [_sentence(found, data.study) for found in load_results(data.trials, experiment)]
 
 
 def _sentence(found: LoadResult, study: Study) -> str:

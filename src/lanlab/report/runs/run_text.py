@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from lanlab.analysis.loss_places import not_received
 from lanlab.analysis.run_data import RunData
+from lanlab.report.document.fitted import Fitted
 from lanlab.report.document.table import Table
 from lanlab.report.metrics.metric_table import metric_table
 from lanlab.report.presentations import PRESENTATIONS
@@ -17,12 +17,7 @@ from lanlab.report.stations.stations_text import host_table
 from lanlab.report.traffic.loss_table import loss_table
 from lanlab.report.trials.analyses import Analyses
 from lanlab.report.trials.failure_table import failure_table
-from lanlab.report.trials.trial_table import trial_table
-from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import ExperimentAtScale
-
-if TYPE_CHECKING:
-    from lanlab.report.document.fitted import Fitted
 
 
 def tables(
@@ -61,17 +56,7 @@ def tables(
     ours += analyses.each("saturation", lambda: [saturation_table(data)])
     ours += analyses.each("failed trials", lambda: [failure_table(data)])
     found += [(table, table.title) for table in ours if table.rows]
-    from lanlab.report.document.fitted import Fitted
-
     return [Fitted(table, title) for table, title in found]
-
-
-def table_of_trials(run: RunRecord, trials: Sequence[TrialRecord]) -> Fitted:
-    """A table of every trial, for runs without summary tables."""
-    from lanlab.report.document.fitted import Fitted
-
-    table = trial_table(RunData(run, trials))
-    return Fitted(table, table.title)
 
 
 def _of_experiment(data: RunData, scaled: ExperimentAtScale) -> list[tuple[Table, str]]:

@@ -21,7 +21,6 @@ from lanlab.workloads.carrier_counts import trouble_words
 
 if TYPE_CHECKING:
     from lanlab.analysis.stations import StationCurve, StationsWithin
-    from lanlab.report.document.fitted import Fitted
 
 #: Points that deviate from Little's law by more are flagged: right counts satisfy it.
 _LITTLE_WITHIN = 0.01
@@ -52,12 +51,6 @@ def stations_table(trials: Sequence[TrialRecord]) -> Table:
         for number in sorted({*by_number, *failed})
     ]
     return Table("stations", "by number of stations", _COLUMNS, tuple(rows))
-
-
-def level_table(trials: Sequence[TrialRecord]) -> Fitted:
-    from lanlab.report.document.fitted import Fitted
-
-    return Fitted(stations_table(trials), "")
 
 
 def _row(
