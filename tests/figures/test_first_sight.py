@@ -13,7 +13,7 @@ from lanlab.figures.chart import Axis, Chart, Limit, Point, PublishedMark, Publi
 from lanlab.figures.distributions import panels
 from lanlab.figures.finishing import overlaid, with_distinct_labels, without_far_limits
 from lanlab.figures.gather import in_order
-from lanlab.figures.look_matplotlib import GUIDE_LINES, LIMIT_LINE, legend_names
+from lanlab.figures.look_matplotlib import GUIDE_LINES, LIMIT_LINE, colour_of, legend_names
 from lanlab.figures.number_text import with_interval
 from lanlab.figures.registry import build_figure
 from lanlab.studies.model import Figure
@@ -125,6 +125,9 @@ def test_runs_with_equal_axes_share_a_figure() -> None:
     assert both is not None
     assert [one.name for one in both.series] == ["run 1", "a, run 2", "b, run 2"]
     assert both.caption == "Run 1: One. Run 2: Two."
+    styles = [one.style or 0 for one in both.series]
+    assert list(map(colour_of, styles)) == list(map(colour_of, (0, 0, 1)))
+    assert len(set(styles)) == 3
     # In the order of each run's own figure, so that a marker means the same in both.
     assert [one.name for one in both.published] == ["x", "y", "z"]
     assert overlaid([("run 1", first), ("run 2", replace(second, y=Axis("loss", "%")))]) is None

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from lanlab.figures.chart import Chart, Limit, Point, PublishedSeries, Series
+from lanlab.figures.look_matplotlib import COLOURS, style_of
 from lanlab.figures.number_text import number
 from lanlab.figures.wording import readable_unit
 
@@ -185,6 +186,7 @@ def overlaid(charts: Sequence[tuple[str, Chart]]) -> Chart | None:
     for _, chart in others:
         if (chart.x, chart.y, chart.sideways) != (first.x, first.y, first.sideways):
             return None
+    are_single = all(len(chart.series) == 1 for _, chart in charts)
     # All figures have the same published values; only the names may differ.
     published: dict[object, PublishedSeries] = {}
     for _, chart in charts:
@@ -196,11 +198,11 @@ def overlaid(charts: Sequence[tuple[str, Chart]]) -> Chart | None:
             replace(
                 series,
                 name=name if len(chart.series) == 1 else f"{series.name}, {name}",
-                # The page assigns the styles again.
-                style=None,
+                # A series keeps its colour, and each run has its own marker.
+                style=run if are_single else style_of(chart, place) + run * len(COLOURS),
             )
-            for name, chart in charts
-            for series in chart.series
+            for run, (name, chart) in enumerate(charts)
+            for place, series in enumerate(chart.series)
         ),
         published=tuple(published.values()),
         caption=" ".join(f"{name[0].upper()}{name[1:]}: {chart.caption}" for name, chart in charts),
