@@ -1,5 +1,6 @@
 """What goes wrong on hosts that are reached by ssh: said with their names, and nothing is left."""
 
+import contextlib
 import json
 import os
 import re
@@ -8,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -29,19 +30,23 @@ def await_process(host: SshHost, wanted: str, within_s: float = 20.0) -> int:
     raise AssertionError(f"{wanted} does not run: {host.processes()}")
 
 
-def await_trial(lan: SshLan, host: SshHost) -> int:
-    deadline = time.monotonic() + 60
-    while received(host) < 500:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    # Not looked for before: an engine is started for a moment when it arrives, to see that it runs.
-    return await_process(host, "engine-")
-
-
 def received(host: SshHost) -> int:
     lines = Path(f"/proc/{host.server.pid}/net/snmp").read_text().splitlines()
     names, values = (line.split() for line in lines if line.startswith("Udp:"))
     return int(values[names.index("InDatagrams")])
+
+
+def in_a_trial(lan: SshLan, *argv: str, before: str = "") -> tuple[subprocess.Popen[str], int]:
+    """A command of lanlab in its first trial, and the engine's process at `nas`."""
+    nas = lan.hosts[1]
+    already = received(nas)
+    command = lan.start(*argv, before=before)
+    deadline = time.monotonic() + 60
+    while received(nas) < already + 500:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    # Not looked for before: an engine is started for a moment when it arrives, to see that it runs.
+    return command, await_process(nas, "engine-")
 
 
 def await_clients_end(command: subprocess.Popen[str], deadline: float) -> None:
@@ -53,6 +58,24 @@ def await_clients_end(command: subprocess.Popen[str], deadline: float) -> None:
             return
         assert time.monotonic() < deadline
         time.sleep(0.005)  # Nothing reports the end of another process's child.
+
+
+@pytest.fixture(scope="module")
+def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshLan]:
+    with ssh_lan(tmp_path_factory.mktemp("ssh")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def lan(hosts: SshLan) -> Iterator[SshLan]:
+    """Hosts on which nothing is left of the test."""
+    yield hosts
+    hosts.configure("")
+    for host in hosts.hosts:
+        for pid in (host.server.pid, *host.processes()):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+        host.await_nothing_left()
 
 
 SLOW = ["stream", "--to", "nas", "--rate", "10M", "--time", "30", "--idle-timeout", "2"]
@@ -94,46 +117,35 @@ def cut_connection(_: SshLan, host: SshHost, pid: int) -> None:
     ],
 )
 def test_a_fault_in_a_trial_is_reported_with_its_host(
-    tmp_path: Path, fault: Callable[[SshLan, SshHost, int], None], said: str
+    lan: SshLan, fault: Callable[[SshLan, SshHost, int], None], said: str
 ) -> None:
-    with ssh_lan(tmp_path) as lan:
-        nas = lan.hosts[1]
-        # One of both that stand still is given the time that is given to all.
-        command = lan.start(*SLOW, before=LITTLE_PATIENCE if "within 1 s" in said else "")
-        fault(lan, nas, await_trial(lan, nas))
-        code, _, err = finished(command)
-        assert code == 1, err
-        assert said in err
-        for pid in (*nas.processes(), nas.server.pid):
-            os.kill(pid, signal.SIGCONT)
-        nas.await_nothing_left()
+    # One of both that stand still is given the time that is given to all.
+    patience = LITTLE_PATIENCE if "within 1 s" in said else ""
+    command, engine = in_a_trial(lan, *SLOW, before=patience)
+    fault(lan, lan.hosts[1], engine)
+    code, _, err = finished(command)
+    assert code == 1, err
+    assert said in err
 
 
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-def test_nothing_is_left_of_a_command_that_was_ended(tmp_path: Path, end: int) -> None:
-    with ssh_lan(tmp_path) as lan:
-        nas = lan.hosts[1]
-        command = lan.start(*SLOW)
-        await_trial(lan, nas)
-        command.send_signal(end)
-        finished(command)
-        nas.await_nothing_left()
+def test_nothing_is_left_of_a_command_that_was_ended(lan: SshLan, end: int) -> None:
+    command, _ = in_a_trial(lan, *SLOW)
+    command.send_signal(end)
+    finished(command)
+    lan.hosts[1].await_nothing_left()
 
 
-def test_a_run_continues_after_a_connection_is_cut(tmp_path: Path) -> None:
-    with ssh_lan(tmp_path) as lan:
-        nas = lan.hosts[1]
-        command = lan.start(
-            "stream", "--to", "nas", "--rate", "10M", "--time", "2", "--idle-timeout", "1",
-            "--trials", "3", "--json",
-        )  # fmt: skip
-        pid = await_trial(lan, nas)
-        cut_connection(lan, nas, pid)
-        _, out, err = finished(command)
-        statuses = [trial["status"] for trial in json.loads(out)["trials"]]
-        # On a busy machine the first may be over before the connection is found.
-        assert statuses.count("failed") == 1 and statuses[-1] == "done", err
-        nas.await_nothing_left()
+def test_a_run_continues_after_a_connection_is_cut(lan: SshLan) -> None:
+    command, engine = in_a_trial(
+        lan, "stream", "--to", "nas", "--rate", "10M", "--time", "2", "--idle-timeout", "1",
+        "--trials", "3", "--json",
+    )  # fmt: skip
+    cut_connection(lan, lan.hosts[1], engine)
+    _, out, err = finished(command)
+    statuses = [trial["status"] for trial in json.loads(out)["trials"]]
+    # On a busy machine the first may be over before the connection is found.
+    assert statuses.count("failed") == 1 and statuses[-1] == "done", err
 
 
 def test_a_connection_cut_before_the_first_trial_is_reported(tmp_path: Path) -> None:
@@ -156,24 +168,21 @@ def test_a_connection_cut_before_the_first_trial_is_reported(tmp_path: Path) -> 
         nas.await_nothing_left()
 
 
-def test_a_connection_cut_between_trials_costs_at_most_one(tmp_path: Path) -> None:
-    with ssh_lan(tmp_path) as lan:
-        nas = lan.hosts[1]
-        trials = Held(tmp_path / "trials", BEFORE_TRIAL)
-        command = lan.start(
-            "stream", "--to", "nas", "--rate", "10M", "--time", "1", "--idle-timeout", "1",
-            "--trials", "3", "--json", before=trials.code,
-        )  # fmt: skip
-        trials.reach()
-        trials.let_end()
-        trials.reach()
-        cut_connection(lan, nas, 0)
-        trials.let_go()
-        _, out, err = finished(command)
-        statuses = [trial["status"] for trial in json.loads(out)["trials"]]
-        assert statuses[-1] == "done", err
-        assert statuses.count("failed") <= 1, err
-        nas.await_nothing_left()
+def test_a_connection_cut_between_trials_costs_at_most_one(lan: SshLan, tmp_path: Path) -> None:
+    trials = Held(tmp_path / "trials", BEFORE_TRIAL)
+    command = lan.start(
+        "stream", "--to", "nas", "--rate", "10M", "--time", "1", "--idle-timeout", "1",
+        "--trials", "3", "--json", before=trials.code,
+    )  # fmt: skip
+    trials.reach()
+    trials.let_end()
+    trials.reach()
+    cut_connection(lan, lan.hosts[1], 0)
+    trials.let_go()
+    _, out, err = finished(command)
+    statuses = [trial["status"] for trial in json.loads(out)["trials"]]
+    assert statuses[-1] == "done", err
+    assert statuses.count("failed") <= 1, err
 
 
 #: In place of 45 s and 12 s.
@@ -187,27 +196,22 @@ def test_keepalives_are_frequent_enough() -> None:
     assert 3 * installed_engine.HEARTBEAT_S < installed_engine.END_AFTER_SILENCE_S
 
 
-def test_an_engine_without_keep_alives_exits(tmp_path: Path) -> None:
+def test_an_engine_without_keep_alives_exits(lan: SshLan) -> None:
     """No program learns of a pulled cable: the engine and its holder end by themselves, after the
     silence that they were started with."""
-    with ssh_lan(tmp_path) as lan:
-        nas = lan.hosts[1]
-        command = lan.start(*SLOW, before=SHORT_SILENCE)
-        await_trial(lan, nas)
-        for each, words in nas.processes().items():
-            # The server's side does not hear that its client is gone.
-            if words.startswith("sshd:"):
-                os.kill(each, signal.SIGSTOP)
-        command.kill()
-        finished(command)
-        assert any("--end-after-silence 4" in words for words in nas.processes().values())
-        deadline = time.monotonic() + 40
-        while any("engine-" in words for words in nas.processes().values()):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        for each in nas.processes():
-            os.kill(each, signal.SIGCONT)
-        nas.await_nothing_left()
+    nas = lan.hosts[1]
+    command, _ = in_a_trial(lan, *SLOW, before=SHORT_SILENCE)
+    for each, words in nas.processes().items():
+        # The server's side does not hear that its client is gone.
+        if words.startswith("sshd:"):
+            os.kill(each, signal.SIGSTOP)
+    command.kill()
+    finished(command)
+    assert any("--end-after-silence 4" in words for words in nas.processes().values())
+    deadline = time.monotonic() + 40
+    while any("engine-" in words for words in nas.processes().values()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 @pytest.mark.parametrize(
@@ -240,27 +244,25 @@ case "$1" in -s) echo {};; -m) echo {};; -r) echo {};; *) exec /usr/bin/uname "$
 """
 
 
-@pytest.mark.parametrize(
-    ("system", "machine", "said", "hint"),
-    [
+def test_another_architecture_is_named(tmp_path: Path) -> None:
+    cases = [
         ("Linux", "aarch64", "nas: no engine for aarch64; this machine has one for", "--engine"),
         ("Linux", "arm64", "nas: no engine for aarch64", "--target aarch64-unknown-linux-musl"),
         ("Darwin", "arm64", "nas: found Darwin; allowed: Linux", "another host"),
-    ],
-)
-def test_another_architecture_is_named(
-    tmp_path: Path, system: str, machine: str, said: str, hint: str
-) -> None:
-    programs = {"uname": UNAME.format(system, machine, "6.1.0")}
-    with ssh_lan(tmp_path, more=FAKE, programs=programs) as lan:
-        code, _, err = lan.run("echo", "--to", "nas")
-        assert code == 2
-        assert said in err
-        assert hint in err
-        if system == "Linux":
-            code, _, err = lan.run("echo", "--to", "nas", "--engine", f"{machine}={sys.executable}")
+    ]
+    with ssh_lan(tmp_path, more=FAKE, programs={"uname": ""}) as lan:
+        for system, machine, said, hint in cases:
+            fake = UNAME.format(system, machine, "6.1.0")
+            lan.hosts[1].run("sh", "-c", 'printf %s "$1" >/run/lanlab/uname', "sh", fake)
+            code, _, err = lan.run("echo", "--to", "nas")
             assert code == 2
-            assert "is not a Linux program for aarch64" in err
+            assert said in err
+            assert hint in err
+            if system == "Linux":
+                other = f"{machine}={sys.executable}"
+                code, _, err = lan.run("echo", "--to", "nas", "--engine", other)
+                assert code == 2
+                assert "is not a Linux program for aarch64" in err
 
 
 def test_an_engine_that_does_not_start_there_is_named(tmp_path: Path) -> None:
@@ -363,41 +365,34 @@ parameters = { time_s = 0.5, warmup_s = 0 }
 """
 
 
-def test_an_interrupted_run_continues(tmp_path: Path) -> None:
+def test_an_interrupted_run_continues(lan: SshLan, tmp_path: Path) -> None:
     study = tmp_path / "small.toml"
     study.write_text(STUDY)
-    folder = tmp_path / "lan"
-    folder.mkdir()
-    with ssh_lan(folder) as lan:
-        nas = lan.hosts[1]
-        argv = ["--scale", "quick", "--testbed", f"ssh:here,nas={nas.address}"]
-        command = lan.start("run", str(study), *argv)
-        await_trial(lan, nas)
-        command.send_signal(signal.SIGINT)
-        code, _, err = finished(command)
-        assert code == 1, err
-        assert "was interrupted" in err
-        nas.await_nothing_left()
+    argv = ["--scale", "quick", "--testbed", f"ssh:here,nas={lan.hosts[1].address}"]
+    command, _ = in_a_trial(lan, "run", str(study), *argv)
+    command.send_signal(signal.SIGINT)
+    code, _, err = finished(command)
+    assert code == 1, err
+    assert "was interrupted" in err
+    lan.hosts[1].await_nothing_left()
 
-        code, out, err = lan.run("run", "--resume", "last", "--json")
-        assert code == 0, err
-        assert '"status": "done"' in out
-        nas.await_nothing_left()
+    code, out, err = lan.run("run", "--resume", "last", "--json")
+    assert code == 0, err
+    assert '"status": "done"' in out
 
 
-def test_an_interrupt_while_connecting_ends_the_command_soon(tmp_path: Path) -> None:
-    with ssh_lan(tmp_path) as lan:
-        lan.configure("Host nas\n  ProxyCommand sleep 600\n")
-        command = lan.start("echo", "--to", "nas")
-        deadline = time.monotonic() + 20
-        while not list(Path(tempfile.gettempdir()).glob(f"lanlab-ssh-{command.pid}-*")):
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
-        # The folder is made before ssh is started, and nothing shows when ssh waits.
-        time.sleep(1)
-        began = time.monotonic()
-        command.send_signal(signal.SIGINT)
-        code, _, err = finished(command)
-        assert code == 1, err
-        assert time.monotonic() - began < 30
-        assert not list(Path(tempfile.gettempdir()).glob(f"lanlab-ssh-{command.pid}-*"))
+def test_an_interrupt_while_connecting_ends_the_command_soon(lan: SshLan) -> None:
+    lan.configure("Host nas\n  ProxyCommand sleep 600\n")
+    command = lan.start("echo", "--to", "nas")
+    deadline = time.monotonic() + 20
+    while not list(Path(tempfile.gettempdir()).glob(f"lanlab-ssh-{command.pid}-*")):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    # The folder is made before ssh is started, and nothing shows when ssh waits.
+    time.sleep(1)
+    began = time.monotonic()
+    command.send_signal(signal.SIGINT)
+    code, _, err = finished(command)
+    assert code == 1, err
+    assert time.monotonic() - began < 30
+    assert not list(Path(tempfile.gettempdir()).glob(f"lanlab-ssh-{command.pid}-*"))
