@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from lanlab.store import TrialRecord
-from lanlab.store.large_runs import column
+from lanlab.store.large_runs import column, names_of
 from lanlab.workloads.losses import LOST_ON_THE_WAY
 
 #: The keys of `NOT_RECEIVED` and `LOST_IN_THE_MEDIUM` in words, in order from sender to receiver.
@@ -63,7 +63,7 @@ def shares_of(metrics: Sequence[Mapping[str, float | int]], metric: str) -> list
     ]
 
 
-def unseen_places(metrics: Mapping[str, float | int]) -> list[str]:
+def unseen_places(metrics: Container[str]) -> list[str]:
     """Places without a counter, whose losses are included in those of the link."""
     if "lost_link_messages" not in metrics:
         return []
@@ -75,7 +75,8 @@ def place_words(trials: Sequence[TrialRecord]) -> dict[str, str]:
     places have counters.
     """
     words = {RECEIVED: RECEIVED, **PLACES}
-    unseen = [p for p in LOST_ON_THE_WAY if any(p in unseen_places(t.metrics) for t in trials)]
+    different = names_of(trial.metrics for trial in trials)
+    unseen = [p for p in LOST_ON_THE_WAY if any(p in unseen_places(keys) for keys in different)]
     if unseen:
         words["lost_link_messages"] += f", or {' or '.join(PLACES[place] for place in unseen)}"
     return words

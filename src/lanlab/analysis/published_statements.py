@@ -34,6 +34,8 @@ def statements(
     ratios and differences. Each has its counterpart in the run, if any. For a simulated run, the
     counterpart is the value used for the accuracy.
     """
+    if not published.value:
+        return ()
     summaries = all_summaries(run, trials)
     judged = _judged(run, trials, published)
     points = {point.value.id for summary in summaries for point in points_for(summary, published)}

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.histogram import Bucket, buckets, merged
+from lanlab.roles import ROLES
 from lanlab.store import Level, TrialRecord
 
 
@@ -17,7 +18,8 @@ def round_trips_by_condition(
     other programs, are omitted.
     """
     found: dict[tuple[tuple[str, Level], ...], list[list[Bucket]]] = {}
-    for trial in (t for t in counting(trials) if t.experiment in experiments):
+    own = [t for t in trials if t.experiment in experiments and "requester" in ROLES[t.workload]]
+    for trial in counting(own):
         summary = _histogram(trial)
         if summary:
             found.setdefault(tuple(trial.factors.items()), []).append(summary)

@@ -82,6 +82,15 @@ class RunData:
             self._conditions[experiment] = conditions_of(self.run, self.trials, experiment)
         return self._conditions[experiment]
 
+    def all_summaries(self) -> list[Summary]:
+        return [
+            summary
+            for scaled in self.experiments
+            if scaled.search is None
+            for metric in scaled.experiment.metrics
+            for summary in self.summaries(scaled.experiment.id, metric)
+        ]
+
     def summaries(self, experiment: str, metric: str) -> Sequence[Summary]:
         key = experiment, metric
         if key not in self._summaries:

@@ -40,6 +40,9 @@ _MOST_ON_A_LINEAR_AXIS = 20.0
 class FigureData(RunData):
     def __init__(self, data: RunData, figure: Figure, trials: Sequence[TrialRecord]) -> None:
         super().__init__(data.run, trials, data.study, data.published)
+        if trials is data.trials:
+            self.counting = data.counting
+            self._conditions, self._summaries = data._conditions, data._summaries
         self.figure = figure
 
     def with_figure(self, figure: Figure) -> FigureData:

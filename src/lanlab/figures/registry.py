@@ -82,7 +82,9 @@ def build_figure(data: RunData, figure: Figure) -> Chart:
     """
     builder = of_name("figure", figure.figure, FIGURES)
     at = {name: plain_level(name, level) for name, level in figure.at.items()}
-    trials = [t for t in data.trials if all(t.factors.get(name) == at[name] for name in at)]
+    trials = data.trials
+    if at:
+        trials = [t for t in trials if all(t.factors.get(name) == at[name] for name in at)]
     chart = builder(FigureData(data, figure, trials))
     if at:
         # An omitted level leaves a series without points.
@@ -105,13 +107,13 @@ def missing_text(trials: Sequence[TrialRecord], study: Study, experiments: Seque
     """
     own = [t for t in trials if t.experiment in experiments and t.purpose in _DRAWN]
     counts: dict[str, list[int]] = {}
-    for place, found in enumerate((counting(own), missing_places(own))):
+    if not (missed := missing_places(own)):
+        return ""
+    for place, found in enumerate((counting(own), missed)):
         for trial in found:
             words = condition_text(study, trial.factors) or trial.experiment
             counts.setdefault(words, [0, 0])[place] += 1
     lacking = {words: count for words, count in counts.items() if count[1]}
-    if not lacking:
-        return ""
     named = [
         f"{words} (n = {there} of {there + missing})"
         for words, (there, missing) in list(lacking.items())[:_MOST_NAMED]

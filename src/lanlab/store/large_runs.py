@@ -15,7 +15,7 @@ import operator
 import re
 import struct
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from lanlab.store.encoding import from_json
@@ -282,6 +282,12 @@ def column(metrics: Sequence[Mapping[str, float | int]], name: str) -> list[floa
         numbers = octets.cast("q" if one is _ONE[int] else "d")
         found += numbers[place // 8 :: len(form.places)].tolist()
     return found
+
+
+def names_of(metrics: Iterable[Mapping[str, float | int]]) -> Iterable[Container[str]]:
+    """The different sets of names that metrics of trials have."""
+    sets = (one.form.places if isinstance(one, PackedMetrics) else one for one in metrics)
+    return {id(one): one for one in sets}.values()
 
 
 _form_of: Callable[[Any], Form] = operator.attrgetter("form")

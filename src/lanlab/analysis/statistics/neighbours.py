@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
 from lanlab.analysis.statistics.intervals import t_quantile
@@ -85,16 +86,31 @@ def of_correlation(n: int, correlation: float) -> Dependence:
     1, trials `k` apart its `k`-th power.
     """
     # Row sums of the correlation matrix, and the sum of the squares of its elements.
-    rows = [
-        (1 + correlation - correlation ** (place + 1) - correlation ** (n - place))
-        / (1 - correlation)
-        for place in range(n)
-    ]
-    squares = n + 2 * math.fsum((n - k) * correlation ** (2 * k) for k in range(1, n))
-    inflation = math.fsum(rows) / n
+    whole, alike = 1 + correlation, 0
+    # Rows far from both ends have the same sum: what they lack is less than can be added.
+    reach = next((k for k in range(1, n // 4) if whole - correlation**k == whole), 0)
+    if reach:
+        near = [(whole - correlation**k) / (1 - correlation) for k in range(1, reach)]
+        rows, alike = near + near, n - 2 * len(near)
+    else:
+        rows = [
+            (whole - correlation ** (place + 1) - correlation ** (n - place)) / (1 - correlation)
+            for place in range(n)
+        ]
+    far = whole / (1 - correlation)
+    powers = itertools.takewhile(bool, (correlation ** (2 * k) for k in range(1, n)))
+    squares = n + 2 * math.fsum((n - k) * power for k, power in enumerate(powers, 1))
+    inflation = math.fsum([*rows, *_times(far, alike)]) / n
     left = n - inflation
-    around = squares - 2 * math.fsum(row**2 for row in rows) / n + inflation**2
+    squared = math.fsum([*(row**2 for row in rows), *_times(far**2, alike)])
+    around = squares - 2 * squared / n + inflation**2
     return Dependence(math.sqrt(inflation * (n - 1) / left), max(1.0, left**2 / around))
+
+
+def _times(value: float, count: int) -> tuple[float, float]:
+    """Two numbers whose sum is exactly the product."""
+    product = value * count
+    return product, float(Fraction(value) * count - Fraction(product))
 
 
 def widening(values: Sequence[float], confidence: float) -> float:

@@ -8,7 +8,6 @@ from functools import partial
 
 from lanlab.analysis.findings.verdicts import Verdicts, findings_of
 from lanlab.analysis.modes import common_words
-from lanlab.analysis.published import all_summaries
 from lanlab.analysis.run_data import RunData
 from lanlab.analysis.simulated_run import run_accuracies
 from lanlab.figures.chart import Chart
@@ -188,9 +187,7 @@ def run_on_page(
     )
 
     def what_was_published() -> PublishedChapter:
-        return published_chapter(
-            data.study, data.published, name, all_summaries(data.run, data.trials)
-        )
+        return published_chapter(data.study, data.published, name, data.all_summaries())
 
     def table(of: str, compute: Callable[[], Table]) -> Table:
         return parts.of(of, compute, NO_TABLE)
