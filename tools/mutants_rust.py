@@ -60,10 +60,6 @@ def try_part(
     }
     package = f"lanlab-{PARTS[part].split('/')[1]}"
     base = [program, "mutants", "--dir", tree, "-p", package, "-f", PARTS[part]]
-    features: tuple[str, ...] = ()
-    if package in ("lanlab-workloads", "lanlab-sim"):
-        features = ("--features", "services")
-    base += features
     listed = subprocess.run(
         [*base, "--list", "--json"], env=environment, capture_output=True, text=True, check=True
     )
@@ -90,7 +86,7 @@ def try_part(
     outcomes: dict[str, list[str]] = {}
     if part in _WITH_ALL_TESTS:
         sample = [found[name] for name in chosen]
-        suites = [Suite(package.removeprefix("lanlab-"), features), *_ALSO.get(part, ())]
+        suites = [Suite(package.removeprefix("lanlab-")), *_ALSO.get(part, ())]
         for name, how in together(tree, suites, sample, environment):
             chosen.remove(name)
             outcomes.setdefault(how, []).append(name)

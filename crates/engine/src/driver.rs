@@ -19,16 +19,14 @@ use crate::messages::{
     Request, SCHEMA_VERSION,
 };
 use crate::output::Output;
-#[cfg(feature = "services")]
 use crate::resolve;
 use crate::running::Running;
-#[cfg(feature = "services")]
 use crate::storage;
 use crate::task::Task;
 use crate::virtual_hosts;
-#[cfg(feature = "services")]
-use crate::workloads::{copy, dataset, metadata, serve, stations};
-use crate::workloads::{echo, medium_load, path_mtu, simulate, stream};
+use crate::workloads::{
+    copy, dataset, echo, medium_load, metadata, path_mtu, serve, simulate, stations, stream,
+};
 
 /// Maximum concurrent measurements, so that a faulty driver cannot exhaust the host.
 const MAX_RUNNING: usize = 16;
@@ -78,7 +76,6 @@ fn end(measurements: &Measurements) {
         // Finished requests leave the map without a signal, so poll it.
         thread::sleep(END_LOOK);
     }
-    #[cfg(feature = "services")]
     storage::remove_all();
 }
 
@@ -198,41 +195,23 @@ fn check(request: Request) -> Result<Wanted, Failure> {
         Request::MediumLoad(request) => medium_load::compute(*request),
         Request::Simulate(request) => simulate::run(*request),
         Request::Listen(request) => listen::listen(request),
-        #[cfg(feature = "services")]
         Request::Dataset(request) => dataset::make(request),
-        #[cfg(feature = "services")]
         Request::TrialDirectory(request) => Ok(storage::hold_directory(&request)),
-        #[cfg(feature = "services")]
         Request::MeasureRoom(request) => storage::measure_room(&request),
-        #[cfg(feature = "services")]
         Request::ReadyMemory(request) => storage::ready_memory(&request),
-        #[cfg(feature = "services")]
         Request::Resolve(request) => resolve::resolve(request),
-        #[cfg(feature = "services")]
         Request::DropCaches(request) => dataset::drop_caches(&request),
-        #[cfg(feature = "services")]
         Request::Serve(request) => serve::serve(request),
-        #[cfg(feature = "services")]
         Request::CopyPrepare(request) => copy::task(request.spec, copy::prepare),
-        #[cfg(feature = "services")]
         Request::Copy(request) => copy::task(request.spec, copy::copy),
-        #[cfg(feature = "services")]
         Request::CopyCheck(request) => copy::task(request.spec, copy::check_upload),
-        #[cfg(feature = "services")]
         Request::CopyEmpty(request) => copy::task(request.spec, copy::empty),
-        #[cfg(feature = "services")]
         Request::StationsPrepare(request) => stations::task(request.spec, stations::prepare),
-        #[cfg(feature = "services")]
         Request::Stations(request) => stations::task(request.spec, stations::work),
-        #[cfg(feature = "services")]
         Request::StationsEmpty(request) => stations::task(request.spec, stations::empty),
-        #[cfg(feature = "services")]
         Request::MetadataPrepare(request) => metadata::task(request.spec, metadata::prepare),
-        #[cfg(feature = "services")]
         Request::Metadata(request) => metadata::task(request.spec, metadata::measure),
-        #[cfg(feature = "services")]
         Request::MetadataEmpty(request) => metadata::task(request.spec, metadata::empty),
-        #[cfg(feature = "services")]
         Request::ListPlaces(request) => metadata::list_places(*request),
     };
     task.map(Wanted::Task)

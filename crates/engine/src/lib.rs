@@ -17,16 +17,12 @@ mod host_window;
 mod input;
 mod listen;
 mod medium;
-#[cfg(feature = "services")]
 mod netbios_names;
 mod output;
-#[cfg(feature = "services")]
 mod paths;
-#[cfg(feature = "services")]
 mod resolve;
 mod running;
 mod stack_facts;
-#[cfg(feature = "services")]
 mod storage;
 mod task;
 mod tcp_sampler;
@@ -81,9 +77,7 @@ pub fn run(arguments: &[String]) -> ExitCode {
         ["offloads", "--device", device, "--set", "off"] => offloads(device, Some(false)),
         ["offloads", "--device", device, "--set", "on"] => offloads(device, Some(true)),
         // Reserving memory runs in a separate process.
-        #[cfg(feature = "services")]
         ["touch-memory", size] => storage::touch_memory(size, None),
-        #[cfg(feature = "services")]
         ["touch-memory", size, directory] => storage::touch_memory(size, Some(directory)),
         ["--version" | "-V"] => print(concat!("lanlab-engine ", env!("CARGO_PKG_VERSION"))),
         ["--help" | "-h"] => print(USAGE.trim_end()),
@@ -98,14 +92,10 @@ fn serve(longest_silence: Option<Duration>) -> ExitCode {
     os::limit_arenas();
     os::prepare_thread();
     os::raise_descriptor_limit();
-    let mut output = output::Output::new(stdout());
-    #[cfg(feature = "services")]
-    {
-        output = output.before_it_ends(|| {
-            lanlab_clients::wired::end_recordings();
-            storage::remove_all();
-        });
-    }
+    let mut output = output::Output::new(stdout()).before_it_ends(|| {
+        lanlab_clients::wired::end_recordings();
+        storage::remove_all();
+    });
     if longest_silence.is_some() {
         output.progress_interval_ns = messages::REMOTE_PROGRESS_INTERVAL_NS;
     }

@@ -22,7 +22,6 @@ impl Output {
         }
     }
 
-    #[cfg(feature = "services")]
     pub fn before_it_ends(self, before_end: fn()) -> Self {
         Self { before_end, ..self }
     }

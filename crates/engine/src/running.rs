@@ -5,9 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-#[cfg(feature = "services")]
 use base64::Engine as _;
-#[cfg(feature = "services")]
 use base64::prelude::BASE64_STANDARD;
 use lanlab_os as os;
 use lanlab_units::Instant;
@@ -15,9 +13,10 @@ use lanlab_workloads::Progress;
 
 use crate::background::{Work, with_background};
 use crate::host_window::HostSnapshot;
-use crate::messages::{self, Failure, HostWindow, Outcome, PeerClient, Ready, Reply};
-#[cfg(feature = "services")]
-use crate::messages::{ClientSeen, FileTimes, Served, StationReadings, StationSlices};
+use crate::messages::{
+    self, ClientSeen, Failure, FileTimes, HostWindow, Outcome, PeerClient, Ready, Reply, Served,
+    StationReadings, StationSlices,
+};
 use crate::output::Output;
 use crate::tcp_sampler::{MOST_WATCHED, TcpSampler};
 use crate::waiting::Waiter;
@@ -61,10 +60,8 @@ pub struct Running {
     start_ns: AtomicU64,
     round_trip_ns: AtomicU64,
     ready: AtomicBool,
-    #[cfg(feature = "services")]
     wrote_nothing: AtomicBool,
     changed: Condvar,
-    #[cfg(feature = "services")]
     cancelled: tokio::sync::Notify,
     lock: Mutex<()>,
     answerer: Mutex<Option<Answerer>>,
@@ -80,10 +77,8 @@ impl Running {
             start_ns: AtomicU64::new(0),
             round_trip_ns: AtomicU64::new(0),
             ready: AtomicBool::new(false),
-            #[cfg(feature = "services")]
             wrote_nothing: AtomicBool::new(false),
             changed: Condvar::new(),
-            #[cfg(feature = "services")]
             cancelled: tokio::sync::Notify::new(),
             lock: Mutex::new(()),
             answerer: Mutex::new(None),
@@ -97,7 +92,6 @@ impl Running {
         self.tell_ready(Ready { ports, setup_round_trip_ns, ..Ready::default() });
     }
 
-    #[cfg(feature = "services")]
     pub fn serving_files(&self, port: u16, served: Served) {
         self.tell_ready(Ready { ports: vec![port], served: Some(served), ..Ready::default() });
     }
@@ -115,26 +109,22 @@ impl Running {
         self.output.send(&Reply::PeerClient(Box::new(client)));
     }
 
-    #[cfg(feature = "services")]
     pub fn holding(&self, directory: String) {
         self.tell_ready(Ready { directory: Some(directory), ..Ready::default() });
     }
 
     /// Report that the request may write at its server from now on; earlier errors concern
     /// connecting.
-    #[cfg(feature = "services")]
     pub fn writing(&self) {
         self.tell_ready(Ready::default());
     }
 
-    #[cfg(feature = "services")]
     pub fn refused_to_write(&self, is_refused: bool) {
         self.wrote_nothing.store(is_refused, Ordering::Relaxed);
     }
 
     /// The result of a request that writes at a server: a failure before the first write has an
     /// empty outcome.
-    #[cfg(feature = "services")]
     pub fn or_nothing(
         &self,
         written: Result<Outcome, Failure>,
@@ -183,7 +173,6 @@ impl Running {
         )
     }
 
-    #[cfg(feature = "services")]
     pub fn wait_for_cancel(&self) {
         let mut guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         while !self.is_cancelled() {
@@ -191,23 +180,19 @@ impl Running {
         }
     }
 
-    #[cfg(feature = "services")]
     pub fn tell_files(&self, times: FileTimes) {
         self.output.send(&Reply::CopiedFiles(FileTimes { id: self.id, ..times }));
     }
 
-    #[cfg(feature = "services")]
     pub fn tell_readings(&self, readings: u32, octets: &[u8]) {
         let (id, octets) = (self.id, BASE64_STANDARD.encode(octets));
         self.output.send(&Reply::StationReadings(StationReadings { id, readings, octets }));
     }
 
-    #[cfg(feature = "services")]
     pub fn tell_client_seen(&self, seen: ClientSeen) {
         self.output.send(&Reply::ClientSeen(ClientSeen { id: self.id, ..seen }));
     }
 
-    #[cfg(feature = "services")]
     pub fn tell_slices(&self, slices: u32, octets: &[u8]) {
         let (id, octets) = (self.id, BASE64_STANDARD.encode(octets));
         self.output.send(&Reply::StationSlices(StationSlices { id, slices, octets }));
@@ -251,12 +236,10 @@ impl Running {
         let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         self.progress.cancel();
         self.changed.notify_all();
-        #[cfg(feature = "services")]
         self.cancelled.notify_one();
     }
 
     /// Wait until cancelled. Only one task may wait.
-    #[cfg(feature = "services")]
     pub async fn cancelled(&self) {
         while !self.is_cancelled() {
             self.cancelled.notified().await;

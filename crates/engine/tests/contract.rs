@@ -2,12 +2,9 @@
 
 mod driver;
 
-#[cfg(feature = "services")]
 use std::io::{ErrorKind, Read};
-#[cfg(feature = "services")]
 use std::net::TcpStream;
 use std::process::Command;
-#[cfg(feature = "services")]
 use std::time::{Duration, Instant};
 
 use driver::Engine;
@@ -250,7 +247,6 @@ fn other_arguments_are_handled_or_refused() {
 
 /// However many connections were asked for: who has logged in is none of them.
 #[test]
-#[cfg(feature = "services")]
 fn silent_smb_connections_beyond_256_make_room() {
     let root = tempfile::TempDir::new().unwrap();
     let mut engine = Engine::start();

@@ -1,5 +1,4 @@
 //! A copy as a driver sees it, to and from directories: what is measured, found wrong, left alone.
-#![cfg(feature = "services")]
 #![allow(clippy::needless_pass_by_value, reason = "values are made where they are passed")]
 
 mod driver;

@@ -3,9 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-#[cfg(feature = "services")]
-use crate::Served;
-use crate::{Capabilities, Outcome};
+use crate::{Capabilities, Outcome, Served};
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -43,9 +41,7 @@ pub struct Ready {
     pub ports: Vec<u16>,
     /// Round trip measured during the session's setup, if this end measured it.
     pub setup_round_trip_ns: Option<u64>,
-    #[cfg(feature = "services")]
     pub directory: Option<String>,
-    #[cfg(feature = "services")]
     pub served: Option<Served>,
 }
 

@@ -10,9 +10,7 @@
 //! sizes are bytes, all rates bit/s or messages/s.
 
 mod control;
-#[cfg(feature = "services")]
 mod copy;
-#[cfg(feature = "services")]
 mod dataset;
 mod echo;
 mod failure;
@@ -20,19 +18,15 @@ mod host;
 mod listen;
 mod medium;
 mod medium_load;
-#[cfg(feature = "services")]
 mod metadata;
 mod path_mtu;
 mod peer_echo;
 mod peer_serve;
 mod peer_stream;
-#[cfg(feature = "services")]
 mod serve;
 mod shared;
 mod simulate;
-#[cfg(feature = "services")]
 mod stations;
-#[cfg(feature = "services")]
 mod storage;
 mod stream;
 mod virtual_hosts;
@@ -41,9 +35,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use control::*;
-#[cfg(feature = "services")]
 pub use copy::*;
-#[cfg(feature = "services")]
 pub use dataset::*;
 pub use echo::*;
 pub use failure::Failure;
@@ -51,19 +43,15 @@ pub use host::*;
 pub use listen::*;
 pub use medium::*;
 pub use medium_load::*;
-#[cfg(feature = "services")]
 pub use metadata::*;
 pub use path_mtu::*;
 pub use peer_echo::*;
 pub use peer_serve::*;
 pub use peer_stream::*;
-#[cfg(feature = "services")]
 pub use serve::*;
 pub use shared::*;
 pub use simulate::*;
-#[cfg(feature = "services")]
 pub use stations::*;
-#[cfg(feature = "services")]
 pub use storage::*;
 pub use stream::*;
 pub use virtual_hosts::*;
@@ -141,78 +129,60 @@ pub enum Request {
     #[schemars(title = "ListenRequest")]
     Listen(Listen),
     /// Create a dataset, or verify that it exists. Ends in `dataset_made`.
-    #[cfg(feature = "services")]
     #[schemars(title = "DatasetRequest")]
     Dataset(Dataset),
     /// Make a directory for a trial and hold it. `ready` names it; when cancelled, it is removed and the
     /// error has `trial_directory_removed`.
-    #[cfg(feature = "services")]
     #[schemars(title = "TrialDirectoryRequest")]
     TrialDirectory(TrialDirectory),
     /// Measure the free space of a file system. Ends in `room_measured`.
-    #[cfg(feature = "services")]
     #[schemars(title = "MeasureRoomRequest")]
     MeasureRoom(MeasureRoom),
     /// Make free memory available on the host. Ends in `memory_ready`.
-    #[cfg(feature = "services")]
     #[schemars(title = "ReadyMemoryRequest")]
     ReadyMemory(ReadyMemory),
     /// Look up a name. Ends in `resolved`.
-    #[cfg(feature = "services")]
     #[schemars(title = "ResolveRequest")]
     Resolve(Resolve),
     /// Drop the host's file caches. Ends in `caches_dropped`.
-    #[cfg(feature = "services")]
     #[schemars(title = "DropCachesRequest")]
     DropCaches(DropCaches),
     /// Serve a directory by an embedded server. `ready` names its port; when cancelled, the error
     /// has `serve_ended`.
-    #[cfg(feature = "services")]
     #[schemars(title = "ServeRequest")]
     Serve(Serve),
     /// Prepare the trial of a copy. After `ready`, files may exist at the server. Ends in
     /// `copy_prepared`.
-    #[cfg(feature = "services")]
     #[schemars(title = "CopyPrepareRequest")]
     CopyPrepare(Box<CopyPrepare>),
     /// Copy files from or to a file service. Ends in `copied`.
-    #[cfg(feature = "services")]
     #[schemars(title = "CopyRequest")]
     Copy(Box<Copy>),
     /// Verify an upload. Ends in `copy_checked`.
-    #[cfg(feature = "services")]
     #[schemars(title = "CopyCheckRequest")]
     CopyCheck(Box<CopyCheck>),
     /// Remove what a trial wrote. Ends in `copy_emptied`.
-    #[cfg(feature = "services")]
     #[schemars(title = "CopyEmptyRequest")]
     CopyEmpty(Box<CopyEmpty>),
     /// Prepare a trial of stations. `ready` as for `copy_prepare`. Ends in `stations_prepared`.
-    #[cfg(feature = "services")]
     #[schemars(title = "StationsPrepareRequest")]
     StationsPrepare(Box<StationsPrepare>),
     /// Run stations that read and write blocks at a file service. Ends in `stationed`.
-    #[cfg(feature = "services")]
     #[schemars(title = "StationsRequest")]
     Stations(Box<Stations>),
     /// Remove what a trial of stations wrote. Ends in `stations_emptied`.
-    #[cfg(feature = "services")]
     #[schemars(title = "StationsEmptyRequest")]
     StationsEmpty(Box<StationsEmpty>),
     /// Prepare a trial of metadata. `ready` as for `copy_prepare`. Ends in `metadata_prepared`.
-    #[cfg(feature = "services")]
     #[schemars(title = "MetadataPrepareRequest")]
     MetadataPrepare(Box<MetadataPrepare>),
     /// Measure operations on names at a file service. Ends in `metadata_measured`.
-    #[cfg(feature = "services")]
     #[schemars(title = "MetadataRequest")]
     Metadata(Box<Metadata>),
     /// Remove what a trial of metadata wrote. Ends in `metadata_emptied`.
-    #[cfg(feature = "services")]
     #[schemars(title = "MetadataEmptyRequest")]
     MetadataEmpty(Box<MetadataEmpty>),
     /// List the shares or buckets of a server. Ends in `places_listed`.
-    #[cfg(feature = "services")]
     #[schemars(title = "ListPlacesRequest")]
     ListPlaces(Box<ListPlaces>),
     /// Carry frames between the hosts of a virtual LAN. `ready` once their interfaces exist; when
@@ -251,20 +221,16 @@ pub enum Reply {
     #[schemars(title = "TcpSamplesReply")]
     TcpSamples(Box<TcpSamples>),
     /// File times of a copy; several such lines may precede its end.
-    #[cfg(feature = "services")]
     #[schemars(title = "CopiedFilesReply")]
     CopiedFiles(FileTimes),
     /// Readings of stations; several such lines may precede their end.
-    #[cfg(feature = "services")]
     #[schemars(title = "StationReadingsReply")]
     StationReadings(StationReadings),
-    #[cfg(feature = "services")]
     #[schemars(title = "StationSlicesReply")]
     StationSlices(StationSlices),
     /// A client of a peer server has ended; one line per client.
     #[schemars(title = "PeerClientReply")]
     PeerClient(Box<PeerClient>),
-    #[cfg(feature = "services")]
     #[schemars(title = "ClientSeenReply")]
     ClientSeen(ClientSeen),
     #[schemars(title = "ResultReply")]
@@ -323,65 +289,47 @@ pub enum Outcome {
     /// Of `listen`.
     #[schemars(title = "HeardOutcome")]
     Heard(Box<Heard>),
-    #[cfg(feature = "services")]
     #[schemars(title = "DatasetMadeOutcome")]
     DatasetMade(DatasetMade),
-    #[cfg(feature = "services")]
     #[schemars(title = "TrialDirectoryRemovedOutcome")]
     TrialDirectoryRemoved(TrialDirectoryRemoved),
-    #[cfg(feature = "services")]
     #[schemars(title = "RoomMeasuredOutcome")]
     RoomMeasured(RoomMeasured),
-    #[cfg(feature = "services")]
     #[schemars(title = "MemoryReadyOutcome")]
     MemoryReady(MemoryReady),
-    #[cfg(feature = "services")]
     #[schemars(title = "ResolvedOutcome")]
     Resolved(Resolved),
     /// Of `drop_caches`.
-    #[cfg(feature = "services")]
     #[schemars(title = "CachesDroppedOutcome")]
     CachesDropped(CachesDropped),
-    #[cfg(feature = "services")]
     #[schemars(title = "ServeEndedOutcome")]
     ServeEnded(ServeEnded),
-    #[cfg(feature = "services")]
     #[schemars(title = "CopyPreparedOutcome")]
     CopyPrepared(CopyPrepared),
     /// Of `copy`.
-    #[cfg(feature = "services")]
     #[schemars(title = "CopiedOutcome")]
     Copied(Box<Copied>),
-    #[cfg(feature = "services")]
     #[schemars(title = "CopyCheckedOutcome")]
     CopyChecked(CopyChecked),
     /// Of `copy_empty`.
-    #[cfg(feature = "services")]
     #[schemars(title = "CopyEmptiedOutcome")]
     CopyEmptied(CopyEmptied),
-    #[cfg(feature = "services")]
     #[schemars(title = "StationsPreparedOutcome")]
     StationsPrepared(StationsPrepared),
-    #[cfg(feature = "services")]
     #[schemars(title = "StationedOutcome")]
     Stationed(Box<Stationed>),
     /// Of `stations_empty`.
-    #[cfg(feature = "services")]
     #[schemars(title = "StationsEmptiedOutcome")]
     StationsEmptied(StationsEmptied),
-    #[cfg(feature = "services")]
     #[schemars(title = "MetadataPreparedOutcome")]
     MetadataPrepared(MetadataPrepared),
     /// Of `metadata`.
-    #[cfg(feature = "services")]
     #[schemars(title = "MetadataMeasuredOutcome")]
     MetadataMeasured(Box<MetadataMeasured>),
     /// Of `metadata_empty`.
-    #[cfg(feature = "services")]
     #[schemars(title = "MetadataEmptiedOutcome")]
     MetadataEmptied(CopyEmptied),
     /// Of `list_places`.
-    #[cfg(feature = "services")]
     #[schemars(title = "PlacesListedOutcome")]
     PlacesListed(PlacesListed),
 }

@@ -9,9 +9,9 @@ mod store;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{Amount, EchoAmount, MediumTopology, Rate, Transport, WhenLate};
-#[cfg(feature = "services")]
-use crate::{CopySpec, StationsSpec};
+use crate::{
+    Amount, CopySpec, EchoAmount, MediumTopology, Rate, StationsSpec, Transport, WhenLate,
+};
 
 pub use cost::*;
 pub use machine::*;
@@ -95,16 +95,13 @@ pub enum SimulatedWork {
     #[schemars(title = "SimulatedEchoWork")]
     Echo(SimulatedEcho),
     /// A copy of a dataset as in the workload, by SMB 1 over TCP or a frame carrier.
-    #[cfg(feature = "services")]
     #[schemars(title = "SimulatedCopyWork")]
     Copy(Box<SimulatedCopy>),
     /// Stations as in the workload, by SMB 1 over TCP or a frame carrier.
-    #[cfg(feature = "services")]
     #[schemars(title = "SimulatedStationsWork")]
     Stations(Box<SimulatedStations>),
 }
 
-#[cfg(feature = "services")]
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimulatedStations {
@@ -116,7 +113,6 @@ pub struct SimulatedStations {
     pub profile: Option<String>,
 }
 
-#[cfg(feature = "services")]
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimulatedCopy {

@@ -27,7 +27,6 @@ mod calls;
 mod cpu;
 pub mod datagrams;
 mod facts;
-#[cfg(feature = "services")]
 pub mod file_service;
 mod frames;
 mod host;

@@ -144,7 +144,6 @@ impl<N: Node + 'static> Host<N> {
     }
 
     /// Use the node from a `drop`. Does nothing if the world itself is being dropped.
-    #[cfg(feature = "services")]
     pub(crate) fn with_node_of_drop(&self, using: impl FnOnce(&mut N, Instant)) {
         if let Ok(mut state) = self.shared.state.try_borrow_mut() {
             using(&mut state.host(self.id).node, self.shared.time.now());

@@ -1,6 +1,5 @@
 //! A client reads what was written, with any cache; and if the machine stops at any time, nothing is missing on
 //! its disk that was said to be there, or that has waited longer than it may.
-#![cfg(feature = "services")]
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

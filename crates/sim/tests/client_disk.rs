@@ -1,5 +1,4 @@
 //! A client's files come from a disk of its own, and go to it; all else is the session's.
-#![cfg(feature = "services")]
 
 use std::cell::RefCell;
 use std::rc::Rc;

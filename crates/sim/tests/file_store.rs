@@ -1,5 +1,4 @@
 //! What files cost on a simulated machine: hits, misses, reading ahead, writing behind, and one at a time.
-#![cfg(feature = "services")]
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;

@@ -1,5 +1,4 @@
 //! Messages between simulated hosts: what ends a session, and what holds its sender back.
-#![cfg(feature = "services")]
 
 use std::future::poll_fn;
 use std::io::ErrorKind;

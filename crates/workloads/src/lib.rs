@@ -10,26 +10,20 @@
 )]
 
 mod closing;
-#[cfg(feature = "services")]
 pub mod copy;
-#[cfg(feature = "services")]
 pub mod dataset;
 pub mod echo;
-#[cfg(feature = "services")]
 mod guard;
 pub mod handshake;
 pub mod iperf3;
 pub mod listen;
 pub mod measure;
-#[cfg(feature = "services")]
 pub mod metadata;
 pub mod path;
 pub mod path_mtu;
 mod peer_failure;
 mod progress;
-#[cfg(feature = "services")]
 mod service_failure;
-#[cfg(feature = "services")]
 pub mod stations;
 pub mod stream;
 pub mod virtual_time;
@@ -37,13 +31,10 @@ pub mod virtual_time;
 use lanlab_messages as messages;
 
 /// Connection attempts before the start: a server may refuse some of many simultaneous ones.
-#[cfg(feature = "services")]
 const SETUP_ATTEMPTS: u32 = 7;
 
 pub use closing::{Closing, ClosingStep};
-#[cfg(feature = "services")]
 pub use guard::{Guard, TOO_LONG};
 pub use peer_failure::went_on_too_long;
 pub use progress::Progress;
-#[cfg(feature = "services")]
 pub use service_failure::failure_of;

@@ -1,5 +1,4 @@
 //! Copies in virtual time: the workers of the product against a server that fails in every way.
-#![cfg(feature = "services")]
 
 mod support;
 

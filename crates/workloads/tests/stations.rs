@@ -1,6 +1,5 @@
 //! Stations in a closed loop in virtual time: the loop of the product, held to exact theory, and a
 //! server that fails in every way.
-#![cfg(feature = "services")]
 
 mod support;
 

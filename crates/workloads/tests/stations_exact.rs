@@ -1,6 +1,5 @@
 //! What stations do and when, worked out by hand: a call takes 2 ms and 1 µs a byte, so that a block
 //! of 750 bytes takes 2.75 ms.
-#![cfg(feature = "services")]
 
 mod support;
 

@@ -1,24 +1,17 @@
 //! Workloads: one folder each.
 
-#[cfg(feature = "services")]
 pub mod copy;
-#[cfg(feature = "services")]
 pub mod dataset;
 pub mod echo;
 pub mod medium_load;
-#[cfg(feature = "services")]
 pub mod metadata;
 pub mod path_mtu;
 mod pcap_file;
-#[cfg(feature = "services")]
 mod recorded;
-#[cfg(feature = "services")]
 mod segment;
-#[cfg(feature = "services")]
 pub mod serve;
 mod setup;
 pub mod simulate;
-#[cfg(feature = "services")]
 pub mod stations;
 pub mod stream;
 

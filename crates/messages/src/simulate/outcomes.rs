@@ -5,9 +5,7 @@ use serde::Serialize;
 
 use super::SimulatedStoreFacts;
 
-#[cfg(feature = "services")]
-use crate::{Copied, Stationed};
-use crate::{EchoRequested, EchoResponded, StreamReceived, StreamSent};
+use crate::{Copied, EchoRequested, EchoResponded, Stationed, StreamReceived, StreamSent};
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Simulated {
@@ -30,10 +28,8 @@ pub enum RoleOutcome {
     EchoRequested(Box<EchoRequested>),
     #[schemars(title = "EchoRespondedRole")]
     EchoResponded(Box<EchoResponded>),
-    #[cfg(feature = "services")]
     #[schemars(title = "CopiedRole")]
     Copied(Box<Copied>),
-    #[cfg(feature = "services")]
     #[schemars(title = "StationedRole")]
     Stationed(Box<Stationed>),
     /// A file server; its counts are with its machine.

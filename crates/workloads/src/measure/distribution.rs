@@ -74,7 +74,6 @@ impl DistributionMeter {
     }
 
     /// Times with their counts at the histogram's precision, shortest first.
-    #[cfg(feature = "services")]
     pub fn times(&self) -> impl Iterator<Item = (u64, u64)> {
         self.histogram.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value()))
     }

@@ -6,7 +6,6 @@ mod intervals;
 mod pacer;
 mod round_trips;
 mod sequence;
-#[cfg(feature = "services")]
 mod stall;
 
 pub use delay_variation::{DelayVariationMeter, LastDelay};
@@ -15,7 +14,6 @@ pub use intervals::IntervalMeter;
 pub use pacer::{Pacer, Turn};
 pub use round_trips::RoundTripMeter;
 pub use sequence::{Seen, SequenceWindow};
-#[cfg(feature = "services")]
 pub use stall::find_stalls;
 
 #[cfg(test)]

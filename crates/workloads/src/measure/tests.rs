@@ -242,7 +242,6 @@ fn a_group_is_left_out_when_the_next_is_due() {
     assert_eq!(groups(4).skip_overdue(at_us(50_000), 0), 0);
 }
 
-#[cfg(feature = "services")]
 mod stall {
     use super::*;
 

@@ -1,6 +1,5 @@
 //! Checks of a simulated world before anything is created.
 
-#[cfg(feature = "services")]
 use lanlab_files::ServiceKind;
 use lanlab_medium::{BadPlan, LossPlan, Plan as MediumPlan};
 use lanlab_sim::WorldPlan;
@@ -8,11 +7,10 @@ use lanlab_workloads::{echo, stream};
 
 use crate::cost::{Cost, METERS_BYTES, OWN_THREADS};
 use crate::medium::topology;
-#[cfg(feature = "services")]
-use crate::messages::{DatasetSpec, SimulatedCopy};
 use crate::messages::{
-    EchoSpec, Failure, Io, Receive, Simulate, SimulatedEcho, SimulatedMachine, SimulatedMedium,
-    SimulatedStream, SimulatedWork, SocketOptions, StreamSpec, Timestamps, Transport,
+    DatasetSpec, EchoSpec, Failure, Io, Receive, Simulate, SimulatedCopy, SimulatedEcho,
+    SimulatedMachine, SimulatedMedium, SimulatedStream, SimulatedWork, SocketOptions, StreamSpec,
+    Timestamps, Transport,
 };
 use crate::workloads::setup::check_range;
 use crate::workloads::{echo as real_echo, stream as real_stream};
@@ -25,14 +23,11 @@ const MOST_PROPAGATION_NS: u64 = 1_000_000;
 const MOST_DELAY_NS: u64 = 10_000_000_000;
 const MOST_SWITCH_QUEUE_BYTES: u64 = 1 << 24;
 /// Memory per copied file, bytes: names, position, times, and cache entries.
-#[cfg(feature = "services")]
 const BYTES_PER_FILE: u64 = 2048;
 /// Maximum ended connections that are kept, each for ten seconds.
-#[cfg(feature = "services")]
 const MOST_HELD: u64 = 2_000;
 const MOST_BUFFER_BYTES: u64 = 1 << 24;
 /// Virtual time after which unfinished file work is given up: 30 days, unless the event limit comes first.
-#[cfg(feature = "services")]
 const LONGEST_NS: u64 = 30 * 86_400 * 1_000_000_000;
 /// Longer than any silence in a world, so that it ends no program.
 const SILENCE_NS: u64 = 600_000_000_000;
@@ -49,10 +44,8 @@ pub struct Checked {
 pub enum Work {
     Stream(Box<stream::Plan>),
     Echo(echo::Plan),
-    #[cfg(feature = "services")]
     Copy(DatasetSpec, Vec<u64>),
     /// Memory of the host for all stations, bytes.
-    #[cfg(feature = "services")]
     Stations(u64),
 }
 
@@ -64,9 +57,7 @@ pub fn check(request: &Simulate) -> Result<Checked, Failure> {
     let world = &request.world;
     let machines = world.machines.len() as u64;
     let most = match request.work {
-        SimulatedWork::Echo(_) => MOST_MACHINES,
-        #[cfg(feature = "services")]
-        SimulatedWork::Stations(_) => MOST_MACHINES,
+        SimulatedWork::Echo(_) | SimulatedWork::Stations(_) => MOST_MACHINES,
         _ => 2,
     };
     check_range("world.machines", machines, 2, most)?;
@@ -75,7 +66,6 @@ pub fn check(request: &Simulate) -> Result<Checked, Failure> {
     let (transport, ip_version) = match &request.work {
         SimulatedWork::Stream(stream) => (stream.transport, stream.ip_version),
         SimulatedWork::Echo(echo) => (echo.transport, echo.ip_version),
-        #[cfg(feature = "services")]
         SimulatedWork::Copy(_) | SimulatedWork::Stations(_) => (Transport::Tcp, 4),
     };
     if ![4, 6].contains(&ip_version) {
@@ -109,12 +99,10 @@ pub fn check(request: &Simulate) -> Result<Checked, Failure> {
             let plan = real_echo::plan(&echo_spec(echo))?.on_path(round_trip_ns)?;
             (Work::Echo(plan), echo.message_size_bytes.max(reply_bytes))
         }
-        #[cfg(feature = "services")]
         SimulatedWork::Copy(copy) => {
             let (dataset, sizes) = super::copy::check(copy)?;
             (Work::Copy(dataset, sizes), 0)
         }
-        #[cfg(feature = "services")]
         SimulatedWork::Stations(stations) => {
             (Work::Stations(super::stations::check(stations, world.machines.len())?), 0)
         }
@@ -123,7 +111,6 @@ pub fn check(request: &Simulate) -> Result<Checked, Failure> {
     let longest = match &work {
         Work::Stream(plan) => plan.latest_end(zero),
         Work::Echo(plan) => plan.latest_end(zero),
-        #[cfg(feature = "services")]
         Work::Copy(..) | Work::Stations(_) => zero.plus_nanos(LONGEST_NS),
     };
     let latest_end_ns = world.bounds.virtual_time_ns.unwrap_or(longest.as_nanos());
@@ -254,10 +241,8 @@ fn echo_spec(echo: &SimulatedEcho) -> EchoSpec {
 /// Upper bound of a world's memory: hosts, frames, nodes and programs.
 fn memory_bytes(request: &Simulate, medium: MediumPlan, work: &Work, message_bytes: u32) -> u64 {
     let outstanding = match &request.work {
-        SimulatedWork::Stream(_) => 0,
         SimulatedWork::Echo(echo) => u64::from(echo.outstanding_requests),
-        #[cfg(feature = "services")]
-        SimulatedWork::Copy(_) | SimulatedWork::Stations(_) => 0,
+        SimulatedWork::Stream(_) | SimulatedWork::Copy(_) | SimulatedWork::Stations(_) => 0,
     };
     let of_node = |machine: &SimulatedMachine| {
         let buffers = u64::from(machine.receive_buffer_bytes)
@@ -270,12 +255,10 @@ fn memory_bytes(request: &Simulate, medium: MediumPlan, work: &Work, message_byt
     };
     let nodes = request.world.machines.iter().map(of_node).fold(0, u64::saturating_add);
     let files = match work {
-        #[cfg(feature = "services")]
         Work::Copy(_, sizes) => {
             let files = sizes.len() as u64;
             files * BYTES_PER_FILE + held_bytes(request, files)
         }
-        #[cfg(feature = "services")]
         Work::Stations(bytes) => *bytes,
         _ => 0,
     };
@@ -283,7 +266,6 @@ fn memory_bytes(request: &Simulate, medium: MediumPlan, work: &Work, message_byt
 }
 
 /// Buffers of recently ended connections: FTP has one connection per file.
-#[cfg(feature = "services")]
 fn held_bytes(request: &Simulate, files: u64) -> u64 {
     let is_ftp = |copy: &SimulatedCopy| copy.spec.service.service == ServiceKind::Ftp;
     if !matches!(&request.work, SimulatedWork::Copy(copy) if is_ftp(copy)) {

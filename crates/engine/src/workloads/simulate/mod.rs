@@ -1,15 +1,11 @@
 //! `simulate`: a workload between simulated machines, in virtual time.
 
 mod check;
-#[cfg(feature = "services")]
 mod copy;
-#[cfg(feature = "services")]
 mod ftp;
 mod outcomes;
 mod programs;
-#[cfg(feature = "services")]
 mod service;
-#[cfg(feature = "services")]
 mod stations;
 mod world;
 

@@ -15,10 +15,8 @@ use lanlab_workloads::Progress;
 use lanlab_workloads::virtual_time::Task;
 
 use super::check::{Checked, Work};
-#[cfg(feature = "services")]
 use super::copy::Copying;
 use super::outcomes;
-#[cfg(feature = "services")]
 use super::stations::Stationing;
 use crate::messages::{
     Failure, RoleOutcome, Simulate, SimulatedMachine, SimulatedSent, SimulatedStoreFacts,
@@ -40,9 +38,7 @@ pub enum Programs {
         progress: Rc<Progress>,
         reported: Cell<(u64, u64)>,
     },
-    #[cfg(feature = "services")]
     Copy(Copying),
-    #[cfg(feature = "services")]
     Stations(Stationing),
 }
 
@@ -124,11 +120,9 @@ impl Programs {
                     .collect();
                 Ok(Self::Echo { requesters, answered, refused, progress, reported })
             }
-            #[cfg(feature = "services")]
             (SimulatedWork::Copy(copy), Work::Copy(dataset, sizes)) => {
                 super::copy::start(world, machines, &copy.spec, (dataset, sizes)).map(Self::Copy)
             }
-            #[cfg(feature = "services")]
             (SimulatedWork::Stations(stations), Work::Stations(_)) => {
                 super::stations::start(world, machines, &stations.spec).map(Self::Stations)
             }
@@ -142,9 +136,7 @@ impl Programs {
             Self::Stream { progress, reported, .. } | Self::Echo { progress, reported, .. } => {
                 (progress.counted(), reported)
             }
-            #[cfg(feature = "services")]
             Self::Copy(copying) => (copying.progress.counted(), &copying.reported),
-            #[cfg(feature = "services")]
             Self::Stations(stationing) => (stationing.counted(), &stationing.reported),
         };
         let before = reported.replace((messages, bytes));
@@ -154,10 +146,6 @@ impl Programs {
     /// The results of all programs.
     ///
     /// # Errors A program failed.
-    #[cfg_attr(
-        not(feature = "services"),
-        expect(unused_variables, reason = "work with files says of them")
-    )]
     pub fn outcomes(
         &self,
         asked: &Simulate,
@@ -188,12 +176,10 @@ impl Programs {
                 roles.push(RoleOutcome::EchoResponded(Box::new(responded)));
                 Ok(roles)
             }
-            #[cfg(feature = "services")]
             (Self::Copy(copying), _) => {
                 let copied = copying.take(running, outcomes::cpu(&world.host(0)))?;
                 Ok(vec![RoleOutcome::Copied(Box::new(copied)), RoleOutcome::FilesServed])
             }
-            #[cfg(feature = "services")]
             (Self::Stations(stationing), _) => {
                 let stationed = stationing.take(running, world)?;
                 Ok(vec![RoleOutcome::Stationed(Box::new(stationed)), RoleOutcome::FilesServed])
@@ -202,7 +188,6 @@ impl Programs {
         }
     }
 
-    #[cfg(feature = "services")]
     pub fn stores(&self) -> Vec<Option<SimulatedStoreFacts>> {
         match self {
             Self::Copy(copying) => copying.served.facts(),
@@ -211,19 +196,8 @@ impl Programs {
         }
     }
 
-    #[cfg(feature = "services")]
     pub fn timed(&self) -> Vec<SimulatedSent> {
         if let Self::Copy(copying) = self { copying.sent.borrow().clone() } else { Vec::new() }
-    }
-
-    #[cfg(not(feature = "services"))]
-    pub fn timed(&self) -> Vec<SimulatedSent> {
-        Vec::new()
-    }
-
-    #[cfg(not(feature = "services"))]
-    pub fn stores(&self) -> Vec<Option<SimulatedStoreFacts>> {
-        Vec::new()
     }
 }
 

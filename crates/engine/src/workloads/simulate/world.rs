@@ -12,7 +12,6 @@ use super::check::Checked;
 use super::check::world_plan;
 use super::outcomes;
 use super::programs::Programs;
-#[cfg(feature = "services")]
 use super::service;
 use crate::messages::{
     Failure, Outcome, Simulate, Simulated, SimulatedMachine, SimulatedWork, SimulationEnd,
@@ -152,7 +151,6 @@ fn next_after(events: u64, most_events: u64, written_bytes: u64, is_cancelled: b
     }
 }
 
-#[cfg(feature = "services")]
 fn station(work: &SimulatedWork, host: HostId, last: HostId) -> Option<Station> {
     match work {
         SimulatedWork::Stream(_) | SimulatedWork::Echo(_) => None,
@@ -163,11 +161,6 @@ fn station(work: &SimulatedWork, host: HostId, last: HostId) -> Option<Station> 
             service::station(&stations.spec.service, stations.profile.as_deref(), host, last)
         }
     }
-}
-
-#[cfg(not(feature = "services"))]
-const fn station(_: &SimulatedWork, _: HostId, _: HostId) -> Option<Station> {
-    None
 }
 
 fn tcp(asked: &SimulatedMachine) -> TcpProfile {

@@ -42,7 +42,6 @@ impl AtLink {
         let peer = peer_address(request)?;
         let place = place_of(&stack.link)?;
         // Close the station left by earlier copies.
-        #[cfg(feature = "services")]
         lanlab_clients::small::make_way(&place).map_err(|error| link_failure(&place, &error))?;
         let link = RawLink::open(&place, RawFrames::ToAddress(stack.address))
             .map_err(|error| link_failure(&place, &error))?;
