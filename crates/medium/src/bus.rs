@@ -17,13 +17,12 @@ mod station;
 #[cfg(test)]
 mod tests;
 
-use lanlab_units::Instant;
+use lanlab_units::{Instant, Schedule};
 
 use crate::bit_time::{BitClock, Exact};
 use crate::event::{Loss, Port};
 use crate::plan::{GAP_BITS, Plan, SLOT_BITS};
 use crate::random::Random;
-use crate::schedule::Schedule;
 use crate::traffic::{FrameId, Traffic};
 
 use station::{Deference, Phase, Station};
@@ -51,7 +50,7 @@ pub(crate) struct Bus {
     stations: Vec<Station>,
     /// Ports whose state differs from the listener's, in ascending order, then the listener.
     kept: Vec<Port>,
-    schedule: Schedule<Step>,
+    schedule: Schedule<Exact, Step>,
     carrier: Carrier,
 }
 

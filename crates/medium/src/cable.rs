@@ -1,12 +1,11 @@
 //! A full-duplex cable between two ports.
 
-use lanlab_units::Instant;
+use lanlab_units::{Instant, Schedule};
 
 use crate::bit_time::{BitClock, Exact};
 use crate::event::Port;
 use crate::line::{Line, Transmission};
 use crate::plan::Plan;
-use crate::schedule::Schedule;
 use crate::traffic::{FrameId, Traffic};
 
 #[derive(Debug)]
@@ -14,7 +13,7 @@ pub(crate) struct Cable {
     clock: BitClock,
     way: Exact,
     lines: [Line; 2],
-    schedule: Schedule<Step>,
+    schedule: Schedule<Exact, Step>,
 }
 
 #[derive(Debug)]

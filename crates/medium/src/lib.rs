@@ -35,7 +35,6 @@ mod loss;
 pub mod offline;
 mod plan;
 mod random;
-mod schedule;
 mod switch;
 mod traffic;
 

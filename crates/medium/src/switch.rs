@@ -2,13 +2,12 @@
 
 use std::collections::VecDeque;
 
-use lanlab_units::Instant;
+use lanlab_units::{Instant, Schedule};
 
 use crate::bit_time::{BitClock, Exact};
 use crate::event::{Loss, Port};
 use crate::line::{Line, Transmission};
 use crate::plan::{GAP_BITS, Plan};
-use crate::schedule::Schedule;
 use crate::traffic::{FrameId, Traffic};
 
 #[derive(Debug)]
@@ -19,7 +18,7 @@ pub(crate) struct Switch {
     queue_bytes: u32,
     inputs: Vec<Line>,
     outputs: Vec<Output>,
-    schedule: Schedule<Step>,
+    schedule: Schedule<Exact, Step>,
 }
 
 #[derive(Debug, Default)]

@@ -33,7 +33,6 @@ mod host;
 mod node;
 mod program;
 pub mod programs;
-mod queue;
 mod shared;
 mod state;
 mod waiters;

@@ -1,8 +1,7 @@
 //! The events of a world, step by step: on the medium, in adapters, on processors.
 
 use lanlab_medium::{Destination, Event, Loss, Medium, Offer};
-use lanlab_units::Clock as _;
-use lanlab_units::Instant;
+use lanlab_units::{Clock as _, Instant, Schedule};
 use lanlab_workloads::virtual_time::VirtualTime;
 
 use crate::address::{HostId, Mac, host_of};
@@ -11,7 +10,13 @@ use crate::cpu::Next;
 use crate::frames::{FrameId, Frames};
 use crate::host::{Job, SimulatedHost};
 use crate::node::Node;
-use crate::queue::{EventQueue, What};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum What {
+    CpuEnds { turn: u32 },
+    NodeTimeout,
+    AdapterReady,
+}
 
 /// Called once per frame, when it arrives or would have arrived without random loss.
 pub(crate) type Recorder = Box<dyn FnMut(Instant, &[u8])>;
@@ -22,7 +27,7 @@ pub(crate) struct State<N> {
     pub(crate) frames: Frames,
     pub(crate) calls: Calls,
     pub(crate) recorder: Option<Recorder>,
-    queue: EventQueue,
+    queue: Schedule<Instant, (HostId, What)>,
     time: VirtualTime,
 }
 
@@ -34,7 +39,7 @@ impl<N: Node> State<N> {
             frames: Frames::default(),
             calls: Calls::default(),
             recorder: None,
-            queue: EventQueue::default(),
+            queue: Schedule::new(),
             time,
         }
     }
@@ -51,9 +56,7 @@ impl<N: Node> State<N> {
     pub(crate) fn step(&mut self, now: Instant) {
         if self.medium.poll_timeout().is_some_and(|at| at <= now) {
             self.medium.handle_timeout(now);
-        } else if self.queue.next_at().is_some_and(|at| at <= now)
-            && let Some((at, host, what)) = self.queue.pop()
-        {
+        } else if let Some((at, (host, what))) = self.queue.pop_due(now) {
             self.happen(at, host, what);
         }
         self.handle_medium_events();
@@ -93,7 +96,7 @@ impl<N: Node> State<N> {
                         self.send(at, id);
                         self.work(at, id);
                     }
-                    pause_ns => self.queue.add(at.plus_nanos(pause_ns), id, What::AdapterReady),
+                    pause_ns => self.queue.add(at.plus_nanos(pause_ns), (id, What::AdapterReady)),
                 },
                 Event::Delivered { port: id, ticket } => {
                     self.record(at, ticket);
@@ -117,7 +120,7 @@ impl<N: Node> State<N> {
             match self.host(id).cpu.next(now) {
                 Next::AsBefore => return,
                 Next::Works { until, turn } => {
-                    self.queue.add(until, id, What::CpuEnds { turn });
+                    self.queue.add(until, (id, What::CpuEnds { turn }));
                     return;
                 }
                 Next::Done(job) => self.complete(now, id, job),
@@ -189,7 +192,7 @@ impl<N: Node> State<N> {
             }
             if host.timeout_at.is_none_or(|set| due < set) {
                 host.timeout_at = Some(due);
-                self.queue.add(due, id, What::NodeTimeout);
+                self.queue.add(due, (id, What::NodeTimeout));
             }
         }
     }

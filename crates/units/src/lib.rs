@@ -6,7 +6,9 @@ mod clock;
 mod instant;
 mod pace;
 pub mod room;
+mod schedule;
 
 pub use clock::Clock;
 pub use instant::Instant;
 pub use pace::Pace;
+pub use schedule::Schedule;

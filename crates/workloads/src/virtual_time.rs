@@ -13,16 +13,13 @@ mod tasks;
 mod wakers;
 
 use std::cell::{Cell, RefCell};
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use lanlab_units::Instant;
+use lanlab_units::{Clock, Instant, Schedule};
 
-use lanlab_units::Clock;
 use tasks::Tasks;
 
 pub use tasks::Unfinished;
@@ -34,36 +31,8 @@ pub struct VirtualTime(Rc<Inner>);
 #[derive(Default)]
 struct Inner {
     now: Cell<Instant>,
-    timers: RefCell<BinaryHeap<Timer>>,
-    /// Number of the next timer, which orders timers of equal time.
-    next_timer: Cell<u64>,
+    timers: RefCell<Schedule<Instant, Wake>>,
     tasks: Tasks,
-}
-
-struct Timer {
-    at: Instant,
-    number: u64,
-    wake: Wake,
-}
-
-impl PartialEq for Timer {
-    fn eq(&self, other: &Self) -> bool {
-        self.number == other.number
-    }
-}
-
-impl Eq for Timer {}
-
-impl PartialOrd for Timer {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Timer {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (other.at, other.number).cmp(&(self.at, self.number))
-    }
 }
 
 pub struct Task<T> {
@@ -142,7 +111,7 @@ impl VirtualTime {
             let wake = self.waits_for(context, "a time");
             if !is_set {
                 is_set = true;
-                self.set_timer(at, wake);
+                self.0.timers.borrow_mut().add(at, wake);
             }
             Poll::Pending
         })
@@ -151,12 +120,6 @@ impl VirtualTime {
 
     pub async fn sleep_ns(&self, time_ns: u64) {
         self.sleep_until(self.now().plus_nanos(time_ns)).await;
-    }
-
-    fn set_timer(&self, at: Instant, wake: Wake) {
-        let number = self.0.next_timer.get();
-        self.0.next_timer.set(number + 1);
-        self.0.timers.borrow_mut().push(Timer { at, number, wake });
     }
 
     /// The wake handle of the future being polled, which waits for `what`.
@@ -174,7 +137,7 @@ impl VirtualTime {
     }
 
     pub fn next_timer_at(&self) -> Option<Instant> {
-        self.0.timers.borrow().peek().map(|timer| timer.at)
+        self.0.timers.borrow().next_at()
     }
 
     /// Advance the clock to `at`, if later, and fire all due timers, so that their tasks are polled in timer order.
@@ -182,10 +145,8 @@ impl VirtualTime {
         let now = self.now().max(at);
         self.0.now.set(now);
         let mut timers = self.0.timers.borrow_mut();
-        while timers.peek().is_some_and(|timer| timer.at <= now) {
-            if let Some(timer) = timers.pop() {
-                self.wake(timer.wake);
-            }
+        while let Some((_, wake)) = timers.pop_due(now) {
+            self.wake(wake);
         }
     }
 
@@ -197,7 +158,7 @@ impl VirtualTime {
     /// Drop all tasks. Tasks that hold this clock would keep it, and themselves, alive.
     pub fn drop_tasks(&self) {
         self.0.tasks.drop_all();
-        self.0.timers.borrow_mut().clear();
+        drop(self.0.timers.take());
     }
 
     /// Run all tasks until this one completes; the others remain unfinished.

@@ -1,17 +1,16 @@
 //! Arrival times and lengths of frames.
 
-use lanlab_units::Instant;
+use lanlab_units::{Instant, Schedule};
 
 use super::plan::{Arrivals, LoadPlan};
 use crate::bit_time::Exact;
 use crate::event::Port;
 use crate::random::Random;
-use crate::schedule::Schedule;
 
 #[derive(Debug)]
 pub(super) struct ArrivalProcess {
     random: Random,
-    schedule: Schedule<Port>,
+    schedule: Schedule<Exact, Port>,
     mean_gap_ns: f64,
     lengths: Vec<(u32, f64)>,
 }

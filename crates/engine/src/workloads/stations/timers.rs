@@ -2,46 +2,19 @@
 //! So one system alarm wakes the thread slightly early, and it polls the clock in turn with other tasks.
 
 use std::cell::RefCell;
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
 use std::future::poll_fn;
 use std::io;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
 use lanlab_os as os;
-use lanlab_units::Instant;
+use lanlab_units::{Instant, Schedule};
 use tokio::io::unix::AsyncFd;
 
 use crate::waiting::Margin;
 
-struct Sleeper {
-    wake_at: Instant,
-    waker: Waker,
-}
-
-impl PartialEq for Sleeper {
-    fn eq(&self, other: &Self) -> bool {
-        self.wake_at == other.wake_at
-    }
-}
-
-impl Eq for Sleeper {}
-
-impl PartialOrd for Sleeper {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Sleeper {
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.wake_at.cmp(&self.wake_at)
-    }
-}
-
 pub struct Timers {
-    sleepers: RefCell<BinaryHeap<Sleeper>>,
+    sleepers: RefCell<Schedule<Instant, Waker>>,
     margin: RefCell<Margin>,
     alarm: Alarm,
 }
@@ -70,19 +43,19 @@ impl Timers {
                 // Almost due: poll again after the other tasks.
                 context.waker().wake_by_ref();
             } else if !is_noted {
-                self.note(Sleeper { wake_at, waker: context.waker().clone() });
+                self.note(wake_at, context.waker().clone());
             }
             Poll::Pending
         })
         .await;
     }
 
-    fn note(&self, sleeper: Sleeper) {
+    fn note(&self, wake_at: Instant, waker: Waker) {
         let mut sleepers = self.sleepers.borrow_mut();
-        if is_first(&sleepers, sleeper.wake_at) {
-            self.alarm.set(sleeper.wake_at);
+        if is_first(&sleepers, wake_at) {
+            self.alarm.set(wake_at);
         }
-        sleepers.push(sleeper);
+        sleepers.add(wake_at, waker);
     }
 
     /// Wake due sleepers, forever. Run it concurrently with the stations.
@@ -95,31 +68,27 @@ impl Timers {
 
     fn wake(&self, now: Instant) {
         let mut sleepers = self.sleepers.borrow_mut();
-        if let Some(first) = sleepers.peek()
-            && first.wake_at <= now
-        {
-            self.margin.borrow_mut().learn(now.nanos_since(first.wake_at));
+        if let Some(first) = sleepers.next_at().filter(|first| *first <= now) {
+            self.margin.borrow_mut().learn(now.nanos_since(first));
         }
-        while sleepers.peek().is_some_and(|first| first.wake_at <= now) {
-            if let Some(sleeper) = sleepers.pop() {
-                sleeper.waker.wake();
-            }
+        while let Some((_, waker)) = sleepers.pop_due(now) {
+            waker.wake();
         }
-        if let Some(next) = sleepers.peek() {
-            self.alarm.set(next.wake_at);
+        if let Some(next) = sleepers.next_at() {
+            self.alarm.set(next);
         }
     }
 
     pub fn wake_all(&self) {
-        for sleeper in self.sleepers.borrow_mut().drain() {
-            sleeper.waker.wake();
+        while let Some((_, waker)) = self.sleepers.borrow_mut().pop() {
+            waker.wake();
         }
     }
 }
 
 /// Whether a new deadline precedes all others, so that the alarm must be reset.
-fn is_first(sleepers: &BinaryHeap<Sleeper>, wake_at: Instant) -> bool {
-    sleepers.peek().is_none_or(|first| wake_at < first.wake_at)
+fn is_first(sleepers: &Schedule<Instant, Waker>, wake_at: Instant) -> bool {
+    sleepers.next_at().is_none_or(|first| wake_at < first)
 }
 
 struct Alarm(AsyncFd<os::Alarm>);
@@ -161,11 +130,6 @@ mod tests {
         }
     }
 
-    fn sleeper(wake_at_ns: u64, bell: &Arc<Bell>) -> Sleeper {
-        let waker = Waker::from(Arc::clone(bell));
-        Sleeper { wake_at: Instant::from_nanos(wake_at_ns), waker }
-    }
-
     /// Timers of a thread, and the number of wake-ups of each waiter.
     fn with_sleepers<const N: usize>(
         at_ns: [u64; N],
@@ -176,29 +140,21 @@ mod tests {
         let timers = Timers::new().unwrap();
         let bells: [Arc<Bell>; N] = std::array::from_fn(|_| Arc::default());
         for (at_ns, bell) in at_ns.iter().zip(&bells) {
-            timers.note(sleeper(*at_ns, bell));
+            timers.note(Instant::from_nanos(*at_ns), Waker::from(Arc::clone(bell)));
         }
         test(&timers, &|| std::array::from_fn(|number| bells[number].0.load(Relaxed)));
     }
 
     #[test]
-    fn the_earliest_wake_up_is_on_top() {
-        let bell = Arc::default();
-        let [early, late] = [10, 20].map(|at_ns| sleeper(at_ns, &bell));
-        assert_eq!(early.cmp(&late), Ordering::Greater);
-        assert_eq!(late.partial_cmp(&early), Some(Ordering::Less));
-        assert!(early == sleeper(10, &bell) && early != late);
-    }
-
-    #[test]
     fn only_an_earlier_deadline_resets_the_alarm() {
-        let mut sleepers = BinaryHeap::new();
-        let is_first = |sleepers: &BinaryHeap<Sleeper>, at_ns| {
+        let mut sleepers = Schedule::new();
+        let is_first = |sleepers: &Schedule<Instant, Waker>, at_ns| {
             super::is_first(sleepers, Instant::from_nanos(at_ns))
         };
         assert!(is_first(&sleepers, 30));
-        let bell = Arc::default();
-        sleepers.extend([30, 20, 40].map(|at_ns| sleeper(at_ns, &bell)));
+        for at_ns in [30, 20, 40] {
+            sleepers.add(Instant::from_nanos(at_ns), Waker::noop().clone());
+        }
         assert_eq!(
             [19, 20, 21, 50].map(|at_ns| is_first(&sleepers, at_ns)),
             [true, false, false, false]
