@@ -18,12 +18,12 @@ use super::receiver_load::AppliedLoad;
 use super::{Plan, Session, worst_end};
 use crate::host::cpu_time;
 use crate::messages::{
-    CpuTime, EndedBy, Failure, FlowReceived, HostWindow, Intervals, Io, StreamReceive,
-    StreamReceived, Timestamps,
+    ClockRelation, CpuTime, EndedBy, Failure, FlowReceived, HostWindow, Intervals, Io,
+    ReceiverLoad, StreamReceive, StreamReceived, Timestamps,
 };
 use crate::running::Running;
 use crate::workloads::setup::{Accepted, accept_datagram, bind_datagram, is_idle, local_port};
-use lanlab_workloads::stream::{Arrival, Counts, CpuMeter, Heard, Incoming, Meters};
+use lanlab_workloads::stream::{Arrival, Counter, Counts, CpuMeter, Heard, Incoming, Meters};
 
 const CHECK_NS: u64 = 10_000_000;
 /// Wait for the sender, then count until it reports that everything is sent.
@@ -41,10 +41,7 @@ pub fn receive(
         sockets.push(socket);
     }
     let ports = sockets.iter().map(local_port).collect::<Result<_, _>>()?;
-    let receive_buffer_bytes = sockets
-        .first()
-        .and_then(|socket| socket2::SockRef::from(socket.plain()).recv_buffer_size().ok())
-        .unwrap_or(0) as u64;
+    let receive_buffer_bytes = receive_buffer_bytes(&sockets);
     running.ready(ports, None);
     let mut accepted = Vec::with_capacity(sockets.len());
     for (socket, flow) in sockets.into_iter().zip(0..) {
@@ -57,44 +54,25 @@ pub fn receive(
     }
     let start = running.wait_for_start(|| answer_all_again(&mut accepted))?;
     let plan = &Plan { round_trip_ns: running.round_trip_ns(), ..plan.clone() };
-
-    let read_bytes = read_bytes(plan);
-    let work = |share: Vec<(u16, (Accepted, Arc<Word>))>| {
-        let alone = is_alone(share.len(), plan.receive);
-        let mut shared = Shared::new(plan, read_bytes, request)?;
-        let mut flows = Vec::with_capacity(share.len());
-        for (flow, (accepted, word)) in share {
-            if alone {
-                word.socket
-                    .set_receive_timeout(Some(Duration::from_nanos(CHECK_NS)))
-                    .map_err(|error| Failure::system("receive time-out", &error))?;
-            }
-            let incoming = Incoming::new(plan, token, flow, accepted.acceptor, start);
-            flows.push(Receiver::new(plan, word, incoming, alone, running, start));
-        }
-        shared.applied_load.begin(request.processor)?;
-        let failure = flow_threads::drive_receivers(&mut flows, &mut shared, plan.receive).err();
-        for flow in flows.iter_mut().filter(|flow| !flow.is_over) {
-            flow.stop(EndedBy::Failed, os::monotonic(), &mut shared.meters);
-        }
-        let flows =
-            flows.into_iter().map(|flow| (flow.ended_by, flow.incoming.counter.counts)).collect();
-        Ok(Driven { flows, meters: shared.finish(), failure })
+    let reading = Reading {
+        processor: request.processor,
+        read_bytes: read_bytes(plan),
+        receive_buffer_bytes,
+        sender_clock: request.sender_clock,
+        load: request.load,
     };
     let words: Vec<_> = (0..)
         .zip(&accepted)
         .map(|(flow, one)| Arc::new(Word::new(&one.socket, token, flow)))
         .collect();
     let flows = accepted.into_iter().zip(words.iter().map(Arc::clone)).collect();
-    let (threads, host) = say_alive_during(&words, plan.alive_ns(), start, || {
-        flow_threads::run(plan, request.processor, flows, running, start, work)
-    })?;
-    let (flows, meters, failure) = flow_threads::gather(threads);
-    let used = meters.iter().fold(Usage::default(), |all, thread| all.plus(thread.usage.used()));
-    let (cpu, buffers) = (cpu_time(used), (read_bytes as u64, receive_buffer_bytes));
-    let received = sum_up(plan, flows, &meters, cpu, buffers, host);
-    let (_, ended) = worst_end(std::iter::once(received.ended_by));
-    Ok((received, failure.or(ended)))
+    let messages_of = |flow, (accepted, word): (Accepted, Arc<Word>)| {
+        let incoming = Incoming::new(plan, token, flow, accepted.acceptor, start);
+        OwnMessages { word, incoming, running, expected: 0 }
+    };
+    say_alive_during(&words, plan.alive_ns(), start, || {
+        receive_over(plan, reading, flows, running, start, messages_of)
+    })
 }
 
 fn prepare(socket: &DatagramSocket, plan: &Plan, asked_bytes: Option<u32>) -> Result<(), Failure> {
@@ -185,6 +163,93 @@ fn merged_intervals<U>(meters: &[Meters<U>]) -> Intervals {
     IntervalMeter::merge(meters.iter().map(|thread| thread.intervals.clone()).collect(), true)
 }
 
+/// The messages of one flow, as numbered by an engine or another program.
+pub trait Messages<'p> {
+    fn socket(&self) -> &DatagramSocket;
+
+    fn counter(&mut self) -> &mut Counter<'p>;
+
+    fn take(
+        &mut self,
+        datagram: &[u8],
+        arrival: Arrival,
+        now: Instant,
+        meters: &mut Meters<ThreadUsage>,
+    );
+
+    /// All datagrams of a read are taken.
+    fn flush(&mut self, meters: &mut Meters<ThreadUsage>);
+
+    /// Whether the flow has ended at `now`, and why.
+    fn end(&self, now: Instant, is_cancelled: bool) -> Result<Option<EndedBy>, Failure>;
+
+    /// The sender closed its port. Returns the reason if the flow has ended.
+    fn closed(&self) -> Option<EndedBy> {
+        None
+    }
+
+    fn over(&self) {}
+}
+
+/// How the datagrams of all flows are read.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Reading {
+    pub processor: Option<u16>,
+    pub read_bytes: usize,
+    pub receive_buffer_bytes: u64,
+    pub sender_clock: Option<ClockRelation>,
+    pub load: ReceiverLoad,
+}
+
+pub fn receive_buffer_bytes(sockets: &[DatagramSocket]) -> u64 {
+    let first = sockets.first().map(|socket| socket2::SockRef::from(socket.plain()));
+    first.and_then(|socket| socket.recv_buffer_size().ok()).unwrap_or(0) as u64
+}
+
+/// Receive over connected sockets until all flows have ended, and count.
+pub fn receive_over<'p, S: Send, M: Messages<'p>>(
+    plan: &'p Plan,
+    reading: Reading,
+    sockets: Vec<S>,
+    running: &'p Running,
+    start: Instant,
+    messages_of: impl Fn(u16, S) -> M + Sync,
+) -> Result<(StreamReceived, Option<Failure>), Failure> {
+    let work = |share: Vec<(u16, S)>| {
+        let alone = is_alone(share.len(), plan.receive);
+        let mut shared = Shared::new(plan, &reading)?;
+        let mut flows = Vec::with_capacity(share.len());
+        for (flow, socket) in share {
+            let messages = messages_of(flow, socket);
+            if alone {
+                messages
+                    .socket()
+                    .set_receive_timeout(Some(Duration::from_nanos(CHECK_NS)))
+                    .map_err(|error| Failure::system("receive time-out", &error))?;
+            }
+            flows.push(Receiver::new(plan, messages, alone, running, start));
+        }
+        shared.applied_load.begin(reading.processor)?;
+        let failure = flow_threads::drive_receivers(&mut flows, &mut shared, plan.receive).err();
+        for flow in flows.iter_mut().filter(|flow| !flow.is_over) {
+            flow.stop(EndedBy::Failed, os::monotonic(), &mut shared.meters);
+        }
+        let counts = |mut flow: Receiver<'_, M>| {
+            (flow.ended_by, std::mem::take(&mut flow.messages.counter().counts))
+        };
+        let flows = flows.into_iter().map(counts).collect();
+        Ok(Driven { flows, meters: shared.finish(), failure })
+    };
+    let (threads, host) =
+        flow_threads::run(plan, reading.processor, sockets, running, start, work)?;
+    let (flows, meters, failure) = flow_threads::gather(threads);
+    let used = meters.iter().fold(Usage::default(), |all, thread| all.plus(thread.usage.used()));
+    let buffers = (reading.read_bytes as u64, reading.receive_buffer_bytes);
+    let received = sum_up(plan, flows, &meters, cpu_time(used), buffers, host);
+    let (_, ended) = worst_end(std::iter::once(received.ended_by));
+    Ok((received, failure.or(ended)))
+}
+
 struct Shared {
     batch: ReceiveBatch,
     meters: Meters<ThreadUsage>,
@@ -192,12 +257,12 @@ struct Shared {
 }
 
 impl Shared {
-    fn new(plan: &Plan, read_bytes: usize, request: &StreamReceive) -> Result<Self, Failure> {
+    fn new(plan: &Plan, reading: &Reading) -> Result<Self, Failure> {
         let buffers = if plan.io == Io::Single { 1 } else { BATCH_MESSAGES };
         Ok(Self {
-            batch: ReceiveBatch::new(buffers, read_bytes),
-            meters: Meters::new(plan, request.sender_clock),
-            applied_load: AppliedLoad::new(request.load)?,
+            batch: ReceiveBatch::new(buffers, reading.read_bytes),
+            meters: Meters::new(plan, reading.sender_clock),
+            applied_load: AppliedLoad::new(reading.load)?,
         })
     }
 
@@ -207,10 +272,9 @@ impl Shared {
     }
 }
 
-struct Receiver<'a> {
+struct Receiver<'a, M> {
     plan: &'a Plan,
-    word: Arc<Word>,
-    incoming: Incoming<'a>,
+    messages: M,
     /// Whether the thread has a single flow, and may block in the system call.
     alone: bool,
     running: &'a Running,
@@ -220,7 +284,7 @@ struct Receiver<'a> {
     ended_by: EndedBy,
 }
 
-impl Flow for Receiver<'_> {
+impl<'a, M: Messages<'a>> Flow for Receiver<'a, M> {
     type Shared = Shared;
 
     fn turn(&mut self, now: Instant, shared: &mut Shared) -> Result<Turn, Failure> {
@@ -230,32 +294,24 @@ impl Flow for Receiver<'_> {
             self.stop(ended_by, now, &mut shared.meters);
             return Ok(Turn::Over);
         }
-        let received = self.word.socket.receive_batch(&mut shared.batch, self.alone);
+        let received = self.messages.socket().receive_batch(&mut shared.batch, self.alone);
         self.take(received, now, shared)
     }
 
     fn watch(&self, readiness: &Readiness, key: usize) -> io::Result<()> {
-        readiness.watch(self.word.socket.plain(), key, Interest::Read)
+        readiness.watch(self.messages.socket().plain(), key, Interest::Read)
     }
 
     fn forget(&self, readiness: &Readiness) -> io::Result<()> {
-        readiness.forget(self.word.socket.plain())
+        readiness.forget(self.messages.socket().plain())
     }
 }
 
-impl<'a> Receiver<'a> {
-    fn new(
-        plan: &'a Plan,
-        word: Arc<Word>,
-        incoming: Incoming<'a>,
-        alone: bool,
-        running: &'a Running,
-        start: Instant,
-    ) -> Self {
+impl<'a, M: Messages<'a>> Receiver<'a, M> {
+    fn new(plan: &'a Plan, messages: M, alone: bool, running: &'a Running, start: Instant) -> Self {
         Self {
             plan,
-            word,
-            incoming,
+            messages,
             alone,
             running,
             window_start: plan.warmup_end(plan.arrivals_from(start)),
@@ -280,7 +336,7 @@ impl<'a> Receiver<'a> {
             Err(error) if is_idle(&error) => Ok(Turn::Blocked),
             // Only a closed port of the sender causes this error.
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                let Some(ended_by) = self.incoming.closed() else { return Ok(Turn::Blocked) };
+                let Some(ended_by) = self.messages.closed() else { return Ok(Turn::Blocked) };
                 self.stop(ended_by, now, &mut shared.meters);
                 Ok(Turn::Over)
             }
@@ -299,8 +355,7 @@ impl<'a> Receiver<'a> {
             Timestamps::Kernel => Some(os::realtime_ns().wrapping_sub(now.as_nanos())),
             Timestamps::Program => None,
         };
-        let before = self.incoming.counter.counts.total_messages;
-        let expected_before = self.incoming.counter.expected();
+        let before = self.messages.counter().counts.total_messages;
         let mut datagrams = 0;
         for received in batch.received() {
             // Convert the calendar clock's timestamp to the monotonic clock.
@@ -311,28 +366,12 @@ impl<'a> Receiver<'a> {
             let arrival = Arrival { at, drops: received.drops };
             for datagram in received.datagrams() {
                 datagrams += 1;
-                match self.incoming.take(datagram, arrival, now, meters) {
-                    Heard::Counted => {}
-                    Heard::Said(answer) => {
-                        self.word.say(answer);
-                    }
-                    Heard::SentAll(answer) => {
-                        self.word.end();
-                        // Waiting for late messages is not part of the messages' cost.
-                        meters.usage.end();
-                        self.word.say(answer);
-                    }
-                }
+                self.messages.take(datagram, arrival, now, meters);
             }
         }
-        self.incoming.flush(meters);
-        let new = self.incoming.counter.counts.total_messages - before;
-        self.word.received(self.incoming.counter.counts.total_messages);
+        self.messages.flush(meters);
+        let new = self.messages.counter().counts.total_messages - before;
         self.running.count(new, new * self.plan.message_bytes as u64);
-        let counter = &self.incoming.counter;
-        self.running
-            .progress
-            .saw(counter.expected() - expected_before, counter.delay_variation_ns());
         applied_load.after(datagrams);
     }
 
@@ -345,20 +384,78 @@ impl<'a> Receiver<'a> {
         if now >= self.window_start {
             meters.usage.begin();
         }
-        if self.running.is_cancelled() {
+        self.messages.end(now, self.running.is_cancelled())
+    }
+
+    fn stop(&mut self, ended_by: EndedBy, now: Instant, meters: &mut Meters<ThreadUsage>) {
+        if self.messages.counter().finished_at().is_none() {
+            meters.usage.end();
+        }
+        self.is_over = true;
+        self.ended_by = ended_by;
+        self.messages.over();
+        let dropped = self.messages.socket().dropped().ok();
+        self.messages.counter().close(now, dropped, meters);
+    }
+}
+
+/// Messages of an engine, and its words.
+struct OwnMessages<'a> {
+    word: Arc<Word>,
+    incoming: Incoming<'a>,
+    running: &'a Running,
+    expected: u64,
+}
+
+impl<'a> Messages<'a> for OwnMessages<'a> {
+    fn socket(&self) -> &DatagramSocket {
+        &self.word.socket
+    }
+
+    fn counter(&mut self) -> &mut Counter<'a> {
+        &mut self.incoming.counter
+    }
+
+    fn take(
+        &mut self,
+        datagram: &[u8],
+        arrival: Arrival,
+        now: Instant,
+        meters: &mut Meters<ThreadUsage>,
+    ) {
+        match self.incoming.take(datagram, arrival, now, meters) {
+            Heard::Counted => {}
+            Heard::Said(answer) => self.word.say(answer),
+            Heard::SentAll(answer) => {
+                self.word.end();
+                // Waiting for late messages is not part of the messages' cost.
+                meters.usage.end();
+                self.word.say(answer);
+            }
+        }
+    }
+
+    fn flush(&mut self, meters: &mut Meters<ThreadUsage>) {
+        self.incoming.flush(meters);
+        let counter = &self.incoming.counter;
+        self.word.received(counter.counts.total_messages);
+        let new = counter.expected() - std::mem::replace(&mut self.expected, counter.expected());
+        self.running.progress.saw(new, counter.delay_variation_ns());
+    }
+
+    fn end(&self, now: Instant, is_cancelled: bool) -> Result<Option<EndedBy>, Failure> {
+        if is_cancelled {
             return Ok(Some(EndedBy::Cancelled));
         }
         self.incoming.end(now)
     }
 
-    fn stop(&mut self, ended_by: EndedBy, now: Instant, meters: &mut Meters<ThreadUsage>) {
-        if self.incoming.counter.finished_at().is_none() {
-            meters.usage.end();
-        }
-        self.is_over = true;
-        self.ended_by = ended_by;
+    fn closed(&self) -> Option<EndedBy> {
+        self.incoming.closed()
+    }
+
+    fn over(&self) {
         self.word.end();
-        self.incoming.counter.close(now, self.word.socket.dropped().ok(), meters);
     }
 }
 

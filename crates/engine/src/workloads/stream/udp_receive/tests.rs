@@ -7,9 +7,7 @@ use lanlab_wire::session::{Kind, Message, Token};
 use lanlab_workloads::handshake::Acceptor;
 
 use super::super::plan;
-use super::super::tests::{
-    assert_watched_until_forgotten, datagram_pair, plain, running, to_receive,
-};
+use super::super::tests::{assert_watched_until_forgotten, datagram_pair, plain, running};
 use super::*;
 use crate::messages::{Amount, ReceiverLoad, StreamSpec, Transport};
 
@@ -28,30 +26,34 @@ fn spec() -> StreamSpec {
 }
 
 fn shared(plan: &Plan, load: ReceiverLoad) -> Shared {
-    let request = StreamReceive { load, ..to_receive(spec()) };
-    Shared::new(plan, read_bytes(plan), &request).unwrap()
+    let reading = Reading { read_bytes: read_bytes(plan), load, ..Reading::default() };
+    Shared::new(plan, &reading).unwrap()
 }
 
-fn flow<'a>(plan: &'a Plan, running: &'a Running, start: Instant) -> (Receiver<'a>, UdpSocket) {
+type OwnReceiver<'a> = Receiver<'a, OwnMessages<'a>>;
+
+fn flow<'a>(plan: &'a Plan, running: &'a Running, start: Instant) -> (OwnReceiver<'a>, UdpSocket) {
     let (socket, far) = datagram_pair();
     let word = Arc::new(Word::new(&Arc::new(socket), TOKEN, 0));
     let incoming = Incoming::new(plan, TOKEN, 0, Acceptor::new(TOKEN, 0, 1), start);
-    (Receiver::new(plan, word, incoming, false, running, start), far)
+    let messages = OwnMessages { word, incoming, running, expected: 0 };
+    (Receiver::new(plan, messages, false, running, start), far)
 }
 
 /// Send messages until the flow has read them; returns the number of turns with data.
-fn take(receiver: &mut Receiver, shared: &mut Shared, far: &UdpSocket, numbers: &[u32]) -> u64 {
+fn take(receiver: &mut OwnReceiver, shared: &mut Shared, far: &UdpSocket, numbers: &[u32]) -> u64 {
     for number in numbers {
         far.send(&number.to_be_bytes()).unwrap();
     }
-    let before = receiver.incoming.counter.counts.total_messages;
+    let before = receiver.messages.incoming.counter.counts.total_messages;
     let mut turns = 0;
     for _ in 0..10_000 {
         match receiver.turn(os::monotonic(), shared).unwrap() {
             Turn::Again => turns += 1,
             turn => assert_eq!(turn, Turn::Blocked),
         }
-        if receiver.incoming.counter.counts.total_messages == before + numbers.len() as u64 {
+        if receiver.messages.incoming.counter.counts.total_messages == before + numbers.len() as u64
+        {
             return turns;
         }
         thread::sleep(Duration::from_millis(1));
@@ -148,7 +150,7 @@ fn flows_check_for_a_stop_every_10_ms() {
     assert_eq!(receiver.turn(next.minus_nanos(1), &mut shared).unwrap(), Turn::Blocked);
     assert_eq!(receiver.turn(next, &mut shared).unwrap(), Turn::Over);
     assert_eq!((receiver.is_over, receiver.ended_by), (true, EndedBy::Cancelled));
-    let are_told = receiver.incoming.counter.counts.socket_dropped.is_some();
+    let are_told = receiver.messages.incoming.counter.counts.socket_dropped.is_some();
     assert!(are_told);
     let running = super::super::tests::running();
     let (mut receiver, _far) = flow(&plan, &running, now);
@@ -174,7 +176,7 @@ fn a_closed_port_ends_the_flow_and_any_other_error_is_a_failure() {
     assert_eq!(take(ConnectionRefused), (Some(Turn::Over), EndedBy::PeerClosed));
     // A sender may be gone after its last message.
     let (mut receiver, _far) = flow(&plan, &running, now);
-    receiver.incoming.counter.finish(0, now);
+    receiver.messages.incoming.counter.finish(0, now);
     let taken = receiver.take(Err(ConnectionRefused.into()), now, &mut shared);
     assert_eq!((taken.unwrap(), receiver.is_over), (Turn::Blocked, false));
 }
