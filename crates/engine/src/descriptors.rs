@@ -11,7 +11,7 @@ const OWN: u64 = 64;
 /// # Errors The hard limit is below `needed` plus this process's own files.
 pub fn provide(needed: u64, whose: &str) -> Result<(), Failure> {
     os::raise_descriptor_limit_to(OWN + needed);
-    os::descriptor_limit().map_or(Ok(()), |limit| check(OWN + needed, whose, limit))
+    check(OWN + needed, whose, os::descriptor_limit())
 }
 
 fn check(needed: u64, whose: &str, limit: u64) -> Result<(), Failure> {

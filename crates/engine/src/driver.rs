@@ -225,7 +225,7 @@ fn pong() -> Pong {
     Pong {
         monotonic_ns: os::monotonic().as_nanos(),
         realtime_ns: os::realtime_ns(),
-        engine_cpu_ns: os::process_cpu_ns(),
+        engine_cpu_ns: Some(os::process_cpu_ns()),
     }
 }
 

@@ -60,7 +60,7 @@ pub use zones::socket_address;
 /// clients need some.
 pub fn most_waiting_connections() -> usize {
     let most = 4096;
-    descriptor_limit().map_or(most, |limit| (limit as usize / 4).clamp(1, most))
+    (descriptor_limit() as usize / 4).clamp(1, most)
 }
 
 /// The kernel's clock synchronisation (adjtimex(2)).

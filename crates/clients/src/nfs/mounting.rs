@@ -22,9 +22,6 @@ const AUTH_NONE: u32 = 0;
 /// Maximum number of authentication flavors of an export.
 const MAX_FLAVORS: u32 = 64;
 
-/// User and group without rights on most systems, used if those of this process are unknown.
-const UNKNOWN_USER: (u32, u32) = (65_534, 65_534);
-
 pub struct Mounted {
     pub nfs: Connection,
     pub mount: Option<Connection>,
@@ -126,7 +123,7 @@ pub async fn connect_to(target: &Target, port: u16) -> Result<Connection> {
     let peer = transport::peer(target, port)?;
     let stream = transport::connect_from_low_port(target, peer).await?;
     let is_from_low_port = stream.local_addr().is_ok_and(|address| address.port() < 1024);
-    let (user, group) = lanlab_os::user_and_group().unwrap_or(UNKNOWN_USER);
+    let (user, group) = lanlab_os::user_and_group();
     let user = rpc::auth_sys(0, "lanlab", user, group);
     let patience = Duration::from_nanos(target.timeout_ns);
     Ok(Connection::new(stream, user, patience, is_from_low_port))

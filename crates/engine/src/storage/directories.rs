@@ -106,7 +106,7 @@ impl Places {
 
 /// This user's ID outside any user namespace: within one, several users of the system share an ID.
 fn user_number() -> u32 {
-    let user = os::user_and_group().map_or(0, |(user, _)| user);
+    let user = os::user_and_group().0;
     let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
     mapped(user, &map).unwrap_or(user)
 }

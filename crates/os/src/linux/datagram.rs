@@ -6,6 +6,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 
+use super::tcp::receive;
 use super::{check, set_option};
 use crate::DatagramOptions;
 use crate::socket_options;
@@ -168,20 +169,10 @@ impl DatagramSocket {
     /// # Errors
     /// A system error; `ConnectionRefused` if the peer's port is closed.
     pub fn try_receive(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
-        // SAFETY: pointer and length describe `buffer`.
-        let received = unsafe {
-            libc::recv(
-                self.socket.as_raw_fd(),
-                buffer.as_mut_ptr().cast(),
-                buffer.len(),
-                libc::MSG_DONTWAIT,
-            )
-        };
-        if received >= 0 {
-            return Ok(Some(received.cast_unsigned()));
+        match receive(&self.socket, buffer, libc::MSG_DONTWAIT) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            received => received.map(Some),
         }
-        let error = io::Error::last_os_error();
-        if error.kind() == io::ErrorKind::WouldBlock { Ok(None) } else { Err(error) }
     }
 
     /// Send the first `count` messages of `batch` to the connected peer (`sendmmsg`); `wait` blocks until
@@ -273,16 +264,8 @@ impl DatagramSocket {
     }
 
     fn receive_plain(&self, batch: &mut ReceiveBatch, wait: bool) -> io::Result<usize> {
-        // SAFETY: pointer and length describe `octets`.
-        let received = unsafe {
-            let (start, length) = (batch.octets.as_mut_ptr().cast(), batch.octets.len());
-            let flags = if wait { 0 } else { libc::MSG_DONTWAIT };
-            libc::recv(self.socket.as_raw_fd(), start, length, flags)
-        };
-        if received < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        batch.headers[0].msg_len = received as u32;
+        let flags = if wait { 0 } else { libc::MSG_DONTWAIT };
+        batch.headers[0].msg_len = receive(&self.socket, &mut batch.octets, flags)? as u32;
         batch.received = 1;
         Ok(1)
     }

@@ -1,13 +1,13 @@
 //! Files.
 
-use std::ffi::CString;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
-use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, IntoRawFd};
-use std::os::unix::ffi::OsStrExt;
+use std::os::fd::IntoRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
+
+use rustix::fs::{Advice, fadvise, statfs, statvfs};
+use rustix::io::{pwritev, retry_on_intr};
 
 use super::check;
 
@@ -31,40 +31,19 @@ pub fn close(file: File) -> io::Result<()> {
 /// Number of bytes written, possibly fewer than given.
 pub fn write_parts_at(file: &File, parts: [&[u8]; 2], offset: u64) -> io::Result<usize> {
     let parts = parts.map(io::IoSlice::new);
-    loop {
-        // SAFETY: an `IoSlice` has the layout of an `iovec` on Unix; both parts live until the call
-        // has returned, and it only reads them.
-        let written = unsafe {
-            libc::pwritev(file.as_raw_fd(), parts.as_ptr().cast(), 2, offset.cast_signed())
-        };
-        if let Ok(written) = usize::try_from(written) {
-            return Ok(written);
-        }
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(error);
-        }
-    }
+    Ok(retry_on_intr(|| pwritev(file, &parts, offset))?)
 }
 
 /// Advise the system to read ahead for sequential reading (`posix_fadvise`). Ignoring the advice is not an error.
 pub fn will_read_in_order(file: &File) {
-    let _ = advise(file, libc::POSIX_FADV_SEQUENTIAL);
+    let _ = fadvise(file, 0, None, Advice::Sequential);
 }
 
 /// Flush a file to its disk, and drop it from the system's cache. Files of `tmpfs` exist only in memory and
 /// stay there.
 pub fn forget_cached(file: &File) -> io::Result<()> {
     file.sync_data()?;
-    advise(file, libc::POSIX_FADV_DONTNEED)
-}
-
-fn advise(file: &File, advice: libc::c_int) -> io::Result<()> {
-    // SAFETY: the descriptor is borrowed and so open; the call takes numbers only.
-    match unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, advice) } {
-        0 => Ok(()),
-        code => Err(io::Error::from_raw_os_error(code)),
-    }
+    Ok(fadvise(file, 0, None, Advice::DontNeed)?)
 }
 
 /// Flush everything to the disks, and drop all cached files of all users (`vm.drop_caches`).
@@ -73,8 +52,7 @@ fn advise(file: &File, advice: libc::c_int) -> io::Result<()> {
 /// `PermissionDenied` unless this is root outside a container.
 pub fn drop_all_caches() -> io::Result<()> {
     let mut switch = std::fs::OpenOptions::new().write(true).open("/proc/sys/vm/drop_caches")?;
-    // SAFETY: the call has no arguments and no result.
-    unsafe { libc::sync() };
+    rustix::fs::sync();
     io::Write::write_all(&mut switch, b"3\n")
 }
 
@@ -85,12 +63,7 @@ pub fn free_bytes(path: &Path) -> io::Result<u64> {
 
 /// Total bytes of a path's file system, and bytes that this user may still write.
 pub fn disk_space(path: &Path) -> io::Result<(u64, u64)> {
-    let path = CString::new(path.as_os_str().as_bytes())?;
-    let mut facts = MaybeUninit::<libc::statvfs>::uninit();
-    // SAFETY: `path` ends with a zero, and `facts` has room for the result.
-    check(unsafe { libc::statvfs(path.as_ptr(), facts.as_mut_ptr()) })?;
-    // SAFETY: the call succeeded, so it has written them.
-    let facts = unsafe { facts.assume_init() };
+    let facts = statvfs(path)?;
     let bytes = |blocks: u64| blocks.saturating_mul(facts.f_frsize);
     Ok((bytes(facts.f_blocks), bytes(facts.f_bavail)))
 }
@@ -101,19 +74,14 @@ pub fn disk_space(path: &Path) -> io::Result<(u64, u64)> {
 /// # Errors
 /// `Unsupported` if the directory is not in memory; or a system error.
 pub fn file_in_memory(directory: &Path) -> io::Result<File> {
-    let path = CString::new(directory.as_os_str().as_bytes())?;
-    let mut facts = MaybeUninit::<libc::statfs>::uninit();
-    // SAFETY: `path` ends with a zero, and `facts` has room for the result.
-    check(unsafe { libc::statfs(path.as_ptr(), facts.as_mut_ptr()) })?;
-    // SAFETY: the call succeeded, so it has written them.
-    if unsafe { facts.assume_init() }.f_type != libc::TMPFS_MAGIC {
+    if statfs(directory)?.f_type != libc::TMPFS_MAGIC {
         return Err(io::ErrorKind::Unsupported.into());
     }
     OpenOptions::new().write(true).custom_flags(libc::O_TMPFILE).mode(0o600).open(directory)
 }
 
 pub fn is_own(facts: &Metadata) -> bool {
-    super::process::user_and_group().is_some_and(|(user, _)| facts.uid() == user)
+    facts.uid() == super::process::user_and_group().0
 }
 
 /// Open this user's regular file with a single link; `None` if something else is there. Never blocks, and follows

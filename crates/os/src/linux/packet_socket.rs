@@ -6,6 +6,8 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::{Mutex, PoisonError};
 
+use rustix::fs::{OFlags, fcntl_setfl};
+
 use super::adapter_work::{HEADER_BYTES, Undone};
 use super::{check, set_option};
 
@@ -78,8 +80,7 @@ impl PacketSocket {
         if socket.address()?.sll_ifindex <= 0 {
             return Err(io::Error::new(ErrorKind::InvalidInput, "a packet socket of no interface"));
         }
-        // SAFETY: the descriptor is open; the call takes integers only.
-        check(unsafe { libc::fcntl(socket.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) })?;
+        fcntl_setfl(&socket, OFlags::NONBLOCK)?;
         socket.prepare()?;
         socket.working_as_adapter()
     }

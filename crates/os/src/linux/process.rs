@@ -1,5 +1,10 @@
 use std::io;
 
+use rustix::process::{
+    Resource, Rlimit, getegid, geteuid, getpriority_process, getrlimit, setpriority_process,
+    setrlimit,
+};
+
 use super::check;
 
 /// Bind the calling thread to one processor (`sched_setaffinity`).
@@ -34,11 +39,9 @@ pub fn limit_arenas() {
 /// Raise the priority of the calling thread, in nice(1) units, if permitted; returns the resulting value
 /// (setpriority(2), per thread on Linux).
 pub fn favour_thread(nice: i32) -> Option<i32> {
-    // SAFETY: takes integers only; a refusal changes nothing. `getpriority` may return -1 without an error.
-    unsafe {
-        libc::setpriority(libc::PRIO_PROCESS, 0, nice);
-        Some(libc::getpriority(libc::PRIO_PROCESS, 0))
-    }
+    // A refusal changes nothing.
+    let _ = setpriority_process(None, nice);
+    getpriority_process(None).ok()
 }
 
 /// Raise the limit of open files to the hard limit: the usual soft limit of 1024 is too low for a thousand flows
@@ -50,32 +53,23 @@ pub fn raise_descriptor_limit() {
 /// Raise the hard limit of open files to `least`, if permitted (`CAP_SYS_RESOURCE`,
 /// capabilities(7)), and the soft limit to the hard one. [`descriptor_limit`] returns the result.
 pub fn raise_descriptor_limit_to(least: u64) {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: points to a valid rlimit. If the limit stays, opening a socket will say so.
-    unsafe {
-        if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) == 0 {
-            limit.rlim_cur = limit.rlim_max;
-            libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);
-            if limit.rlim_max < least {
-                let more = libc::rlimit { rlim_cur: least, rlim_max: least };
-                libc::setrlimit(libc::RLIMIT_NOFILE, &raw const more);
-            }
-        }
+    let hard = getrlimit(Resource::Nofile).maximum;
+    // If the limit stays, opening a socket will say so.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: hard, maximum: hard });
+    if hard.is_some_and(|hard| hard < least) {
+        let more = Rlimit { current: Some(least), maximum: Some(least) };
+        let _ = setrlimit(Resource::Nofile, more);
     }
 }
 
-/// Limit of open files and sockets; `None` if unknown.
-pub fn descriptor_limit() -> Option<u64> {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: points to a valid rlimit.
-    check(unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) }).ok()?;
-    Some(limit.rlim_cur)
+/// Limit of open files and sockets.
+pub fn descriptor_limit() -> u64 {
+    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 
 /// Effective user and group ID of this process (geteuid(2), getegid(2)).
-pub fn user_and_group() -> Option<(u32, u32)> {
-    // SAFETY: neither has arguments, and neither can fail.
-    Some(unsafe { (libc::geteuid(), libc::getegid()) })
+pub fn user_and_group() -> (u32, u32) {
+    (geteuid().as_raw(), getegid().as_raw())
 }
 
 #[repr(C)]

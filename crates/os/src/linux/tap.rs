@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
+use rustix::fs::{OFlags, fcntl_setfl};
+
 use super::check;
 use super::ethtool::named;
 
@@ -32,14 +34,12 @@ impl Tap {
         // SAFETY: the call reads no more than the request, which outlives it.
         check(unsafe { libc::ioctl(device.as_raw_fd(), TUNSETIFF as _, &raw const request) })
             .map_err(|error| about("gave no interface", error))?;
-        // SAFETY: the descriptor is open; the call takes integers only.
-        check(unsafe { libc::fcntl(device.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) })?;
+        fcntl_setfl(&device, OFlags::NONBLOCK)?;
         Ok(Self(device))
     }
 
     pub fn given(device: File) -> io::Result<Self> {
-        // SAFETY: the descriptor is open; the call takes integers only.
-        check(unsafe { libc::fcntl(device.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) })?;
+        fcntl_setfl(&device, OFlags::NONBLOCK)?;
         Ok(Self(device))
     }
 

@@ -186,17 +186,7 @@ pub fn unread_bytes(socket: &impl AsFd) -> io::Result<u64> {
 /// # Errors
 /// `ENOENT` if the kernel does not have it, `EPERM` if this user may not choose it.
 pub fn set_congestion_control(socket: &impl AsFd, name: &str) -> io::Result<()> {
-    // SAFETY: pointer and length describe `name`; the kernel copies it.
-    check(unsafe {
-        libc::setsockopt(
-            socket.as_fd().as_raw_fd(),
-            libc::IPPROTO_TCP,
-            libc::TCP_CONGESTION,
-            name.as_ptr().cast(),
-            name.len() as libc::socklen_t,
-        )
-    })
-    .map(drop)
+    SockRef::from(socket).set_tcp_congestion(name.as_bytes())
 }
 
 /// Read available data without waiting.
@@ -204,11 +194,18 @@ pub fn set_congestion_control(socket: &impl AsFd, name: &str) -> io::Result<()> 
 /// # Errors
 /// The system's error; `WouldBlock` if there is no data.
 pub fn receive_now(connection: &TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
+    receive(connection, buffer, libc::MSG_DONTWAIT)
+}
+
+#[inline]
+pub(super) fn receive(
+    socket: &impl AsRawFd,
+    buffer: &mut [u8],
+    flags: libc::c_int,
+) -> io::Result<usize> {
     // SAFETY: pointer and length describe `buffer`.
-    let received = unsafe {
-        let (start, length) = (buffer.as_mut_ptr().cast(), buffer.len());
-        libc::recv(connection.as_raw_fd(), start, length, libc::MSG_DONTWAIT)
-    };
+    let received =
+        unsafe { libc::recv(socket.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), flags) };
     usize::try_from(received).map_err(|_| io::Error::last_os_error())
 }
 

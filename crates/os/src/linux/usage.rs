@@ -19,8 +19,8 @@ pub fn thread_usage() -> Usage {
 }
 
 /// CPU time of all threads of this process, nanoseconds (`CLOCK_PROCESS_CPUTIME_ID`).
-pub fn process_cpu_ns() -> Option<u64> {
-    Some(super::clock::read(libc::CLOCK_PROCESS_CPUTIME_ID))
+pub fn process_cpu_ns() -> u64 {
+    super::clock::read(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
 pub fn thread_cpu_ns() -> u64 {

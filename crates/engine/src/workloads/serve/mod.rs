@@ -186,8 +186,7 @@ fn run(
         let (accepted, carrier) = (serving.accepted(), serving.carrier_counts());
         let stack = serving.stack_facts().as_ref().map(stack_facts);
         serving.end().await;
-        let engine_cpu_ns =
-            cpu_ns.zip(os::process_cpu_ns()).map(|(before, after)| after.saturating_sub(before));
+        let engine_cpu_ns = Some(os::process_cpu_ns().saturating_sub(cpu_ns));
         let elapsed_ns = os::monotonic().nanos_since(start);
         Ok(ServeEnded { accepted, carrier, stack, elapsed_ns, engine_cpu_ns })
     });

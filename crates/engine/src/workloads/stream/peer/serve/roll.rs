@@ -35,7 +35,7 @@ pub struct Roll<'a> {
     ledger: Ledger,
     results: Sender<PeerClient>,
     ended: Receiver<PeerClient>,
-    cpu_ns: Option<u64>,
+    cpu_ns: u64,
 }
 
 impl<'a> Roll<'a> {
@@ -112,10 +112,7 @@ impl<'a> Roll<'a> {
             refused: self.refused,
             silent: self.silent,
             elapsed_ns: now.nanos_since(self.begin),
-            engine_cpu_ns: self
-                .cpu_ns
-                .zip(os::process_cpu_ns())
-                .map(|(before, after)| after.saturating_sub(before)),
+            engine_cpu_ns: Some(os::process_cpu_ns().saturating_sub(self.cpu_ns)),
             moved_bytes,
             together,
         }
