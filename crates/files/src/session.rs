@@ -132,7 +132,7 @@ pub enum Access {
 }
 
 #[expect(clippy::struct_excessive_bools, reason = "four answers to as many questions, in any mix")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Manner")]
 pub struct TransferCapabilities {
     pub in_order: bool,

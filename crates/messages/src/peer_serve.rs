@@ -37,7 +37,7 @@ pub enum PeerService {
     Chargen,
 }
 
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct PeerClient {
     pub id: u64,
     /// From 1.
@@ -65,28 +65,6 @@ pub struct PeerClient {
     pub said: Option<super::PeerReport>,
     /// The error with which it ended; absent: success.
     pub error: Option<PeerError>,
-}
-
-impl PeerClient {
-    pub fn new(id: u64, number: u64, address: String, cookie: String, began_ns: u64) -> Self {
-        Self {
-            id,
-            number,
-            address,
-            cookie,
-            asked: None,
-            began_ns,
-            elapsed_ns: 0,
-            received_bytes: 0,
-            sent_bytes: 0,
-            moved_bytes: 0,
-            moved_for_all_bytes: 0,
-            clients_at_once: 0,
-            counted: PeerStreamed::default(),
-            said: None,
-            error: None,
-        }
-    }
 }
 
 /// The parameters that an iperf3 client requested.

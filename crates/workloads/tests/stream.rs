@@ -172,7 +172,7 @@ fn slow_rates_send_keep_alives() {
 fn unpaced(plan: &Plan, act: impl FnOnce(&mut Outgoing, &mut SharedMeters<()>, Instant)) {
     let (progress, start) = (Progress::default(), Instant::from_nanos(START_NS));
     let mut outgoing = Outgoing::new(plan, &progress, datagram_link::TOKEN, 0, start, 9);
-    let mut meters = SharedMeters::new();
+    let mut meters = SharedMeters::default();
     assert_eq!(outgoing.next(start, &mut meters).unwrap(), Action::Send(1));
     act(&mut outgoing, &mut meters, start);
 }
@@ -242,7 +242,7 @@ fn endless_senders_are_stopped_an_hour_after_their_deadline() {
     assert!(incoming.end(latest).is_ok());
     assert_eq!(incoming.end(latest.plus_nanos(1)).unwrap_err().code, "peer.too_long");
     // And so is a sender that is kept from ending.
-    let (progress, mut meters) = (Progress::default(), SharedMeters::<()>::new());
+    let (progress, mut meters) = (Progress::default(), SharedMeters::<()>::default());
     let mut outgoing = Outgoing::new(&plan, &progress, datagram_link::TOKEN, 0, start, 9);
     let after = latest.plus_nanos(1);
     assert_eq!(outgoing.next(after, &mut meters).unwrap(), Action::Hear);

@@ -6,12 +6,13 @@ use serde::Serialize;
 use super::Io;
 use crate::{Choice, CpuTime, Distribution, HostWindow, Receive, Timestamps};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EndedBy {
     /// The amount was reached and both ends agree on it.
     Finished,
     /// The amount was sent, but the receiver did not confirm the end.
+    #[default]
     Unconfirmed,
     Silence,
     PeerClosed,

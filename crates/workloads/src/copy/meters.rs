@@ -37,7 +37,7 @@ pub struct FileTime {
     pub retries: u64,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Meters {
     operations: [DistributionMeter; OPERATIONS.len()],
     bytes: [u64; OPERATIONS.len()],
@@ -49,18 +49,6 @@ pub struct Meters {
 }
 
 impl Meters {
-    pub fn new() -> Self {
-        Self {
-            operations: std::array::from_fn(|_| DistributionMeter::new()),
-            bytes: [0; OPERATIONS.len()],
-            first_byte: DistributionMeter::new(),
-            file_time: DistributionMeter::new(),
-            files: Vec::new(),
-            faults: BTreeMap::new(),
-            retries: 0,
-        }
-    }
-
     /// A call of the service took from `began` to `ended` and moved `bytes`.
     pub fn operation(&mut self, kind: Operation, began: Instant, ended: Instant, bytes: u64) {
         self.operations[kind as usize].record(ended.nanos_since(began).cast_signed());
@@ -150,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_line_of_times_is_within_its_bound() {
-        let mut meters = Meters::new();
+        let mut meters = Meters::default();
         let far = Instant::from_nanos(u64::MAX);
         for number in 0..=FILES_A_LINE {
             let time = FileTime {

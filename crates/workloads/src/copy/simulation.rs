@@ -49,7 +49,7 @@ pub async fn simulate<S: CopyEndpoints>(
         if failure.is_some() {
             guard.stop();
         }
-        let meters = worker.transfer.meters.replace(Meters::new());
+        let meters = worker.transfer.meters.replace(Meters::default());
         let cpu = CpuTime::default();
         done.borrow_mut().push(Worked {
             meters,

@@ -21,7 +21,7 @@ fn at_ms(ms: u64) -> Instant {
 
 /// Meters with `count` calls of a kind that took `ms` each and moved as many bytes together.
 fn called(kind: Operation, ms: u64, count: u64, bytes: u64) -> Meters {
-    let mut meters = Meters::new();
+    let mut meters = Meters::default();
     for _ in 0..count {
         meters.operation(kind, at_ms(100), at_ms(100 + ms), bytes / count);
     }

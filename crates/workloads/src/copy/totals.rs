@@ -22,7 +22,7 @@ pub struct Totals {
 }
 
 pub fn add_up(copying: Copying, workers: Vec<Worked>) -> Totals {
-    let mut meters = Meters::new();
+    let mut meters = Meters::default();
     let (mut hashes, mut connect_ns, mut cpu) = (Hashes::new(), Vec::new(), CpuTime::default());
     let mut failure: Option<Failure> = None;
     let mut agreed = None;

@@ -85,7 +85,7 @@ impl<'a, K: Clock> Transfer<'a, K> {
         Self {
             capabilities,
             buffers: (0..capabilities.depth).map(|_| buffer()).collect(),
-            meters: RefCell::new(Meters::new()),
+            meters: RefCell::new(Meters::default()),
             guard,
             sync,
         }

@@ -6,7 +6,7 @@ use super::Plan;
 use crate::measure::{DistributionMeter, RoundTripMeter, Seen, SequenceWindow};
 
 /// Counters of the measured part only.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Counts {
     timeout_ns: u64,
     start: Instant,
@@ -40,18 +40,7 @@ impl Counts {
             measured_from: plan.warmup_end(start),
             last: plan.warmup_end(start),
             last_reply: start,
-            arrived: SequenceWindow::new(),
-            sent_until: None,
-            sending_replies: 0,
-            offered: 0,
-            sent: 0,
-            refused: 0,
-            late: 0,
-            duplicate: 0,
-            foreign: 0,
-            round_trip: DistributionMeter::new(),
-            over_time: RoundTripMeter::default(),
-            kernel_round_trip: DistributionMeter::new(),
+            ..Self::default()
         }
     }
 

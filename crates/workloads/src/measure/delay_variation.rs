@@ -28,12 +28,14 @@ pub struct DelayVariationMeter {
     smoothed_ns: f64,
 }
 
-impl DelayVariationMeter {
-    pub fn new() -> Self {
+impl Default for DelayVariationMeter {
+    fn default() -> Self {
         let histogram = Histogram::new_with_max(MAX_NS, 3).expect("constant bounds are valid");
         Self { histogram, sum_ns: 0, smoothed_ns: 0.0 }
     }
+}
 
+impl DelayVariationMeter {
     /// Record a message of the flow. It forms a pair only with its direct predecessor, not next to a lost or
     /// reordered message.
     pub fn record(&mut self, flow: &mut LastDelay, sequence: u64, sent_ns: u64, arrived_ns: u64) {
@@ -102,7 +104,7 @@ mod tests {
     #[test]
     fn a_clock_offset_cancels_out() {
         let run = |offset_ns: u64| {
-            let (mut meter, mut flow) = (DelayVariationMeter::new(), LastDelay::default());
+            let (mut meter, mut flow) = (DelayVariationMeter::default(), LastDelay::default());
             for (number, delay_ns) in [(0, 100), (1, 130), (2, 110), (3, 110)] {
                 let sent_ns = 1000 * number;
                 meter.record(
@@ -124,7 +126,7 @@ mod tests {
     #[test]
     fn a_run_equals_single_messages() {
         let run = |by_run: bool| {
-            let (mut meter, mut flow) = (DelayVariationMeter::new(), LastDelay::default());
+            let (mut meter, mut flow) = (DelayVariationMeter::default(), LastDelay::default());
             for (first, count, delay_ns) in [(0, 4, 500), (4, 1, 900), (5, 64, 100), (80, 2, 0)] {
                 let (sent_ns, arrived_ns) = (10_000 * first, 10_000 * first + delay_ns);
                 if by_run {
@@ -146,7 +148,7 @@ mod tests {
 
     #[test]
     fn only_consecutive_messages_form_pairs() {
-        let (mut meter, mut flow) = (DelayVariationMeter::new(), LastDelay::default());
+        let (mut meter, mut flow) = (DelayVariationMeter::default(), LastDelay::default());
         // 2 is lost; 5 overtakes 4.
         for number in [0, 1, 3, 5, 4, 6, 7] {
             meter.record(&mut flow, number, 1000 * number, 1000 * number + 100);
@@ -159,7 +161,7 @@ mod tests {
     fn flows_pool_samples_and_keep_the_largest_smoothed_variation() {
         // Delays in ns; flows of the first meter alternate.
         let flows = [[0, 1600, 1600], [0, 160, 0], [500, 500, 820]];
-        let mut meters = [DelayVariationMeter::new(), DelayVariationMeter::new()];
+        let mut meters = [DelayVariationMeter::default(), DelayVariationMeter::default()];
         let mut last = flows.map(|_| LastDelay::default());
         for number in 0..3 {
             for (flow, delays) in flows.iter().enumerate() {
@@ -180,7 +182,7 @@ mod tests {
 
     #[test]
     fn one_message_has_no_variation() {
-        let (mut meter, mut flow) = (DelayVariationMeter::new(), LastDelay::default());
+        let (mut meter, mut flow) = (DelayVariationMeter::default(), LastDelay::default());
         meter.record(&mut flow, 0, 1, 2);
         assert!(DelayVariationMeter::merge([&meter].into_iter()).is_none());
     }

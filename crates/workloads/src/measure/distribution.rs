@@ -20,8 +20,8 @@ pub struct DistributionMeter {
     squares_ns2: f64,
 }
 
-impl DistributionMeter {
-    pub fn new() -> Self {
+impl Default for DistributionMeter {
+    fn default() -> Self {
         let histogram =
             Histogram::new_with_bounds(1, MAX_NS, 3).expect("constant bounds are valid");
         Self {
@@ -33,7 +33,9 @@ impl DistributionMeter {
             squares_ns2: 0.0,
         }
     }
+}
 
+impl DistributionMeter {
     /// Record a time. A time between two clocks may be negative within their error: mean and extremes keep the
     /// sign, the histogram uses its smallest value.
     pub fn record(&mut self, time_ns: i64) {
@@ -120,7 +122,7 @@ mod tests {
 
     #[test]
     fn ends_and_mean_are_exact() {
-        let mut meter = DistributionMeter::new();
+        let mut meter = DistributionMeter::default();
         for round_trip_ns in 1..=10_001_i64 {
             meter.record(round_trip_ns * 1000);
         }
@@ -137,12 +139,12 @@ mod tests {
 
     #[test]
     fn runs_and_merged_meters_equal_single_times() {
-        let (mut single, mut runs) = (DistributionMeter::new(), DistributionMeter::new());
+        let (mut single, mut runs) = (DistributionMeter::default(), DistributionMeter::default());
         for (time_ns, count) in [(1_000, 3), (-50, 2), (700_000, 1), (2_500, 40)] {
             for _ in 0..count {
                 single.record(time_ns);
             }
-            let mut part = DistributionMeter::new();
+            let mut part = DistributionMeter::default();
             part.record_run(time_ns, count);
             runs.add(&part);
         }
@@ -155,7 +157,7 @@ mod tests {
 
     #[test]
     fn histograms_round_trip() {
-        let mut meter = DistributionMeter::new();
+        let mut meter = DistributionMeter::default();
         meter.record(36_000);
         let text = meter.finish().histogram;
         let octets: Vec<u8> = (0..text.len())
@@ -170,7 +172,7 @@ mod tests {
     #[test]
     fn no_percentile_is_above_the_maximum() {
         for time_ns in [939_123_457, 670_999_999, 5, 0] {
-            let mut meter = DistributionMeter::new();
+            let mut meter = DistributionMeter::default();
             meter.record(time_ns);
             let times = meter.finish();
             let found = [times.p1_ns, times.p50_ns, times.p90_ns, times.p99_ns, times.p999_ns];
@@ -181,6 +183,6 @@ mod tests {
 
     #[test]
     fn an_empty_meter_reports_no_time() {
-        assert_eq!(DistributionMeter::new().finish().samples, 0);
+        assert_eq!(DistributionMeter::default().finish().samples, 0);
     }
 }

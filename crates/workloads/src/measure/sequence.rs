@@ -20,11 +20,13 @@ pub struct SequenceWindow {
     next: u64,
 }
 
-impl SequenceWindow {
-    pub fn new() -> Self {
+impl Default for SequenceWindow {
+    fn default() -> Self {
         Self { bits: Box::new([0; WORDS]), next: 0 }
     }
+}
 
+impl SequenceWindow {
     pub fn expected(&self) -> u64 {
         self.next
     }
@@ -102,7 +104,7 @@ mod tests {
 
     #[test]
     fn arrivals_are_distinguished() {
-        let mut window = SequenceWindow::new();
+        let mut window = SequenceWindow::default();
         assert_eq!(window.observe(0), Seen::InOrder);
         assert_eq!(window.observe(3), Seen::InOrder);
         assert_eq!(window.observe(1), Seen::Reordered);
@@ -115,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_jump_past_the_window_clears_it() {
-        let mut window = SequenceWindow::new();
+        let mut window = SequenceWindow::default();
         for sequence in 0..WINDOW {
             window.observe(sequence);
         }
@@ -126,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_run_equals_single_arrivals() {
-        let (mut by_run, mut by_one) = (SequenceWindow::new(), SequenceWindow::new());
+        let (mut by_run, mut by_one) = (SequenceWindow::default(), SequenceWindow::default());
         for (first, count) in [(0, 5), (7, 64), (200, 1), (70_000, 66_000), (140_000, 3)] {
             by_run.observe_run(first, count);
             for sequence in first..first + count {
@@ -141,7 +143,7 @@ mod tests {
         /// Compared with a set that never forgets.
         #[test]
         fn the_window_agrees_with_a_set(steps in prop::collection::vec((0_u64..200, any::<bool>()), 1..300)) {
-            let (mut window, mut set, mut newest) = (SequenceWindow::new(), BTreeSet::new(), 0_u64);
+            let (mut window, mut set, mut newest) = (SequenceWindow::default(), BTreeSet::new(), 0_u64);
             for (step, forward) in steps {
                 let sequence = if forward { newest + step } else { newest.saturating_sub(step) };
                 let expected = match (set.insert(sequence), sequence >= newest || set.len() == 1) {

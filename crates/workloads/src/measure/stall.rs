@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     fn meter(runs: &[(i64, u64)]) -> DistributionMeter {
-        let mut meter = DistributionMeter::new();
+        let mut meter = DistributionMeter::default();
         for (time_ns, count) in runs {
             meter.record_run(*time_ns, *count);
         }
@@ -172,6 +172,6 @@ mod tests {
         assert!(
             find_stalls("read", &meter(&[(100_000, 5000), (41_000_000, 2)]), 0, false).is_empty()
         );
-        assert!(find_stalls("read", &DistributionMeter::new(), 0, false).is_empty());
+        assert!(find_stalls("read", &DistributionMeter::default(), 0, false).is_empty());
     }
 }

@@ -5,7 +5,7 @@ use lanlab_units::{Instant, Pace};
 use super::*;
 
 fn spread(runs: &[(i64, u64)]) -> DistributionMeter {
-    let mut meter = DistributionMeter::new();
+    let mut meter = DistributionMeter::default();
     for (time_ns, count) in runs {
         meter.record_run(*time_ns, *count);
     }
@@ -18,7 +18,7 @@ fn printed(meter: &DistributionMeter) -> String {
 
 #[test]
 fn percentiles_and_spread_of_the_first_thousand_numbers() {
-    let mut meter = DistributionMeter::new();
+    let mut meter = DistributionMeter::default();
     for time_ns in (1..=1000).rev() {
         meter.record(time_ns);
     }
@@ -46,10 +46,10 @@ fn times_of_either_sign_keep_their_mean_and_spread() {
 
 #[test]
 fn merging_an_empty_meter_changes_nothing() {
-    let (mut filled, empty) = (spread(&[(100, 3), (500, 1)]), DistributionMeter::new());
+    let (mut filled, empty) = (spread(&[(100, 3), (500, 1)]), DistributionMeter::default());
     filled.add(&empty);
     assert_eq!(printed(&filled), printed(&spread(&[(100, 3), (500, 1)])));
-    let mut sum = DistributionMeter::new();
+    let mut sum = DistributionMeter::default();
     sum.add(&filled);
     assert_eq!(printed(&sum), printed(&filled));
     sum.add(&spread(&[(-40, 2)]));
@@ -61,7 +61,7 @@ fn merging_an_empty_meter_changes_nothing() {
 /// Delays that grow by 1, 2, … 100 ns.
 #[test]
 fn percentiles_are_right_for_growing_variation() {
-    let (mut meter, mut flow) = (DelayVariationMeter::new(), LastDelay::default());
+    let (mut meter, mut flow) = (DelayVariationMeter::default(), LastDelay::default());
     let mut delay_ns = 5000;
     meter.record(&mut flow, 0, 0, delay_ns);
     for number in 1..=100 {
@@ -77,7 +77,7 @@ fn percentiles_are_right_for_growing_variation() {
 #[test]
 fn smoothed_variation_is_the_largest_of_all_flows() {
     let varied = |delays_ms: &[u64]| {
-        let (mut meter, mut flow) = (DelayVariationMeter::new(), LastDelay::default());
+        let (mut meter, mut flow) = (DelayVariationMeter::default(), LastDelay::default());
         for (number, delay_ms) in (0..).zip(delays_ms) {
             meter.record(&mut flow, number, 0, delay_ms * 1_000_000);
         }
@@ -101,7 +101,7 @@ fn smoothed_variation_is_the_largest_of_all_flows() {
 
 #[test]
 fn a_run_of_one_message_forms_no_pair() {
-    let (mut meter, mut flow) = (DelayVariationMeter::new(), LastDelay::default());
+    let (mut meter, mut flow) = (DelayVariationMeter::default(), LastDelay::default());
     meter.record_run(&mut flow, 4, 1, 0, 100);
     assert!(DelayVariationMeter::merge([&meter].into_iter()).is_none());
     meter.record_run(&mut flow, 5, 2, 0, 160);
@@ -118,7 +118,7 @@ fn a_run_of_one_message_forms_no_pair() {
 
 #[test]
 fn the_sequence_window_is_65536_numbers() {
-    let mut window = SequenceWindow::new();
+    let mut window = SequenceWindow::default();
     assert_eq!((window.expected(), window.arrived_since(0)), (0, Some(0)));
     assert_eq!(window.observe(65_536), Seen::InOrder);
     assert_eq!(window.expected(), 65_537);

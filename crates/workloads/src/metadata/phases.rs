@@ -89,7 +89,7 @@ pub async fn perform<S: Session, K: Clock>(
 ) -> Result<Done, CopyError> {
     let began = guard.clock.now();
     let mut done =
-        Done { began, ended: began, times: DistributionMeter::new(), not_measured: None };
+        Done { began, ended: began, times: DistributionMeter::default(), not_measured: None };
     let of_directories = matches!(operation, Operation::MakeDirectory | Operation::RemoveDirectory);
     if of_directories && !session.has_directories() {
         done.not_measured = Some("the service has no directories".to_owned());

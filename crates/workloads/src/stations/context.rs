@@ -27,7 +27,7 @@ pub trait Connector: 'static {
     fn connect(&self, station: u32) -> impl Future<Output = Result<Self::Session>>;
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Counts {
     pub connect: DistributionMeter,
     pub setup_errors: BTreeMap<String, u64>,
@@ -47,23 +47,6 @@ pub struct Counts {
 }
 
 impl Counts {
-    pub fn new() -> Self {
-        Self {
-            connect: DistributionMeter::new(),
-            setup_errors: BTreeMap::new(),
-            reconnects: 0,
-            reconnect_errors: BTreeMap::new(),
-            ended: Vec::new(),
-            ended_stations: 0,
-            unstarted: 0,
-            own_lateness: DistributionMeter::new(),
-            checked: BlockCheck::default(),
-            agreed: None,
-            full_stations: 0,
-            late_stations: 0,
-        }
-    }
-
     pub fn add(&mut self, other: Self) {
         self.connect.add(&other.connect);
         self.own_lateness.add(&other.own_lateness);
@@ -130,7 +113,7 @@ impl<C: Connector, K: Clock> Context<C, K> {
             connector,
             clock,
             readings: RefCell::new(readings),
-            counts: RefCell::new(Counts::new()),
+            counts: RefCell::new(Counts::default()),
             totals,
             done: Cell::new([0; 3]),
             told_at_ns: Cell::new(0),

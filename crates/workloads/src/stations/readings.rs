@@ -134,7 +134,7 @@ pub struct Readings {
     dropped: Dropped,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Dropped {
     pub readings: u64,
     pub bytes: u64,
@@ -144,10 +144,6 @@ pub struct Dropped {
 }
 
 impl Dropped {
-    pub fn new() -> Self {
-        Self { readings: 0, bytes: 0, response: DistributionMeter::new(), last_ns: 0 }
-    }
-
     fn take(&mut self, reading: &Reading) {
         self.readings += 1;
         self.bytes += u64::from(reading.bytes);
@@ -194,7 +190,7 @@ impl Readings {
             slices,
             thinned: 0,
             place: 0,
-            dropped: Dropped::new(),
+            dropped: Dropped::default(),
         }
     }
 

@@ -222,7 +222,7 @@ fn ended(station: u32, at_ns: u64) -> StationEnded {
 }
 
 fn two_threads(spec: &StationsSpec) -> Stationed {
-    let (mut one, mut other) = (Counts::new(), Counts::new());
+    let (mut one, mut other) = (Counts::default(), Counts::default());
     one.connect.record(3_000);
     other.connect.record(5_000);
     one.own_lateness.record(10);
@@ -291,7 +291,7 @@ fn open_loop_skew_is_the_latest_first_operation() {
 #[test]
 fn a_trial_ends_by_its_stations_then_by_a_stop_then_by_its_time() {
     let ended_by = |ended_stations, late_stations, stop: Option<StationsEnd>| {
-        let mut counts = Counts::new();
+        let mut counts = Counts::default();
         (counts.ended_stations, counts.late_stations) = (ended_stations, late_stations);
         let job = Job::new(&StationsSpec { own: OwnStations { first: 0, count: 2 }, ..spec() });
         if let Some(end) = stop {
@@ -311,7 +311,7 @@ fn a_trial_ends_by_its_stations_then_by_a_stop_then_by_its_time() {
 
 #[test]
 fn only_the_first_ended_stations_are_listed() {
-    let (mut one, mut other) = (Counts::new(), Counts::new());
+    let (mut one, mut other) = (Counts::default(), Counts::default());
     one.ended = (0..40).map(|station| ended(station, 2 * u64::from(station) + 1)).collect();
     other.ended = (0..40).map(|station| ended(station, 2 * u64::from(station))).collect();
     (one.ended_stations, other.ended_stations) = (40, 40);
@@ -341,7 +341,11 @@ fn threads_thin_readings_equally() {
             let level = readings::level(number);
             readings.push(Reading { level, ..reading(station, number + 1, number + 3) });
         }
-        Worked { readings: readings.into_kept(), counts: Counts::new(), cpu: CpuTime::default() }
+        Worked {
+            readings: readings.into_kept(),
+            counts: Counts::default(),
+            cpu: CpuTime::default(),
+        }
     };
     let times = Times { setup_ns: 0, elapsed_ns: 1, host: None, is_cpu_known: false };
     // Every fourth of 16 readings in room for 4, and of the other thread's 8, too.

@@ -27,7 +27,7 @@ pub struct Worked {
 
 pub fn joined(job: &Job, threads: Vec<Worked>, times: Times) -> (Stationed, Vec<KeptReadings>) {
     let thread_count = threads.len() as u32;
-    let mut counts = Counts::new();
+    let mut counts = Counts::default();
     let mut cpu = CpuTime::default();
     let mut busiest_ns = 0;
     let mut readings = Vec::with_capacity(threads.len());
@@ -112,17 +112,10 @@ fn nothing_agreed() -> (Facts, TransferCapabilities) {
     let none = || "none".to_owned();
     let facts =
         Facts { protocol: none(), protection: none(), server: None, no_delay: None, tcp: None };
-    let manner = TransferCapabilities {
-        in_order: false,
-        block_bytes: 0,
-        depth: 0,
-        blocking: false,
-        can_update: false,
-        can_create: false,
-    };
-    (facts, manner)
+    (facts, TransferCapabilities::default())
 }
 
+#[derive(Default)]
 struct Summed {
     readings: u64,
     bytes: u64,
@@ -135,17 +128,9 @@ struct Summed {
 
 impl Summed {
     fn of(threads: &[KeptReadings], first_station: u32, stations: u32) -> Self {
-        let mut summed = Self {
-            readings: 0,
-            bytes: 0,
-            errors: BTreeMap::new(),
-            retries: 0,
-            response: DistributionMeter::new(),
-            last_ns: 0,
-            first: vec![None; stations as usize],
-        };
+        let mut summed = Self { first: vec![None; stations as usize], ..Self::default() };
         let mut outcomes = [0_u64; OUTCOMES.len()];
-        let mut dropped = Dropped::new();
+        let mut dropped = Dropped::default();
         for thread in threads {
             dropped.add(&thread.dropped);
         }

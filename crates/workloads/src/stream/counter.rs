@@ -23,8 +23,8 @@ impl<U: Default> Meters<U> {
         Self {
             usage: U::default(),
             receive_calls: 0,
-            delay_variation: DelayVariationMeter::new(),
-            one_way_delay: DistributionMeter::new(),
+            delay_variation: DelayVariationMeter::default(),
+            one_way_delay: DistributionMeter::default(),
             intervals: IntervalMeter::new(plan.interval_ns),
             sender_clock,
         }
@@ -99,7 +99,7 @@ impl<'a> Counter<'a> {
             start,
             window_start: plan.warmup_end(start),
             window_end: plan.end(start),
-            sequences: SequenceWindow::new(),
+            sequences: SequenceWindow::default(),
             last_delay: LastDelay::default(),
             newest_at: start,
             first_arrival: None,

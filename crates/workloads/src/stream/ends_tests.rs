@@ -265,7 +265,7 @@ fn values_beyond_the_window_are_stale() {
 
 /// A sender of one message each millisecond from zero on, that has heard nothing.
 fn sending<'a>(plan: &'a Plan, progress: &'a Progress) -> (Outgoing<'a>, SharedMeters<()>) {
-    (Outgoing::new(plan, progress, TOKEN, 0, at_ms(0), 9), SharedMeters::new())
+    (Outgoing::new(plan, progress, TOKEN, 0, at_ms(0), 9), SharedMeters::default())
 }
 
 fn paced(amount: Amount, warmup_ms: u64) -> Plan {

@@ -15,7 +15,7 @@ const RUN_MESSAGES: u64 = 16;
 const SMALL_MESSAGE_BYTES: usize = 4096;
 
 /// Result of one flow. Counts refer to the measured part unless stated otherwise.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Sent {
     pub ended_by: EndedBy,
     pub start_skew_ns: i64,
@@ -68,15 +68,10 @@ pub struct Schedule<'a> {
     pub sent: Sent,
 }
 
+#[derive(Default)]
 pub struct SharedMeters<U> {
     pub usage: U,
     pub gap: DistributionMeter,
-}
-
-impl<U: Default> SharedMeters<U> {
-    pub fn new() -> Self {
-        Self { usage: U::default(), gap: DistributionMeter::new() }
-    }
 }
 
 impl<'a> Schedule<'a> {
@@ -100,28 +95,7 @@ impl<'a> Schedule<'a> {
             measuring: None,
             last_left: None,
             begun: false,
-            sent: Sent {
-                ended_by: EndedBy::Unconfirmed,
-                start_skew_ns: 0,
-                elapsed_ns: 0,
-                offered_messages: 0,
-                sent_messages: 0,
-                refused_messages: 0,
-                refused_retried: 0,
-                total_refused: 0,
-                unsent_messages: 0,
-                skipped_messages: 0,
-                back_to_back_messages: 0,
-                blocked_ns: 0,
-                paused_ns: 0,
-                late_messages: 0,
-                max_lateness_ns: 0,
-                total_messages: 0,
-                first_measured: 0,
-                local_port,
-                send_buffer_bytes: 0,
-                tcp: None,
-            },
+            sent: Sent { local_port, ..Sent::default() },
         }
     }
 

@@ -116,7 +116,7 @@ fn scheduled(
     plan: &Plan,
     act: impl FnOnce(&mut Schedule, &mut SharedMeters<()>),
 ) -> (Sent, Vec<i64>, (u64, u64)) {
-    let (progress, mut meters) = (Progress::default(), SharedMeters::new());
+    let (progress, mut meters) = (Progress::default(), SharedMeters::default());
     let mut schedule = Schedule::new(plan, 0, &progress, at_us(0), 9);
     act(&mut schedule, &mut meters);
     let sent = schedule.sent;

@@ -59,7 +59,7 @@ pub fn trial(plan: &Plan, faults: Faults, seed: u64, ahead_ns: u64) -> Trial {
         start,
         link,
         outgoing: Outgoing::new(plan, &progress, TOKEN, 0, start, 9),
-        shared: SharedMeters::new(),
+        shared: SharedMeters::default(),
         inbox: Vec::new(),
         message: vec![0; plan.message_bytes],
         said: Vec::new(),

@@ -104,7 +104,7 @@ async fn make(
             guard.progress.count(1, 0);
         }
         // Uploads before a download belong to no trial, so they are not counted.
-        transfer.meters.replace(Meters::new());
+        transfer.meters.replace(Meters::default());
     }
     Ok(session.end().await?)
 }

@@ -241,7 +241,7 @@ impl Totals {
     /// Add up all clients' results of one phase; returns whether the service has the operation.
     fn add(&mut self, operation: Operation, answers: Vec<Report>) -> bool {
         let (mut began, mut ended) = (Vec::new(), Vec::new());
-        let (mut times, mut exchanged) = (DistributionMeter::new(), Exchanges::default());
+        let (mut times, mut exchanged) = (DistributionMeter::default(), Exchanges::default());
         for reported in answers {
             let Report::Performed(report) = reported else { continue };
             let (done, cpu, answered) = *report;

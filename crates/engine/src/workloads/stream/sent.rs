@@ -66,7 +66,7 @@ pub fn sum_up<U>(
 
 /// The gaps of all flows; `None` if nothing was paced.
 fn gaps<U>(threads: &[SharedMeters<U>]) -> Option<Distribution> {
-    let mut all = DistributionMeter::new();
+    let mut all = DistributionMeter::default();
     for thread in threads {
         all.add(&thread.gap);
     }
@@ -85,7 +85,7 @@ mod tests {
         use super::super::tests::work_for;
         use lanlab_workloads::stream::CpuMeter;
         let thread = || {
-            let mut meters = SharedMeters::<ThreadUsage>::new();
+            let mut meters = SharedMeters::<ThreadUsage>::default();
             meters.usage.begin();
             work_for(30_000_000);
             meters.usage.end();
@@ -129,7 +129,7 @@ mod tests {
     fn counts_of_flows_add_up_and_of_times_the_longest_counts() {
         let plan = plan(&spec(Amount::Messages(7), None, 100, 2)).unwrap();
         let flows = vec![flow(1, EndedBy::Finished), flow(100, EndedBy::Finished)];
-        let mut threads = [SharedMeters::<()>::new(), SharedMeters::new()];
+        let mut threads = [SharedMeters::<()>::default(), SharedMeters::default()];
         let paced = sum_up(&plan, Vec::new(), &threads, CpuTime::default(), None).0;
         assert!(paced.gap.is_none(), "nothing was paced");
         threads[0].gap.record(5);

@@ -78,7 +78,7 @@ pub fn send_over(
             .collect();
         let mut shared = Shared {
             message: shared_message(plan.message_bytes),
-            meters: SharedMeters::new(),
+            meters: SharedMeters::default(),
             acknowledged: IntervalMeter::new(plan.interval_ns),
         };
         let (stopped, failure) = flow_threads::send_from(start, &mut flows, &mut shared, running);

@@ -113,7 +113,7 @@ pub fn sum_up<U>(
     let (ended_by, _) = worst_end(flows.iter().map(|(ended_by, _)| *ended_by));
     let flows: Vec<Counts> = flows.into_iter().map(|(_, counts)| counts).collect();
     let sum = |count: fn(&Counts) -> u64| flows.iter().map(count).sum::<u64>();
-    let mut one_way_delay = DistributionMeter::new();
+    let mut one_way_delay = DistributionMeter::default();
     for thread in meters {
         one_way_delay.add(&thread.one_way_delay);
     }

@@ -53,7 +53,7 @@ pub fn send(
             .collect::<Result<Vec<_>, Failure>>()?;
         let mut shared = Shared {
             batch: SendBatch::new(plan.group, plan.message_bytes, padding()),
-            meters: SharedMeters::new(),
+            meters: SharedMeters::default(),
         };
         let (stopped, failure) = flow_threads::send_from(start, &mut flows, &mut shared, running);
         for flow in &mut flows {

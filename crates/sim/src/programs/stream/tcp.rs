@@ -31,7 +31,7 @@ pub async fn send(
     stream.agreement.start.set(Some(start));
     stream.notify(&receiver);
     let usage = HostCpuMeter::new(&host);
-    let mut meters = SharedMeters { usage, gap: DistributionMeter::new() };
+    let mut meters = SharedMeters { usage, gap: DistributionMeter::default() };
     let mut schedule = Schedule::new(plan, FLOW, &stream.sent, start, CLIENT_PORT);
     let message = vec![0; plan.message_bytes];
     let cost = host.send_call();

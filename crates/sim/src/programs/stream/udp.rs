@@ -34,7 +34,7 @@ pub async fn send(
     let plan = &*stream.plan;
     let start = host.now();
     let usage = HostCpuMeter::new(&host);
-    let mut meters = SharedMeters { usage, gap: DistributionMeter::new() };
+    let mut meters = SharedMeters { usage, gap: DistributionMeter::default() };
     let mut schedule = Schedule::new(plan, FLOW, &stream.sent, start, CLIENT_PORT);
     let layout = Layout::of(plan.message_bytes);
     let mut message = vec![0; plan.message_bytes];

@@ -146,7 +146,7 @@ fn retried_readings_are_always_kept() {
 
 #[test]
 fn dropped_readings_of_threads_add_up() {
-    let (mut one, mut other) = (Dropped::new(), Dropped::new());
+    let (mut one, mut other) = (Dropped::default(), Dropped::default());
     one.take(&Reading { bytes: 10, ..plain(0, 7) });
     other.take(&Reading { bytes: 20, ..plain(0, 3) });
     other.take(&Reading { bytes: 30, ..plain(0, 4) });

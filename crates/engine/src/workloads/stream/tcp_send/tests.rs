@@ -20,7 +20,7 @@ fn of(change: impl Fn(&mut StreamSpec)) -> Plan {
 fn shared(plan: &Plan) -> Shared {
     let message = (0..plan.message_bytes).map(|place| (place % 251) as u8).collect();
     let acknowledged = IntervalMeter::new(plan.interval_ns);
-    Shared { message, meters: SharedMeters::new(), acknowledged }
+    Shared { message, meters: SharedMeters::default(), acknowledged }
 }
 
 fn begun<'a>(

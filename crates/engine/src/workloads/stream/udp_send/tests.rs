@@ -23,7 +23,7 @@ fn of(io: Io, rate: Option<f64>) -> Plan {
 
 fn shared(plan: &Plan) -> Shared {
     let batch = SendBatch::new(plan.group, plan.message_bytes, padding());
-    Shared { batch, meters: SharedMeters::new() }
+    Shared { batch, meters: SharedMeters::default() }
 }
 
 /// Run a function with a flow that has had its first turn, on the flow's thread.
@@ -140,7 +140,7 @@ fn receiver_messages_end_a_silence() {
                 os::wait_readable(sender.socket.plain(), Duration::from_secs(30)).unwrap();
             }
             sender.hear(after_ns(3_000_000_000)).unwrap();
-            let mut meters = SharedMeters::<ThreadUsage>::new();
+            let mut meters = SharedMeters::<ThreadUsage>::default();
             let now = after_ns(3_000_000_001);
             // The sender listens first, then checks.
             let _ = sender.outgoing.next(now, &mut meters).unwrap();

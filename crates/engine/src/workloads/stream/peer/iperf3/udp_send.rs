@@ -56,7 +56,7 @@ pub fn send_over(
             .collect::<Result<Vec<_>, Failure>>()?;
         let mut shared = Shared {
             batch: SendBatch::new(plan.group, plan.message_bytes, padding()),
-            meters: SharedMeters::new(),
+            meters: SharedMeters::default(),
         };
         let (stopped, failure) = flow_threads::send_from(start, &mut flows, &mut shared, running);
         for flow in flows.iter_mut().filter(|flow| !flow.is_over) {

@@ -183,7 +183,7 @@ mod tests {
     }
 
     fn ended(number: u64) -> PeerClient {
-        PeerClient::new(1, number, String::new(), String::new(), 0)
+        PeerClient { number, ..PeerClient::default() }
     }
 
     #[test]

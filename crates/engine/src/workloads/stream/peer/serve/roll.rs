@@ -86,7 +86,8 @@ impl<'a> Roll<'a> {
 
     pub fn client(&self, number: u64, address: String, cookie: String) -> PeerClient {
         let began_ns = os::monotonic().nanos_since(self.begin);
-        PeerClient::new(self.running.id(), number, address, cookie, began_ns)
+        let id = self.running.id();
+        PeerClient { id, number, address, cookie, began_ns, ..PeerClient::default() }
     }
 
     /// Report ended clients to the driver, waiting this long for them.

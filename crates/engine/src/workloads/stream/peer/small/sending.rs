@@ -63,7 +63,7 @@ pub fn send(
 ) -> Result<Outcome, Failure> {
     let mut shared = Shared {
         message: shared_message(plan.message_bytes),
-        meters: SharedMeters::new(),
+        meters: SharedMeters::default(),
         acknowledged: IntervalMeter::new(plan.interval_ns),
         returned_bytes: 0,
     };
