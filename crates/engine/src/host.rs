@@ -81,7 +81,7 @@ fn offloads() -> BTreeMap<String, BTreeMap<String, bool>> {
     devices(&table)
         .filter_map(|device| {
             // A device may be gone by now, and not every kind has offloads.
-            let list = lanlab_os::offloads::offloads(device).ok()?;
+            let list = lanlab_os::offloads(device).ok()?;
             let by_name = list.into_iter().map(|offload| (offload.name.to_owned(), offload.on));
             Some((device.to_owned(), by_name.collect()))
         })

@@ -132,8 +132,8 @@ fn schema() -> String {
 
 fn offloads(device: &str, set: Option<bool>) -> ExitCode {
     let found = match set {
-        None => os::offloads::offloads(device),
-        Some(on) => os::offloads::set_offloads(device, on),
+        None => os::offloads(device),
+        Some(on) => os::set_offloads(device, on),
     };
     match found {
         Ok(offloads) => {

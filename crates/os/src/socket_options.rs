@@ -5,7 +5,18 @@ use std::net::{SocketAddr, UdpSocket};
 
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::DatagramOptions;
+/// Options of a datagram socket. `None` leaves the system's default.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DatagramOptions {
+    /// `SO_SNDBUF`, bytes.
+    pub send_buffer_bytes: Option<usize>,
+    /// `SO_RCVBUF`, bytes.
+    pub receive_buffer_bytes: Option<usize>,
+    /// Differentiated services code point, 0 to 63.
+    pub dscp: u8,
+    /// Share the port with other sockets of this user; connected sockets have priority.
+    pub shares_port: bool,
+}
 
 /// A UDP socket bound to `address` with `options` in force.
 ///

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 
-use crate::linux::interfaces::interface_index;
+use crate::interfaces::interface_index;
 
 /// Convert an address and port to a socket address.
 ///

@@ -111,8 +111,8 @@ fn a_missing_congestion_control_is_refused() {
 
 mod linux {
     use super::*;
-    use lanlab_os::offloads::{offloads, set_offloads};
     use lanlab_os::{Alarm, choose_port_late, descriptor_limit};
+    use lanlab_os::{offloads, set_offloads};
 
     #[test]
     fn an_alarm_fires_once_and_on_time() {

@@ -10,7 +10,18 @@ use rustix::fs::fstatfs;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
 
-use crate::DirectoryChange;
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DirectoryChange {
+    /// An entry of this name appeared, disappeared or was replaced.
+    Name {
+        watch: i32,
+        name: OsString,
+    },
+    Gone {
+        watch: i32,
+    },
+    Lost,
+}
 
 /// Bytes of reports read from the kernel at once.
 const BUFFER_LEN: usize = 16 << 10;

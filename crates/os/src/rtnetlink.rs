@@ -7,7 +7,6 @@ use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd};
 use std::path::Path;
 
 use super::check;
-use crate::SendingQueue;
 
 const IFLA_ADDRESS: u16 = 1;
 pub const IFLA_IFNAME: u16 = 3;
@@ -43,6 +42,18 @@ const ATTRIBUTE_BYTES: usize = 4;
 const NLMSG_ERROR: u16 = 2;
 const NLMSG_DONE: u16 = 3;
 const ANSWER_BYTES: usize = 32_768;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SendingQueue {
+    pub rate_bps: u64,
+    /// Largest burst after a pause, bytes on the wire.
+    pub burst_bytes: u32,
+    /// Length of the queue, bytes on the wire; more frames are dropped, and counted there.
+    pub limit_bytes: u32,
+    /// Bytes on the wire in addition to header and payload.
+    pub overhead_bytes: u16,
+    pub minimum_wire_bytes: u16,
+}
 
 #[derive(Debug)]
 pub struct Rtnetlink {

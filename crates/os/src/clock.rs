@@ -1,6 +1,14 @@
 use lanlab_units::Instant;
 
-use crate::Discipline;
+/// The kernel's clock synchronisation (adjtimex(2)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Discipline {
+    pub is_synchronised: bool,
+    /// Correction still to be applied to the clock, ns.
+    pub offset_ns: i64,
+    pub maximum_error_ns: u64,
+    pub estimated_error_ns: u64,
+}
 
 pub(super) fn read(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };

@@ -1,10 +1,21 @@
+//! Offloads of a network device: packet processing by its driver instead of the kernel.
+//!
+//! A link shaped to an Ethernet's speed must carry Ethernet frames; with offloads it would carry buffers of up to
+//! 64 KiB.
+
 use std::ffi::CString;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixDatagram;
 
 use super::check;
-use crate::offloads::Offload;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Offload {
+    /// The name that ethtool(8) prints.
+    pub name: &'static str,
+    pub on: bool,
+}
 
 pub(super) const SIOCETHTOOL: libc::c_ulong = 0x8946;
 
