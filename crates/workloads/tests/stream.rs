@@ -9,7 +9,7 @@ use lanlab_units::{Instant, Pace};
 use lanlab_wire::session::Kind;
 use lanlab_workloads::Progress;
 use lanlab_workloads::handshake::SETUP_NS;
-use lanlab_workloads::stream::{Action, Incoming, Outgoing, Plan, SharedMeters};
+use lanlab_workloads::stream::{Action, Departing as _, Incoming, Outgoing, Plan, SharedMeters};
 use stream_ends::{START_NS, plan, trial};
 
 #[test]

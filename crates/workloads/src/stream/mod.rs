@@ -14,7 +14,7 @@ pub use acknowledged::AcknowledgedCounter;
 pub use bytes::ByteCounter;
 pub use counter::{Arrival, Counter, Counts, Meters, Run};
 pub use incoming::{Heard, Incoming};
-pub use outgoing::{Action, Outgoing};
+pub use outgoing::{Action, Departing, Outgoing};
 pub use plan::{LONGEST_NS, OVERTIME_NS, Plan};
 use quiet::Quiet;
 pub use schedule::{Schedule, Sent, SharedMeters, Step};

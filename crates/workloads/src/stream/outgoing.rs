@@ -2,9 +2,9 @@
 //!
 //! # Driving it
 //!
-//! Call [`next`](Outgoing::next) and do what it returns; report messages with [`took`](Outgoing::took),
-//! [`blocked`](Outgoing::blocked) or [`no_room`](Outgoing::no_room), and events of the receiver with
-//! [`heard`](Outgoing::heard) or [`closed`](Outgoing::closed); then repeat.
+//! Call [`next`](Departing::next) and do what it returns; report messages with [`took`](Departing::took),
+//! [`blocked`](Departing::blocked) or [`no_room`](Departing::no_room), and events of the receiver with
+//! [`heard`](Departing::heard) or [`closed`](Departing::closed); then repeat.
 
 use lanlab_units::Instant;
 use lanlab_wire::probe::{Header, Layout};
@@ -32,6 +32,42 @@ pub enum Action {
     Hear,
     Wait { until: Instant, exact: bool },
     Over,
+}
+
+/// The datagrams of one flow as its sender numbers them, and their schedule.
+pub trait Departing {
+    /// The next step at `now`.
+    ///
+    /// # Errors `peer.too_long` if the flow is still active an hour after its deadline.
+    fn next(
+        &mut self,
+        now: Instant,
+        meters: &mut SharedMeters<impl CpuMeter>,
+    ) -> Result<Action, Failure>;
+
+    /// Write the header of the message `index` places after the last sent one.
+    fn write(&self, index: u64, now: Instant, message: &mut [u8]);
+
+    fn took(&mut self, messages: u64, now: Instant, meters: &mut SharedMeters<impl CpuMeter>);
+
+    fn blocked(&mut self, now: Instant);
+
+    /// The system dropped a message for lack of room. Returns when to retry; `None`: not at all.
+    fn no_room(
+        &mut self,
+        now: Instant,
+        meters: &mut SharedMeters<impl CpuMeter>,
+    ) -> Option<Instant>;
+
+    /// A control message of the session arrived.
+    fn heard(&mut self, _message: &Message, _now: Instant) {}
+
+    /// The receiver closed its port.
+    fn closed(&mut self) {}
+
+    fn stop(&mut self, ended_by: EndedBy, now: Instant, meters: &mut SharedMeters<impl CpuMeter>);
+
+    fn into_sent(self, send_buffer_bytes: u64) -> Sent;
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -95,37 +131,6 @@ impl<'a> Outgoing<'a> {
 
     pub fn sent(&self) -> &Sent {
         &self.schedule.sent
-    }
-
-    pub fn into_sent(self, send_buffer_bytes: u64) -> Sent {
-        Sent { send_buffer_bytes, ..self.schedule.sent }
-    }
-
-    #[inline]
-    pub fn write(&self, index: u64, now: Instant, message: &mut [u8]) {
-        let header = Header {
-            flow: self.flow,
-            session: self.token.short(),
-            sequence: self.schedule.sent.total_messages + index,
-            send_time_ns: now.as_nanos(),
-        };
-        self.layout.emit(&header, message);
-    }
-
-    /// The next step at `now`.
-    ///
-    /// # Errors `peer.too_long` if the flow is still active an hour after its deadline.
-    #[inline]
-    pub fn next(
-        &mut self,
-        now: Instant,
-        meters: &mut SharedMeters<impl CpuMeter>,
-    ) -> Result<Action, Failure> {
-        match self.phase {
-            Phase::Sending => self.next_of_sending(now, meters),
-            Phase::Closing(closing) => Ok(self.next_of_closing(closing, now)),
-            Phase::Over => Ok(Action::Over),
-        }
     }
 
     fn next_of_sending(
@@ -245,37 +250,48 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    pub fn stop(
-        &mut self,
-        ended_by: EndedBy,
-        now: Instant,
-        meters: &mut SharedMeters<impl CpuMeter>,
-    ) {
-        match self.phase {
-            Phase::Sending => self.schedule.close(now, meters),
-            Phase::Closing(_) => {}
-            Phase::Over => return,
-        }
-        self.end(ended_by);
-    }
-
     fn end(&mut self, ended_by: EndedBy) {
         self.schedule.sent.ended_by = ended_by;
         self.phase = Phase::Over;
     }
+}
+
+impl Departing for Outgoing<'_> {
+    #[inline]
+    fn next(
+        &mut self,
+        now: Instant,
+        meters: &mut SharedMeters<impl CpuMeter>,
+    ) -> Result<Action, Failure> {
+        match self.phase {
+            Phase::Sending => self.next_of_sending(now, meters),
+            Phase::Closing(closing) => Ok(self.next_of_closing(closing, now)),
+            Phase::Over => Ok(Action::Over),
+        }
+    }
 
     #[inline]
-    pub fn took(&mut self, messages: u64, now: Instant, meters: &mut SharedMeters<impl CpuMeter>) {
+    fn write(&self, index: u64, now: Instant, message: &mut [u8]) {
+        let header = Header {
+            flow: self.flow,
+            session: self.token.short(),
+            sequence: self.schedule.sent.total_messages + index,
+            send_time_ns: now.as_nanos(),
+        };
+        self.layout.emit(&header, message);
+    }
+
+    #[inline]
+    fn took(&mut self, messages: u64, now: Instant, meters: &mut SharedMeters<impl CpuMeter>) {
         self.schedule.took(messages, messages, now, meters);
         self.last_sent = now;
     }
 
-    pub fn blocked(&mut self, now: Instant) {
+    fn blocked(&mut self, now: Instant) {
         self.blocked_since = Some(now);
     }
 
-    /// The system dropped a message for lack of room. Returns when to retry; `None`: not at all.
-    pub fn no_room(
+    fn no_room(
         &mut self,
         now: Instant,
         meters: &mut SharedMeters<impl CpuMeter>,
@@ -289,9 +305,9 @@ impl<'a> Outgoing<'a> {
         Some(now.plus_nanos(REFUSED_PAUSE_NS))
     }
 
-    /// A control message of the session arrived. A peer cannot confirm unsent messages, nor report more than were
+    /// A peer cannot confirm unsent messages, nor report more than were
     /// sent, unless short numbers were extended wrongly.
-    pub fn heard(&mut self, message: &Message, now: Instant) {
+    fn heard(&mut self, message: &Message, now: Instant) {
         if !message.token.matches(&self.token) || message.flow != self.flow {
             return;
         }
@@ -316,7 +332,20 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    pub fn closed(&mut self) {
+    fn closed(&mut self) {
         self.is_closed = true;
+    }
+
+    fn stop(&mut self, ended_by: EndedBy, now: Instant, meters: &mut SharedMeters<impl CpuMeter>) {
+        match self.phase {
+            Phase::Sending => self.schedule.close(now, meters),
+            Phase::Closing(_) => {}
+            Phase::Over => return,
+        }
+        self.end(ended_by);
+    }
+
+    fn into_sent(self, send_buffer_bytes: u64) -> Sent {
+        Sent { send_buffer_bytes, ..self.schedule.sent }
     }
 }

@@ -5,7 +5,8 @@ use lanlab_units::{Instant, Pace};
 use lanlab_wire::session::{Kind, Message};
 use lanlab_workloads::Progress;
 use lanlab_workloads::stream::{
-    Action, Arrival, Counts, Heard, Incoming, Meters, Outgoing, Plan, Sent, SharedMeters, example,
+    Action, Arrival, Counts, Departing as _, Heard, Incoming, Meters, Outgoing, Plan, Sent,
+    SharedMeters, example,
 };
 
 use crate::datagram_link::{Faults, Link, MS, TOKEN, To, agree_within};

@@ -8,6 +8,7 @@ use lanlab_os::{DatagramSocket, Interest, Readiness, SendBatch};
 use lanlab_units::Instant;
 use lanlab_wire::session::{Kind, Message, RECEIVE_LEN, Token};
 
+use super::acknowledged::Over;
 use super::flow_scheduler::waits_for_room;
 use super::flow_threads::{self, Driven, Flow, ThreadUsage, Turn};
 use super::hand_over::hand_over;
@@ -17,7 +18,7 @@ use crate::messages::{EndedBy, Failure, Io, StreamSend, StreamSent};
 use crate::running::Running;
 use crate::workloads::padding;
 use crate::workloads::setup::{connect_datagram, is_idle, is_no_room, local_port, socket_address};
-use lanlab_workloads::stream::{Action, Outgoing, Sent, SharedMeters};
+use lanlab_workloads::stream::{Action, Departing, Outgoing, Sent, SharedMeters};
 
 /// Time-out of waiting for room, to check whether the peer is still there.
 const BLOCKED: Duration = Duration::from_millis(50);
@@ -45,11 +46,29 @@ pub fn send(
     let start = running.wait_for_start(|| Ok(()))?;
     let plan = &Plan { round_trip_ns: running.round_trip_ns(), ..plan.clone() };
 
-    let work = |share: Vec<(u16, DatagramSocket)>| {
+    let messages_of = |flow, port| Outgoing::new(plan, &running.progress, token, flow, start, port);
+    let by = (request.processor, token);
+    let over = send_over(plan, by, &sockets, running, start, messages_of)?;
+    Ok((over.sent, over.failure))
+}
+
+/// Send over connected sockets from `start` on, until all flows have ended.
+pub fn send_over<M: Departing>(
+    plan: &Plan,
+    (processor, token): (Option<u16>, Token),
+    sockets: &[DatagramSocket],
+    running: &Running,
+    start: Instant,
+    messages_of: impl Fn(u16, u16) -> M + Sync,
+) -> Result<Over, Failure> {
+    let work = |share: Vec<(u16, &DatagramSocket)>| {
         let alone = waits_for_room(share.len());
         let mut flows = share
-            .iter()
-            .map(|(flow, socket)| Sender::new(plan, token, *flow, socket, alone, running, start))
+            .into_iter()
+            .map(|(flow, socket)| {
+                let messages = messages_of(flow, local_port(socket)?);
+                Ok(Sender { plan, token, flow, socket, alone, messages })
+            })
             .collect::<Result<Vec<_>, Failure>>()?;
         let mut shared = Shared {
             batch: SendBatch::new(plan.group, plan.message_bytes, padding()),
@@ -57,16 +76,16 @@ pub fn send(
         };
         let (stopped, failure) = flow_threads::send_from(start, &mut flows, &mut shared, running);
         for flow in &mut flows {
-            flow.outgoing.stop(stopped, os::monotonic(), &mut shared.meters);
+            flow.messages.stop(stopped, os::monotonic(), &mut shared.meters);
         }
         let flows = flows.into_iter().map(Sender::into_sent).collect();
         Ok(Driven { flows, meters: shared.meters, failure })
     };
-    let (threads, host) =
-        flow_threads::run(plan, request.processor, sockets, running, start, work)?;
+    let sockets = sockets.iter().collect();
+    let (threads, host) = flow_threads::run(plan, processor, sockets, running, start, work)?;
     let (flows, meters, failure) = flow_threads::gather(threads);
     let (sent, ended) = sum_up(plan, flows, &meters, cpu_of(&meters), host);
-    Ok((sent, failure.or(ended)))
+    Ok(Over { sent, acknowledged: None, failure: failure.or(ended) })
 }
 
 struct Shared {
@@ -74,21 +93,21 @@ struct Shared {
     meters: SharedMeters<ThreadUsage>,
 }
 
-struct Sender<'a> {
+struct Sender<'a, M> {
     plan: &'a Plan,
     token: Token,
     flow: u16,
     socket: &'a DatagramSocket,
     alone: bool,
-    outgoing: Outgoing<'a>,
+    messages: M,
 }
 
-impl Flow for Sender<'_> {
+impl<M: Departing> Flow for Sender<'_, M> {
     type Shared = Shared;
 
     fn turn(&mut self, now: Instant, shared: &mut Shared) -> Result<Turn, Failure> {
         loop {
-            match self.outgoing.next(now, &mut shared.meters)? {
+            match self.messages.next(now, &mut shared.meters)? {
                 Action::Send(messages) => return self.send(messages as usize, now, shared),
                 Action::Say(kind) => self.say(kind)?,
                 Action::Hear => self.hear(now)?,
@@ -107,30 +126,16 @@ impl Flow for Sender<'_> {
     }
 }
 
-impl<'a> Sender<'a> {
-    fn new(
-        plan: &'a Plan,
-        token: Token,
-        flow: u16,
-        socket: &'a DatagramSocket,
-        alone: bool,
-        running: &'a Running,
-        start: Instant,
-    ) -> Result<Self, Failure> {
-        let port = local_port(socket)?;
-        let outgoing = Outgoing::new(plan, &running.progress, token, flow, start, port);
-        Ok(Self { plan, token, flow, socket, alone, outgoing })
-    }
-
+impl<M: Departing> Sender<'_, M> {
     fn into_sent(self) -> Sent {
         let buffer_bytes = socket2::SockRef::from(self.socket.plain()).send_buffer_size();
-        self.outgoing.into_sent(buffer_bytes.unwrap_or(0) as u64)
+        self.messages.into_sent(buffer_bytes.unwrap_or(0) as u64)
     }
 
     fn send(&mut self, count: usize, now: Instant, shared: &mut Shared) -> Result<Turn, Failure> {
         let count = count.clamp(1, self.plan.group);
         for index in 0..count {
-            self.outgoing.write(index as u64, now, shared.batch.message(index));
+            self.messages.write(index as u64, now, shared.batch.message(index));
         }
         // Never wait in the system call: time without room is a result.
         let taken = hand_over(self.socket, &mut shared.batch, (self.plan.io, count), false);
@@ -145,11 +150,11 @@ impl<'a> Sender<'a> {
     ) -> Result<Turn, Failure> {
         match taken {
             Ok(messages) => {
-                self.outgoing.took(messages as u64, now, &mut shared.meters);
+                self.messages.took(messages as u64, now, &mut shared.meters);
                 Ok(Turn::Again)
             }
             Err(error) if is_idle(&error) => {
-                self.outgoing.blocked(now);
+                self.messages.blocked(now);
                 if self.alone {
                     os::wait_writable(self.socket.plain(), BLOCKED)
                         .map_err(|error| Failure::system("waiting for room", &error))?;
@@ -157,11 +162,11 @@ impl<'a> Sender<'a> {
                 Ok(Turn::Blocked)
             }
             Err(error) if is_no_room(&error) => {
-                let again = self.outgoing.no_room(now, &mut shared.meters);
+                let again = self.messages.no_room(now, &mut shared.meters);
                 Ok(again.map_or(Turn::Again, |until| Turn::Wait { until, exact: false }))
             }
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                self.outgoing.stop(EndedBy::PeerClosed, now, &mut shared.meters);
+                self.messages.stop(EndedBy::PeerClosed, now, &mut shared.meters);
                 Ok(Turn::Over)
             }
             Err(error) => Err(self.send_failure(&error)),
@@ -206,12 +211,12 @@ impl<'a> Sender<'a> {
             Ok(None) => Ok(false),
             Ok(Some(octets)) => {
                 if let Ok(message) = Message::parse(octets) {
-                    self.outgoing.heard(&message, now);
+                    self.messages.heard(&message, now);
                 }
                 Ok(true)
             }
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                self.outgoing.closed();
+                self.messages.closed();
                 Ok(false)
             }
             Err(error) if is_idle(&error) => Ok(true),

@@ -30,10 +30,12 @@ fn shared(plan: &Plan) -> Shared {
 fn with_flow<T>(
     plan: &Plan,
     alone: bool,
-    then: impl FnOnce(&mut Sender, &mut Shared, &UdpSocket, &Running) -> T,
+    then: impl FnOnce(&mut Sender<Outgoing>, &mut Shared, &UdpSocket, &Running) -> T,
 ) -> T {
     let (running, (near, far), mut shared) = (running(), datagram_pair(), shared(plan));
-    let mut sender = Sender::new(plan, TOKEN, 0, &near, alone, &running, START).unwrap();
+    let port = local_port(&near).unwrap();
+    let messages = Outgoing::new(plan, &running.progress, TOKEN, 0, START, port);
+    let mut sender = Sender { plan, token: TOKEN, flow: 0, socket: &near, alone, messages };
     assert_eq!(sender.turn(START, &mut shared).unwrap(), Turn::Again);
     then(&mut sender, &mut shared, &far, &running)
 }
@@ -48,7 +50,7 @@ fn each_call_numbers_and_sends_a_full_batch() {
         let plan = of(io, None);
         let numbers = with_flow(&plan, true, |sender, _, far, running| {
             let count = u64::from(messages);
-            assert_eq!(sender.outgoing.sent().total_messages, count, "{io:?}");
+            assert_eq!(sender.messages.sent().total_messages, count, "{io:?}");
             assert_eq!(running.progress.counted(), (count, 4 * count));
             (0..messages)
                 .map(|_| {
@@ -71,11 +73,11 @@ fn the_system_error_decides_the_next_step() {
             let blocked = sender.take(Err(WouldBlock.into()), after_ns(1_000), shared);
             assert_eq!(blocked.unwrap(), Turn::Blocked);
             assert_eq!(sender.turn(after_ns(4_000), shared).unwrap(), Turn::Again);
-            assert_eq!(sender.outgoing.sent().blocked_ns, 3_000);
+            assert_eq!(sender.messages.sent().blocked_ns, 3_000);
             assert!(sender.take(Err(PermissionDenied.into()), after_ns(4_000), shared).is_err());
             let closed = sender.take(Err(ConnectionRefused.into()), after_ns(4_000), shared);
             assert_eq!(closed.unwrap(), Turn::Over);
-            assert_eq!(sender.outgoing.sent().ended_by, EndedBy::PeerClosed);
+            assert_eq!(sender.messages.sent().ended_by, EndedBy::PeerClosed);
         });
     }
 }
@@ -86,12 +88,12 @@ fn messages_without_room_are_retried_within_their_slot() {
     with_flow(&of(Io::Single, None), true, |sender, shared, _, _| {
         let turn = sender.take(no_room(), after_ns(1_000), shared).unwrap();
         assert_eq!(turn, Turn::Wait { until: after_ns(51_000), exact: false });
-        let sent = sender.outgoing.sent();
+        let sent = sender.messages.sent();
         assert_eq!((sent.refused_retried, sent.refused_messages), (1, 0));
     });
     with_flow(&of(Io::Single, Some(1_000.0)), true, |sender, shared, _, _| {
         assert_eq!(sender.take(no_room(), after_ns(1_000), shared).unwrap(), Turn::Again);
-        let sent = sender.outgoing.sent();
+        let sent = sender.messages.sent();
         assert_eq!((sent.refused_retried, sent.refused_messages), (0, 1));
     });
 }
@@ -124,7 +126,7 @@ fn senders_read_all_waiting_replies() {
         assert!(!sender.take_word(Err(ConnectionRefused.into()), START).unwrap());
         assert_eq!(sender.turn(after_ns(19_999_999), shared).unwrap(), Turn::Again);
         assert_eq!(sender.turn(after_ns(20_000_000), shared).unwrap(), Turn::Over);
-        assert_eq!(sender.outgoing.sent().ended_by, EndedBy::PeerClosed);
+        assert_eq!(sender.messages.sent().ended_by, EndedBy::PeerClosed);
     });
 }
 
@@ -143,8 +145,8 @@ fn receiver_messages_end_a_silence() {
             let mut meters = SharedMeters::<ThreadUsage>::default();
             let now = after_ns(3_000_000_001);
             // The sender listens first, then checks.
-            let _ = sender.outgoing.next(now, &mut meters).unwrap();
-            let next = sender.outgoing.next(now, &mut meters).unwrap();
+            let _ = sender.messages.next(now, &mut meters).unwrap();
+            let next = sender.messages.next(now, &mut meters).unwrap();
             assert_eq!(next == Action::Over, !is_heard, "{next:?}");
         });
     }
