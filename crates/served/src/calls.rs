@@ -12,7 +12,7 @@ use lanlab_os::positioned;
 use lanlab_stack::files::{FileAnswer, FileCall, FileRefusal, FileStore, Found, Handle, Presence};
 
 use crate::changes::Changes;
-use crate::directory::{Directory, Place};
+use crate::directory::{Directory, Known, Place};
 
 const WRITE: u32 = 0o222;
 const OWNER_WRITES: u32 = 0o200;
@@ -162,7 +162,7 @@ impl Files {
             file.set_len(0).map_err(refused)?;
             metadata = Metadata::from_file(&file).map_err(refused)?;
         }
-        Ok((file, known(&place.name, String::new(), names, &metadata)))
+        Ok((file, known(&place.name, String::new(), &metadata)))
     }
 
     fn of_path(&self, call: FileCall) -> Done {
@@ -171,15 +171,12 @@ impl Files {
                 let place = self.there(&path)?;
                 let metadata = place.found.as_ref().ok_or(FileRefusal::Missing)?;
                 let short_name = self.served.directory.short_name(&place).map_err(refused)?;
-                Ok(FileAnswer::Found(known(&place.name, short_name, &path, metadata)))
+                Ok(FileAnswer::Found(known(&place.name, short_name, metadata)))
             }
             FileCall::List { path, after, most } => {
                 let listed = self.served.directory.list(&path, &after, most as usize);
-                let listed = listed.map_err(refused)?.into_iter().map(|(name, metadata)| {
-                    let place = [&path[..], &[name.name.to_string()]].concat();
-                    known(&name.name, name.short, &place, &metadata)
-                });
-                Ok(FileAnswer::Listed(listed.collect()))
+                let found = |(name, metadata): (Known, _)| known(&name.name, name.short, &metadata);
+                Ok(FileAnswer::Listed(listed.map_err(refused)?.into_iter().map(found).collect()))
             }
             FileCall::Change { path, modified_s, is_read_only } => {
                 change(&self.there(&path)?, modified_s, is_read_only).map_err(refused)?;
@@ -229,7 +226,7 @@ impl Files {
     }
 }
 
-fn known(name: &str, short_name: String, path: &[String], metadata: &Metadata) -> Found {
+fn known(name: &str, short_name: String, metadata: &Metadata) -> Found {
     let since_1970_s = |at: Option<SystemTime>| {
         let since = at.and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
         since.unwrap_or_default().as_secs()
@@ -240,7 +237,7 @@ fn known(name: &str, short_name: String, path: &[String], metadata: &Metadata) -
     Found {
         name: name.to_owned(),
         short_name,
-        number: number(path, metadata),
+        number: number(metadata),
         is_directory,
         is_read_only: metadata.permissions().readonly(),
         size_bytes: if is_directory { 0 } else { metadata.len() },
@@ -249,7 +246,7 @@ fn known(name: &str, short_name: String, path: &[String], metadata: &Metadata) -
     }
 }
 
-fn number(_path: &[String], metadata: &Metadata) -> u64 {
+fn number(metadata: &Metadata) -> u64 {
     use cap_std::fs::MetadataExt;
     // File systems below one directory may reuse each other's file numbers.
     metadata.ino() ^ metadata.dev().rotate_left(48)
