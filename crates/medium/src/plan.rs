@@ -67,68 +67,43 @@ pub struct Plan {
     pub switch_queue_bytes: u32,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadPlan {
-    Ports {
-        topology: Topology,
-        ports: u16,
-    },
+    #[error("a cable has 2 ports, not {0}: more hosts need a hub or switch, as in 100M:switch")]
+    CablePorts(u16),
+    #[error("a {topology} has 2 to {most} ports, not {ports}", most = MAX_PORTS)]
+    Ports { topology: Topology, ports: u16 },
+    #[error(
+        "rate {0} bit/s is not within {least} to {most} bit/s",
+        least = RATES_BPS.start(),
+        most = RATES_BPS.end()
+    )]
     Rate(u64),
+    #[error("a bus needs a rate")]
     BusWithoutRate,
-    Propagation {
-        propagation_ns: u64,
-        longest_ns: u64,
-    },
+    #[error(
+        "propagation time {propagation_ns} ns is above {longest_ns} ns, half a slot at this rate"
+    )]
+    Propagation { propagation_ns: u64, longest_ns: u64 },
+    #[error("loss ratio {0} is not within 0 to 1")]
     LossRatio(f64),
     /// A burst has at least one frame, and the good state at least one frame between two bursts.
-    BurstLength {
-        mean_length_frames: f64,
-        shortest_frames: f64,
-    },
-}
-
-impl std::error::Error for BadPlan {}
-
-impl fmt::Display for BadPlan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Ports { topology: Topology::Cable, ports } => {
-                write!(
-                    f,
-                    "a cable has 2 ports, not {ports}: more hosts need a hub or switch, as in \
-                     100M:switch"
-                )
-            }
-            Self::Ports { topology, ports } => {
-                write!(f, "a {topology} has 2 to {MAX_PORTS} ports, not {ports}")
-            }
-            Self::Rate(rate_bps) => write!(
-                f,
-                "rate {rate_bps} bit/s is not within {} to {} bit/s",
-                RATES_BPS.start(),
-                RATES_BPS.end()
-            ),
-            Self::BusWithoutRate => f.write_str("a bus needs a rate"),
-            Self::Propagation { propagation_ns, longest_ns } => write!(
-                f,
-                "propagation time {propagation_ns} ns is above {longest_ns} ns, half a slot at this rate"
-            ),
-            Self::LossRatio(ratio) => write!(f, "loss ratio {ratio} is not within 0 to 1"),
-            Self::BurstLength { mean_length_frames, shortest_frames } => write!(
-                f,
-                "bursts of {mean_length_frames} frames are too short for this loss ratio: \
-                 the mean must be a number of at least {shortest_frames}"
-            ),
-        }
-    }
+    #[error(
+        "bursts of {mean_length_frames} frames are too short for this loss ratio: the mean must be a \
+         number of at least {shortest_frames}"
+    )]
+    BurstLength { mean_length_frames: f64, shortest_frames: f64 },
 }
 
 impl Plan {
     pub(crate) fn check(&self) -> Result<(), BadPlan> {
-        let most = if self.topology == Topology::Cable { 2 } else { MAX_PORTS };
-        if !(2..=most).contains(&self.ports) {
-            return Err(BadPlan::Ports { topology: self.topology, ports: self.ports });
+        let (topology, ports) = (self.topology, self.ports);
+        if topology == Topology::Cable && ports != 2 {
+            return Err(BadPlan::CablePorts(ports));
+        }
+        if !(2..=MAX_PORTS).contains(&ports) {
+            return Err(BadPlan::Ports { topology, ports });
         }
         if let Some(rate_bps) = self.rate_bps.filter(|rate_bps| !RATES_BPS.contains(rate_bps)) {
             return Err(BadPlan::Rate(rate_bps));

@@ -1,6 +1,5 @@
 //! A world: hosts on a medium, programs, and the loop that advances time.
 
-use std::fmt;
 use std::rc::Rc;
 
 use lanlab_medium::{BadPlan, Medium, Plan, Random};
@@ -51,26 +50,15 @@ impl WorldPlan {
     }
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadWorld {
-    Medium(BadPlan),
+    #[error(transparent)]
+    Medium(#[from] BadPlan),
+    #[error("{0}")]
     Machine(Failure),
+    #[error("{machines} machines on a medium with {ports} ports")]
     Ports { machines: usize, ports: u16 },
-}
-
-impl std::error::Error for BadWorld {}
-
-impl fmt::Display for BadWorld {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Medium(bad) => bad.fmt(f),
-            Self::Machine(bad) => bad.fmt(f),
-            Self::Ports { machines, ports } => {
-                write!(f, "{machines} machines on a medium with {ports} ports")
-            }
-        }
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

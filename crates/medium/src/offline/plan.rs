@@ -1,7 +1,5 @@
 //! The load on a medium, and reasons to refuse it.
 
-use std::fmt;
-
 use crate::plan::{BadPlan, Plan};
 
 /// Shortest and longest frame, bytes, without preamble (IEEE 802.3, 4.4.2 and 3.2.7).
@@ -36,45 +34,25 @@ pub struct LoadPlan {
     pub warmup_ns: u64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadLoad {
-    Medium(BadPlan),
+    #[error(transparent)]
+    Medium(#[from] BadPlan),
+    #[error("a load needs a medium with a rate")]
     WithoutRate,
+    #[error("offered load {0} is not a number above 0 and up to 100")]
     OfferedRatio(f64),
+    #[error("{0} lengths of frames; allowed are 1 to {most}", most = MAX_LENGTHS)]
     Lengths(usize),
+    #[error(
+        "frame of {0} bytes is not within {shortest} to {longest} bytes",
+        shortest = FRAME_BYTES.start(),
+        longest = FRAME_BYTES.end()
+    )]
     FrameBytes(u32),
+    #[error("weight {0} is not a number above 0 and up to 1e9")]
     Weight(f64),
-}
-
-impl From<BadPlan> for BadLoad {
-    fn from(plan: BadPlan) -> Self {
-        Self::Medium(plan)
-    }
-}
-
-impl std::error::Error for BadLoad {}
-
-impl fmt::Display for BadLoad {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Medium(ref plan) => plan.fmt(f),
-            Self::WithoutRate => f.write_str("a load needs a medium with a rate"),
-            Self::OfferedRatio(ratio) => {
-                write!(f, "offered load {ratio} is not a number above 0 and up to 100")
-            }
-            Self::Lengths(lengths) => {
-                write!(f, "{lengths} lengths of frames; allowed are 1 to {MAX_LENGTHS}")
-            }
-            Self::FrameBytes(bytes) => {
-                let (shortest, longest) = (FRAME_BYTES.start(), FRAME_BYTES.end());
-                write!(f, "frame of {bytes} bytes is not within {shortest} to {longest} bytes")
-            }
-            Self::Weight(weight) => {
-                write!(f, "weight {weight} is not a number above 0 and up to 1e9")
-            }
-        }
-    }
 }
 
 impl LoadPlan {
