@@ -88,17 +88,14 @@ impl Default for SimulationBounds {
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(tag = "workload", rename_all = "snake_case", deny_unknown_fields)]
+#[schemars(transform = crate::titled("Simulated", "Work"))]
 pub enum SimulatedWork {
     /// One flow of messages from a sender to a receiver.
-    #[schemars(title = "SimulatedStreamWork")]
     Stream(SimulatedStream),
-    #[schemars(title = "SimulatedEchoWork")]
     Echo(SimulatedEcho),
     /// A copy of a dataset as in the workload, by SMB 1 over TCP or a frame carrier.
-    #[schemars(title = "SimulatedCopyWork")]
     Copy(Box<SimulatedCopy>),
     /// Stations as in the workload, by SMB 1 over TCP or a frame carrier.
-    #[schemars(title = "SimulatedStationsWork")]
     Stations(Box<SimulatedStations>),
 }
 

@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::SimulatedStoreFacts;
-
 use crate::{Copied, EchoRequested, EchoResponded, Stationed, StreamReceived, StreamSent};
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -19,21 +18,15 @@ pub struct Simulated {
 /// Results of a machine's program, with the same types as for the real workload.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
+#[schemars(transform = crate::titled("", "Role"))]
 pub enum RoleOutcome {
-    #[schemars(title = "StreamSentRole")]
     StreamSent(Box<StreamSent>),
-    #[schemars(title = "StreamReceivedRole")]
     StreamReceived(Box<StreamReceived>),
-    #[schemars(title = "EchoRequestedRole")]
     EchoRequested(Box<EchoRequested>),
-    #[schemars(title = "EchoRespondedRole")]
     EchoResponded(Box<EchoResponded>),
-    #[schemars(title = "CopiedRole")]
     Copied(Box<Copied>),
-    #[schemars(title = "StationedRole")]
     Stationed(Box<Stationed>),
     /// A file server; its counts are with its machine.
-    #[schemars(title = "FilesServedRole")]
     FilesServed,
 }
 
