@@ -26,14 +26,15 @@ pub struct TcpSampler {
     next_look: Instant,
     look_ns: u64,
     left_at_this_pace: usize,
-    samples: Vec<TcpSamples>,
+    /// Of each connection, in lines of bounded length.
+    samples: Vec<Vec<TcpSamples>>,
     now: Option<TcpNow>,
 }
 
 impl TcpSampler {
     pub fn new(streams: Vec<TcpStream>, start: Instant) -> Self {
         let samples =
-            (0..).zip(&streams).map(|(flow, _)| TcpSamples { flow, ..Default::default() });
+            (0..).zip(&streams).map(|(flow, _)| vec![TcpSamples { flow, ..Default::default() }]);
         Self {
             samples: samples.collect(),
             streams,
@@ -60,9 +61,9 @@ impl TcpSampler {
         }
         let mut seen = TcpNow::default();
         for (stream, samples) in self.streams.iter().zip(&mut self.samples) {
-            let Ok(info) = os::tcp_info(stream) else { continue };
+            let (Ok(info), Some(line)) = (os::tcp_info(stream), line(samples)) else { continue };
             let window_bytes = info.congestion_window_segments * info.maximum_segment_bytes;
-            push(samples, &info, window_bytes, now.nanos_since(self.start));
+            push(line, &info, window_bytes, now.nanos_since(self.start));
             seen.connections += 1;
             seen.retransmitted_segments += info.retransmitted_segments;
             seen.acknowledged_bytes += info.acknowledged_bytes;
@@ -90,10 +91,8 @@ impl TcpSampler {
     }
 
     pub fn send(self, id: u64, output: &Output) {
-        for samples in self.samples {
-            for first in (0..samples.at_ns.len()).step_by(SAMPLES_PER_LINE) {
-                output.send(&Reply::TcpSamples(Box::new(part(&samples, id, first))));
-            }
+        for line in self.samples.into_iter().flatten().filter(|line| !line.at_ns.is_empty()) {
+            output.send(&Reply::TcpSamples(Box::new(TcpSamples { id, ..line })));
         }
     }
 }
@@ -116,29 +115,13 @@ fn push(samples: &mut TcpSamples, info: &os::TcpInfo, window_bytes: u64, at_ns: 
     samples.send_buffer_limited_ns.push(info.send_buffer_limited_ns);
 }
 
-fn part(samples: &TcpSamples, id: u64, first: usize) -> TcpSamples {
-    let cut = |column: &[u64]| {
-        column.iter().copied().skip(first).take(SAMPLES_PER_LINE).collect::<Vec<u64>>()
-    };
-    TcpSamples {
-        id,
-        flow: samples.flow,
-        at_ns: cut(&samples.at_ns),
-        congestion_window_bytes: cut(&samples.congestion_window_bytes),
-        round_trip_ns: cut(&samples.round_trip_ns),
-        retransmitted_segments: cut(&samples.retransmitted_segments),
-        pacing_rate_bps: cut(&samples.pacing_rate_bps),
-        delivery_rate_bps: cut(&samples.delivery_rate_bps),
-        acknowledged_bytes: cut(&samples.acknowledged_bytes),
-        received_bytes: cut(&samples.received_bytes),
-        unacknowledged_segments: cut(&samples.unacknowledged_segments),
-        unsent_bytes: cut(&samples.unsent_bytes),
-        peer_window_bytes: cut(&samples.peer_window_bytes),
-        window_bytes: cut(&samples.window_bytes),
-        busy_ns: cut(&samples.busy_ns),
-        receive_window_limited_ns: cut(&samples.receive_window_limited_ns),
-        send_buffer_limited_ns: cut(&samples.send_buffer_limited_ns),
+/// The line to which a connection's next sample belongs.
+fn line(lines: &mut Vec<TcpSamples>) -> Option<&mut TcpSamples> {
+    let TcpSamples { flow, at_ns, .. } = lines.last()?;
+    if at_ns.len() == SAMPLES_PER_LINE {
+        lines.push(TcpSamples { flow: *flow, ..Default::default() });
     }
+    lines.last_mut()
 }
 
 #[cfg(test)]
@@ -165,7 +148,7 @@ mod tests {
         for ms in 0..1000 {
             sampler.look(start.plus_nanos(ms * 1_000_000));
         }
-        let taken = &sampler.samples[0];
+        let taken = &sampler.samples[0][0];
         assert_eq!(taken.at_ns.len(), 67);
         assert!(taken.at_ns.windows(2).all(|pair| pair[1] - pair[0] == LOOK_NS));
         assert!(taken.congestion_window_bytes.iter().all(|bytes| *bytes > 0));
@@ -182,10 +165,14 @@ mod tests {
             sampler.look(start.plus_nanos(ms * 1_000_000));
         }
         assert_eq!(sampler.look_ns, 2 * LOOK_NS);
-        let taken = sampler.samples[0].at_ns.len();
+        let taken = sampler.samples[0][0].at_ns.len();
         assert!((37..=39).contains(&taken), "{taken}");
-        let whole = TcpSamples { at_ns: (0..2500).collect(), ..Default::default() };
-        let lines: Vec<_> = [0, 1000, 2000].map(|first| part(&whole, 7, first).at_ns).into();
-        assert_eq!(lines.concat(), whole.at_ns);
+        let mut lines = vec![TcpSamples { flow: 3, ..Default::default() }];
+        for at_ns in 0..2500 {
+            line(&mut lines).unwrap().at_ns.push(at_ns);
+        }
+        assert!(lines.iter().all(|line| line.flow == 3));
+        let lengths: Vec<_> = lines.iter().map(|line| line.at_ns.len()).collect();
+        assert_eq!((lengths, lines[2].at_ns[0]), (vec![1000, 1000, 500], 2000));
     }
 }
