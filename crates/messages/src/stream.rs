@@ -89,7 +89,7 @@ pub enum Rate {
     MessagesPerS(f64),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Io {
     Single,
@@ -97,6 +97,7 @@ pub enum Io {
     Batch,
     /// Several messages in one buffer that the system or device splits. UDP only.
     Segment,
+    #[default]
     Auto,
 }
 

@@ -80,7 +80,7 @@ pub struct FlowSent {
     pub tcp: Option<TcpFacts>,
 }
 
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct TcpFacts {
     pub congestion_control: Option<String>,
     pub segments_sent: u64,
@@ -100,7 +100,7 @@ pub struct TcpFacts {
 }
 
 /// The receiver's results. Counts cover the measured part unless stated otherwise.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct StreamReceived {
     pub ended_by: EndedBy,
     /// I/O mode used; never `auto`.

@@ -92,14 +92,8 @@ pub fn tcp_facts(counted: &ConnectionFacts) -> TcpFacts {
         acknowledged_bytes: counted.accepted_bytes - counted.unacknowledged_bytes,
         received_bytes: counted.received_bytes,
         data_segments_received: counted.data_segments_received,
-        round_trip_ns: 0,
-        round_trip_variation_ns: 0,
-        minimum_round_trip_ns: 0,
-        congestion_window_segments: 0,
         maximum_segment_bytes: counted.mss_bytes,
-        busy_ns: 0,
-        receive_window_limited_ns: 0,
-        send_buffer_limited_ns: 0,
+        ..TcpFacts::default()
     }
 }
 

@@ -16,7 +16,7 @@ use super::{Plan, Session, worst_end};
 use crate::host::cpu_time;
 use crate::messages::{
     CpuTime, EndedBy, Failure, FlowReceived, HostWindow, ReceiverLoad, StreamReceive,
-    StreamReceived, Timestamps,
+    StreamReceived,
 };
 use crate::running::Running;
 use crate::workloads::setup::{TICK, accept_streams, is_idle, listen, tcp_facts};
@@ -125,29 +125,21 @@ pub fn sum_up(
         receive: plan.receive,
         receive_choice: plan.receive_choice.clone(),
         threads: threads.intervals.len() as u64,
-        timestamps: Timestamps::Program,
         read_bytes: plan.read_bytes as u64,
         window_ns: flows.iter().map(|flow| flow.facts.window_ns).max().unwrap_or(0),
         window_messages: window_bytes / size,
         window_bytes,
         measured_messages: sum(|flow| flow.facts.measured_messages),
-        overdue_messages: 0,
-        socket_dropped_datagrams: None,
         receive_calls: threads.receive_calls,
         mark_seen: true,
-        duplicate_messages: 0,
-        reordered_messages: 0,
-        stale_messages: 0,
-        foreign_datagrams: 0,
         total_messages: total_bytes / size,
         total_bytes,
-        delay_variation: None,
-        one_way_delay: None,
         intervals: IntervalMeter::merge(threads.intervals, false),
         receive_buffer_bytes: flows.iter().map(|f| f.receive_buffer_bytes).max().unwrap_or(0),
         cpu: threads.cpu,
         host,
         flows: flows.into_iter().map(|flow| flow.facts).collect(),
+        ..StreamReceived::default()
     }
 }
 
