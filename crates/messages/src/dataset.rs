@@ -50,7 +50,7 @@ pub enum DatasetPlace {
     },
 }
 
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct DatasetMade {
     pub directory: String,
     pub files: u64,

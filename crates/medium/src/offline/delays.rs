@@ -10,12 +10,14 @@ pub(super) struct Delays {
     sum_ns: u128,
 }
 
-impl Delays {
-    pub(super) fn new() -> Self {
+impl Default for Delays {
+    fn default() -> Self {
         let buckets = vec![0; bucket_of(u64::MAX) + 1];
         Self { buckets, count: 0, sum_ns: 0 }
     }
+}
 
+impl Delays {
     pub(super) fn add(&mut self, delay_ns: u64) {
         self.buckets[bucket_of(delay_ns)] += 1;
         self.count += 1;
@@ -65,7 +67,7 @@ mod tests {
 
     #[test]
     fn quantiles_match_the_sorted_delays() {
-        let mut delays = Delays::new();
+        let mut delays = Delays::default();
         assert_eq!((delays.mean_ns(), delays.quantile_ns(0.5)), (None, None));
         for delay_ns in 1..=100 {
             delays.add(delay_ns);

@@ -26,7 +26,7 @@ pub struct LoadReport {
     pub jain_index: Option<f64>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Tally {
     delays: Delays,
     arrived_bytes: u64,
@@ -40,16 +40,7 @@ pub(super) struct Tally {
 
 impl Tally {
     pub(super) fn new(stations: u16) -> Self {
-        Self {
-            delays: Delays::new(),
-            arrived_bytes: 0,
-            delivered_frames: 0,
-            delivered_bytes: vec![0; usize::from(stations)],
-            lost_adapter_queue_frames: 0,
-            lost_excessive_collisions_frames: 0,
-            lost_switch_queue_frames: 0,
-            lost_chance_frames: 0,
-        }
+        Self { delivered_bytes: vec![0; usize::from(stations)], ..Self::default() }
     }
 
     pub(super) fn arrived(&mut self, frame_bytes: u32) {

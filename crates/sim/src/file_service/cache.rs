@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub type Block = (u64, u64);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Cache {
     room: usize,
     blocks: BTreeMap<Block, Held>,
@@ -21,13 +21,7 @@ struct Held {
 
 impl Cache {
     pub fn new(room: u32) -> Self {
-        Self {
-            room: room as usize,
-            blocks: BTreeMap::new(),
-            by_use: BTreeSet::new(),
-            dirty: BTreeSet::new(),
-            uses: 0,
-        }
+        Self { room: room as usize, ..Self::default() }
     }
 
     pub fn takes(&mut self, block: Block) -> bool {

@@ -10,7 +10,7 @@ use crate::messages::{FramingHeard, StationHeard};
 
 const MOST_OF_ONE: usize = 8;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Station {
     frames: u64,
     bytes: u64,
@@ -39,13 +39,9 @@ impl Stations {
             return;
         }
         let station = self.found.entry(mac).or_insert_with(|| Station {
-            frames: 0,
-            bytes: 0,
-            protocols: BTreeSet::new(),
-            addresses: BTreeSet::new(),
-            ipx_framings: BTreeSet::new(),
             first: at,
             last: at,
+            ..Station::default()
         });
         station.frames += 1;
         station.bytes += bytes;

@@ -6,13 +6,13 @@ use lanlab_units::Instant;
 use crate::measure::IntervalMeter;
 use crate::messages::AcknowledgedFlow;
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Reading {
     at: Instant,
     bytes: u64,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct AcknowledgedCounter {
     start: Instant,
     /// The kernel's count before the first byte of payload, which includes connection set-up.
@@ -41,17 +41,7 @@ const MANY_GAINS: u64 = 10;
 impl AcknowledgedCounter {
     pub fn new(start: Instant, before_bytes: u64) -> Self {
         let last = Reading { at: start, bytes: 0 };
-        Self {
-            start,
-            before_bytes,
-            last,
-            last_gain: last,
-            gains: 0,
-            from: None,
-            until: None,
-            next_gain: None,
-            window: None,
-        }
+        Self { start, before_bytes, last, last_gain: last, ..Self::default() }
     }
 
     /// Add a measured part between these times, possibly within a long message.

@@ -42,14 +42,8 @@ fn make_all(request: &Dataset, sizes: &[u64], running: &Running) -> Result<Datas
     let directory = storage::dataset_directory(&request.place)?;
     fs::create_dir_all(&directory)
         .map_err(|error| of_file("make directory", &directory, &error))?;
-    let mut made = DatasetMade {
-        directory: directory.display().to_string(),
-        files: 0,
-        bytes: 0,
-        written_files: 0,
-        xxh3: String::new(),
-        elapsed_ns: 0,
-    };
+    let directory_name = directory.display().to_string();
+    let mut made = DatasetMade { directory: directory_name, ..DatasetMade::default() };
     let mut hasher = XxHash3_64::with_seed(0);
     let (mut expected, mut found) = (vec![0; BLOCK_BYTES], vec![0; BLOCK_BYTES]);
     for (number, &size) in (0_u64..).zip(sizes) {
