@@ -25,11 +25,9 @@ pub struct CopySpec {
     /// Files copied at once, each over its own connection: 1 to 64.
     pub parallel_files: u16,
     /// Bytes per call, 512 to 8,388,608; absent: the service's best value.
-    #[serde(default)]
     pub block_bytes: Option<u32>,
     /// Calls in flight per file, 1 to 256; absent: the service's best value. A service that streams
     /// files has 1.
-    #[serde(default)]
     pub depth: Option<u16>,
     /// Whether a file counts as copied only when its receiver has it on disk.
     pub sync: CopySync,
@@ -38,10 +36,8 @@ pub struct CopySpec {
     pub retries: u8,
     /// Time limit of each request of this trial, nanoseconds. A request that exceeds it ends with
     /// the error `copy.too_long`. Absent: no limit. Does not apply to `copy_empty`.
-    #[serde(default)]
     pub longest_ns: Option<u64>,
     /// As reported by `copy_prepare`: with other files the request is refused. Absent: no check.
-    #[serde(default)]
     pub files_digest: Option<String>,
 }
 

@@ -23,7 +23,6 @@ pub struct FileGroup {
     /// Maximum size. Sizes are drawn log-uniformly between the two, like sizes of real files.
     pub most_bytes: u64,
     /// Bytes of all files of the group; absent: as drawn. Drawn sizes are scaled to this sum.
-    #[serde(default)]
     pub total_bytes: Option<u64>,
 }
 

@@ -16,7 +16,6 @@ pub struct EchoSpec {
     pub amount: EchoAmount,
     /// Requests per second on a fixed schedule, in steps of 0.001; absent: a closed loop, in which
     /// the next request is sent when a reply arrives or times out.
-    #[serde(default)]
     pub rate_requests_per_s: Option<f64>,
     /// Requests in flight in a closed loop: 1 to 16,384 (1-byte messages: 64). Over TCP at most
     /// 65,536 bytes in total, and at most a given socket buffer.
@@ -69,7 +68,6 @@ pub struct EchoRespond {
     /// Secret of both ends: 32 hexadecimal digits.
     pub session: String,
     /// Processor to which this end's threads are bound; absent: any.
-    #[serde(default)]
     pub processor: Option<u16>,
 }
 
@@ -78,7 +76,6 @@ pub struct EchoRespond {
 pub struct EchoRequest {
     pub spec: EchoSpec,
     /// Source address; absent: the system's choice.
-    #[serde(default)]
     pub bind: Option<HostAddress>,
     pub peer: HostAddress,
     /// The responder's port, from its `ready`.
@@ -86,7 +83,6 @@ pub struct EchoRequest {
     /// Secret of both ends: 32 hexadecimal digits.
     pub session: String,
     /// Processor to which this end's threads are bound; absent: any.
-    #[serde(default)]
     pub processor: Option<u16>,
 }
 

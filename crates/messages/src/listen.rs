@@ -14,7 +14,6 @@ pub struct Listen {
     /// Stop after this number of frames, 1 to 1,000,000,000.
     pub most_frames: u64,
     /// Write each frame to this file, pcap with nanoseconds; the file must not exist.
-    #[serde(default)]
     pub pcap: Option<String>,
 }
 

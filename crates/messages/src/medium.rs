@@ -26,7 +26,6 @@ pub struct CarryFrames {
     #[serde(default)]
     pub loss_ratio: f64,
     /// Mean length of a burst of lost frames; absent: losses are independent.
-    #[serde(default)]
     pub loss_burst_frames: Option<f64>,
     /// Size of each host's sending queue, bytes on the wire.
     pub queue_bytes: u32,
@@ -39,7 +38,6 @@ pub struct CarryFrames {
     #[serde(default)]
     pub precise: bool,
     /// Write each frame to this file, pcap with nanoseconds; the file must not exist.
-    #[serde(default)]
     pub pcap: Option<String>,
 }
 

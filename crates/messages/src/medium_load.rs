@@ -17,7 +17,6 @@ pub struct MediumLoad {
     pub frames: Vec<LoadFrame>,
     /// Load of all stations together, a Poisson process, in frame bits per bit of the rate: above
     /// 0, up to 100. Absent: every station always has a frame.
-    #[serde(default)]
     pub offered_ratio: Option<f64>,
     /// Maximum frames that wait in a station's adapter, besides the one on the medium: up to 10,000.
     pub queue_frames: u32,
@@ -30,7 +29,6 @@ pub struct MediumLoad {
     pub seed: u64,
     /// Write each delivered frame to this file, pcap with nanoseconds of virtual time; the file
     /// must not exist. Data after a frame's header is zero.
-    #[serde(default)]
     pub pcap: Option<String>,
 }
 

@@ -14,14 +14,12 @@ pub struct PeerEcho {
     pub spec: EchoSpec,
     pub protocol: PeerEchoProtocol,
     /// Source address; absent: the system's choice.
-    #[serde(default)]
     pub bind: Option<HostAddress>,
     pub peer: HostAddress,
     /// The peer's port; 0 for ICMP.
     #[serde(default)]
     pub port: u16,
     /// Processor to which the threads are bound; absent: any.
-    #[serde(default)]
     pub processor: Option<u16>,
 }
 

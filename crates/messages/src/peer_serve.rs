@@ -20,7 +20,6 @@ pub struct PeerServe {
     pub longest_ns: u64,
     /// Limit of the rate that an iperf3 client may request in one direction, and of the rate for
     /// other clients, bit/s; absent: no limit.
-    #[serde(default)]
     pub rate_bps: Option<u64>,
 }
 

@@ -16,15 +16,12 @@ pub struct PeerStream {
     pub protocol: PeerProtocol,
     pub direction: PeerDirection,
     /// Source address; absent: the system's choice.
-    #[serde(default)]
     pub bind: Option<HostAddress>,
     pub peer: HostAddress,
     pub port: u16,
     /// Processor to which the threads of the flows are bound; absent: any.
-    #[serde(default)]
     pub processor: Option<u16>,
     /// The engine's own TCP instead of the system's; absent: the system's.
-    #[serde(default)]
     pub stack: Option<OwnStack>,
 }
 

@@ -19,33 +19,26 @@ pub struct Serve {
     #[serde(default)]
     pub port: u16,
     /// Required login; absent: none, for everybody who can reach the address.
-    #[serde(default)]
     pub credentials: Option<Credentials>,
     /// Carrier of SMB 1.
     #[serde(default)]
     pub carrier: Carrier,
     /// The interface of this host to serve on, for a carrier on Ethernet; then `bind` and `port`
     /// are ignored.
-    #[serde(default)]
     pub link: Option<LinkPlace>,
     /// The engine's own TCP, with its own address, for FTP; absent: the system's. Then `bind` is
     /// ignored, and port 0 means 21.
-    #[serde(default)]
     pub stack: Option<OwnStack>,
     /// Name of the server's station, 1 to 15 ASCII characters.
-    #[serde(default)]
     pub station_name: Option<String>,
     /// The station's segment, for a carrier on IPX.
     #[serde(default)]
     pub ipx: IpxSegment,
     /// The period system that an SMB 1 server emulates over its carrier; absent: none.
-    #[serde(default)]
     pub profile: Option<SystemProfile>,
     /// Name that an SMB 1 server reports, 1 to 15 ASCII characters; absent: `lanlab`.
-    #[serde(default)]
     pub server_name: Option<String>,
     /// Name of the SMB share, 1 to 12 ASCII characters, the limit of old clients; absent: `lanlab`.
-    #[serde(default)]
     pub share: Option<String>,
     #[serde(default)]
     pub read_only: bool,

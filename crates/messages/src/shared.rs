@@ -51,10 +51,8 @@ pub struct SocketOptions {
     #[serde(default)]
     pub congestion_controls: Vec<String>,
     /// `SO_SNDBUF`, bytes. Refused if the system does not grant it.
-    #[serde(default)]
     pub send_buffer_bytes: Option<u32>,
     /// `SO_RCVBUF`, bytes. Refused if the system does not grant it.
-    #[serde(default)]
     pub receive_buffer_bytes: Option<u32>,
     /// Differentiated services code point, 0 to 63.
     #[serde(default)]

@@ -28,7 +28,6 @@ pub struct Simulate {
     pub work: SimulatedWork,
     /// Write each delivered frame to this file, pcap with nanoseconds of virtual time; the file
     /// must not exist.
-    #[serde(default)]
     pub pcap: Option<String>,
 }
 
@@ -106,7 +105,6 @@ pub struct SimulatedStations {
     /// segment, and reply timeout are used.
     pub spec: StationsSpec,
     /// Profile with the timers and windows of frame carriers; absent: Windows NT.
-    #[serde(default)]
     pub profile: Option<String>,
 }
 
@@ -116,7 +114,6 @@ pub struct SimulatedCopy {
     /// The copy. Of the service, only dialect, carrier with segment, and reply timeout are used.
     pub spec: CopySpec,
     /// Profile with the timers and windows of frame carriers; absent: Windows NT.
-    #[serde(default)]
     pub profile: Option<String>,
 }
 
@@ -130,7 +127,6 @@ pub struct SimulatedStream {
     pub message_size_bytes: u32,
     pub amount: Amount,
     /// Sending rate; absent: as fast as possible.
-    #[serde(default)]
     pub rate: Option<Rate>,
     /// What a sender with a rate does with messages whose slot has passed.
     #[serde(default)]
@@ -165,13 +161,11 @@ pub struct SimulatedEcho {
     /// Payload of a request: over TCP 1 to 16,777,216; over UDP up to one frame, 1472 or 1452.
     pub message_size_bytes: u32,
     /// Payload of a reply, with the same limits; absent: that of the request.
-    #[serde(default)]
     pub reply_size_bytes: Option<u32>,
     /// Measured amount per requester, after the warm-up.
     pub amount: EchoAmount,
     /// Requests per second of each requester on a fixed schedule, in steps of 0.001; absent: a
     /// closed loop, in which the next request is sent when a reply arrives or times out.
-    #[serde(default)]
     pub rate_requests_per_s: Option<f64>,
     /// Requests in flight per requester in a closed loop: 1 to 16,384 (1-byte messages: 64). Over
     /// TCP they must fit into the window and send buffer of each machine.

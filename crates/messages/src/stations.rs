@@ -37,7 +37,6 @@ pub struct StationsSpec {
     pub think_ns: u64,
     /// When operations are due; absent: a closed loop, in which each station starts the next
     /// operation after the last.
-    #[serde(default)]
     pub open_loop: Option<OpenLoop>,
     /// Whether a write ends only when the server has it on disk.
     pub sync: StationSync,
@@ -55,7 +54,6 @@ pub struct StationsSpec {
     pub connects_at_once: u16,
     /// Threads for the stations, 1 to 64; absent: one per processor, for NFS and SMB one per two.
     /// For a directory, whose calls block a thread, each station has its own.
-    #[serde(default)]
     pub threads: Option<u16>,
 }
 
@@ -110,14 +108,11 @@ pub enum StationSync {
 #[serde(deny_unknown_fields)]
 pub struct StationsUntil {
     /// Readings after which a station stops: 1 to 10,000,000.
-    #[serde(default)]
     pub readings_per_station: Option<u32>,
     /// Time after which no operation starts, ns.
-    #[serde(default)]
     pub time_ns: Option<u64>,
     /// All stations stop when half the 95 % interval of the mean response time, from 20 or more
     /// batches, is at most this share of the mean: above 0, below 1.
-    #[serde(default)]
     pub interval_ratio: Option<f64>,
 }
 

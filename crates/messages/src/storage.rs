@@ -45,7 +45,6 @@ pub struct RoomMeasured {
 pub struct ReadyMemory {
     pub bytes: u64,
     /// Directory of the files. On an in-memory file system, its own memory is prepared.
-    #[serde(default)]
     pub directory: Option<String>,
 }
 
@@ -77,11 +76,9 @@ pub struct Resolve {
     #[serde(default)]
     pub netbios: bool,
     /// A name server (WINS) to query for a `NetBIOS` name before the system.
-    #[serde(default)]
     pub wins: Option<std::net::Ipv4Addr>,
     /// TCP port to find out which of several addresses belongs to a server; absent: the first
     /// address is used.
-    #[serde(default)]
     pub port: Option<u16>,
 }
 

@@ -16,12 +16,10 @@ pub struct StreamSpec {
     pub message_size_bytes: u32,
     pub amount: Amount,
     /// Sending rate of all flows together; absent: as fast as possible.
-    #[serde(default)]
     pub rate: Option<Rate>,
     /// Parallel flows, 1 to 1000.
     pub flows: u16,
     /// Threads for the flows at each end, 1 to 64; absent: one per flow, at most one per processor.
-    #[serde(default)]
     pub threads: Option<u16>,
     /// How messages are passed to and from the system.
     pub io: Io,
@@ -118,13 +116,11 @@ pub struct StreamReceive {
     /// Secret of both ends: 32 hexadecimal digits.
     pub session: String,
     /// Processor to which the receiving threads are bound; absent: any.
-    #[serde(default)]
     pub processor: Option<u16>,
     #[serde(default)]
     pub load: ReceiverLoad,
     /// Relation of the sender's monotonic clock to this one; absent: unknown, so there are no
     /// one-way results.
-    #[serde(default)]
     pub sender_clock: Option<ClockRelation>,
 }
 
@@ -154,7 +150,6 @@ pub struct ClockRelation {
 pub struct StreamSend {
     pub spec: StreamSpec,
     /// Source address; absent: the system's choice.
-    #[serde(default)]
     pub bind: Option<HostAddress>,
     pub peer: HostAddress,
     /// The receiver's ports, from its `ready`.
@@ -162,6 +157,5 @@ pub struct StreamSend {
     /// Secret of both ends: 32 hexadecimal digits.
     pub session: String,
     /// Processor to which the sending threads are bound; absent: any.
-    #[serde(default)]
     pub processor: Option<u16>,
 }

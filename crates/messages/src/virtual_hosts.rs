@@ -16,7 +16,6 @@ pub struct SetUpHosts {
     /// Frames in the system's own queue before each interface.
     pub queue_frames: u32,
     /// Maximum segments in a packet from TCP; absent: the system's default.
-    #[serde(default)]
     pub segments: Option<u32>,
 }
 
