@@ -276,7 +276,6 @@ fn answer_to_end(received: io::Result<&[u8]>, token: Token) -> EndAnswer {
             _ => EndAnswer::None,
         },
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => EndAnswer::ClosedPort,
-        // On Windows, late replies that are too long for this buffer are errors.
         Err(_) => EndAnswer::None,
     }
 }

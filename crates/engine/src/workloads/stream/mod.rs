@@ -4,7 +4,6 @@ mod acknowledged;
 mod alive;
 mod flow_scheduler;
 mod flow_threads;
-mod hand_over;
 mod io_modes;
 mod joined;
 mod peer;

@@ -11,7 +11,6 @@ use lanlab_wire::session::{Kind, Message, RECEIVE_LEN, Token};
 use super::acknowledged::Over;
 use super::flow_scheduler::waits_for_room;
 use super::flow_threads::{self, Driven, Flow, ThreadUsage, Turn};
-use super::hand_over::hand_over;
 use super::sent::{cpu_of, sum_up};
 use super::{Plan, Session};
 use crate::messages::{EndedBy, Failure, Io, StreamSend, StreamSent};
@@ -137,9 +136,22 @@ impl<M: Departing> Sender<'_, M> {
         for index in 0..count {
             self.messages.write(index as u64, now, shared.batch.message(index));
         }
-        // Never wait in the system call: time without room is a result.
-        let taken = hand_over(self.socket, &mut shared.batch, (self.plan.io, count), false);
+        let taken = self.hand_over(&mut shared.batch, count);
         self.take(taken, now, shared)
+    }
+
+    /// Hand over the first `count` messages, or as many as one call accepts. Never wait in the system call: time
+    /// without room is a result.
+    #[inline]
+    fn hand_over(&self, batch: &mut SendBatch, count: usize) -> io::Result<usize> {
+        match self.plan.io {
+            // A single message is not split, and may exceed a packet.
+            Io::Segment if count > 1 => {
+                self.socket.send_segments(batch, count, false).map(|()| count)
+            }
+            Io::Batch => self.socket.send_batch(batch, count, false),
+            _ => self.socket.send_one(batch.message(0), false).map(|()| 1),
+        }
     }
 
     fn take(
