@@ -226,11 +226,7 @@ pub fn connect_stream(
         if running.is_cancelled() {
             return Failure::cancelled();
         }
-        // An unreachable host may be a firewall's answer; an unreachable network is not.
-        if matches!(
-            error.kind(),
-            io::ErrorKind::AddrNotAvailable | io::ErrorKind::NetworkUnreachable
-        ) {
+        if is_without_way(&error) {
             return Failure::system(format!("connect to {peer}"), &error);
         }
         Failure::new(
@@ -293,12 +289,7 @@ pub fn connect_to_peer(
     let began = os::monotonic();
     match open() {
         Ok(stream) => Ok((stream, os::monotonic().nanos_since(began))),
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::AddrNotAvailable | io::ErrorKind::NetworkUnreachable
-            ) =>
-        {
+        Err(error) if is_without_way(&error) => {
             Err(Failure::system(format!("connect to {peer}"), &error))
         }
         Err(error) => {
@@ -307,6 +298,13 @@ pub fn connect_to_peer(
                 .hint("check that a program listens there and no firewall blocks it"))
         }
     }
+}
+
+/// Whether this host cannot send there. An unreachable host may be a firewall's answer; an unreachable network is
+/// not.
+fn is_without_way(error: &io::Error) -> bool {
+    use io::ErrorKind::{AddrNotAvailable, NetworkUnreachable};
+    matches!(error.kind(), AddrNotAvailable | NetworkUnreachable)
 }
 
 fn is_acceptance(octets: &[u8], nonce: u64, token: Token) -> bool {

@@ -9,8 +9,8 @@ use super::worst_end;
 use crate::host::cpu_time;
 use crate::messages::{CpuTime, Distribution, Failure, FlowSent, HostWindow, StreamSent};
 
-pub fn cpu_of(threads: &[SharedMeters<ThreadUsage>]) -> CpuTime {
-    cpu_time(threads.iter().fold(Usage::default(), |all, thread| all.plus(thread.usage.used())))
+pub fn cpu_of<'a>(threads: impl Iterator<Item = &'a ThreadUsage>) -> CpuTime {
+    cpu_time(threads.fold(Usage::default(), |all, thread| all.plus(thread.used())))
 }
 
 /// Combined results of all flows, and the failure behind their end, if any.
@@ -92,7 +92,7 @@ mod tests {
             meters
         };
         let threads = [thread(), thread()];
-        let all = cpu_of(&threads);
+        let all = cpu_of(threads.iter().map(|thread| &thread.usage));
         let used_ns = |meters: &SharedMeters<ThreadUsage>| meters.usage.used().user_ns;
         assert_eq!(all.user_ns, used_ns(&threads[0]) + used_ns(&threads[1]));
         // The system counts in ticks.

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::net::{Shutdown, TcpStream};
 
 use lanlab_os as os;
-use lanlab_os::{Interest, Readiness, Usage};
+use lanlab_os::{Interest, Readiness};
 use lanlab_units::Instant;
 use lanlab_workloads::measure::IntervalMeter;
 use lanlab_workloads::stream::{ByteCounter, CpuMeter};
@@ -12,8 +12,8 @@ use lanlab_workloads::stream::{ByteCounter, CpuMeter};
 use super::flow_scheduler::is_alone;
 use super::flow_threads::{self, Driven, Flow, ThreadUsage, Turn};
 use super::receiver_load::AppliedLoad;
+use super::sent::cpu_of;
 use super::{Plan, Session, worst_end};
-use crate::host::cpu_time;
 use crate::messages::{
     CpuTime, EndedBy, Failure, FlowReceived, HostWindow, ReceiverLoad, StreamReceive,
     StreamReceived,
@@ -92,11 +92,11 @@ pub fn receive_over(
     };
     let (threads, host) = flow_threads::run(plan, processor, streams, running, start, work)?;
     let (flows, meters, failure) = flow_threads::gather(threads);
-    let used = meters.iter().fold(Usage::default(), |all, thread| all.plus(thread.usage.used()));
+    let cpu = cpu_of(meters.iter().map(|thread| &thread.usage));
     let threads = Threads {
         receive_calls: meters.iter().map(|thread| thread.receive_calls).sum(),
         intervals: meters.into_iter().map(|thread| thread.intervals).collect(),
-        cpu: cpu_time(used),
+        cpu,
     };
     let received = sum_up(plan, flows, threads, host);
     let (_, ended) = worst_end(std::iter::once(received.ended_by));

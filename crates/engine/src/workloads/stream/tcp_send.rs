@@ -92,7 +92,8 @@ pub fn send_over(
     let (flows, meters, failure) = flow_threads::gather(threads);
     let (flows, acknowledged): (Vec<_>, Vec<_>) = flows.into_iter().unzip();
     let (meters, intervals): (Vec<_>, Vec<_>) = meters.into_iter().unzip();
-    let (sent, ended) = sum_up(plan, flows, &meters, cpu_of(&meters), host);
+    let (sent, ended) =
+        sum_up(plan, flows, &meters, cpu_of(meters.iter().map(|thread| &thread.usage)), host);
     let acknowledged = acknowledged::sum_up(acknowledged, intervals);
     Ok(Over { sent, acknowledged, failure: failure.or(ended) })
 }

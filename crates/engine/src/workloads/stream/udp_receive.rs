@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lanlab_os as os;
-use lanlab_os::{BATCH_MESSAGES, DatagramSocket, Interest, Readiness, ReceiveBatch, Usage};
+use lanlab_os::{BATCH_MESSAGES, DatagramSocket, Interest, Readiness, ReceiveBatch};
 use lanlab_units::Instant;
 use lanlab_wire::session::QUESTION_LEN;
 use lanlab_workloads::measure::{DelayVariationMeter, DistributionMeter, IntervalMeter};
@@ -15,8 +15,8 @@ use super::flow_scheduler::is_alone;
 use super::flow_threads::{self, Driven, Flow, ThreadUsage, Turn};
 use super::joined::{self, JOINED_BYTES};
 use super::receiver_load::AppliedLoad;
+use super::sent::cpu_of;
 use super::{Plan, Session, worst_end};
-use crate::host::cpu_time;
 use crate::messages::{
     ClockRelation, CpuTime, EndedBy, Failure, FlowReceived, HostWindow, Intervals, Io,
     ReceiverLoad, StreamReceive, StreamReceived, Timestamps,
@@ -243,9 +243,9 @@ pub fn receive_over<'p, S: Send, M: Messages<'p>>(
     let (threads, host) =
         flow_threads::run(plan, reading.processor, sockets, running, start, work)?;
     let (flows, meters, failure) = flow_threads::gather(threads);
-    let used = meters.iter().fold(Usage::default(), |all, thread| all.plus(thread.usage.used()));
+    let cpu = cpu_of(meters.iter().map(|thread| &thread.usage));
     let buffers = (reading.read_bytes as u64, reading.receive_buffer_bytes);
-    let received = sum_up(plan, flows, &meters, cpu_time(used), buffers, host);
+    let received = sum_up(plan, flows, &meters, cpu, buffers, host);
     let (_, ended) = worst_end(std::iter::once(received.ended_by));
     Ok((received, failure.or(ended)))
 }

@@ -83,7 +83,8 @@ pub fn send_over<M: Departing>(
     let sockets = sockets.iter().collect();
     let (threads, host) = flow_threads::run(plan, processor, sockets, running, start, work)?;
     let (flows, meters, failure) = flow_threads::gather(threads);
-    let (sent, ended) = sum_up(plan, flows, &meters, cpu_of(&meters), host);
+    let (sent, ended) =
+        sum_up(plan, flows, &meters, cpu_of(meters.iter().map(|thread| &thread.usage)), host);
     Ok(Over { sent, acknowledged: None, failure: failure.or(ended) })
 }
 

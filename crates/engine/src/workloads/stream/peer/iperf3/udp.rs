@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use lanlab_os as os;
-use lanlab_os::{DatagramOptions, DatagramSocket};
+use lanlab_os::DatagramSocket;
 use lanlab_units::Instant;
 use lanlab_wire::iperf3::{HELLO, HELLO_BYTES, Head};
 use lanlab_workloads::path::ROUND_TRIPS_OF_SILENCE;
@@ -17,7 +17,7 @@ use super::dialogue::{self, Flows};
 use super::udp_receive::{Watched, WatchedFlow, receive_over};
 use super::udp_send::send_over;
 use crate::messages::{Failure, PeerDirection, PeerReportFlow, PeerStream, PeerStreamed};
-use crate::workloads::setup::{is_idle, socket_address};
+use crate::workloads::setup::{any_address, bind_datagram, is_idle, socket_address};
 use crate::workloads::stream::Plan;
 
 /// Time-out of the opening datagram, in addition to the path's round trip. The datagram is resent once, after half
@@ -52,19 +52,10 @@ fn open_one(
     peer: SocketAddr,
     patience_ns: u64,
 ) -> Result<DatagramSocket, Failure> {
-    let any = if peer.is_ipv6() { "::" } else { "0.0.0.0" };
-    let any = any.parse().map_err(|_| Failure::value("bind", any, "an address"))?;
-    let bind = socket_address(request.bind.unwrap_or(any), 0)?;
-    let options = &request.spec.socket;
-    let options = DatagramOptions {
-        send_buffer_bytes: options.send_buffer_bytes.map(|bytes| bytes as usize),
-        receive_buffer_bytes: options.receive_buffer_bytes.map(|bytes| bytes as usize),
-        dscp: options.dscp,
-        ..DatagramOptions::default()
-    };
+    let own = request.bind.unwrap_or_else(|| any_address(peer.ip()).into());
+    let socket = bind_datagram(own, 0, &request.spec.socket)?;
     let failed =
         |error| Failure::system(format!("UDP port {} of {}", peer.port(), peer.ip()), &error);
-    let socket = DatagramSocket::bind(bind, &options).map_err(failed)?;
     let plain = socket.plain();
     plain.connect(peer).map_err(failed)?;
     for _ in 0..QUESTIONS {

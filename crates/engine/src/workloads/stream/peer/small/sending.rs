@@ -249,7 +249,8 @@ impl Sending {
         }
         let (ended_by, _) = worst_end(flows.iter().map(|flow| flow.ended_by));
         let meters = [self.shared.meters];
-        let (sent, _) = sum_up(plan, flows, &meters, cpu_of(&meters), host);
+        let (sent, _) =
+            sum_up(plan, flows, &meters, cpu_of(meters.iter().map(|thread| &thread.usage)), host);
         let acknowledged = acknowledged.into_iter().map(Some).collect();
         let streamed = PeerStreamed {
             sent: Some(sent),
