@@ -8,6 +8,7 @@ mod incoming;
 mod outgoing;
 mod plan;
 mod quiet;
+mod results;
 mod schedule;
 
 pub use acknowledged::AcknowledgedCounter;
@@ -17,6 +18,7 @@ pub use incoming::{Heard, Incoming};
 pub use outgoing::{Action, Departing, Outgoing};
 pub use plan::{LONGEST_NS, OVERTIME_NS, Plan};
 use quiet::Quiet;
+pub use results::{ReceivedBytes, Threads, sum_up_bytes, sum_up_datagrams, sum_up_sent, worst_end};
 pub use schedule::{Schedule, Sent, SharedMeters, Step};
 
 /// Measures a thread's CPU time while one of its flows is measured.

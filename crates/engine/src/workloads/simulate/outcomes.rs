@@ -1,20 +1,15 @@
 //! Results of programs and their world, as messages.
 
+use lanlab_sim::programs::HostNode;
 use lanlab_sim::programs::echo::{Answered, Requested};
-use lanlab_sim::programs::stream::{StreamReceived as Received, StreamSent as Sent};
-use lanlab_sim::programs::{HostNode, tcp_facts};
 use lanlab_sim::{Host, World};
-use lanlab_workloads::{echo, stream};
+use lanlab_workloads::echo;
 
 use crate::messages::{
-    CpuTime, EchoRequested, EchoResponded, EndedBy, FlowReceived, SimulatedFacts,
-    SimulatedHostFacts, SimulatedMachine, SimulatedPortFacts, SimulatedSent, SimulatedStoreFacts,
-    SimulationEnd, StreamReceived, StreamSent,
+    CpuTime, EchoRequested, EchoResponded, EndedBy, SimulatedFacts, SimulatedHostFacts,
+    SimulatedPortFacts, SimulatedSent, SimulatedStoreFacts, SimulationEnd,
 };
 use crate::workloads::echo::requested as echo_requested;
-use crate::workloads::stream::{
-    ReceivedBytes, Threads, sum_up_bytes, sum_up_datagrams, sum_up_sent,
-};
 
 pub fn facts(
     world: &World<HostNode>,
@@ -62,50 +57,6 @@ pub fn facts(
         timed,
         bus_busy_ns: facts.medium.busy_ns,
         collisions: facts.medium.collisions,
-    }
-}
-
-pub fn sent(plan: &stream::Plan, Sent { sent, meters }: Sent) -> StreamSent {
-    let cpu = meters.usage.used();
-    sum_up_sent(plan, vec![sent], &[meters], cpu, None).0
-}
-
-pub fn received(
-    plan: &stream::Plan,
-    received: Received,
-    machine: &SimulatedMachine,
-) -> StreamReceived {
-    match received {
-        Received::Datagrams { counts, meters } => {
-            let cpu = meters.usage.used();
-            let buffers = (plan.message_bytes as u64, u64::from(machine.receive_buffer_bytes));
-            let flows = vec![(EndedBy::Finished, counts)];
-            sum_up_datagrams(plan, flows, &[*meters], cpu, buffers, None)
-        }
-        Received::Bytes {
-            ended_by,
-            total_bytes,
-            window_bytes,
-            window_ns,
-            receive_calls,
-            intervals,
-            cpu,
-            connection,
-        } => {
-            let flow = ReceivedBytes {
-                ended_by,
-                total_bytes,
-                receive_buffer_bytes: machine.tcp.window_bytes.into(),
-                facts: FlowReceived {
-                    window_bytes,
-                    window_ns,
-                    measured_messages: window_bytes / plan.message_bytes as u64,
-                    tcp: Some(tcp_facts(&connection)),
-                },
-            };
-            let threads = Threads { receive_calls, intervals: vec![intervals], cpu };
-            sum_up_bytes(plan, vec![flow], threads, None)
-        }
     }
 }
 

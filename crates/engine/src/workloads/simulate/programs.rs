@@ -7,7 +7,7 @@ use std::rc::Rc;
 use lanlab_sim::World;
 use lanlab_sim::programs::echo::{Answered, Echo, Requested, request, respond};
 use lanlab_sim::programs::stream::{
-    Agreement, Stream, StreamReceived, StreamSent, receive_tcp, receive_udp, send_tcp, send_udp,
+    Agreement, Stream, receive_tcp, receive_udp, send_tcp, send_udp,
 };
 use lanlab_sim::programs::{HostNode, SERVER_PORT, addresses_of};
 use lanlab_stack::ip::Refusal;
@@ -20,7 +20,7 @@ use super::outcomes;
 use super::stations::Stationing;
 use crate::messages::{
     Failure, RoleOutcome, Simulate, SimulatedMachine, SimulatedSent, SimulatedStoreFacts,
-    SimulatedWork, Transport,
+    SimulatedWork, StreamReceived, StreamSent, Transport,
 };
 use crate::running::Running;
 
@@ -81,7 +81,8 @@ impl Programs {
                         from.spawn("sender", send_udp(from.clone(), to, stream, sizes.0)),
                     ),
                     Transport::Tcp => {
-                        let receiving = receive_tcp(to.clone(), stream.clone());
+                        let window_bytes = machines[1].tcp.window_bytes;
+                        let receiving = receive_tcp(to.clone(), stream.clone(), window_bytes);
                         (
                             to.spawn("receiver", async { Ok(receiving.await) }),
                             from.spawn("sender", send_tcp(from.clone(), to, stream, sizes.0.1)),
@@ -148,21 +149,15 @@ impl Programs {
     /// # Errors A program failed.
     pub fn outcomes(
         &self,
-        asked: &Simulate,
         checked: &Checked,
         world: &World<HostNode>,
         running: &Running,
     ) -> Result<Vec<RoleOutcome>, Failure> {
         match (self, &checked.work) {
-            (Self::Stream { sender, receiver, .. }, Work::Stream(plan)) => {
-                let sent = outcomes::sent(plan, result(sender.take())?);
-                let machine = &asked.world.machines[1];
-                let received = outcomes::received(plan, result(receiver.take())?, machine);
-                Ok(vec![
-                    RoleOutcome::StreamSent(Box::new(sent)),
-                    RoleOutcome::StreamReceived(Box::new(received)),
-                ])
-            }
+            (Self::Stream { sender, receiver, .. }, _) => Ok(vec![
+                RoleOutcome::StreamSent(Box::new(result(sender.take())?)),
+                RoleOutcome::StreamReceived(Box::new(result(receiver.take())?)),
+            ]),
             (Self::Echo { requesters, answered, refused, .. }, Work::Echo(plan)) => {
                 result(Some(refused.map_or(Ok(()), Err)))?;
                 let mut roles = Vec::with_capacity(requesters.len() + 1);

@@ -51,8 +51,7 @@ pub fn run(request: &Simulate, checked: &Checked, running: &Running) -> Measured
     let facts = outcomes::facts(&world, hosts, &programs.stores(), programs.timed(), end);
     let done = failure.is_none();
     // Unfinished programs have no result.
-    let ended =
-        if done { programs.outcomes(request, checked, &world, running) } else { Ok(Vec::new()) };
+    let ended = if done { programs.outcomes(checked, &world, running) } else { Ok(Vec::new()) };
     drop(world);
     let recorded = file.and_then(Rc::into_inner).map_or(Ok(()), |file| file.into_inner().end());
     let outcomes = ended?;

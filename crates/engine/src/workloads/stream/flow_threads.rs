@@ -14,7 +14,8 @@ use lanlab_workloads::stream::CpuMeter;
 
 use super::Plan;
 use super::flow_scheduler::{Agenda, Look, Looks, Pause, is_alone};
-use crate::messages::{EndedBy, Failure, HostWindow, Receive};
+use crate::host::cpu_time;
+use crate::messages::{CpuTime, EndedBy, Failure, HostWindow, Receive};
 use crate::running::Running;
 use crate::waiting::Waiter;
 use crate::workloads::setup::bind;
@@ -73,6 +74,10 @@ impl ThreadUsage {
     pub fn used(&self) -> Usage {
         self.used
     }
+}
+
+pub fn cpu_of<'a>(threads: impl Iterator<Item = &'a ThreadUsage>) -> CpuTime {
+    cpu_time(threads.fold(Usage::default(), |all, thread| all.plus(thread.used())))
 }
 
 pub fn thread_count(plan: &Plan) -> usize {

@@ -8,7 +8,6 @@ mod io_modes;
 mod joined;
 mod peer;
 mod receiver_load;
-mod sent;
 mod tcp_receive;
 mod tcp_send;
 mod udp_receive;
@@ -32,9 +31,6 @@ use crate::task::Task;
 use io_modes::{choose_receiving, choose_sending};
 
 pub use peer::{serve_peers, with_peer};
-pub(crate) use sent::sum_up as sum_up_sent;
-pub(crate) use tcp_receive::{Received as ReceivedBytes, Threads, sum_up as sum_up_bytes};
-pub(crate) use udp_receive::sum_up as sum_up_datagrams;
 
 const MAX_FLOWS: u16 = 1000;
 const MAX_THREADS: u16 = 64;
@@ -231,18 +227,9 @@ pub fn send(request: StreamSend) -> Result<Task, Failure> {
 const AFTER_SILENCE: &str = "check that its engine still runs and the link is up; \
                              if the path is only interrupted, allow more by `--idle-timeout`";
 
-/// The worst end of several flows, and its failure, if any.
-fn worst_end(ends: impl Iterator<Item = EndedBy>) -> (EndedBy, Option<Failure>) {
-    let rank = |ended: EndedBy| match ended {
-        EndedBy::Finished => 0,
-        EndedBy::Unconfirmed => 1,
-        EndedBy::Silence => 2,
-        EndedBy::PeerClosed => 3,
-        EndedBy::Failed => 4,
-        EndedBy::Cancelled => 5,
-    };
-    let worst = ends.max_by_key(|ended| rank(*ended)).unwrap_or(EndedBy::Finished);
-    let failure = match worst {
+/// The failure behind the end of a flow, if any.
+fn failure_of_end(ended_by: EndedBy) -> Option<Failure> {
+    match ended_by {
         EndedBy::Finished => None,
         EndedBy::Unconfirmed => {
             Some(Failure::peer_gone("it did not confirm the end").hint(AFTER_SILENCE))
@@ -253,8 +240,7 @@ fn worst_end(ends: impl Iterator<Item = EndedBy>) -> (EndedBy, Option<Failure>) 
         EndedBy::PeerClosed => Some(Failure::peer_gone("it closed its end")),
         EndedBy::Failed => Some(Failure::new("system.call", "a flow could not go on")),
         EndedBy::Cancelled => Some(Failure::cancelled()),
-    };
-    (worst, failure)
+    }
 }
 
 #[cfg(test)]

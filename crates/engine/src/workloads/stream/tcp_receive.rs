@@ -7,16 +7,14 @@ use lanlab_os as os;
 use lanlab_os::{Interest, Readiness};
 use lanlab_units::Instant;
 use lanlab_workloads::measure::IntervalMeter;
-use lanlab_workloads::stream::{ByteCounter, CpuMeter};
+use lanlab_workloads::stream::{ByteCounter, CpuMeter, ReceivedBytes, Threads, sum_up_bytes};
 
 use super::flow_scheduler::is_alone;
-use super::flow_threads::{self, Driven, Flow, ThreadUsage, Turn};
+use super::flow_threads::{self, Driven, Flow, ThreadUsage, Turn, cpu_of};
 use super::receiver_load::AppliedLoad;
-use super::sent::cpu_of;
-use super::{Plan, Session, worst_end};
+use super::{Plan, Session, failure_of_end};
 use crate::messages::{
-    CpuTime, EndedBy, Failure, FlowReceived, HostWindow, ReceiverLoad, StreamReceive,
-    StreamReceived,
+    EndedBy, Failure, FlowReceived, ReceiverLoad, StreamReceive, StreamReceived,
 };
 use crate::running::Running;
 use crate::workloads::setup::{TICK, accept_streams, is_idle, listen, tcp_facts};
@@ -98,56 +96,9 @@ pub fn receive_over(
         intervals: meters.into_iter().map(|thread| thread.intervals).collect(),
         cpu,
     };
-    let received = sum_up(plan, flows, threads, host);
-    let (_, ended) = worst_end(std::iter::once(received.ended_by));
-    Ok((received, failure.or(ended)))
-}
-
-pub struct Threads {
-    pub receive_calls: u64,
-    pub intervals: Vec<IntervalMeter>,
-    pub cpu: CpuTime,
-}
-
-pub fn sum_up(
-    plan: &Plan,
-    flows: Vec<Received>,
-    threads: Threads,
-    host: Option<HostWindow>,
-) -> StreamReceived {
-    let (ended_by, _) = worst_end(flows.iter().map(|flow| flow.ended_by));
-    let size = plan.message_bytes as u64;
-    let sum = |count: fn(&Received) -> u64| flows.iter().map(count).sum::<u64>();
-    let (window_bytes, total_bytes) = (sum(|f| f.facts.window_bytes), sum(|f| f.total_bytes));
-    StreamReceived {
-        ended_by,
-        io: plan.io,
-        receive: plan.receive,
-        receive_choice: plan.receive_choice.clone(),
-        threads: threads.intervals.len() as u64,
-        read_bytes: plan.read_bytes as u64,
-        window_ns: flows.iter().map(|flow| flow.facts.window_ns).max().unwrap_or(0),
-        window_messages: window_bytes / size,
-        window_bytes,
-        measured_messages: sum(|flow| flow.facts.measured_messages),
-        receive_calls: threads.receive_calls,
-        mark_seen: true,
-        total_messages: total_bytes / size,
-        total_bytes,
-        intervals: IntervalMeter::merge(threads.intervals, false),
-        receive_buffer_bytes: flows.iter().map(|f| f.receive_buffer_bytes).max().unwrap_or(0),
-        cpu: threads.cpu,
-        host,
-        flows: flows.into_iter().map(|flow| flow.facts).collect(),
-        ..StreamReceived::default()
-    }
-}
-
-pub struct Received {
-    pub ended_by: EndedBy,
-    pub total_bytes: u64,
-    pub receive_buffer_bytes: u64,
-    pub facts: FlowReceived,
+    let received = sum_up_bytes(plan, flows, threads, host);
+    let failure = failure.or_else(|| failure_of_end(received.ended_by));
+    Ok((received, failure))
 }
 
 struct Shared {
@@ -274,7 +225,7 @@ impl<'a> Receiver<'a> {
         shared.applied_load.after(messages);
     }
 
-    fn finish(self) -> Received {
+    fn finish(self) -> ReceivedBytes {
         let window_bytes = self.counter.window_bytes();
         let receive_buffer = socket2::SockRef::from(&self.stream).recv_buffer_size();
         let tcp = tcp_facts(&self.stream);
@@ -283,7 +234,7 @@ impl<'a> Receiver<'a> {
         if self.ends != Ends::WhenCancelled {
             let _ = self.stream.shutdown(Shutdown::Both);
         }
-        Received {
+        ReceivedBytes {
             ended_by: self.ended_by,
             total_bytes: self.counter.total_bytes(),
             receive_buffer_bytes: receive_buffer.unwrap_or(0) as u64,

@@ -11,9 +11,8 @@ use lanlab_units::Instant;
 
 use super::acknowledged::{self, Acknowledgements, Confirmation, Drained, Over};
 use super::flow_scheduler::waits_for_room;
-use super::flow_threads::{self, Driven, Flow, ThreadUsage, Turn};
-use super::sent::{cpu_of, sum_up};
-use super::{Plan, Session};
+use super::flow_threads::{self, Driven, Flow, ThreadUsage, Turn, cpu_of};
+use super::{Plan, Session, failure_of_end};
 use crate::messages::{AcknowledgedFlow, EndedBy, Failure, StreamSend, StreamSent};
 use crate::running::Running;
 use crate::workloads::setup::{
@@ -21,7 +20,7 @@ use crate::workloads::setup::{
 };
 use crate::workloads::shared_message;
 use lanlab_workloads::measure::IntervalMeter;
-use lanlab_workloads::stream::{Schedule, Sent, SharedMeters, Step};
+use lanlab_workloads::stream::{Schedule, Sent, SharedMeters, Step, sum_up_sent};
 
 /// Time-out of a blocked write, to check whether the peer is still there.
 pub const BLOCKED: Duration = Duration::from_millis(50);
@@ -92,10 +91,11 @@ pub fn send_over(
     let (flows, meters, failure) = flow_threads::gather(threads);
     let (flows, acknowledged): (Vec<_>, Vec<_>) = flows.into_iter().unzip();
     let (meters, intervals): (Vec<_>, Vec<_>) = meters.into_iter().unzip();
-    let (sent, ended) =
-        sum_up(plan, flows, &meters, cpu_of(meters.iter().map(|thread| &thread.usage)), host);
+    let cpu = cpu_of(meters.iter().map(|thread| &thread.usage));
+    let sent = sum_up_sent(plan, flows, &meters, cpu, host);
+    let failure = failure.or_else(|| failure_of_end(sent.ended_by));
     let acknowledged = acknowledged::sum_up(acknowledged, intervals);
-    Ok(Over { sent, acknowledged, failure: failure.or(ended) })
+    Ok(Over { sent, acknowledged, failure })
 }
 
 struct Shared {

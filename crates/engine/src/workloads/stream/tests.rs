@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use lanlab_os::{DatagramOptions, DatagramSocket, Readiness};
 use lanlab_units::Instant;
-use lanlab_workloads::stream::OVERTIME_NS;
+use lanlab_workloads::stream::{CpuMeter, OVERTIME_NS, Sent, SharedMeters, sum_up_sent, worst_end};
 
-use super::flow_threads::Flow;
+use super::flow_threads::{Flow, ThreadUsage, cpu_of};
 use super::*;
-use crate::messages::{Receive, ReceiverLoad, SocketOptions, WhenLate};
+use crate::messages::{CpuTime, Receive, ReceiverLoad, SocketOptions, WhenLate};
 use crate::output::Output;
 use crate::running::Running;
 use proptest::prelude::*;
@@ -369,11 +369,12 @@ fn the_worst_end_of_the_flows_counts() {
     for (place, (worst, code)) in order.iter().enumerate() {
         let ends: Vec<EndedBy> = order[..=place].iter().map(|(ended, _)| *ended).collect();
         for ends in [ends.clone(), ends.into_iter().rev().collect()] {
-            let (found, failure) = worst_end(ends.into_iter());
+            let found = worst_end(ends.into_iter());
+            let failure = failure_of_end(found);
             assert_eq!((found, failure.map(|failure| failure.code)), (*worst, *code));
         }
     }
-    assert_eq!(worst_end([].into_iter()).0, EndedBy::Finished);
+    assert_eq!(worst_end([].into_iter()), EndedBy::Finished);
 }
 
 proptest! {
@@ -390,4 +391,82 @@ proptest! {
             prop_assert!(cost(&plan, 1 << 24, 16).memory_bytes < 1 << 40);
         }
     }
+}
+
+#[test]
+fn cpu_time_of_threads_adds_up() {
+    let thread = || {
+        let mut meters = SharedMeters::<ThreadUsage>::default();
+        meters.usage.begin();
+        work_for(30_000_000);
+        meters.usage.end();
+        meters
+    };
+    let threads = [thread(), thread()];
+    let all = cpu_of(threads.iter().map(|thread| &thread.usage));
+    let used_ns = |meters: &SharedMeters<ThreadUsage>| meters.usage.used().user_ns;
+    assert_eq!(all.user_ns, used_ns(&threads[0]) + used_ns(&threads[1]));
+    // The system counts in ticks.
+    assert!(all.user_ns + all.system_ns >= 30_000_000, "{all:?}");
+}
+
+/// A flow whose counts are `unit` times 1, 2, 3 and so on.
+fn flow(unit: u64, ended_by: EndedBy) -> Sent {
+    Sent {
+        ended_by,
+        start_skew_ns: unit.cast_signed(),
+        elapsed_ns: 2 * unit,
+        offered_messages: 3 * unit,
+        sent_messages: 4 * unit,
+        refused_messages: 5 * unit,
+        refused_retried: 6 * unit,
+        total_refused: 7 * unit,
+        unsent_messages: 8 * unit,
+        skipped_messages: 9 * unit,
+        back_to_back_messages: 10 * unit,
+        blocked_ns: 11 * unit,
+        paused_ns: 12 * unit,
+        late_messages: 13 * unit,
+        max_lateness_ns: 14 * unit,
+        total_messages: 15 * unit,
+        first_measured: 16 * unit,
+        local_port: unit as u16,
+        send_buffer_bytes: 17 * unit,
+        tcp: None,
+    }
+}
+
+#[test]
+fn counts_of_flows_add_up_and_of_times_the_longest_counts() {
+    let plan = plan(&spec(Amount::Messages(7), None, 100, 2)).unwrap();
+    let flows = vec![flow(1, EndedBy::Finished), flow(100, EndedBy::Finished)];
+    let mut threads = [SharedMeters::<()>::default(), SharedMeters::default()];
+    let paced = sum_up_sent(&plan, Vec::new(), &threads, CpuTime::default(), None);
+    assert!(paced.gap.is_none(), "nothing was paced");
+    threads[0].gap.record(5);
+    threads[1].gap.record(7);
+    let sent = sum_up_sent(&plan, flows, &threads, CpuTime::default(), None);
+    assert!(failure_of_end(sent.ended_by).is_none());
+    assert_eq!((sent.ended_by, sent.threads), (EndedBy::Finished, 2));
+    let longest = [sent.elapsed_ns, sent.paused_ns, sent.max_lateness_ns, sent.send_buffer_bytes];
+    assert_eq!((longest, sent.start_skew_ns), ([200, 1_200, 1_400, 1_700], 100));
+    let sums = [
+        sent.offered_messages,
+        sent.sent_messages,
+        sent.refused_messages,
+        sent.refused_retried,
+        sent.total_refused,
+        sent.unsent_messages,
+        sent.skipped_messages,
+        sent.back_to_back_messages,
+        sent.blocked_ns,
+        sent.late_messages,
+        sent.total_messages,
+    ];
+    assert_eq!(sums, [3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15].map(|count| 101 * count));
+    let gap = sent.gap.expect("gaps");
+    assert_eq!((gap.samples, gap.min_ns, gap.max_ns), (2, 5, 7));
+    let flow = &sent.flows[1];
+    assert_eq!((flow.local_port, flow.first_measured), (100, 1_600));
+    assert_eq!((flow.offered_messages, flow.sent_messages), (300, 400));
 }

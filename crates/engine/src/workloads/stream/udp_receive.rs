@@ -8,22 +8,21 @@ use lanlab_os as os;
 use lanlab_os::{BATCH_MESSAGES, DatagramSocket, Interest, Readiness, ReceiveBatch};
 use lanlab_units::Instant;
 use lanlab_wire::session::QUESTION_LEN;
-use lanlab_workloads::measure::{DelayVariationMeter, DistributionMeter, IntervalMeter};
 
 use super::alive::{Word, say_alive_during};
 use super::flow_scheduler::is_alone;
-use super::flow_threads::{self, Driven, Flow, ThreadUsage, Turn};
+use super::flow_threads::{self, Driven, Flow, ThreadUsage, Turn, cpu_of};
 use super::joined::{self, JOINED_BYTES};
 use super::receiver_load::AppliedLoad;
-use super::sent::cpu_of;
-use super::{Plan, Session, worst_end};
+use super::{Plan, Session, failure_of_end};
 use crate::messages::{
-    ClockRelation, CpuTime, EndedBy, Failure, FlowReceived, HostWindow, Intervals, Io,
-    ReceiverLoad, StreamReceive, StreamReceived, Timestamps,
+    ClockRelation, EndedBy, Failure, Io, ReceiverLoad, StreamReceive, StreamReceived, Timestamps,
 };
 use crate::running::Running;
 use crate::workloads::setup::{Accepted, accept_datagram, bind_datagram, is_idle, local_port};
-use lanlab_workloads::stream::{Arrival, Counter, Counts, CpuMeter, Heard, Incoming, Meters};
+use lanlab_workloads::stream::{
+    Arrival, Counter, CpuMeter, Heard, Incoming, Meters, sum_up_datagrams,
+};
 
 const CHECK_NS: u64 = 10_000_000;
 /// Wait for the sender, then count until it reports that everything is sent.
@@ -100,67 +99,6 @@ pub fn buffer_bytes(plan: &Plan) -> usize {
 
 pub fn read_bytes(plan: &Plan) -> usize {
     if plan.io == Io::Segment { JOINED_BYTES } else { buffer_bytes(plan) }
-}
-
-pub fn sum_up<U>(
-    plan: &Plan,
-    flows: Vec<(EndedBy, Counts)>,
-    meters: &[Meters<U>],
-    cpu: CpuTime,
-    (read_bytes, receive_buffer_bytes): (u64, u64),
-    host: Option<HostWindow>,
-) -> StreamReceived {
-    let (ended_by, _) = worst_end(flows.iter().map(|(ended_by, _)| *ended_by));
-    let flows: Vec<Counts> = flows.into_iter().map(|(_, counts)| counts).collect();
-    let sum = |count: fn(&Counts) -> u64| flows.iter().map(count).sum::<u64>();
-    let mut one_way_delay = DistributionMeter::default();
-    for thread in meters {
-        one_way_delay.add(&thread.one_way_delay);
-    }
-    StreamReceived {
-        ended_by,
-        io: plan.io,
-        receive: plan.receive,
-        receive_choice: plan.receive_choice.clone(),
-        threads: meters.len() as u64,
-        timestamps: plan.timestamps,
-        read_bytes,
-        window_ns: flows.iter().map(|flow| flow.window_ns).max().unwrap_or(0),
-        window_messages: sum(|flow| flow.window_messages),
-        window_bytes: sum(|flow| flow.window_bytes),
-        measured_messages: sum(|flow| flow.measured_messages),
-        overdue_messages: sum(|flow| flow.overdue_messages),
-        socket_dropped_datagrams: flows.iter().map(|flow| flow.socket_dropped).sum(),
-        receive_calls: meters.iter().map(|thread| thread.receive_calls).sum(),
-        mark_seen: flows.iter().all(|flow| flow.first_measured.is_some()),
-        duplicate_messages: sum(|flow| flow.duplicate_messages),
-        reordered_messages: sum(|flow| flow.reordered_messages),
-        stale_messages: sum(|flow| flow.stale_messages),
-        foreign_datagrams: sum(|flow| flow.foreign_datagrams),
-        total_messages: sum(|flow| flow.total_messages),
-        total_bytes: sum(|flow| flow.total_messages) * plan.message_bytes as u64,
-        delay_variation: DelayVariationMeter::merge(
-            meters.iter().map(|thread| &thread.delay_variation),
-        ),
-        one_way_delay: (one_way_delay.samples() > 0).then(|| one_way_delay.finish()),
-        intervals: merged_intervals(meters),
-        receive_buffer_bytes,
-        cpu,
-        host,
-        flows: flows
-            .into_iter()
-            .map(|flow| FlowReceived {
-                window_bytes: flow.window_bytes,
-                window_ns: flow.window_ns,
-                measured_messages: flow.measured_messages,
-                tcp: None,
-            })
-            .collect(),
-    }
-}
-
-fn merged_intervals<U>(meters: &[Meters<U>]) -> Intervals {
-    IntervalMeter::merge(meters.iter().map(|thread| thread.intervals.clone()).collect(), true)
 }
 
 /// The messages of one flow, as numbered by an engine or another program.
@@ -245,9 +183,9 @@ pub fn receive_over<'p, S: Send, M: Messages<'p>>(
     let (flows, meters, failure) = flow_threads::gather(threads);
     let cpu = cpu_of(meters.iter().map(|thread| &thread.usage));
     let buffers = (reading.read_bytes as u64, reading.receive_buffer_bytes);
-    let received = sum_up(plan, flows, &meters, cpu, buffers, host);
-    let (_, ended) = worst_end(std::iter::once(received.ended_by));
-    Ok((received, failure.or(ended)))
+    let received = sum_up_datagrams(plan, flows, &meters, cpu, buffers, host);
+    let failure = failure.or_else(|| failure_of_end(received.ended_by));
+    Ok((received, failure))
 }
 
 struct Shared {

@@ -10,14 +10,13 @@ use lanlab_wire::session::{Kind, Message, RECEIVE_LEN, Token};
 
 use super::acknowledged::Over;
 use super::flow_scheduler::waits_for_room;
-use super::flow_threads::{self, Driven, Flow, ThreadUsage, Turn};
-use super::sent::{cpu_of, sum_up};
-use super::{Plan, Session};
+use super::flow_threads::{self, Driven, Flow, ThreadUsage, Turn, cpu_of};
+use super::{Plan, Session, failure_of_end};
 use crate::messages::{EndedBy, Failure, Io, StreamSend, StreamSent};
 use crate::running::Running;
 use crate::workloads::padding;
 use crate::workloads::setup::{connect_datagram, is_idle, is_no_room, local_port, socket_address};
-use lanlab_workloads::stream::{Action, Departing, Outgoing, Sent, SharedMeters};
+use lanlab_workloads::stream::{Action, Departing, Outgoing, Sent, SharedMeters, sum_up_sent};
 
 /// Time-out of waiting for room, to check whether the peer is still there.
 const BLOCKED: Duration = Duration::from_millis(50);
@@ -83,9 +82,10 @@ pub fn send_over<M: Departing>(
     let sockets = sockets.iter().collect();
     let (threads, host) = flow_threads::run(plan, processor, sockets, running, start, work)?;
     let (flows, meters, failure) = flow_threads::gather(threads);
-    let (sent, ended) =
-        sum_up(plan, flows, &meters, cpu_of(meters.iter().map(|thread| &thread.usage)), host);
-    Ok(Over { sent, acknowledged: None, failure: failure.or(ended) })
+    let cpu = cpu_of(meters.iter().map(|thread| &thread.usage));
+    let sent = sum_up_sent(plan, flows, &meters, cpu, host);
+    let failure = failure.or_else(|| failure_of_end(sent.ended_by));
+    Ok(Over { sent, acknowledged: None, failure })
 }
 
 struct Shared {

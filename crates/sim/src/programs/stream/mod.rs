@@ -7,13 +7,11 @@ use std::cell::Cell;
 use std::net::SocketAddr;
 use std::rc::Rc;
 
-use lanlab_messages::{CpuTime, EndedBy};
 use lanlab_units::Instant;
 use lanlab_workloads::Progress;
-use lanlab_workloads::measure::IntervalMeter;
-use lanlab_workloads::stream::{Counts, Meters, Plan, Sent, SharedMeters};
+use lanlab_workloads::stream::Plan;
 
-use super::{HostCpuMeter, HostNode};
+use super::HostNode;
 use crate::node::Key;
 use crate::program::Host;
 
@@ -35,28 +33,6 @@ pub struct Agreement {
     first_measured: Cell<Option<u64>>,
     sent_messages: Cell<Option<u64>>,
     receiver_waits_for: Cell<Option<Key>>,
-}
-
-pub struct StreamSent {
-    pub sent: Sent,
-    pub meters: SharedMeters<HostCpuMeter>,
-}
-
-pub enum StreamReceived {
-    Datagrams {
-        counts: Counts,
-        meters: Box<Meters<HostCpuMeter>>,
-    },
-    Bytes {
-        ended_by: EndedBy,
-        total_bytes: u64,
-        window_bytes: u64,
-        window_ns: u64,
-        receive_calls: u64,
-        intervals: IntervalMeter,
-        cpu: CpuTime,
-        connection: Box<lanlab_stack::ip::ConnectionFacts>,
-    },
 }
 
 impl Stream {

@@ -1,11 +1,14 @@
 //! `stream` over TCP.
 
-use lanlab_messages::{EndedBy, TcpFacts};
+use lanlab_messages::{EndedBy, FlowReceived, StreamReceived, StreamSent, TcpFacts};
 use lanlab_stack::ip::{ConnectionId, Received, Refusal};
 use lanlab_workloads::measure::{DistributionMeter, IntervalMeter};
-use lanlab_workloads::stream::{ByteCounter, CpuMeter as _, Schedule, SharedMeters, Step};
+use lanlab_workloads::stream::{
+    ByteCounter, CpuMeter as _, ReceivedBytes, Schedule, SharedMeters, Step, Threads, sum_up_bytes,
+    sum_up_sent,
+};
 
-use super::{Stream, StreamReceived, StreamSent};
+use super::Stream;
 use crate::program::Host;
 use crate::programs::connection::{accept, await_bytes, await_end, connect, tcp_facts, write_all};
 use crate::programs::either::Patience;
@@ -63,7 +66,8 @@ pub async fn send(
     schedule.sent.ended_by = ended_by;
     schedule.sent.send_buffer_bytes = send_buffer_bytes as u64;
     schedule.sent.tcp = Some(facts(&host, connection));
-    Ok(StreamSent { sent: schedule.sent, meters })
+    let cpu = meters.usage.used();
+    Ok(sum_up_sent(plan, vec![schedule.sent], &[meters], cpu, None))
 }
 
 fn facts(host: &Host<HostNode>, connection: ConnectionId) -> TcpFacts {
@@ -71,7 +75,11 @@ fn facts(host: &Host<HostNode>, connection: ConnectionId) -> TcpFacts {
 }
 
 /// Accept a connection and count arriving data until its sender closes it.
-pub async fn receive(host: Host<HostNode>, stream: Stream) -> StreamReceived {
+pub async fn receive(
+    host: Host<HostNode>,
+    stream: Stream,
+    receive_buffer_bytes: u32,
+) -> StreamReceived {
     host.with_node(|node, _| node.ip.interface.listen(stream.to.port()));
     stream.agreement.receiver_waits_for.set(Some(NOTIFIED));
     let connection = accept(&host, stream.to.port()).await;
@@ -107,17 +115,20 @@ pub async fn receive(host: Host<HostNode>, stream: Stream) -> StreamReceived {
     usage.end();
     let window_ns = counter.window_ns(host.now());
     host.with_node(|node, now| node.ip.interface.close(now, connection));
-    let facts = host.with_node(|node, _| node.ip.interface.facts(connection));
-    StreamReceived::Bytes {
+    let window_bytes = counter.window_bytes();
+    let flow = ReceivedBytes {
         ended_by,
         total_bytes: counter.total_bytes(),
-        window_bytes: counter.window_bytes(),
-        window_ns,
-        receive_calls,
-        intervals,
-        cpu: usage.used(),
-        connection: Box::new(facts),
-    }
+        receive_buffer_bytes: receive_buffer_bytes.into(),
+        facts: FlowReceived {
+            window_bytes,
+            window_ns,
+            measured_messages: window_bytes / plan.message_bytes as u64,
+            tcp: Some(facts(&host, connection)),
+        },
+    };
+    let threads = Threads { receive_calls, intervals: vec![intervals], cpu: usage.used() };
+    sum_up_bytes(plan, vec![flow], threads, None)
 }
 
 const MOST_BUFFER_BYTES: usize = 1 << 20;

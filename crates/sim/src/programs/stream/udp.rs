@@ -1,15 +1,16 @@
 //! `stream` over UDP.
 
-use lanlab_messages::{ClockRelation, EndedBy};
+use lanlab_messages::{ClockRelation, EndedBy, StreamReceived, StreamSent};
 use lanlab_stack::ip::{Datagram, Refusal, SocketId};
 use lanlab_units::Instant;
 use lanlab_wire::probe::{Header, Layout};
 use lanlab_workloads::measure::DistributionMeter;
 use lanlab_workloads::stream::{
-    Arrival, Counter, CpuMeter as _, Meters, Run, Schedule, SharedMeters, Step,
+    Arrival, Counter, CpuMeter as _, Meters, Run, Schedule, SharedMeters, Step, sum_up_datagrams,
+    sum_up_sent,
 };
 
-use super::{Stream, StreamReceived, StreamSent};
+use super::Stream;
 use crate::program::Host;
 use crate::programs::either::Patience;
 use crate::programs::keys::{datagram_key, room_key};
@@ -72,7 +73,8 @@ pub async fn send(
     schedule.sent.send_buffer_bytes = buffers.1 as u64;
     stream.agreement.sent_messages.set(Some(schedule.sent.total_messages));
     stream.notify(&receiver);
-    Ok(StreamSent { sent: schedule.sent, meters })
+    let cpu = meters.usage.used();
+    Ok(sum_up_sent(plan, vec![schedule.sent], &[meters], cpu, None))
 }
 
 async fn hand_over(
@@ -147,7 +149,10 @@ pub async fn receive(
     meters.usage.end();
     let dropped = host.with_node(|node, _| node.ip.interface.dropped_datagrams() as u32);
     counter.close(host.now(), Some(dropped), &mut meters);
-    Ok(StreamReceived::Datagrams { counts: counter.counts, meters: Box::new(meters) })
+    let cpu = meters.usage.used();
+    let read = (plan.message_bytes as u64, buffers.0 as u64);
+    let flows = vec![(EndedBy::Finished, counter.counts)];
+    Ok(sum_up_datagrams(plan, flows, &[meters], cpu, read, None))
 }
 
 /// Wait for a message, and return its size; `None` when the stream is over.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::super::plan;
 use super::super::tests::{assert_watched_until_forgotten, pair, plain, reset, running};
 use super::*;
-use crate::messages::{Amount, ReceiverLoad, StreamSpec, Transport};
+use crate::messages::{Amount, CpuTime, ReceiverLoad, StreamSpec, Transport};
 
 /// Longer than a thread of these tests waits for a processor.
 const SILENCE_NS: u64 = 30_000_000_000;
@@ -133,7 +133,7 @@ fn a_flow_with_bytes_is_watched_until_it_is_forgotten() {
 #[test]
 fn bytes_of_all_flows_add_up_and_the_longest_window_counts() {
     let plan = of(|s| (s.read_bytes, s.flows) = (4_000, 2));
-    let flow = |unit: u64, ended_by| Received {
+    let flow = |unit: u64, ended_by| ReceivedBytes {
         ended_by,
         total_bytes: 190 * unit,
         receive_buffer_bytes: 5_000 * unit,
@@ -150,7 +150,7 @@ fn bytes_of_all_flows_add_up_and_the_longest_window_counts() {
         cpu: CpuTime::default(),
     };
     let flows = vec![flow(3, EndedBy::Finished), flow(1, EndedBy::Silence)];
-    let all = sum_up(&plan, flows, threads, None);
+    let all = sum_up_bytes(&plan, flows, threads, None);
     assert_eq!((all.ended_by, all.threads, all.receive_calls), (EndedBy::Silence, 2, 77));
     // 760 and 680 octets in messages of 100.
     assert_eq!((all.total_bytes, all.total_messages), (760, 7));

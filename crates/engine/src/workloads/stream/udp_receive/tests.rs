@@ -5,11 +5,12 @@ use std::thread;
 
 use lanlab_wire::session::{Kind, Message, Token};
 use lanlab_workloads::handshake::Acceptor;
+use lanlab_workloads::stream::Counts;
 
 use super::super::plan;
 use super::super::tests::{assert_watched_until_forgotten, datagram_pair, plain, running};
 use super::*;
-use crate::messages::{Amount, ReceiverLoad, StreamSpec, Transport};
+use crate::messages::{Amount, CpuTime, ReceiverLoad, StreamSpec, Transport};
 
 const TOKEN: Token = Token([7; 16]);
 /// Longer than a thread of these tests waits for a processor.
@@ -243,7 +244,7 @@ fn counts_of_all_flows_add_up_and_the_longest_window_counts() {
     };
     let mut meters = [Meters::<()>::new(&plan, None), Meters::new(&plan, None)];
     let all = |flows, meters: &[Meters<()>]| {
-        sum_up(&plan, flows, meters, CpuTime::default(), (501, 8_192), None)
+        sum_up_datagrams(&plan, flows, meters, CpuTime::default(), (501, 8_192), None)
     };
     let alone = all(vec![(EndedBy::Finished, Counts::default())], &meters);
     assert!(alone.one_way_delay.is_none() && !alone.mark_seen);

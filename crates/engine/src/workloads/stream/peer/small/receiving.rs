@@ -5,19 +5,18 @@ use lanlab_stack::ip::small::READ_BYTES;
 use lanlab_stack::ip::{ConnectionId, Received as Read};
 use lanlab_units::Instant;
 use lanlab_workloads::measure::IntervalMeter;
-use lanlab_workloads::stream::{ByteCounter, CpuMeter as _};
+use lanlab_workloads::stream::{ByteCounter, CpuMeter as _, ReceivedBytes, Threads, sum_up_bytes};
 
 use super::at_link::AtLink;
 use super::{LOOK_NS, Outcome};
 use crate::host::cpu_time;
 use crate::messages::{EndedBy, Failure, FlowReceived, HostWindow, PeerStreamed, TcpFacts};
 use crate::running::Running;
+use crate::workloads::stream::Plan;
 use crate::workloads::stream::flow_threads::ThreadUsage;
-use crate::workloads::stream::tcp_receive::{Received, Threads, sum_up};
-use crate::workloads::stream::{Plan, worst_end};
 
 pub struct Receiving {
-    flows: Vec<Received>,
+    flows: Vec<ReceivedBytes>,
     threads: Threads,
 }
 
@@ -87,7 +86,7 @@ pub fn receive(
     let receive_buffer_bytes = at_link.receive_buffer_bytes() as u64;
     let flows = flows.into_iter().map(|(id, counter, ended_by)| {
         at_link.framed.station.interface.abort(now, id);
-        Received {
+        ReceivedBytes {
             ended_by: ended_by.unwrap_or(EndedBy::Cancelled),
             total_bytes: counter.total_bytes(),
             receive_buffer_bytes,
@@ -115,8 +114,8 @@ impl Receiving {
         for (flow, tcp) in self.flows.iter_mut().zip(tcp) {
             flow.facts.tcp = Some(tcp);
         }
-        let (ended_by, _) = worst_end(self.flows.iter().map(|flow| flow.ended_by));
-        let received = Some(sum_up(plan, self.flows, self.threads, host));
-        (PeerStreamed { received, ..PeerStreamed::default() }, ended_by)
+        let received = sum_up_bytes(plan, self.flows, self.threads, host);
+        let ended_by = received.ended_by;
+        (PeerStreamed { received: Some(received), ..PeerStreamed::default() }, ended_by)
     }
 }

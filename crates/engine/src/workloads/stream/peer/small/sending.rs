@@ -7,7 +7,9 @@ use lanlab_stack::ip::small::READ_BYTES;
 use lanlab_stack::ip::{ConnectionId, Received};
 use lanlab_units::Instant;
 use lanlab_workloads::measure::IntervalMeter;
-use lanlab_workloads::stream::{AcknowledgedCounter, Schedule, SharedMeters, Step};
+use lanlab_workloads::stream::{
+    AcknowledgedCounter, Schedule, Sent, SharedMeters, Step, sum_up_sent,
+};
 
 use super::at_link::AtLink;
 use super::{LOOK_NS, Outcome};
@@ -16,10 +18,7 @@ use crate::running::Running;
 use crate::workloads::shared_message;
 use crate::workloads::stream::Plan;
 use crate::workloads::stream::acknowledged;
-use crate::workloads::stream::flow_threads::{ThreadUsage, Turn};
-use crate::workloads::stream::sent::{cpu_of, sum_up};
-use crate::workloads::stream::worst_end;
-use lanlab_workloads::stream::Sent;
+use crate::workloads::stream::flow_threads::{ThreadUsage, Turn, cpu_of};
 
 pub struct Sending {
     flows: Vec<(Sent, AcknowledgedFlow)>,
@@ -247,10 +246,10 @@ impl Sending {
         for (flow, tcp) in flows.iter_mut().zip(tcp) {
             flow.tcp = Some(tcp);
         }
-        let (ended_by, _) = worst_end(flows.iter().map(|flow| flow.ended_by));
         let meters = [self.shared.meters];
-        let (sent, _) =
-            sum_up(plan, flows, &meters, cpu_of(meters.iter().map(|thread| &thread.usage)), host);
+        let cpu = cpu_of(meters.iter().map(|thread| &thread.usage));
+        let sent = sum_up_sent(plan, flows, &meters, cpu, host);
+        let ended_by = sent.ended_by;
         let acknowledged = acknowledged.into_iter().map(Some).collect();
         let streamed = PeerStreamed {
             sent: Some(sent),
