@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 from planned_runs import a_run, a_trial
 
-from lanlab.analysis.endings import Ending, endings
+from lanlab.analysis.endings import Ending
 from lanlab.analysis.run_data import RunData
 from lanlab.plan import Plan
 from lanlab.report.metrics.order_text import ending_sentences
@@ -72,7 +72,7 @@ def test_a_condition_reports_its_ending(
     policy: dict[str, float], values: list[float | None], expected: tuple[str, int, int]
 ) -> None:
     run, trials, _ = ran(policy, values)
-    found = endings(RunData(run, trials))
+    found = RunData(run, trials).endings
     assert first_of(found) == expected
     assert [dict(one.factors) for one in found] == [
         {"message_size_bytes": 1000},
@@ -83,7 +83,7 @@ def test_a_condition_reports_its_ending(
 def test_a_reached_goal_is_met_by_the_displayed_interval() -> None:
     for values in (STEADY, WILD, DECEPTIVE):
         run, trials, _ = ran(GOAL, values)
-        for one in endings(RunData(run, trials)):
+        for one in RunData(run, trials).endings:
             assert one.half_width_ratio is not None
             assert (one.how == "reached") == (one.half_width_ratio <= 0.02)
 
@@ -91,7 +91,7 @@ def test_a_reached_goal_is_met_by_the_displayed_interval() -> None:
 def test_an_interrupted_run_has_not_reached_a_goal_before_its_trials_are_done() -> None:
     run, trials, _ = ran(GOAL, STEADY, cut=16)
     interrupted = RunRecord(**{**vars(run), "status": "interrupted"})
-    assert [one.how for one in endings(RunData(interrupted, trials))] == ["unfinished"] * 2
+    assert [one.how for one in RunData(interrupted, trials).endings] == ["unfinished"] * 2
 
 
 def test_the_sentence_names_conditions_that_missed_the_goal() -> None:
@@ -113,6 +113,6 @@ def test_the_sentence_names_conditions_that_missed_the_goal() -> None:
 
 def test_endings_in_json_have_no_infinities() -> None:
     run, trials, _ = ran(GOAL, [0.0])
-    (zero, _) = endings(RunData(run, trials))
+    (zero, _) = RunData(run, trials).endings
     assert zero.half_width_ratio == 0.0
-    json.dumps([one.to_json() for one in endings(RunData(run, trials))], allow_nan=False)
+    json.dumps([one.to_json() for one in RunData(run, trials).endings], allow_nan=False)

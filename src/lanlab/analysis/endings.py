@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Literal
 
-from lanlab.analysis.attempts import by_condition, condition_key, counting
-from lanlab.analysis.run_data import RunData
+from lanlab.analysis.attempts import counting
 from lanlab.analysis.summary import Summary
 from lanlab.frozen import dataclass
 from lanlab.plan.stopping import Trials
@@ -38,28 +37,16 @@ class Ending:
         return asdict(self)
 
 
-def endings(data: RunData) -> list[Ending]:
-    """
-    How the conditions of a run ended, in the order of the study. Conditions of searches, which have
-    their own rules for the end, are omitted.
-    """
-    found = []
-    for scaled in data.experiments:
-        if scaled.search is not None:
-            continue
-        name, metric = scaled.experiment.id, scaled.experiment.metrics[0]
-        own = by_condition(
-            trial for trial in data.trials if trial.experiment == name and trial.purpose == "trial"
-        )
-        for summary in data.summaries(name, metric):
-            at_condition = own.get(condition_key(summary.factors), [])
-            found.append(_ending(summary, at_condition, scaled.trials, data.run.status == "done"))
-    return found
-
-
-def _ending(
+def ending(
     summary: Summary, trials: Sequence[TrialRecord], policy: TrialPolicy, is_over: bool
 ) -> Ending:
+    """
+    How a condition ended.
+
+    Args:
+        trials: All trials of the condition.
+        is_over: Whether the run is done.
+    """
     state = _replayed(trials, policy, summary.metric)
     goal_ratio, ratio = policy.relative_ci, _half_width_ratio(summary)
     how: How

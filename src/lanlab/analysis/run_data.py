@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from lanlab.analysis.attempts import counting
+from lanlab.analysis.attempts import by_condition, condition_key, counting
+from lanlab.analysis.endings import Ending, ending
 from lanlab.analysis.modes import Modes, modes_of
 from lanlab.analysis.published import published_numbers
 from lanlab.analysis.summary import ConditionTrials, Summary, conditions_of
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import ExperimentAtScale, Published, Study, at_scale
-
-if TYPE_CHECKING:
-    from lanlab.analysis.endings import Ending
 
 
 class RunData:
@@ -64,9 +61,20 @@ class RunData:
 
     @cached_property
     def endings(self) -> Sequence[Ending]:
-        from lanlab.analysis.endings import endings
-
-        return endings(self)
+        """
+        How the conditions ended, in the order of the study. Conditions of searches, which have
+        their own rules for the end, are omitted.
+        """
+        is_over = self.run.status == "done"
+        found = []
+        for scaled in self.experiments:
+            if scaled.search is None:
+                name = scaled.experiment.id
+                own = by_condition(one for one in self.own(name) if one.purpose == "trial")
+                for summary in self.summaries(name, scaled.experiment.metrics[0]):
+                    trials = own.get(condition_key(summary.factors), [])
+                    found.append(ending(summary, trials, scaled.trials, is_over))
+        return found
 
     @cached_property
     def modes(self) -> Mapping[int, Modes | None]:

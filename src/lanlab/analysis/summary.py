@@ -64,7 +64,8 @@ class Summary:
         """Number of trials in the mean, and the planned number if some are missing.
 
         Examples:
-            >>>             >>> from types import SimpleNamespace
+            >>> from dataclasses import replace
+            >>> from types import SimpleNamespace
             >>> one = SimpleNamespace(experiment="e", workload="stream", factors={}, parameters={})
             >>> full = summary_of(one, [], "goodput_bps", None)
             >>> full.n_text, replace(full, missing=2).n_text
