@@ -198,7 +198,7 @@ def overlaid(charts: Sequence[tuple[str, Chart]]) -> Chart | None:
             replace(
                 series,
                 name=name if len(chart.series) == 1 else f"{series.name}, {name}",
-                # A series keeps its colour, and each run has its own marker.
+                # A series keeps its colour; its markers differ between runs.
                 style=run if are_single else style_of(chart, place) + run * len(COLOURS),
             )
             for run, (name, chart) in enumerate(charts)

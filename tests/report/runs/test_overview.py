@@ -17,6 +17,8 @@ def test_runs_are_named_by_their_differences() -> None:
     later = replace(run, id="later", started_at="2026-11-29T01:02:03+00:00")
     begun = run.started_at[:19].replace("T", " ")
     assert names_apart([run, later]) == [f"begun {begun}", "begun 2026-11-29 01:02:03"]
+    same = replace(run, id="same")
+    assert names_apart([run, same]) == [f"run {run.id}", "run same"]
     titled = replace(run, id="titled", study={**run.study, "title": "Another measurement"})
     assert names_apart([run, titled]) == [study.title, "Another measurement"]
     changed = replace(run, id="changed", study_id=f"{run.study_id}-what-if")

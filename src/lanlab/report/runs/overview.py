@@ -93,7 +93,7 @@ def _names(runs: Sequence[RunOnPage]) -> list[str]:
 
 def names_apart(runs: Sequence[RunRecord]) -> list[str]:
     """Labels that distinguish runs of one study: their names, else how they were run, else when
-    they began.
+    they began, else their ids.
     """
     given = [label_of(run).name for run in runs]
     if all(given) and len(set(given)) == len(given):
@@ -108,7 +108,10 @@ def names_apart(runs: Sequence[RunRecord]) -> list[str]:
     ]
     differing = [one for one in facts if len(set(one)) > 1]
     if len(set(zip(*differing, strict=True))) < len(runs):
-        differing.append([f"begun {run.started_at[:19].replace('T', ' ')}" for run in runs])
+        begun = [f"begun {run.started_at[:19].replace('T', ' ')}" for run in runs]
+        # Simulated runs may begin in the same second.
+        are_apart = len(set(begun)) == len(runs)
+        differing.append(begun if are_apart else [f"run {run.id}" for run in runs])
     return [", ".join(one) for one in zip(*differing, strict=True)]
 
 
