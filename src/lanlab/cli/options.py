@@ -147,3 +147,9 @@ OutOption = Annotated[
 def path_of(text: str | None) -> Path | None:
     """The path that an option names; `None` if it was not given."""
     return None if text is None else Path(text).expanduser()
+
+
+def is_given(context: typer.Context, name: str | None) -> bool:
+    """Whether an option or argument is on the command line."""
+    source = context.get_parameter_source(str(name))
+    return source is not None and source.name == "COMMANDLINE"

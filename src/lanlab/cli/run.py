@@ -113,7 +113,7 @@ def run(
             ),
         )
     if resume is not None:
-        given = [f"--{name}" for name in _KEPT if _is_given(context, name)]
+        given = [f"--{name}" for name in _KEPT if options.is_given(context, name)]
         if given:
             raise UsageError(
                 f"{', '.join(given)} cannot be used with --resume: a run keeps its settings",
@@ -175,8 +175,3 @@ def _findings_of(record: RunRecord) -> tuple[Finding, ...]:
     if not found:
         raise UsageError(f"--check: run {record.id} has no findings in its record")
     return found
-
-
-def _is_given(context: typer.Context, name: str) -> bool:
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"

@@ -65,6 +65,7 @@ def _served_address(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Addre
 
 
 def serve(
+    context: typer.Context,
     directory: Annotated[
         str | None,
         typer.Argument(metavar="DIRECTORY", help="Directory to serve.", show_default=False),
@@ -249,29 +250,8 @@ def serve(
     from lanlab.units import time_of
 
     within_s = None if time is None else time_of("--time", time)
+    check_unused(context, peer)
     if peer is not None:
-        files = {
-            "DIRECTORY": (directory, None),
-            "--service": (service, "sftp"),
-            "--carrier": (carrier, None),
-            "--profile": (profile, None),
-            "--interface": (interface, None),
-            "--stack": (stack, STACKS[0]),
-            "--stack-address": (stack_address, None),
-            "--stack-memory": (stack_memory, MEMORY),
-            "--ipx-framing": (ipx_framing, FRAMINGS[0]),
-            "--ipx-network": (ipx_network, None),
-            "--name": (name, None),
-            "--share": (share, None),
-            "--user": (user, None),
-            "--allow-default-route": (allow_default_route, False),
-            "--write": (write, False),
-            "--guest": (guest, False),
-            "--dialect": (dialect, None),
-            "--password-file": (password_file, None),
-            "--require-signing": (require_signing, False),
-        }
-        check_unused(peer, files)
         serve_peers(
             peer,
             place=(address, port),
@@ -283,13 +263,6 @@ def serve(
             as_json=as_json,
         )
         return
-    bounds = {
-        "--clients": (clients, 64),
-        "--longest": (longest, "1h"),
-        "--rate-limit": (rate_limit, None),
-        "--json": (as_json, False),
-    }
-    check_unused(None, bounds)
     if directory is None:
         raise UsageError(
             "DIRECTORY is missing",

@@ -7,7 +7,10 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+import typer
+
 from lanlab.addresses import bare, is_of_one_link
+from lanlab.cli.options import is_given
 from lanlab.cli.terminal import print_lines, say
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
@@ -46,27 +49,33 @@ _SERVED_BYTES = 64 << 10
 _SAME = {"tcp": "discard"}
 
 
-def check_unused(peer: str | None, options: Mapping[str, tuple[object, object]]) -> None:
-    """
-    Refuse options that have no effect on the served peer.
+#: Parameters of `lanlab serve` that are for peers only, and those that are for files, too.
+_OF_PEERS = ("clients", "longest", "rate_limit", "as_json")
+_OF_BOTH = ("peer", "address", "port", "time", "quiet")
 
-    Args:
-        peer: The peer to serve; `None` for clients of a file service.
-        options: The value and the default of each option of the other kind.
+
+def check_unused(context: typer.Context, peer: str | None) -> None:
+    """
+    Refuse options that have no effect on the served peer, or without one.
 
     Raises:
-        UsageError: An option differs from its default.
+        UsageError: There are some.
     """
-    found = [option for option, (value, default) in options.items() if value != default]
-    if found and peer is None:
-        raise UsageError(
-            f"{found[0]} has no effect without --peer", hint="omit it, or add `--peer iperf3`"
-        )
-    if found:
-        raise UsageError(
-            f"{found[0]} cannot be used with --peer: it serves no files",
-            hint="use only one of them",
-        )
+    for param in context.command.params:
+        is_of_peers = param.name in _OF_PEERS
+        if param.name in _OF_BOTH or is_of_peers == (peer is not None):
+            continue
+        if is_given(context, param.name):
+            option = param.opts[0] if param.param_type_name == "option" else "DIRECTORY"
+            if is_of_peers:
+                raise UsageError(
+                    f"{option} has no effect without --peer",
+                    hint="omit it, or add `--peer iperf3`",
+                )
+            raise UsageError(
+                f"{option} cannot be used with --peer: it serves no files",
+                hint="use only one of them",
+            )
 
 
 def serve_peers(
