@@ -77,19 +77,19 @@ def simulated(
     parameters = dict(asked)
     time_ns, warmup_ns = (int(1e9 * parameters.pop(key)) for key in ("time_s", "warmup_s"))
     rate = parameters.pop("rate_bps", None)
-    work = {
-        "workload": kind,
+    spec = {
         "transport": "udp",
-        "ip_version": ip_version,
         "amount": {"time_ns": time_ns},
         "warmup_ns": warmup_ns,
+        "silence_ns": 1_000_000_000,
         **parameters,
     }
     if kind == "stream":
-        work["interval_ns"] = 1_000_000_000
-        work["rate"] = None if rate is None else {"bps": rate}
+        spec |= {"flows": 1, "io": "single", "interval_ns": 1_000_000_000}
+        spec["rate"] = None if rate is None else {"bps": rate}
     else:
-        work["timeout_ns"] = 1_000_000_000
+        spec["timeout_ns"] = 1_000_000_000
+    work = {"workload": kind, "ip_version": ip_version, "spec": spec}
     machine = {
         "interrupt": {"each_ns": cost_ns // 2},
         "transmit": {"each_ns": cost_ns - cost_ns // 2},

@@ -58,14 +58,17 @@ def request(stations: int, seconds: int, seed: int) -> dict[str, Any]:
     medium = {"topology": "bus", "rate_bps": 10_000_000, "propagation_ns": 2_500}
     work = {
         "workload": "echo",
-        "transport": "udp",
         "ip_version": 4,
-        "message_size_bytes": 750,
         "reply_size_bytes": 64,
-        "amount": {"time_ns": seconds * 1_000_000_000},
-        # Longer than a whole queue of requests takes.
-        "timeout_ns": 10_000_000_000,
-        "warmup_ns": _WARMUP_S * 1_000_000_000,
+        "spec": {
+            "transport": "udp",
+            "message_size_bytes": 750,
+            "amount": {"time_ns": seconds * 1_000_000_000},
+            # Longer than a whole queue of requests takes.
+            "timeout_ns": 10_000_000_000,
+            "warmup_ns": _WARMUP_S * 1_000_000_000,
+            "silence_ns": 1_000_000_000,
+        },
     }
     machines = [buffers] * stations + [server | buffers]
     return {

@@ -6,20 +6,24 @@ from importlib.resources import files
 from typing import cast
 
 import pytest
-from pydantic import ValidationError
+from pydantic import ValidationError, create_model
 from schema_names import names_of
 
 from lanlab.cli.copy_places import Endpoints, endpoints
+from lanlab.cli.help_groups import grouped
 from lanlab.errors import UsageError
 from lanlab.figures.wording import level_text
+from lanlab.performers.simulated import check_simulated
 from lanlab.plan import expand
+from lanlab.service_options import OPTIONS, ServiceOption, engine_options
 from lanlab.services import CARRIERS, SERVICES, Carrier, Service, schemes, services_with_files
 from lanlab.studies import load_study
 from lanlab.studies.load import parse_study
 from lanlab.testbeds.servers import SERVERS
 from lanlab.workloads import WORKLOADS
+from lanlab.workloads.definitions import definitions
 from lanlab.workloads.server_url import parse_url
-from lanlab.workloads.service_parameters import ServiceParameters, working_name
+from lanlab.workloads.service_parameters import ServiceParameters, option_fields, working_name
 
 
 def test_the_table_has_the_services_of_the_engine() -> None:
@@ -104,6 +108,37 @@ def test_a_new_carrier_needs_only_a_row(monkeypatch: pytest.MonkeyPatch) -> None
     assert len(working_name(by_name)) == 12
     found = endpoints("mixed", (), "smb1+toy", None, download=False)
     assert found.parameters["service"] == "smb1+toy"
+
+
+def test_a_new_option_needs_only_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    options = cast(dict[str, ServiceOption], OPTIONS)
+    fast = ServiceOption("fast", "ncp", "Be fast.", default=False, simulated=(False,), topic="ipx")
+    slow = ServiceOption("slow", "ncp", "Be slow.", values=("a", "b"), in_url=True)
+    for row in (fast, slow):
+        monkeypatch.setitem(options, row.key, row)
+    base, fields = WORKLOADS["copy"].Parameters, option_fields([fast, slow])
+    model = create_model("WithOptions", __base__=base, **fields)
+
+    given = model.model_validate({"server": "ncp://FS1/SYS?slow=b", "fast": True})
+    sent = engine_options(SERVICES["ncp"], given)
+    assert sent == {"options": {"ncp": {"fast": True, "slow": "b"}}}
+    assert engine_options(SERVICES["ncp"], model.model_validate({"service": "ncp"})) == {}
+    with pytest.raises(ValidationError, match="fast has no effect here; it needs service `ncp`"):
+        model.model_validate({"service": "smb1", "fast": True})
+    with pytest.raises(ValidationError, match="slow: found `c`; allowed: a, b"):
+        model.model_validate({"service": "ncp", "slow": "c"})
+    with pytest.raises(UsageError, match="fast: found `True`; allowed on testbed `simulated`"):
+        check_simulated(given)
+    made = definitions(model)["fast"]
+    assert (made.option, made.kind, made.help) == ("--fast", bool, "Be fast.")
+    assert "fast" in grouped(definitions(model))["ipx"]
+
+
+@pytest.mark.parametrize(("service", "name"), [("smb1", "Smb1Options"), ("ncp", "NcpOptions")])
+def test_the_options_are_those_of_the_engine(service: str, name: str) -> None:
+    schema = json.loads(files("lanlab.engine").joinpath("schema.json").read_text())
+    rows = [row for row in OPTIONS.values() if row.service == service and row.in_engine]
+    assert {row.key for row in rows} == set(schema["$defs"][name]["properties"])
 
 
 def test_the_table_lists_the_carriers_of_the_engine() -> None:

@@ -127,9 +127,6 @@ class Service:
     #: Length limit of its password (ASCII), which may ignore case; `None` if any password is
     #: allowed.
     most_password_characters: int | None = None
-    own_parameters: tuple[str, ...] = ()
-    #: Parameters that a URL can have after `?`.
-    url_options: tuple[str, ...] = ()
     #: Carrier, one of `CARRIERS`. If it is not the default, the name has it after a `+`.
     carrier: str = USUAL_CARRIER
     #: Whether lanlab has a server of its own for it.
@@ -171,8 +168,6 @@ _SMB1 = Service(
     has_guests=True,
     # LM splits a password into two halves of seven characters ([MS-NLMP] 3.3.1).
     most_password_characters=14,
-    own_parameters=("dialect", "signing", "raw", "tcp_profile", "wins"),
-    url_options=("dialect", "signing", "wins"),
     is_simulated=True,
 )
 
@@ -184,17 +179,13 @@ _S3 = Service("s3", "S3", 80, share="bucket", has_domains=True, domain_option="r
 
 
 def _smb1_over(carrier: str) -> Service:
-    """SMB 1 over an Ethernet carrier, which has neither ports nor WINS."""
-    has_all = CARRIERS[carrier].has_signatures_and_raw
-    own = ("dialect", "signing", "raw") if has_all else ("dialect",)
+    """SMB 1 over an Ethernet carrier, which has no ports."""
     return replace(
         _SMB1,
         name=f"{_SMB1.name}+{carrier}",
         title=f"{_SMB1.title} over {CARRIERS[carrier].title}",
         port=0,
         dialects=CARRIERS[carrier].dialects or _SMB1.dialects,
-        own_parameters=(*own, "profile") if profiles_over(carrier) else own,
-        url_options=("dialect", "signing") if has_all else ("dialect",),
         carrier=carrier,
     )
 
@@ -230,8 +221,6 @@ _ROWS = (
         has_short_names=True,
         has_guests=True,
         most_password_characters=32,
-        own_parameters=("packet_burst",),
-        url_options=("packet_burst",),
         carrier="ncp",
         is_simulated=True,
     ),

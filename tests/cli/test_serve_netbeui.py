@@ -122,11 +122,11 @@ def test_what_is_served_is_read_only_by_default(
         (("--service", "sftp", "--interface", "eth1"), "have no effect on `sftp`"),
         (
             ("--service", "smb1", "--profile", "pc-lan-program"),
-            "--profile: `pc-lan-program` does not run over carrier `tcp`; allowed: ",
+            "--profile has no effect here; it needs carrier `nbf` or `spp`",
         ),
         (
             ("--service", "smb1+nbf", "--interface", "lo", "--profile", "three-plus"),
-            "--profile: `three-plus` does not run over carrier `nbf`",
+            "--profile: found `three-plus`; allowed: pc-lan-program",
         ),
         (("--service", "smb1+nbf", "--interface", "none"), "no Ethernet interface named `none`"),
         (("--service", "smb1+nbf", "--interface", "lo", "--port", "139"), "a service without IP"),

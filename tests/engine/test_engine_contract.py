@@ -114,14 +114,17 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Line]]:
         source.wait(connecting)
         target.refusal(stream_receive(message_size_bytes=0))
         source.ask(medium_load())
-        work = {
+        spec = {
             "transport": "udp",
-            "ip_version": 4,
             "message_size_bytes": 100,
             "amount": {"messages": 20},
+            "flows": 1,
+            "io": "single",
             "warmup_ns": 0,
+            "interval_ns": 1_000_000_000,
+            "silence_ns": 1_000_000_000,
         }
-        source.ask(simulate({"workload": "stream", **work, "interval_ns": 1_000_000_000}))
+        source.ask(simulate({"workload": "stream", "ip_version": 4, "spec": spec}))
         probe_path(target, source)
         run_copy(source, target, str(tmp_path_factory.mktemp("served")))
         run_peer_stream(source)

@@ -16,18 +16,20 @@ from raw_engine import Line, RawEngine, simulate
 
 SECOND_NS = 1_000_000_000
 _STREAM = {
-    "workload": "stream",
     "message_size_bytes": 1000,
     "amount": {"time_ns": SECOND_NS},
+    "flows": 1,
+    "io": "single",
     "warmup_ns": 0,
     "interval_ns": SECOND_NS,
+    "silence_ns": SECOND_NS,
 }
 _ECHO = {
-    "workload": "echo",
     "message_size_bytes": 64,
     "amount": {"requests": 50},
     "timeout_ns": SECOND_NS,
     "warmup_ns": 0,
+    "silence_ns": SECOND_NS,
 }
 #: Checksums are not looked at by default, as adapters often compute them.
 _CHECKED = [
@@ -62,14 +64,15 @@ def _seen(tshark: str, path: Path, shown: str) -> tuple[int, int]:
     return shown_frames, malformed
 
 
-@pytest.mark.parametrize("work", [_STREAM, _ECHO], ids=["stream", "echo"])
+@pytest.mark.parametrize(("workload", "spec"), [("stream", _STREAM), ("echo", _ECHO)])
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
 @pytest.mark.parametrize("ip_version", [4, 6])
 @pytest.mark.parametrize("topology", ["cable", "bus"])
 def test_tshark_finds_no_malformed_frame(
     engine: RawEngine,
     tmp_path: Path,
-    work: Line,
+    workload: str,
+    spec: Line,
     transport: str,
     ip_version: int,
     topology: str,
@@ -78,7 +81,8 @@ def test_tshark_finds_no_malformed_frame(
     if tshark is None:
         missing("need `tshark` to read frames independently; apt install tshark")
     path = tmp_path / "frames.pcap"
-    asked = work | {"transport": transport, "ip_version": ip_version}
+    spec = spec | {"transport": transport}
+    asked = {"workload": workload, "ip_version": ip_version, "spec": spec}
     medium = {"topology": topology, "loss_ratio": 0.01}
     result: dict[str, Any] = _result(engine, simulate(asked, medium=medium) | {"pcap": str(path)})
     ports = result["world"]["medium"]
@@ -96,7 +100,8 @@ def test_tshark_would_find_a_changed_byte(engine: RawEngine, tmp_path: Path) -> 
     if tshark is None:
         missing("need `tshark` to read frames independently; apt install tshark")
     path = tmp_path / "frames.pcap"
-    asked = _STREAM | {"transport": "udp", "ip_version": 4}
+    spec = _STREAM | {"transport": "udp"}
+    asked = {"workload": "stream", "ip_version": 4, "spec": spec}
     _result(engine, simulate(asked) | {"pcap": str(path)})
     octets = bytearray(path.read_bytes())
     # The payload of the first frame: after the headers of file and record, Ethernet, IP and UDP.

@@ -27,12 +27,15 @@ def request(seed: int, requests: int = 20) -> dict[str, Any]:
         },
         "work": {
             "workload": "echo",
-            "transport": "udp",
             "ip_version": 4,
-            "message_size_bytes": 64,
-            "amount": {"requests": requests},
-            "timeout_ns": 1_000_000_000,
-            "warmup_ns": 0,
+            "spec": {
+                "transport": "udp",
+                "message_size_bytes": 64,
+                "amount": {"requests": requests},
+                "timeout_ns": 1_000_000_000,
+                "warmup_ns": 0,
+                "silence_ns": 1_000_000_000,
+            },
         },
     }
 

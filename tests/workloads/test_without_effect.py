@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from lanlab.service_options import OPTIONS
 from lanlab.workloads import WORKLOADS
 from lanlab.workloads import without_effect as table
 
@@ -40,6 +41,8 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
         {"server": "smb1://192.0.2.9/files"},
         {"server": "smb1://old-box/files"},
     ),
+    ("copy", {"dialect": "core"}, {"service": "smb"}, {"service": "smb1"}),
+    ("copy", {"profile": "pc-lan-program"}, {"service": "smb1"}, {"service": "smb1+nbf"}),
     ("copy", {"raw": True}, {}, {"service": "smb1", "server": "samba"}),
     ("stations", {"packet_burst": "off"}, {"service": "smb1"}, {"service": "ncp"}),
     ("stations", {"tcp_profile": "nt4"}, {}, {"service": "smb1", "server": "samba"}),
@@ -70,4 +73,4 @@ def test_every_need_is_tried() -> None:
     needs = [name for name in dir(table) if name.endswith("_NEEDS")]
     keys = {need.key for name in needs for need in getattr(table, name)}
 
-    assert keys == {next(iter(given)) for _, given, _, _ in CASES}
+    assert keys | set(OPTIONS) == {next(iter(given)) for _, given, _, _ in CASES}

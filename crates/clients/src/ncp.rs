@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use lanlab_connections::{MessageTransport, SessionClock};
-use lanlab_files::{Carrier, Class, Fault, Result, Target};
+use lanlab_files::{Carrier, Class, Fault, PacketBurst, Result, Target};
 use lanlab_sessions::{Agreed, Redirected};
 use lanlab_stack::ncp::client::{Client, Plan, User};
 use lanlab_stack::ncp::profile::NETWARE_3;
@@ -34,7 +34,8 @@ pub async fn connect(target: &Target) -> Result<Session> {
         code_page: CodePage::Cp850,
         most_data_bytes: NETWARE_3.most_data_bytes.value,
         large_packets: true,
-        burst_packets: target.packet_burst.then_some(NETWARE_3.burst_packets.value),
+        burst_packets: (target.options.ncp().packet_burst == PacketBurst::On)
+            .then_some(NETWARE_3.burst_packets.value),
         carrier: transport.facts(0),
     };
     let patience = Duration::from_nanos(target.timeout_ns);

@@ -20,7 +20,7 @@ const LEAST_CONNECTIONS: usize = 2;
 
 /// The station of a target; `None` for the system's TCP, or if the plan is impossible.
 pub fn plan_of(target: &Target) -> Option<SmallPlan> {
-    let stack = target.stack.as_ref()?;
+    let stack = target.options.stack()?;
     let peer = match target.address?.ip() {
         IpAddr::V4(peer) => Some(peer),
         IpAddr::V6(_) => return None,
@@ -45,7 +45,7 @@ pub fn counted(target: &Target) -> Option<Facts> {
 /// Connect to an address of the server from this host's station; `None` if the target uses the
 /// system's TCP.
 pub async fn connect(target: &Target, to: SocketAddr) -> Result<Option<SmallStream>> {
-    if target.stack.is_none() {
+    if target.options.stack().is_none() {
         return Ok(None);
     }
     let Some(plan) = plan_of(target) else {

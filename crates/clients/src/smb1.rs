@@ -4,7 +4,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use lanlab_connections::{MessageTransport, SessionClock};
-use lanlab_files::{Carrier, Class, Fault, Result, Target};
+use lanlab_files::{Carrier, Class, Fault, Result, Signing, Target};
 use lanlab_sessions::{Agreed, Redirected};
 use lanlab_stack::smb::client::{Client, Plan, User};
 use lanlab_wire::smb1::strings::CodePage;
@@ -36,8 +36,9 @@ pub async fn connect(target: &Target) -> Result<Session> {
             MessageTransport::Frames(station::connect(target, carrier).await?)
         }
     };
+    let options = target.options.smb1();
     let plan = Plan {
-        dialect: target.dialect.map(Into::into),
+        dialect: options.dialect.map(Into::into),
         server: server_name(target)?,
         share,
         user,
@@ -45,14 +46,14 @@ pub async fn connect(target: &Target) -> Result<Session> {
         code_page: CodePage::Cp850,
         nonce,
         time: ticks_from_unix_ns(since_1970.as_nanos().cast_signed()),
-        raw: target.raw,
+        raw: options.raw,
         multiplexed: true,
-        requires_signatures: target.requires_signatures,
+        requires_signatures: options.signing == Signing::Required,
         carrier: transport.facts(tcp_messages::LONGEST_MESSAGE),
     };
     let agreed = transport.connection().map_or_else(Agreed::default, |stream| Agreed {
         no_delay: stream.nodelay().ok(),
-        tcp: tcp_agreed(target.tcp_profile, stream),
+        tcp: tcp_agreed(options.tcp_profile, stream),
     });
     let patience = Duration::from_nanos(target.timeout_ns);
     Redirected::begin(

@@ -122,7 +122,7 @@ async fn connect_from(
             if let Some(bytes) = target.receive_buffer_bytes {
                 socket.set_recv_buffer_size(bytes)?;
             }
-            if let Some(profile) = target.tcp_profile {
+            if let Some(profile) = target.options.smb1().tcp_profile {
                 lanlab_os::limit_tcp(&socket, limits(profile))?;
             }
             let Some(address) = bind else { return Ok(()) };

@@ -62,7 +62,7 @@ fn run(ends: [(&mut Engine, u64); 2]) -> (Value, Value) {
 fn hello_states_versions_and_capabilities() {
     let engine = Engine::start();
     assert_eq!(engine.hello["type"], "hello");
-    assert_eq!(engine.hello["schema_version"], 8);
+    assert_eq!(engine.hello["schema_version"], 9);
     assert_eq!(engine.hello["engine_version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(engine.hello["pid"], engine.process.id());
     assert!(engine.hello["capabilities"]["batch"].is_boolean());

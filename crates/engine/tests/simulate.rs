@@ -27,19 +27,31 @@ fn with(mut value: Value, changes: Value) -> Value {
 }
 
 fn stream(changes: Value) -> Value {
-    let stream = json!({
-        "workload": "stream", "transport": "udp", "ip_version": 4, "message_size_bytes": 500,
+    let spec = json!({
+        "transport": "udp", "message_size_bytes": 500, "flows": 1, "io": "single",
         "amount": {"time_ns": 2 * SECOND_NS}, "warmup_ns": SECOND_NS, "interval_ns": SECOND_NS,
+        "silence_ns": SECOND_NS,
     });
-    with(stream, changes)
+    work("stream", spec, changes)
+}
+
+/// A workload with `changes` of its spec, or of what is beside it.
+fn work(workload: &str, spec: Value, mut changes: Value) -> Value {
+    let mut work = json!({"workload": workload, "ip_version": 4});
+    for key in ["ip_version", "reply_size_bytes"] {
+        if let Some(value) = changes.as_object_mut().unwrap().remove(key) {
+            work[key] = value;
+        }
+    }
+    with(work, json!({"spec": with(spec, changes)}))
 }
 
 fn echo(changes: Value) -> Value {
-    let echo = json!({
-        "workload": "echo", "transport": "udp", "ip_version": 4, "message_size_bytes": 500,
-        "amount": {"requests": 200}, "timeout_ns": SECOND_NS, "warmup_ns": 100_000_000,
+    let spec = json!({
+        "transport": "udp", "message_size_bytes": 500, "amount": {"requests": 200},
+        "timeout_ns": SECOND_NS, "warmup_ns": 100_000_000, "silence_ns": SECOND_NS,
     });
-    with(echo, changes)
+    work("echo", spec, changes)
 }
 
 fn outcomes(engine: &mut Engine, request: &Value) -> (Vec<Value>, Value) {
@@ -145,8 +157,9 @@ fn many_requests_in_flight_queue_at_the_bottleneck() {
     let responder = json!({"receive_call": {"each_ns": 1_000_000}});
     let mut engine = Engine::start();
     for transport in ["udp", "tcp"] {
-        let work = echo(json!({"transport": transport, "outstanding_requests": 20}));
-        let work = with(work, json!({"message_size_bytes": 100}));
+        let work = echo(json!({
+            "transport": transport, "outstanding_requests": 20, "message_size_bytes": 100,
+        }));
         let (roles, _) = outcomes(&mut engine, &simulate(&work, &[json!({}), responder.clone()]));
         let requester = &roles[0];
         assert_eq!((number(requester, "replies"), number(requester, "timeouts")), (200, 0));

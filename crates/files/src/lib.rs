@@ -12,6 +12,7 @@ mod link_place;
 pub mod minimum_rate;
 mod own_stack;
 pub mod path;
+mod service_options;
 pub mod session;
 pub mod target;
 
@@ -23,5 +24,9 @@ pub use link_place::LinkPlace;
 pub use minimum_rate::MinimumRate;
 pub use own_stack::{OwnStack, OwnTcp};
 pub use path::{BadPath, ServicePath, beginning};
+pub use service_options::{
+    Dialect, FtpOptions, NcpOptions, PacketBurst, ServiceKind, ServiceOptions, Signing,
+    Smb1Options, SystemProfile, TcpProfile,
+};
 pub use session::{Access, Entry, Facts, Session, TcpAgreed, TransferCapabilities, is_name};
-pub use target::{Credentials, Dialect, ServiceKind, SystemProfile, Target, TcpProfile, Trust};
+pub use target::{Credentials, Target, Trust};

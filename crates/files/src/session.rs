@@ -5,9 +5,9 @@ use std::future::Future;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::TcpProfile;
 use crate::fault::{Class, Fault, Result};
 use crate::path::ServicePath;
-use crate::target::TcpProfile;
 
 /// One connection of one user to a file service.
 ///

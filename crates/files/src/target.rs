@@ -1,130 +1,15 @@
-//! Service, server and user of a session.
+//! Server and user of a session.
 
 use std::fmt;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use lanlab_stack::node::CarrierKind;
-use lanlab_stack::smb::profile::{PC_LAN_PROGRAM, ServerProfile, THREE_PLUS};
+use crate::{
+    Carrier, HostAddress, IpxSegment, LinkPlace, ServiceKind, ServiceOptions, SystemProfile,
+};
 
-use crate::{Carrier, HostAddress, IpxSegment, LinkPlace, OwnStack};
-
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum ServiceKind {
-    /// A directory of this host, local or mounted.
-    Directory,
-    Memory,
-    /// FTP (RFC 959).
-    Ftp,
-    /// FTP with explicit TLS on both connections (RFC 4217).
-    Ftps,
-    /// The SSH file transfer protocol, version 3 (draft-ietf-secsh-filexfer-02).
-    Sftp,
-    /// HTTP/1.1 with `WebDAV` methods (RFC 9112, RFC 4918).
-    Webdav,
-    Webdavs,
-    /// NFS version 3 (RFC 1813).
-    Nfs,
-    /// NFS version 4.1 (RFC 8881).
-    Nfs4,
-    /// SMB 2 and 3 ([MS-SMB2]).
-    Smb,
-    /// SMB 1 ([MS-CIFS]) over `NetBIOS` over TCP, or directly over TCP.
-    Smb1,
-    Ncp,
-    /// Amazon S3's protocol over HTTP/1.1 with path-style addresses.
-    S3,
-    S3s,
-}
-
-impl ServiceKind {
-    pub fn goes_over(self, carrier: Carrier) -> bool {
-        let is_netware = carrier == Carrier::NCP;
-        match self {
-            Self::Ncp => is_netware,
-            Self::Smb1 => !is_netware,
-            _ => carrier == Carrier::Tcp,
-        }
-    }
-}
-
-/// Dialects of SMB 1, oldest first.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Dialect {
-    /// `PC NETWORK PROGRAM 1.0`.
-    Core,
-    /// `LANMAN1.0`.
-    Lanman1,
-    /// `LM1.2X002`.
-    Lm12x002,
-    /// `NT LM 0.12`.
-    Nt1,
-}
-
-impl Dialect {
-    pub const ALL: (Self, Self) = (Self::Core, Self::Nt1);
-}
-
-impl From<Dialect> for lanlab_stack::smb::Dialect {
-    fn from(dialect: Dialect) -> Self {
-        match dialect {
-            Dialect::Core => Self::Core,
-            Dialect::Lanman1 => Self::LanMan1,
-            Dialect::Lm12x002 => Self::LanMan2,
-            Dialect::Nt1 => Self::Nt,
-        }
-    }
-}
-
-/// A period system whose servers and stations the engine emulates, with SMB 1 in its core dialect
-/// only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum SystemProfile {
-    PcLanProgram,
-    /// 3Com's 3+, the only system over XNS.
-    ThreePlus,
-}
-
-impl SystemProfile {
-    pub const fn carrier(self) -> CarrierKind {
-        match self {
-            Self::PcLanProgram => CarrierKind::Nbf,
-            Self::ThreePlus => CarrierKind::Spp,
-        }
-    }
-
-    pub const fn numbers(self) -> &'static ServerProfile {
-        match self {
-            Self::PcLanProgram => &PC_LAN_PROGRAM,
-            Self::ThreePlus => &THREE_PLUS,
-        }
-    }
-
-    /// The profile for SMB 1 over a carrier: the requested one, or the only one of that carrier.
-    pub fn over(carrier: CarrierKind, asked: Option<Self>) -> Option<Self> {
-        asked.or_else(|| (carrier == CarrierKind::Spp).then_some(Self::ThreePlus))
-    }
-}
-
-/// TCP settings of a period system, as far as today's sockets allow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum TcpProfile {
-    /// Windows NT 4 and 9x on Ethernet: segments of 1460 bytes, a window of six segments, delayed
-    /// acknowledgements.
-    Nt4,
-}
-
-#[expect(clippy::struct_excessive_bools, reason = "four answers to as many questions, in any mix")]
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
     pub service: ServiceKind,
@@ -153,21 +38,6 @@ pub struct Target {
     /// User name and password; absent: log in without (anonymous, guest, no signature).
     #[serde(default)]
     pub credentials: Option<Credentials>,
-    /// The only SMB 1 dialect to use; absent: the newest that both ends support.
-    #[serde(default)]
-    pub dialect: Option<Dialect>,
-    /// Whether to use SMB 1's raw reads and writes, one call at a time.
-    #[serde(default)]
-    pub raw: bool,
-    /// Whether an SMB 1 server must sign its messages. The client then signs, too.
-    #[serde(default)]
-    pub requires_signatures: bool,
-    /// TCP settings; absent: the system's.
-    #[serde(default)]
-    pub tcp_profile: Option<TcpProfile>,
-    /// The period system that both ends emulate over its carrier; absent: none.
-    #[serde(default)]
-    pub profile: Option<SystemProfile>,
     /// Carrier of SMB 1 or NCP. If the carrier has no IP addresses, `server_name` identifies the
     /// server.
     #[serde(default)]
@@ -177,10 +47,6 @@ pub struct Target {
     pub link: Option<LinkPlace>,
     #[serde(default)]
     pub ipx: IpxSegment,
-    /// Whether to use `NetWare` packet bursts if the server supports them; otherwise one packet
-    /// each way.
-    #[serde(default = "yes")]
-    pub packet_burst: bool,
     #[serde(default)]
     pub trust: Trust,
     /// Reply timeout, nanoseconds.
@@ -195,51 +61,22 @@ pub struct Target {
     pub send_buffer_bytes: Option<u32>,
     #[serde(default)]
     pub receive_buffer_bytes: Option<u32>,
-    /// The engine's own TCP stack, for FTP; absent: the system's.
     #[serde(default)]
-    pub stack: Option<OwnStack>,
+    pub options: ServiceOptions,
 }
 
 impl Target {
     pub fn system(&self) -> Option<SystemProfile> {
         match self.carrier {
             Carrier::Tcp => None,
-            Carrier::Frames(carrier) => SystemProfile::over(carrier, self.profile),
+            Carrier::Frames(carrier) => SystemProfile::over(carrier, self.options.smb1().profile),
         }
     }
 
     /// A target with default values, without address and user.
     pub fn new(service: ServiceKind) -> Self {
-        Self {
-            service,
-            address: None,
-            port: None,
-            server_name: None,
-            bind: None,
-            share: None,
-            directory: String::new(),
-            credentials: None,
-            dialect: None,
-            raw: false,
-            requires_signatures: false,
-            tcp_profile: None,
-            profile: None,
-            carrier: Carrier::default(),
-            link: None,
-            ipx: IpxSegment::default(),
-            packet_burst: true,
-            trust: Trust::default(),
-            timeout_ns: default_timeout_ns(),
-            waits_on: false,
-            send_buffer_bytes: None,
-            receive_buffer_bytes: None,
-            stack: None,
-        }
+        Self { service, timeout_ns: default_timeout_ns(), ..Self::default() }
     }
-}
-
-const fn yes() -> bool {
-    true
 }
 
 fn default_timeout_ns() -> u64 {

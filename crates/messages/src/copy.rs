@@ -51,11 +51,9 @@ pub enum Direction {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CopiedFiles {
-    #[schemars(title = "CopiedDataset")]
     Dataset(DatasetSpec),
     /// All files below a directory of this host, by its absolute path; at most 100,000. Symbolic
     /// links and special files are skipped and counted.
-    #[schemars(title = "CopiedTree")]
     Tree(String),
 }
 
@@ -66,7 +64,6 @@ pub enum ClientSide {
     Memory,
     /// A directory, by its absolute path. Files to send are in it. Received files are written to a
     /// directory in it named `working_name`, which `copy_empty` removes.
-    #[schemars(title = "ClientDirectory")]
     Directory(String),
 }
 
@@ -85,36 +82,6 @@ pub enum CopyVerify {
     Content,
     Size,
     None,
-}
-
-/// Prepare a trial: make its directory at the service and mark it; for a download, upload the
-/// files. Ends in `copy_prepared`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct CopyPrepare {
-    pub spec: CopySpec,
-}
-
-/// Copy the files. `ready` is sent when all connections are open; ends in `copied`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Copy {
-    pub spec: CopySpec,
-}
-
-/// Verify an upload at the service over a new connection. Ends in `copy_checked`, or in the error
-/// `copy.wrong`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct CopyCheck {
-    pub spec: CopySpec,
-}
-
-/// Remove only what the trial wrote. Ends in `copy_emptied`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct CopyEmpty {
-    pub spec: CopySpec,
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]

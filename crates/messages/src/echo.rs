@@ -39,16 +39,14 @@ pub struct EchoSpec {
     pub silence_ns: u64,
 }
 
-pub(crate) fn one_request() -> u32 {
+fn one_request() -> u32 {
     1
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EchoAmount {
-    #[schemars(title = "EchoTime")]
     TimeNs(u64),
-    #[schemars(title = "EchoRequests")]
     Requests(u64),
 }
 

@@ -57,7 +57,7 @@ pub use stream::*;
 pub use virtual_hosts::*;
 
 /// Raised if a driver of the previous version could misunderstand a change.
-pub const SCHEMA_VERSION: u32 = 8;
+pub const SCHEMA_VERSION: u32 = 9;
 
 /// Longest line that the engine reads, bytes, including the line feed. A simulated world of 255
 /// machines needs a third of it.
@@ -131,27 +131,31 @@ pub enum Request {
     /// Serve a directory by an embedded server. `ready` names its port; when cancelled, the error
     /// has `serve_ended`.
     Serve(Serve),
-    /// Prepare the trial of a copy. After `ready`, files may exist at the server. Ends in
-    /// `copy_prepared`.
-    CopyPrepare(Box<CopyPrepare>),
-    /// Copy files from or to a file service. Ends in `copied`.
-    Copy(Box<Copy>),
-    /// Verify an upload. Ends in `copy_checked`.
-    CopyCheck(Box<CopyCheck>),
-    /// Remove what a trial wrote. Ends in `copy_emptied`.
-    CopyEmpty(Box<CopyEmpty>),
+    /// Prepare the trial of a copy: make its directory at the service and mark it; for a download,
+    /// upload the files. After `ready`, files may exist at the server. Ends in `copy_prepared`.
+    CopyPrepare { spec: Box<CopySpec> },
+    /// Copy files from or to a file service. `ready` is sent when all connections are open; ends in
+    /// `copied`.
+    Copy { spec: Box<CopySpec> },
+    /// Verify an upload over a new connection. Ends in `copy_checked`, or in the error `copy.wrong`.
+    CopyCheck { spec: Box<CopySpec> },
+    /// Remove only what a trial wrote. Ends in `copy_emptied`.
+    CopyEmpty { spec: Box<CopySpec> },
     /// Prepare a trial of stations. `ready` as for `copy_prepare`. Ends in `stations_prepared`.
-    StationsPrepare(Box<StationsPrepare>),
-    /// Run stations that read and write blocks at a file service. Ends in `stationed`.
-    Stations(Box<Stations>),
+    StationsPrepare { spec: Box<StationsSpec> },
+    /// Run stations that read and write blocks at a file service. `ready` is sent when all are
+    /// connected; ends in `stationed`.
+    Stations { spec: Box<StationsSpec> },
     /// Remove what a trial of stations wrote. Ends in `stations_emptied`.
-    StationsEmpty(Box<StationsEmpty>),
+    StationsEmpty { spec: Box<StationsSpec> },
     /// Prepare a trial of metadata. `ready` as for `copy_prepare`. Ends in `metadata_prepared`.
-    MetadataPrepare(Box<MetadataPrepare>),
-    /// Measure operations on names at a file service. Ends in `metadata_measured`.
-    Metadata(Box<Metadata>),
+    MetadataPrepare { spec: Box<MetadataSpec> },
+    /// Measure operations on names at a file service, one kind after the other. `ready` is sent when
+    /// all clients are connected. Ends in `metadata_measured`, or in the error `metadata.wrong` if a
+    /// name is missing or unexpected.
+    Metadata { spec: Box<MetadataSpec> },
     /// Remove what a trial of metadata wrote. Ends in `metadata_emptied`.
-    MetadataEmpty(Box<MetadataEmpty>),
+    MetadataEmpty { spec: Box<MetadataSpec> },
     /// List the shares or buckets of a server. Ends in `places_listed`.
     ListPlaces(Box<ListPlaces>),
     /// Carry frames between the hosts of a virtual LAN. `ready` once their interfaces exist; when
@@ -197,20 +201,15 @@ pub enum Reply {
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[schemars(transform = titled("", "Outcome"))]
 pub enum Outcome {
-    /// Of `describe`.
     Description(Box<HostFacts>),
-    /// Outcome of `ping`.
     Pong(Pong),
     Armed(Armed),
-    /// Of `cancel`.
     Cancelled(Cancelled),
     MediumRead(Box<MediumCounts>),
-    /// Of `carry_frames`.
     MediumEnded(Box<MediumCounts>),
     HostsSetUp {},
     HostsRead(HostsRead),
     StreamReceived(Box<StreamReceived>),
-    /// Of `stream_send`.
     StreamSent(Box<StreamSent>),
     PeerStreamed(Box<PeerStreamed>),
     PeerEchoed(Box<PeerEchoed>),
@@ -221,32 +220,24 @@ pub enum Outcome {
     PathMtuProbed(PathMtuProbed),
     MediumLoaded(Box<MediumLoaded>),
     Simulated(Box<Simulated>),
-    /// Of `listen`.
     Heard(Box<Heard>),
     DatasetMade(DatasetMade),
     TrialDirectoryRemoved(TrialDirectoryRemoved),
     RoomMeasured(RoomMeasured),
     MemoryReady(MemoryReady),
     Resolved(Resolved),
-    /// Of `drop_caches`.
     CachesDropped(CachesDropped),
     ServeEnded(ServeEnded),
     CopyPrepared(CopyPrepared),
-    /// Of `copy`.
     Copied(Box<Copied>),
     CopyChecked(CopyChecked),
-    /// Of `copy_empty`.
     CopyEmptied(CopyEmptied),
     StationsPrepared(StationsPrepared),
     Stationed(Box<Stationed>),
-    /// Of `stations_empty`.
     StationsEmptied(StationsEmptied),
     MetadataPrepared(MetadataPrepared),
-    /// Of `metadata`.
     MetadataMeasured(Box<MetadataMeasured>),
-    /// Of `metadata_empty`.
     MetadataEmptied(CopyEmptied),
-    /// Of `list_places`.
     PlacesListed(PlacesListed),
 }
 

@@ -28,29 +28,6 @@ pub struct MetadataSpec {
     pub longest_ns: u64,
 }
 
-/// Make the trial's directory at the service, and mark it. Ends in `metadata_prepared`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct MetadataPrepare {
-    pub spec: MetadataSpec,
-}
-
-/// Measure the operations, one kind after the other. `ready` is sent when all clients are
-/// connected. Ends in `metadata_measured`, or in the error `metadata.wrong` if a name is missing or
-/// unexpected.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Metadata {
-    pub spec: MetadataSpec,
-}
-
-/// Remove only what the trial wrote. Ends in `metadata_emptied`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct MetadataEmpty {
-    pub spec: MetadataSpec,
-}
-
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct MetadataPrepared {
     pub elapsed_ns: u64,

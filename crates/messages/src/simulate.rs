@@ -9,9 +9,7 @@ mod store;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{
-    Amount, CopySpec, EchoAmount, MediumTopology, Rate, StationsSpec, Transport, WhenLate,
-};
+use crate::{CopySpec, EchoSpec, MediumTopology, StationsSpec, StreamSpec};
 
 pub use cost::*;
 pub use machine::*;
@@ -117,65 +115,25 @@ pub struct SimulatedCopy {
     pub profile: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimulatedStream {
-    pub transport: Transport,
+    /// The stream, with one flow. Options of sockets and threads have no effect. A message over UDP
+    /// fits into one frame: 1472 or 1452 bytes.
+    pub spec: StreamSpec,
     /// 4 or 6.
     pub ip_version: u8,
-    /// Payload of a message: over TCP 1 to 16,777,216; over UDP up to one frame, 1472 or 1452.
-    pub message_size_bytes: u32,
-    pub amount: Amount,
-    /// Sending rate; absent: as fast as possible.
-    pub rate: Option<Rate>,
-    /// What a sender with a rate does with messages whose slot has passed.
-    #[serde(default)]
-    pub when_late: WhenLate,
-    /// Bytes per read (TCP), 1 to 16,777,216.
-    #[serde(default = "default_read_bytes")]
-    pub read_bytes: u32,
-    /// Warm-up from the start, excluded from the results.
-    pub warmup_ns: u64,
-    /// Over UDP, a message that arrives later than this after the end of the measured part is late
-    /// and counts as lost.
-    #[serde(default = "default_drain_ns")]
-    pub drain_ns: u64,
-    /// Width of the intervals of the series, 1,000,000 to 60,000,000,000.
-    pub interval_ns: u64,
 }
 
-fn default_read_bytes() -> u32 {
-    1_048_576
-}
-
-fn default_drain_ns() -> u64 {
-    500_000_000
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimulatedEcho {
-    pub transport: Transport,
+    /// The echo of each requester. Options of sockets and threads have no effect. A message over
+    /// UDP fits into one frame: 1472 or 1452 bytes. Requests in flight over TCP must fit into the
+    /// window and send buffer of each machine.
+    pub spec: EchoSpec,
     /// 4 or 6.
     pub ip_version: u8,
-    /// Payload of a request: over TCP 1 to 16,777,216; over UDP up to one frame, 1472 or 1452.
-    pub message_size_bytes: u32,
-    /// Payload of a reply, with the same limits; absent: that of the request.
+    /// Payload of a reply, with the limits of a request; absent: that of the request.
     pub reply_size_bytes: Option<u32>,
-    /// Measured amount per requester, after the warm-up.
-    pub amount: EchoAmount,
-    /// Requests per second of each requester on a fixed schedule, in steps of 0.001; absent: a
-    /// closed loop, in which the next request is sent when a reply arrives or times out.
-    pub rate_requests_per_s: Option<f64>,
-    /// Requests in flight per requester in a closed loop: 1 to 16,384 (1-byte messages: 64). Over
-    /// TCP they must fit into the window and send buffer of each machine.
-    #[serde(default = "crate::echo::one_request")]
-    pub outstanding_requests: u32,
-    /// A reply that arrives later than this after its request's intended time is a timeout.
-    pub timeout_ns: u64,
-    /// Whether `timeout_ns` is a default, which is increased on a path with longer round trips.
-    #[serde(default)]
-    pub timeout_follows_path: bool,
-    /// Warm-up from the start, excluded from the results.
-    pub warmup_ns: u64,
 }

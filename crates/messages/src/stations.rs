@@ -116,28 +116,6 @@ pub struct StationsUntil {
     pub interval_ratio: Option<f64>,
 }
 
-/// Prepare a trial: make its directory at the service, mark it, and write the files of all stations.
-/// Ends in `stations_prepared`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct StationsPrepare {
-    pub spec: StationsSpec,
-}
-
-/// Run this host's stations. `ready` is sent when all are connected; ends in `stationed`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Stations {
-    pub spec: StationsSpec,
-}
-
-/// Remove only what the trial wrote. Ends in `stations_emptied`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct StationsEmpty {
-    pub spec: StationsSpec,
-}
-
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct StationsPrepared {
     pub files: u64,

@@ -68,22 +68,17 @@ pub enum WhenLate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Amount {
-    #[schemars(title = "AmountOfTime")]
     TimeNs(u64),
     /// Payload bytes over all flows, rounded up to whole messages per flow.
-    #[schemars(title = "AmountOfBytes")]
     Bytes(u64),
     /// Messages over all flows, rounded up to the same number per flow.
-    #[schemars(title = "AmountOfMessages")]
     Messages(u64),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Rate {
-    #[schemars(title = "BitRate")]
     Bps(u64),
-    #[schemars(title = "MessageRate")]
     MessagesPerS(f64),
 }
 

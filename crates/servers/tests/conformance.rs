@@ -5,8 +5,8 @@ use std::path::Path;
 
 use lanlab_clients::connect;
 use lanlab_files::{
-    Access, Class, Credentials, Dialect, IpxSegment, ServiceKind, ServicePath, Session,
-    SystemProfile, Target, Trust,
+    Access, Class, Credentials, Dialect, IpxSegment, ServiceKind, ServiceOptions, ServicePath,
+    Session, Smb1Options, SystemProfile, Target, Trust,
 };
 use lanlab_servers::{Bounds, Offer, Serving, StationOffer, serve};
 use lanlab_stack::node::CarrierKind;
@@ -53,7 +53,11 @@ async fn served(service: ServiceKind, wired: &Wired, root: &Path) -> (Option<Ser
             name: name.clone(),
             profile: *profile,
         });
-        (target.dialect, target.profile) = (*dialect, *profile);
+        if service == ServiceKind::Smb1 {
+            let (dialect, profile) = (*dialect, *profile);
+            let options = Smb1Options { dialect, profile, ..Smb1Options::default() };
+            target.options = ServiceOptions::Smb1(options);
+        }
         target.carrier = lanlab_files::Carrier::Frames(*carrier);
         target.link = Some(lanlab_files::LinkPlace::Interface(client.clone()));
         (target.server_name, target.address) = (Some(name), None);
@@ -78,7 +82,7 @@ async fn conforms(service: ServiceKind, wired: Wired) {
     let (serving, target) = served(service, &wired, root.path()).await;
     let session = connect(&target).await.unwrap();
     // Names of NetWare and of the core dialect are short, and in upper case.
-    let is_core = target.dialect == Some(Dialect::Core);
+    let is_core = target.options.smb1().dialect == Some(Dialect::Core);
     let is_short = service == ServiceKind::Ncp || is_core;
     let on_disk = |name: &ServicePath| {
         let name = if is_short { name.as_str().to_uppercase() } else { name.as_str().to_owned() };

@@ -7,8 +7,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use lanlab_medium::Counts;
-use lanlab_units::Clock as _;
-use lanlab_units::Instant;
+use lanlab_units::{Clock as _, Instant};
 use lanlab_workloads::virtual_time::{Task, VirtualTime};
 
 use crate::address::{HostId, Mac, mac_of};

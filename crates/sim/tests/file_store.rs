@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::rc::Rc;
 
-use lanlab_messages::{SimulatedDisk, SimulatedStore};
-use lanlab_sim::file_service::{Contents, ServedFiles, Store, StoreFacts};
+use lanlab_messages::{SimulatedDisk, SimulatedStore, SimulatedStoreFacts};
+use lanlab_sim::file_service::{Contents, ServedFiles, Store};
 use lanlab_sim::{Bounds, Cost, Ended};
 use lanlab_stack::files::{FileAnswer, FileCall, Handle, Presence};
 use lanlab_units::Instant;
@@ -23,7 +23,7 @@ const SIZE: u64 = 100 * BLOCK;
 fn used<F: Future<Output = ()> + 'static>(
     plan: SimulatedStore,
     using: impl FnOnce(Store) -> F,
-) -> (f64, StoreFacts) {
+) -> (f64, SimulatedStoreFacts) {
     let world = world();
     let host = world.host(0);
     let store = Store::new(host.clone(), plan);
@@ -46,14 +46,17 @@ fn a_block_in_the_cache_is_not_read_again() {
             store.read(0, FILE, SIZE, 0, 2 * BLOCK).await;
         }
     });
-    assert_eq!((took_ms, facts.hits, facts.misses, facts.disk.accesses), (2.0, 4, 2, 2));
+    assert_eq!(
+        (took_ms, facts.cache_hits, facts.cache_misses, facts.disk_accesses),
+        (2.0, 4, 2, 2)
+    );
     // Without a cache each is read each time.
     let (took_ms, facts) = used(plan(), |store| async move {
         for _ in 0..3 {
             store.read(0, FILE, SIZE, 0, 2 * BLOCK).await;
         }
     });
-    assert_eq!((took_ms, facts.disk.accesses), (6.0, 6));
+    assert_eq!((took_ms, facts.disk_accesses), (6.0, 6));
 }
 
 #[test]
@@ -64,7 +67,7 @@ fn clients_share_a_cache_or_have_their_own() {
             store.read(1, FILE, SIZE, 0, 512).await;
             store.read(2, FILE, SIZE, 0, 512).await;
         });
-        assert_eq!(facts.disk.accesses, accesses);
+        assert_eq!(facts.disk_accesses, accesses);
     }
 }
 
@@ -76,9 +79,9 @@ fn read_ahead_overlaps_with_client_work() {
             store.read(0, FILE, SIZE, block * BLOCK, BLOCK).await;
         }
     });
-    assert!(facts.disk.accesses < 12, "{facts:?}");
+    assert!(facts.disk_accesses < 12, "{facts:?}");
     assert!(took_ms < 12.0, "{took_ms}");
-    assert_eq!(facts.misses, 1);
+    assert_eq!(facts.cache_misses, 1);
 }
 
 /// Four blocks ahead of the one that is read, in a file of twelve whose last is cut: of each access the first block is
@@ -95,15 +98,15 @@ fn read_ahead_refills_at_half_and_stops_at_the_end() {
         // 0 to 4 are read for 0, 5 to 7 when 3 is there, 8 to 10 when 6 is, and 11 when 10 is.
         assert_eq!(ended_ms, [1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4]);
     });
-    let StoreFacts { disk, hits, misses, .. } = facts;
-    assert_eq!((disk.accesses, disk.sectors, hits, misses), (4, 12 * 8, 11, 1));
+    assert_eq!((facts.disk_accesses, facts.disk_sectors), (4, 12 * 8));
+    assert_eq!((facts.cache_hits, facts.cache_misses), (11, 1));
     // What is there is not read once more: 2 to 6, then 0 and 1.
     let (_, facts) = used(ahead, |store| async move {
         for block in [2, 0] {
             store.read(0, FILE, SIZE, block * BLOCK, BLOCK).await;
         }
     });
-    assert_eq!((facts.disk.accesses, facts.disk.sectors, facts.misses), (2, 7 * 8, 2));
+    assert_eq!((facts.disk_accesses, facts.disk_sectors, facts.cache_misses), (2, 7 * 8, 2));
 }
 
 /// A disk of one head and 100 sectors a turn of 10 ms, whose arm takes 1 ms.
@@ -131,8 +134,8 @@ fn directories_are_on_the_first_track_and_files_after_it() {
         // The whole track and two of its sectors again; the first eight of the next; two; eight behind the eight.
         assert_eq!(ended_us, [10_200, 20_800, 30_200, 41_600]);
     });
-    assert_eq!((facts.disk.accesses, facts.disk.sectors), (102 + 1 + 2 + 1, 102 + 8 + 2 + 8));
-    assert_eq!(facts.disk.seek_ns, 3 * MS);
+    assert_eq!((facts.disk_accesses, facts.disk_sectors), (102 + 1 + 2 + 1, 102 + 8 + 2 + 8));
+    assert_eq!(facts.disk_seek_ns, 3 * MS);
 }
 
 #[test]
@@ -143,17 +146,17 @@ fn writes_are_answered_after_or_before_the_disk() {
         }
     };
     let (took_ms, facts) = used(SimulatedStore { cache_blocks: 8, ..plan() }, writing);
-    assert_eq!((took_ms, facts.disk.accesses, facts.dirty_blocks), (4.0, 4, 0));
+    assert_eq!((took_ms, facts.disk_accesses, facts.dirty_blocks), (4.0, 4, 0));
     let behind = SimulatedStore { cache_blocks: 8, write_behind_blocks: 8, ..plan() };
     let (took_ms, facts) = used(behind, writing);
-    assert_eq!((took_ms, facts.disk.accesses, facts.dirty_blocks), (0.0, 0, 4));
+    assert_eq!((took_ms, facts.disk_accesses, facts.dirty_blocks), (0.0, 0, 4));
     // What does not wait longer than it may is on the disk, in one access.
     let (_, facts) = used(behind, |store| async move {
         writing(store.clone()).await;
         let host = store.host().clone();
         host.clock().sleep_until(Instant::from_nanos(150 * MS)).await;
     });
-    assert_eq!((facts.disk.accesses, facts.disk.sectors, facts.dirty_blocks), (1, 32, 0));
+    assert_eq!((facts.disk_accesses, facts.disk_sectors, facts.dirty_blocks), (1, 32, 0));
 }
 
 #[test]
@@ -165,7 +168,7 @@ fn dirty_data_is_bounded() {
             assert!(store.facts().dirty_blocks <= 4);
         }
     });
-    assert!(took_ms > 0.0 && facts.disk.accesses >= 4, "{took_ms} {facts:?}");
+    assert!(took_ms > 0.0 && facts.disk_accesses >= 4, "{took_ms} {facts:?}");
 }
 
 /// Each of five blocks is a millisecond's access, as none lies next to another.
@@ -178,13 +181,13 @@ fn dirty_data_is_flushed_above_half_or_after_its_delay() {
             store.write(0, FILE, block * BLOCK, BLOCK).await;
         }
         clock.sleep_until(Instant::from_nanos(50 * MS)).await;
-        assert_eq!(store.facts().disk.accesses, 0);
+        assert_eq!(store.facts().disk_accesses, 0);
         store.write(0, FILE, 8 * BLOCK, BLOCK).await;
         clock.sleep_until(Instant::from_nanos(52 * MS + MS / 2)).await;
-        assert_eq!((store.facts().disk.accesses, store.facts().dirty_blocks), (3, 2));
+        assert_eq!((store.facts().disk_accesses, store.facts().dirty_blocks), (3, 2));
         clock.sleep_until(Instant::from_nanos(56 * MS)).await;
     });
-    assert_eq!((facts.disk.accesses, facts.dirty_blocks), (5, 0));
+    assert_eq!((facts.disk_accesses, facts.dirty_blocks), (5, 0));
 }
 
 #[test]
@@ -195,7 +198,7 @@ fn a_disk_access_writes_at_most_sixteen_blocks() {
             store.write(0, FILE, 0, blocks * BLOCK).await;
             store.host().clock().sleep_until(Instant::from_nanos(150 * MS)).await;
         });
-        assert_eq!((facts.disk.accesses, facts.disk.sectors), (accesses, blocks * 8));
+        assert_eq!((facts.disk_accesses, facts.disk_sectors), (accesses, blocks * 8));
     }
 }
 
@@ -225,7 +228,7 @@ fn only_partial_blocks_wait_in_the_cache() {
                 store.write(0, FILE, half * BLOCK / 2, BLOCK / 2).await;
             }
         });
-        (facts.disk.accesses, facts.dirty_blocks)
+        (facts.disk_accesses, facts.dirty_blocks)
     };
     // Two blocks are read, and the first is written when the second comes.
     assert_eq!(halves(true), (3, 1));
@@ -236,10 +239,10 @@ fn only_partial_blocks_wait_in_the_cache() {
         store.lay_out(&BTreeMap::from([(FILE, SIZE)]));
         store.write(0, FILE, BLOCK / 2, 2 * BLOCK).await;
         // One whole, two in part, which are flushed.
-        assert_eq!((store.facts().disk.accesses, store.facts().dirty_blocks), (3, 2));
+        assert_eq!((store.facts().disk_accesses, store.facts().dirty_blocks), (3, 2));
         store.flush(0, FILE).await;
     });
-    assert_eq!((facts.disk.accesses, facts.dirty_blocks), (5, 0));
+    assert_eq!((facts.disk_accesses, facts.dirty_blocks), (5, 0));
 }
 
 #[test]
@@ -251,7 +254,7 @@ fn flushed_blocks_reach_the_disk_and_removed_ones_do_not() {
         store.write(0, 2, 0, 2 * BLOCK).await;
         store.forget(2);
     });
-    assert_eq!((facts.disk.sectors, facts.dirty_blocks), (16, 0));
+    assert_eq!((facts.disk_sectors, facts.dirty_blocks), (16, 0));
 }
 
 /// Three blocks that are being written already when they are flushed: each takes 1 ms, and the flush as long.
@@ -306,7 +309,7 @@ fn partial_blocks_are_written_as_read_modify_write_sectors() {
             store.write(0, FILE, 1_000, 100).await;
             store.write(0, FILE, BLOCK - 1, 2).await;
         });
-        [facts.disk.accesses, facts.disk.sectors]
+        [facts.disk_accesses, facts.disk_sectors]
     };
     // Of a new block there is nothing to read; that of the first write is there for the second.
     assert_eq!(write(false), [3 + 1, 2 + 2 + 1]);
@@ -324,7 +327,7 @@ fn call_time_includes_its_directory_sectors() {
         change_sectors: 5,
         ..plan()
     };
-    let took = |(took_ms, facts): (f64, StoreFacts)| (took_ms, facts.disk.accesses);
+    let took = |(took_ms, facts): (f64, SimulatedStoreFacts)| (took_ms, facts.disk_accesses);
     assert_eq!(took(used(plan, |store| async move { store.look().await })), (4.0 + 3.0, 3));
     assert_eq!(took(used(plan, |store| async move { store.change().await })), (4.0 + 5.0, 5));
     for (is_change, change) in [(false, 0), (true, 5)] {
@@ -345,7 +348,7 @@ fn partial_writes_update_their_own_block() {
             store.write(0, FILE, block * BLOCK + 512, 512).await;
         }
     });
-    assert_eq!((facts.disk.accesses, facts.disk.seek_ns), (4, 2 * MS));
+    assert_eq!((facts.disk_accesses, facts.disk_seek_ns), (4, 2 * MS));
 }
 
 /// 10 blocks of 750 bytes, one after the other in a file of 15 sectors, by a system that moves one sector at a time
@@ -368,7 +371,7 @@ fn sector_reads_take_a_turn_plus_interleave_each() {
             store.read(0, FILE, 7_500, block % 10 * 750, 750).await;
         }
     });
-    assert_eq!(facts.misses, 150);
+    assert_eq!(facts.cache_misses, 150);
     // Of 15 sectors 14 come after the one before; back to the first it is 9 places (17 - 14 * 3 % 17 + 3 - 3).
     let [least_ms, most_ms] = [140.0 * 20.0, 150.0 * 20.0];
     assert!((least_ms..=most_ms).contains(&took_ms), "{took_ms}");
@@ -387,7 +390,7 @@ fn sector_writes_read_partial_sectors_first() {
     });
     // 15 sectors, 9 of them twice, in each of 10 rounds; of those each is read for the first of its two blocks, and
     // so is the last one, of which the file's end is a part.
-    assert_eq!((facts.disk.accesses, facts.disk.sectors), (10 * (24 + 10), 10 * (24 + 10)));
+    assert_eq!((facts.disk_accesses, facts.disk_sectors), (10 * (24 + 10), 10 * (24 + 10)));
 }
 
 /// Two clients, each call 1 ms of the processor and 1 ms of the disk.
@@ -529,5 +532,5 @@ fn removed_files_leave_the_cache() {
         assert_eq!(store.facts().dirty_blocks, 1);
         files.call(FileCall::Remove { path }, &mut vec![]).await;
     });
-    assert_eq!((facts.dirty_blocks, facts.disk.sectors), (0, 0));
+    assert_eq!((facts.dirty_blocks, facts.disk_sectors), (0, 0));
 }

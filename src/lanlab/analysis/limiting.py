@@ -55,9 +55,8 @@ def limiting(trial: TrialRecord) -> Limiting | None:
     lost = {name: receiver[key] / came for key, name in _LOSSES}
     place = max(lost, key=lambda name: lost[name])
     lost_ratio = sum(lost.values())
-    is_paced = any(
-        request["work"].get(name) is not None for name in ("rate", "rate_requests_per_s")
-    )
+    spec = request["work"].get("spec", request["work"])
+    is_paced = any(spec.get(name) is not None for name in ("rate", "rate_requests_per_s"))
     if "client" in trial.raw:
         cause = _longest_part(world, used_ns / ratio, active_ns)
     elif lost_ratio > LOST_RATIO:

@@ -2,7 +2,7 @@
 The groups of commands in `--help`. For commands with many options, also which options are on plain
 `--help`, and which on the pages of topics.
 
-This module imports nothing, because every command reads it.
+This module imports nothing at its start, because every command reads it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ TITLES: Mapping[str, str] = {
     "trials": "Trials",
     "output": "Output",
 }
-#: Names of options by topic. All other options belong to the topic "how".
+#: Names of options by topic, besides those of one service. All other options belong to the topic
+#: "how".
 _GROUPS: Mapping[str, tuple[str, ...]] = {
     "what": (
         *("transport", "message_size_bytes", "rate_bps", "flow_rate", "rate_messages_per_s"),
@@ -51,11 +52,8 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
         *("limit", "statistic"),
     ),
     _HOW: (),
-    "smb1": (
-        *("carrier", "profile", "dialect", "signing", "require_signing", "wins", "raw"),
-        "tcp_profile",
-    ),
-    "ipx": ("ipx_framing", "ipx_network", "packet_burst"),
+    "smb1": ("carrier", "require_signing"),
+    "ipx": ("ipx_framing", "ipx_network"),
     "stack": ("stack", "stack_address", "stack_profile", "stack_memory", "stack_memory_bytes"),
     "trials": ("trials", "driver", "seed", "setup", "prepare", "cleanup", "command_timeout"),
     "output": (
@@ -85,7 +83,10 @@ def grouped(names: Iterable[str]) -> dict[str, list[str]]:
     own = list(names)
     if len(own) <= _MOST:
         return {}
+    from lanlab.service_options import OPTIONS
+
     topic_of = {name: topic for topic, members in _GROUPS.items() for name in members}
+    topic_of |= {key: row.topic for key, row in OPTIONS.items()}
     found: dict[str, list[str]] = {topic: [] for topic in TITLES}
     for name in own:
         found[topic_of.get(name.partition(_FLAG)[0], _HOW)].append(name)

@@ -247,6 +247,7 @@ def serve(
     from lanlab.cli.terminal import print_lines, say
     from lanlab.errors import of_name
     from lanlab.performers.servers.embedded import Wanted, serving
+    from lanlab.service_options import OPTIONS
     from lanlab.units import time_of
 
     within_s = None if time is None else time_of("--time", time)
@@ -276,7 +277,7 @@ def serve(
             f"service `{service}` has no server",
             hint="name one that has, e.g. `--service sftp`",
         )
-    if require_signing and "signing" not in offered.own_parameters:
+    if require_signing and not OPTIONS["signing"].has_effect_on(offered):
         raise only_for("--require-signing", service, "smb1")
     system = system_of(offered, profile)
     called, shared = server_name(offered, name), share_name(offered, share)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lanlab.errors import UsageError, of_name
-from lanlab.services import PROFILES, SERVICES, USUAL_CARRIER, carried_by, profiles_over
+from lanlab.service_options import OPTIONS
+from lanlab.services import PROFILES, SERVICES, USUAL_CARRIER, carried_by
 
 if TYPE_CHECKING:
     from lanlab.performers.servers.embedded import Station
@@ -40,16 +41,15 @@ def system_of(offered: Service, profile: str | None) -> SystemProfile | None:
     """
     if profile is None:
         return None
-    found = profiles_over(offered.carrier).get(profile)
-    if found is None:
-        allowed = ", ".join(f"{name} over {one.carrier}" for name, one in PROFILES.items())
+    try:
+        OPTIONS["profile"].check(profile, offered)
+    except ValueError as error:
         raise UsageError(
-            f"--profile: `{profile}` does not run over carrier `{offered.carrier}`; "
-            f"allowed: {allowed}",
+            f"--{error}",
             hint="serve e.g. with `--service smb1 --carrier nbf --profile pc-lan-program "
             "--interface eth1`",
-        )
-    return found
+        ) from None
+    return PROFILES[profile]
 
 
 def _segment(offered: Service, framing: str, network: str | None) -> dict[str, Any]:

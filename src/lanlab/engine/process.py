@@ -26,7 +26,7 @@ from lanlab.engine.measurement import ENDS, Measurement
 from lanlab.errors import EngineError, EngineLost
 from lanlab.pipes import Stalled, Tail, flood, write_within
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 
 #: Time limit for an engine's first message, or for the answer to a simple request. After that it
 #: counts as lost.

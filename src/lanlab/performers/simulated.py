@@ -10,26 +10,12 @@ from lanlab.performers.base import OnProgress
 from lanlab.performers.simulated_trial import SimulatedTrial
 from lanlab.testbeds.link import LinkRequest, parse_link
 from lanlab.workloads import CounterChanges, TrialOutcome, Workload
-from lanlab.workloads.registry import WORKLOADS, Simulates, simulates
+from lanlab.workloads.definitions import definitions
+from lanlab.workloads.parameters import TrialParameters
+from lanlab.workloads.registry import WORKLOADS, Simulates, workload
 
 #: Maximum events of a world; more are taken for an endless loop. Some minutes of work.
 MAX_EVENTS = 2_000_000_000
-_WITHOUT_EFFECT: Mapping[str, tuple[Any, ...]] = {
-    "driver": ("lanlab",),
-    "traffic_direction": ("forward",),
-    "flows": (1,),
-    "threads": (None, 1),
-    "io": ("auto", "single"),
-    "congestion_control": (None,),
-    "timestamps": ("program",),
-    "sender_processor": (None,),
-    "receiver_processor": (None,),
-    "dscp": (0,),
-    "port": (None,),
-    "receiver_quota_ratio": (None,),
-    "receiver_work_s": (0,),
-    "receiver_rivals": (0,),
-}
 
 
 class SimulatedPerformer:
@@ -61,8 +47,7 @@ class SimulatedPerformer:
             if timed := result["world"]["timed"]:
                 sent = dict(zip(kind.roles, timed, strict=True))
                 outcome.setup["medium"] = {"sent": sent}
-            assert isinstance(kind, Simulates)
-            outcome.results = kind.simulated_results(parameters, result)
+            outcome.results = check_workload(kind.name).simulated_results(parameters, result)
         except LabError as error:
             outcome.error = error
         return outcome
@@ -81,8 +66,7 @@ def simulate_request(kind: Workload, parameters: Any, trial: SimulatedTrial) -> 
     Raises:
         UsageError: A parameter or the link has no counterpart in a simulation.
     """
-    check_simulated(parameters)
-    assert isinstance(kind, Simulates)
+    work = check_simulated(parameters).simulated_work(parameters, trial.habits)
     frames = {} if trial.pcap is None else {"pcap": str(trial.pcap)}
     return {
         "type": "simulate",
@@ -93,24 +77,8 @@ def simulate_request(kind: Workload, parameters: Any, trial: SimulatedTrial) -> 
             "machines": [_with_options(one, parameters) for one in _machines(trial, parameters)],
             "bounds": {"events": MAX_EVENTS, "virtual_time_ns": None},
         },
-        "work": {
-            "workload": kind.name,
-            **_with_retries(kind.simulated_work(parameters, trial.outstanding_requests), trial),
-        },
+        "work": {"workload": kind.name, **work},
     }
-
-
-def _with_retries(work: dict[str, Any], trial: SimulatedTrial) -> dict[str, Any]:
-    if "stations" not in work.get("spec", {}):
-        return work
-    spec = dict(work["spec"])
-    if trial.patience_ns is not None:
-        spec["service"] = {**spec["service"], "timeout_ns": trial.patience_ns}
-    if trial.waits_on:
-        spec["service"] = {**spec["service"], "waits_on": True}
-    if trial.retries is not None:
-        spec["retries"] = trial.retries
-    return {**work, "spec": spec}
 
 
 def _machines(trial: SimulatedTrial, parameters: Any) -> Sequence[Mapping[str, Any]]:
@@ -118,37 +86,41 @@ def _machines(trial: SimulatedTrial, parameters: Any) -> Sequence[Mapping[str, A
     return [*[client] * getattr(parameters, "stations", 1), server]
 
 
-def check_workload(name: str) -> None:
+def check_workload(name: str) -> Simulates:
     """
-    Refuse a workload that cannot be simulated.
+    A workload that can be simulated.
 
     Raises:
         UsageError: It cannot be simulated.
     """
-    if not simulates(name):
-        allowed = ", ".join(each for each in WORKLOADS if simulates(each))
+    kind = workload(name)
+    if not isinstance(kind, Simulates):
+        allowed = ", ".join(key for key, one in WORKLOADS.items() if isinstance(one, Simulates))
         raise UsageError(
             f"workload `{name}` cannot be simulated; allowed: {allowed}",
             hint="run it on testbed `virtual`",
         )
+    return kind
 
 
-def check_simulated(parameters: Any) -> None:
+def check_simulated(parameters: Any) -> Simulates:
     """
-    Refuse a condition that cannot be simulated.
+    The workload of a condition that can be simulated.
 
     Raises:
         UsageError: Its workload or one of its parameters has no counterpart in a simulation.
     """
-    check_workload(parameters.workload)
-    for name, allowed in _WITHOUT_EFFECT.items():
-        found = getattr(parameters, name, allowed[0])
-        if found not in allowed:
-            known = " or ".join("none" if one is None else str(one) for one in allowed)
+    kind = check_workload(parameters.workload)
+    model: type[TrialParameters] = type(parameters)
+    for one in definitions(model).values():
+        found = getattr(parameters, one.key)
+        if one.simulated and found not in one.simulated:
+            known = " or ".join("none" if each is None else str(each) for each in one.simulated)
             raise UsageError(
-                f"{name}: found `{found}`; allowed on testbed `simulated`: {known}",
+                f"{one.key}: found `{found}`; allowed on testbed `simulated`: {known}",
                 hint="omit it, or run it on testbed `virtual`",
             )
+    return kind
 
 
 def _with_options(machine: Mapping[str, Any], parameters: Any) -> dict[str, Any]:

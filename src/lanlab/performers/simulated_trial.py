@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lanlab.frozen import dataclass
+from lanlab.workloads.registry import Habits
 
 
 @dataclass(frozen=True)
@@ -20,13 +21,7 @@ class SimulatedTrial:
     #: In the form of `lanlab.testbeds.link.parse_link`.
     link: str
     seed: int
-    #: Requests in flight in an `echo` whose condition does not set them.
-    outstanding_requests: int = 1
-    #: How stations wait and retry, in place of the workload's rules.
-    patience_ns: int | None = None
-    retries: int | None = None
-    #: Whether stations keep waiting for a late call, and count an error each time.
-    waits_on: bool = False
+    habits: Habits = Habits()
     pcap: Path | None = None
 
 

@@ -16,6 +16,7 @@ from lanlab.studies.counterparts import place_at
 from lanlab.studies.machines import KnownMachine, known_machine
 from lanlab.testbeds.base import Simulates
 from lanlab.workloads import workload
+from lanlab.workloads.registry import Habits
 
 
 def check_worlds(study: Study, conditions: Sequence[Condition], link: str) -> None:
@@ -97,13 +98,16 @@ def _check_sessions(server: KnownMachine, stations: Level) -> None:
 def trial_on(machines: Sequence[KnownMachine], link: str, seed: int) -> SimulatedTrial:
     of_station = machines[0].numbers
     patience, retries = of_station.get("patience_ms"), of_station.get("retries")
-    return SimulatedTrial(
+    habits = Habits(
+        outstanding_requests=machines[0].outstanding_requests,
         patience_ns=None if patience is None else round(1e6 * patience.value),
         retries=None if retries is None else int(retries.value),
-        waits_on=bool(of_station["waits_on"].value) if "waits_on" in of_station else False,
+        waits_on="waits_on" in of_station and bool(of_station["waits_on"].value),
+    )
+    return SimulatedTrial(
         names=[one.id for one in machines],
         machines=[one.request() for one in machines],
         link=link,
         seed=seed,
-        outstanding_requests=machines[0].outstanding_requests,
+        habits=habits,
     )

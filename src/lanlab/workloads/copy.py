@@ -17,6 +17,7 @@ from lanlab.workloads.definitions import parameter
 from lanlab.workloads.metrics import COPY
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.parameters import Seconds, Share, SizeBytes
+from lanlab.workloads.registry import Habits
 from lanlab.workloads.service_parameters import ServiceParameters
 from lanlab.workloads.simulated_service import simulated_server_cpu_s
 from lanlab.workloads.small_stack import (
@@ -96,6 +97,7 @@ class CopyParameters(ServiceParameters):
     stack: Literal["system", "small"] = parameter(
         "system",
         "TCP for FTP: the system's, or lanlab's own (`small`), with an address of its own.",
+        simulated=["system"],
     )
     stack_address: str | None = parameter(None, ADDRESS_HELP, metavar="ADDRESS")
     stack_profile: str | None = parameter(None, PROFILE_HELP, metavar="NAME")
@@ -169,9 +171,7 @@ class Copy:
     def steps(self, parameters: CopyParameters) -> Steps:
         return CopySteps(parameters)
 
-    def simulated_work(
-        self, parameters: CopyParameters, outstanding_requests: int
-    ) -> dict[str, Any]:
+    def simulated_work(self, parameters: CopyParameters, habits: Habits) -> dict[str, Any]:
         """See `lanlab.workloads.registry.Simulates`."""
         return {"spec": simulated_spec(parameters)}
 

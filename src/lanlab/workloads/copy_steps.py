@@ -49,7 +49,7 @@ class CopySteps(Steps):
         self._server = stage.serve(parameters, 0)
         target = dict(self._server.target)
         if parameters.stack == "small":
-            target["stack"] = requested(parameters, stage, "client")
+            target["options"] = {"ftp": {"stack": requested(parameters, stage, "client")}}
         self._spec = _spec(parameters, target, directory)
         self._remove = stage.to_remove(parameters, "copy_empty", self._spec, self._within_s())
 

@@ -9,6 +9,7 @@ these.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import Field
@@ -60,6 +61,8 @@ class Definition:
     short: str = ""
     #: Flags that stand for a value: name, value, and help.
     flags: tuple[Flag, ...] = ()
+    #: The values that simulated machines support; empty for all.
+    simulated: tuple[Any, ...] = ()
 
     @property
     def is_on(self) -> bool:
@@ -90,6 +93,8 @@ def parameter(
     metavar: str = "",
     short: str = "",
     flags: Sequence[Flag] = (),
+    choices: Sequence[str] = (),
+    simulated: Sequence[Any] = (),
     **bounds: Any,
 ) -> Any:
     """
@@ -103,6 +108,8 @@ def parameter(
         metavar: The placeholder in `--help`; empty: derived from its type.
         short: A second name of the option, such as `-t`.
         flags: Flags that stand for one of its values.
+        choices: Its values, if its type does not have them.
+        simulated: The values that simulated machines support; empty for all.
         bounds: As in `pydantic.Field`.
     """
     extra: dict[str, Any] = {
@@ -111,11 +118,14 @@ def parameter(
         "metavar": metavar,
         "short": short,
         "flags": [(one.names, one.value, one.help) for one in flags],
+        "choices": list(choices),
+        "simulated": list(simulated),
     }
     return Field(default=default, description=help, json_schema_extra=extra, **bounds)
 
 
-def definitions(model: type[BaseModel]) -> dict[str, Definition]:
+@cache
+def definitions(model: type[BaseModel]) -> Mapping[str, Definition]:
     return {key: _definition(key, field) for key, field in model.model_fields.items()}
 
 
@@ -131,13 +141,14 @@ def _definition(key: str, field: FieldInfo) -> Definition:
         option=_option(key) if option == "" else None if option is None else str(option),
         is_hidden=bool(extra["hidden"]),
         kind=kind,
-        choices=choices,
+        choices=choices or tuple(_listed(extra["choices"])),
         unit=units[0] if units else None,
         metavar=str(extra["metavar"]) or (units[0].metavar if units else ""),
         default=field.default,
         range=_range(field, units[0].symbol if units else ""),
         short=str(extra["short"]),
         flags=tuple(Flag(*one) for one in _listed(extra["flags"])),
+        simulated=tuple(_listed(extra["simulated"])),
     )
 
 

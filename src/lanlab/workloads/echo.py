@@ -15,6 +15,7 @@ from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.parameters import FlowParameters, Seconds, nanoseconds
 from lanlab.workloads.peer_echo import PeerEchoSteps, check_answered, check_echo_peer
 from lanlab.workloads.processor_time import cpu_metrics, interrupt_metrics
+from lanlab.workloads.registry import Habits
 from lanlab.workloads.steps import MARGIN_S, Steps, TwoEnds
 from lanlab.workloads.without_effect import ECHO_NEEDS, refuse_without_effect
 
@@ -196,33 +197,18 @@ class Echo:
             metrics |= time_metrics(prefix, requested[key], ROUND_TRIP_STATISTICS)
         return metrics
 
-    def simulated_work(
-        self, parameters: EchoParameters, outstanding_requests: int
-    ) -> dict[str, object]:
+    def simulated_work(self, parameters: EchoParameters, habits: Habits) -> dict[str, object]:
         """See `lanlab.workloads.registry.Simulates`."""
         asked = parameters
         if asked.outstanding_requests is None and asked.rate_requests_per_s is None:
-            asked = asked.model_copy(update={"outstanding_requests": outstanding_requests})
-        spec = engine_spec(asked)
-        return {"ip_version": asked.ip_version, **{key: spec[key] for key in _SIMULATED}}
+            asked = asked.model_copy(update={"outstanding_requests": habits.outstanding_requests})
+        return {"ip_version": asked.ip_version, "spec": engine_spec(asked)}
 
     def simulated_results(
         self, parameters: EchoParameters, result: Mapping[str, Any]
     ) -> dict[str, dict[str, Any]]:
         """See `lanlab.workloads.registry.Simulates`."""
         return dict(zip(self.roles, result["outcomes"], strict=True))
-
-
-_SIMULATED = (
-    "transport",
-    "message_size_bytes",
-    "amount",
-    "rate_requests_per_s",
-    "outstanding_requests",
-    "timeout_ns",
-    "timeout_follows_path",
-    "warmup_ns",
-)
 
 
 def engine_spec(parameters: EchoParameters) -> dict[str, object]:

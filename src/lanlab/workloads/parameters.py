@@ -88,6 +88,7 @@ class TrialParameters(BaseModel):
         "in random order.",
         option="--tool",
         metavar="NAME,...",
+        simulated=[OWN],
     )
 
     @property
@@ -136,6 +137,7 @@ class FlowParameters(TrialParameters):
         None,
         "TCP congestion control, e.g. cubic; several, e.g. cubic,bbr, alternate between flows.",
         metavar="NAME,...",
+        simulated=[None],
         pattern=r"^[a-z0-9_]{1,15}(,[a-z0-9_]{1,15}){0,15}$",
     )
     receive: Literal["block", "poll", "spin", "auto"] = parameter(
@@ -143,10 +145,14 @@ class FlowParameters(TrialParameters):
         "How to wait for messages: `block` (in the system call), `poll` (every 200 µs), `spin` "
         "(busy loop) or `auto` (by rate).",
     )
-    timestamps: Literal["program", "kernel"] = parameter("program", "Timestamp source.")
-    sender_processor: int | None = parameter(None, "CPU for the sending threads.", ge=0, le=1023)
+    timestamps: Literal["program", "kernel"] = parameter(
+        "program", "Timestamp source.", simulated=["program"]
+    )
+    sender_processor: int | None = parameter(
+        None, "CPU for the sending threads.", simulated=[None], ge=0, le=1023
+    )
     receiver_processor: int | None = parameter(
-        None, "CPU for the receiving threads.", ge=0, le=1023
+        None, "CPU for the receiving threads.", simulated=[None], ge=0, le=1023
     )
     send_buffer_bytes: SizeBytes | None = parameter(
         None, "SO_SNDBUF at both ends.", ge=1024, le=2**30
@@ -154,11 +160,12 @@ class FlowParameters(TrialParameters):
     receive_buffer_bytes: SizeBytes | None = parameter(
         None, "SO_RCVBUF at both ends.", ge=1024, le=2**30
     )
-    dscp: int = parameter(0, "Differentiated Services code point.", ge=0, le=63)
+    dscp: int = parameter(0, "Differentiated Services code point.", simulated=[0], ge=0, le=63)
     port: Ports | None = parameter(
         None,
         "Receiving port, or a range to try, e.g. 5201-5210. UDP flows, a second direction and the "
         "echo of `load` use the next ports. Default: any free port.",
+        simulated=[None],
     )
     silence_s: Seconds = parameter(
         3.0,

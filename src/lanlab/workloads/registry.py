@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from lanlab.errors import of_name
+from lanlab.frozen import dataclass
 from lanlab.lazily import Lazily
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 
@@ -65,15 +66,24 @@ class Workload(Protocol):
         """A trial's results from the reports of both roles of a finished trial, and the link."""
 
 
+@dataclass(frozen=True)
+class Habits:
+    """How the program of a simulated client sends requests, and waits for replies."""
+
+    #: Requests in flight in an `echo` whose condition does not set them.
+    outstanding_requests: int = 1
+    #: How stations wait and retry, in place of the workload's rules.
+    patience_ns: int | None = None
+    retries: int | None = None
+    #: Whether stations keep waiting for a late call, and count an error each time.
+    waits_on: bool = False
+
+
 @runtime_checkable
 class Simulates(Protocol):
-    def simulated_work(self, parameters: Any, outstanding_requests: int) -> dict[str, Any]:
+    def simulated_work(self, parameters: Any, habits: Habits) -> dict[str, Any]:
         """
         The request to a simulator; see `SimulatedWork` in the engine's messages.
-
-        Args:
-            outstanding_requests: Requests in flight of the first machine, if the condition does not
-                set them.
 
         Raises:
             UsageError: The condition cannot be simulated.
@@ -83,10 +93,6 @@ class Simulates(Protocol):
         self, parameters: Any, result: Mapping[str, Any]
     ) -> dict[str, dict[str, Any]]:
         """Each role's outcome, from a simulator's result."""
-
-
-def simulates(name: str) -> bool:
-    return isinstance(workload(name), Simulates)
 
 
 def _stream() -> Workload:

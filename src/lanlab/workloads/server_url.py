@@ -8,7 +8,7 @@ import ipaddress
 import os
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from urllib.parse import unquote, urlsplit
 from lanlab.addresses import bare, is_of_one_link, zone_of
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
+from lanlab.service_options import options_of
 from lanlab.services import SERVICES, schemes
 from lanlab.user_files import read_user_file, text_of
 from lanlab.workloads import private_keys
@@ -85,9 +86,9 @@ def parse_url(text: str) -> ServerUrl:
         allowed = ", ".join(sorted(known))
         raise UsageError(f"`{parts.scheme}://`: no such file service; allowed: {allowed}")
     service = found.name
-    known_options = found.url_options
+    known_options = [row.key for row in options_of(found) if row.in_url]
     if found.domain_option is not None:
-        known_options += (found.domain_option,)
+        known_options.append(found.domain_option)
     if (parts.query and not known_options) or parts.fragment:
         raise UsageError(f"`{text}`: found `?` or `#`; write them as %3F and %23")
     options = _options(text, parts.query, known_options)
@@ -135,7 +136,7 @@ def _from_login(path: str, names: list[str]) -> str:
     return "/".join(names[1:] if names[:1] == ["~"] else names)
 
 
-def _options(text: str, query: str, allowed: tuple[str, ...]) -> dict[str, str]:
+def _options(text: str, query: str, allowed: Sequence[str]) -> dict[str, str]:
     options: dict[str, str] = {}
     for part in query.split("&") if query else ():
         key, is_given, value = part.partition("=")

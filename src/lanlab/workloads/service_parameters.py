@@ -4,16 +4,17 @@ Parameters of all workloads that use a file service: the service, its server, an
 
 from __future__ import annotations
 
-import ipaddress
 import secrets
+from collections.abc import Iterable
 from pathlib import Path
-from typing import ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from pydantic import field_validator, model_validator
+from pydantic import create_model, field_validator, model_validator
 
 from lanlab.addresses import AddressFamily, ip_family
 from lanlab.errors import UsageError
 from lanlab.ipx import FRAMING_HELP, NETWORK_HELP, Framing, network_text
+from lanlab.service_options import OPTIONS, ServiceOption
 from lanlab.services import (
     CARRIERS,
     EMBEDDED,
@@ -38,13 +39,8 @@ from lanlab.workloads.parameters import (
 )
 from lanlab.workloads.without_effect import SERVICE_NEEDS, refuse_without_effect
 
-#: Which SMB 1 servers must sign.
-SIGNING = ("auto", "required")
-#: Whether NetWare blocks may have more than one packet.
-PACKET_BURST = ("on", "off")
 #: What the workload uses if no server is given.
 _WITHOUT_SERVER = ("directory", "memory")
-_ALL_HOSTS = ipaddress.IPv4Address("255.255.255.255")
 
 
 def _carriers() -> str:
@@ -54,17 +50,11 @@ def _carriers() -> str:
     return ", ".join([USUAL_CARRIER, *framed])
 
 
-def _profiles() -> str:
-    over = (f"{name} ({one.title}, carrier {one.carrier})" for name, one in PROFILES.items())
-    return " or ".join(over)
-
-
-class ServiceParameters(TrialParameters):
-    #: Whether the service must be able to store files.
-    needs_files: ClassVar[bool] = True
-
+class _ServedParameters(TrialParameters):
     ip_version: Literal[4, 6] | None = ip_version_parameter()
-    driver: DriverName = parameter(OWN, "Measuring tool: only `lanlab`.", option=None)
+    driver: DriverName = parameter(
+        OWN, "Measuring tool: only `lanlab`.", option=None, simulated=[OWN]
+    )
     service: str = parameter(
         "directory",
         f"Service of the server to start: {', '.join(services_with_files())}; for stations also "
@@ -82,50 +72,51 @@ class ServiceParameters(TrialParameters):
         "`smb1+nbf`.",
         metavar="NAME",
     )
-    profile: str | None = parameter(
-        None,
-        f"Period system to emulate at both ends: {_profiles()}. Default: none; over XNS, "
-        "three-plus.",
-        metavar="NAME",
-    )
     ipx_framing: Framing = parameter("auto", FRAMING_HELP)
     ipx_network: str | None = parameter(None, NETWORK_HELP, metavar="NUMBER")
-    dialect: str | None = parameter(
-        None,
-        "SMB 1 dialect: core, lanman1, lm12x002 or nt1. Default: the newest that the server "
-        "supports.",
-        metavar="NAME",
+
+
+def option_fields(rows: Iterable[ServiceOption]) -> dict[str, Any]:
+    """Fields of a model for options of services."""
+    return {
+        row.key: (
+            str | None if row.default is None else type(row.default),
+            parameter(
+                row.default,
+                row.help,
+                metavar=row.metavar,
+                choices=() if callable(row.values) else row.values,
+                simulated=row.simulated,
+            ),
+        )
+        for row in rows
+    }
+
+
+if TYPE_CHECKING:
+
+    class _WithOptions(_ServedParameters):
+        """The options that Python itself reads."""
+
+        dialect: str | None = None
+        profile: str | None = None
+        raw: bool = False
+        signing: str | None = None
+        wins: str | None = None
+else:
+    _WithOptions = create_model(
+        "_WithOptions", __base__=_ServedParameters, **option_fields(OPTIONS.values())
     )
-    signing: str | None = parameter(
-        None,
-        "SMB 1 signing: `required` refuses servers that do not sign. Default: `auto`, if the "
-        "server requires it.",
-        metavar="NAME",
-    )
-    wins: str | None = parameter(
-        None,
-        "IPv4 address of a WINS server to resolve SMB 1 server names. Default: broadcast on the "
-        "local networks.",
-        metavar="ADDRESS",
-    )
-    packet_burst: str | None = parameter(
-        None,
-        "NetWare packet burst: `off` sends each block in one packet. Default: `on`, if the server "
-        "supports it.",
-        metavar="on|off",
-    )
-    raw: bool = parameter(
-        False,
-        "Use SMB 1 raw reads and writes, one at a time, like LAN Manager.",
-    )
-    tcp_profile: Literal["system", "nt4"] = parameter(
-        "system",
-        "TCP settings of SMB 1: this system's, or `nt4` (1460 B segments, a window of about 8760 "
-        "B).",
-    )
+
+
+class ServiceParameters(_WithOptions):
+    #: Whether the service must be able to store files.
+    needs_files: ClassVar[bool] = True
+
     port: int | None = parameter(
         None,
         "Port of the built-in server; for FTP, the control port. Default: any free port.",
+        simulated=[None],
         ge=1,
         le=MAX_PORT,
     )
@@ -220,48 +211,33 @@ class ServiceParameters(TrialParameters):
         return self
 
     @model_validator(mode="after")
-    def _known_profile(self) -> Self:
-        if self.profile is None:
-            return self
-        carrier = SERVICES[self.service].carrier
-        if self.profile not in profiles_over(carrier):
-            allowed = (f"{name} over {one.carrier}" for name, one in PROFILES.items())
-            raise ValueError(
-                f"profile: `{self.profile}` does not run over carrier `{carrier}`; allowed: "
-                f"{', '.join(allowed)}"
-            )
-        dialect = PROFILES[self.profile].dialect
-        if self.dialect not in (None, dialect):
-            raise ValueError(
-                f"dialect: profile `{self.profile}` uses `{dialect}`; found `{self.dialect}`"
-            )
-        if self.requires_signatures or self.raw:
-            key = "raw" if self.raw else "signing"
-            raise ValueError(
-                f"{key} cannot be used with profile `{self.profile}`, which does not support it"
-            )
-        # Frozen after the check.
-        object.__setattr__(self, "dialect", dialect)
+    def _known_options(self) -> Self:
+        service = SERVICES[self.service]
+        for row in OPTIONS.values():
+            row.check(getattr(self, row.key), service)
+        if len(service.dialects) == 1:
+            # Frozen after the check.
+            object.__setattr__(self, "dialect", service.dialects[0])
         return self
 
     @model_validator(mode="after")
-    def _known_dialect(self) -> Self:
-        allowed = SERVICES[self.service].dialects
-        if self.dialect is not None and self.dialect not in allowed:
-            if not allowed:
-                raise ValueError(f"dialect has no effect on service `{self.service}`")
-            raise ValueError(f"dialect: found `{self.dialect}`; allowed: {', '.join(allowed)}")
-        if len(allowed) == 1:
-            object.__setattr__(self, "dialect", allowed[0])
-        return self
-
-    @model_validator(mode="after")
-    def _known_signing(self) -> Self:
-        if self.signing not in (None, *SIGNING):
-            raise ValueError(f"signing: found `{self.signing}`; allowed: {', '.join(SIGNING)}")
-        if self.requires_signatures:
-            dialects = SERVICES[self.service].dialects
-            if self.dialect is not None and self.dialect != dialects[-1]:
+    def _dialect_fits(self) -> Self:
+        dialects = SERVICES[self.service].dialects
+        if self.profile is not None:
+            dialect = PROFILES[self.profile].dialect
+            if self.dialect not in (None, dialect):
+                raise ValueError(
+                    f"dialect: profile `{self.profile}` uses `{dialect}`; found `{self.dialect}`"
+                )
+            if self.requires_signatures or self.raw:
+                key = "raw" if self.raw else "signing"
+                raise ValueError(
+                    f"{key} cannot be used with profile `{self.profile}`, which does not support it"
+                )
+            # Frozen after the check.
+            object.__setattr__(self, "dialect", dialect)
+        elif self.requires_signatures:
+            if self.dialect not in (None, dialects[-1]):
                 raise ValueError(
                     f"signing: `required` needs dialect `{dialects[-1]}`; found `{self.dialect}`"
                 )
@@ -269,26 +245,6 @@ class ServiceParameters(TrialParameters):
                 raise ValueError(
                     "signing: `required` cannot be used with raw: raw transfers are unsigned"
                 )
-        return self
-
-    @model_validator(mode="after")
-    def _known_packet_burst(self) -> Self:
-        if self.packet_burst not in (None, *PACKET_BURST):
-            allowed = ", ".join(PACKET_BURST)
-            raise ValueError(f"packet_burst: found `{self.packet_burst}`; allowed: {allowed}")
-        return self
-
-    @model_validator(mode="after")
-    def _known_wins(self) -> Self:
-        if self.wins is not None:
-            try:
-                address = ipaddress.IPv4Address(self.wins)
-            except ValueError:
-                raise ValueError(
-                    f"wins: found `{self.wins}`; allowed: the IPv4 address of a WINS server"
-                ) from None
-            if address.is_multicast or address.is_unspecified or address == _ALL_HOSTS:
-                raise ValueError(f"wins: found `{self.wins}`; allowed: the address of one server")
         return self
 
     @field_validator("ipx_network")
@@ -314,8 +270,7 @@ class ServiceParameters(TrialParameters):
 
     @property
     def requires_signatures(self) -> bool:
-        has_signatures = "signing" in SERVICES[self.service].own_parameters
-        return self.signing == "required" and has_signatures
+        return self.signing == "required"
 
     @property
     def system_profile(self) -> SystemProfile | None:
@@ -338,7 +293,7 @@ class ServiceParameters(TrialParameters):
     @property
     def has_netbios_name(self) -> bool:
         """Whether a server is found by a name that may be a NetBIOS name over TCP."""
-        if "wins" not in SERVICES[self.service].own_parameters or not self.is_users_server:
+        if not self.is_users_server:
             return False
         host = server_url.parse_url(self.server).host
         return self.ip_version == 4 and not server_url.is_address(host)

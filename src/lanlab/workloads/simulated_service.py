@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from lanlab.errors import UsageError
 from lanlab.ipx import segment
+from lanlab.service_options import engine_options
 from lanlab.services import SERVICES
 from lanlab.workloads.steps import Request
 
@@ -32,17 +33,10 @@ def simulated_target(parameters: ServiceParameters) -> Request:
             f"service: found `{service.name}`; allowed on testbed `simulated`: {allowed}",
             hint="run it on testbed `virtual`",
         )
-    if parameters.packet_burst == "on":
-        raise UsageError(
-            "packet_burst: found `on`; allowed on testbed `simulated`: off",
-            hint="simulated machines have NetWare 2, which has no packet burst",
-        )
     return {
         "service": service.engine_name,
         "carrier": service.carrier,
-        "dialect": parameters.dialect,
-        "raw": parameters.raw,
-        "profile": parameters.profile,
+        **engine_options(service, parameters),
         **segment(service, parameters.ipx_framing, parameters.ipx_network),
     }
 

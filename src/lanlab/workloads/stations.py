@@ -15,6 +15,7 @@ from lanlab.workloads.definitions import parameter
 from lanlab.workloads.metrics import STATIONS
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.parameters import Seconds, Share, SizeBytes
+from lanlab.workloads.registry import Habits
 from lanlab.workloads.service_parameters import ServiceParameters
 from lanlab.workloads.simulated_service import simulated_server_cpu_s
 from lanlab.workloads.stations_results import stations_metrics
@@ -141,6 +142,7 @@ class StationsParameters(ServiceParameters):
         "Threads per host for the stations. Default: one per CPU; for NFS and SMB, one per two "
         "CPUs.",
         option=None,
+        simulated=[None, 1],
         ge=1,
         le=64,
     )
@@ -267,11 +269,9 @@ class Stations:
     def steps(self, parameters: StationsParameters) -> Steps:
         return StationsSteps(parameters)
 
-    def simulated_work(
-        self, parameters: StationsParameters, outstanding_requests: int
-    ) -> dict[str, Any]:
+    def simulated_work(self, parameters: StationsParameters, habits: Habits) -> dict[str, Any]:
         """See `lanlab.workloads.registry.Simulates`."""
-        return {"spec": simulated_spec(parameters)}
+        return {"spec": simulated_spec(parameters, habits)}
 
     def simulated_results(
         self, parameters: StationsParameters, result: Mapping[str, Any]

@@ -29,6 +29,7 @@ from lanlab.workloads.steps import (
 )
 
 if TYPE_CHECKING:
+    from lanlab.workloads.registry import Habits
     from lanlab.workloads.stations import StationsParameters
 
 _SETUP_S = 120.0
@@ -149,7 +150,7 @@ def _all(
     return [line for of_host in lines for line in of_host.get(kind, ())]
 
 
-def simulated_spec(parameters: StationsParameters) -> Request:
+def simulated_spec(parameters: StationsParameters, habits: Habits) -> Request:
     """
     Stations on modelled machines, each on its own machine.
 
@@ -161,7 +162,12 @@ def simulated_spec(parameters: StationsParameters) -> Request:
             f"stations: found {parameters.stations}; allowed on testbed `simulated`: 1 to "
             f"{_MOST_SIMULATED}, each on a machine of its own"
         )
-    return {**_spec(parameters, simulated_target(parameters)), **SIMULATED_DIRECTORY}
+    spec = {**_spec(parameters, simulated_target(parameters)), **SIMULATED_DIRECTORY}
+    if habits.patience_ns is not None:
+        spec["service"]["timeout_ns"] = habits.patience_ns
+    if habits.waits_on:
+        spec["service"]["waits_on"] = True
+    return spec if habits.retries is None else spec | {"retries": habits.retries}
 
 
 def lead_beyond_s(parameters: StationsParameters) -> float:

@@ -26,6 +26,7 @@ from lanlab.workloads.parameters import (
 from lanlab.workloads.peer_results import peer_metrics
 from lanlab.workloads.peer_steps import PeerSteps
 from lanlab.workloads.peers import check_peer
+from lanlab.workloads.registry import Habits
 from lanlab.workloads.small_stack import ADDRESS_HELP, MEMORY_HELP, PROFILE_HELP
 from lanlab.workloads.steps import MARGIN_S, Steps, TwoEnds
 from lanlab.workloads.stream_results import stream_metrics
@@ -59,11 +60,12 @@ class StreamParameters(FlowParameters):
     rate_messages_per_s: float | None = parameter(
         None, "Sending rate, messages/s.", option="--message-rate", gt=0, le=100_000_000
     )
-    flows: int = parameter(1, "Parallel flows.", short="-P", ge=1, le=1000)
+    flows: int = parameter(1, "Parallel flows.", short="-P", simulated=[1], ge=1, le=1000)
     traffic_direction: Literal["forward", "reverse", "both"] = parameter(
         "forward",
         "Direction: to the second host, to the first, or both at once.",
         option="--direction",
+        simulated=["forward"],
         flags=(
             Flag(("-R", "--reverse"), "reverse", "Send from the second host to the first."),
             Flag(
@@ -83,6 +85,7 @@ class StreamParameters(FlowParameters):
         "system",
         "TCP of this end: the system's, or lanlab's own (`small`), with its own address on "
         "--interface or the virtual LAN.",
+        simulated=["system"],
     )
     stack_address: str | None = parameter(None, ADDRESS_HELP, metavar="ADDRESS")
     stack_profile: str | None = parameter(None, PROFILE_HELP, metavar="NAME")
@@ -95,6 +98,7 @@ class StreamParameters(FlowParameters):
     threads: int | None = parameter(
         None,
         "Threads at each end. Default: one per flow, at most one per CPU.",
+        simulated=[None, 1],
         ge=1,
         le=64,
     )
@@ -120,6 +124,7 @@ class StreamParameters(FlowParameters):
         None,
         "Slow the receiver: CPU share per receiving thread, e.g. 50%.",
         hidden=True,
+        simulated=[None],
         ge=0.01,
         le=1,
     )
@@ -127,6 +132,7 @@ class StreamParameters(FlowParameters):
         0,
         "Slow the receiver: processing time added per message, e.g. 5us.",
         hidden=True,
+        simulated=[0],
         ge=0,
         le=1,
     )
@@ -134,6 +140,7 @@ class StreamParameters(FlowParameters):
         0,
         "Slow the receiver: competing busy threads per receiving thread.",
         hidden=True,
+        simulated=[0],
         ge=0,
         le=16,
     )
@@ -141,6 +148,7 @@ class StreamParameters(FlowParameters):
         "auto",
         "I/O mode: one message per call (`single`), many (`batch`), UDP segmentation offload "
         "(`segment`), or by transport and rate (`auto`).",
+        simulated=["auto", "single"],
     )
     interval_s: Seconds = parameter(
         0.1,
@@ -252,12 +260,9 @@ class Stream:
             tells_clock=True,
         )
 
-    def simulated_work(
-        self, parameters: StreamParameters, outstanding_requests: int
-    ) -> dict[str, object]:
+    def simulated_work(self, parameters: StreamParameters, habits: Habits) -> dict[str, object]:
         """See `lanlab.workloads.registry.Simulates`."""
-        spec = engine_spec(parameters)
-        return {"ip_version": parameters.ip_version, **{key: spec[key] for key in _SIMULATED}}
+        return {"ip_version": parameters.ip_version, "spec": engine_spec(parameters)}
 
     def simulated_results(
         self, parameters: StreamParameters, result: Mapping[str, Any]
@@ -299,19 +304,6 @@ def _longest_time_s(expected_s: float, parameters: StreamParameters) -> float:
     if parameters.time_s is None:
         return 10 * expected_s + 86_400
     return expected_s
-
-
-_SIMULATED = (
-    "transport",
-    "message_size_bytes",
-    "amount",
-    "rate",
-    "when_late",
-    "read_bytes",
-    "warmup_ns",
-    "drain_ns",
-    "interval_ns",
-)
 
 
 def engine_spec(parameters: StreamParameters) -> dict[str, object]:

@@ -27,10 +27,6 @@ def _over(transport: str) -> Callable[[Any], bool]:
     return lambda parameters: parameters.transport == transport
 
 
-def _of_service(key: str) -> Callable[[Any], bool]:
-    return lambda parameters: key in SERVICES[parameters.service].own_parameters
-
-
 def _is_on_ipx(parameters: Any) -> bool:
     return has_segment(SERVICES[parameters.service])
 
@@ -73,9 +69,8 @@ ECHO_NEEDS = (
         "a closed loop, without rate_requests_per_s",
     ),
 )
-#: Needs of `copy` and `stations`.
+#: Needs of `copy`, `stations` and `metadata`, besides those in `lanlab.service_options`.
 SERVICE_NEEDS = (
-    Need("signing", _of_service("signing"), "service `smb1`"),
     Need(
         "wins",
         lambda p: p.has_netbios_name,
@@ -83,9 +78,6 @@ SERVICE_NEEDS = (
     ),
     Need("ipx_framing", _is_on_ipx, "a service on IPX, as `smb1+ipx` or `ncp`"),
     Need("ipx_network", _is_on_ipx, "a service on IPX, as `smb1+ipx` or `ncp`"),
-    Need("raw", _of_service("raw"), "service `smb1`"),
-    Need("packet_burst", _of_service("packet_burst"), "service `ncp`"),
-    Need("tcp_profile", _of_service("tcp_profile"), "service `smb1`"),
     Need("ip_version", lambda p: p.is_over_ip, "carrier `tcp`"),
     Need(
         "port",

@@ -1,8 +1,20 @@
-//! Station settings in requests: its IPX segment and its period system.
+//! Settings of a service and its station in requests.
 
-use lanlab_files::{Carrier, IpxSegment, SystemProfile};
+use lanlab_files::{Carrier, IpxSegment, SystemProfile, Target};
 
+use super::setup::check_range;
 use crate::messages::Failure;
+
+/// Refuse settings that have no effect on the service or its carrier, and impossible ones.
+pub fn check_target(target: &Target) -> Result<(), Failure> {
+    if !target.options.are_of(target.service) {
+        let (found, allowed) = ("those of another service", format!("of {:?}", target.service));
+        return Err(Failure::value("options", found, allowed.to_lowercase()));
+    }
+    check_range("service.timeout_ns", target.timeout_ns, 1_000_000, 600_000_000_000)?;
+    check_segment(target.ipx, target.carrier)?;
+    check_profile(target.options.smb1().profile, target.carrier)
+}
 
 pub fn check_segment(segment: IpxSegment, carrier: Carrier) -> Result<(), Failure> {
     if !segment.has_no_effect(carrier) {
@@ -24,23 +36,28 @@ pub fn check_profile(profile: Option<SystemProfile>, carrier: Carrier) -> Result
 
 #[cfg(test)]
 mod tests {
-    use lanlab_files::Target;
     use serde_json::json;
 
     use super::*;
 
-    fn checked(carrier: &str, ipx: &serde_json::Value) -> Result<(), String> {
-        let target = json!({ "service": "smb1", "carrier": carrier, "ipx": ipx });
+    fn checked(target: serde_json::Value) -> Result<(), String> {
         let target: Target = serde_json::from_value(target).map_err(|error| error.to_string())?;
-        check_segment(target.ipx, target.carrier).map_err(|failure| failure.message)
+        check_target(&target).map_err(|failure| failure.message)
+    }
+
+    #[test]
+    fn options_of_another_service_are_refused() {
+        let of = |service: &str| json!({ "service": service, "options": { "ncp": {} } });
+        assert_eq!(checked(of("ncp")), Ok(()));
+        let refused = "`options`: found those of another service; allowed: of smb1";
+        assert_eq!(checked(of("smb1")), Err(refused.to_owned()));
     }
 
     #[test]
     fn period_systems_use_only_their_own_carrier() {
         let checked = |carrier: &str, profile: &str| {
-            let target = json!({ "service": "smb1", "carrier": carrier, "profile": profile });
-            let target: Target = serde_json::from_value(target).unwrap();
-            check_profile(target.profile, target.carrier).map_err(|failure| failure.message)
+            let options = json!({ "smb1": { "profile": profile } });
+            checked(json!({ "service": "smb1", "carrier": carrier, "options": options }))
         };
         assert_eq!(checked("nbf", "pc-lan-program"), Ok(()));
         assert_eq!(checked("spp", "three-plus"), Ok(()));
@@ -52,6 +69,9 @@ mod tests {
 
     #[test]
     fn segment_settings_are_valid_only_on_ipx() {
+        let checked = |carrier: &str, ipx: &serde_json::Value| {
+            checked(json!({ "service": "smb1", "carrier": carrier, "ipx": ipx }))
+        };
         for framing in ["ethernet-ii", "raw-802.3", "802.2", "snap"] {
             assert_eq!(checked("ipx", &json!({ "framing": framing })), Ok(()));
         }

@@ -118,7 +118,8 @@ pub struct SimulatedStoreFacts {
     pub disk_rotation_ns: u64,
     pub disk_waited_ns: u64,
     pub cache_hits: u64,
+    /// Blocks read from the disk on request.
     pub cache_misses: u64,
-    /// Blocks that were not on the disk at the end.
+    /// Blocks that were not on the disk at the end, excluding blocks that were being written.
     pub dirty_blocks: u64,
 }

@@ -12,7 +12,9 @@ pub mod virtual_cable;
 
 use lanlab_clients::connect;
 use lanlab_files::ServiceKind::Smb1;
-use lanlab_files::{Carrier, Class, Dialect, IpxSegment, LinkPlace, Session, Target};
+use lanlab_files::{
+    Carrier, Class, Dialect, IpxSegment, LinkPlace, ServiceOptions, Session, Smb1Options, Target,
+};
 use lanlab_servers::{Offer, Serving, StationOffer, serve};
 use lanlab_stack::node::CarrierKind;
 use tempfile::TempDir;
@@ -85,7 +87,8 @@ fn every_dialect_keeps_files_intact_at_5_percent_frame_loss() {
         let serving = serve(&offer).await.unwrap();
         let target = over_nbf(target(Smb1, 0), &cable.interface(0));
         for dialect in [Dialect::Core, Dialect::Lanman1, Dialect::Lm12x002, Dialect::Nt1] {
-            let target = Target { dialect: Some(dialect), ..target.clone() };
+            let options = Smb1Options { dialect: Some(dialect), ..Smb1Options::default() };
+            let target = Target { options: ServiceOptions::Smb1(options), ..target.clone() };
             let session = connect(&target).await.unwrap();
             let data = content(200_001, 5);
             put(&session, &path("file.dat"), &data).await;

@@ -2,7 +2,7 @@
 
 use lanlab_clients::connect;
 use lanlab_files::ServiceKind::Smb1;
-use lanlab_files::{Access, Class, Dialect, Session, Target};
+use lanlab_files::{Access, Class, Dialect, ServiceOptions, Session, Signing, Smb1Options, Target};
 
 use super::{Samba, passes_all};
 use crate::multiplexed::{content, get, path, put, run};
@@ -12,7 +12,11 @@ const OLD: &str = "server min protocol = LANMAN1\nntlm auth = yes\nlanman auth =
                    client min protocol = LANMAN1";
 
 fn target(samba: &Samba, dialect: Option<Dialect>) -> Target {
-    Target { service: Smb1, dialect, ..samba.target() }
+    target_with(samba, Smb1Options { dialect, ..Smb1Options::default() })
+}
+
+fn target_with(samba: &Samba, options: Smb1Options) -> Target {
+    Target { service: Smb1, options: ServiceOptions::Smb1(options), ..samba.target() }
 }
 
 #[test]
@@ -78,7 +82,9 @@ fn raw_reads_and_writes_work_with_samba() {
     let Some(samba) = Samba::start(OLD) else { return };
     for dialect in [Dialect::Lanman1, Dialect::Lm12x002, Dialect::Nt1] {
         run(async {
-            let target = Target { raw: true, ..target(&samba, Some(dialect)) };
+            let options =
+                Smb1Options { raw: true, dialect: Some(dialect), ..Smb1Options::default() };
+            let target = target_with(&samba, options);
             let session = connect(&target).await.unwrap();
             assert!(session.facts().protocol.ends_with(" login, raw"), "{:?}", session.facts());
             assert_eq!(session.capabilities().depth, 1);
@@ -138,7 +144,8 @@ fn required_signatures_are_made_or_the_session_is_refused() {
             return;
         };
         run(async {
-            let target = Target { requires_signatures: true, ..target(&samba, None) };
+            let options = Smb1Options { signing: Signing::Required, ..Smb1Options::default() };
+            let target = target_with(&samba, options);
             let session = match connect(&target).await {
                 Ok(session) => session,
                 Err(fault) => {

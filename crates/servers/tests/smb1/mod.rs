@@ -13,7 +13,9 @@ use std::fs;
 
 use lanlab_clients::{AnySession, connect};
 use lanlab_files::ServiceKind::{self, Smb1};
-use lanlab_files::{Access, Class, Credentials, Dialect, Session, Target};
+use lanlab_files::{
+    Access, Class, Credentials, Dialect, ServiceOptions, Session, Smb1Options, Target,
+};
 use lanlab_servers::{Offer, serve};
 use tempfile::TempDir;
 
@@ -99,6 +101,11 @@ async fn does_all(session: &AnySession, dialect: Dialect, root: &TempDir) {
     assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
 }
 
+fn by_dialect(target: Target, dialect: impl Into<Option<Dialect>>) -> Target {
+    let options = Smb1Options { dialect: dialect.into(), ..Smb1Options::default() };
+    Target { options: ServiceOptions::Smb1(options), ..target }
+}
+
 #[test]
 fn client_and_server_work_in_each_old_dialect() {
     for (dialect, name) in OLD.into_iter().zip([
@@ -108,7 +115,7 @@ fn client_and_server_work_in_each_old_dialect() {
     ]) {
         run(async {
             let (root, serving, target) = served(Smb1).await;
-            let target = Target { dialect: Some(dialect), ..target };
+            let target = by_dialect(target, dialect);
             let session = connect(&target).await.unwrap();
             assert_eq!(session.facts().protocol, format!("SMB 1, {name}"));
             does_all(&session, dialect, &root).await;
@@ -127,7 +134,9 @@ fn raw_reads_and_writes_round_trip() {
     for dialect in [Dialect::Lanman1, Dialect::Lm12x002, Dialect::Nt1] {
         run(async {
             let (root, serving, target) = served(Smb1).await;
-            let target = Target { raw: true, dialect: Some(dialect), ..target };
+            let options =
+                Smb1Options { raw: true, dialect: Some(dialect), ..Smb1Options::default() };
+            let target = Target { options: ServiceOptions::Smb1(options), ..target };
             let session = connect(&target).await.unwrap();
             let data = content(1_000_001, 11);
             put(&session, &path("raw.dat"), &data).await;
@@ -157,7 +166,7 @@ fn guests_are_admitted_when_no_user_is_set() {
                 let target = target(Smb1, serving.port());
                 // Older dialects ask for the password of the share.
                 let is_named = credentials.is_some() && dialect.is_none();
-                let target = Target { credentials, dialect, share, ..target };
+                let target = Target { credentials, share, ..by_dialect(target, dialect) };
                 if is_named {
                     let fault = connect(&target).await.unwrap_err();
                     assert_eq!(fault.class, Class::Login, "{fault}");
@@ -203,7 +212,7 @@ fn names_match_in_any_case_and_by_short_name() {
         let session = connect(&target).await.unwrap();
         assert_eq!(get(&session, &path("SOME FOLDER/a LONG name.TEXT")).await, b"found");
         session.end().await.unwrap();
-        let old = Target { dialect: Some(Dialect::Lanman1), ..target };
+        let old = by_dialect(target, Dialect::Lanman1);
         let session = connect(&old).await.unwrap();
         let folder = session.list(None).await.unwrap().remove(0).name;
         assert!(folder.contains('~') && folder.len() <= 12, "{folder}");

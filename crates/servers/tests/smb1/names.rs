@@ -6,7 +6,7 @@ use std::process::Command;
 
 use lanlab_clients::connect;
 use lanlab_files::ServiceKind::Smb1;
-use lanlab_files::{Dialect, Session, Target};
+use lanlab_files::{Dialect, Session};
 
 use crate::multiplexed::{get, path, run, served, user};
 use crate::peer_programs::can_run;
@@ -23,7 +23,7 @@ fn every_listed_file_opens_and_can_be_removed() {
             for name in HIDDEN.into_iter().chain(PLAIN) {
                 fs::write(root.path().join(name), name).unwrap();
             }
-            let session = connect(&Target { dialect, ..target }).await.unwrap();
+            let session = connect(&super::by_dialect(target, dialect)).await.unwrap();
             let entries = session.list(None).await.unwrap();
             let mut found = BTreeMap::new();
             for entry in entries {

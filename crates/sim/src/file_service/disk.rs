@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use lanlab_messages::{SECTOR_BYTES, SimulatedDisk};
+use lanlab_messages::{SECTOR_BYTES, SimulatedDisk, SimulatedStoreFacts};
 use lanlab_units::{Clock as _, Instant};
 use lanlab_workloads::virtual_time::VirtualTime;
 
@@ -14,18 +14,6 @@ pub struct Access {
     pub sector: u64,
     pub count: u32,
     pub is_write: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct DiskFacts {
-    pub accesses: u64,
-    pub sectors: u64,
-    /// Busy time, ns.
-    pub busy_ns: u64,
-    pub seek_ns: u64,
-    /// Part of `busy_ns` in which the disk rotated without reading or writing.
-    pub rotation_ns: u64,
-    pub waited_ns: u64,
 }
 
 #[derive(Clone)]
@@ -40,7 +28,7 @@ struct State {
     places: Vec<u32>,
     cylinder: u32,
     free_at: Instant,
-    facts: DiskFacts,
+    facts: SimulatedStoreFacts,
 }
 
 impl Disk {
@@ -51,7 +39,7 @@ impl Disk {
             plan,
             cylinder: 0,
             free_at: Instant::ZERO,
-            facts: DiskFacts::default(),
+            facts: SimulatedStoreFacts::default(),
         };
         let turns = Turns::new(
             if plan.elevator { Order::Elevator } else { Order::FirstCome },
@@ -60,7 +48,7 @@ impl Disk {
         Self { state: Rc::new(RefCell::new(state)), turns, time }
     }
 
-    pub fn facts(&self) -> DiskFacts {
+    pub fn facts(&self) -> SimulatedStoreFacts {
         self.state.borrow().facts
     }
 
@@ -73,7 +61,7 @@ impl Disk {
         let until = {
             let mut state = self.state.borrow_mut();
             let begins = self.time.now().max(state.free_at);
-            state.facts.waited_ns += begins.nanos_since(asked);
+            state.facts.disk_waited_ns += begins.nanos_since(asked);
             state.free_at = state.work(begins, access);
             self.turns.move_to(state.cylinder);
             state.free_at
@@ -96,9 +84,9 @@ impl State {
             }
         }
         let end = at.max(ready.plus_nanos(bytes_ns));
-        self.facts.accesses += 1;
-        self.facts.sectors += u64::from(count);
-        self.facts.busy_ns += end.nanos_since(now);
+        self.facts.disk_accesses += 1;
+        self.facts.disk_sectors += u64::from(count);
+        self.facts.disk_busy_ns += end.nanos_since(now);
         end
     }
 
@@ -113,7 +101,7 @@ impl State {
             let [begins_ns, ends_ns] =
                 [place, place + 1].map(|place| plan.turn_ns * place / of_track);
             let wait_ns = (begins_ns + plan.turn_ns - turned_ns) % plan.turn_ns;
-            self.facts.rotation_ns += wait_ns;
+            self.facts.disk_rotation_ns += wait_ns;
             at = at.plus_nanos(wait_ns + ends_ns - begins_ns);
         }
         at
@@ -127,7 +115,7 @@ impl State {
         self.cylinder = cylinder;
         let root_ns = self.plan.seek_per_root_ns as f64 * f64::from(distance).sqrt();
         let seek_ns = self.plan.seek_each_ns + root_ns.round() as u64;
-        self.facts.seek_ns += seek_ns;
+        self.facts.disk_seek_ns += seek_ns;
         at.plus_nanos(seek_ns)
     }
 }

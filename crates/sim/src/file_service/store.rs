@@ -10,27 +10,17 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use lanlab_messages::{SECTOR_BYTES, SimulatedStore};
+use lanlab_messages::{SECTOR_BYTES, SimulatedStore, SimulatedStoreFacts};
 use lanlab_units::Instant;
 use lanlab_workloads::virtual_time::Wake;
 
 use self::layout::Layout;
 use super::cache::{Block, Cache};
-use super::disk::{Access, Disk, DiskFacts};
+use super::disk::{Access, Disk};
 use super::turns::{Order, Turn, Turns};
 use crate::Cost;
 use crate::program::Host;
 use crate::programs::HostNode;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct StoreFacts {
-    pub disk: DiskFacts,
-    pub hits: u64,
-    /// Blocks read from the disk on request.
-    pub misses: u64,
-    /// Blocks that wait to be written, excluding blocks that are being written.
-    pub dirty_blocks: u64,
-}
 
 #[derive(Clone)]
 pub struct Store(Rc<Shared>);
@@ -83,10 +73,12 @@ impl Store {
         &self.0.host
     }
 
-    pub fn facts(&self) -> StoreFacts {
-        let [hits, misses] = self.0.counted.get();
+    pub fn facts(&self) -> SimulatedStoreFacts {
+        let [cache_hits, cache_misses] = self.0.counted.get();
         let dirty = self.0.caches.borrow().values().map(Cache::dirty_blocks).sum::<usize>();
-        StoreFacts { disk: self.0.disk.facts(), hits, misses, dirty_blocks: dirty as u64 }
+        let dirty_blocks = dirty as u64;
+        let of_disk = self.0.disk.facts();
+        SimulatedStoreFacts { cache_hits, cache_misses, dirty_blocks, ..of_disk }
     }
 
     /// Blocks whose last version is not on disk, by file number and position: data that is lost if

@@ -14,6 +14,7 @@ from lanlab.errors import UnmetNeed
 from lanlab.ipx import segment
 from lanlab.performers import directories
 from lanlab.performers.engine_host import EngineHost, NetbiosNames, cancel, resolved
+from lanlab.service_options import OPTIONS, engine_options
 from lanlab.services import SERVICES
 from lanlab.workloads import server_url
 
@@ -111,9 +112,9 @@ def target_of(
     """
     target = server_url.target_of(url, parameters.trust)
     if url.service != "directory":
-        target |= _own_fields(parameters)
+        target |= engine_options(SERVICES[parameters.service], parameters)
         if parameters.is_over_ip:
-            has_old_names = "wins" in SERVICES[url.service].own_parameters
+            has_old_names = OPTIONS["wins"].has_effect_on(SERVICES[url.service])
             names = NetbiosNames(parameters.wins) if has_old_names else None
             family = parameters.address_family
             target["address"] = resolved(client, url.host, family, names, url.usual_port)
@@ -126,20 +127,6 @@ def target_of(
 def _segment(parameters: ServiceParameters) -> Request:
     service = SERVICES[parameters.service]
     return segment(service, parameters.ipx_framing, parameters.ipx_network)
-
-
-def _own_fields(parameters: ServiceParameters) -> Request:
-    profile = None if parameters.tcp_profile == "system" else parameters.tcp_profile
-    fields = {
-        "dialect": ("dialect", parameters.dialect),
-        "signing": ("requires_signatures", parameters.requires_signatures),
-        "raw": ("raw", parameters.raw),
-        "packet_burst": ("packet_burst", parameters.packet_burst != "off"),
-        "tcp_profile": ("tcp_profile", profile),
-        "profile": ("profile", parameters.profile),
-    }
-    own = SERVICES[parameters.service].own_parameters
-    return dict(field for key, field in fields.items() if key in own)
 
 
 def _credentials(parameters: ServiceParameters) -> Request | None:
@@ -188,7 +175,7 @@ def _embedded(
             "port": ready["ports"][0] or None,
             "share": facts.get("share"),
             "credentials": credentials,
-            **_own_fields(parameters),
+            **engine_options(SERVICES[parameters.service], parameters),
             "trust": "system" if sha256 is None else {"sha256": sha256},
         }
 
@@ -229,7 +216,7 @@ def _real(
             "bind": client.address,
             "share": running.share,
             "credentials": credentials,
-            **_own_fields(parameters),
+            **engine_options(SERVICES[parameters.service], parameters),
             "trust": "system" if sha256 is None else {"sha256": sha256},
         }
         facts = {"server": parameters.server, "version": running.version}

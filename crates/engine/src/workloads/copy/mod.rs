@@ -24,7 +24,7 @@ mod workers;
 use lanlab_workloads::copy::SESSION_BYTES;
 
 use super::recorded;
-use super::segment::{check_profile, check_segment};
+use super::segment::check_target;
 use super::setup::check_range;
 use crate::cost::{Cost, METERS_BYTES, OWN_THREADS};
 use crate::messages::{ClientSide, CopiedFiles, CopySpec, Direction, Failure};
@@ -53,7 +53,6 @@ pub fn task(spec: CopySpec, step: fn(&CopySpec, &Running) -> Measured) -> Result
 pub fn check(spec: &CopySpec) -> Result<Cost, Failure> {
     check_range("parallel_files", spec.parallel_files.into(), 1, 64)?;
     check_range("retries", spec.retries.into(), 0, 100)?;
-    check_range("service.timeout_ns", spec.service.timeout_ns, 1_000_000, 600_000_000_000)?;
     if let Some(longest_ns) = spec.longest_ns {
         check_range("longest_ns", longest_ns, 1_000_000, 366 * 86_400 * 1_000_000_000)?;
     }
@@ -68,9 +67,8 @@ pub fn check(spec: &CopySpec) -> Result<Cost, Failure> {
         let found = format!("{asked} octets under way");
         return Err(Failure::value("depth", found, format!("{SESSION_BYTES} for each file")));
     }
+    check_target(&spec.service)?;
     stack::check(spec)?;
-    check_segment(spec.service.ipx, spec.service.carrier)?;
-    check_profile(spec.service.profile, spec.service.carrier)?;
     recorded::begin_any(spec.service.link.as_ref())?;
     check_words(&spec.working_name, &spec.token)?;
     match (&spec.files, &spec.client) {

@@ -1,7 +1,7 @@
 //! Copies over the engine's own TCP.
 
 use lanlab_clients::small;
-use lanlab_files::{ServiceKind, Target};
+use lanlab_files::Target;
 
 use crate::listen::place_of;
 use crate::messages::{CopySpec, Failure, StackFacts};
@@ -9,14 +9,11 @@ use crate::stack_facts::stack_facts;
 
 pub fn check(spec: &CopySpec) -> Result<(), Failure> {
     let target = &spec.service;
-    let Some(stack) = &target.stack else { return Ok(()) };
+    let Some(stack) = target.options.stack() else { return Ok(()) };
     let value = |key, found: String, allowed: &str| {
         Err(Failure::value(key, found, format!("{allowed} with the small stack")))
     };
     place_of(&stack.link)?;
-    if target.service != ServiceKind::Ftp {
-        return value("service", format!("{:?}", target.service).to_lowercase(), "ftp");
-    }
     if spec.parallel_files != 1 {
         return value("parallel_files", spec.parallel_files.to_string(), "1");
     }

@@ -22,7 +22,7 @@ use super::copy::service_paths::files_path;
 use super::copy::trial_directory::{MARK_LINE, make_marked, remove_known};
 use super::copy::{RuntimeClock, check_words, guard, runtime};
 use super::recorded;
-use super::segment::{check_profile, check_segment};
+use super::segment::check_target;
 use super::setup::check_range;
 use crate::cost::{Cost, METERS_BYTES, OWN_THREADS};
 use crate::messages::{Failure, ListPlaces, MetadataPrepared, MetadataSpec, Outcome, PlacesListed};
@@ -50,7 +50,6 @@ fn check(spec: &MetadataSpec) -> Result<Cost, Failure> {
     check_range("clients", spec.clients.into(), 1, 64)?;
     check_range("width", spec.width.into(), 1, 1_000)?;
     check_range("depth", spec.depth.into(), 0, 8)?;
-    check_range("service.timeout_ns", spec.service.timeout_ns, 1_000_000, 600_000_000_000)?;
     check_range("longest_ns", spec.longest_ns, 1_000_000, 366 * 86_400 * 1_000_000_000)?;
     let clients = u64::from(spec.clients);
     check_range("files", spec.files.into(), 1, MOST_FILES / clients)?;
@@ -60,8 +59,7 @@ fn check(spec: &MetadataSpec) -> Result<Cost, Failure> {
         let found = format!("{directories} directories");
         return Err(Failure::value("depth", found, format!("at most {MOST_DIRECTORIES} in all")));
     }
-    check_segment(spec.service.ipx, spec.service.carrier)?;
-    check_profile(spec.service.profile, spec.service.carrier)?;
+    check_target(&spec.service)?;
     recorded::begin_any(spec.service.link.as_ref())?;
     check_words(&spec.working_name, &spec.token)?;
     let names = clients * u64::from(spec.files) + directories;
@@ -72,7 +70,7 @@ fn check(spec: &MetadataSpec) -> Result<Cost, Failure> {
 }
 
 pub fn list_places(request: ListPlaces) -> Result<Task, Failure> {
-    check_range("service.timeout_ns", request.service.timeout_ns, 1_000_000, 600_000_000_000)?;
+    check_target(&request.service)?;
     let cost = Cost { memory_bytes: CLIENT_BYTES, threads: OWN_THREADS };
     Ok(Task::new(cost, move |running| {
         let guard = guard(running);

@@ -8,9 +8,8 @@ use lanlab_workloads::{echo, stream};
 use crate::cost::{Cost, METERS_BYTES, OWN_THREADS};
 use crate::medium::topology;
 use crate::messages::{
-    DatasetSpec, EchoSpec, Failure, Io, Receive, Simulate, SimulatedCopy, SimulatedEcho,
-    SimulatedMachine, SimulatedMedium, SimulatedStream, SimulatedWork, SocketOptions, StreamSpec,
-    Timestamps, Transport,
+    DatasetSpec, EchoSpec, Failure, Io, Receive, Simulate, SimulatedCopy, SimulatedMachine,
+    SimulatedMedium, SimulatedWork, SocketOptions, StreamSpec, Timestamps, Transport,
 };
 use crate::workloads::setup::check_range;
 use crate::workloads::{echo as real_echo, stream as real_stream};
@@ -64,8 +63,8 @@ pub fn check(request: &Simulate) -> Result<Checked, Failure> {
     let medium = medium(&world.medium, world.machines.len() as u16)?;
     check_range("world.bounds.events", world.bounds.events, 1, u64::MAX)?;
     let (transport, ip_version) = match &request.work {
-        SimulatedWork::Stream(stream) => (stream.transport, stream.ip_version),
-        SimulatedWork::Echo(echo) => (echo.transport, echo.ip_version),
+        SimulatedWork::Stream(stream) => (stream.spec.transport, stream.ip_version),
+        SimulatedWork::Echo(echo) => (echo.spec.transport, echo.ip_version),
         SimulatedWork::Copy(_) | SimulatedWork::Stations(_) => (Transport::Tcp, 4),
     };
     if ![4, 6].contains(&ip_version) {
@@ -77,27 +76,19 @@ pub fn check(request: &Simulate) -> Result<Checked, Failure> {
     let round_trip_ns = 2 * (medium.delay_ns + medium.propagation_ns);
     let (work, message_bytes) = match &request.work {
         SimulatedWork::Stream(stream) => {
-            check_size(
-                "work.message_size_bytes",
-                transport,
-                ip_version,
-                stream.message_size_bytes,
-            )?;
-            (
-                Work::Stream(Box::new(stream::Plan {
-                    round_trip_ns,
-                    ..real_stream::plan(&stream_spec(stream))?
-                })),
-                stream.message_size_bytes,
-            )
+            let size_bytes = stream.spec.message_size_bytes;
+            check_size("work.spec.message_size_bytes", transport, ip_version, size_bytes)?;
+            let plan = real_stream::plan(&simulated_stream(&stream.spec))?;
+            (Work::Stream(Box::new(stream::Plan { round_trip_ns, ..plan })), size_bytes)
         }
         SimulatedWork::Echo(echo) => {
-            let reply_bytes = echo.reply_size_bytes.unwrap_or(echo.message_size_bytes);
-            check_size("work.message_size_bytes", transport, ip_version, echo.message_size_bytes)?;
+            let size_bytes = echo.spec.message_size_bytes;
+            let reply_bytes = echo.reply_size_bytes.unwrap_or(size_bytes);
+            check_size("work.spec.message_size_bytes", transport, ip_version, size_bytes)?;
             check_size("work.reply_size_bytes", transport, ip_version, reply_bytes)?;
-            check_outstanding(echo, reply_bytes, &world.machines)?;
-            let plan = real_echo::plan(&echo_spec(echo))?.on_path(round_trip_ns)?;
-            (Work::Echo(plan), echo.message_size_bytes.max(reply_bytes))
+            check_outstanding(&echo.spec, reply_bytes, &world.machines)?;
+            let plan = real_echo::plan(&simulated_echo(&echo.spec))?.on_path(round_trip_ns)?;
+            (Work::Echo(plan), size_bytes.max(reply_bytes))
         }
         SimulatedWork::Copy(copy) => {
             let (dataset, sizes) = super::copy::check(copy)?;
@@ -179,7 +170,7 @@ fn check_size(
 /// A requester does not read while it writes: with more bytes in flight than the machines hold, both ends could
 /// wait for room forever.
 fn check_outstanding(
-    echo: &SimulatedEcho,
+    echo: &EchoSpec,
     reply_bytes: u32,
     machines: &[SimulatedMachine],
 ) -> Result<(), Failure> {
@@ -195,54 +186,40 @@ fn check_outstanding(
             "{most_bytes} bytes in all over tcp, what each machine's window and send buffer hold"
         );
         let found = echo.outstanding_requests;
-        return Err(Failure::value("work.outstanding_requests", found, allowed));
+        return Err(Failure::value("work.spec.outstanding_requests", found, allowed));
     }
     Ok(())
 }
 
-fn stream_spec(stream: &SimulatedStream) -> StreamSpec {
+/// A stream without the options of a real system.
+fn simulated_stream(stream: &StreamSpec) -> StreamSpec {
     StreamSpec {
-        transport: stream.transport,
-        message_size_bytes: stream.message_size_bytes,
-        amount: stream.amount,
-        rate: stream.rate,
         flows: 1,
         threads: Some(1),
         io: Io::Single,
         receive: Receive::Block,
-        read_bytes: stream.read_bytes,
-        when_late: stream.when_late,
         timestamps: Timestamps::Program,
         socket: SocketOptions::default(),
-        warmup_ns: stream.warmup_ns,
-        drain_ns: stream.drain_ns,
-        interval_ns: stream.interval_ns,
         silence_ns: SILENCE_NS,
+        ..stream.clone()
     }
 }
 
-fn echo_spec(echo: &SimulatedEcho) -> EchoSpec {
+fn simulated_echo(echo: &EchoSpec) -> EchoSpec {
     EchoSpec {
-        transport: echo.transport,
-        message_size_bytes: echo.message_size_bytes,
-        amount: echo.amount,
-        rate_requests_per_s: echo.rate_requests_per_s,
-        outstanding_requests: echo.outstanding_requests,
-        timeout_ns: echo.timeout_ns,
-        timeout_follows_path: echo.timeout_follows_path,
         receive: Receive::Block,
         timestamps: Timestamps::Program,
         socket: SocketOptions::default(),
-        warmup_ns: echo.warmup_ns,
         silence_ns: SILENCE_NS,
+        ..echo.clone()
     }
 }
 
 /// Upper bound of a world's memory: hosts, frames, nodes and programs.
 fn memory_bytes(request: &Simulate, medium: MediumPlan, work: &Work, message_bytes: u32) -> u64 {
     let outstanding = match &request.work {
-        SimulatedWork::Echo(echo) => u64::from(echo.outstanding_requests),
-        SimulatedWork::Stream(_) | SimulatedWork::Copy(_) | SimulatedWork::Stations(_) => 0,
+        SimulatedWork::Echo(echo) => u64::from(echo.spec.outstanding_requests),
+        _ => 0,
     };
     let of_node = |machine: &SimulatedMachine| {
         let buffers = u64::from(machine.receive_buffer_bytes)

@@ -64,18 +64,18 @@ impl Programs {
         let last = machines.len() as u16 - 1;
         let reported = Cell::new((0, 0));
         match (&asked.work, &checked.work) {
-            (SimulatedWork::Stream(spec), Work::Stream(plan)) => {
+            (SimulatedWork::Stream(asked), Work::Stream(plan)) => {
                 let stream = Stream {
                     plan: Rc::new(plan.as_ref().clone()),
                     sent: Rc::default(),
                     received: Rc::default(),
-                    to: address(last, spec.ip_version),
+                    to: address(last, asked.ip_version),
                     agreement: Rc::<Agreement>::default(),
                 };
                 let progress = Rc::clone(&stream.received);
                 let (from, to) = (world.host(0), world.host(last));
                 let sizes = (buffers(&machines[0]), buffers(&machines[1]));
-                let (receiver, sender) = match spec.transport {
+                let (receiver, sender) = match asked.spec.transport {
                     Transport::Udp => (
                         to.spawn("receiver", receive_udp(to.clone(), stream.clone(), sizes.1)),
                         from.spawn("sender", send_udp(from.clone(), to, stream, sizes.0)),
@@ -91,14 +91,15 @@ impl Programs {
                 };
                 Ok(Self::Stream { sender, receiver, progress, reported })
             }
-            (SimulatedWork::Echo(spec), Work::Echo(plan)) => {
+            (SimulatedWork::Echo(asked), Work::Echo(plan)) => {
                 let progress = Rc::<Progress>::default();
                 let echo = |machine| Echo {
                     plan: Rc::new(plan.clone()),
-                    reply_bytes: spec.reply_size_bytes.unwrap_or(spec.message_size_bytes) as usize,
+                    reply_bytes: asked.reply_size_bytes.unwrap_or(asked.spec.message_size_bytes)
+                        as usize,
                     // Separate for each: a finished requester cancels what belongs to it.
                     progress: Rc::default(),
-                    to: address(last, spec.ip_version),
+                    to: address(last, asked.ip_version),
                     buffers: buffers(machine),
                 };
                 let answered = Rc::<Answered>::default();

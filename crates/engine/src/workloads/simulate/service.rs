@@ -8,7 +8,7 @@ use std::time::Duration;
 use lanlab_files::{Carrier, ServiceKind, Session, Target};
 use lanlab_sessions::{Agreed, Redirected};
 use lanlab_sim::file_service::{
-    Carriage, ClientDisk, Contents, NETBIOS_PORT, Served, SimulatedPort, Store, StoreFacts,
+    Carriage, ClientDisk, Contents, NETBIOS_PORT, Served, SimulatedPort, Store,
     connect as connect_port, serve,
 };
 use lanlab_sim::programs::{HostNode, Station, addresses_of};
@@ -27,7 +27,7 @@ use lanlab_workloads::virtual_time::VirtualTime;
 
 use super::ftp;
 use crate::messages::{Failure, SimulatedMachine, SimulatedStore, SimulatedStoreFacts};
-use crate::workloads::segment::{check_profile, check_segment};
+use crate::workloads::segment::check_target;
 
 pub const START_NS: u64 = 10_000_000;
 const MEMORY_BYTES: u64 = 1 << 40;
@@ -54,9 +54,8 @@ pub fn check_service(service: &Target, profile: Option<&str>) -> Result<(), Fail
         let allowed = carriers.map(Carrier::name).collect::<Vec<_>>().join(", ");
         return Err(Failure::value("work.spec.carrier", service.carrier.name(), allowed));
     }
-    check_segment(service.ipx, service.carrier)?;
-    check_profile(service.profile, service.carrier)?;
-    if service.stack.is_some() {
+    check_target(service)?;
+    if service.options.stack().is_some() {
         return Err(Failure::value("work.spec.service.stack", "one", "none on simulated machines"));
     }
     if let Some(name) = profile
@@ -133,21 +132,7 @@ impl FileMachines {
     }
 
     pub fn facts(&self) -> Vec<Option<SimulatedStoreFacts>> {
-        let facts = |store: &Store| {
-            let StoreFacts { disk, hits, misses, dirty_blocks } = store.facts();
-            SimulatedStoreFacts {
-                disk_accesses: disk.accesses,
-                disk_sectors: disk.sectors,
-                disk_busy_ns: disk.busy_ns,
-                disk_seek_ns: disk.seek_ns,
-                disk_rotation_ns: disk.rotation_ns,
-                disk_waited_ns: disk.waited_ns,
-                cache_hits: hits,
-                cache_misses: misses,
-                dirty_blocks,
-            }
-        };
-        self.stores.iter().map(|store| store.as_ref().map(facts)).collect()
+        self.stores.iter().map(|store| store.as_ref().map(Store::facts)).collect()
     }
 }
 
@@ -224,14 +209,14 @@ impl Connects for Smb1 {
     ) -> lanlab_files::Result<Self::Session> {
         let port = port_of(host, service, server).await?;
         let client = Client::new(Plan {
-            dialect: service.dialect.map(Into::into),
+            dialect: service.options.smb1().dialect.map(Into::into),
             server: SERVER.into(),
             share: SHARE.into(),
             user: None,
             code_page: CodePage::Cp850,
             nonce: [0; 8],
             time: 0,
-            raw: service.raw,
+            raw: service.options.smb1().raw,
             multiplexed: true,
             requires_signatures: false,
             carrier: port.facts(),

@@ -8,11 +8,9 @@ use lanlab_sim::{Bounds, Ended, HostId, World};
 use lanlab_stack::ip::TcpProfile;
 use lanlab_units::Instant;
 
-use super::check::Checked;
-use super::check::world_plan;
-use super::outcomes;
+use super::check::{Checked, world_plan};
 use super::programs::Programs;
-use super::service;
+use super::{outcomes, service};
 use crate::messages::{
     Failure, Outcome, Simulate, Simulated, SimulatedMachine, SimulatedWork, SimulationEnd,
 };
@@ -203,8 +201,8 @@ mod tests {
     #[test]
     fn progress_counts_all_received_bytes() {
         let request = request(&[
-            ("/work/message_size_bytes", "2"),
-            ("/work/amount", r#"{"time_ns": 5000000000}"#),
+            ("/work/spec/message_size_bytes", "2"),
+            ("/work/spec/amount", r#"{"time_ns": 5000000000}"#),
         ]);
         let checked = check(&request).unwrap();
         let running = Running::new(1, Output::new(std::io::sink()));

@@ -12,7 +12,7 @@ const PORT_RANGE: &str = "/proc/sys/net/ipv4/ip_local_port_range";
 
 /// Refuse more stations than this process has descriptors or this host has ports.
 pub fn check(target: &Target, stations: u32) -> Result<(), Failure> {
-    if target.stack.is_some() {
+    if target.options.stack().is_some() {
         return Err(Failure::value("service.stack", "one", "none for stations"));
     }
     descriptors::provide(descriptors(target, stations), &format!("{stations} stations"))?;

@@ -22,7 +22,7 @@ use lanlab_workloads::stations::{blocks, may_be_thinned, pattern, readings, room
 
 use super::copy::check_words;
 use super::recorded;
-use super::segment::{check_profile, check_segment};
+use super::segment::check_target;
 use super::setup::check_range;
 use crate::cost::{Cost, METERS_BYTES, MOST_MEMORY_BYTES, OWN_THREADS};
 use crate::messages::{Failure, StationOperation, StationsSpec};
@@ -50,8 +50,7 @@ pub fn task(
 pub fn check(spec: &StationsSpec) -> Result<Cost, Failure> {
     let stations = u64::from(spec.stations);
     check_range("stations", stations, 1, MOST_STATIONS.into())?;
-    check_segment(spec.service.ipx, spec.service.carrier)?;
-    check_profile(spec.service.profile, spec.service.carrier)?;
+    check_target(&spec.service)?;
     recorded::begin_any(spec.service.link.as_ref())?;
     let own = spec.own;
     check_range("own.count", own.count.into(), 1, stations)?;
@@ -64,7 +63,6 @@ pub fn check(spec: &StationsSpec) -> Result<Cost, Failure> {
     check_range("most_readings", spec.most_readings.into(), 1, 1 << 24)?;
     check_range("retries", spec.retries.into(), 0, 100)?;
     check_range("connects_at_once", spec.connects_at_once.into(), 1, 1024)?;
-    check_range("service.timeout_ns", spec.service.timeout_ns, 1_000_000, 600_000_000_000)?;
     let ratio = spec.read_ratio;
     check_number("read_ratio", ratio, (0.0..=1.0).contains(&ratio), "0 to 1")?;
     if let Some(threads) = spec.threads {

@@ -213,10 +213,10 @@ fn disk_waits_match_an_m_g_1_queue() {
     };
     time.run(arriving).unwrap();
     let facts = disk.facts();
-    assert_eq!(facts.accesses, count);
-    assert_near(facts.busy_ns as f64 / count as f64, service_ns, 0.005);
+    assert_eq!(facts.disk_accesses, count);
+    assert_near(facts.disk_busy_ns as f64 / count as f64, service_ns, 0.005);
     let wait_ns = load / service_ns * second_moment / (2.0 * (1.0 - load));
-    assert_near(facts.waited_ns as f64 / count as f64, wait_ns, 0.005);
+    assert_near(facts.disk_waited_ns as f64 / count as f64, wait_ns, 0.005);
 }
 
 #[test]
@@ -232,10 +232,11 @@ fn the_times_of_a_disk_add_up() {
         clock.now()
     };
     let end = time.run(work).unwrap();
-    let DiskFacts { accesses, sectors, busy_ns, seek_ns, rotation_ns, waited_ns } = disk.facts();
-    assert_eq!((accesses, sectors, waited_ns), (5, 20, 0));
-    assert_eq!(busy_ns, end.as_nanos());
-    let read_ns = busy_ns - seek_ns - rotation_ns;
+    let facts = disk.facts();
+    let counts = (facts.disk_accesses, facts.disk_sectors, facts.disk_waited_ns);
+    assert_eq!(counts, (5, 20, 0));
+    assert_eq!(facts.disk_busy_ns, end.as_nanos());
+    let read_ns = facts.disk_busy_ns - facts.disk_seek_ns - facts.disk_rotation_ns;
     assert_near(read_ns as f64, 20.0 * TURN_NS as f64 / 17.0, 0.001);
 }
 
@@ -258,5 +259,5 @@ fn a_cancelled_access_makes_room_for_the_next() {
     // The arm moves there and back.
     let end = time.run(work).unwrap();
     assert!(end.as_nanos() > 2 * 15_000_000, "{end:?}");
-    assert_eq!(disk.facts().accesses, 2);
+    assert_eq!(disk.facts().disk_accesses, 2);
 }

@@ -14,8 +14,12 @@ pub fn request(changes: &[(&str, &str)]) -> Simulate {
             "bounds": {}
         },
         "work": {
-            "workload": "stream", "transport": "udp", "ip_version": 4, "message_size_bytes": 500,
-            "amount": {"time_ns": 1_000_000_000_u64}, "warmup_ns": 0, "interval_ns": 100_000_000
+            "workload": "stream", "ip_version": 4,
+            "spec": {
+                "transport": "udp", "message_size_bytes": 500, "flows": 1, "io": "single",
+                "amount": {"time_ns": 1_000_000_000_u64}, "warmup_ns": 0,
+                "interval_ns": 100_000_000, "silence_ns": 1_000_000_000
+            }
         }
     });
     changed(request, changes)
@@ -66,9 +70,9 @@ fn impossible_input_is_refused_with_the_allowed_values() {
         ("/world/machines", "[{}]", "`world.machines`: found 1; allowed: 2 to 2"),
         ("/work/ip_version", "5", "`work.ip_version`: found 5; allowed: 4 or 6"),
         (
-            "/work/message_size_bytes",
+            "/work/spec/message_size_bytes",
             "1473",
-            "`work.message_size_bytes`: found 1473; allowed: 1 to 1472 over udp and IPv4: simulated \
+            "`work.spec.message_size_bytes`: found 1473; allowed: 1 to 1472 over udp and IPv4: simulated \
              machines do not fragment",
         ),
         (
@@ -125,9 +129,12 @@ fn a_world_too_big_for_memory_is_refused_before_it_begins() {
 }
 
 const ECHO: &str = r#"{
-    "workload": "echo", "transport": "tcp", "ip_version": 4, "message_size_bytes": 500,
-    "reply_size_bytes": 700, "amount": {"requests": 10}, "timeout_ns": 1000000000, "warmup_ns": 0,
-    "outstanding_requests": 12
+    "workload": "echo", "ip_version": 4, "reply_size_bytes": 700,
+    "spec": {
+        "transport": "tcp", "message_size_bytes": 500, "amount": {"requests": 10},
+        "timeout_ns": 1000000000, "warmup_ns": 0, "outstanding_requests": 12,
+        "silence_ns": 1000000000
+    }
 }"#;
 
 #[test]
@@ -160,7 +167,7 @@ fn world_limits_are_inclusive() {
         ("/world/machines/0/tcp/window_bytes", "536", "535"),
         ("/world/machines/0/tcp/delayed_ack_ns", "500000000", "499999999"),
         ("/world/machines/0/tcp/mss_bytes", "1460", "1461"),
-        ("/work/message_size_bytes", "1472", "1473"),
+        ("/work/spec/message_size_bytes", "1472", "1473"),
     ] {
         assert!(asked(&[(path, last)]).is_ok(), "{path}: {last}");
         let failure = asked(&[(path, beyond)]).unwrap_err();
@@ -170,7 +177,7 @@ fn world_limits_are_inclusive() {
     let over_6 = |path, value| asked(&[("/work/ip_version", "6"), (path, value)]).is_ok();
     let mss = "/world/machines/0/tcp/mss_bytes";
     assert!(over_6(mss, "1440") && !over_6(mss, "1441"));
-    let size = "/work/message_size_bytes";
+    let size = "/work/spec/message_size_bytes";
     assert!(over_6(size, "1452") && !over_6(size, "1453"));
 }
 
@@ -181,6 +188,6 @@ fn tcp_data_in_flight_fits_the_smallest_window_or_buffer() {
         |bytes: &str| asked(&[("/work", ECHO), ("/world/machines/1/tcp/window_bytes", bytes)]);
     assert!(window("8400").is_ok());
     let failure = window("8399").unwrap_err();
-    let message = "`work.outstanding_requests`: found 12; allowed: 8399 bytes in all over tcp";
+    let message = "`work.spec.outstanding_requests`: found 12; allowed: 8399 bytes in all over tcp";
     assert!(failure.message.starts_with(message), "{failure}");
 }

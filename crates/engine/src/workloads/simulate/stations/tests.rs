@@ -16,7 +16,7 @@ fn request(changes: &[(&str, &str)]) -> Simulate {
         },
         "work": {"workload": "stations", "spec": {
             "service": {
-                "service": "smb1", "carrier": "nbf", "dialect": "core",
+                "service": "smb1", "carrier": "nbf", "options": {"smb1": {"dialect": "core"}},
                 "timeout_ns": 30_000_000_000_u64
             },
             "working_name": "00000000.lab", "token": "0".repeat(32),
@@ -43,16 +43,24 @@ fn refused(changes: &[(&str, &str)]) -> String {
 }
 
 const SERVICE: &str = "/work/spec/service/service";
+const OPTIONS: &str = "/work/spec/service/options";
 const CARRIER: &str = "/work/spec/service/carrier";
 const OPERATION: &str = "/work/spec/operation";
 const SERVER: &str = "/world/machines/2";
+
+/// The changes for a service that the carrier has.
+fn over(carrier: &str) -> [(&'static str, &str); 3] {
+    let (smb1, core) = (r#""smb1""#, r#"{"smb1": {"dialect": "core"}}"#);
+    let is_ncp = carrier == r#""ncp""#;
+    let (service, options) = if is_ncp { (carrier, r#""none""#) } else { (smb1, core) };
+    [(SERVICE, service), (OPTIONS, options), (CARRIER, carrier)]
+}
 
 #[test]
 fn stations_work_over_every_carrier_with_verified_data() {
     for carrier in [r#""tcp""#, r#""nbf""#, r#""ipx""#, r#""ncp""#] {
         for (operation, blocks) in [(r#""read""#, 40), (r#""write""#, 8)] {
-            let service = if carrier == r#""ncp""# { carrier } else { r#""smb1""# };
-            let changes = [(SERVICE, service), (CARRIER, carrier), (OPERATION, operation)];
+            let changes = [&over(carrier)[..], &[(OPERATION, operation)]].concat();
             let (stationed, world) = simulated(&changes);
             let what = format!("{carrier} {operation}");
             assert_eq!((stationed.readings, stationed.bytes), (40, 30_000), "{what}");
@@ -93,8 +101,7 @@ fn a_sequential_server_replies_before_its_next_call() {
 fn a_frozen_server_fails_each_station_or_ends_the_trial() {
     let freeze = r#"{"freeze": {"after_ns": 20000000, "for_ns": 3600000000000}}"#;
     for carrier in [r#""tcp""#, r#""nbf""#, r#""ipx""#, r#""ncp""#] {
-        let service = if carrier == r#""ncp""# { carrier } else { r#""smb1""# };
-        let changes = [(SERVICE, service), (CARRIER, carrier), (SERVER, freeze)];
+        let changes = [&over(carrier)[..], &[(SERVER, freeze)]].concat();
         match run(&request(&changes)) {
             Ok(found) => {
                 let RoleOutcome::Stationed(stationed) = &found.outcomes[0] else { panic!() };
@@ -124,15 +131,13 @@ fn a_frozen_server_fails_each_station_or_ends_the_trial() {
 fn patient_stations_count_late_calls_without_retrying() {
     let slow = r#"{"store": {"read": {"each_ns": 200000000}}}"#;
     for carrier in [r#""nbf""#, r#""ncp""#] {
-        let service = if carrier == r#""ncp""# { carrier } else { r#""smb1""# };
         let counted = |waits_on: &str| {
-            let (stationed, _) = simulated(&[
-                (SERVICE, service),
-                (CARRIER, carrier),
+            let own = [
                 (SERVER, slow),
                 ("/work/spec/service/timeout_ns", "150000000"),
                 ("/work/spec/service/waits_on", waits_on),
-            ]);
+            ];
+            let (stationed, _) = simulated(&[&over(carrier)[..], &own].concat());
             let late = stationed.errors.get("timed_out").copied().unwrap_or(0);
             assert_eq!(late, stationed.errors.values().sum::<u64>(), "{carrier}");
             (stationed.checked.blocks, late, stationed.reconnects)
