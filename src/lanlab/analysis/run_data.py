@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from lanlab.analysis.attempts import by_condition, condition_key, counting
 from lanlab.analysis.endings import Ending, ending
 from lanlab.analysis.modes import Modes, modes_of
-from lanlab.analysis.published import published_numbers
 from lanlab.analysis.summary import ConditionTrials, Summary, conditions_of
 from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import ExperimentAtScale, Published, Study, at_scale
+from lanlab.studies import ExperimentAtScale, Study, at_scale
+
+if TYPE_CHECKING:
+    from lanlab.studies import Published
 
 
 class RunData:
@@ -40,6 +43,9 @@ class RunData:
 
     @cached_property
     def published(self) -> Published:
+        # Most measurements have none.
+        from lanlab.analysis.published import published_numbers
+
         return self._published or published_numbers(self.run)
 
     @cached_property
