@@ -157,6 +157,8 @@ class Answer(Data):
     #: the load (`onset`).
     along: str = ""
     at: dict[str, Level | Several[Level]] = Field(default_factory=dict)
+    #: The runs whose results can give the answer.
+    on: Several[RunsOn] = ("real", "simulated")
 
     @model_validator(mode="after")
     def _has_what_its_form_needs(self) -> Answer:

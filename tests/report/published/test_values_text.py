@@ -79,13 +79,18 @@ def test_the_answer_has_published_simulated_and_measured_values(runs: list[Run])
         ("w2ksp2", many): "tcpip",
     }
     for one in (measured, simulated):
-        found = {(at["os"], at["dataset"]): level for at, level, _ in one.found}
+        # Here the large file has one answer, for which the system does not matter.
+        found = {
+            (os, at["dataset"]): level
+            for at, level, _ in one.found
+            for os in ([at["os"]] if "os" in at else ("w98se", "w2ksp2"))
+        }
         assert found == expected
     assert all(is_shown for *_, is_shown in measured.found)
     assert measured.text.startswith("Here: shortest transfer time: TCP/IP")
     # Of some of the model's conditions the difference is within its error, or that is not known.
     assert not all(is_shown for *_, is_shown in simulated.found)
-    assert "by the means alone" in simulated.text
+    assert "shortest mean" in simulated.text
 
 
 def test_without_a_run_of_the_protocols_no_table_is_shown() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from lanlab.analysis.attempts import counting
 from lanlab.analysis.findings.published_evidence import PublishedEvidence
 from lanlab.analysis.findings.run_evidence import RunEvidence
 from lanlab.analysis.findings.sample import Trials
@@ -90,22 +91,26 @@ def question_lines(run: Run, others: Sequence[Run] | None) -> list[str]:
         return []
     found = question_answers(loaded, [run, *(others or ())])
     found.sort(key=lambda one: record.id not in one.on)
-    kinds = [one.kind for one in found]
-    lacking = [] if others is None else lacking_answers(loaded.study, kinds)
-    return [*(one.text for one in found), *lacking]
+    own = "simulated" if record.study.get("simulation") else "measured"
+    said = [one.text for one in found]
+    kinds = [own, *(one.kind for one in found)]
+    if own not in kinds[1:]:
+        said.append(f"{_OPENINGS[own]}: this run has no results that answer the question.")
+    return [*said, *([] if others is None else lacking_answers(loaded.study, kinds))]
 
 
 def lacking_answers(study: Study, kinds: Sequence[str]) -> list[str]:
     """A line for each kind of run that could answer the question but does not exist yet."""
     could = {
-        "simulated": any("simulated" in one.on for one in study.experiment),
-        "measured": any("real" in one.on for one in study.experiment),
+        kind: any(on in one.on for one in study.experiment)
+        and any(on in one.on for one in study.answer)
+        for kind, on in (("simulated", "simulated"), ("measured", "real"))
     }
     options = {"simulated": " --testbed simulated", "measured": ""}
     return [
         f"{_OPENINGS[kind]}: not run yet; `lanlab run {study.id}{options[kind]}` answers it."
         for kind, is_possible in could.items()
-        if is_possible and kind not in kinds and study.answer
+        if is_possible and kind not in kinds
     ]
 
 
@@ -117,7 +122,11 @@ def _body_of(run: Run, published: Published) -> Body:
 
         error = model_error_log(held_out_of(record, trials))
         return Body("simulated", evidence, evidence.study, published, error)
-    return Body("measured", evidence.on_this_system(), evidence.study, published)
+    counted = counting(trials)
+    disturbed = sum(trial.is_disturbed for trial in counted)
+    said = f"{disturbed} of {len(counted)} trials disturbed" if disturbed else ""
+    system = evidence.on_this_system()
+    return Body("measured", system, evidence.study, published, disturbed=said)
 
 
 def _answered(asked: Sequence[Answer], body: Body) -> QuestionAnswer | None:
@@ -158,4 +167,5 @@ def _certainty(asked: Sequence[Answer], body: Body) -> str:
     few = "" if min(counts) == max(counts) else f"{min(counts)} to "
     which = "comparisons corrected together" if any(a.form == "best" for a in asked) else ""
     plural = "" if max(counts) == 1 else "s"
-    return ", ".join(filter(None, (f"{few}{max(counts)} trial{plural} each", which)))
+    parts = (f"{few}{max(counts)} trial{plural} each", which, body.disturbed)
+    return ", ".join(filter(None, parts))

@@ -28,8 +28,8 @@ from lanlab.workloads.metrics import metric_direction
 Levels = Mapping[str, Level]
 #: If more conditions differ, the text only gives their number.
 _MOST_PLACES = 4
-#: From this share of received messages on, a stream counts as free of loss.
-_WHOLE_RATIO = 0.99
+#: Up to this share of the sent messages, a stream counts as free of loss.
+_MOST_LOST_RATIO = 0.01
 #: A condition, its best level, and whether that level is shown to be the best.
 Found = tuple[Levels, Level, bool]
 
@@ -81,10 +81,12 @@ def best(ask: Answer, body: Body) -> list[Found]:
 
     findings = [_is_extreme(ask, place, rest, order) for place, (rest, order, _) in enumerate(tops)]
     judged = judge(findings, body.evidence).judgements
-    return [
-        (rest, order[0], one.verdict == "holds")
-        for (rest, order, _), one in zip(tops, judged, strict=True)
-    ]
+    return body.as_run(
+        [
+            (rest, order[0], one.verdict == "holds")
+            for (rest, order, _), one in zip(tops, judged, strict=True)
+        ]
+    )
 
 
 def _is_extreme(ask: Answer, place: int, rest: Levels, order: Sequence[Level]) -> Finding:
@@ -127,17 +129,17 @@ def best_text(ask: Answer, body: Body, found: Sequence[Found]) -> Iterator[str]:
 
     shown, open_ones = best(True), best(False)
     if shown:
-        rest = f"; not shown, by the means alone: {open_ones}" if open_ones else ""
+        rest = f"; {most} mean, not shown to differ: {open_ones}" if open_ones else ""
         yield f"{most} {name}: {shown}{rest}"
     else:
-        yield f"no order by {name} is shown; {most} by the means alone: {open_ones}"
+        yield f"no {most} {name} is shown; {most} mean: {open_ones}"
 
 
 def _where(places: Sequence[str], count: int) -> str:
     if not any(places):
         return ""
     if len(places) == count > 1:
-        return f" in all {count} conditions"
+        return " in both conditions" if count == 2 else f" in all {count} conditions"
     if len(places) > _MOST_PLACES:
         return f" in {len(places)} of {count} conditions"
     return f" ({'; '.join(places)})"
@@ -249,7 +251,8 @@ def onset_text(ask: Answer, body: Body) -> Iterator[str]:
             rest = _rest(point.levels, ask.factor, ask.along)
             series.setdefault(repr(sorted(rest.items())), []).append(point)
         lossy = [
-            next((p for p in own if p.sample.mean < _WHOLE_RATIO), None) for own in series.values()
+            next((p for p in own if p.sample.mean > _MOST_LOST_RATIO), None)
+            for own in series.values()
         ]
         each = []
         ordered = sorted((float(p.levels[ask.along]), n) for n, p in enumerate(lossy) if p)
@@ -261,9 +264,12 @@ def onset_text(ask: Answer, body: Body) -> Iterator[str]:
         opening = f"{title}: " if title else ""
         if each:
             yield f"{opening}more than 1 % lost from {' to '.join(each)}"
-        elif points:
-            top = max(float(point.levels.get(ask.along, 0)) for point in points)
-            yield f"{opening}no more than 1 % lost up to {text(top)}"
+        whole = [own for own, first in zip(series.values(), lossy, strict=True) if first is None]
+        if whole:
+            top = min(float(own[-1].levels.get(ask.along, 0)) for own in whole)
+            names = (body.words(o[0].levels, o[0].varied, ask.factor, ask.along) for o in whole)
+            which = _named("; ".join(filter(None, names))) if each else ""
+            yield f"{opening}no more than 1 % lost up to {text(top)}{which}"
 
 
 @dataclass(frozen=True)
@@ -282,6 +288,26 @@ class Body:
     study: Study
     published: Published
     error_log: float | None = None
+    #: How many of the trials that count were disturbed, in words.
+    disturbed: str = ""
+
+    def as_run(self, found: Sequence[Found]) -> list[Found]:
+        """The conditions without the factors in which this system stands for every published one,
+        where their answers agree.
+        """
+        assumed = getattr(self.evidence, "assumed", {})
+        merged: dict[str, list[Found]] = {}
+        for one in found:
+            merged.setdefault(repr(_rest(one[0], *assumed)), []).append(one)
+        return [
+            one
+            for own in merged.values()
+            for one in (
+                [(_rest(own[0][0], *assumed), *own[0][1:])]
+                if len({each[1:] for each in own}) == 1
+                else own
+            )
+        ]
 
     def points(self, ask: Answer, metric: str) -> list[Point]:
         wanted = {
