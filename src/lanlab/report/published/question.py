@@ -91,7 +91,7 @@ def question_lines(run: Run, others: Sequence[Run] | None) -> list[str]:
         return []
     found = question_answers(loaded, [run, *(others or ())])
     found.sort(key=lambda one: record.id not in one.on)
-    own = "simulated" if record.study.get("simulation") else "measured"
+    own = "simulated" if RunEvidence.of(record, trials).is_model else "measured"
     said = [one.text for one in found]
     kinds = [own, *(one.kind for one in found)]
     if own not in kinds[1:]:
