@@ -283,8 +283,8 @@ fn open(carrier: CarrierKind, segment: &mut Segment<Station>) -> SessionId {
     segment.with(0, |now, node, _| node.open(now, carrier, Called::Name(name(1))).unwrap())
 }
 
-/// Requests and answers follow each other: the time of a stage is that of its frames at 10 Mbit/s, each with so many
-/// bytes and ns behind it.
+/// Requests and answers follow each other: the time of a stage is that of its frames at 10 Mbit/s,
+/// each followed by `gap_bytes` and `gap_ns`.
 pub fn check_wire_speed(segment: &Segment<Station>, gap_bytes: u32, gap_ns: u64, most: f64) {
     for stage in [Stage::Writing, Stage::Reading] {
         let (from, to) = client_of(segment).span(stage);
