@@ -37,10 +37,11 @@ class _Session:
         self._directory = root
 
     def talk(self) -> None:
-        with contextlib.suppress(OSError), self._there, self._there.makefile("rb") as lines:
+        with contextlib.suppress(OSError), self._there:
             self._say("220 DOS")
-            for line in lines:
-                command = line.decode().strip()
+            # mTCP's FTPSRV of 2013 executes only the first command of a segment.
+            while segment := self._there.recv(4096):
+                command = segment.decode().split("\r\n")[0]
                 self._commands.append(command)
                 verb, _, rest = command.partition(" ")
                 self._say(self._answer(verb.upper(), rest))
@@ -51,6 +52,8 @@ class _Session:
     def _answer(self, verb: str, rest: str) -> str:
         if verb in ("USER", "PASS", "TYPE", "NOOP", "OPTS"):
             return "230 in" if verb in ("USER", "PASS") else "200 done"
+        if verb == "FEAT":
+            return "211-has\r\n MDTM\r\n SIZE\r\n211 end"
         if verb == "PWD":
             return '257 "/"'
         if verb == "PASV":
@@ -76,6 +79,8 @@ class _Session:
     def _on(self, verb: str, path: Path) -> str:
         if verb in ("MKD", "STOR", "DELE", "RMD") and self._is_read_only:
             return "550 the disk is write-protected"
+        if verb == "SIZE":
+            return f"213 {path.stat().st_size}"
         if verb == "MKD":
             path.mkdir()
             return "257 made"

@@ -1,5 +1,6 @@
 //! The control connection: commands and their replies, in order.
 
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
@@ -18,6 +19,10 @@ const MAX_REPLY_LINES: usize = 512;
 pub struct Control<N: Network> {
     network: Arc<N>,
     lines: Lines<N::Wire>,
+    /// Whether the server reads several commands of a segment. mTCP's FTPSRV of 2013 answers only the first.
+    pub takes_several: bool,
+    /// Commands that wait for the reply to the one before.
+    later: VecDeque<String>,
     awaited: u32,
     /// Measures the wait for the first reply to the last command.
     wait: Option<Wait>,
@@ -30,6 +35,8 @@ impl<N: Network> Control<N> {
         Self {
             network,
             lines: Lines::new(wire),
+            takes_several: false,
+            later: VecDeque::new(),
             awaited: u32::from(greets),
             wait: None,
             lost: None,
@@ -60,8 +67,16 @@ impl<N: Network> Control<N> {
                 .hint("close the file that is open, or take another session"));
         }
         self.awaited = commands.len() as u32;
-        let mut text = commands.join("\r\n");
-        text.push_str("\r\n");
+        let line = |command: &&str| format!("{command}\r\n");
+        self.later = commands.iter().map(line).collect();
+        if self.takes_several {
+            self.later = VecDeque::from([self.later.drain(..).collect()]);
+        }
+        self.send_next(what).await
+    }
+
+    async fn send_next(&mut self, what: &str) -> Result<()> {
+        let Some(text) = self.later.pop_front() else { return Ok(()) };
         let Self { network, lines, .. } = self;
         let sending =
             async { lines.send(&text).await.map_err(|error| Fault::of_connection(what, &error)) };
@@ -87,6 +102,7 @@ impl<N: Network> Control<N> {
         }
         if !reply.is_preliminary() {
             self.awaited = self.awaited.saturating_sub(1);
+            self.send_next(what).await?;
         }
         Ok(reply)
     }

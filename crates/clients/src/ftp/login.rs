@@ -150,6 +150,8 @@ async fn abilities(control: &mut Control<impl Network>) -> Result<Abilities> {
         for line in &reply.lines {
             let line = line.trim().to_ascii_uppercase();
             match line.split(' ').next() {
+                // Servers with commands newer than RFC 959 and 2389.
+                Some("EPSV") => control.takes_several = true,
                 Some("SIZE") => abilities.size = true,
                 // RFC 3659 section 7.8: a server with MLST also has MLSD.
                 Some("MLST" | "MLSD") => abilities.mlsd = true,
@@ -157,6 +159,7 @@ async fn abilities(control: &mut Control<impl Network>) -> Result<Abilities> {
                 _ => {}
             }
         }
+        control.takes_several |= abilities.mlsd || abilities.utf8;
     }
     Ok(abilities)
 }
