@@ -6,10 +6,11 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use dav_server::{DavHandler, DavMethod, DavMethodSet};
+use dav_server::{DavConfig, DavHandler, DavMethod, DavMethodSet};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::header::{AUTHORIZATION, HeaderName, HeaderValue, WWW_AUTHENTICATE};
@@ -60,7 +61,7 @@ struct Served {
     authorization: Option<String>,
     user: Option<String>,
     dav: DavHandler,
-    listing: DavHandler,
+    files: Files,
     properties: Arc<Properties>,
     read_only: bool,
 }
@@ -86,8 +87,8 @@ pub fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         confined,
         authorization,
         user: offer.credentials.as_ref().map(|credentials| credentials.user.clone()),
-        listing: dav.clone().filesystem(Box::new(files.listed())).build_handler(),
         dav: dav.build_handler(),
+        files,
         properties,
         read_only: offer.read_only,
     });
@@ -221,9 +222,19 @@ impl Served {
         };
         let times = document.times();
         let is_listing = head.method.as_str() == "PROPFIND";
-        let dav = if is_listing { &self.listing } else { &self.dav };
         let request = Request::from_parts(head, Full::new(document.octets()));
-        let answer = dav.handle(request).await.map(BodyExt::boxed_unsync);
+        if is_listing {
+            let (files, is_broken) = self.files.listed();
+            let config = DavConfig::new().filesystem(Box::new(files));
+            // An error instead of trailers breaks the connection off.
+            let end = async move {
+                let is_broken = is_broken.load(Ordering::Relaxed);
+                is_broken.then(|| Err(io::Error::other("the listing is incomplete")))
+            };
+            let answer = self.dav.handle_with(config, request).await;
+            return answer.map(|body| body.with_trailers(end).boxed_unsync());
+        }
+        let answer = self.dav.handle(request).await.map(BodyExt::boxed_unsync);
         match times {
             Some(times) => documents::set_times(self.confined.clone(), names, times, answer).await,
             None => answer,

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -94,13 +96,14 @@ impl DavDirEntry for Listed {
 pub struct Listing {
     entries: Option<Entries>,
     quote: &'static str,
+    is_broken: Arc<AtomicBool>,
     reading: Option<JoinHandle<(Entries, VecDeque<FsResult<Listed>>)>>,
     read: VecDeque<FsResult<Listed>>,
 }
 
 impl Listing {
-    pub fn new(entries: Entries, quote: &'static str) -> Self {
-        Self { entries: Some(entries), quote, reading: None, read: VecDeque::new() }
+    pub fn new(entries: Entries, quote: &'static str, is_broken: Arc<AtomicBool>) -> Self {
+        Self { entries: Some(entries), quote, is_broken, reading: None, read: VecDeque::new() }
     }
 }
 
@@ -122,6 +125,7 @@ impl Stream for Listing {
         let listing = self.get_mut();
         loop {
             if let Some(listed) = listing.read.pop_front() {
+                listing.is_broken.fetch_or(listed.is_err(), Ordering::Relaxed);
                 return Poll::Ready(Some(listed.map(|one| Box::new(one) as Box<dyn DavDirEntry>)));
             }
             if let Some(entries) = listing.entries.take() {
@@ -133,6 +137,7 @@ impl Stream for Listing {
             let read = ready!(Pin::new(reading).poll(context));
             listing.reading = None;
             let Ok((entries, read)) = read else {
+                listing.is_broken.store(true, Ordering::Relaxed);
                 return Poll::Ready(Some(Err(FsError::GeneralFailure)));
             };
             listing.read = read;

@@ -5,6 +5,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use cap_std::fs::Metadata;
 use dav_server::davpath::DavPath;
@@ -25,16 +26,19 @@ pub struct Files {
     confined: Confined,
     properties: Arc<Properties>,
     quote: &'static str,
+    is_broken: Arc<AtomicBool>,
 }
 
 impl Files {
     pub fn new(confined: Confined, properties: Arc<Properties>) -> Self {
-        Self { confined, properties, quote: "" }
+        Self { confined, properties, quote: "", is_broken: Arc::default() }
     }
 
-    /// These files with quoted entity tags, for `PROPFIND`.
-    pub fn listed(&self) -> Self {
-        Self { quote: "\"", ..self.clone() }
+    /// These files with quoted entity tags, for one `PROPFIND`. dav-server omits entries that cannot be read: the flag
+    /// shows that the listing is incomplete.
+    pub fn listed(&self) -> (Self, Arc<AtomicBool>) {
+        let is_broken = Arc::<AtomicBool>::default();
+        (Self { quote: "\"", is_broken: Arc::clone(&is_broken), ..self.clone() }, is_broken)
     }
 
     async fn with<T: Send + 'static>(
@@ -85,7 +89,8 @@ impl DavFileSystem for Files {
     ) -> FsFuture<'a, FsStream<Box<dyn DavDirEntry>>> {
         Box::pin(async move {
             let entries = self.with(path, |confined, names| confined.all_entries(names)).await?;
-            Ok(Box::pin(Listing::new(entries, self.quote)) as FsStream<Box<dyn DavDirEntry>>)
+            let listing = Listing::new(entries, self.quote, Arc::clone(&self.is_broken));
+            Ok(Box::pin(listing) as FsStream<Box<dyn DavDirEntry>>)
         })
     }
 

@@ -1,0 +1,95 @@
+"""An error of the disk in the middle of a directory reaches the client, not a short listing."""
+
+import contextlib
+import http.client
+import shutil
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+from ftplib import FTP
+from pathlib import Path
+
+import pytest
+from raw_engine import Line, RawEngine
+
+from lanlab.engine import engine_path
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
+
+from many_names import _Nfs, _Sftp
+
+#: So many names need several calls of getdents64(2).
+_NAMES = 20_000
+
+
+@contextlib.contextmanager
+def served(service: str, root: Path) -> Iterator[int]:
+    """The port of a server whose third look into `root` fails."""
+    trace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=getdents64", "-P", str(root)]
+    injected = ["-e", "inject=getdents64:error=EIO:when=3+"]
+    request: Line = {"type": "serve", "service": service, "root": str(root), "bind": "127.0.0.1"}
+    with RawEngine([*trace, *injected, engine_path()]) as server:
+        yield server.ready(request)[1][0]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not installed")
+    for number in range(_NAMES):
+        (tmp_path / f"F{number:07}.DAT").touch()
+    return tmp_path
+
+
+def test_ftp_reports_an_incomplete_listing(root: Path) -> None:
+    with served("ftp", root) as port, FTP() as client:
+        client.connect("127.0.0.1", port)
+        client.login()
+        lines: list[str] = []
+        with pytest.raises(Exception, match=r"^[45]"):
+            client.retrlines("MLSD", lines.append)
+        assert 0 < len(lines) < _NAMES
+
+
+def test_webdav_breaks_off_an_incomplete_listing(root: Path) -> None:
+    with served("webdav", root) as port:
+        client = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        client.request("PROPFIND", "/", headers={"Depth": "1"})
+        answer = client.getresponse()
+        assert answer.status == 207
+        with pytest.raises(http.client.IncompleteRead):
+            answer.read()
+        client.close()
+
+
+def test_s3_refuses_an_incomplete_listing(root: Path) -> None:
+    with served("s3", root) as port:
+        client = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        client.request("GET", "/lanlab?list-type=2&delimiter=/")
+        assert client.getresponse().status == 500
+        client.close()
+
+
+def test_nfs_refuses_an_incomplete_listing(root: Path) -> None:
+    with served("nfs", root) as port:
+        client = _Nfs(port)
+        said = client.call(100003, 16, client.root + struct.pack(">QQI", 0, 0, 1500))
+        assert struct.unpack(">I", said[:4])[0] == 5  # NFS3ERR_IO (RFC 1813, section 2.6)
+
+
+def test_sftp_ends_an_incomplete_listing_with_a_failure(root: Path) -> None:
+    if shutil.which("ssh") is None:
+        pytest.skip("ssh is not installed")
+    options = [f"-o{one}" for one in ("StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null")]
+    with served("sftp", root) as port:
+        argv = ["ssh", *options, "-p", str(port), "-s", "x@127.0.0.1", "sftp"]
+        with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as ssh:
+            client = _Sftp(ssh)
+            handle = client.call(11, b"/")[1][4:]
+            kind = 104
+            while kind == 104:
+                kind, said = client.call(12, handle)
+            # SSH_FX_FAILURE, not SSH_FX_EOF.
+            assert (kind, said[:4]) == (101, b"\0\0\0\4")
+            ssh.terminate()
