@@ -139,15 +139,15 @@ impl Cache {
     }
 
     fn read(&self, directory: &Dir) -> io::Result<Index> {
-        let mut index = Index::new(self.can_be_asked_for);
+        let mut listed = Vec::new();
         for name in names(directory)? {
-            if index.len() == self.max_listed {
+            if listed.len() == self.max_listed {
                 let message = format!("a directory has more than {} names", self.max_listed);
                 return Err(io::Error::new(io::ErrorKind::ArgumentListTooLong, message));
             }
-            index.insert(&name?);
+            listed.push(name?.into());
         }
-        Ok(index)
+        Ok(Index::of(self.can_be_asked_for, listed))
     }
 
     fn place(&self, identity: Identity) -> Arc<Mutex<Names>> {

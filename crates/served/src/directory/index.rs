@@ -44,6 +44,32 @@ impl Index {
         }
     }
 
+    /// The index of a whole directory, as by [`Self::insert`] one by one, but in a fraction of the time.
+    pub fn of(can_be_asked_for: fn(&str) -> bool, names: Vec<Arc<str>>) -> Self {
+        let mut index = Self::new(can_be_asked_for);
+        let (names, hidden): (Vec<_>, Vec<_>) =
+            names.into_iter().partition(|name| can_be_asked_for(name));
+        let fold = |name: Arc<str>| (index.fold(&name), name);
+        let mut folded: Vec<_> = names.into_iter().map(fold).collect();
+        folded.sort_unstable();
+        let mut made = Vec::new();
+        for alike in folded.chunk_by(|one, other| one.0 == other.0) {
+            for (at, (_, name)) in alike.iter().enumerate() {
+                let is_first = |(_, other): &(u64, Arc<str>)| {
+                    !(other.eq_ignore_ascii_case(name) && own(other).is_some())
+                };
+                if own(name).is_none() || !alike[..at].iter().all(is_first) {
+                    made.push((index.stem(name), Arc::clone(name)));
+                }
+            }
+        }
+        index.listed = folded.iter().map(|(_, name)| (Arc::clone(name), None)).collect();
+        index.folded = folded.into_iter().collect();
+        index.made = made.into_iter().collect();
+        hidden.iter().for_each(|name| index.insert(name));
+        index
+    }
+
     pub fn len(&self) -> usize {
         self.listed.len() + self.hidden.len()
     }
@@ -111,14 +137,12 @@ impl Index {
 
     /// Resolve a client's name: exact, in another case, or short.
     pub fn find(&self, name: &str) -> Option<Known> {
-        if let Some((found, on_disk)) = self.listed.get_key_value(name) {
-            return Some(self.known(found, on_disk.as_ref()));
-        }
         let lower = name.to_lowercase();
-        let fold = self.hashes.hash_one(&lower);
-        let mut alike = self.alike(fold);
-        if let Some(found) = alike.find(|other| other.to_lowercase() == lower) {
-            return Some(self.known(found, self.listed.get(found)?.as_ref()));
+        // By hash alone: comparing names would fetch many of them from memory.
+        let alike = self.alike(self.hashes.hash_one(&lower));
+        let alike: Vec<_> = alike.filter(|other| other.to_lowercase() == lower).collect();
+        if let Some(found) = alike.iter().find(|other| ****other == *name).or(alike.first()) {
+            return Some(self.known(found, self.listed.get(*found)?.as_ref()));
         }
         let stem = self.hashes.hash_one(first_of(name)?);
         let (on_disk, _) =

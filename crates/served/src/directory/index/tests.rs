@@ -114,6 +114,8 @@ proptest! {
         let backwards: Vec<_> = there.iter().rev().copied().collect();
         let listed = all(&index);
         prop_assert_eq!(&listed, &all(&of(&backwards)));
+        let whole = Index::of(can_be_asked_for, backwards.iter().map(|name| (*name).into()).collect());
+        prop_assert_eq!(&listed, &all(&whole));
         // All names that clients can request are listed. Each name and each short name belongs to
         // one entry, and finds it.
         let plain = there.iter().filter(|name| can_be_asked_for(name)).count();
