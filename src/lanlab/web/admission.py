@@ -29,6 +29,8 @@ MOST_HEAD_BYTES = 16_384
 REQUEST_WITHIN_S = 10.0
 _IDLE_S = 20.0
 _DRAIN_S = 2.0
+#: Interval at which all time limits are checked.
+_LOOK_S = 0.1
 _MOST_DRAINED_BYTES = 2**18
 _MOST_ACCEPTED_AT_ONCE = 256
 #: Starts with a byte that is quick to search for, because strangers may send long headers.
@@ -85,6 +87,7 @@ class Admission:
         self._woken.setblocking(False)
         self._waking.setblocking(False)
         self._is_ending = False
+        self._look_at_s = 0.0
         self._selector = selectors.DefaultSelector()
         for one in (listening, self._woken):
             self._selector.register(one, selectors.EVENT_READ)
@@ -176,6 +179,9 @@ class Admission:
 
     def _drop_late(self) -> None:
         now_s = time.monotonic()
+        if now_s < self._look_at_s:
+            return
+        self._look_at_s = now_s + _LOOK_S
         for one in [one for one in self._places if one.deadline_s <= now_s]:
             self._drop(one)
 
