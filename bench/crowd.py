@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import heapq
+import os
 import select
 import socket
 import subprocess
@@ -39,6 +40,10 @@ class Crowd:
         assert self._process.stdout is not None
         self._process.stdout.readline()  # All have come.
 
+    def cpu_s(self) -> float:
+        """Processor time so far."""
+        return cpu_s(self._process.pid)
+
     def end(self) -> int:
         """Close all of them; how many connections they made."""
         said, _ = self._process.communicate()
@@ -53,6 +58,12 @@ def memory_bytes(pid: int) -> int:
         if line.startswith("VmRSS:"):
             return 1024 * int(line.split()[1])
     return 0
+
+
+def cpu_s(pid: int) -> float:
+    """Processor time of a process so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _is_over() -> bool:

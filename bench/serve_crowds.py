@@ -29,7 +29,7 @@ from urllib.parse import urlsplit
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "engine"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
-from crowd import COMMAND, Crowd, memory_bytes
+from crowd import COMMAND, Crowd, cpu_s, memory_bytes
 from raw_engine import RawEngine
 from test_hostile_crowds import BEGUN, SECRET, logs_in
 
@@ -282,13 +282,20 @@ def _row(name: str, kind: str, piece: bytes, asked: argparse.Namespace) -> bool:
         alone_s, _, before_bytes = _longest_wait_s(server, 1)
         where, *rest = server.crowd
         crowd = Crowd([where, str(asked.strangers), str(asked.again), *rest], piece, server.prefix)
+        began_s, used_s = time.monotonic(), [crowd.cpu_s(), cpu_s(server.pid)]
         longest_s, refused, most_bytes = _longest_wait_s(server, asked.seconds)
+        took_s = time.monotonic() - began_s
+        shares = [
+            (now_s - before_s) / took_s
+            for now_s, before_s in zip([crowd.cpu_s(), cpu_s(server.pid)], used_s, strict=True)
+        ]
         connections = crowd.end()
         count = server.lines()
     grown_bytes = most_bytes - before_bytes
     print(
         f"| {name} | {asked.strangers} {kind} | {connections} | {alone_s:.3f} s | "
-        f"{longest_s:.3f} s | {refused} | {grown_bytes / 2**20:.1f} MiB | {count} |",
+        f"{longest_s:.3f} s | {refused} | {grown_bytes / 2**20:.1f} MiB | {count} | "
+        f"{shares[0]:.2f} | {shares[1]:.2f} |",
         flush=True,
     )
     kept = (longest_s <= _PROMISED_S, grown_bytes <= _PROMISED_BYTES, count <= _PROMISED_LINES)
@@ -320,9 +327,9 @@ def main() -> int:
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 16_384), hard))
     print(
         "| listener | strangers | connections | alone | longest wait | tried again | more memory "
-        "| lines |"
+        "| lines | processors of crowd | of server |"
     )
-    print("|---|---|---:|---:|---:|---:|---:|---:|")
+    print("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|")
     kept = [
         _row(name, kind, piece, asked)
         for name in asked.names
