@@ -25,9 +25,9 @@ _NAMES = 20_000
 
 @contextlib.contextmanager
 def served(service: str, root: Path) -> Iterator[int]:
-    """The port of a server whose third look into `root` fails."""
+    """The port of a server whose eighth look into `root` fails."""
     trace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=getdents64", "-P", str(root)]
-    injected = ["-e", "inject=getdents64:error=EIO:when=3+"]
+    injected = ["-e", "inject=getdents64:error=EIO:when=8+"]
     request: Line = {"type": "serve", "service": service, "root": str(root), "bind": "127.0.0.1"}
     with RawEngine([*trace, *injected, engine_path()]) as server:
         yield server.ready(request)[1][0]

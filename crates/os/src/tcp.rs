@@ -42,6 +42,14 @@ pub struct TcpInfo {
     pub has_window_scaling: bool,
 }
 
+impl TcpInfo {
+    /// How often the peer went on after an answer. The first data of either end needs none from the other.
+    pub fn turns(&self) -> u32 {
+        let turns = self.data_segments_received.min(self.data_segments_sent).saturating_sub(1);
+        u32::try_from(turns).unwrap_or(u32::MAX)
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TcpState {
     #[default]
@@ -223,6 +231,17 @@ pub fn shut_down_connections(port: u16, peers: &BTreeSet<SocketAddr>) {
             let _ = SockRef::from(&owned).shutdown(Shutdown::Both);
         }
     }
+}
+
+/// Limit the unsent data that a socket buffers, bytes (`TCP_NOTSENT_LOWAT`, tcp(7)); 0: the system's limit.
+pub fn limit_unsent(socket: &impl AsFd, bytes: u32) -> io::Result<()> {
+    set_option(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, &bytes)
+}
+
+/// Report a socket as readable only once it has this many bytes, or has ended (`SO_RCVLOWAT`, socket(7)).
+pub fn ready_from(socket: &impl AsFd, bytes: usize) -> io::Result<()> {
+    let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
+    set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT, &bytes)
 }
 
 pub fn unread_bytes(socket: &impl AsFd) -> io::Result<u64> {

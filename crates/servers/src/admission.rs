@@ -19,11 +19,13 @@ use crate::visits::{Visitor, Visits};
 
 mod budget;
 
-use budget::LEAST_GRACE;
 pub use budget::{MemoryBudget, Reservation, UNIT_BYTES, Whose, locked};
 
 /// Interval at which a waiting connection checks for expired ones.
-pub const TICK: Duration = Duration::from_millis(20);
+pub const TICK: Duration = Duration::from_millis(10);
+
+/// Time for which any number of others leave a connection its place in the queue.
+const QUEUED: Duration = Duration::from_millis(100);
 
 /// Silence of a peer before TCP keep-alive probes.
 const KEEPALIVE: Duration = Duration::from_mins(5);
@@ -62,6 +64,13 @@ impl Proof {
         }
     }
 
+    /// The client went on with a request.
+    pub fn went_on(&self) {
+        if let Some(hold) = &*locked(&self.0.hold) {
+            hold.went_on();
+        }
+    }
+
     pub fn visitor(&self) -> &Visitor {
         &self.0.visitor
     }
@@ -72,12 +81,23 @@ impl Proof {
 
     /// Serve the connection until it ends, or its client fails to prove itself in time.
     pub async fn demanded(&self, patience: Duration, serving: impl Future<Output = ()>) {
+        self.demanded_with(patience, std::future::ready(()), serving).await;
+    }
+
+    /// As [`Self::demanded`]. A client that proves itself first waits for what it then keeps.
+    pub async fn demanded_with<K>(
+        &self,
+        patience: Duration,
+        keeping: impl Future<Output = K>,
+        serving: impl Future<Output = ()>,
+    ) {
         tokio::pin!(serving);
         tokio::select! {
             biased;
             () = &mut serving => return,
             missing = self.is_missing(patience) => if missing { return },
         }
+        let _kept = keeping.await;
         serving.await;
     }
 
@@ -107,11 +127,10 @@ pub struct Admission {
 
 impl Admission {
     pub fn new(bounds: &Bounds, each_bytes: usize, visits: &Arc<Visits>) -> Self {
-        let (bytes, crowded) = (bounds.strangers_bytes, bounds.crowded);
         let most_waiting = lanlab_os::most_waiting_connections();
         Self {
-            budget: MemoryBudget::crowded(bytes, bounds),
-            waiting: MemoryBudget::new(most_waiting * UNIT_BYTES, crowded / LEAST_GRACE),
+            budget: MemoryBudget::crowded(bounds.strangers_bytes, bounds),
+            waiting: MemoryBudget::new(most_waiting * UNIT_BYTES, QUEUED),
             each_bytes,
             patience: bounds.login,
             visits: Arc::clone(visits),
@@ -169,6 +188,7 @@ impl Admission {
                 };
                 let Some(hold) = hold else { return };
                 drop(standing);
+                hold.watch(&stream);
                 let proof = Proof::new(hold, visitor);
                 // Boxed here, so that waiting connections do not hold its memory.
                 let serving = Box::pin(serve(stream, peer, proof.clone()));

@@ -47,6 +47,10 @@ impl Logins for LoginRules {
         LONGEST_MESSAGE
     }
 
+    fn heard(&mut self) {
+        self.proof.went_on();
+    }
+
     fn succeeded(&mut self) {
         self.proof.give();
     }

@@ -32,6 +32,9 @@ pub trait Logins {
     /// Longest message of a client that has logged in, bytes.
     fn longest_message(&self) -> usize;
 
+    /// A message has arrived.
+    fn heard(&mut self) {}
+
     /// The client has logged in.
     fn succeeded(&mut self);
 
@@ -81,6 +84,7 @@ impl<P: MessagePort, F: FileAnswers, L: Logins, K: Clock> Served<'_, P, F, L, K>
             let is_received = self.wait(&mut message).await?;
             self.session.handle_timeout(self.clock.now());
             if is_received {
+                self.logins.heard();
                 self.session.handle_message(&mut message);
             }
             let has_data = self.answer(&mut head, &mut data).await?;

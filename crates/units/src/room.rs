@@ -3,34 +3,32 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Silence after which a client that has done little may be evicted.
+/// Grace period of a client while one other waits.
 pub const GRACE_NS: u64 = 200_000_000;
+/// However many wait, a client that has only begun keeps its place for this long.
+pub const LEAST_GRACE_NS: u64 = 10_000_000;
 /// A client with this many requests counts as served: opening one file takes more.
-const SERVED_REQUESTS: u32 = 6;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Use {
-    /// Only the start of a session, which a stranger can forge.
-    Begun,
-    Little,
-    Known,
-}
-
-impl Use {
-    pub const fn of(requests: u32) -> Self {
-        match requests {
-            0 => Self::Begun,
-            1..SERVED_REQUESTS => Self::Little,
-            _ => Self::Known,
-        }
-    }
-}
+pub const SERVED_REQUESTS: u32 = 6;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Standing<A> {
     pub address: A,
-    pub used: Use,
+    /// Requests with which the client went on: each needed an earlier answer. A stranger can forge the first request.
+    pub requests: u32,
     pub silent_ns: u64,
+    pub is_served: bool,
+}
+
+impl<A> Standing<A> {
+    /// A client of a station, served once it has sent enough requests.
+    pub const fn of(address: A, requests: u32, silent_ns: u64) -> Self {
+        Self { address, requests, silent_ns, is_served: requests >= SERVED_REQUESTS }
+    }
+
+    /// Silence, divided by the square of its requests: who has done more may be silent for longer.
+    fn weighed_ns(&self) -> u64 {
+        self.silent_ns.saturating_add(1) / u64::from(self.requests.min(SERVED_REQUESTS) + 1).pow(2)
+    }
 }
 
 /// Maximum clients, in all and per address.
@@ -40,35 +38,29 @@ pub struct Places {
     pub of_one: usize,
 }
 
-/// Whether there is room for one more client.
+/// All clients are served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Room<K> {
-    Free,
-    /// After evicting this client.
-    InsteadOf(K),
-    None,
-}
+pub struct Full;
 
 impl Places {
-    /// Room for one more client of `address`. An address at its limit evicts its own clients.
+    /// The client to evict for one more client of `address`; `None` if a place is free. No client has a grace period,
+    /// as the new one waits for an answer. An address at its limit evicts its own clients.
     pub fn room<A: Ord, K>(
         self,
         address: &A,
         clients: impl Iterator<Item = (K, Standing<A>)>,
-    ) -> Room<K> {
+    ) -> Result<Option<K>, Full> {
         let (mut keys, mut clients): (Vec<K>, Vec<_>) = clients.unzip();
         let of_one = clients.iter().filter(|one| one.address == *address).count();
         let is_one_full = of_one >= self.of_one;
         if !is_one_full && clients.len() < self.all {
-            return Room::Free;
+            return Ok(None);
         }
-        if is_one_full {
-            for other in clients.iter_mut().filter(|one| one.address != *address) {
-                other.used = Use::Known;
-            }
+        for other in &mut clients {
+            other.is_served |= is_one_full && other.address != *address;
         }
-        let first = least_useful(&clients, GRACE_NS).first().copied();
-        first.map_or(Room::None, |index| Room::InsteadOf(keys.swap_remove(index)))
+        let first = least_useful(&clients, 0).first().copied().ok_or(Full)?;
+        Ok(Some(keys.swap_remove(first)))
     }
 }
 
@@ -80,26 +72,21 @@ pub fn crowded_grace_ns(grace_ns: u64, least_ns: u64, places: usize, wanted: usi
     ((grace_ns as f64 * share * share) as u64).max(least_ns)
 }
 
-/// Indices of clients to evict, in order: those that have only begun, then little-used ones silent
-/// for `grace_ns`. In each group, the address with the most places goes first, then the longest
-/// silence.
+/// Indices of clients to evict, in order: those whose weighed silence is at least `grace_ns` and that are not served.
+/// The address with the most places goes first, then the longest weighed silence.
 pub fn least_useful<A: Ord>(all: &[Standing<A>], grace_ns: u64) -> Vec<usize> {
     let mut places = BTreeMap::new();
     for one in all {
         *places.entry(&one.address).or_insert(0_usize) += 1;
     }
-    let is_dropped = |one: &Standing<A>| match one.used {
-        Use::Begun => true,
-        Use::Little => one.silent_ns >= grace_ns,
-        Use::Known => false,
-    };
+    let is_dropped = |one: &Standing<A>| !one.is_served && one.weighed_ns() >= grace_ns;
     let mut found: Vec<_> = (0..all.len()).filter(|index| is_dropped(&all[*index])).collect();
     // The sort is stable: among equals, the earlier one comes first.
-    found.sort_by_key(|index| (all[*index].used, Reverse(all[*index].silent_ns)));
+    found.sort_by_key(|index| Reverse(all[*index].weighed_ns()));
     let left = |index: usize| {
         let left = places.get_mut(&all[index].address)?;
         *left -= 1;
-        Some((all[index].used, Reverse(*left), Reverse(all[index].silent_ns), index))
+        Some((Reverse(*left), Reverse(all[index].weighed_ns()), index))
     };
     let mut found: Vec<_> = found.into_iter().filter_map(left).collect();
     found.sort_unstable();
@@ -110,11 +97,9 @@ pub fn least_useful<A: Ord>(all: &[Standing<A>], grace_ns: u64) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    fn all(given: &[(u8, Use, u64)]) -> Vec<Standing<u8>> {
-        let standing = |&(address, used, silent_ms): &(u8, Use, u64)| Standing {
-            address,
-            used,
-            silent_ns: silent_ms * 1_000_000,
+    fn all(given: &[(u8, u32, u64)]) -> Vec<Standing<u8>> {
+        let standing = |&(address, requests, ms): &(u8, u32, u64)| {
+            Standing::of(address, requests, ms * 1_000_000)
         };
         given.iter().map(standing).collect()
     }
@@ -123,15 +108,16 @@ mod tests {
     fn served_clients_are_never_dropped() {
         for (given, expected) in [
             (&[][..], &[][..]),
-            (&[(1, Use::Known, 99_000), (2, Use::Little, 199)], &[]),
-            (&[(1, Use::Known, 99_000), (2, Use::Little, 200)], &[1]),
-            (&[(1, Use::Little, 99_000), (2, Use::Begun, 0)], &[1, 0]),
-            // The address with the most places goes first, then the longest silent one; among equals, the
-            // first.
-            (&[(1, Use::Little, 900), (2, Use::Little, 300), (2, Use::Little, 400)], &[2, 0, 1]),
-            (&[(1, Use::Little, 300), (2, Use::Little, 900)], &[1, 0]),
-            (&[(1, Use::Begun, 5), (2, Use::Begun, 5), (3, Use::Begun, 4)], &[0, 1, 2]),
-            (&[(1, Use::Known, 5), (1, Use::Little, 300), (2, Use::Little, 900)], &[1, 2]),
+            (&[(1, 6, 99_000), (2, 0, 199)], &[]),
+            (&[(1, 6, 99_000), (2, 0, 200)], &[1]),
+            // Each request lets a client be silent for longer.
+            (&[(1, 1, 799), (2, 2, 1799), (3, 5, 7199)], &[]),
+            (&[(1, 1, 1600), (2, 2, 1800), (3, 5, 9000)], &[0, 2, 1]),
+            // The address with the most places goes first, then the longest silence; among equals, the first.
+            (&[(1, 0, 900), (2, 0, 300), (2, 0, 400)], &[2, 0, 1]),
+            (&[(1, 0, 300), (2, 0, 900)], &[1, 0]),
+            (&[(1, 0, 500), (2, 0, 500), (3, 0, 400)], &[0, 1, 2]),
+            (&[(1, 6, 5), (1, 0, 300), (2, 0, 900)], &[1, 2]),
         ] {
             assert_eq!(least_useful(&all(given), GRACE_NS), expected, "{given:?}");
         }
@@ -146,16 +132,16 @@ mod tests {
     #[test]
     fn a_full_address_evicts_its_own_clients() {
         let places = Places { all: 4, of_one: 2 };
-        let clients = all(&[(1, Use::Begun, 9), (2, Use::Known, 0), (2, Use::Begun, 1)]);
+        let clients = all(&[(1, 0, 9), (2, 6, 0), (2, 0, 1)]);
         let room = |places: Places, address, clients: &[Standing<u8>]| {
             places.room(&address, "abc".chars().zip(clients.iter().copied()))
         };
-        assert_eq!(room(places, 3, &clients), Room::Free);
-        assert_eq!(room(places, 2, &clients), Room::InsteadOf('c'));
-        assert_eq!(room(places, 1, &clients), Room::Free);
+        assert_eq!(room(places, 3, &clients), Ok(None));
+        assert_eq!(room(places, 2, &clients), Ok(Some('c')));
+        assert_eq!(room(places, 1, &clients), Ok(None));
         let full = Places { all: 2, ..places };
-        assert_eq!(room(full, 3, &clients[1..2]), Room::Free);
-        assert_eq!(room(full, 3, &clients[..2]), Room::InsteadOf('a'));
-        assert_eq!(room(full, 3, &all(&[(1, Use::Known, 9); 2])), Room::None);
+        assert_eq!(room(full, 3, &clients[1..2]), Ok(None));
+        assert_eq!(room(full, 3, &clients[..2]), Ok(Some('a')));
+        assert_eq!(room(full, 3, &all(&[(1, 6, 9); 2])), Err(Full));
     }
 }

@@ -66,7 +66,9 @@ impl Index {
         index.listed = folded.iter().map(|(_, name)| (Arc::clone(name), None)).collect();
         index.folded = folded.into_iter().collect();
         index.made = made.into_iter().collect();
-        hidden.iter().for_each(|name| index.insert(name));
+        for name in &hidden {
+            index.insert(name);
+        }
         index
     }
 

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use lanlab_units::room::{Standing, Use, crowded_grace_ns, least_useful};
+use lanlab_os::tcp_info;
+use lanlab_units::room::{LEAST_GRACE_NS, Standing, crowded_grace_ns, least_useful};
 use lanlab_wire::ethernet::Mac;
 use tokio::sync::{Mutex as Turns, Notify, OwnedSemaphorePermit, Semaphore};
 
@@ -14,9 +16,6 @@ use super::TICK;
 use crate::Bounds;
 
 pub const UNIT_BYTES: usize = 1 << 10;
-
-/// However many strangers wait, each keeps at least its normal time divided by this.
-pub(super) const LEAST_GRACE: u32 = 5;
 
 /// Origin of a holder: IPv4 address, IPv6 network, or station.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,9 +53,25 @@ pub struct MemoryBudget {
 struct Holder {
     whose: Whose,
     units: usize,
-    moved: Mutex<Instant>,
+    /// Requests with which it went on, and when.
+    moved: Mutex<(u32, Instant)>,
+    /// Its TCP connection, whose segments show how often it went on.
+    connection: OnceLock<OwnedFd>,
     is_ending: AtomicBool,
     ended: Notify,
+}
+
+impl Holder {
+    fn standing(&self) -> Standing<Whose> {
+        let moved = &mut *locked(&self.moved);
+        if let Some(Ok(info)) = self.connection.get().map(tcp_info)
+            && info.turns() > moved.0
+        {
+            *moved = (info.turns(), Instant::now());
+        }
+        let silent_ns = moved.1.elapsed().as_nanos() as u64;
+        Standing { address: self.whose, requests: moved.0, silent_ns, is_served: false }
+    }
 }
 
 /// A part of a [`MemoryBudget`], returned on drop.
@@ -76,7 +91,8 @@ impl MemoryBudget {
 
     /// A budget of `bytes` for strangers: the more memory others wait for, the less time each has.
     pub fn crowded(bytes: usize, bounds: &Bounds) -> Arc<Self> {
-        Self::with_least_grace(bytes, bounds.crowded, bounds.crowded / LEAST_GRACE)
+        let least = Duration::from_nanos(LEAST_GRACE_NS).min(bounds.crowded);
+        Self::with_least_grace(bytes, bounds.crowded, least)
     }
 
     fn with_least_grace(bytes: usize, grace: Duration, least_grace: Duration) -> Arc<Self> {
@@ -103,6 +119,9 @@ impl MemoryBudget {
         let wanted = Wanted::new(self, units);
         let looking = async {
             let _turn = self.looks.lock().await;
+            if self.grace.is_zero() {
+                self.end_idle(0);
+            }
             loop {
                 tokio::time::sleep(TICK).await;
                 self.end_idle(0);
@@ -117,6 +136,7 @@ impl MemoryBudget {
         Some(self.reserve(permit, whose))
     }
 
+    /// Reserve `bytes` for a connection in place of a less useful one, but after those that wait in [`Self::hold`].
     pub async fn hold_last(self: &Arc<Self>, bytes: usize, whose: Whose) -> Reservation {
         let _turn = self.last.lock().await;
         loop {
@@ -139,12 +159,18 @@ impl MemoryBudget {
         let holder = Arc::new(Holder {
             whose,
             units: permit.num_permits(),
-            moved: Mutex::new(Instant::now()),
+            moved: Mutex::new((0, Instant::now())),
+            connection: OnceLock::new(),
             is_ending: AtomicBool::new(false),
             ended: Notify::new(),
         });
         locked(&self.holders).insert(number, Arc::clone(&holder));
         Reservation { budget: Arc::clone(self), number, holder, _permit: permit }
+    }
+
+    /// Memory that others wait for, bytes.
+    pub fn wanted(&self) -> usize {
+        self.wanted_units.load(Ordering::Relaxed) * UNIT_BYTES
     }
 
     /// End the least useful idle holders, to free the memory that others wait for plus `bytes`.
@@ -154,15 +180,11 @@ impl MemoryBudget {
             [self.grace, self.least_grace].map(|grace| grace.as_nanos() as u64);
         let grace_ns = crowded_grace_ns(grace_ns, least_ns, self.units, wanted_units);
         let holders = locked(&self.holders);
-        let is_there = |holder: &&Arc<Holder>| !holder.is_ending.load(Ordering::Relaxed);
-        let holders: Vec<_> = holders.values().filter(is_there).collect();
-        let standing = |holder: &&Arc<Holder>| Standing {
-            address: holder.whose,
-            used: Use::Little,
-            silent_ns: locked(&holder.moved).elapsed().as_nanos() as u64,
-        };
-        let standings: Vec<_> = holders.iter().map(standing).collect();
-        let mut missing = wanted_units + bytes.div_ceil(UNIT_BYTES);
+        let is_ending = |holder: &&Arc<Holder>| holder.is_ending.load(Ordering::Relaxed);
+        let (ending, holders): (Vec<_>, Vec<_>) = holders.values().partition(is_ending);
+        let standings: Vec<_> = holders.iter().map(|holder| holder.standing()).collect();
+        let coming: usize = ending.iter().map(|holder| holder.units).sum();
+        let mut missing = (wanted_units + bytes.div_ceil(UNIT_BYTES)).saturating_sub(coming);
         for index in least_useful(&standings, grace_ns) {
             if missing == 0 {
                 break;
@@ -200,7 +222,26 @@ impl Drop for Wanted<'_> {
 impl Reservation {
     /// Mark as used, which restarts its idle time.
     pub fn moved(&self) {
-        *locked(&self.holder.moved) = Instant::now();
+        locked(&self.holder.moved).1 = Instant::now();
+    }
+
+    /// The client went on with a request.
+    pub fn went_on(&self) {
+        let moved = &mut *locked(&self.holder.moved);
+        *moved = (moved.0.saturating_add(1), Instant::now());
+    }
+
+    /// See from a TCP connection how often its client goes on.
+    pub fn watch(&self, connection: &impl AsFd) {
+        // Without a descriptor to spare, it counts as one that has only begun.
+        if let Ok(own) = connection.as_fd().try_clone_to_owned() {
+            let _ = self.holder.connection.set(own);
+        }
+    }
+
+    /// Keep the memory, however long others wait.
+    pub fn keep(&self) {
+        locked(&self.budget.holders).remove(&self.number);
     }
 
     pub async fn ended(&self) {

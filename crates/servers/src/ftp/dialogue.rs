@@ -83,6 +83,7 @@ impl<S: System> Dialogue<S> {
     pub async fn run(mut self) -> io::Result<()> {
         loop {
             let Some(line) = self.lines()?.next().await? else { return Ok(()) };
+            self.system.heard();
             let (verb, argument) = line.split_once(' ').unwrap_or((&line, ""));
             let verb = verb.to_ascii_uppercase();
             let (code, words) = match self.answer(&verb, argument).await {

@@ -7,13 +7,12 @@ use lanlab_connections::Wire;
 use lanlab_connections::small::{SmallListener, SmallNode, SmallPlan};
 use lanlab_files::{Class, Fault, Result};
 use tokio::io::AsyncWriteExt;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::system::Host;
 use super::{Dialogue, GREETING, Shared};
 use crate::Bounds;
-use crate::admission::{MemoryBudget, Proof, TICK, UNIT_BYTES as EACH};
+use crate::admission::{MemoryBudget, Proof, Reservation, UNIT_BYTES as EACH};
 use crate::visits::Visits;
 
 /// Default port at the station's address (RFC 959, section 8).
@@ -66,28 +65,27 @@ struct Served {
 impl Served {
     async fn accept(self, listener: SmallListener) {
         let mut sessions = JoinSet::new();
-        let places = Arc::new(Semaphore::new(self.clients));
-        let strangers = MemoryBudget::crowded(self.clients * EACH, &self.bounds);
+        let places = MemoryBudget::new(self.clients * OF_CLIENT * EACH, Duration::ZERO);
         // The link ends only when its interface does.
         while let Ok(mut stream) = listener.accept().await {
             while sessions.try_join_next().is_some() {}
             let peer = stream.peer_address();
             let visitor = self.visits.arrive(peer.ip().to_string());
-            if sessions.len() >= self.clients + self.waiting {
+            if places.wanted() >= self.waiting * EACH {
                 visitor.refused("too many clients");
                 // A new connection has room for this, and an error means that the client disconnected.
                 let _ = stream.write_all(BUSY).await;
                 continue;
             }
-            let (places, strangers) = (Arc::clone(&places), Arc::clone(&strangers));
+            let (places, patience) = (Arc::clone(&places), self.bounds.login);
             let (shared, node) = (Arc::clone(&self.shared), Arc::clone(&self.node));
-            let patience = self.bounds.login;
             sessions.spawn(async move {
-                let Some(_place) = place(&places, &strangers, patience).await else {
+                let whose = peer.ip().into();
+                let hold = tokio::time::timeout(patience, places.hold(EACH, whose)).await;
+                let Ok(Some(hold)) = hold else {
                     let _ = stream.write_all(BUSY).await;
                     return;
                 };
-                let Some(hold) = strangers.hold(EACH, peer.ip().into()).await else { return };
                 if stream.write_all(GREETING).await.is_err() {
                     return;
                 }
@@ -98,28 +96,12 @@ impl Served {
                     // An error means that the client disconnected.
                     let _ = dialogue.run().await;
                 };
-                proof.demanded(patience, Box::pin(serving)).await;
+                let kept = async {
+                    let kept = places.hold(OF_CLIENT * EACH, whose).await;
+                    kept.inspect(Reservation::keep)
+                };
+                proof.demanded_with(patience, kept, Box::pin(serving)).await;
             });
         }
-    }
-}
-
-/// Wait for a place for a client. To free one, clients that do not log in are evicted.
-async fn place(
-    places: &Arc<Semaphore>,
-    strangers: &MemoryBudget,
-    patience: Duration,
-) -> Option<OwnedSemaphorePermit> {
-    let ending = async {
-        loop {
-            tokio::time::sleep(TICK).await;
-            strangers.end_idle(EACH);
-        }
-    };
-    tokio::select! {
-        biased;
-        place = Arc::clone(places).acquire_owned() => place.ok(),
-        never = ending => never,
-        () = tokio::time::sleep(patience) => None,
     }
 }

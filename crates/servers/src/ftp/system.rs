@@ -92,6 +92,9 @@ pub trait System {
     /// Whether a user may log in; success marks the client as proved.
     fn admits(&self, user: &str, password: &str) -> bool;
 
+    /// A line has arrived.
+    fn heard(&self) {}
+
     /// Record a refusal for the operator.
     fn refused(&self, _what: &str) {}
 
@@ -264,6 +267,10 @@ impl System for Host {
             self.proof.visitor().wrong_password(user, None);
         }
         admits
+    }
+
+    fn heard(&self) {
+        self.proof.went_on();
     }
 
     fn refused(&self, what: &str) {

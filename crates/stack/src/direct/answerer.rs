@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use lanlab_units::Instant;
-use lanlab_units::room::Use;
+use lanlab_units::room::Standing;
+use lanlab_wire::ethernet::Mac;
 use lanlab_wire::ipx::{packet_type, socket};
 use lanlab_wire::smb1::command;
 use lanlab_wire::smb1::header::Header;
@@ -234,12 +235,9 @@ impl Answerer {
         is_silent
     }
 
-    pub(super) fn used(&self) -> Use {
-        match Use::of(self.requests) {
-            _ if self.is_leaving => Use::Begun,
-            Use::Little if !self.pending.is_empty() => Use::Known,
-            used => used,
-        }
+    pub(super) fn standing(&self, now: Instant) -> Standing<Mac> {
+        let requests = if self.is_leaving { 0 } else { self.requests };
+        Standing::of(self.client.mac, requests, now.nanos_since(self.heard))
     }
 
     pub(super) const fn is_leaving(&self) -> bool {

@@ -1,7 +1,7 @@
 //! How a server handles packets of clients.
 
 use lanlab_units::Instant;
-use lanlab_units::room::{Places, Room, Standing};
+use lanlab_units::room::{Full, Places};
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::smb1::command;
 use lanlab_wire::smb1::header::Header;
@@ -57,7 +57,7 @@ impl Station {
             let id = self.answerers.remove(index).id;
             self.common.event(Event::Ended(id, Why::ByPeer));
         }
-        if !self.make_room(now, from.mac) {
+        if self.make_room(now, from.mac).is_err() {
             refuse(from, header, error::TOO_MANY_SESSIONS, &mut self.common);
             return;
         }
@@ -87,20 +87,13 @@ impl Station {
     }
 
     /// Make room for a session of a station by dropping a client that has done little.
-    fn make_room(&mut self, now: Instant, station: Mac) -> bool {
-        let standing = |session: &Answerer| Standing {
-            address: session.client.mac,
-            used: session.used(),
-            silent_ns: now.nanos_since(session.heard),
-        };
-        let index = match PLACES.room(&station, self.answerers.iter().map(standing).enumerate()) {
-            Room::Free => return true,
-            Room::InsteadOf(index) => index,
-            Room::None => return false,
-        };
+    fn make_room(&mut self, now: Instant, station: Mac) -> Result<(), Full> {
+        let standing = |one: &Answerer| one.standing(now);
+        let clients = self.answerers.iter().map(standing).enumerate();
+        let Some(index) = PLACES.room(&station, clients)? else { return Ok(()) };
         let id = self.answerers.remove(index).id;
         self.common.counts.crowded_out += 1;
         self.common.event(Event::Ended(id, Why::NoResources));
-        true
+        Ok(())
     }
 }

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 
 use lanlab_units::Instant;
-use lanlab_units::room::{Places, Room, Standing, Use};
+use lanlab_units::room::{Places, Standing};
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::nbf::value;
 
 use super::peers::MOST_LINKS;
-use super::session::{Phase, Session};
+use super::session::Phase;
 use super::station::Station;
 use crate::carrier::Why;
 use crate::llc;
@@ -20,34 +20,29 @@ const MOST_SESSIONS_OF_STATION: usize = 222;
 impl Station {
     /// A session number for a calling station.
     pub(super) fn number_for_call(&mut self, now: Instant, from: Mac) -> Option<u8> {
-        let is_called = |session: &Session| !session.is_caller && session.phase != Phase::Ending;
-        let others = self.sessions.iter().filter(|session| !is_called(session)).count();
+        let others = self.sessions.iter().filter(|session| session.is_caller).count();
         let left = usize::from(value::LAST_SESSION_NUMBER).saturating_sub(others);
         let all = left.min(self.profile.sessions.value.into());
         let places = Places { all, of_one: MOST_SESSIONS_OF_STATION };
-        let called = self.sessions.iter().enumerate().filter(|(_, session)| is_called(session));
-        let standing = |session: &Session| Standing {
-            address: session.station,
-            used: Use::of(session.requests),
-            silent_ns: now.nanos_since(session.last_traffic),
-        };
-        match places.room(&from, called.map(|(index, session)| (index, standing(session)))) {
-            Room::Free => {}
-            Room::InsteadOf(index) => {
-                let id = self.sessions[index].id;
-                if self.sessions[index].phase == Phase::Open {
-                    // Notify its station, which would wait for answers.
-                    self.finish(index, value::ABNORMAL_END, Why::NoResources);
-                    let session = &mut self.sessions[index];
-                    let peer = self.peers.find(session.station);
-                    if let Some(peer) = peer.filter(|peer| peer.link.has_room()) {
-                        session.next_frame(now, &mut self.correlators, peer.link.send());
-                    }
+        let called = self.sessions.iter().enumerate().filter(|(_, session)| !session.is_caller);
+        let called = called.map(|(index, one)| {
+            let requests = if one.phase == Phase::Ending { 0 } else { one.requests };
+            let silent_ns = now.nanos_since(one.last_traffic);
+            (index, Standing::of(one.station, requests, silent_ns))
+        });
+        if let Some(index) = places.room(&from, called).ok()? {
+            let id = self.sessions[index].id;
+            if self.sessions[index].phase == Phase::Open {
+                // Notify its station, which would wait for answers.
+                self.finish(index, value::ABNORMAL_END, Why::NoResources);
+                let session = &mut self.sessions[index];
+                let peer = self.peers.find(session.station);
+                if let Some(peer) = peer.filter(|peer| peer.link.has_room()) {
+                    session.next_frame(now, &mut self.correlators, peer.link.send());
                 }
-                self.drop_session(now, id, Why::NoResources);
-                self.counts.crowded_out += 1;
             }
-            Room::None => return None,
+            self.drop_session(now, id, Why::NoResources);
+            self.counts.crowded_out += 1;
         }
         self.free_number()
     }

@@ -1,7 +1,7 @@
 //! How sessions begin and end, and how a station handles name packets.
 
 use lanlab_units::Instant;
-use lanlab_units::room::{Places, Room, Standing, Use};
+use lanlab_units::room::{Full, Places, Standing};
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::nbipx::{
     NO_CONNECTION, NameCommand, NamePacket, Opening, SessionHeader, control, name_flag, stream,
@@ -182,7 +182,7 @@ impl Station {
                 self.common.event(Event::Ended(session.id, Why::ByPeer));
             }
         }
-        if !self.make_room(now, from.mac) {
+        if self.make_room(now, from.mac).is_err() {
             self.common.counts.discarded += 1;
             return;
         }
@@ -207,28 +207,20 @@ impl Station {
     }
 
     /// Make room for a session of a station: drop one that has ended or was only called.
-    fn make_room(&mut self, now: Instant, station: Mac) -> bool {
+    fn make_room(&mut self, now: Instant, station: Mac) -> Result<(), Full> {
         let called = self.sessions.iter().enumerate().filter(|(_, session)| !session.is_caller);
-        let standing = |session: &Session| Standing {
-            address: session.place.map(|place| place.mac),
-            used: match session.phase {
-                Phase::Over => Use::Begun,
-                _ => Use::of(session.went_on),
-            },
-            silent_ns: now.nanos_since(session.heard),
-        };
-        let called = called.map(|(index, session)| (index, standing(session)));
-        let index = match PLACES.room(&Some(station), called) {
-            Room::Free => return true,
-            Room::InsteadOf(index) => index,
-            Room::None => return false,
-        };
+        let mac = |one: &Session| one.place.map(|place| place.mac);
+        let called = called.map(|(index, one)| {
+            let went_on = if one.phase == Phase::Over { 0 } else { one.went_on };
+            (index, Standing::of(mac(one), went_on, now.nanos_since(one.heard)))
+        });
+        let Some(index) = PLACES.room(&Some(station), called)? else { return Ok(()) };
         let session = self.sessions.remove(index);
         if session.phase == Phase::Open {
             self.common.counts.crowded_out += 1;
             self.common.event(Event::Ended(session.id, Why::NoResources));
         }
-        true
+        Ok(())
     }
 
     pub(super) fn handle_session_timeouts(&mut self, now: Instant) {

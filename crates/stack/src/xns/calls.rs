@@ -1,7 +1,7 @@
 //! How sessions begin: name queries and calls.
 
 use lanlab_units::Instant;
-use lanlab_units::room::{Places, Room, Standing, Use};
+use lanlab_units::room::{Full, Places, Standing};
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::ipx::socket::{FIRST_DYNAMIC, LAST_DYNAMIC};
 use lanlab_wire::xns::error_packet::number;
@@ -191,7 +191,7 @@ impl Station {
             // A restarted station loses its earlier state.
             self.finish(index, Outcome::Over(Why::ByPeer));
         }
-        if !self.make_room(now, from.mac) {
+        if self.make_room(now, from.mac).is_err() {
             self.common.counts.refused += 1;
             self.common.interface.push_error(packet, number::NO_RESOURCES);
             return;
@@ -217,24 +217,19 @@ impl Station {
     }
 
     /// Make room for a session of a station: drop one that was only called.
-    fn make_room(&mut self, now: Instant, station: Mac) -> bool {
+    fn make_room(&mut self, now: Instant, station: Mac) -> Result<(), Full> {
         let all = usize::from(self.profile.xns.sessions.value);
         let is_called = |one: &Session| !one.is_caller && one.phase.is_reported();
         let called = self.sessions.iter().enumerate().filter(|(_, session)| is_called(session));
-        let standing = |session: &Session| Standing {
-            address: session.place.map(|place| place.mac),
-            used: Use::of(session.went_on),
-            silent_ns: now.nanos_since(session.heard),
-        };
-        let called = called.map(|(index, session)| (index, standing(session)));
-        let index = match (Places { all, of_one: all }).room(&Some(station), called) {
-            Room::Free => return true,
-            Room::InsteadOf(index) => index,
-            Room::None => return false,
-        };
+        let mac = |one: &Session| one.place.map(|place| place.mac);
+        let called = called.map(|(index, one)| {
+            (index, Standing::of(mac(one), one.went_on, now.nanos_since(one.heard)))
+        });
+        let places = Places { all, of_one: all };
+        let Some(index) = places.room(&Some(station), called)? else { return Ok(()) };
         self.common.counts.crowded_out += 1;
         self.finish(index, Outcome::Over(Why::NoResources));
-        true
+        Ok(())
     }
 
     pub(super) fn handle_session_timeouts(&mut self, now: Instant) {

@@ -134,11 +134,11 @@ fn clients_above_the_session_limit_get_an_error() {
     for number in 0..32_u8 {
         let from = Mac([2, 1, 0, 0, 0, number]);
         let ours = server.call(from, THEIRS)[0].source;
-        if number > 0 {
-            server.hear(from, part(ours, 0), b"x");
+        for sequence in 0..if number > 0 { 6 } else { 0 } {
+            server.hear(from, part(ours, sequence), b"x");
         }
     }
-    // Who has only called makes room; those that have gone on stay.
+    // Who has only called makes room; those that are served stay.
     assert_eq!(server.call(OTHER, 1).len(), 1);
     assert_eq!((server.ended.clone(), server.counted("crowded_out")), (vec![Why::NoResources], 1));
     server.hear(OTHER, Header { source: 1, ..part(0, 0) }, b"");
@@ -156,7 +156,9 @@ fn clients_above_the_session_limit_get_an_error() {
     assert_eq!((refused, server.counted("calls_refused")), (0, 0));
     let last = Mac([2, 2, 0, 0, 7, 207]);
     let ours = server.call(last, 1)[0].source;
-    server.hear(last, Header { source: 1, ..part(ours, 0) }, b"x");
+    for sequence in 0..6 {
+        server.hear(last, Header { source: 1, ..part(ours, sequence) }, b"x");
+    }
     let asked = packet(OTHER, SOCKET, socket::SMB, packet_type::SEQUENCED);
     let said = server.hear_packet(&asked, &octets);
     assert_eq!((said.len(), said[0].error()), (1, number::NO_RESOURCES));

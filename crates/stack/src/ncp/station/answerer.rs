@@ -1,7 +1,8 @@
 //! A session opened by another station: each request is executed once, and its reply kept.
 
 use lanlab_units::Instant;
-use lanlab_units::room::{GRACE_NS, Use};
+use lanlab_units::room::{GRACE_NS, Standing};
+use lanlab_wire::ethernet::Mac;
 use lanlab_wire::ipx::packet_type;
 use lanlab_wire::ncp::completion;
 use lanlab_wire::ncp::envelope::{Envelope, Reply, kind};
@@ -99,13 +100,13 @@ impl Answerer {
         if is_next && self.is_answered() { Turn::Next } else { Turn::Other }
     }
 
-    /// How much the client has used the session; one that ignored the watchdog may be forged.
-    pub(super) fn used(&self, now: Instant, asked_at: Instant) -> Use {
+    /// How useful the session is; a client that ignored the watchdog may be forged.
+    pub(super) fn standing(&self, now: Instant, asked_at: Instant) -> Standing<Mac> {
+        let silent_ns = now.nanos_since(self.heard);
+        let mut standing = Standing::of(self.client.mac, self.requests, silent_ns);
         let is_missing = self.questions > 0 && now.nanos_since(asked_at) >= GRACE_NS;
-        match Use::of(self.requests) {
-            Use::Known if is_missing => Use::Little,
-            used => used,
-        }
+        standing.is_served &= !is_missing;
+        standing
     }
 
     pub(super) fn is_answered(&self) -> bool {

@@ -1,7 +1,7 @@
 //! How a server handles packets of clients.
 
 use lanlab_units::Instant;
-use lanlab_units::room::{GRACE_NS, Places, Room, Standing, Use};
+use lanlab_units::room::{Full, GRACE_NS, Places};
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::ipx::{Address, packet_type};
 use lanlab_wire::ncp::burst;
@@ -49,7 +49,7 @@ impl Station {
             self.common.event(Event::Ended(id, Why::ByPeer));
         }
         let reply = Envelope { kind: kind::REPLY, ..envelope };
-        if !self.make_room(now, from.mac) {
+        if self.make_room(now, from.mac).is_err() {
             push_reply(from, reply, (completion::OUT_OF_MEMORY, 0), &mut self.common);
             return;
         }
@@ -131,32 +131,27 @@ impl Station {
     }
 
     /// Make room for a session of a station: drop a client that has done little, or fails to answer the watchdog.
-    fn make_room(&mut self, now: Instant, station: Mac) -> bool {
+    fn make_room(&mut self, now: Instant, station: Mac) -> Result<(), Full> {
         let interval_ns = self.netware.watchdog_interval_ns.value;
         let standing = |session: &Answerer| {
             let asked_at =
                 Instant::from_nanos(session.deadline.as_nanos().saturating_sub(interval_ns));
-            let may_go = session.is_answered();
-            let used = if may_go { session.used(now, asked_at) } else { Use::Known };
-            let silent_ns = now.nanos_since(session.heard);
-            Standing { address: session.client.mac, used, silent_ns }
+            session.standing(now, asked_at)
         };
-        let index = match PLACES.room(&station, self.answerers.iter().map(standing).enumerate()) {
-            Room::Free => return true,
-            Room::InsteadOf(index) => index,
-            Room::None => {
-                // Probe silent clients: their answers arrive before the new client's next attempt.
-                for session in self.answerers.iter_mut().filter(|one| one.questions == 0) {
-                    let is_silent = now.nanos_since(session.heard) >= GRACE_NS;
-                    session.deadline = if is_silent { now } else { session.deadline };
-                }
-                return false;
+        let clients = self.answerers.iter().map(standing).enumerate();
+        let found = PLACES.room(&station, clients);
+        if found.is_err() {
+            // Probe silent clients: their answers arrive before the new client's next attempt.
+            for session in self.answerers.iter_mut().filter(|one| one.questions == 0) {
+                let is_silent = now.nanos_since(session.heard) >= GRACE_NS;
+                session.deadline = if is_silent { now } else { session.deadline };
             }
-        };
+        }
+        let Some(index) = found? else { return Ok(()) };
         let id = self.answerers.remove(index).id;
         self.common.counts.crowded_out += 1;
         self.common.event(Event::Ended(id, Why::NoResources));
-        true
+        Ok(())
     }
 
     pub(super) fn handle_presence(&mut self, now: Instant, packet: &Packet<'_>) {

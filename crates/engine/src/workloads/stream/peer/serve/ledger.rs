@@ -4,8 +4,9 @@ use std::net::{IpAddr, Shutdown, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use lanlab_os::tcp_info;
 use lanlab_units::Instant;
-use lanlab_units::room::{GRACE_NS, Standing, Use, least_useful};
+use lanlab_units::room::{GRACE_NS, LEAST_GRACE_NS, Standing, crowded_grace_ns, least_useful};
 
 use crate::messages::{PeerClient, PeersTogether};
 use crate::output::Output;
@@ -13,7 +14,8 @@ use crate::running::Running;
 
 /// A client counts as served once it has moved this much, until it pauses for this long.
 const SERVED_BYTES: u64 = 64 << 10;
-const SERVED_SENT_BYTES: u64 = 8 << 20;
+/// The buffer of a client that reads nothing acknowledges less.
+const SERVED_ACKNOWLEDGED_BYTES: u64 = 192 << 10;
 const IDLE_NS: u64 = 500_000_000;
 
 pub struct Moving {
@@ -33,12 +35,6 @@ impl Moving {
             is_going: AtomicBool::new(false),
             is_crowded_out: AtomicBool::new(false),
         }
-    }
-
-    /// Whether the client accepted more than the buffers alone could hold.
-    fn is_served(&self) -> bool {
-        self.receiving.progress.counted().1 >= SERVED_BYTES
-            || self.sending.progress.counted().1 >= SERVED_SENT_BYTES
     }
 
     fn bytes(&self) -> u64 {
@@ -118,27 +114,33 @@ impl Ledger {
         }
     }
 
-    pub fn make_room(&self, now: Instant, others: usize) {
-        let address = |stream: &TcpStream| stream.peer_addr().ok().map(|address| address.ip());
+    /// End the least useful of `clients`, for others that wait.
+    pub fn make_room(&self, now: Instant, clients: usize, others: usize) {
         let standing = |entry: &Entry| {
             let silent_ns = entry.moved_at.map_or(0, |at| now.nanos_since(at));
-            let is_served = entry.moving.is_served() && silent_ns < IDLE_NS;
+            let info = entry.stream.as_deref().and_then(|stream| tcp_info(stream).ok());
+            let info = info.unwrap_or_default();
+            let received_bytes = entry.moving.receiving.progress.counted().1;
+            let is_moving = received_bytes >= SERVED_BYTES
+                || info.acknowledged_bytes >= SERVED_ACKNOWLEDGED_BYTES;
             let is_ending = entry.moving.is_crowded_out.load(Ordering::Relaxed);
-            let used = if is_served || is_ending || entry.stream.is_none() {
-                Use::Known
-            } else {
-                Use::Little
-            };
+            let address = |stream: &TcpStream| stream.peer_addr().ok().map(|peer| peer.ip());
             Standing::<Option<IpAddr>> {
                 address: entry.stream.as_deref().and_then(address),
-                used,
+                requests: info.turns(),
                 silent_ns,
+                is_served: is_ending
+                    || entry.stream.is_none()
+                    || is_moving && silent_ns < IDLE_NS
+                    // A client that only reads goes on unseen while its buffers are not full.
+                    || received_bytes == 0 && silent_ns < GRACE_NS,
             }
         };
         let ending = |entry: &&Entry| entry.moving.is_crowded_out.load(Ordering::Relaxed);
         let missing = others.saturating_sub(self.entries.iter().filter(ending).count());
         let standings: Vec<_> = self.entries.iter().map(standing).collect();
-        for place in least_useful(&standings, GRACE_NS).into_iter().take(missing) {
+        let grace_ns = crowded_grace_ns(GRACE_NS, LEAST_GRACE_NS, clients, others);
+        for place in least_useful(&standings, grace_ns).into_iter().take(missing) {
             let Entry { moving, stream, .. } = &self.entries[place];
             moving.is_crowded_out.store(true, Ordering::Release);
             // An already closed connection ends by itself.

@@ -13,19 +13,18 @@ mod roll;
 mod session;
 mod visitor;
 
-use std::net::TcpListener;
+use std::net::{IpAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::Scope;
 use std::time::Duration;
 
 use lanlab_os as os;
-use lanlab_os::{Interest, Readiness};
-use lanlab_units::room::{GRACE_NS, Standing, Use, least_useful};
-use lanlab_wire::iperf3::State;
+use lanlab_units::room::{GRACE_NS, Places, Standing};
+use lanlab_wire::iperf3::{COOKIE_BYTES, State};
 use lanlab_workloads::iperf3::{Bounds, Refused};
 
 use doors::Door;
-use opening::{Opened, Openings};
+use opening::{Arrivals, Opened};
 use roll::Roll;
 use session::Session;
 use visitor::Visitor;
@@ -129,7 +128,6 @@ fn open(request: &PeerServe) -> Result<(TcpListener, Option<Door>, u16), Failure
 struct Hall<'a, 'b> {
     bounds: Bounds,
     most_clients: usize,
-    openings: Openings,
     visitors: Vec<Visitor>,
     roll: &'b mut Roll<'a>,
 }
@@ -143,7 +141,6 @@ impl<'a, 'b> Hall<'a, 'b> {
                 ..Bounds::WIDEST
             },
             most_clients: request.clients.into(),
-            openings: Openings::default(),
             visitors: Vec::new(),
             roll,
         }
@@ -159,18 +156,13 @@ impl<'a, 'b> Hall<'a, 'b> {
         'a: 'scope,
     {
         let failed = |error: std::io::Error| Failure::system("waiting for clients", &error);
-        let mut readiness = Readiness::new(1).map_err(failed)?;
-        readiness.watch(listener, 0, Interest::Read).map_err(failed)?;
+        let mut arrivals = Arrivals::new(listener, COOKIE_BYTES).map_err(failed)?;
         while !self.roll.running.is_cancelled() {
-            if self.openings.is_empty() && self.visitors.is_empty() {
-                readiness.wait(IDLE).map_err(failed)?.for_each(drop);
-            } else {
-                os::sleep_until(os::monotonic().plus_nanos(BUSY.as_nanos() as u64));
-            }
-            self.openings.accept(listener);
-            for opened in self.openings.take_opened() {
-                self.welcome(opened);
-            }
+            let wait = if self.visitors.is_empty() { IDLE } else { BUSY };
+            arrivals.wait(listener, wait, self.roll).map_err(failed)?;
+            // A connection without its cookie has ended.
+            let opened = arrivals.spoken.drain(..).map(Opened::of).filter_map(Result::ok);
+            opened.for_each(|opened| self.welcome(opened));
             self.converse();
             self.ask_to_open();
             self.answer(door);
@@ -187,7 +179,7 @@ impl<'a, 'b> Hall<'a, 'b> {
             }
             return;
         }
-        if !self.has_room() {
+        if !self.has_room(&opened.address.ip()) {
             self.roll.refused += 1;
             // A new connection has room for one byte.
             let _ = std::io::Write::write(&mut &opened.stream, &[State::AccessDenied as u8]);
@@ -198,19 +190,19 @@ impl<'a, 'b> Hall<'a, 'b> {
     }
 
     /// Make room for one more client, if necessary by dropping one that began but does not continue.
-    fn has_room(&mut self) -> bool {
-        if self.visitors.len() + self.roll.len() < self.most_clients {
-            return true;
-        }
+    fn has_room(&mut self, address: &IpAddr) -> bool {
         let now = os::monotonic();
-        let standing = |visitor: &Visitor| Standing {
-            address: visitor.address.ip(),
-            used: if visitor.test.is_none() { Use::Begun } else { Use::Little },
-            silent_ns: now.nanos_since(visitor.came),
+        let standing = |visitor: &Visitor| {
+            let silent_ns = now.nanos_since(visitor.came);
+            let is_served = visitor.test.is_some() && silent_ns < GRACE_NS;
+            Standing { address: visitor.address.ip(), requests: 0, silent_ns, is_served }
         };
-        let standings: Vec<_> = self.visitors.iter().map(standing).collect();
-        let Some(place) = least_useful(&standings, GRACE_NS).first().copied() else { return false };
-        self.refuse(place, Refused { failure: crowded_out(), number: NO_ROOM });
+        let all = self.most_clients.saturating_sub(self.roll.len());
+        let clients = self.visitors.iter().map(standing).enumerate();
+        let Ok(place) = (Places { all, of_one: all }).room(address, clients) else { return false };
+        if let Some(place) = place {
+            self.refuse(place, Refused { failure: crowded_out(), number: NO_ROOM });
+        }
         true
     }
 

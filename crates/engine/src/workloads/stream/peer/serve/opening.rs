@@ -1,21 +1,24 @@
-//! Connections whose cookie is awaited: it identifies a new client or a flow.
+//! Connections without a place yet. If clients send first, each waits for its first bytes.
 
 use std::collections::VecDeque;
-use std::io::Read;
+use std::io::{self, Read};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::time::Duration;
 
 use lanlab_os as os;
+use lanlab_os::{Interest, Readiness};
 use lanlab_units::Instant;
 use lanlab_wire::iperf3::COOKIE_BYTES;
 
-use crate::workloads::setup::is_idle;
+use super::roll::Roll;
 
-/// Maximum connections being opened. Above it the oldest is closed: silent ones cannot block others.
-pub const MOST_OPENING: usize = 512;
-/// Time-out of a connection's cookie, which may be lost and resent.
-const COOKIE_NS: u64 = 10_000_000_000;
-/// Maximum accepts in a row, so that others get their turn.
-const ACCEPTS_IN_A_ROW: usize = 64;
+/// Maximum connections that have not sent enough. Above it the oldest is closed: silent ones cannot block others.
+const MOST_SILENT: usize = 512;
+/// Maximum connections that wait for a place. Above it, the oldest are refused.
+const MOST_WAITING: usize = 512;
+/// Time-out of the first bytes, which may be lost and resent.
+const SILENT_NS: u64 = 60_000_000_000;
+const LISTENER: usize = 0;
 
 pub type Cookie = [u8; COOKIE_BYTES];
 
@@ -25,56 +28,81 @@ pub struct Opened {
     pub cookie: Cookie,
 }
 
-struct Opening {
-    opened: Opened,
-    filled: usize,
-    deadline: Instant,
+impl Opened {
+    /// A connection whose cookie has arrived.
+    pub fn of(mut stream: TcpStream) -> io::Result<Self> {
+        let mut cookie = [0; COOKIE_BYTES];
+        stream.read_exact(&mut cookie)?;
+        Ok(Self { address: stream.peer_addr()?, stream, cookie })
+    }
 }
 
-#[derive(Default)]
-pub struct Openings(VecDeque<Opening>);
+pub struct Arrivals {
+    readiness: Readiness,
+    /// Bytes that a client sends before it gets a place.
+    first_bytes: usize,
+    last_key: usize,
+    silent: VecDeque<(usize, Instant, TcpStream)>,
+    pub spoken: VecDeque<TcpStream>,
+}
 
-impl Openings {
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+impl Arrivals {
+    pub fn new(listener: &TcpListener, first_bytes: usize) -> io::Result<Self> {
+        let readiness = Readiness::new(MOST_SILENT)?;
+        readiness.watch(listener, LISTENER, Interest::Read)?;
+        let (silent, spoken) = (VecDeque::new(), VecDeque::new());
+        Ok(Self { readiness, first_bytes, last_key: LISTENER, silent, spoken })
     }
 
-    pub fn accept(&mut self, listener: &TcpListener) {
-        for _ in 0..ACCEPTS_IN_A_ROW {
+    /// Wait briefly for connections, and for the first bytes on existing ones.
+    pub fn wait(
+        &mut self,
+        listener: &TcpListener,
+        wait: Duration,
+        roll: &mut Roll<'_>,
+    ) -> io::Result<()> {
+        let ready: Vec<usize> = self.readiness.wait(wait)?.collect();
+        for key in ready {
+            // Keys increase from connection to connection.
+            let place = self.silent.binary_search_by_key(&key, |(known, ..)| *known).ok();
+            let Some((.., stream)) = place.and_then(|place| self.silent.remove(place)) else {
+                continue;
+            };
+            self.readiness.forget(&stream)?;
+            let mut first = [0; COOKIE_BYTES];
+            let has_all = stream.peek(&mut first).is_ok_and(|bytes| bytes >= self.first_bytes);
+            if has_all && os::ready_from(&stream, 1).is_ok() {
+                self.spoken.push_back(stream);
+            } else {
+                roll.silent += 1;
+            }
+        }
+        let now = os::monotonic();
+        for _ in 0..MOST_SILENT {
             // A connection gone before being accepted is ignored; a system refusal, as for lack of descriptors, may
             // be temporary.
-            let Ok((stream, address)) = listener.accept() else { return };
-            if stream.set_nonblocking(true).is_err() {
+            let Ok((stream, _)) = listener.accept() else { break };
+            if self.first_bytes == 0 {
+                self.spoken.push_back(stream);
                 continue;
             }
-            let opened = Opened { stream, address, cookie: [0; COOKIE_BYTES] };
-            let deadline = os::monotonic().plus_nanos(COOKIE_NS);
-            self.0.push_back(Opening { opened, filled: 0, deadline });
-            if self.0.len() > MOST_OPENING {
-                self.0.pop_front();
+            self.last_key += 1;
+            let watched = stream
+                .set_nonblocking(true)
+                .and_then(|()| os::ready_from(&stream, self.first_bytes))
+                .and_then(|()| self.readiness.watch(&stream, self.last_key, Interest::Read));
+            if watched.is_ok() {
+                self.silent.push_back((self.last_key, now.plus_nanos(SILENT_NS), stream));
             }
         }
-    }
-
-    pub fn take_opened(&mut self) -> Vec<Opened> {
-        let now = os::monotonic();
-        let mut found = Vec::new();
-        for _ in 0..self.0.len() {
-            let Some(mut one) = self.0.pop_front() else { break };
-            match one.opened.stream.read(&mut one.opened.cookie[one.filled..]) {
-                Ok(0) => {}
-                Ok(octets) => {
-                    one.filled += octets;
-                    if one.filled == COOKIE_BYTES {
-                        found.push(one.opened);
-                    } else {
-                        self.0.push_back(one);
-                    }
-                }
-                Err(error) if is_idle(&error) && now < one.deadline => self.0.push_back(one),
-                Err(_) => {}
-            }
+        let is_late = |(_, deadline, _): &(usize, Instant, TcpStream)| *deadline <= now;
+        while self.silent.len() > MOST_SILENT || self.silent.front().is_some_and(is_late) {
+            roll.silent += 1;
+            self.silent.pop_front();
         }
-        found
+        let beyond = self.spoken.len().saturating_sub(MOST_WAITING);
+        roll.refused += beyond as u64;
+        self.spoken.drain(..beyond);
+        Ok(())
     }
 }

@@ -2,7 +2,6 @@
 //!
 //! Not over UDP, where they would answer forged sender addresses.
 
-use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -11,21 +10,22 @@ use std::thread::Scope;
 use std::time::Duration;
 
 use lanlab_os as os;
-use lanlab_os::{Interest, Readiness};
 use lanlab_units::Instant;
 use socket2::SockRef;
 
 use super::ledger::Moving;
-use super::opening::MOST_OPENING;
+use super::opening::Arrivals;
 use super::report::{ACKNOWLEDGES_WITHIN_NS, TcpBefore};
 use super::roll::{Entered, Roll, address_of};
-use super::{IDLE, crowded_out};
+use super::{BUSY, IDLE, crowded_out};
 use crate::messages::{Failure, PeerClient, PeerError, PeerServe, PeerService};
 use crate::running::Running;
 use crate::workloads::setup::{is_closed, is_idle};
 
-const LISTENER: usize = 0;
 const BUFFER_BYTES: usize = 128 << 10;
+/// Unsent data for a client that may read nothing, and the amount after which it is known to read, bytes.
+const UNREAD_BYTES: u32 = 64 << 10;
+const READ_BYTES: u64 = 1 << 20;
 /// Time-out of a read or write, to check for the end.
 const LOOK: Duration = Duration::from_millis(50);
 /// RFC 864: lines of 72 of the 95 printable characters, each starting one further.
@@ -40,9 +40,11 @@ pub fn serve<'a: 'scope, 'scope>(
     scope: &'scope Scope<'scope, '_>,
 ) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::system("waiting for clients", &error);
-    let mut arrivals = Arrivals::new(listener, request.service).map_err(failed)?;
+    let speaks_first = request.service != PeerService::Chargen;
+    let mut arrivals = Arrivals::new(listener, speaks_first.into()).map_err(failed)?;
     while !roll.running.is_cancelled() {
-        arrivals.wait(listener, roll).map_err(failed)?;
+        let wait = if arrivals.spoken.is_empty() { IDLE } else { BUSY };
+        arrivals.wait(listener, wait, roll).map_err(failed)?;
         while !arrivals.spoken.is_empty()
             && roll.has_room(request.clients.into(), arrivals.spoken.len())
         {
@@ -57,63 +59,6 @@ pub fn serve<'a: 'scope, 'scope>(
         roll.take_results(Duration::ZERO);
     }
     Ok(())
-}
-
-/// Connections without a place yet. If clients send first, they get one after their first byte.
-struct Arrivals {
-    readiness: Readiness,
-    client_speaks: bool,
-    last_key: usize,
-    silent: VecDeque<(usize, TcpStream)>,
-    spoken: VecDeque<TcpStream>,
-}
-
-impl Arrivals {
-    fn new(listener: &TcpListener, service: PeerService) -> io::Result<Self> {
-        let readiness = Readiness::new(MOST_OPENING)?;
-        readiness.watch(listener, LISTENER, Interest::Read)?;
-        let client_speaks = service != PeerService::Chargen;
-        let (silent, spoken) = (VecDeque::new(), VecDeque::new());
-        Ok(Self { readiness, client_speaks, last_key: LISTENER, silent, spoken })
-    }
-
-    /// Wait briefly for connections, and for the first byte on existing ones.
-    fn wait(&mut self, listener: &TcpListener, roll: &mut Roll<'_>) -> io::Result<()> {
-        let ready: Vec<usize> = self.readiness.wait(IDLE)?.collect();
-        for key in ready {
-            // Keys increase from connection to connection.
-            let place = self.silent.binary_search_by_key(&key, |(known, _)| *known).ok();
-            let Some((_, stream)) = place.and_then(|place| self.silent.remove(place)) else {
-                continue;
-            };
-            self.readiness.forget(&stream)?;
-            if matches!(stream.peek(&mut [0]), Ok(1..)) {
-                self.spoken.push_back(stream);
-            } else {
-                roll.silent += 1;
-            }
-        }
-        for _ in 0..MOST_OPENING {
-            // A connection gone before being accepted is ignored.
-            let Ok((stream, _)) = listener.accept() else { break };
-            if self.client_speaks && stream.set_nonblocking(true).is_ok() {
-                self.last_key += 1;
-                self.readiness.watch(&stream, self.last_key, Interest::Read)?;
-                self.silent.push_back((self.last_key, stream));
-            } else {
-                self.spoken.push_back(stream);
-            }
-        }
-        while self.silent.len() > MOST_OPENING {
-            roll.silent += 1;
-            self.silent.pop_front();
-        }
-        while self.spoken.len() > MOST_OPENING {
-            roll.refused += 1;
-            self.spoken.pop_front();
-        }
-        Ok(())
-    }
 }
 
 fn talk(
@@ -205,8 +150,13 @@ impl Conversation<'_> {
         let pattern = characters();
         let mut discarded = vec![0; BUFFER_BYTES];
         let mut place = 0;
+        // Filling the whole buffer would take milliseconds for each stranger. Not every system has the limit.
+        let mut is_limited = os::limit_unsent(self.stream, UNREAD_BYTES).is_ok();
         loop {
             self.check()?;
+            if is_limited && self.moving.sending.progress.counted().1 >= READ_BYTES {
+                is_limited = os::limit_unsent(self.stream, 0).is_err();
+            }
             match os::receive_now(self.stream, &mut discarded) {
                 Ok(octets) => self.moving.receiving.count(0, octets as u64),
                 Err(error) if is_idle(&error) => {}

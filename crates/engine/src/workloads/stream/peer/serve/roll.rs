@@ -80,7 +80,7 @@ impl<'a> Roll<'a> {
         if self.len() < clients {
             return true;
         }
-        self.ledger.make_room(os::monotonic(), waiting);
+        self.ledger.make_room(os::monotonic(), clients, waiting);
         false
     }
 
