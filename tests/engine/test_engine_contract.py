@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from raw_engine import (
@@ -276,10 +276,19 @@ _TRANSPORT = st.fixed_dictionaries({"transport": st.just("udp")}) | st.fixed_dic
         "congestion_control": st.sampled_from([None, "cubic", "reno", "cubic,reno"]),
     }
 )
+
+
+def _stream(*parts: dict[str, Any]) -> StreamParameters:
+    given = {key: value for part in parts for key, value in part.items()}
+    rate_bps = given.get("rate_bps", 0) / (8 * given["message_size_bytes"])
+    messages = given.get("rate_messages_per_s", rate_bps) * given.get("time_s", 0)
+    # A slower sender than one message in its time is refused.
+    assume(messages == 0 or messages >= 1)
+    return StreamParameters(**given)
+
+
 _STREAM = st.builds(
-    lambda common, transport, amount, rate: StreamParameters(
-        **{**common, **transport, **amount, **rate}
-    ),
+    _stream,
     st.fixed_dictionaries(
         {
             **_COMMON,

@@ -74,8 +74,7 @@ def copy_costs(
         In the order of the study, without conditions that have no finished trial.
     """
     own: dict[str, list[TrialRecord]] = {}
-    copies = [t for t in trials if t.experiment == experiment and t.workload == "copy"]
-    for trial in counting(copies):
+    for trial in counting([t for t in trials if t.experiment == experiment]):
         is_whole = all(name in trial.metrics for name in (metric, *_COPIED))
         is_whole = is_whole and trial.metrics[metric] > 0
         if trial.purpose == "trial" and is_whole:

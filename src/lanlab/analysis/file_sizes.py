@@ -73,7 +73,7 @@ def with_size_classes(
         read: Returns the series of a trial by name. If one is missing, its trial stays unchanged,
             so that the report does not fail.
     """
-    return [_with(trial, read) if trial.workload == "copy" else trial for trial in trials]
+    return [_with(trial, read) if "dataset" in trial.parameters else trial for trial in trials]
 
 
 def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> TrialRecord:

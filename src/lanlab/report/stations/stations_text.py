@@ -257,7 +257,7 @@ def host_table(trials: Sequence[TrialRecord], experiment: str) -> Table:
         No rows if no trial had several hosts.
     """
     found: dict[tuple[int, int], list[HostShare]] = {}
-    own = [t for t in trials if t.experiment == experiment and t.workload == "stations"]
+    own = [t for t in trials if t.experiment == experiment and "stations" in t.parameters]
     for trial in counting(own):
         for place, share in enumerate(host_shares(trial)):
             found.setdefault((int(trial.parameters["stations"]), place), []).append(share)
