@@ -53,11 +53,8 @@ where
         .map_err(|_| Fault::new(Class::TimedOut, what.clone()))?
         .map_err(|error| Fault::of_connection(&what, &error))?;
     let strangers = (usize::from(sessions) * STRANGERS_OF_FOUR).div_ceil(4);
-    let strangers = match offer.carrier {
-        CarrierKind::Spp => MemoryBudget::crowded(strangers * EACH, bounds),
-        // A newcomer gets a place at once: its station expects an answer.
-        _ => MemoryBudget::new(strangers * EACH, Duration::ZERO),
-    };
+    // A newcomer gets a place at once: its station expects an answer.
+    let strangers = MemoryBudget::new(strangers * EACH, Duration::ZERO);
     let patience = if offer.carrier == CarrierKind::Ncp { AT_A_PROMPT } else { bounds.login };
     let visits = Arc::clone(visits);
     let task = tokio::spawn(accept(Arc::clone(&node), (strangers, patience), visits, serve));

@@ -1,7 +1,7 @@
 //! How sessions begin: name queries and calls.
 
 use lanlab_units::Instant;
-use lanlab_units::room::{Full, GRACE_NS, Places, Standing};
+use lanlab_units::room::{Full, Places, Standing};
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::ipx::socket::{FIRST_DYNAMIC, LAST_DYNAMIC};
 use lanlab_wire::xns::error_packet::number;
@@ -223,11 +223,7 @@ impl Station {
         let called = self.sessions.iter().enumerate().filter(|(_, session)| is_called(session));
         let mac = |one: &Session| one.place.map(|place| place.mac);
         let called = called.map(|(index, one)| {
-            let silent_ns = now.nanos_since(one.heard);
-            let mut standing = Standing::of(mac(one), one.went_on, silent_ns);
-            // With few sessions, a crowd would leave a client too little time to go on.
-            standing.is_served |= one.went_on > 0 && silent_ns < GRACE_NS;
-            (index, standing)
+            (index, Standing::of(mac(one), one.went_on, now.nanos_since(one.heard)))
         });
         let places = Places { all, of_one: all };
         let Some(index) = places.room(&Some(station), called)? else { return Ok(()) };
