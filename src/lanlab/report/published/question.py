@@ -82,16 +82,16 @@ def question_lines(run: Run, others: Sequence[Run] | None) -> list[str]:
         others: Runs of the other kind, so that a line says if there is none; `None`: unknown.
     """
     record, trials = run
+    study = Study.model_validate(record.study)
     if record.study_id in known_studies():
         loaded = load_study(record.study_id)
     else:
-        study = Study.model_validate(record.study)
         loaded = LoadedStudy(study, published_numbers(record), (), Path(), "")
     if not loaded.study.answer or not trials:
         return []
     found = question_answers(loaded, [run, *(others or ())])
     found.sort(key=lambda one: record.id not in one.on)
-    own = "simulated" if RunEvidence.of(record, trials).is_model else "measured"
+    own = "simulated" if study.is_simulated else "measured"
     said = [one.text for one in found]
     kinds = [own, *(one.kind for one in found)]
     if own not in kinds[1:]:
