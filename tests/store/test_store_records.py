@@ -9,6 +9,7 @@ import pytest
 from store_samples import a_run, a_trial
 
 from lanlab.errors import StoreError, UnknownName, UsageError
+from lanlab.report.runs.stored import is_killed
 from lanlab.store import open_store
 from lanlab.store.database import DatabaseStore
 from lanlab.store.rows import Session
@@ -184,6 +185,20 @@ def test_two_leases_of_one_process_exclude_each_other(where: str) -> None:
             store.commit_trial(a_trial(0))
         store.commit_trial(a_trial(1))
         assert [trial.number for trial in store.trials("last")] == [0, 1]
+
+
+def test_a_run_that_starts_or_ends_meanwhile_is_not_listed_as_killed(where: str) -> None:
+    with open_store(where) as store, open_store(where) as other:
+        lease = store.start_run(a_run())
+        listed = other.run("last")
+        assert not is_killed(listed, other)
+        store.finish_run(listed.id, "done")
+        lease.release()
+        assert not is_killed(listed, other)
+        with pytest.raises(StoreError, match="already exists"):
+            store.start_run(a_run())
+        other.reopen_run(listed.id)
+        assert is_killed(listed, other)
 
 
 def test_two_runs_are_executed_at_once_in_one_store(where: str) -> None:

@@ -113,8 +113,7 @@ def new_run(request: RunRequest, store: Store, watcher: Watcher) -> RunRecord:
             command=request.command,
             alternation=request.alternation,
         )
-        store.create_run(run)
-        with store.acquire_run(run.id):
+        with store.start_run(run):
             return _execute(run, plan, testbed, store, watcher)
 
 

@@ -71,6 +71,13 @@ class Store(Protocol):
             StoreError: The id is in use.
         """
 
+    def start_run(self, run: RunRecord) -> Lease:
+        """Add a run that this process has claimed already, so that nobody takes it for killed.
+
+        Raises:
+            StoreError: The id is in use.
+        """
+
     def commit_trial(self, trial: TrialRecord, series: Sequence[AnySeries] = ()) -> None:
         """Add a trial with its series. When this returns, all of it is on disk.
 

@@ -148,6 +148,15 @@ class DatabaseStore:
                     f"run `{run.id}` already exists; nothing was overwritten"
                 ) from None
 
+    def start_run(self, run: RunRecord) -> Lease:
+        lease = self._database.acquire(run.id)
+        try:
+            self.create_run(run)
+        except BaseException:
+            lease.release()
+            raise
+        return lease
+
     def commit_trial(self, trial: TrialRecord, series: Sequence[AnySeries] = ()) -> None:
         rows.check_trial(trial)
         row = rows.to_row(trial)

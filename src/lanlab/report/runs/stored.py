@@ -59,7 +59,12 @@ def other_kind_in(store: Store, run: RunRecord) -> list[tuple[RunRecord, list[Tr
 
 
 def is_killed(run: RunRecord, store: Store) -> bool:
-    return run.status == "running" and not store.is_executing(run.id)
+    """Whether a run cannot record its end any more. It may have ended since it was read."""
+    return (
+        run.status == "running"
+        and not store.is_executing(run.id)
+        and store.run(run.id).status == "running"
+    )
 
 
 def run_to_show(store: Store, name: str) -> RunRecord:
