@@ -85,7 +85,7 @@ def commit_times_ms(
     """The time of each of `count` commits; two more before them are not counted."""
     taken = []
     with open_store(where) as store:
-        store.create_run(run)
+        store.start_run(run).release()
         with store.acquire_run(run.id):
             for number in range(count + 2):
                 series = make(number)

@@ -92,7 +92,7 @@ def _series() -> list[Series]:
 def make_good(folder: Path) -> None:
     """A store with a run of two trials, each with a series, and a report next to it."""
     with open_store(str(folder / "s.sqlite")) as store:
-        store.create_run(RUN)
+        store.start_run(RUN).release()
         for number in range(2):
             store.commit_trial(_trial(number), _series())
     write_folder({"figures/a.svg": b"a", "report.html": b"p"}, folder / "out")
@@ -103,7 +103,7 @@ def _make_outside(folder: Path) -> None:
     """A user's own files, some of which have the names and the form of lanlab's."""
     (folder / "readings" / RUN.id).mkdir(parents=True)
     with open_store(str(folder / "mine.sqlite")) as store:
-        store.create_run(RUN)
+        store.start_run(RUN).release()
         store.commit_trial(_trial(0), _series())
     series = folder / "mine.sqlite.series" / RUN.id / "0-readings.parquet"
     for place in (folder, folder / "readings", folder / "readings" / RUN.id):
@@ -211,7 +211,7 @@ def _uses(inside: Path) -> Iterator[Callable[[], object]]:
 
     def new() -> None:
         with open_store(str(inside / "new.sqlite")) as store:
-            store.create_run(RUN)
+            store.start_run(RUN).release()
             store.commit_trial(_trial(0), _series())
 
     yield from (read, resume, new)

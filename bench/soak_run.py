@@ -241,7 +241,7 @@ def _fill(store: Store) -> None:
         status="running",
         started_at=now,
     )
-    store.create_run(run)
+    store.start_run(run).release()
     for number in range(_FILLED_BYTES // _FILLED_RECORD_BYTES):
         store.commit_trial(
             TrialRecord(

@@ -86,7 +86,7 @@ def run_of(folder: Path, trials: int) -> Iterator[Made]:
             status="running",
             ended_at=None,
         )
-        records.create_run(run)
+        records.start_run(run).release()
         plan = Plan(study, run.scale, run.seed)
 
         def commit() -> None:

@@ -66,7 +66,9 @@ def test_values_are_completed(line: str, offered: list[str], lanlab: Lanlab, fol
     with open_store(None) as records:
         bed = {"name": "loopback", "link": "unshaped"}
         began = "2026-11-21T08:00:00.000000+00:00"
-        records.create_run(RunRecord("20261121-one", "s", {}, "quick", 1, bed, {}, "done", began))
+        records.start_run(
+            RunRecord("20261121-one", "s", {}, "quick", 1, bed, {}, "done", began)
+        ).release()
     assert lanlab("runs", "--rename", "last", "before-upgrade").code == 0
     assert lanlab("runs", "--tag", "last", "lab2").code == 0
     words = f"lanlab {line}"

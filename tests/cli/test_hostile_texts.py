@@ -52,7 +52,7 @@ def store(tmp_path: Path) -> Path:
         elapsed_s=1.0, metrics={}, raw={}, error={"code": ESCAPES, "message": ESCAPES},
     )  # fmt: skip
     with open_store(str(path)) as opened:
-        opened.create_run(run)
+        opened.start_run(run).release()
         opened.commit_trial(trial)
     return path
 

@@ -13,7 +13,9 @@ def store_runs() -> tuple[str, str]:
         for run_id in ids:
             bed = {"name": "loopback", "link": "unshaped"}
             began = "2026-11-21T08:00:00.000000+00:00"
-            records.create_run(RunRecord(run_id, "s", {}, "quick", 1, bed, {}, "running", began))
+            records.start_run(
+                RunRecord(run_id, "s", {}, "quick", 1, bed, {}, "running", began)
+            ).release()
             records.commit_trial(
                 TrialRecord(run_id, 0, "e", "echo", {}, {}, 0, "trial", "done", began, 1.0, {}, {})
             )
@@ -31,7 +33,9 @@ def test_what_holds_no_result_is_an_error(lanlab: Lanlab) -> None:
 
     with open_store(None) as records:
         began = "2026-11-21T08:00:00.000000+00:00"
-        records.create_run(RunRecord(ids[0], "s", {}, "quick", 1, {}, {}, "running", began))
+        records.start_run(
+            RunRecord(ids[0], "s", {}, "quick", 1, {}, {}, "running", began)
+        ).release()
         records.finish_run(ids[0], "interrupted")
     for command in (("show", "last"), ("show", "last", "--json"), ("report", "last")):
         said = lanlab(*command)

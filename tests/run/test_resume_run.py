@@ -124,7 +124,7 @@ def test_a_run_of_another_version_is_not_resumed(part: str, tmp_path: Path) -> N
     with a_store(tmp_path) as store:
         run = interrupted(store, after=0)
         older = dataclasses.replace(run, id="older", versions={**run.versions, part: "0.0.9"})
-        store.create_run(older)
+        store.start_run(older).release()
 
         with pytest.raises(UsageError) as refused:
             resume_run("older", store, Watching())
@@ -138,9 +138,9 @@ def test_a_run_of_another_version_is_not_resumed(part: str, tmp_path: Path) -> N
 def test_a_study_that_this_version_cannot_read_is_refused_by_its_version(tmp_path: Path) -> None:
     with a_store(tmp_path) as store:
         run = interrupted(store, after=0)
-        store.create_run(
+        store.start_run(
             dataclasses.replace(run, id="newer", versions={"lanlab": "9.0"}, study={"schema": 9})
-        )
+        ).release()
 
         with pytest.raises(UsageError, match=r"was started with lanlab 9\.0"):
             resume_run("newer", store, Watching())

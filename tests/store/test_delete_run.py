@@ -16,7 +16,7 @@ READINGS = Series("readings", {"start_ns": [1, 2, 3]})
 def filled(where: str) -> None:
     with open_store(where) as store:
         for run_id in (a_run().id, OTHER):
-            store.create_run(a_run(id=run_id))
+            store.start_run(a_run(id=run_id)).release()
             with store.acquire_run(run_id):
                 store.commit_trial(a_trial(0, run_id=run_id), [READINGS])
                 store.commit_trial(a_trial(1, run_id=run_id))
@@ -34,7 +34,7 @@ def test_deleting_a_run_removes_its_trials_and_series_only(where: str) -> None:
         assert list(store.series(OTHER, 0)["readings"].columns["start_ns"]) == [1, 2, 3]
         with pytest.raises(UnknownName):
             store.trials(a_run().id)
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         assert store.trials(a_run().id) == []
 
 

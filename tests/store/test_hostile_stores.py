@@ -19,7 +19,7 @@ from lanlab.store.shape import reading_records
 
 def good_store(path: Path, trials: int = 12) -> bytes:
     with open_store(str(path)) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         for number in range(trials):
             store.commit_trial(a_trial(number, raw={"readings": list(range(200))}))
         store.finish_run(RUN.id, "done")
@@ -151,7 +151,7 @@ def test_a_store_with_a_program_in_it_is_refused(spoilt: Callable[[str], Path], 
     assert said is not None
     assert "not a lanlab store" in said
     with open_store(str(path)) as store, pytest.raises(StoreError):
-        store.create_run(a_run(id="another"))
+        store.start_run(a_run(id="another")).release()
     assert unchanged(path, octets)
 
 

@@ -26,7 +26,7 @@ HELPS = {"code": "foreign_cpu", "found": 0.9, "allowed": 0.1, "repeat_helps": Tr
 
 def test_an_outline_has_every_part_of_the_record(where: str) -> None:
     with open_store(where) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         store.commit_trial(a_trial(0, raw=RAW))
         store.commit_trial(a_trial(1, raw={"pollution": {"findings": [HELPS]}}))
         first, second = store.outlines("last")
@@ -56,7 +56,7 @@ def test_a_digest_omits_large_parts() -> None:
 def test_a_record_without_a_digest_is_read_whole(where: str, raw: dict[str, Any]) -> None:
     assert digest_of(raw) is None
     with open_store(where) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         store.commit_trial(a_trial(0, raw=raw))
         (trial,) = store.outlines("last")
         assert dict(trial.raw) == raw and not trial.is_disturbed
@@ -84,7 +84,7 @@ def test_many_trials_are_read_in_parts(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(database, "MANY_TRIALS", 5)
     monkeypatch.setattr(database, "OUTLINES_AT_ONCE", 2)
     with open_store(str(tmp_path / "store.sqlite")) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         for number in range(7):
             store.commit_trial(a_trial(number, raw={"setup": {"requests": number}}))
         found = store.trials("last")
@@ -98,7 +98,7 @@ def test_many_trials_are_read_in_parts(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_a_summary_is_kept_until_the_run_continues(where: str) -> None:
     with open_store(where) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         store.keep_summary(a_run().id, {"trials": 0})
         assert store.run("last").summary is None
         store.commit_trial(a_trial(0))

@@ -127,7 +127,7 @@ def test_an_unreachable_server_is_named(postgresql_url: str) -> None:
             "postgresql://ada@no-such-host.invalid/lab?connect_timeout=5",
         ):
             with open_store(url) as store, pytest.raises(StoreError) as refused:
-                store.create_run(a_run())
+                store.start_run(a_run()).release()
             assert "the server cannot be reached" in refused.value.message
             assert str(parse_url(url)) in refused.value.message
 
@@ -160,7 +160,7 @@ def test_the_password_comes_from_the_environment_or_the_file(
     server: PostgresServer, postgresql_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_store(postgresql_url) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
     monkeypatch.setenv("PGPASSWORD", "wrong")
     with open_store(postgresql_url) as store, pytest.raises(StoreError) as refused:
         store.runs()
@@ -219,7 +219,7 @@ def test_a_password_file_that_others_can_read_is_not_used(
 
 def test_nothing_secret_is_in_the_database(server: PostgresServer, postgresql_url: str) -> None:
     with open_store(postgresql_url) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         store.commit_trial(a_trial(0), [READINGS])
         schema = schema_of(postgresql_url)
         told = (
@@ -272,7 +272,7 @@ def test_sslmode_decides_encryption_and_trust(
     monkeypatch.setenv("PGPASSWORD", server.password)
     monkeypatch.setenv("HOME", "/nonexistent")
     with open_store(postgresql_url) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
     by_name = postgresql_url.replace("127.0.0.1", "localhost")
     root = f"sslrootcert={tls_server}"
     for url, options, encrypted in (

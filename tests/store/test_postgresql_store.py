@@ -42,7 +42,7 @@ def test_a_foreign_schema_is_refused_and_not_touched(
     schema = schema_of(postgresql_url)
     server.sql(f"CREATE SCHEMA {schema}", f"CREATE TABLE {schema}.run (id INTEGER)")
     server.sql(f"INSERT INTO {schema}.run VALUES (7)")
-    for use in (lambda store: store.runs(), lambda store: store.create_run(a_run())):
+    for use in (lambda store: store.runs(), lambda store: store.start_run(a_run()).release()):
         with open_store(postgresql_url) as store, pytest.raises(StoreError) as refused:
             use(store)
         assert f"the schema `{schema}` of this database is of another program" in str(refused.value)
@@ -51,14 +51,14 @@ def test_a_foreign_schema_is_refused_and_not_touched(
     tables = f"SELECT tablename FROM pg_tables WHERE schemaname = '{schema}'"
     assert server.sql(tables) == [["run"]]
     with open_store(f"{postgresql_url}_2") as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
 
 
 def test_a_newer_schema_is_refused_and_not_touched(
     server: PostgresServer, postgresql_url: str
 ) -> None:
     with open_store(postgresql_url) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
     schema = schema_of(postgresql_url)
     server.sql(f"UPDATE {schema}.store SET schema_version = {SCHEMA_VERSION + 1}")
     with open_store(postgresql_url) as store:
@@ -66,13 +66,13 @@ def test_a_newer_schema_is_refused_and_not_touched(
         with pytest.raises(StoreError, match=message):
             store.runs()
         with pytest.raises(StoreError, match=message):
-            store.create_run(a_run(id="b"))
+            store.start_run(a_run(id="b")).release()
     assert server.sql(f"SELECT id FROM {schema}.run") == [[a_run().id]]
 
 
 def test_all_tables_are_in_our_schema(server: PostgresServer, postgresql_url: str) -> None:
     with open_store(postgresql_url) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
     schema = schema_of(postgresql_url)
 
     assert server.sql("SELECT tablename FROM pg_tables WHERE schemaname = 'public'") == []
@@ -85,7 +85,7 @@ def test_trials_and_series_cannot_be_changed_or_removed_even_by_sql(
     import pg8000.native
 
     with open_store(postgresql_url) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         store.commit_trial(a_trial(0), [READINGS])
     schema = schema_of(postgresql_url)
     for statement, message in (
@@ -104,7 +104,7 @@ def test_trials_and_series_cannot_be_changed_or_removed_even_by_sql(
 
 def test_records_can_be_queried_by_sql(server: PostgresServer, postgresql_url: str) -> None:
     with open_store(postgresql_url) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         store.commit_trial(a_trial(0))
     schema = schema_of(postgresql_url)
     query = f"SELECT (metrics ->> 'goodput_bps')::float8 FROM {schema}.trial"
@@ -119,10 +119,10 @@ def test_missing_privileges_are_named(
     url = postgresql_url.replace("//ada@", f"//{other_user}@")
     with open_store(url) as store:
         with pytest.raises(StoreError, match="the user may not do this") as refused:
-            store.create_run(a_run())
+            store.start_run(a_run()).release()
         assert "CREATE SCHEMA" in str(refused.value.hint)
         server.sql(f"CREATE SCHEMA {schema} AUTHORIZATION {other_user}")
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         with store.acquire_run("last"):
             store.commit_trial(a_trial(0), [READINGS])
 
@@ -160,7 +160,7 @@ def test_acknowledged_trials_outlive_the_crash_of_the_server(
     server: PostgresServer, postgresql_url: str
 ) -> None:
     store = open_store(postgresql_url)
-    store.create_run(a_run())
+    store.start_run(a_run()).release()
     lease = store.acquire_run("last")
     store.commit_trial(a_trial(0), [READINGS])
     server.stop(signal.SIGQUIT)
@@ -187,7 +187,7 @@ def test_a_lease_whose_session_is_ended_stops_its_run_at_the_next_commit(
     server: PostgresServer, postgresql_url: str
 ) -> None:
     with open_store(postgresql_url) as store, open_store(postgresql_url) as other:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         lease = store.acquire_run("last")
         store.commit_trial(a_trial(0))
         server.sql(
@@ -211,7 +211,7 @@ def test_a_session_lost_during_a_commit_leaves_no_trial(
     server: PostgresServer, postgresql_url: str
 ) -> None:
     with open_store(postgresql_url) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         database = store._database  # type: ignore[attr-defined]
         with (
             pytest.raises(StoreError, match="the connection with the server was lost"),
@@ -230,7 +230,7 @@ def test_ctrl_c_during_a_query_does_not_mix_up_replies(
     postgresql_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_store(postgresql_url) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         session = store._database._open()  # type: ignore[attr-defined]
         before = time.monotonic()
 
@@ -259,7 +259,7 @@ def test_statements_and_waits_are_bounded(
     monkeypatch.setattr("lanlab.store.postgresql_session._SETTINGS", quick_settings())
     schema = schema_of(postgresql_url)
     with open_store(postgresql_url) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         blocker = pg8000.native.Connection(
             server.user,
             host="127.0.0.1",
@@ -295,7 +295,7 @@ def test_a_series_that_was_damaged_in_the_database_is_named(
     server: PostgresServer, postgresql_url: str
 ) -> None:
     with open_store(postgresql_url) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         store.commit_trial(a_trial(0), [READINGS, dataclasses.replace(READINGS, name="other")])
         schema = schema_of(postgresql_url)
         server.sql(

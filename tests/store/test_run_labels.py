@@ -122,7 +122,7 @@ def test_a_name_is_looked_for_in_every_row() -> None:
 def test_a_store_finds_a_run_by_its_name_and_changes_nothing_else_of_it(where: str) -> None:
     with open_store(where) as store:
         for run_id in ("2026-a", "2026-b"):
-            store.create_run(a_run(id=run_id))
+            store.start_run(a_run(id=run_id)).release()
             store.commit_trial(a_trial(0, run_id=run_id))
         named = store.label_run("2026-a", WHOLE)
         assert named == a_run(id="2026-a", label=WHOLE.to_json())
@@ -143,7 +143,7 @@ def test_a_store_finds_a_run_by_its_name_and_changes_nothing_else_of_it(where: s
 def test_a_run_row_loses_its_removed_label(tmp_path: Path) -> None:
     path = tmp_path / "s"
     with open_store(str(path)) as store:
-        store.create_run(a_run(id="2026-a"))
+        store.start_run(a_run(id="2026-a")).release()
         store.label_run("2026-a", WHOLE)
         store.label_run("2026-a", RunLabel())
     with closing(sqlite3.connect(path)) as connection:

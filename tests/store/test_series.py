@@ -42,7 +42,7 @@ def values(series: Series) -> dict[str, tuple[str, list[Any]]]:
 
 def test_series_round_trip(where: str) -> None:
     with open_store(where) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         store.commit_trial(a_trial(0), [READINGS, ODD])
         store.commit_trial(a_trial(1))
 
@@ -243,7 +243,7 @@ def test_facts_follow_the_naming_rules_of_columns() -> None:
 def test_a_refused_trial_keeps_the_series_of_the_first(where: str) -> None:
     other = Series("readings", {"n": np.arange(3)})
     with open_store(where) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         store.commit_trial(a_trial(0), [READINGS])
         for series in ([other], [], [ODD], [ODD, other]):
             with pytest.raises(StoreError, match="already has a trial 0; nothing was overwritten"):
@@ -265,7 +265,7 @@ def test_a_series_file_describes_itself_to_other_programs(tmp_path: Path) -> Non
     from pyarrow import parquet
 
     with open_store(str(tmp_path / "s")) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         store.commit_trial(a_trial(3), [READINGS])
     path = tmp_path / "s.series" / a_run().id / "3-readings.parquet"
     metadata = parquet.read_metadata(path)
@@ -298,7 +298,7 @@ def series(rows):
         "outcome": np.zeros(rows, np.uint8),
     })
 with open_store(sys.argv[1]) as store:
-    store.create_run(a_run())
+    store.start_run(a_run()).release()
     # With what loading and a block take.
     store.commit_trial(a_trial(0), [series(2**19)])
     many = series(3_000_000)
@@ -321,7 +321,7 @@ with open_store(sys.argv[1]) as store:
 
 def test_reading_records_needs_no_numbers(where: str) -> None:
     with open_store(where) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         store.commit_trial(a_trial(0))
     code = """
 import sys

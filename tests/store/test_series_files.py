@@ -23,7 +23,7 @@ def readings(name: str = "readings", rows: int = 100) -> Series:
 def where(tmp_path: Path) -> str:
     path = tmp_path / "s.sqlite"
     with open_store(str(path)) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         store.commit_trial(a_trial(0), [readings(), readings("other")])
     return str(path)
 
@@ -75,7 +75,7 @@ def test_a_damaged_series_is_named_and_the_rest_is_read(
 def test_two_stores_in_one_folder_keep_their_series_apart(tmp_path: Path) -> None:
     for name, rows in (("a", 10), ("b", 20)):
         with open_store(str(tmp_path / name)) as store:
-            store.create_run(a_run())
+            store.start_run(a_run()).release()
             store.commit_trial(a_trial(0), [readings(rows=rows)])
     for name, rows in (("a", 10), ("b", 20)):
         with open_store(str(tmp_path / name)) as store, store.acquire_run("last"):
@@ -197,7 +197,7 @@ rng = np.random.default_rng(1)
 def series(rows):
     return [Series("a", {"n": rng.integers(0, 2**60, rows)}), Series("b", {"n": np.arange(9)})]
 with open_store(str(place / "s")) as store:
-    store.create_run(a_run())
+    store.start_run(a_run()).release()
     number = 0
     with store.acquire_run("last"):
         try:
@@ -241,7 +241,7 @@ def test_series_on_a_network_share_are_refused(
     mounts.write_text(f"1 0 8:1 / / rw - ext4 d rw\n2 1 0:9 / {where}.series rw - nfs4 s:/h rw\n")
     monkeypatch.setattr("lanlab.store.place._MOUNTS", mounts)
     with open_store(where) as store:
-        store.create_run(a_run(id="new"))
+        store.start_run(a_run(id="new")).release()
         with pytest.raises(StoreError, match=r"\(nfs4\)"):
             store.commit_trial(a_trial(0, run_id="new"), [readings()])
         assert store.trials("new") == []
@@ -254,7 +254,7 @@ def remove(path: Path) -> None:
 def replace(path: Path) -> None:
     other = path.with_name("other.sqlite")
     with open_store(str(other)) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
     os.replace(other, path)  # noqa: PTH105
 
 
@@ -266,7 +266,7 @@ def test_a_removed_store_accepts_no_trials(
 ) -> None:
     path = tmp_path / "below" / "s.sqlite"
     with open_store(str(path)) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         store.commit_trial(a_trial(0), [readings()])
         assert callable(harm)
         harm(path)

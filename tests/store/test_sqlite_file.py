@@ -31,7 +31,7 @@ def files(directory: Path) -> dict[str, bytes]:
 def test_the_first_write_makes_the_folders_and_one_file_of_our_format(tmp_path: Path) -> None:
     where = tmp_path / "new" / "deep" / "store.sqlite"
     with open_store(str(where)) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         store.commit_trial(a_trial(0))
     with open_store(str(where)) as store:
         store.trials("last")
@@ -53,14 +53,14 @@ def test_every_commit_waits_for_the_disk(tmp_path: Path, monkeypatch: pytest.Mon
     real = sqlite3.connect
     monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: real(*a, factory=Noted, **k))
     with open_store(str(tmp_path / "s")) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         store.commit_trial(a_trial(0))
     assert len(levels) >= 2 and set(levels) == {2}
 
 
 def test_trials_cannot_be_changed_or_removed_even_by_sql(tmp_path: Path) -> None:
     with open_store(str(tmp_path / "s")) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         store.commit_trial(a_trial(0))
     connection = sqlite3.connect(tmp_path / "s")
     with pytest.raises(sqlite3.IntegrityError, match="never changed"):
@@ -179,7 +179,7 @@ def test_records_go_to_the_target_of_a_link(tmp_path: Path) -> None:
     for number in (0, 1):
         with open_store(str(link)) as store:
             if number == 0:
-                store.create_run(a_run())
+                store.start_run(a_run()).release()
             store.commit_trial(a_trial(number))
     assert link.is_symlink()
     assert [path.name for path in (tmp_path / "disk").iterdir()] == ["real.sqlite"]
@@ -205,7 +205,7 @@ def test_an_empty_file_becomes_a_store_and_keeps_its_mode(
     with open_store(str(path)) as store:
         with pytest.raises(StoreError, match="no results yet"):
             store.runs()
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         assert store.runs() == [a_run()]
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     assert header(path) == (SCHEMA_VERSION, APPLICATION_ID)
@@ -227,7 +227,7 @@ def test_a_users_file_next_to_a_store_is_never_removed(
         path.symlink_to(tmp_path / ("elsewhere" if kind == "link" else "nowhere"))
     before = path.lstat()
     with open_store(str(tmp_path / "s")) as store, pytest.raises(StoreError) as caught:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         store.acquire_run(a_run().id)
     assert str(path) in caught.value.message
     after = path.lstat()
@@ -242,7 +242,7 @@ def test_a_users_file_next_to_a_store_is_never_removed(
 def test_a_newer_version_in_the_write_ahead_log_is_refused(tmp_path: Path) -> None:
     where = str(tmp_path / "s")
     with open_store(where) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
     newer = sqlite3.connect(where)
     newer.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
     newer.commit()
@@ -258,7 +258,7 @@ def test_a_newer_version_in_the_write_ahead_log_is_refused(tmp_path: Path) -> No
 def test_a_damaged_store_is_reported_as_damaged(tmp_path: Path) -> None:
     path = tmp_path / "s"
     with open_store(str(path)) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
     data = path.read_bytes()
     path.write_bytes(data[:100] + b"\xff" * (len(data) - 100))
     with open_store(str(path)) as store, pytest.raises(StoreError, match=r"damaged|not an SQLite"):
@@ -293,18 +293,18 @@ def test_a_network_share_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     mounts.write_text(f"1 0 8:1 / / rw - ext4 d rw\n2 1 0:9 / {tmp_path} rw - nfs4 srv:/h rw\n")
     monkeypatch.setattr("lanlab.store.place._MOUNTS", mounts)
     with open_store(str(tmp_path / "s")) as store, pytest.raises(StoreError, match=r"\(nfs4\)"):
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
     assert not (tmp_path / "s").exists()
 
 
 def test_an_interrupted_creation_is_repeated(tmp_path: Path) -> None:
     with open_store(str(tmp_path / "other")) as other:
-        other.create_run(a_run())
+        other.start_run(a_run()).release()
         other.delete_run("last")
     (tmp_path / "other").rename(tmp_path / "s.new")
     (tmp_path / "s.lock").touch()
     with open_store(str(tmp_path / "s")) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         assert store.runs() == [a_run()]
     assert list(files(tmp_path)) == ["s"]
 
@@ -312,11 +312,11 @@ def test_an_interrupted_creation_is_repeated(tmp_path: Path) -> None:
 def test_a_copied_store_with_runs_is_never_mistaken_for_an_unfinished_one(tmp_path: Path) -> None:
     copy = tmp_path / "s.new"
     with open_store(str(copy)) as other:
-        other.create_run(a_run())
+        other.start_run(a_run()).release()
     before = copy.read_bytes()
     taken = pytest.raises(StoreError, match="which is taken")
     with open_store(str(tmp_path / "s")) as store, taken:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
     assert copy.read_bytes() == before and not (tmp_path / "s").exists()
 
 

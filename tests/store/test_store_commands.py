@@ -154,7 +154,7 @@ def test_the_doctor_reports_the_state_of_a_database(
     assert (found["kind"], found["is_usable"]) == ("postgresql", True)
     assert "no TLS, tables made by the first run" in found["detail"]
     with open_store(postgresql_url) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
     found = json.loads(lanlab(folder, "doctor", "--json", LANLAB_STORE=postgresql_url)[1])["store"]
     assert found["detail"].startswith("PostgreSQL ")
     assert found["detail"].endswith("tables there")
@@ -175,7 +175,7 @@ def test_the_doctor_reports_the_state_of_a_store_file(folder: Path) -> None:
     assert told("new/s")["detail"] == "made by the first run"
     assert not (folder / "new").exists()
     with open_store(str(folder / "s")) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
     assert (told("s")["detail"], told("s")["is_usable"]) == ("there", True)
     wrong = told("small.toml")
     assert (wrong["kind"], wrong["is_usable"]) == ("sqlite", False)

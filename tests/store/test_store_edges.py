@@ -150,7 +150,7 @@ def test_malformed_records_are_refused() -> None:
 def test_connections_limit_values_and_distrust_schemas(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"
     with open_store(str(path)) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
     database = SqliteDatabase(path)
     connection = database._connect("mode=ro")
     assert connection.getlimit(sqlite3.SQLITE_LIMIT_LENGTH) == 64 * 1024 * 1024
@@ -214,7 +214,7 @@ def test_a_store_is_made_where_the_file_system_has_no_hard_links(
     monkeypatch.setattr("os.link", refused)
     path = tmp_path / "store.sqlite"
     with open_store(str(path)) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
     with open_store(str(path)) as store:
         assert store.run("last").id == a_run().id
     assert {one.name for one in tmp_path.iterdir() if not one.name.endswith(".lock")} == {path.name}

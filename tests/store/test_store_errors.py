@@ -72,7 +72,7 @@ def test_files_of_a_trial_stay_if_its_row_may_be_in_the_log(
 ) -> None:
     path = tmp_path / "s"
     with open_store(str(path)) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
     database = SqliteDatabase(path)
     with (
         pytest.raises(StoreError),
@@ -104,7 +104,7 @@ def test_invalid_utf_8_is_damage_and_other_errors_keep_their_cause(tmp_path: Pat
 def test_a_store_is_not_read_without_its_log(tmp_path: Path) -> None:
     path = tmp_path / "s"
     with open_store(str(path)) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         # While the log is left out, the copy has no run.
         alone = Path(shutil.copy(path, tmp_path / "copy"))
     with open_store(str(alone)) as store:
@@ -242,7 +242,7 @@ def test_the_doctor_names_what_cannot_be_written(
 ) -> None:
     path = tmp_path / "s"
     with open_store(str(path)) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
     shut: set[Path] = set()
     monkeypatch.setattr(os, "access", lambda one, mode: mode == os.W_OK and Path(one) not in shut)
     for each, where in ((path, path), (tmp_path, path), (tmp_path, tmp_path / "new" / "er" / "s")):
@@ -317,8 +317,8 @@ def test_json_is_written_without_blanks_and_the_time_with_microseconds_and_its_z
 def test_a_prefix_finds_a_run_only_if_it_is_not_a_run_id(tmp_path: Path) -> None:
     with open_store(str(tmp_path / "s")) as store:
         for number in range(10, 17):
-            store.create_run(a_run(id=f"{number}-run"))
-        store.create_run(a_run(id="10"))
+            store.start_run(a_run(id=f"{number}-run")).release()
+        store.start_run(a_run(id="10")).release()
         assert store.run("10").id == "10"
         assert store.run("11").id == "11-run"
         with pytest.raises(UnknownName, match="no run named `zzzz`") as refused:

@@ -77,7 +77,7 @@ def begun(where: str) -> str:
 
 def begin(where: str) -> str:
     with open_store(where) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         store.commit_trial(a_trial(0))
     return where
 
@@ -117,7 +117,7 @@ from lanlab.store import RunRecord, open_store
 print("ready", flush=True)
 sys.stdin.readline()
 with open_store(sys.argv[1]) as store:
-    store.create_run(RunRecord(sys.argv[2], "s", {}, "quick", 1, {}, {}, "running", "now"))
+    store.start_run(RunRecord(sys.argv[2], "s", {}, "quick", 1, {}, {}, "running", "now")).release()
 """
     makers = [child(code, where, run_id) for run_id in ("a", "b", "c")]
     for maker in makers:
@@ -203,7 +203,7 @@ run = RunRecord("a", "s", {}, "quick", 1, {}, {}, "running", "now")
 trial = TrialRecord("a", 0, "e", "stream", {}, {}, 0, "trial", "done", "now", 1.0, {},
                     {"pad": "x" * 7000})
 with open_store(str(place / "s")) as store:
-    store.create_run(run)
+    store.start_run(run).release()
     number = 0
     try:
         for number in range(1000):
@@ -256,7 +256,7 @@ with open_store(sys.argv[1]) as store:
         print(error.message, "|", error.hint)
 try:
     with open_store(sys.argv[2]) as store:
-        store.create_run(RunRecord("a", "s", {}, "quick", 1, {}, {}, "running", "now"))
+        store.start_run(RunRecord("a", "s", {}, "quick", 1, {}, {}, "running", "now")).release()
 except StoreError as error:
     print(error.message, "|", error.hint)
 """

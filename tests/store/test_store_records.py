@@ -18,7 +18,7 @@ from lanlab.store.rows import Session
 def test_records_round_trip(where: str) -> None:
     failed = a_trial(1, status="failed", error={"code": "peer.gone", "message": "m", "hint": None})
     with open_store(where) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         store.commit_trial(failed)
         store.commit_trial(a_trial(0))
 
@@ -30,7 +30,7 @@ def test_records_round_trip(where: str) -> None:
 
 def test_a_run_is_read_by_one_query(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with open_store(where) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         assert isinstance(store, DatabaseStore)
         asked: list[str] = []
         reading = store._database.reading
@@ -50,14 +50,14 @@ def test_a_run_is_read_by_one_query(where: str, monkeypatch: pytest.MonkeyPatch)
 def test_a_run_knows_its_place_in_a_series(where: str) -> None:
     place = {"id": "s", "turn": 1, "side": 0, "seed": 2**32, "sides": [{"name": "a"}]}
     with open_store(where) as store:
-        store.create_run(a_run(alternation=place))
+        store.start_run(a_run(alternation=place)).release()
     with open_store(where) as store:
         assert store.run("last").alternation == place
 
 
 def test_a_trial_number_is_never_used_twice(where: str) -> None:
     with open_store(where) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         store.commit_trial(a_trial(0))
         with pytest.raises(StoreError, match="already has a trial 0; nothing was overwritten"):
             store.commit_trial(a_trial(0, elapsed_s=9.0))
@@ -67,9 +67,9 @@ def test_a_trial_number_is_never_used_twice(where: str) -> None:
 
 def test_a_run_id_is_never_used_twice(where: str) -> None:
     with open_store(where) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         with pytest.raises(StoreError, match="already exists"):
-            store.create_run(a_run(seed=1))
+            store.start_run(a_run(seed=1)).release()
 
         assert store.run("last").seed == a_run().seed
 
@@ -77,12 +77,12 @@ def test_a_run_id_is_never_used_twice(where: str) -> None:
 @pytest.mark.parametrize("run_id", ["", "last", "../x", "a b", "-x"])
 def test_a_run_id_that_cannot_be_a_file_name_is_refused(where: str, run_id: str) -> None:
     with open_store(where) as store, pytest.raises(StoreError, match="cannot have"):
-        store.create_run(a_run(id=run_id))
+        store.start_run(a_run(id=run_id)).release()
 
 
 def test_a_trial_of_no_run_is_refused(where: str) -> None:
     with open_store(where) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         with pytest.raises(StoreError, match="unknown run `other`"):
             store.commit_trial(a_trial(0, run_id="other"))
 
@@ -109,7 +109,7 @@ def test_values_that_cannot_be_stored_exactly_are_refused(
     message: str,
 ) -> None:
     with open_store(where) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         with pytest.raises(StoreError, match=message):
             store.commit_trial(dataclasses.replace(a_trial(0), **changes))
 
@@ -120,7 +120,7 @@ def test_values_that_cannot_be_stored_exactly_are_refused(
 def test_a_run_is_found_by_id_by_prefix_and_as_last(where: str) -> None:
     with open_store(where) as store:
         for run_id in ("20270101-b", "20260101-a", "20260101-a-2"):
-            store.create_run(a_run(id=run_id))
+            store.start_run(a_run(id=run_id)).release()
 
         assert store.run("20260101-a").id == "20260101-a"
         assert store.run("2027").id == "20270101-b"
@@ -131,14 +131,14 @@ def test_a_run_is_found_by_id_by_prefix_and_as_last(where: str) -> None:
 def test_an_ambiguous_prefix_lists_its_runs(where: str) -> None:
     with open_store(where) as store:
         for run_id in ("20260101-a", "20260101-b", "2027"):
-            store.create_run(a_run(id=run_id))
+            store.start_run(a_run(id=run_id)).release()
         with pytest.raises(UsageError, match="2 run ids: 20260101-a, 20260101-b"):
             store.run("2026")
 
 
 def test_an_unknown_run_offers_the_closest(where: str) -> None:
     with open_store(where) as store:
-        store.create_run(a_run(id="20260101-milanovic"))
+        store.start_run(a_run(id="20260101-milanovic")).release()
         with pytest.raises(UnknownName, match="no run named `20260101-milanovik`") as caught:
             store.run("20260101-milanovik")
 
@@ -150,7 +150,7 @@ def test_an_unknown_run_offers_the_closest(where: str) -> None:
 
 def test_finish_and_reopen_change_the_status_and_nothing_else(where: str) -> None:
     with open_store(where) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         store.finish_run(a_run().id, "interrupted")
         ended = store.run("last")
         assert ended.ended_at is not None
@@ -173,7 +173,7 @@ def test_reading_a_missing_store_creates_none(where: str) -> None:
 
 def test_two_leases_of_one_process_exclude_each_other(where: str) -> None:
     with open_store(where) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         lease = store.acquire_run("last")
         assert store.is_executing("last")
         with pytest.raises(StoreError, match="running in another process"):
@@ -204,7 +204,7 @@ def test_a_run_that_starts_or_ends_meanwhile_is_not_listed_as_killed(where: str)
 def test_two_runs_are_executed_at_once_in_one_store(where: str) -> None:
     with open_store(where) as store, open_store(where) as other:
         for run_id in ("a", "b"):
-            store.create_run(a_run(id=run_id))
+            store.start_run(a_run(id=run_id)).release()
         with store.acquire_run("a"), other.acquire_run("b"):
             for number in range(3):
                 store.commit_trial(a_trial(number, run_id="a"))
@@ -216,7 +216,7 @@ def test_two_runs_are_executed_at_once_in_one_store(where: str) -> None:
 
 def test_a_store_can_be_closed_twice_and_used_again(where: str) -> None:
     store = open_store(where)
-    store.create_run(a_run())
+    store.start_run(a_run()).release()
     store.close()
     store.close()
 

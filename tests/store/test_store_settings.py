@@ -45,7 +45,7 @@ def test_full_synchronisation_is_set_explicitly(tmp_path: Path, statements: list
     """Before the last change to a new file, which takes all of it to the disk before the file has
     its name, and at each opening."""
     with open_store(str(tmp_path / "s")) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
     made = statements[statements.index("= s.new") : statements.index("= s?mode=rw")]
     last = made.index("PRAGMA journal_mode = WAL")
     assert made[last - 2 : last] == ["PRAGMA synchronous = FULL", "PRAGMA fullfsync = ON"]
@@ -76,8 +76,8 @@ def test_locked_stores_are_retried_for_ten_seconds(
     monkeypatch.setattr(lease, "acquire", acquire)
     path = tmp_path / "s"
     with open_store(str(path)) as store:
-        store.create_run(a_run())
-    assert patience == [("s.lock", "the store", {"patience_s": 10.0})]
+        store.start_run(a_run()).release()
+    assert patience[0] == ("s.lock", "the store", {"patience_s": 10.0})
     connection = SqliteDatabase(path)._connect("mode=rw")
     assert connection.execute("PRAGMA busy_timeout").fetchone() == (10_000,)
     assert connection.isolation_level is None
@@ -99,7 +99,7 @@ def test_files_can_be_read_and_written_but_not_executed(
         return stat.S_IMODE(path.stat().st_mode)
 
     with open_store(str(tmp_path / "s")) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         with store.acquire_run("last"):
             assert mode(tmp_path / f"s.{a_run().id}.lock") == 0o666
     assert mode(tmp_path / "s") == 0o666
@@ -109,13 +109,13 @@ def test_files_can_be_read_and_written_but_not_executed(
 
     monkeypatch.setattr("os.link", refused)
     with open_store(str(tmp_path / "t")) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
     assert mode(tmp_path / "t") == 0o666
 
 
 def test_a_run_of_more_trials_than_a_byte_counts_is_read_whole(tmp_path: Path) -> None:
     with open_store(str(tmp_path / "s")) as store:
-        store.create_run(a_run())
+        store.start_run(a_run()).release()
         for number in range(260):
             store.commit_trial(a_trial(number))
         assert [one.number for one in store.trials("last")] == list(range(260))

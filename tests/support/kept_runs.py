@@ -23,7 +23,7 @@ def keep(place: Path, runs: Iterable[Run]) -> None:
         made = Path(folder, "store.sqlite")
         with open_store(str(made)) as records:
             for run, trials in runs:
-                records.create_run(replace(run, status="running", ended_at=None))
+                records.start_run(replace(run, status="running", ended_at=None)).release()
                 for trial in trials:
                     records.commit_trial(replace(trial, run_id=run.id))
                 records.finish_run(run.id, run.status)

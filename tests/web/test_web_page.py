@@ -42,7 +42,7 @@ def _measuring(place: Path, trials: int) -> Iterator[tuple[SyntheticRun, Store]]
     """A run that this process executes, with the first of its trials."""
     made = synthetic_run("milanovic-srbljic", most_trials=trials)
     with open_store(str(place)) as records:
-        records.create_run(replace(made.run, status="running", ended_at=None))
+        records.start_run(replace(made.run, status="running", ended_at=None)).release()
         with records.acquire_run(made.run.id):
             records.commit_trial(made.trials[0])
             yield made, records

@@ -34,7 +34,7 @@ _INTERRUPTED = "20261121-110000-interrupted-0004"
 
 def _begun(place: Path, made: SyntheticRun) -> None:
     with open_store(str(place)) as records:
-        records.create_run(replace(made.run, status="running", ended_at=None))
+        records.start_run(replace(made.run, status="running", ended_at=None)).release()
 
 
 def test_pages_carry_a_strict_policy_and_stay_out_of_caches_and_frames(server: WebServer) -> None:

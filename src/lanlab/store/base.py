@@ -64,15 +64,8 @@ class Store(Protocol):
     nothing.
     """
 
-    def create_run(self, run: RunRecord) -> None:
-        """Add a run.
-
-        Raises:
-            StoreError: The id is in use.
-        """
-
     def start_run(self, run: RunRecord) -> Lease:
-        """Add a run that this process has claimed already, so that nobody takes it for killed.
+        """Add a run and claim it for this process, as `acquire_run` does.
 
         Raises:
             StoreError: The id is in use.

@@ -137,24 +137,20 @@ class DatabaseStore:
 
     # Writing
 
-    def create_run(self, run: RunRecord) -> None:
+    def start_run(self, run: RunRecord) -> Lease:
         rows.check_run(run)
         row = rows.to_row(run)
-        with self._database.transaction(run.id) as session:
-            try:
-                session.execute(insert("run", RUN_COLUMNS), **row)
-            except DuplicateRow:
-                raise StoreError(
-                    f"run `{run.id}` already exists; nothing was overwritten"
-                ) from None
-
-    def start_run(self, run: RunRecord) -> Lease:
-        lease = self._database.acquire(run.id)
-        try:
-            self.create_run(run)
-        except BaseException:
-            lease.release()
-            raise
+        with contextlib.ExitStack() as unless_stored:
+            with self._database.transaction(run.id) as session:
+                # Before anyone can read the run: without a lease it looks killed.
+                lease = unless_stored.enter_context(self._database.acquire(run.id))
+                try:
+                    session.execute(insert("run", RUN_COLUMNS), **row)
+                except DuplicateRow:
+                    raise StoreError(
+                        f"run `{run.id}` already exists; nothing was overwritten"
+                    ) from None
+            unless_stored.pop_all()
         return lease
 
     def commit_trial(self, trial: TrialRecord, series: Sequence[AnySeries] = ()) -> None:
