@@ -12,7 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-COMMAND = [sys.executable, "-c", "from lanlab.cli import main; main()"]
+from held import Held
+
+_MAIN = "from lanlab.cli import main; main()"
+COMMAND = [sys.executable, "-c", _MAIN]
 
 #: Two experiments, three conditions, six trials of a twentieth of a second, whatever else this
 #: machine does meanwhile.
@@ -67,7 +70,15 @@ Lanlab = Callable[..., Said]
 
 
 class Running:
-    def __init__(self, folder: Path, *args: str, ignored: signal.Signals | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *args: str,
+        ignored: signal.Signals | None = None,
+        trials: Held | None = None,
+    ) -> None:
+        """`trials`: each is held before its results are taken, and goes on when it may."""
+        self.trials = trials
         self._mark = f"LANLAB_TEST_MARK={uuid.uuid4().hex}"
         name, _, value = self._mark.partition("=")
 
@@ -79,7 +90,7 @@ class Running:
                 signal.signal(ignored, signal.SIG_IGN)
 
         self.process = subprocess.Popen(
-            [*COMMAND, *args],
+            [sys.executable, "-c", (trials.code if trials else "") + _MAIN, *args],
             cwd=folder,
             env={**environment(), name: value},
             stdin=subprocess.DEVNULL,
@@ -89,7 +100,18 @@ class Running:
             preexec_fn=as_from_a_shell,
         )
 
+    def reach_trial(self, after: int) -> None:
+        """Wait until so many trials are stored and the next one measures."""
+        assert self.trials is not None
+
+        def is_running() -> None:
+            assert self.process.poll() is None, self.end()
+
+        self.trials.reach(is_running, after)
+
     def end(self) -> Said:
+        if self.trials is not None:
+            self.trials.let_go()
         out, err = self.process.communicate(timeout=120)
         return Said(self.process.returncode, out, err)
 

@@ -5,28 +5,16 @@ import time
 from pathlib import Path
 
 import pytest
-from command_line import Lanlab, Running, running
+from command_line import Lanlab, running
+from held import Held
 from missing import missing
 from waiting import until
 
-from lanlab.store import open_store
 from lanlab.testbeds.needs import needs
 
 SLOW = ("run", "small.toml", "--scale", "slow", "--seed", "3", "--testbed", "loopback")
-STORE = Path("lanlab-results", "store.sqlite")
 #: Three conditions, three times each.
 TRIALS = 9
-
-
-def wait_for_trials(command: Running, count: int) -> None:
-    def there() -> bool:
-        assert command.process.poll() is None, command.end()
-        if not STORE.exists():
-            return False
-        with open_store(str(STORE)) as store:
-            return sum(len(store.trials(run.id)) for run in store.runs()) >= count
-
-    until(there, f"{count} trials")
 
 
 def completed(lanlab: Lanlab, kept: int) -> None:
@@ -46,8 +34,8 @@ def completed(lanlab: Lanlab, kept: int) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_ended_run_can_be_resumed(number: signal.Signals, lanlab: Lanlab, folder: Path) -> None:
-    with running(folder, *SLOW, "--json") as command:
-        wait_for_trials(command, 2)
+    with running(folder, *SLOW, "--json", trials=Held(folder / "held")) as command:
+        command.reach_trial(after=2)
         command.process.send_signal(number)
         said = command.end()
         left = command.left()
@@ -67,8 +55,8 @@ def test_a_killed_run_leaves_only_its_trials(testbed: str, lanlab: Lanlab, folde
     lacking = [need.name for need in needs(testbed) if need.required and not need.found]
     if lacking:
         missing(f"needs {', '.join(lacking)}")
-    with running(folder, *SLOW[:-1], testbed) as command:
-        wait_for_trials(command, 1)
+    with running(folder, *SLOW[:-1], testbed, trials=Held(folder / "held")) as command:
+        command.reach_trial(after=1)
         assert len(command.left()) >= 3
         command.process.kill()
         command.process.wait()
@@ -80,8 +68,8 @@ def test_a_killed_run_leaves_only_its_trials(testbed: str, lanlab: Lanlab, folde
 
 
 def test_a_run_under_way_is_running_and_cannot_be_resumed(lanlab: Lanlab, folder: Path) -> None:
-    with running(folder, *SLOW) as command:
-        wait_for_trials(command, 1)
+    with running(folder, *SLOW, trials=Held(folder / "held")) as command:
+        command.reach_trial(after=1)
         (row,) = lanlab("runs", "--json").json()["runs"]
         second = lanlab("run", "--resume", "last")
         first = command.end()
@@ -94,18 +82,17 @@ def test_a_run_under_way_is_running_and_cannot_be_resumed(lanlab: Lanlab, folder
 
 
 def test_a_run_under_nohup_survives_its_terminal(folder: Path) -> None:
-    with running(folder, *SLOW, ignored=signal.SIGHUP) as command:
-        wait_for_trials(command, 1)
+    held = Held(folder / "held")
+    with running(folder, *SLOW, ignored=signal.SIGHUP, trials=held) as command:
+        command.reach_trial(after=1)
         command.process.send_signal(signal.SIGHUP)
-        # One more may have ended before the signal came.
-        wait_for_trials(command, 3)
-        assert command.process.poll() is None
+        command.reach_trial(after=2)
 
 
 def test_an_ended_single_measurement_can_be_resumed(lanlab: Lanlab, folder: Path) -> None:
     args = ("stream", "--testbed", "loopback", "--time", "0.2", "--trials", "20", "--json")
-    with running(folder, *args) as command:
-        wait_for_trials(command, 1)
+    with running(folder, *args, trials=Held(folder / "held")) as command:
+        command.reach_trial(after=1)
         command.process.send_signal(signal.SIGINT)
         said = command.end()
 

@@ -55,15 +55,18 @@ class Held:
             poll_s=_POLL_S,
         )
 
-    def reach(self, check: Callable[[], None] = lambda: None) -> None:
-        """Wait until the next call; `check` raises when it cannot come any more."""
-        reached = self._folder / f"reached-{self.ended}"
+    def reach(self, check: Callable[[], None] = lambda: None, after: int = 0) -> None:
+        """Wait until the next call, after so many at least; `check` raises when it cannot come any
+        more."""
 
         def is_reached() -> bool:
             check()
-            return reached.exists()
+            return (self._folder / f"reached-{self.ended}").exists()
 
         until(is_reached, "a call that is held")
+        while self.ended < after:
+            self.let_end()
+            until(is_reached, "a call that is held")
 
     def let_end(self) -> None:
         (self._folder / f"go-{self.ended}").touch()
