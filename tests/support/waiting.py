@@ -9,11 +9,12 @@ PATIENCE_S = 180.0
 
 
 def until(condition: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
-    deadline = time.monotonic() + patience_s
+    """The longer it takes, the seldomer it looks: to look through `/proc` takes the processor."""
+    begin = time.monotonic()
     while not condition():
-        if time.monotonic() > deadline:
+        if (waited_s := time.monotonic() - begin) > patience_s:
             raise AssertionError(f"waited {patience_s:g} s for {what}")
-        time.sleep(0.01)
+        time.sleep(max(0.01, waited_s / 50))
 
 
 def await_end(pids: Sequence[int], within_s: float = 10.0) -> None:
