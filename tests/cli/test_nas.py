@@ -1,6 +1,7 @@
 """`lanlab nas`: from a host to the answer, and what is left out on the way."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import Lanlab, Said
@@ -21,6 +22,17 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """No port of this machine is asked, and the plan takes seconds."""
     monkeypatch.setattr(discovery, "discover", lambda host: ())
     monkeypatch.setattr(plan, "QUICK", plan.Scale(2, 1.0))
+
+
+@pytest.fixture
+def two_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the plan the first two tasks, one large file up and down, where the targets are tested."""
+    whole = plan.study
+
+    def study(host: str, targets: Any, found: Any, *more: Any) -> dict[str, Any]:
+        return whole(host, targets, found[:2], *more)
+
+    monkeypatch.setattr(plan, "study", study)
 
 
 def test_two_services_get_an_answer_and_a_refusal_its_reason(
@@ -81,6 +93,7 @@ def levels_of(said: Said) -> set[str]:
     return {level["level"] for one in found for group in one["groups"] for level in group}
 
 
+@pytest.mark.usefixtures("two_tasks")
 def test_the_only_share_and_bucket_are_used(lanlab: Lanlab, engine: Engine, root: Path) -> None:
     (root.parent / "bucket").mkdir()
     with (
@@ -123,6 +136,7 @@ def test_password_files_are_for_one_service_each(
     assert said.code == 2 and error in said.err, said
 
 
+@pytest.mark.usefixtures("two_tasks")
 def test_bad_targets_are_skipped_with_reasons_while_others_are_measured(
     lanlab: Lanlab, engine: Engine, root: Path
 ) -> None:
@@ -147,6 +161,7 @@ def test_bad_targets_are_skipped_with_reasons_while_others_are_measured(
     assert sorted(path.name for path in root.rglob("*")) == ["below", "letter"]
 
 
+@pytest.mark.usefixtures("two_tasks")
 def test_a_mount_is_a_further_target_and_a_local_disk_is_not(
     lanlab: Lanlab, engine: Engine, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
