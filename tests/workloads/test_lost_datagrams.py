@@ -130,19 +130,18 @@ def test_a_full_backlog_of_the_receiving_host_is_named() -> None:
 
 
 def test_a_small_socket_buffer_is_named() -> None:
-    """A receiver that works 1 ms on each message, and has room for a few, gets 2000/s."""
+    """A receiver that works 1 ms on each message, and has room for a few, gets them unpaced: a busy
+    machine slows both alike."""
     with opened_pair() as pair:
         trial = pair.trial(
             "stream",
             message_size_bytes=500,
-            rate_messages_per_s=2000,
-            time_s=0.5,
-            warmup_s=0.1,
+            messages=2000,
             receive_buffer_bytes=4096,
             receiver_work_s=0.001,
             receive="block",
         )
-    lost = only(trial, "lost_socket_buffer_messages", beside="unsent_messages")
+    lost = only(trial, "lost_socket_buffer_messages")
     assert lost >= 0.3 * trial.metrics["offered_messages"]
 
 
