@@ -86,13 +86,17 @@ def test_trials_without_loss_places_are_not_drawn(sweep: SyntheticRun) -> None:
 
 
 def test_labels_are_centred_in_their_part(sweep: SyntheticRun) -> None:
-    drawing = to_drawing(losses(sweep), "f-", 6.4)
+    chart = losses(sweep)
+    drawing = to_drawing(chart, "f-", 6.4)
     received = [mark for mark in drawing.marks if mark.group == "series-0"]
-    lost = [mark for mark in drawing.marks if mark.group == "series-2"]
-    assert (len(received), len(lost)) == (6, 1)
-    assert lost[0].text.startswith("1,325 kB/s, dropped in the receiver's socket buffer: 4.1")
-    assert "95 % " in lost[0].text
-    assert lost[0].y < received[-1].y
+    [lost] = [mark for mark in drawing.marks if mark.group == "series-2"]
+    assert len(received) == 6
+    assert lost.text.startswith("1,325 kB/s, dropped in the receiver's socket buffer: 4.1")
+    assert "95 % " in lost.text
+    first, *_, last = (point.y / 2 for point in chart.series[0].points)
+    centre = chart.floors(2)[1325] + chart.series[2].points[-1].y / 2
+    of_one = (received[-1].y - received[0].y) / (last - first)
+    assert lost.y - received[-1].y == pytest.approx(of_one * (centre - last))
 
 
 def test_the_table_of_a_stack_has_the_share_of_each_part(sweep: SyntheticRun) -> None:
