@@ -182,7 +182,12 @@ def test_files_of_an_interrupted_copy_at_a_lost_server_are_named(
 
 @pytest.mark.parametrize("service", ["ftp", "smb"])
 def test_doctor_names_leftovers_of_a_killed_copy_and_removes_them(
-    folder: Path, lanlab: Lanlab, engine: Engine, root: Path, service: str
+    folder: Path,
+    lanlab: Lanlab,
+    engine: Engine,
+    root: Path,
+    service: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     host = "127.0.0.1"
     with Served(engine, service, root) as (url, _), Relay(url) as relay:
@@ -201,7 +206,13 @@ def test_doctor_names_leftovers_of_a_killed_copy_and_removes_them(
         failed = lanlab("doctor", host, "--remove")
         assert failed.code == 1 and f"{place}: not removed: " in failed.out, failed
         relay.there = lambda octets, _: octets
-        said = lanlab("doctor", host, "--remove")
+        # The files of `lanlab nas`, of which sftp needs none here.
+        monkeypatch.delenv("LANLAB_PASSWORD")
+        (folder / "secret").touch(0o600)
+        (folder / "secret").write_text(SECRET)
+        files = [f"{service}={folder / 'secret'}", "sftp=/none"]
+        options = [word for file in files for word in ("--password-file", file)]
+        said = lanlab("doctor", host, "--remove", *options)
         assert (said.code, said.out) == (0, f"{place}: removed\n"), said
     assert [path.name for path in root.iterdir()] == ["letter"]
     assert lanlab("doctor", host, "--json").json() == {"host": host, "left": []}

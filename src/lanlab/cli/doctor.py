@@ -10,7 +10,7 @@ import typer
 
 from lanlab.cli.host_options import with_hosts
 from lanlab.cli.options import DEFAULT_TESTBED, JsonOption, StoreOption, argument, flag
-from lanlab.cli.service_options import PasswordFileOption
+from lanlab.cli.service_options import PasswordFilesOption
 from lanlab.cli.terminal import answer, can_ask, print_json
 from lanlab.errors import UsageError
 
@@ -30,7 +30,7 @@ _HostsOption = Annotated[
 def doctor(
     host: str | None = argument("HOST", "File server to search for folders that lanlab left."),
     remove: bool = flag("--remove", "Remove the folders that lanlab left at HOST."),
-    password_file: PasswordFileOption = None,
+    password_file: PasswordFilesOption = None,
     testbed: _HostsOption = DEFAULT_TESTBED,
     store: StoreOption = None,
     as_json: JsonOption = False,
@@ -49,7 +49,7 @@ def doctor(
     """
     from lanlab.testbeds.remote.destinations import PREFIX
 
-    if host is None and (remove or password_file is not None):
+    if host is None and (remove or password_file):
         what = "--remove" if remove else "--password-file"
         raise UsageError(f"{what} has no effect here; it needs HOST, a file server")
     if host is not None:
@@ -59,7 +59,7 @@ def doctor(
             host = parse_url(host).host or host
         if testbed != DEFAULT_TESTBED:
             raise UsageError("HOST and a testbed cannot be used together")
-        check_server(host, password_file, removes=remove, as_json=as_json)
+        check_server(host, password_file or (), removes=remove, as_json=as_json)
     elif testbed.startswith(PREFIX):
         _check_hosts(testbed, as_json)
     elif testbed != DEFAULT_TESTBED:
@@ -158,7 +158,7 @@ def _check_this_machine(store: str | None, as_json: bool) -> None:
 _WITHIN_S = 600.0
 
 
-def check_server(host: str, password_file: str | None, *, removes: bool, as_json: bool) -> None:
+def check_server(host: str, password_file: Sequence[str], *, removes: bool, as_json: bool) -> None:
     """List the folders that trials of this user left on a host, and remove them if requested."""
     from lanlab.performers.trial_leftovers import folders_left
 
@@ -188,16 +188,17 @@ def check_server(host: str, password_file: str | None, *, removes: bool, as_json
 
 
 def _remaining(
-    found: Sequence[tuple[str, str]], password_file: str | None
+    found: Sequence[tuple[str, str]], password_file: Sequence[str]
 ) -> dict[str, str | None]:
     """Remove the folders. Returns for each why it is left, or `None` if it is gone."""
-    from lanlab.cli.copy_places import Endpoints
+    from lanlab.cli.nas_targets import ask_passwords, password_files
     from lanlab.performers.trial_leftovers import remove_left
     from lanlab.workloads.server_url import parse_url
 
     servers = tuple(dict.fromkeys(server for server, _ in found))
-    urls = tuple(server for server in servers if parse_url(server).needs_password)
-    Endpoints({"server": servers}, urls).get_password(password_file if urls else None)
+    left = {"", *(parse_url(server).service for server in servers)}
+    files = password_files(password_file)
+    ask_passwords(servers, {name: path for name, path in files.items() if name in left})
     reasons: dict[str, str | None] = {
         folder: "not removed: copy there again to remove it" for _, folder in found
     }

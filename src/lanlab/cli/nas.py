@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from lanlab.cli.options import (
     flag,
     option,
 )
-from lanlab.cli.service_options import check_trust
+from lanlab.cli.service_options import PasswordFilesOption, check_trust
 from lanlab.cli.terminal import answer, can_ask, print_json, print_table, say, typed_command
 from lanlab.errors import UsageError
 
@@ -39,12 +40,7 @@ def nas(
     share: str | None = option(
         "--share", "NAME", "SMB share to copy to. Default: the only one listed, or a prompt."
     ),
-    password_file: list[str] | None = option(
-        "--password-file",
-        "[SERVICE=]FILE",
-        "File with the password or SSH private key, for one service if named; may be "
-        "repeated. Default: $LANLAB_PASSWORD, ssh-agent, or a prompt.",
-    ),
+    password_file: PasswordFilesOption = None,
     trust: str | None = option(
         "--trust",
         "sha256:HEX|FILE",
@@ -93,9 +89,8 @@ def nas(
     say_same_places(targets)
     check_trust(trust, targets)
     scale = plan.QUICK if quick else plan.USUAL
-    say(f"checking {len(targets)} targets: {', '.join(targets)}")
-    common = {} if trust is None else {"trust": trust}
-    speed, refused = _check(host, targets, common, store)
+    say(f"checking {', '.join(targets)}")
+    speed, refused = _check(host, targets, trust, store)
     for url, why in refused.items():
         say(f"{url}: left out: {why}")
     usable = [url for url in targets if url not in refused]
@@ -119,10 +114,14 @@ def nas(
     _confirm(yes)
     with RunWatch() as watch:
         run, trials = _measured(
-            plan.study(host, usable, tasks, scale.trials, common), store, seed, watch
+            plan.study(host, usable, tasks, scale.trials, _trust(trust, usable)), store, seed, watch
         )
     _answer(host, run, trials, {**left_out, **refused}, as_json)
     finish(run, trials, verbose=verbose, summary=as_json)
+
+
+#: The part of a hint that names an option of `copy`.
+_ALLOW_MORE = re.compile(r"[;,] [^;,]*,? ?allow more by `--timeout`")
 
 
 class _Silent:
@@ -133,7 +132,7 @@ class _Silent:
 
 
 def _check(
-    host: str, targets: Sequence[str], common: Mapping[str, Any], store: str | None
+    host: str, targets: Sequence[str], trust: str | None, store: str | None
 ) -> tuple[Speed | None, dict[str, str]]:
     """
     Copy a large and some small files to each target once. After a failure, skip the target's other
@@ -151,21 +150,30 @@ def _check(
     for metric, dataset in plan.CHECKS.items():
         if not usable:
             return None, refused
-        study = plan.check_study(host, usable, dataset, common)
+        study = plan.check_study(host, usable, dataset, _trust(trust, usable))
         run, trials = _measured(study, store, None, _Silent())
         with open_store(store) as records:
             # This copy is only made to plan the sizes, so it is not a result.
             records.delete_run(run.id)
         for one in failures(trials):
             why = one.message.removeprefix("host0: ")
-            refused[str(one.trial.factors["server"])] = f"{why}; {one.hint}" if one.hint else why
+            hint = _ALLOW_MORE.sub("", one.hint or "")
+            refused[str(one.trial.factors["server"])] = f"{why}; {hint}" if hint else why
         usable = [url for url in usable if url not in refused]
         slowest.append(min((t.metrics[metric] for t in trials if t.status == "done"), default=0))
     return (plan.Speed(*slowest) if usable else None), refused
 
 
-def _confirm(yes: bool) -> None:
+def _trust(trust: str | None, targets: Sequence[str]) -> dict[str, Any]:
+    """The parameter for --trust if one of the targets has a certificate or host key."""
+    from lanlab.services import schemes
 
+    known = schemes()
+    has_identity = any(known[url.partition("://")[0].lower()].has_identity for url in targets)
+    return {"trust": trust} if trust is not None and has_identity else {}
+
+
+def _confirm(yes: bool) -> None:
     if yes:
         return
     if not can_ask():

@@ -40,6 +40,16 @@ DefaultRouteOption = Annotated[
         help="Allow an interface that has the default route.",
     ),
 ]
+PasswordFilesOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--password-file",
+        metavar="[SERVICE=]FILE",
+        help="File with the password or SSH private key, for one service if named; may be "
+        "repeated. Default: $LANLAB_PASSWORD, ssh-agent, or a prompt.",
+        show_default=False,
+    ),
+]
 PasswordFileOption = Annotated[
     str | None,
     typer.Option(
