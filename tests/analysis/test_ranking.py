@@ -314,9 +314,11 @@ def test_a_run_without_a_ranked_factor_has_no_ranking() -> None:
         (("smb://me@nas/a", "nfs://nas/b"), ["SMB", "NFS 3"]),
         (("sftp://me@nas/a", "sftp://me@old:2222/a"), ["nas", "old:2222"]),
         (("smb://nas/a", "smb://nas/b"), ["SMB /a", "SMB /b"]),
+        (("smb://nas/a", "smb://nas/b", "file:///a%20b"), ["SMB /a", "SMB /b", "/a b"]),
+        (("smb://nas/a", "file:///mnt/a", "file:///mnt/b"), ["SMB", "/mnt/a", "/mnt/b"]),
     ],
 )
-def test_servers_are_named_by_their_differences(servers: tuple[str, str], names: list[str]) -> None:
+def test_servers_are_named_by_their_differences(servers: tuple[str, ...], names: list[str]) -> None:
     study = copy_study(["smb"], [LARGE])
 
     assert list(level_names(study, "server", servers).values()) == names

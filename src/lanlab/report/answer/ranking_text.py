@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from lanlab.analysis.factor_effects import Case, Effect, FactorEffects, Spread, factor_effects
 from lanlab.analysis.model_error import model_error_log
@@ -79,7 +79,10 @@ def level_names(
         services = {level: _service_of(str(level)) for level in levels}
         urls = {level: urlsplit(str(level)) for level in levels}
         hosts = {level: url.netloc.rpartition("@")[2] for level, url in urls.items()}
-        places = {level: f"{services[level]} {url.path}" for level, url in urls.items()}
+        places = {
+            level: services[level] if url.scheme == "file" else f"{services[level]} {url.path}"
+            for level, url in urls.items()
+        }
         for named in (services, hosts, places):
             if len(set(named.values())) == len(levels) and all(named.values()):
                 return named
@@ -90,6 +93,8 @@ def level_names(
 
 
 def _service_of(server: str) -> str:
+    if server.startswith("file:"):
+        return unquote(urlsplit(server).path)
     found = schemes().get(server.partition("://")[0].lower()) or SERVICES.get(server)
     return found.title if found is not None else server
 
