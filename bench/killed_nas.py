@@ -3,10 +3,10 @@
 
     python bench/killed_nas.py [--kills 20] [--seed 1] [--longest 20]
 
-Each time `lanlab nas` measures stock Samba and lanlab's WebDAV server, and is killed by SIGKILL
-after 0 to --longest seconds. Everything in both served directories is then compared with what
-`lanlab doctor` names, and `lanlab doctor --remove` must leave both as they were. Exits with 1 if it
-does not.
+Each time `lanlab nas` measures stock Samba, OpenSSH, vsftpd and nginx, and lanlab's S3 server, and
+is killed by SIGKILL after 0 to --longest seconds. Everything in the served directories is then
+compared with what `lanlab doctor` names, and `lanlab doctor --remove` must leave them as they were.
+Exits with 1 if it does not.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from lanlab.engine import Engine, engine_path
+from nas_repeated import WHO, targets
+
 from lanlab.testbeds.registry import testbed
-from lanlab.testbeds.servers import Credentials, start
 
 _HOST = "127.0.0.1"
-_WHO = Credentials("lab", "Secret-1")
+_SERVICES = ("smb", "sftp", "ftp", "webdav", "s3")
 _LANLAB = str(Path(sys.executable).with_name("lanlab"))
 
 
@@ -39,8 +39,17 @@ def _doctor(*options: str) -> tuple[int, list[str]]:
     return done.returncode, [one["folder"].rpartition("/")[2] for one in left]
 
 
-def _killed(urls: list[str], after_s: float, place: str) -> None:
-    command = [_LANLAB, "nas", _HOST, *urls, "--quick", "--yes", "--store", f"{place}/store.sqlite"]
+def _killed(words: list[str], after_s: float, place: str) -> None:
+    command = [
+        _LANLAB,
+        "nas",
+        _HOST,
+        *words,
+        "--quick",
+        "--yes",
+        "--store",
+        f"{place}/store.sqlite",
+    ]
     with Path(place, "said").open("w") as said:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
         time.sleep(after_s)
@@ -63,36 +72,17 @@ def main() -> int:
     wrong = 0
     print("| kill | after | left at the servers | named by doctor | after removal |")
     print("|---|---|---|---|---|")
-    with (
-        tempfile.TemporaryDirectory(dir="/tmp") as place,
-        testbed("loopback", 2) as bed,
-        Engine("server", [engine_path()]) as engine,
-    ):
-        os.environ |= {"LANLAB_CACHE": f"{place}/cache", "LANLAB_PASSWORD": _WHO.secret}
+    with tempfile.TemporaryDirectory(dir="/tmp") as place, testbed("loopback", 2) as bed:
+        os.environ |= {"LANLAB_CACHE": f"{place}/cache", "LANLAB_PASSWORD": WHO.secret}
         Path(place).chmod(0o755)
-        roots = [Path(place, name) for name in ("smb", "webdav")]
-        for root in roots:
-            root.mkdir()
-        serve = {
-            "type": "serve",
-            "service": "webdav",
-            "root": str(roots[1]),
-            "bind": _HOST,
-            "port": 0,
-            "credentials": {"user": _WHO.user, "secret": _WHO.secret},
-        }
-        port = engine.start(serve).wait_ready(30)["ports"][0]
-        with start(bed.hosts[1], "smb", roots[0], _HOST, _WHO, server="samba") as samba:
-            urls = [
-                f"smb://{_WHO.user}@{_HOST}:{samba.port}/{samba.share}",
-                f"webdav://{_WHO.user}@{_HOST}:{port}/",
-            ]
+        roots = [Path(place, name) for name in _SERVICES]
+        with targets(bed.hosts[1], Path(place), _SERVICES) as (urls, login):
             for number in range(1, asked.kills + 1):
                 after_s = moments.uniform(0, asked.longest)
-                _killed(urls, after_s, place)
+                _killed([*urls, *login], after_s, place)
                 left = sorted(path.name for root in roots for path in root.iterdir())
                 _, named = _doctor()
-                code, _ = _doctor("--remove")
+                code, _ = _doctor("--remove", *login)
                 stays = sorted(path.name for root in roots for path in root.iterdir())
                 is_right = set(left) <= set(named) and not stays and code == 0
                 wrong += not is_right

@@ -23,7 +23,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,35 +40,40 @@ _SHORTER = (
 )
 _MEMORY = Path("/dev/shm")
 _SAMPLE_S = 0.25
-_WHO = Credentials("lab", "Secret-1")
+WHO = Credentials("lab", "Secret-1")
 _SERVICES = ("smb", "sftp", "ftp", "webdav", "nfs", "s3")
 
 
 @contextlib.contextmanager
-def _targets(host: Host, place: Path, is_twice: bool) -> Iterator[list[str]]:
-    """URLs of the servers, which run as long as the context, and options for their logins."""
+def targets(
+    host: Host, place: Path, services: Sequence[str]
+) -> Iterator[tuple[list[str], list[str]]]:
+    """URLs of the servers, which run as long as the context, with the options to trust them; and
+    the options for their passwords.
+    """
     address = host.addresses["ipv4"]
     with contextlib.ExitStack() as stack:
         urls: list[str] = []
-        options: list[str] = []
-        for service in ("smb", "smb") if is_twice else _SERVICES:
+        logins: list[str] = []
+        trust: list[str] = []
+        for service in services:
             root = place / service
             root.mkdir(exist_ok=True)
-            who = None if service == "nfs" else _WHO
+            who = None if service == "nfs" else WHO
             one = stack.enter_context(started(host, service, service == "s3", root, who))
             login = "" if who is None else f"{one.credentials.user}@" if one.credentials else ""
             port = "" if service == "nfs" else f":{one.port}"
             urls.append(f"{service}://{login}{address}{port}/{(one.share or '').lstrip('/')}")
-            if one.credentials is not None and one.credentials.secret != _WHO.secret:
+            if one.credentials is not None and one.credentials.secret != WHO.secret:
                 secret = place / f"secret-{service}"
                 secret.touch(0o600)
                 secret.write_text(one.credentials.secret)
-                options += ["--password-file", f"{service}={secret}"]
+                logins += ["--password-file", f"{service}={secret}"]
             if one.trust_sha256 is not None:
-                options += ["--trust", f"sha256:{one.trust_sha256}"]
+                trust += ["--trust", f"sha256:{one.trust_sha256}"]
             if service == "nfs":
                 urls.append(urls[-1].replace("nfs://", "nfs4://"))
-        yield urls + options
+        yield urls + trust, logins
 
 
 class _Memory(threading.Thread):
@@ -145,13 +150,14 @@ def main() -> int:
     asked = parser.parse_args()
     place = Path(tempfile.mkdtemp(prefix="lanlab-nas-", dir=_MEMORY))
     place.chmod(0o755)
-    os.environ |= {"LANLAB_CACHE": str(place / "cache"), "LANLAB_PASSWORD": _WHO.secret}
+    os.environ |= {"LANLAB_CACHE": str(place / "cache"), "LANLAB_PASSWORD": WHO.secret}
     claims: list[set[tuple[str, str, str]]] = []
     try:
         with testbed("virtual", 2, asked.link) as bed:
             client, server = bed.hosts
-            with _targets(server, place, asked.twice) as urls:
-                words = [str(server.addresses["ipv4"]), *urls]
+            services = ("smb", "smb") if asked.twice else _SERVICES
+            with targets(server, place, services) as (urls, logins):
+                words = [str(server.addresses["ipv4"]), *urls, *logins]
                 words += [] if asked.usual else ["--quick"]
                 print("| run | time, s | memory, MB | pairs shown to differ | answer |")
                 print("|---|---|---|---|---|")
