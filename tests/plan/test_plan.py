@@ -268,6 +268,7 @@ def test_the_estimate_of_conditions_is_never_too_low_while_nothing_fails(noise: 
         plan.record(steady(trial))
 
     assert all(most >= left for most, left in zip(said, range(len(said), 0, -1), strict=True))
+    assert plan.estimate().trials == searching
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def test_a_trial_of_no_run_is_refused(where: str) -> None:
         ({"elapsed_s": math.nan}, "`elapsed_s` is nan"),
         ({"raw": {"a": {1: 2}}}, "`raw.a` has the key 1"),
         ({"raw": {"a": object()}}, "`raw.a` is a object"),
-        ({"number": 2**64}, "needs more than 64 bits"),
+        ({"number": 2**63}, "needs more than 64 bits"),
         ({"experiment": "a\0b"}, "`experiment` is 'a.x00b', which has a NUL"),
         ({"experiment": "\ud800"}, "which is not text"),
         ({"number": -1}, "a trial's number is -1; allowed: 0 and above"),
