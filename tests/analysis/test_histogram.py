@@ -11,9 +11,6 @@ from lanlab.engine import Engine, engine_path
 from lanlab.performers import EngineHost, perform_between
 from lanlab.workloads import WORKLOADS
 
-#: Two digits: values below 256 have a bucket each, those below 512 share one by twos.
-TWO_DIGITS = (2, 1)
-
 
 def encoded(payload: bytes, digits: int = 2, lowest: int = 1) -> str:
     """The V2 encoding as its authors describe it, of counts that were written out by hand."""

@@ -11,8 +11,6 @@ from command_line import Lanlab
 from peer_finding import missing, peer_program
 
 MESSAGE_BYTES = 100
-#: Requests of this host; the other sends replies.
-REQUESTER = {"virtual": "10.77.0.1", "simulated": "10.0.0.1"}
 TESTBEDS = {
     "simulated": ("--testbed", "simulated", "--machines", "vista-ipv4,vista-ipv4"),
     "virtual": ("--testbed", "virtual"),
