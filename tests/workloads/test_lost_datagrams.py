@@ -56,27 +56,31 @@ def only(trial: Trial, place: str, beside: str = "") -> int:
     return found[place]
 
 
-@pytest.mark.figures
+def check_excess(trial: Trial, lost: int, link_bps: float) -> None:
+    """Nearly all that was sent beyond what the link takes in that time was lost. A busy machine may
+    leave some unsent, and the link idle at times: then more of what it sends at once is lost."""
+    sent = trial.metrics["offered_messages"] - trial.source["unsent_messages"]
+    carried = link_bps / 8 / (500 + 66) * trial.source["elapsed_ns"] / 1e9
+    assert lost >= 0.85 * (sent - carried)
+
+
 def test_a_full_sending_queue_refuses_messages(lan: Pair) -> None:
     tc(lan, *shlex.split("replace dev eth0 root tbf rate 10mbit burst 1600 limit 1200"))
     trial = lan.trial("stream", message_size_bytes=500, rate_bps="20M", time_s=0.5)
     assert trial.metrics["lost_messages"] == 0
     refused = only(trial, "refused_messages", beside="unsent_messages")
-    assert refused == pytest.approx(0.56 * trial.metrics["offered_messages"], rel=0.15)
+    check_excess(trial, refused, 10e6)
 
 
-@pytest.mark.figures
 def test_drops_after_queueing_count_for_the_senders_queue(lan: Pair) -> None:
     tc(lan, *shlex.split("replace dev eth0 root handle 1: tbf rate 10mbit burst 1600 limit 60000"))
     tc(lan, *shlex.split("replace dev eth0 parent 1:1 pfifo_head_drop limit 4"))
     trial = lan.trial("stream", message_size_bytes=500, rate_bps="20M", time_s=0.5)
     assert trial.metrics["refused_messages"] == 0
     dropped = only(trial, "lost_sender_queue_messages", beside="unsent_messages")
-    # The link carries 8.8 of the 20 Mbit/s.
-    assert dropped == pytest.approx(0.56 * trial.metrics["offered_messages"], rel=0.15)
+    check_excess(trial, dropped, 10e6)
 
 
-@pytest.mark.figures
 def test_drops_of_a_switch_count_as_link_losses() -> None:
     with opened_pair("virtual", "10M:switch+tbf") as pair:
         switch = [name for name in pair.bed.counters() if name.startswith("switch/")]
@@ -92,8 +96,7 @@ def test_drops_of_a_switch_count_as_link_losses() -> None:
         trial = pair.trial(
             "stream", message_size_bytes=500, rate_bps="8M", time_s=0.5, warmup_s=0.1
         )
-    lost = only(trial, "lost_link_messages")
-    assert lost == pytest.approx(0.45 * trial.metrics["offered_messages"], rel=0.15)
+    check_excess(trial, only(trial, "lost_link_messages", beside="unsent_messages"), 5e6)
 
 
 def test_uncounted_losses_are_attributed_to_the_link() -> None:
