@@ -204,7 +204,7 @@ def test_two_at_once_do_not_disturb_each_other(
     assert Client(server, bed.hosts[0], tmp_path).put(content, "file", server.credentials) == ""
 
 
-@pytest.mark.parametrize("name", ["two words", "Öl & 100 %", 'it\'s #1; $HOME {x} "y"'])
+@pytest.mark.parametrize("name", ["Öl & 100 %", 'it\'s #1; $HOME {x} "y"'])
 def test_the_directory_may_have_any_name(
     case: Case, bed: Bed, name: str, content: Path, tmp_path: Path
 ) -> None:
