@@ -1,6 +1,8 @@
 """Files as pyarrow reads and writes them."""
 
 import io
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -8,11 +10,15 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from lanlab.store import parquet as ours
-from lanlab.store.plain_parquet import plain_file
+from lanlab.store.plain_parquet import file_parts
 from lanlab.store.series import ShortSeries
 
 NUMBERS = st.lists(st.integers(-(2**63), 2**63 - 1), max_size=300)
 NAMES = st.lists(st.text("abc_", min_size=1, max_size=70), unique=True, min_size=1, max_size=40)
+
+
+def plain_file(columns: Mapping[str, Any], rows: int, metadata: Mapping[str, str]) -> bytes:
+    return b"".join(file_parts(columns, rows, metadata, rows))
 
 
 @given(numbers=NUMBERS, names=NAMES, is_there=st.lists(st.booleans(), min_size=40, max_size=40))

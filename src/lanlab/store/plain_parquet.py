@@ -56,13 +56,6 @@ def zstd() -> Any:
     return zstd
 
 
-def plain_file(
-    columns: Mapping[str, Sequence[int] | None], rows: int, metadata: Mapping[str, str]
-) -> bytes:
-    """A complete file; arguments as for `file_parts`."""
-    return b"".join(file_parts(columns, rows, metadata, rows))
-
-
 def file_parts(
     columns: Mapping[str, Sequence[int] | NDArray[Any] | None],
     rows: int,
