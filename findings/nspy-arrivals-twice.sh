@@ -4,9 +4,9 @@
 # Expected: the time of each, and the first (`arrivals`, `first_arrival`). The manual: "it records absolute
 # arrival times, but it can also be initialized to record inter-arrival times".
 # Found: each time twice, unless `rec_waits` is turned off, which is about something else. So a rate by
-# `arrivals` is doubled and half of the intervals between them are 0, so their median is too. `first_arrival` stays
-# 0, so a rate from the first arrival to the last takes in all the time before. `packets_received` and
-# `waits` are right. `absolute_arrivals=False` mixes both: true intervals alternate with absolute times.
+# `arrivals` is doubled, and half of the intervals between them are 0. `first_arrival` stays 0, so a rate
+# from the first arrival to the last takes in all the time before. `packets_received` and `waits` are right.
+# `absolute_arrivals=False` mixes both: true intervals alternate with absolute times.
 # Exits 1 if that has changed. Needs python3 with venv.
 set -euo pipefail
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT

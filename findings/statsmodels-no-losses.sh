@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # statsmodels: between which bounds is the rate of losses if none was seen (`confint_poisson`, "midp-c")?
 #
-# Expected: from 0 to 0.30 an hour after ten hours without a loss, for a bound from below cannot lie above what was
-# seen. The manual: "central confidence interval … the probability of each tail is smaller or equal to alpha / 2".
+# Expected: after ten hours without a loss from 0 to 0.30 an hour, for a lower bound cannot lie above what
+# was seen. The manual: "central, that is the probability of each tail is smaller or equal to alpha / 2".
 # Found: from 0.30 to 0.30. The lower bound is sought above 0 and found where the upper one is, so an
-# experiment without a loss "shows" at least 3 in ten hours; with `alternative="smaller"` at least 2.3. So
-# `confint_quantile_poisson` is wrong too. From one loss on the bounds are right.
+# experiment without a loss "shows" at least 3 in ten hours; with `alternative="smaller"` at least 2.3.
+# `confint_quantile_poisson` uses the same bounds. From one loss on they are right.
 # Exits 1 if that has changed. Needs python3 with venv.
 set -euo pipefail
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT
