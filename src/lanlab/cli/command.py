@@ -37,6 +37,7 @@ _NUMBERS: Mapping[type, tuple[re.Pattern[str], str]] = {
 
 #: Types whose values need no conversion.
 _PLAIN = (str, bool, str | None, bool | None)
+_PLAIN_LISTS = (list[str], list[str] | None)
 
 _DIGITS = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _UNIT = re.compile(r"(?i:[kmgt]?i?b(?:it)?(?:/s|ps)?|%|[mun]?s(?:ec(?:onds?)?)?|min(?:utes?)?)")
@@ -135,10 +136,18 @@ class _AsItIs:
         return value
 
 
+class _AsList:
+    @staticmethod
+    def coerce(value: Any, **_: Any) -> Any:
+        return list(value or ())
+
+
 def _take_plain_as_it_is(param: Any, hint: Any) -> None:
     """Leave an omitted option, a text or a flag unconverted, as typer would, but without its
     parser: it would import pydantic and build a model for each of a command's dozens of options.
     """
+    if hint in _PLAIN_LISTS:
+        param.get_runtime_param = _AsList
     if param.multiple or param.nargs == -1:
         return
     if hint in _PLAIN or getattr(param, "is_flag", False):

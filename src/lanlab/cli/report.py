@@ -21,7 +21,6 @@ def report(
     Example: lanlab report last --out my-report
     """
     from lanlab.figures.drawing import other_processes
-    from lanlab.report.runs.build import build_report
     from lanlab.report.runs.stored import other_kind_in, run_to_show, trials_for_page
     from lanlab.store import open_store
     from lanlab.store.place import results_folder
@@ -29,8 +28,10 @@ def report(
     named = path_of(out)
     with open_store(store) as records:
         found = [run_to_show(records, name) for name in runs]
-        # Import the drawing libraries while reading records.
+        # The drawing libraries are imported while this process imports its own and reads records.
         with other_processes():
+            from lanlab.report.runs.build import build_report
+
             read = [(run, trials_for_page(records, run.id)) for run in found]
             folder = named or results_folder(store) / (found[0].id if len(found) == 1 else "report")
             others = other_kind_in(records, found[0]) if len(found) == 1 else None

@@ -30,6 +30,7 @@ Job = tuple[Callable[..., Any], *tuple[Any, ...]]
 #: The imports of a process take as long as this number of jobs.
 _JOBS_FOR_A_PROCESS = 3
 _BACKENDS = ("agg", "pdf", "svg")
+_LAYOUT_TABLES = ("GDEF", "GPOS", "GSUB", "MATH", "kern")
 
 
 class _Processes:
@@ -170,11 +171,14 @@ def load() -> Any:
     """matplotlib without the docstrings that it writes for each class, half of the time to load."""
     prepare()
     import matplotlib
+    from fontTools.subset import Options  # type: ignore[import-untyped]
     from matplotlib import artist
 
     changed: Any = artist
     changed.kwdoc = lambda _: ""
     changed.Artist._update_set_signature_and_docstring = classmethod(lambda _: None)
+    # In a PDF each letter has its position. Reading these tables takes longer than drawing.
+    Options._drop_tables_default = [*{*Options._drop_tables_default, *_LAYOUT_TABLES}]
     return matplotlib
 
 

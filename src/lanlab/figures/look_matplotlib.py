@@ -139,8 +139,12 @@ def lay_out(figure: Figure, legend_in: float, title: str) -> None:
         figure.set_figheight(figure.get_figheight() + title_in)
         # Above the figure, because names of rows may leave little room above the axes.
         figure.suptitle(text, x=0.01, y=0.99, ha="left", va="top", fontsize=9, fontweight="bold")
+    from matplotlib.layout_engine import TightLayoutEngine
+
     height_in = figure.get_figheight()
-    figure.tight_layout(pad=0.6, rect=(0, legend_in / height_in, 1, 1 - title_in / height_in))
+    rect = (0, legend_in / height_in, 1, 1 - title_in / height_in)
+    # `figure.tight_layout` would leave an engine, for which each file is drawn twice.
+    TightLayoutEngine(pad=0.6, rect=rect).execute(figure)
 
 
 def legend_height_in(names: list[str], columns: int, width_in: float) -> float:
