@@ -12,6 +12,13 @@ from typing import Any
 from lanlab.frozen import dataclass
 from lanlab.roles import ROLES, is_one_way
 from lanlab.store import TrialRecord
+from lanlab.store.large_runs import chosen
+
+#: In an end's record.
+_FIELDS = (
+    *("io", "io_choice", "burst_messages", "receive", "receive_choice", "timestamps"),
+    *("threads", "read_bytes"),
+)
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,7 @@ class Modes:
 
 def modes_of(trial: TrialRecord) -> Modes | None:
     """The modes of a trial; `None` if no engine of lanlab reported any."""
-    sends, receives = (trial.raw.get(role) or {} for role in ROLES[trial.workload])
+    sends, receives = (chosen(trial.raw, role, _FIELDS) for role in ROLES[trial.workload])
     if "receive" not in sends and "receive" not in receives:
         return None
     parameters = trial.parameters
@@ -90,6 +97,13 @@ def modes_of(trial: TrialRecord) -> Modes | None:
         write_bytes=int(size) if is_tcp and is_stream and size is not None else None,
         read_bytes=receives.get("read_bytes") if is_tcp else None,
     )
+
+
+def load_before(trial: TrialRecord) -> float | None:
+    """The greatest load average of a host before a trial."""
+    hosts = trial.raw.get("facts", {}).get("before", {}).get("hosts", {})
+    loads = [facts.get("load_average") for facts in hosts.values() if isinstance(facts, dict)]
+    return max((float(load) for load in loads if load is not None), default=None)
 
 
 def common_words(found: Iterable[Modes | None]) -> str:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from lanlab.analysis.attempts import by_condition, condition_key, counting
 from lanlab.analysis.endings import Ending, ending
-from lanlab.analysis.modes import Modes, modes_of
+from lanlab.analysis.modes import Modes, load_before, modes_of
+from lanlab.analysis.pollution import Judgement, judgement_of
 from lanlab.analysis.summary import ConditionTrials, Summary, conditions_of
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import ExperimentAtScale, Study, at_scale
@@ -83,9 +84,24 @@ class RunData:
         return found
 
     @cached_property
-    def modes(self) -> Mapping[int, Modes | None]:
-        """The I/O modes of each trial, by its number."""
-        return {trial.number: modes_of(trial) for trial in self.trials}
+    def modes(self) -> Sequence[Modes | None]:
+        """The I/O modes of each trial."""
+        return [modes for modes, _ in self._modes_and_loads]
+
+    @cached_property
+    def loads(self) -> Sequence[float | None]:
+        """The greatest load average of a host before each trial."""
+        return [load for _, load in self._modes_and_loads]
+
+    @cached_property
+    def _modes_and_loads(self) -> Sequence[tuple[Modes | None, float | None]]:
+        # Together, because digests are read in batches.
+        return [(modes_of(trial), load_before(trial)) for trial in self.trials]
+
+    @cached_property
+    def judgements(self) -> Sequence[Judgement | None]:
+        """What disturbed each trial."""
+        return [judgement_of(trial.raw) for trial in self.trials]
 
     def counted(self, experiment: str) -> list[TrialRecord]:
         """The trials of an experiment that count."""

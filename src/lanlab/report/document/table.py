@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import functools
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from lanlab.frozen import dataclass
 
@@ -16,6 +17,19 @@ Value = bool | int | float | str | None
 class Cell:
     value: Value
     text: str
+
+
+class LazyCell(Cell):
+    """A cell whose text is made when it is shown: a page shows few of a long table's rows."""
+
+    def __init__(self, value: Value, write: Callable[[Any], str]) -> None:
+        object.__setattr__(self, "value", value)
+        object.__setattr__(self, "write", write)
+
+    @property
+    def text(self) -> str:
+        text: str = self.__dict__["write"](self.value)
+        return text
 
 
 EMPTY = Cell(None, "")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 from lanlab.analysis.failures import Failure, failures, missing_places
-from lanlab.analysis.pollution import judgement_of
 from lanlab.analysis.pollution_words import flags, host_remarks, not_judged
 from lanlab.analysis.processor_outliers import processor_outliers
 from lanlab.analysis.run_data import RunData
@@ -123,8 +122,9 @@ def pollution_sentences(data: RunData) -> list[str]:
     hosts, and what could not be checked.
     """
     said, trials = [], data.trials
-    judgements = [judgement_of(trial.raw) for trial in trials]
-    disturbed = [one for one, trial in zip(judgements, trials, strict=True) if trial.is_disturbed]
+    disturbed = [
+        one for one, trial in zip(data.judgements, trials, strict=True) if trial.is_disturbed
+    ]
     if disturbed:
         by_what = Counter(flag for one in disturbed for flag in flags(one).split(", "))
         what = ", ".join(f"{flag} {count}" for flag, count in by_what.most_common())
@@ -140,7 +140,7 @@ def pollution_sentences(data: RunData) -> list[str]:
         "it may have been measured in another state of the machine."
         for one in processor_outliers(data.counting)
     ]
-    judged = [one for one in judgements if one is not None]
+    judged = [one for one in data.judgements if one is not None]
     said += host_remarks(judged)
     unjudged = not_judged(judged)
     return [*said, unjudged] if unjudged else said

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
+from typing import Any
 
 from lanlab.analysis.agreed import agreed_words
 from lanlab.analysis.modes import Modes
-from lanlab.analysis.pollution import judgement_of
 from lanlab.analysis.pollution_words import flags
 from lanlab.analysis.run_data import RunData
 from lanlab.figures.number_text import number
 from lanlab.figures.wording import condition_text, quantity
-from lanlab.report.document.table import EMPTY, Cell, Column, Table, words
+from lanlab.report.document.table import EMPTY, Cell, Column, LazyCell, Table, words
 from lanlab.roles import ROLES
 from lanlab.store import TrialRecord
 
@@ -81,33 +82,38 @@ def trial_table(data: RunData) -> Table:
             conditions[key] = words(condition_text(data.study, trial.factors))
         return conditions[key]
 
-    for trial in data.trials:
+    @functools.cache
+    def result_text(metric: str) -> Callable[[float], str]:
+        return quantity(data.study, metric).text
+
+    for trial, modes, load, judgement in zip(
+        data.trials, data.modes, data.loads, data.judgements, strict=True
+    ):
         metric = metrics.get(trial.experiment, "")
         result = trial.metrics.get(metric)
         error = trial.error or {}
-        load = _load(trial)
         rows.append(
             (
-                Cell(trial.number, str(trial.number)),
-                Cell(trial.block, str(trial.block)),
-                Cell(trial.experiment, trial.experiment),
+                LazyCell(trial.number, str),
+                LazyCell(trial.block, str),
+                words(trial.experiment),
                 condition(trial),
                 words(trial.purpose),
                 words(trial.status),
                 words(metric),
                 Cell(result, ""),
                 units[metric],
-                EMPTY if result is None else Cell(None, quantity(data.study, metric).text(result)),
-                _microseconds(trial.metrics.get("start_skew_ns")),
-                _microseconds(trial.metrics.get("max_lateness_ns")),
-                EMPTY if load is None else Cell(load, number(load, 2)),
-                words(flags(judgement_of(trial.raw))),
+                EMPTY if result is None else LazyCell(result, result_text(metric)),
+                _optional(trial.metrics.get("start_skew_ns"), _microseconds),
+                _optional(trial.metrics.get("max_lateness_ns"), _microseconds),
+                _optional(load, _two_digits),
+                words(flags(judgement)),
                 _COUNTS[trial.number in counted],
                 EMPTY if trial.number in counted or trial.status != "done" else _NOT_COUNTED,
-                Cell(trial.elapsed_s, f"{trial.elapsed_s:.2f}"),
-                Cell(trial.started_at, trial.started_at[11:23]),
+                LazyCell(trial.elapsed_s, "{:.2f}".format),
+                LazyCell(trial.started_at, _time_of_day),
                 words(": ".join(str(error[k]) for k in ("code", "message") if error.get(k))),
-                *_cells_of(data.modes[trial.number]),
+                *_cells_of(modes),
                 *([words(agreed_words(trial))] if is_service else []),
                 *(Cell(trial.factors.get(name), "") for name in factors),
             )
@@ -123,11 +129,17 @@ def _cells_of(modes: Modes | None) -> list[Cell]:
     return [Cell(None, modes.words()), *(Cell(fields[field], "") for field in _MODES.values())]
 
 
-def _microseconds(value: float | None) -> Cell:
-    return EMPTY if value is None else Cell(value, f"{number(value / 1e3, 3)} µs")
+def _optional(value: float | None, write: Callable[[Any], str]) -> Cell:
+    return EMPTY if value is None else LazyCell(value, write)
 
 
-def _load(trial: TrialRecord) -> float | None:
-    hosts = trial.raw.get("facts", {}).get("before", {}).get("hosts", {})
-    loads = [facts.get("load_average") for facts in hosts.values() if isinstance(facts, dict)]
-    return max((float(load) for load in loads if load is not None), default=None)
+def _microseconds(value: float) -> str:
+    return f"{number(value / 1e3, 3)} µs"
+
+
+def _two_digits(value: float) -> str:
+    return number(value, 2)
+
+
+def _time_of_day(started_at: str) -> str:
+    return started_at[11:23]
