@@ -7,6 +7,7 @@ the stream is reversed.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 
 ROLES: Mapping[str, tuple[str, str]] = {
@@ -64,11 +65,13 @@ def every_place(workload: str, direction: object) -> dict[str, int]:
     }
 
 
+@functools.cache
 def result_roles(workload: str) -> tuple[str, ...]:
     """All roles for which a trial of a workload can have a result."""
     return tuple(every_place(workload, BOTH)) if workload in ROLES else ()
 
 
+@functools.cache
 def is_one_way(workload: str) -> bool:
     """Whether a workload is a stream: a sender sends messages to a receiver.
 

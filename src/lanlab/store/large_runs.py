@@ -143,6 +143,11 @@ class Digests:
         except KeyError:
             return {}
 
+    def named(self, number: int, key: str, name: str) -> list[Any] | None:
+        part = self._part(number, key)
+        # Within a string, the quotes would have backslashes before them.
+        return [equal_once(one) for one in _named(name).findall(part)] if part else None
+
     def _part(self, number: int, key: str) -> str:
         """The JSON text of a member; empty if the trial has no digest, or the digest no member."""
         text = self.text(number)
@@ -203,6 +208,10 @@ class StoredRaw(Mapping[str, Any]):
 
     def chosen(self, key: str, names: tuple[str, ...]) -> Mapping[str, Any]:
         return self._digests.chosen(self._number, key, names)
+
+    def named(self, key: str, name: str) -> list[Any] | None:
+        """Numbers of this name anywhere in a member; `None` without a digest."""
+        return self._digests.named(self._number, key, name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._digests.keys(self._number))
@@ -382,3 +391,8 @@ def _chooser(names: tuple[str, ...]) -> Callable[[str], dict[str, Any]]:
     field = {"type": "typed-dict-field", "schema": {"type": "any"}, "required": False}
     fields: Any = dict.fromkeys((*names, _OMITTED), field)
     return SchemaValidator({"type": "typed-dict", "fields": fields}).validate_json
+
+
+@functools.lru_cache(maxsize=64)
+def _named(name: str) -> re.Pattern[str]:
+    return re.compile(f'"{name}":([^,}}]*)')
