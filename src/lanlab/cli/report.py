@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import typer
 
 from lanlab.cli.options import JsonOption, OutOption, RunsArgument, StoreOption, path_of
@@ -25,6 +27,8 @@ def report(
     from lanlab.store import open_store
     from lanlab.store.place import results_folder
 
+    # Records are not garbage.
+    gc.disable()
     named = path_of(out)
     with open_store(store) as records:
         found = [run_to_show(records, name) for name in runs]

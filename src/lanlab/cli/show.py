@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -98,6 +99,8 @@ def _show_run(
                 f"{name_} is for studies; `{name}` is a run",
                 hint=f"`lanlab report {name}` draws the figures of a run",
             )
+    # Records are not garbage. Looking for it takes a tenth of the time to show a large run.
+    gc.disable()
     with open_store(store) as records:
         run = run_to_show(records, name)
         print_run(run, records.trials(run.id), as_json, records)

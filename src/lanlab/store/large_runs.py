@@ -116,17 +116,12 @@ class Digests:
         return _KEYS.findall(text) if text else self.whole(number)
 
     def member(self, number: int, key: str) -> Any:
-        """
-        Raises:
-            KeyError: The digest has no such member.
-        """
+        """A member of the digest, or `_NOTHING`."""
         if self._decoded[0] != number:
             self._decoded = number, {}
         known = self._decoded[1]
         if key not in known:
             known[key] = self._read(number, key)
-        if known[key] is _NOTHING:
-            raise KeyError(key)
         return known[key]
 
     def chosen(self, number: int, key: str, names: tuple[str, ...]) -> Mapping[str, Any]:
@@ -138,10 +133,8 @@ class Digests:
                 _, omitted, inner = found.pop(_OMITTED, _COMPLETE)
                 if found.keys().isdisjoint(inner) and not {*omitted}.intersection(names):
                     return found
-        try:
-            return self.member(number, key) or {}
-        except KeyError:
-            return {}
+        member = self.member(number, key)
+        return {} if member is _NOTHING or not member else member
 
     def named(self, number: int, key: str, name: str) -> list[Any] | None:
         part = self._part(number, key)
@@ -152,7 +145,8 @@ class Digests:
         """The JSON text of a member; empty if the trial has no digest, or the digest no member."""
         text = self.text(number)
         mark = f'\n"{key}":'
-        start = text.find(mark)
+        # Short members are last.
+        start = text.rfind(mark)
         if start < 0:
             return ""
         return text[start + len(mark) : text.index("\n", start + 1)].removesuffix(",")
@@ -204,7 +198,14 @@ class StoredRaw(Mapping[str, Any]):
         self._digests, self._number, self.is_disturbed = digests, number, is_disturbed
 
     def __getitem__(self, key: str) -> Any:
-        return self._digests.member(self._number, key)
+        found = self._digests.member(self._number, key)
+        if found is _NOTHING:
+            raise KeyError(key)
+        return found
+
+    def get(self, key: str, default: Any = None) -> Any:
+        found = self._digests.member(self._number, key)
+        return default if found is _NOTHING else found
 
     def chosen(self, key: str, names: tuple[str, ...]) -> Mapping[str, Any]:
         return self._digests.chosen(self._number, key, names)
@@ -344,12 +345,15 @@ class Form:
     """Names and types of metrics, and how their numbers are packed."""
 
     def __init__(self, names: tuple[str, ...], kinds: tuple[type, ...]) -> None:
+        self.names, self.kinds = [*names], [*kinds]
         ones = [_ONE[kind] for kind in kinds]
         self.all = struct.Struct("=" + "".join(one.format[1:] for one in ones))
         self.places = {name: (8 * place, ones[place]) for place, name in enumerate(names)}
 
 
 _form = functools.lru_cache(maxsize=1024)(Form)
+#: Most trials have the form of the trial before.
+_latest = [Form((), ())]
 
 
 def packed(text: object) -> Mapping[str, float | int]:
@@ -361,7 +365,10 @@ def packed(text: object) -> Mapping[str, float | int]:
     try:
         metrics = _decoder()(text)
         values = metrics.values()
-        form = _form(tuple(metrics), tuple(map(type, values)))
+        names, kinds = [*metrics], [*map(type, values)]
+        form = _latest[0]
+        if names != form.names or kinds != form.kinds:
+            form = _latest[0] = _form(tuple(names), tuple(kinds))
         # The sum of the numbers is finite only if all of them are.
         if math.isfinite(sum(values)):
             return PackedMetrics(form, form.all.pack(*values))
