@@ -320,10 +320,13 @@ def column(metrics: Sequence[Mapping[str, float | int]], name: str) -> list[floa
         part: Sequence[Any] = metrics[first : first + _WINDOW]
         try:
             (form,) = set(map(_form_of, part))
-            place, one = form.places[name]
-        except (AttributeError, KeyError, ValueError):
+        except (AttributeError, ValueError):
             found += [one.get(name) for one in part]
             continue
+        if name not in form.places:
+            found += [None] * len(part)
+            continue
+        place, one = form.places[name]
         octets = memoryview(b"".join(map(_values_of, part)))
         numbers = octets.cast("q" if one is _ONE[int] else "d")
         found += numbers[place // 8 :: len(form.places)].tolist()

@@ -10,7 +10,7 @@ import itertools
 import re
 import sqlite3
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
@@ -105,13 +105,13 @@ def trial_records(columns: Mapping[str, Sequence[Any]]) -> list[TrialRecord]:
         *TRIAL_PURPOSES
     }
     for name, holds in _CHECKS[TrialRecord]:
+        column = columns[name]
         # Thousands of rows have equal values, or values of one type.
-        kinds = {type(one): one for one in columns[name]}
-        different: Sequence[Any]
+        different: Iterable[Any] = column
         if name in ("factors", "parameters"):
-            different = list({id(one): one for one in columns[name]}.values())
-        else:
-            different = columns[name] if dict in kinds else list(kinds.values())
+            different = dict(zip(map(id, column), column, strict=True)).values()
+        elif dict not in set(map(type, column)):
+            different = dict(zip(map(type, column), column, strict=True)).values()
         is_sound = is_sound and all(map(holds, different))
     rows = zip(*(columns[name] for name, _ in _CHECKS[TrialRecord]), strict=True)
     if is_sound:
