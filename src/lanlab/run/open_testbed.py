@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
 from lanlab.errors import LabError, RunError
 from lanlab.performers import SIMULATORS, Hosts, Performer, SimulatedTrial, performer_for
+from lanlab.plan import PlannedTrial
 from lanlab.store import RunRecord
 from lanlab.studies import Study
 from lanlab.testbeds import Opened, Opening, Testbed, testbed
 from lanlab.testbeds.base import Simulates
 from lanlab.testbeds.pcap import numbered
+
+_MOST_EXPECTED = 64
 
 
 class OpenTestbed:
@@ -33,6 +37,8 @@ class OpenTestbed:
         #: Why the testbed was set up the last time; `None` the first time.
         self.made_because: str | None = None
         self._study: tuple[str, Study] | None = None
+        #: Simulated trials that are expected next.
+        self.expected: deque[tuple[PlannedTrial, SimulatedTrial]] = deque(maxlen=_MOST_EXPECTED)
         self._make()
 
     def _make(self) -> None:

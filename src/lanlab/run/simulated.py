@@ -34,6 +34,15 @@ def check_worlds(study: Study, conditions: Sequence[Condition], link: str) -> No
 
 
 def simulated_trial(run: RunRecord, planned: PlannedTrial, testbed: OpenTestbed) -> SimulatedTrial:
+    for one, trial in testbed.expected:
+        if one == planned:
+            return trial
+    trial = _simulated_trial(run, planned, testbed)
+    testbed.expected.append((planned, trial))
+    return trial
+
+
+def _simulated_trial(run: RunRecord, planned: PlannedTrial, testbed: OpenTestbed) -> SimulatedTrial:
     seed = trial_seed(run.seed, planned.experiment, planned.factors, planned.purpose, planned.block)
     study = testbed.study_of(run)
     if study.simulation is None:
