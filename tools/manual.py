@@ -18,6 +18,7 @@ import typer
 
 from lanlab import __version__
 from lanlab.cli.app import COMMANDS, application
+from lanlab.cli.overview import ABOUT, BEGIN
 
 _OPENING = f"""\
 .\\" Made by tools/manual.py; do not edit.
@@ -54,7 +55,8 @@ def page() -> str:
     """The page as it should be."""
     group: Any = typer.main.get_command(application())
     context = typer.Context(group, info_name="lanlab", **group.context_settings)
-    parts = [_OPENING, ".SH DESCRIPTION\n", *_prose(f"{group.help}\n\n{group.epilog}")]
+    begin = "".join(f"{_marked(line)}\n" for line in BEGIN.split("\n"))
+    parts = [_OPENING, ".SH DESCRIPTION\n", *_prose(ABOUT), f".PP\n.nf\n{begin}.fi\n"]
     parts += [".SH OPTIONS\n", *_entries(dict(_records(group, context)))]
     parts.append(".SH COMMANDS\n")
     for name in COMMANDS:
@@ -88,12 +90,6 @@ def _records(command: Any, context: typer.Context) -> Iterator[tuple[str, str]]:
 def _prose(text: str) -> Iterator[str]:
     """Paragraphs, and examples with a line each."""
     for paragraph in text.split("\n\n"):
-        if paragraph.startswith("\b"):
-            # Lines that help leaves as they are.
-            yield ".PP\n.nf\n"
-            yield from (f"{_marked(line)}\n" for line in paragraph[1:].strip().split("\n"))
-            yield ".fi\n"
-            continue
         flowing = " ".join(paragraph.split())
         label, colon, examples = flowing.partition(": ")
         if colon and label in {"Example", "Examples"}:

@@ -34,6 +34,12 @@ def _end(number: int, frame: "FrameType | None") -> None:
 
 
 def _load() -> "Callable[[], object]":
+    import sys
+
+    if sys.argv[1:] in (["--help"], ["-h"]):
+        from lanlab.cli.overview import show
+
+        return show
     from lanlab.cli.app import run
 
     return run

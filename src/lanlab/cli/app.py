@@ -14,6 +14,7 @@ from typer.exceptions import TyperException
 
 from lanlab.cli.command import Commands, check_values
 from lanlab.cli.help_groups import COMMANDS_BY_TITLE
+from lanlab.cli.overview import ABOUT
 from lanlab.cli.parameter_options import with_options
 from lanlab.errors import LabError, UsageError
 
@@ -27,14 +28,6 @@ _TYPER_TEXTS = (
     (re.compile(r"^Got unexpected extra arguments? \((.*)\)$"), r"unexpected argument: \1"),
     (re.compile(r"^Option '(.*)' (requires|does not)"), r"\1 \2"),
 )
-_BEGIN = """\b
-First steps (`lanlab COMMAND --help` shows examples):
-  lanlab stream --to HOST          how fast is the network to HOST, by ssh?
-  lanlab nas HOST                  which service of a NAS is fastest?
-  lanlab serve DIR --service smb1  files for DOS, OS/2 and Windows 98
-  lanlab run STUDY                 do the findings of a study hold here?
-`lanlab tour` shows everything in a few minutes.
-"""
 
 
 def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
@@ -42,8 +35,7 @@ def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
     app = typer.Typer(
         name="lanlab",
         cls=Commands,
-        help="Measure how networks and file services perform, and how sure each result is.",
-        epilog=_BEGIN,
+        help=ABOUT,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,

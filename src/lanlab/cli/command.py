@@ -11,7 +11,6 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from lanlab.cli.foreign_options import own_command, own_option
-from lanlab.cli.help_groups import COMMANDS_BY_TITLE
 from lanlab.cli.help_pages import (
     NO_LIMIT,
     every_section,
@@ -22,6 +21,7 @@ from lanlab.cli.help_pages import (
     write_text,
     write_topics,
 )
+from lanlab.cli.overview import overview
 from lanlab.errors import UsageError
 
 #: By type: the pattern of a value, and its name in errors. `int` and `float` would also accept
@@ -45,16 +45,8 @@ _HOST = re.compile(r"(?:[\w.+-]+@)?[A-Za-z0-9][\w.-]*(?::[0-9]+)?")
 
 
 class Commands(TyperGroup):
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        for title, names in COMMANDS_BY_TITLE.items():
-            found = [(name, self.commands[name]) for name in names if name in self.commands]
-            if found:
-                with formatter.section(title):
-                    formatter.write_dl([(name, one.get_short_help_str()) for name, one in found])
-
     def get_help(self, ctx: Any) -> str:
-        with whole_words():
-            return super().get_help(ctx)
+        return overview()
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         for param in self.get_params(ctx):
@@ -74,10 +66,6 @@ class Command(TyperCommand):
     def get_help(self, ctx: Any) -> str:
         with whole_words():
             return super().get_help(ctx)
-
-    def get_short_help_str(self, limit: int = 45) -> str:
-        """The whole first sentence, which the list of commands wraps but never cuts."""
-        return super().get_short_help_str(limit=10_000)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         params = self.get_params(ctx)
