@@ -6,8 +6,9 @@ What a measurement takes beyond the time that is measured: the whole command, an
 Prints, for `lanlab stream` and `lanlab stations`, seconds of the wall clock beyond time and
 warm-up: the least and the median of several runs, and of the trials of one run of several; beside
 them iperf3, where it is installed; then how long after Return the first live line of a stream is
-there, what a scan of 10 values with 5 trials of 1 s takes, and what a report of a single trial and
-one of a simulated study take. To be run with nothing else on the machine.
+there, and what these take: a scan of 10 values with 5 trials of 1 s, a simulated study, a report
+of a single trial and one of the study, `--help` and `runs`. To be run with nothing else on the
+machine.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from pathlib import Path
 
 #: Of a stream, unless it says otherwise.
 WARMUP_S = 0.2
+SHORT_S = 0.2
 TRIALS = 5
 #: Whose report is timed.
 STUDY = "manford-kolahi"
@@ -52,13 +54,17 @@ def lanlab(*arguments: str, store: Path) -> tuple[float, list[float]]:
     return took_s, [trial.elapsed_s for trial in trials]
 
 
-def lanlab_scan(*arguments: str, store: Path) -> float:
-    """Wall clock of a scan."""
-    program = str(Path(sys.executable).with_name("lanlab"))
+def command_s(*arguments: str) -> float:
+    """Wall clock of a command."""
+    command = (str(Path(sys.executable).with_name("lanlab")), *arguments)
     began = time.monotonic()
-    command = (program, *arguments, "--json", "--store", str(store))
     subprocess.run(command, check=True, capture_output=True, env=environment())
     return time.monotonic() - began
+
+
+def lanlab_scan(*arguments: str, store: Path) -> float:
+    """Wall clock of a scan."""
+    return command_s(*arguments, "--json", "--store", str(store))
 
 
 def report(*, store: Path) -> tuple[float, int]:
@@ -106,8 +112,10 @@ def main() -> None:
         shown = f"{asked.seconds:g}"
         for testbed in ("virtual", "loopback"):
             stream = ("stream", "--time", shown, "--testbed", testbed)
-            whole = [lanlab(*stream, store=store)[0] for _ in range(asked.runs)]
-            row(f"`lanlab {' '.join(stream)}`", [each - asked.seconds - WARMUP_S for each in whole])
+            for seconds in (asked.seconds, SHORT_S):
+                words = ("stream", "--time", f"{seconds:g}", "--testbed", testbed)
+                whole = [lanlab(*words, store=store)[0] for _ in range(asked.runs)]
+                row(f"`lanlab {' '.join(words)}`", [each - seconds - WARMUP_S for each in whole])
             _, trials = lanlab(*stream, "--trials", str(TRIALS), store=store)
             row("its second and later trials", [e - asked.seconds - WARMUP_S for e in trials[1:]])
         for levels in ("1", "15", "64"):
@@ -125,13 +133,15 @@ def main() -> None:
         row(f"`lanlab {' '.join(scan)}`", [lanlab_scan(*scan, store=store)])
         runs: tuple[tuple[str, ...], ...] = (
             ("stream", "--time", "1"),
-            ("run", STUDY, "--testbed", "simulated"),
+            ("run", STUDY, "--testbed", "simulated", "--scale", "quick"),
         )
         for run in runs:
-            lanlab_scan(*run, store=store)
+            row(f"`lanlab {' '.join(run)}`", [lanlab_scan(*run, store=store)])
             reports = [report(store=store) for _ in range(7)]
             figures = reports[0][1]
             row(f"report of `lanlab {' '.join(run)}`, {figures} figures", [r[0] for r in reports])
+        for words in (("--help",), ("runs", "--store", str(store))):
+            row(f"`lanlab {words[0]}`", [command_s(*words) for _ in range(2 * asked.runs)])
     if shutil.which("iperf3"):
         row("iperf3, both ends", [iperf3(asked.seconds) for _ in range(asked.runs)])
 

@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ElementTree
 
 import matplotlib
 import pytest
+from matplotlib.figure import Figure
 from synthetic_runs import synthetic_run
 from undrawn import stand_in, stand_in_files
 
@@ -33,6 +34,14 @@ def test_the_same_chart_gives_the_same_bytes(chart: Chart, kind: str) -> None:
 
 def test_svg_and_pdf_do_not_depend_on_their_order(chart: Chart) -> None:
     assert to_files(chart) == {f".{kind}": to_bytes(chart, kind) for kind in FILE_KINDS}
+
+
+def test_each_file_is_drawn_once(chart: Chart, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = []
+    draw = Figure.draw
+    monkeypatch.setattr(Figure, "draw", lambda self, to: (drawn.append(to), draw(self, to)))
+    to_files(chart)
+    assert len(drawn) == len(FILE_KINDS)
 
 
 def test_the_text_fallback_of_a_drawing_has_its_words_and_marks(chart: Chart) -> None:

@@ -9,7 +9,7 @@ from store_samples import a_run, a_trial
 
 from lanlab.errors import StoreError
 from lanlab.store import database, open_store
-from lanlab.store.large_runs import digest_of, packed, replaced
+from lanlab.store.large_runs import Digests, chosen, digest_of, packed, replaced
 
 RAW: dict[str, Any] = {
     "facts": {
@@ -44,6 +44,35 @@ def test_an_outline_has_every_part_of_the_record(where: str) -> None:
             raw["facts"]["before"]["hosts"]["host0"]["ports"]
     assert not first.is_disturbed and second.is_disturbed
     assert first.metrics == a_trial(0).metrics
+
+
+def test_chosen_members_are_those_of_the_record(where: str) -> None:
+    said = {"note": '"load_average":9,', **RAW["facts"]}
+    with open_store(where) as store:
+        store.start_run(a_run()).release()
+        store.commit_trial(a_trial(0, raw={**RAW, "facts": said, "sender": {"rate": 1e22}}))
+        (trial,) = store.outlines("last")
+        assert chosen(trial.raw, "receiver", ("io", "more")) == {"io": "batch"}
+        for key, names in {
+            "receiver": ("io", "one_way_delay"),
+            "setup": ("requests",),
+            "sender": ("rate",),
+            "progress": ("io",),
+            "more": ("io",),
+        }.items():
+            found, whole = (chosen(raw, key, names) for raw in (trial.raw, dict(trial.raw)))
+            assert {name: found.get(name) for name in names} == {
+                name: whole.get(name) for name in names
+            }
+        assert trial.raw.named("facts", "load_average") == [0.5]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("value", ["1e999", "-1E+999"])
+def test_no_member_of_a_digest_is_infinite(value: str) -> None:
+    digests = Digests(lambda first, count: {0: f'{{\n"a":{{"x":{value}}}\n}}'}, lambda number: {})
+    for read in (lambda: digests.chosen(0, "a", ("x",)), lambda: digests.named(0, "a", "x")):
+        with pytest.raises(StoreError):
+            read()
 
 
 def test_a_digest_omits_large_parts() -> None:
