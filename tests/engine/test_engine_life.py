@@ -132,7 +132,7 @@ def test_a_killed_or_stopped_peer_is_noticed(
     closed = key[0] == "kill"
     assert partial["ended_by"] == ("peer_closed" if closed else "silence")
     counts = ("total_messages", "answered_messages", "replies")
-    assert any(partial.get(count, 0) > 10 for count in counts), partial
+    assert any(partial.get(count, 0) > 0 for count in counts), partial
     assert case.usable
 
 

@@ -73,7 +73,7 @@ def control_rates(lan: SshLan, command: subprocess.Popen[str]) -> dict[str, floa
 
 @pytest.mark.figures
 def test_the_control_connection_carries_only_progress(lan: SshLan) -> None:
-    command = lan.start("stream", *lan.ends(), "--rate", "5M", "--time", "3")
+    command = lan.start("stream", *lan.ends(), "--rate", "5M", "--time", "2.4")
     rates = control_rates(lan, command)
     code, _, err = finished(command)
     assert code == 0, err

@@ -51,7 +51,6 @@ def test_an_amount_is_exact(
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
 @pytest.mark.parametrize("flows", [1, 3])
 @pytest.mark.parametrize("amount", [{"time_s": 0.2}, {"messages": 120}], ids=str)
-@pytest.mark.figures
 def test_the_warm_up_is_kept_out(
     pair: Pair, transport: str, flows: int, amount: dict[str, Any]
 ) -> None:
@@ -80,7 +79,8 @@ def test_the_warm_up_is_kept_out(
         assert trial.target["delay_variation"]["samples"] == trial.source["sent_messages"] - flows
     if "time_s" in amount:
         assert trial.target["window_ns"] == 200_000_000
-        assert trial.source["elapsed_ns"] == pytest.approx(200_000_000, rel=0.2)
+        # Not the 300 ms of warm-up and measured part.
+        assert 190_000_000 < trial.source["elapsed_ns"] < 290_000_000
 
 
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
@@ -199,7 +199,6 @@ def test_a_fast_rate_states_its_burst(pair: Pair) -> None:
     assert trial.source["offered_messages"] == 40_000
 
 
-@pytest.mark.figures
 def test_a_number_of_16_bits_is_restored(pair: Pair) -> None:
     """70,000 messages of 2 octets: their numbers begin anew after 65,536."""
     trial = pair.trial("stream", message_size_bytes=2, messages=70_000, rate_messages_per_s=70_000)
