@@ -29,7 +29,7 @@ collect_ignore_glob = ["conftest.py", "*/conftest.py"]
 
 MARKS = {
     "figures": "the subject is a figure of this machine",
-    "alone": "work of other tests at the same time could fail it",
+    "alone": "it judges times it waits for: few other tests run at the same time, one a processor",
     "long": "takes long: left out unless --long includes it",
     "rights": "what the user may do changes what happens: CI runs it without root, too",
     "flaky": "may be tried again (pytest-rerunfailures); named in tests/flaky.txt",

@@ -22,7 +22,7 @@ def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 # A capture loses frames when it has no processor in time.
-@pytest.mark.alone
+@pytest.mark.figures
 def test_frames_are_counted_as_tshark_counts_them() -> None:
     lacking = [need.name for need in needs("virtual") if not need.found]
     if lacking:

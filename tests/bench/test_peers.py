@@ -17,7 +17,7 @@ pytestmark = pytest.mark.long
 
 
 # Who watches the wire misses frames when it has no processor in time.
-@pytest.mark.alone
+@pytest.mark.figures
 def test_the_bench_runs_and_names_what_is_missing(tmp_path: Path) -> None:
     file = tmp_path / "peers.json"
     asked = ["--quick", "--only", "pace-64,queue-64", "--ip", "4", "--json", str(file)]

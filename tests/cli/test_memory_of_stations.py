@@ -16,7 +16,7 @@ __all__ = ["cable"]
 pytestmark = [
     pytest.mark.long,
     # How many messages wait at once depends on what else runs.
-    pytest.mark.alone,
+    pytest.mark.figures,
 ]
 
 _SESSIONS = 100

@@ -52,7 +52,7 @@ def start(code: str) -> subprocess.Popen[str]:
 
 
 # Any testbed that is opened beside it would end them first.
-@pytest.mark.alone
+@pytest.mark.figures
 def test_the_next_testbed_ends_leftovers_of_a_killed_testbed(open_bed: Open) -> None:
     open_bed("virtual", 2, "unshaped").close()
     child = start(CHILD)
