@@ -9,12 +9,39 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-#: The commands under each title of `--help`; each is a function in the module of its name.
-COMMANDS_BY_TITLE: Mapping[str, tuple[str, ...]] = {
-    "Measure": ("stream", "echo", "load", "saturation", "copy", "nas", "stations", "metadata"),
-    "Studies": ("tour", "studies", "run", "findings", "predict"),
-    "Results": ("runs", "show", "report", "compare", "web", "delete"),
-    "Other": ("serve", "listen", "doctor"),
+#: The commands under each title of `--help`, with the first sentence of their own help. Each is a
+#: function in the module of its name.
+COMMANDS_BY_TITLE: Mapping[str, Mapping[str, str]] = {
+    "Measure": {
+        "stream": "Send messages from one host to another and count what arrives.",
+        "echo": "Send requests that come back and time them.",
+        "load": "Measure latency under load: round trips alone and with streams.",
+        "saturation": "Search for the highest load that loses no more than a goal.",
+        "copy": "Time copies of files over file services, and rank the services.",
+        "nas": "Find the fastest protocol of a file server, and for what.",
+        "stations": "Find how many clients a file service can serve.",
+        "metadata": "Time operations on names at file services, and rank the services.",
+    },
+    "Studies": {
+        "tour": "Measure and simulate two published studies, and check their findings.",
+        "studies": "List the studies that come with lanlab.",
+        "run": "Run a study, continue a run, or alternate runs to compare.",
+        "findings": "Check the findings of a study, with the numbers of each verdict.",
+        "predict": "Simulate a study with changed machine parameters.",
+    },
+    "Results": {
+        "runs": "List the runs in the store: what each measured, and its result.",
+        "show": "Show a study, or the results of a run.",
+        "report": "Write a report of runs: one HTML page, figures and tables.",
+        "compare": "Compare runs of one study, condition by condition.",
+        "web": "Show the runs of a store in a browser, until Ctrl-C.",
+        "delete": "Delete runs with their trials and series.",
+    },
+    "Other": {
+        "serve": "Serve a directory, or iperf3 clients, until Ctrl-C.",
+        "listen": "List the protocols and stations on a network segment; sends nothing.",
+        "doctor": "Check what this machine supports, and how to install the rest.",
+    },
 }
 _HOW = "how"
 #: Titles of groups of options by topic, as in `--help where`.

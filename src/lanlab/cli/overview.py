@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import os
 import textwrap
-from collections.abc import Iterator
-from importlib.machinery import PathFinder
-from types import CodeType
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-import lanlab.cli
 from lanlab.cli.help_groups import COMMANDS_BY_TITLE
 
 ABOUT = "Measure how networks and file services perform, and how sure each result is."
@@ -34,10 +30,7 @@ First steps (`lanlab COMMAND --help` shows examples):
 def overview() -> str:
     """The options before a command, and all commands, as wide as the terminal or 78 letters."""
     width = max(min(_columns(), 80) - 2, 50)
-    groups = {
-        title: [(name, _sentence(name)) for name in names]
-        for title, names in COMMANDS_BY_TITLE.items()
-    }
+    groups = {title: tuple(commands.items()) for title, commands in COMMANDS_BY_TITLE.items()}
     about = textwrap.fill(ABOUT, width, initial_indent="  ", subsequent_indent="  ")
     lines = ["Usage: lanlab [OPTIONS] COMMAND [ARGS]...", "", about]
     for title, rows in {"Options": _OPTIONS, **groups}.items():
@@ -56,7 +49,7 @@ def _columns() -> int:
         return 80
 
 
-def _listed(rows: Any, width: int) -> Iterator[str]:
+def _listed(rows: Sequence[tuple[str, str]], width: int) -> Iterator[str]:
     first = max(len(name) for name, _ in rows) + 2
     for name, text in rows:
         begin, *more = textwrap.wrap(text, max(width - first - 2, 10), break_on_hyphens=False) or [
@@ -64,14 +57,3 @@ def _listed(rows: Any, width: int) -> Iterator[str]:
         ]
         yield f"  {name:{first}}{begin}"
         yield from (" " * (first + 2) + line for line in more)
-
-
-def _sentence(name: str) -> str:
-    """The first sentence of a command's docstring, from its compiled module."""
-    module = f"{lanlab.cli.__name__}.{name}"
-    spec = PathFinder.find_spec(module, lanlab.cli.__path__)
-    code: Any = spec and spec.loader and spec.loader.get_code(module)  # type: ignore[attr-defined]
-    (own,) = (one for one in code.co_consts if isinstance(one, CodeType) and one.co_name == name)
-    text = own.co_consts[0]
-    # `python -OO` has no docstrings.
-    return " ".join(text.split("\n\n")[0].split(". ")[0].split()) if isinstance(text, str) else ""
