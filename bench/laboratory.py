@@ -9,7 +9,7 @@ import itertools
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from lanlab.analysis.findings.sample import Trials
 from lanlab.analysis.peaks import LOAD, PEAKED, peaks
 from lanlab.analysis.simulated import Accuracy, SimulatedCell, accuracies
 from lanlab.analysis.simulated_run import simulated_cell
+from lanlab.analysis.summary import limit_of
 from lanlab.analysis.wires import Wire, wire_asked_for
 from lanlab.performers import SimulatedTrial, trial_seed
 from lanlab.plan import Condition, expand
@@ -105,9 +106,13 @@ class Laboratory:
                     found.setdefault(metric, []).append(cell)
         found[PEAKED] = [*found.get(PEAKED, ()), *peaks(found.get(PEAKED, ()))]
         return {
-            metric: [simulated_cell(metric, one, self._wire(simulation, one.levels)) for one in own]
+            metric: [simulated_cell(self._limited(metric, one, simulation)) for one in own]
             for metric, own in found.items()
         }
+
+    def _limited(self, metric: str, cell: Cell, simulation: Simulation) -> Cell:
+        wire = self._wire(simulation, cell.levels)
+        return replace(cell, limit=limit_of(metric, dict(cell.levels), wire))
 
     def _wire(self, simulation: Simulation, levels: Mapping[str, Any]) -> Wire | None:
         place = place_at(self.study, levels, of=simulation)

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from lanlab.analysis.findings.evidence import Cell
 from lanlab.analysis.findings.run_evidence import RunEvidence
 from lanlab.analysis.findings.sample import Trials
 from lanlab.analysis.published import amount_of
 from lanlab.analysis.simulated import Accuracy, SimulatedCell, accuracies, fitted_names
-from lanlab.analysis.summary import limit_of
-from lanlab.analysis.wires import Wire, wire_at
 from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Published, at_scale
+from lanlab.studies import Published
 
 
 def run_accuracies(
@@ -45,29 +42,9 @@ def simulated_cells(
     metrics = dict.fromkeys(value.metric for value in published.value)
     moved_bytes = {cell.name: cell for cell in evidence.cells("copied_bytes")}
     others = {name for name, cell in moved_bytes.items() if _is_of_another_amount(cell, published)}
-    thinned = _thinned(evidence)
     return {
-        metric: [
-            replace(
-                simulated_cell(metric, cell, wire_at(evidence.run, cell.levels, evidence.study)),
-                thinned=thinned.get(cell.group.partition(" ")[0], frozenset()),
-            )
-            for cell in evidence.cells(metric)
-            if cell.name not in others
-        ]
+        metric: [simulated_cell(cell) for cell in evidence.cells(metric) if cell.name not in others]
         for metric in metrics
-    }
-
-
-def _thinned(evidence: RunEvidence) -> dict[str, frozenset[str]]:
-    scaled = at_scale(evidence.study, evidence.run.scale)
-    return {
-        one.experiment.id: frozenset(
-            name
-            for name, levels in one.experiment.factors.items()
-            if set(levels) - set(one.factors.get(name, ()))
-        )
-        for one in scaled
     }
 
 
@@ -77,7 +54,8 @@ def _is_of_another_amount(cell: Cell, published: Published) -> bool:
     return amount is not None and not math.isclose(amount, cell.sample.mean, rel_tol=0.01)
 
 
-def simulated_cell(metric: str, cell: Cell, wire: Wire | None) -> SimulatedCell:
+def simulated_cell(cell: Cell) -> SimulatedCell:
     assert isinstance(cell.sample, Trials)
-    limit = limit_of(metric, dict(cell.levels), wire)
-    return SimulatedCell(cell.levels, cell.sample.mean, limit, cell.name, cell.stands == "greatest")
+    is_peak = cell.stands == "greatest"
+    mean = cell.sample.mean
+    return SimulatedCell(cell.levels, mean, cell.limit, cell.name, is_peak, cell.thinned)

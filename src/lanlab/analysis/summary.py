@@ -74,7 +74,9 @@ class Summary:
         return f"{self.n} of {self.n + self.missing}" if self.missing else str(self.n)
 
 
-def interval_of_mean(metric: str, values: Sequence[float]) -> tuple[float, float] | None:
+def interval_of_mean(
+    metric: str, values: Sequence[float], limit: float | None = None
+) -> tuple[float, float] | None:
     """
     The 95 % interval of a condition's mean, for every table, figure and comparison.
 
@@ -83,6 +85,8 @@ def interval_of_mean(metric: str, values: Sequence[float]) -> tuple[float, float
             (`lanlab.analysis.statistics.condition_mean`): rates and times use the log scale, so the
             interval stays above zero.
         values: One per trial, in the metric's unit.
+        limit: The limit of the link in that unit. The interval ends there, unless a trial exceeds
+            it, as queues and token buckets make possible.
 
     Returns:
         `(low, high)` in that unit; `None` for fewer than `LEAST_FOR_INTERVAL` values. Equal values
@@ -98,7 +102,8 @@ def interval_of_mean(metric: str, values: Sequence[float]) -> tuple[float, float
     from lanlab.analysis.statistics.condition_mean import condition_mean
 
     found = condition_mean(metric, values)
-    return None if found is None else (found.low, found.high)
+    most = math.inf if limit is None or max(values) > limit else limit
+    return None if found is None else (found.low, min(found.high, most))
 
 
 def standard_deviation(values: Sequence[float]) -> float:
@@ -145,8 +150,9 @@ class ConditionTrials:
     def summary(self, metric: str) -> Summary:
         found = self.values(metric)
         values = tuple(float(value) for value in found if value is not None)
-        interval = interval_of_mean(metric, values)
         parameters = dict(self._condition.parameters)
+        limit = limit_of(metric, parameters, self._link)
+        interval = interval_of_mean(metric, values, limit)
         return Summary(
             experiment=self._condition.experiment,
             workload=self._condition.workload,
@@ -159,7 +165,7 @@ class ConditionTrials:
             sd=standard_deviation(values) if len(values) > 1 else None,
             ci_low=None if interval is None else interval[0],
             ci_high=None if interval is None else interval[1],
-            limit=limit_of(metric, parameters, self._link),
+            limit=limit,
             disturbed=sum(
                 is_disturbed
                 for is_disturbed, value in zip(self._disturbed, found, strict=True)

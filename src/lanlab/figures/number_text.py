@@ -83,7 +83,7 @@ def with_interval(
     sides = [side for side in (value - low, high - value) if side > 0]
     if not sides:
         return number(value)
-    if high > _MOST_FACTOR * value > 0:
+    if high > _MOST_FACTOR * value > 0 or 0 < _MOST_FACTOR * low < value:
         return f"about {number(value, 2)} (too few trials for an interval)"
     decimals = min(9, max(0, 1 - math.floor(math.log10(min(sides)))))
     known = max(0, _MOST_DIGITS - 1 - math.floor(math.log10(abs(value)))) if value else decimals

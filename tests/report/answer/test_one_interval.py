@@ -66,6 +66,19 @@ def test_the_interval_comes_from_the_statistics_and_stays_above_zero(skewed: Syn
     assert told.low > 0 and told.high - told.mean > 1.5 * (told.mean - told.low)
 
 
+def test_the_interval_ends_at_the_limit_of_the_link(skewed: SyntheticRun) -> None:
+    one = summary(replace(skewed, trials=[_scaled(trial, 0.4) for trial in skewed.trials]))
+    told = condition_mean(METRIC, one.values)
+
+    assert told is not None and one.limit is not None
+    assert max(one.values) < one.limit < told.high
+    assert (one.ci_low, one.ci_high) == (told.low, one.limit)
+    # Here a trial is above it, so it is not the limit of a mean.
+    above = summary(skewed)
+    assert above.limit is not None and above.ci_high is not None
+    assert above.ci_high > above.limit
+
+
 def test_table_and_csv_have_the_interval(skewed: SyntheticRun) -> None:
     one = summary(skewed)
     table = metric_table(

@@ -23,6 +23,10 @@ class Cell:
     stands: Stands = "each"
     group: str = ""
     is_derived: bool = False
+    #: The limit of the link in the metric's unit; `None` if unknown.
+    limit: float | None = None
+    #: Factors of which the run's scale omits levels.
+    thinned: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:

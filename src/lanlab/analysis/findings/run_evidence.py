@@ -18,7 +18,7 @@ from lanlab.analysis.wires import wire_at
 from lanlab.frozen import dataclass
 from lanlab.plan import Condition, expand
 from lanlab.store import Level, RunRecord, TrialRecord
-from lanlab.studies import Study, waits_for
+from lanlab.studies import Study, at_scale, waits_for
 from lanlab.studies.counterparts import (
     factors_told_apart,
     in_published_words,
@@ -108,14 +108,11 @@ class RunEvidence:
         return {}
 
     def _shares(self, metric: str) -> list[Cell]:
-        known = [(cell, dict(condition.parameters)) for cell, condition in self._cells(metric)]
-        peaked = self._peaks(metric, [cell for cell, _ in known])
-        found = []
-        for cell, parameters in [*known, *((cell, dict(cell.levels)) for cell in peaked)]:
-            limit = limit_of(metric, parameters, wire_at(self.run, parameters, self.study))
-            if limit:
-                found.append(replace(cell, sample=times(cell.sample, 1 / limit)))
-        return found
+        return [
+            replace(cell, sample=times(cell.sample, 1 / cell.limit), limit=None)
+            for cell in self.cells(metric)
+            if cell.limit
+        ]
 
     @cached_property
     def _assumed(self) -> list[dict[str, Level]]:
@@ -198,11 +195,27 @@ class RunEvidence:
             # Two of our levels may represent one published level, if they differ in another factor.
             apart = levels_of_ours_apart(self.study, condition.parameters)
             group = " ".join([condition.experiment, *apart])
+            parameters = dict(condition.parameters)
+            limit = limit_of(metric, parameters, wire_at(self.run, parameters, self.study))
+            thinned = self._thinned[condition.experiment]
+            known = Cell({}, varied, sample, group=group, limit=limit, thinned=thinned)
             for own in in_published_words(self.study, condition.experiment, condition.parameters):
                 for assumed in self._assumed:
                     levels = {**own, **assumed}
                     if stands_at(self.study, condition.parameters, levels):
-                        yield Cell(levels, varied, sample, group=group), condition
+                        yield replace(known, levels=levels), condition
+
+    @cached_property
+    def _thinned(self) -> dict[str, frozenset[str]]:
+        """By experiment, the factors of which the run's scale omits levels."""
+        return {
+            one.experiment.id: frozenset(
+                name
+                for name, levels in one.experiment.factors.items()
+                if set(levels) - set(one.factors.get(name, ()))
+            )
+            for one in at_scale(self.study, self.run.scale)
+        }
 
 
 def _key(experiment: str, factors: Mapping[str, Level]) -> str:

@@ -104,6 +104,10 @@ def taken(scope: Scope, cells: Sequence[Cell]) -> Side | Gap:
     if lacking is not None:
         levels = words(lacking, list(lacking))
         return Gap(f"no {scope.metric} at {levels}, which could be the {scope.take}", True)
+    if scope.evidence.is_model and not ends:
+        for factor in sorted({name for cell in cells for name in cell.thinned}):
+            if len({cell.levels.get(factor) for cell in cells}) > 1:
+                return Gap(f"the {scope.take} may be at a level of {factor} that this scale omits")
     sign = 1 if scope.take == "greatest" else -1
     first = max(cells, key=lambda cell: sign * as_number(cell.sample).mean)
     others = [] if scope.evidence.is_model else [cell for cell in cells if cell is not first]
