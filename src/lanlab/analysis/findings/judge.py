@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from lanlab.analysis.attempts import counting
 from lanlab.analysis.findings.build import build
 from lanlab.analysis.findings.claim import (
     REPEATS,
@@ -31,7 +32,7 @@ from lanlab.analysis.findings.verdicts import LEVEL, Further, Judged, Judgement,
 from lanlab.analysis.published import published_numbers
 from lanlab.analysis.statistics.multiple import holm
 from lanlab.store import Level, RunRecord, TrialRecord
-from lanlab.studies import Finding, LoadedStudy, Published
+from lanlab.studies import Finding, LoadedStudy, Published, known_studies
 from lanlab.studies.counterparts import factors_told_apart
 from lanlab.studies.findings import Statement
 
@@ -95,7 +96,20 @@ def judge_run(
     done = [trial.elapsed_s for trial in trials if trial.status == "done"]
     mean_trial_s = sum(done) / len(done) if done else None
     found = _verdicts(findings, nodes, here, evidence, mean_trial_s)
-    return _with_fitted(found, evidence) if is_simulated else found
+    return _with_fitted(found, evidence) if is_simulated else _with_place(found, run, trials)
+
+
+def _with_place(verdicts: Verdicts, run: RunRecord, trials: Sequence[TrialRecord]) -> Verdicts:
+    counted = counting(trials)
+    disturbed = sum(trial.is_disturbed for trial in counted)
+    when = ", in disturbed trials" if 2 * disturbed > len(counted) else ""
+    # A user's own study is about the user's systems.
+    where = f" on this system{when}" if run.study_id in known_studies() else when
+    placed = (
+        replace(one, where=where, here=one.here and replace(one.here, where=when))
+        for one in verdicts.judgements
+    )
+    return replace(verdicts, judgements=tuple(placed))
 
 
 def _digits(finding: Finding, published: Published) -> dict[float, float]:

@@ -64,6 +64,8 @@ class Judgement:
     fitted: tuple[int, int] | None = None
     #: Whether a number of the simulated machines was chosen to make this finding hold.
     is_chosen_for: bool = False
+    #: For a measured run: the system and the trials that the verdict is about, in words.
+    where: str = ""
 
     @property
     def is_means_only(self) -> bool:

@@ -109,6 +109,7 @@ def _row(one: Judgement, study: Study | None) -> tuple[Cell, ...]:
 
 _PRINT = "what was published"
 _NOT_TESTED = "not tested"
+_KINDS = ("published", "simulated", "measured")
 
 
 def evidence_table(bodies: Sequence[Verdicts], only: Sequence[Finding] | None = None) -> Table:
@@ -120,6 +121,7 @@ def evidence_table(bodies: Sequence[Verdicts], only: Sequence[Finding] | None = 
         bodies: Verdicts on the findings of one study; a finding missing from one leaves its cell
             empty.
     """
+    bodies = sorted(bodies, key=lambda body: _KINDS.index(kind_of(body)))
     kinds = [kind_of(body) for body in bodies]
     heads = [
         body.on if body.on == _PRINT else kind if kinds.count(kind) == 1 else f"{kind} ({body.on})"

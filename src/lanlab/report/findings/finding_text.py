@@ -77,7 +77,8 @@ def verdict_text(judgement: Judgement) -> str:
     statement = judgement.finding.statement
     if isinstance(statement, Equivalent) and judgement.verdict == "holds":
         margin = f" (equal within {margin_text(statement)})"
-    return f"{judgement.verdict}{means}{margin}{only}{fitted_text(judgement)}"
+    where = "" if judgement.verdict == "not tested" else judgement.where
+    return f"{judgement.verdict}{where}{means}{margin}{only}{fitted_text(judgement)}"
 
 
 def margin_text(statement: Equivalent) -> str:
