@@ -13,6 +13,7 @@ from lanlab.plan import Plan, PlannedTrial
 from lanlab.roles import ROLES
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, Study, load_study
+from lanlab.studies.runs_on import RunsOn, study_on
 
 Metrics = dict[str, float | int]
 
@@ -42,6 +43,7 @@ def synthetic_run(
     distorts: Callable[[Metrics, float], Metrics] = lambda metrics, rate_bps: metrics,
     most_trials: int | None = None,
     title: str | None = None,
+    where: RunsOn | None = None,
 ) -> SyntheticRun:
     """A run of a study as the plan orders it.
 
@@ -56,9 +58,11 @@ def synthetic_run(
         distorts: What becomes of the metrics of a stream that was asked for that rate.
         most_trials: After so many the run was interrupted.
         title: In place of the study's.
+        where: Only the study's experiments there.
     """
     loaded = load_study(name)
     study = loaded.study if title is None else loaded.study.model_copy(update={"title": title})
+    study = study if where is None else study_on(study, where, scale)
     run = _run(study, scale, link_rate_bps, shape)
     plan, rng = Plan(study, scale, run.seed), random.Random(7)
     trials: list[TrialRecord] = []

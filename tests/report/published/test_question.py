@@ -16,9 +16,9 @@ def test_every_study_has_a_published_answer(name: str) -> None:
     loaded = load_study(name)
     (printed,) = question_answers(loaded, [])
     assert printed.kind == "published" and printed.text.startswith("Published: ")
-    kinds = [line.partition(":")[0] for line in lacking_answers(loaded.study, [printed.kind])]
+    kinds = [kind for kind, _ in lacking_answers(loaded.study, [printed.kind])]
     # Current servers are none of Poo and Tan's.
-    assert kinds == (["Simulated"] if name == "poo-tan" else ["Simulated", "Here"])
+    assert kinds == (["simulated"] if name == "poo-tan" else ["simulated", "measured"])
 
 
 def test_publications_name_the_fastest_protocol_by_condition() -> None:
@@ -41,17 +41,42 @@ def test_systems_known_by_published_ratios_are_ranked() -> None:
 
 def test_published_speeds_stay_within_the_link() -> None:
     (printed,) = question_answers(load_study("milanovic-srbljic"), [])
-    assert "500 bytes: receiving speed 110 kB/s (486 DX2-66" in printed.text
     assert "to 1,104 kB/s" in printed.text and "2,208" not in printed.text
-    assert "received and sent speed part at 500 kB/s" in printed.text
+    assert "500 bytes: less is received than sent from 500 kB/s (Pentium 133," in printed.text
 
 
-def test_publications_compare_ip_versions_at_both_ends() -> None:
-    (printed,) = question_answers(load_study("manford-kolahi"), [])
-    # 26.5 / 24.0 and 85.6 / 84.6 Mbit/s.
+def test_a_speed_under_overload_is_no_maximum() -> None:
+    study = load_study("milanovic-srbljic")
+    (printed,) = question_answers(study, [])
+    assert "500 bytes: highest receiving speed 552 kB/s (Pentium 133, Windows NT" in printed.text
     assert (
-        "(Windows Vista SP1): 1.10 \N{MULTIPLICATION SIGN} at the least value and 1.01 "
-        "\N{MULTIPLICATION SIGN} at the greatest value" in printed.text
+        ", 110 kB/s (486 DX2-66, Windows NT 4.0 Workstation), taken for its speed at 1,325 kB/s "
+        "sent;" in printed.text
+    )
+
+
+def test_a_simulated_range_is_of_the_published_conditions() -> None:
+    run = synthetic_run("milanovic-srbljic", "quick", where="simulated")
+    _, simulated = question_lines(run.pair(), None)
+    small, large, *_ = simulated.split("; ")
+    # Nothing of 2 bytes was published under Linux; the 486 has a speed at one load.
+    assert "Linux" not in small
+    assert large.count("486 DX2-66") == 1
+    assert "(486 DX2-66, Windows NT 4.0 Workstation) at 1,325 kB/s sent" in large
+
+
+def test_ip_versions_are_compared_at_the_same_size() -> None:
+    (printed,) = question_answers(load_study("manford-kolahi"), [])
+    vista, xp, _ = printed.text.split("; ")
+    # 26.5 / 24.0 and 85.6 / 84.6 Mbit/s.
+    assert vista.endswith(
+        "(Windows Vista SP1): 1.10 \N{MULTIPLICATION SIGN} for the least values, 1.01 "
+        "\N{MULTIPLICATION SIGN} for the greatest values"
+    )
+    # The greatest value over IPv4, 86 Mbit/s, is at 1,152 bytes, where IPv6 has 75.6 of at most 81.
+    assert xp.endswith(
+        "1.05 \N{MULTIPLICATION SIGN} for the least values, 1.36 \N{MULTIPLICATION SIGN} at 384 B, "
+        "1.14 \N{MULTIPLICATION SIGN} at 1,152 B"
     )
 
 
@@ -65,9 +90,9 @@ def test_a_transport_run_ranks_nwlink_with_the_others() -> None:
     }
     run, trials = copy_run(study, costs, 0.003, scale="transports")
     lines = question_lines((run, trials), ())
-    assert [line.partition(":")[0] for line in lines] == ["Here", "Published", "Simulated"]
-    assert lines[0].startswith("Here: shortest transfer time: NWLink (IPX/SPX) in both conditions")
-    assert lines[2] == (
+    assert [line.partition(":")[0] for line in lines] == ["Published", "Simulated", "Here"]
+    assert lines[2].startswith("Here: shortest transfer time: NWLink (IPX/SPX) in both conditions")
+    assert lines[1] == (
         "Simulated: not run yet; `lanlab run schomer-claason --testbed simulated` answers it."
     )
 
@@ -76,7 +101,7 @@ def test_messages_that_were_not_sent_are_not_lost() -> None:
     quick = synthetic_run("milanovic-srbljic", "quick")
     unsent = {"received_ratio": 0.8, "loss_ratio": 0.0}
     trials = [replace(one, metrics={**one.metrics, **unsent}) for one in quick.trials]
-    here, *_ = question_lines((quick.run, trials), None)
+    *_, here = question_lines((quick.run, trials), None)
     assert "no more than 1 % lost up to" in here and "more than 1 % lost from" not in here
 
 
@@ -84,8 +109,8 @@ def test_the_answer_counts_disturbed_trials_and_says_if_there_is_none() -> None:
     quick = synthetic_run("milanovic-srbljic", "quick")
     seen = {"pollution": {"findings": [{"repeat_helps": True}]}}
     disturbed = [replace(one, raw={**one.raw, **seen}) for one in quick.trials[:2]]
-    here, *_ = question_lines((quick.run, [*disturbed, *quick.trials[2:]]), None)
-    assert f", 2 of {len(quick.trials)} trials disturbed)" in here
+    *_, here = question_lines((quick.run, [*disturbed, *quick.trials[2:]]), None)
+    assert here.endswith(f"; 2 of {len(quick.trials)} trials disturbed).")
     other = synthetic_run("poo-tan", "quick")
-    *_, here = question_lines((other.run, other.trials), ())[:2]
+    *_, here = question_lines((other.run, other.trials), ())
     assert here == "Here: this run has no results that answer the question."

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from copy_runs import copy_run
+from synthetic_runs import synthetic_run
 
 from lanlab.analysis.findings import judge_published, judge_run
 from lanlab.report.findings.finding_text import verdict_text
@@ -49,14 +50,14 @@ def test_published_conditions_are_shown_with_the_transport_of_their_system(
     rows = list(csv.DictReader(io.StringIO(values_table(_STUDY.published, runs).to_csv())))
     assert len(rows) == 12
     nwlink = [row for row in rows if row["protocol"].startswith("NWLink")]
-    for body in ("1 measured", "2 simulated"):
+    for body in ("2 measured", "1 simulated"):
         frames = [float(row[f"{body}: frames per byte (frames/B)"]) for row in nwlink]
         assert frames == pytest.approx([0.9e-3, 0.9e-3, 1.2e-3, 1.2e-3], rel=1e-3)
         files = [float(row[f"{body}: wire bytes per file (B/file)"]) for row in rows]
         assert files == pytest.approx([800] * 12, rel=1e-3)
     # One large file over TCP/IP: 80 Mbit/s but for 0.1 s to open it.
     tcpip = [row for row in rows if row["protocol"] == "TCP/IP" and "1 file" in row["dataset"]]
-    rates = [float(row["1 measured (bit/s)"]) for row in tcpip]
+    rates = [float(row["2 measured (bit/s)"]) for row in tcpip]
     assert rates == pytest.approx([78.7e6] * 2, rel=0.01)
     assert {row["printed (bit/s)"] for row in tcpip} == {"19000000.0", "61000000.0"}
 
@@ -124,3 +125,14 @@ def test_the_fastest_protocol_is_judged_on_all_evidence(
     assert here.verdict == "not tested" and here.here is not None
     assert here.here.verdict == "holds"
     assert verdict_text(of_a_model).startswith("holds in the simulation")
+
+
+def test_values_of_conditions_that_differ_in_their_factors_share_a_table() -> None:
+    """Only the speed test of mTCP has an amount and a transport; a run of this system has none of
+    its machines."""
+    here = synthetic_run("brutman-mtcp", "quick", where="real")
+    simulated = synthetic_run("brutman-mtcp", "quick", where="simulated")
+    found = values_table(here.published, [here.pair(), simulated.pair()])
+    assert found.title == "Published and simulated"
+    headings = [column.heading for column, _ in found.shown()]
+    assert headings[:4] == ["test", "machine", "adapter", "direction"]

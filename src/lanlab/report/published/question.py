@@ -5,7 +5,7 @@ and local runs. The study file defines the form of the answer (`[[answer]]`).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,8 @@ from lanlab.analysis.findings.published_evidence import PublishedEvidence
 from lanlab.analysis.findings.run_evidence import RunEvidence
 from lanlab.analysis.findings.sample import Trials
 from lanlab.analysis.model_error import model_error_log
-from lanlab.analysis.published import published_numbers
-from lanlab.figures.number_text import number
+from lanlab.analysis.published import amount_of, published_numbers
+from lanlab.figures.number_text import number, percent
 from lanlab.figures.wording import quantity
 from lanlab.frozen import dataclass
 from lanlab.report.published.question_forms import (
@@ -40,6 +40,8 @@ from lanlab.studies.model import Answer
 #: First word of the answer from each source.
 _OPENINGS = {"published": "Published", "simulated": "Simulated", "measured": "Here"}
 _TEXTS = {"range": range_text, "ratio": ratio_text, "onset": onset_text}
+#: In units of this size, a "kilo" is 1024 bytes.
+_KIB_PER_S = 8 * 1024
 
 
 @dataclass(frozen=True)
@@ -71,12 +73,14 @@ def question_answers(loaded: LoadedStudy, runs: Sequence[Run]) -> list[QuestionA
     bodies = [Body("published", PublishedEvidence(loaded), loaded.study, loaded.published)]
     bodies += [_body_of(run, loaded.published) for run in runs]
     bodies.sort(key=lambda body: list(_OPENINGS).index(body.kind))
-    return [one for body in bodies if (one := _answered(loaded.study.answer, body)) is not None]
+    found = (_answered(loaded.study.answer, body, bodies[0]) for body in bodies)
+    return [one for one in found if one is not None]
 
 
 def question_lines(run: Run, others: Sequence[Run] | None) -> list[str]:
     """
-    The answers to the question of a run's study: a line for each body of evidence, the run's first.
+    The answers to the question of a run's study: a line for each body of evidence, always in the
+    order of `question_answers`.
 
     Args:
         others: Runs of the other kind, so that a line says if there is none; `None`: unknown.
@@ -89,26 +93,25 @@ def question_lines(run: Run, others: Sequence[Run] | None) -> list[str]:
         loaded = LoadedStudy(study, published_numbers(record), (), Path(), "")
     if not loaded.study.answer or not trials:
         return []
-    found = question_answers(loaded, [run, *(others or ())])
-    found.sort(key=lambda one: record.id not in one.on)
+    said = [(one.kind, one.text) for one in question_answers(loaded, [run, *(others or ())])]
     own = "simulated" if study.is_simulated else "measured"
-    said = [one.text for one in found]
-    kinds = [own, *(one.kind for one in found)]
-    if own not in kinds[1:]:
-        said.append(f"{_OPENINGS[own]}: this run has no results that answer the question.")
-    return [*said, *([] if others is None else lacking_answers(loaded.study, kinds))]
+    if own not in dict(said):
+        none = f"{_OPENINGS[own]}: this run has no results that answer the question."
+        said.append((own, none))
+    said += [] if others is None else lacking_answers(loaded.study, dict(said))
+    return [text for _, text in sorted(said, key=lambda one: list(_OPENINGS).index(one[0]))]
 
 
-def lacking_answers(study: Study, kinds: Sequence[str]) -> list[str]:
-    """A line for each kind of run that could answer the question but does not exist yet."""
+def lacking_answers(study: Study, kinds: Collection[str]) -> list[tuple[str, str]]:
+    """Each kind of run that could answer the question but does not exist yet, with a line."""
     could = {
         kind: any(on in one.on for one in study.experiment)
         and any(on in one.on for one in study.answer)
         for kind, on in (("simulated", "simulated"), ("measured", "real"))
     }
-    options = {"simulated": " --testbed simulated", "measured": ""}
+    ways = {"simulated": f"{study.id} --testbed simulated", "measured": study.id}
     return [
-        f"{_OPENINGS[kind]}: not run yet; `lanlab run {study.id}{options[kind]}` answers it."
+        (kind, f"{_OPENINGS[kind]}: not run yet; `lanlab run {ways[kind]}` answers it.")
         for kind, is_possible in could.items()
         if is_possible and kind not in kinds
     ]
@@ -129,7 +132,7 @@ def _body_of(run: Run, published: Published) -> Body:
     return Body("measured", system, evidence.study, published, disturbed=said)
 
 
-def _answered(asked: Sequence[Answer], body: Body) -> QuestionAnswer | None:
+def _answered(asked: Sequence[Answer], body: Body, published: Body) -> QuestionAnswer | None:
     found: list[Found] = []
     said: list[str] = []
     lacking: list[str] = []
@@ -139,7 +142,7 @@ def _answered(asked: Sequence[Answer], body: Body) -> QuestionAnswer | None:
             found += own
             texts = list(best_text(ask, body, own))
         else:
-            texts = list(_TEXTS[ask.form](ask, body))
+            texts = list(_TEXTS[ask.form](ask, body, published))
         said += texts
         if not texts and body.kind == "published":
             lacking.append(f"no {quantity(body.study, ask.metric).name} is printed")
@@ -151,6 +154,26 @@ def _answered(asked: Sequence[Answer], body: Body) -> QuestionAnswer | None:
 
 
 def _certainty(asked: Sequence[Answer], body: Body) -> str:
+    return "; ".join(filter(None, (_spread(asked, body), body.disturbed, *_provisos(asked, body))))
+
+
+def _provisos(asked: Sequence[Answer], body: Body) -> Iterator[str]:
+    """How the numbers are to be read: their unit, and a smaller amount than was published."""
+    shown = [quantity(body.study, ask.metric) for ask in asked]
+    if any(one.si_per_unit == _KIB_PER_S for one in shown):
+        yield "1 KB = 1024 bytes"
+    if body.kind == "published" and any(one.si_if_1024 for one in body.published.value):
+        yield "1 kB taken for 1000 bytes"
+    shares = [
+        cell.sample.mean / printed
+        for cell in body.evidence.cells("copied_bytes")
+        if (printed := amount_of(body.published, cell.levels))
+    ]
+    if max(shares, default=1.0) < 0.99:
+        yield f"with {percent(max(shares))} of the published bytes"
+
+
+def _spread(asked: Sequence[Answer], body: Body) -> str:
     if body.kind == "simulated":
         if body.error_log is None:
             return "the model's error is not known"
@@ -167,5 +190,4 @@ def _certainty(asked: Sequence[Answer], body: Body) -> str:
     few = "" if min(counts) == max(counts) else f"{min(counts)} to "
     which = "comparisons corrected together" if any(a.form == "best" for a in asked) else ""
     plural = "" if max(counts) == 1 else "s"
-    parts = (f"{few}{max(counts)} trial{plural} each", which, body.disturbed)
-    return ", ".join(filter(None, parts))
+    return ", ".join(filter(None, (f"{few}{max(counts)} trial{plural} each", which)))

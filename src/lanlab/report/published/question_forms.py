@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from lanlab.analysis.findings.evidence import Cell, Evidence, matches
@@ -34,6 +35,8 @@ _MOST_LOST_RATIO = 0.01
 Found = tuple[Levels, Level, bool]
 
 
+#: What a published end of a range stands for.
+_ENDS = ("least", "greatest")
 _Any = TypeVar("_Any")
 
 
@@ -132,7 +135,9 @@ def best_text(ask: Answer, body: Body, found: Sequence[Found]) -> Iterator[str]:
         rest = f"; {most} mean, not shown to differ: {open_ones}" if open_ones else ""
         yield f"{most} {name}: {shown}{rest}"
     else:
-        yield f"no {most} {name} is shown; {most} mean: {open_ones}"
+        titles = {one.name: one.title for one in body.published.factor}
+        which = titles.get(ask.factor, ask.factor)
+        yield f"no {which} is shown to have the {most} {name}; {most} mean: {open_ones}"
 
 
 def _where(places: Sequence[str], count: int) -> str:
@@ -145,8 +150,8 @@ def _where(places: Sequence[str], count: int) -> str:
     return f" ({'; '.join(places)})"
 
 
-def _by_level(ask: Answer, body: Body, metric: str) -> dict[str, list[Point]]:
-    found: dict[str, list[Point]] = {}
+def _by_level(ask: Answer, body: Body, metric: str) -> dict[str, list[Cell]]:
+    found: dict[str, list[Cell]] = {}
     points = body.points(ask, metric)
     levels = _printed_levels(ask, body)
     for level in levels:
@@ -161,55 +166,100 @@ def _by_level(ask: Answer, body: Body, metric: str) -> dict[str, list[Point]]:
     return found if levels else {"": points}
 
 
-def range_text(ask: Answer, body: Body) -> Iterator[str]:
-    """The minimum and maximum of each level; along loads, the maximum of each."""
+def range_text(ask: Answer, body: Body, published: Body) -> Iterator[str]:
+    """The minimum and maximum of each level; along loads, of the maximum of each condition. What
+    was published about one load is no maximum, so it is compared at that load.
+    """
     shown = quantity(body.study, ask.metric)
+    highest = "highest " if ask.along else ""
     for title, points in _by_level(ask, body, ask.metric).items():
-        tops: dict[str, Point] = {}
-        for point in points:
-            key = repr(sorted(_rest(point.levels, ask.along).items()))
-            if key not in tops or (ask.along and point.sample.mean > tops[key].sample.mean):
+        at_loads = body.at_loads(ask, points)
+        tops: dict[str, Cell] = {}
+        for place, point in enumerate(body.maxima(ask, points, published)):
+            key = repr(sorted(_rest(point.levels, ask.along).items())) if ask.along else str(place)
+            if key not in tops or point.sample.mean > tops[key].sample.mean:
                 tops[key] = point
         if not tops:
             continue
         ends = _ends(sorted(tops.values(), key=lambda point: point.sample.mean))
+        is_one = len({point.sample.mean for point in ends}) == 1
         in_unit = shown.readable(point.sample.mean for point in ends)
-        each = [
-            body.value(in_unit, p.sample)
-            + _named(body.words(p.levels, p.varied, ask.factor, ask.along))
-            for p in ends
-        ]
-        yield f"{f'{title}: ' if title else ''}{shown.name} {' to '.join(each)}"
+
+        def text(point: Cell, in_unit: Quantity = in_unit) -> str:
+            named = body.words(point.levels, point.varied, ask.factor, ask.along)
+            return f"{body.value(in_unit, point)}{_named(named)}"
+
+        each = [body.value(in_unit, ends[0])] if is_one else map(text, ends)
+        at_load = ", taken for its speed at" if body.kind == "published" else " at"
+        further = [f", {text(p)}{at_load} {_level_text(body, ask, at)} sent" for at, p in at_loads]
+        yield f"{_titled(title)}{highest}{shown.name} {' to '.join(each)}{''.join(further)}"
+
+
+def _titled(title: str) -> str:
+    return f"{title}: " if title else ""
 
 
 def _named(condition: str) -> str:
     return f" ({condition})" if condition else ""
 
 
-def ratio_text(ask: Answer, body: Body) -> Iterator[str]:
-    shown = quantity(body.study, ask.metric)
-    levels = [plain_level(ask.factor, level) for level in _printed_levels(ask, body)[:2]]
-    groups: dict[str, tuple[dict[str, Level], dict[Level, dict[Level, Point]]]] = {}
+_Pairs = dict[Level, dict[Level, Cell]]
+
+
+def _pairs(ask: Answer, body: Body) -> list[tuple[dict[str, Level], _Pairs]]:
+    """For each condition of the other factors, the places with a value of two levels."""
+    groups: dict[str, tuple[dict[str, Level], _Pairs]] = {}
     for point in body.points(ask, ask.metric):
         rest = _rest(point.levels, ask.factor, ask.along)
         own = groups.setdefault(repr(sorted(rest.items())), (rest, {}))[1]
         at = point.levels.get(ask.along, point.stands)
         own.setdefault(at, {})[point.levels[ask.factor]] = point
+    return [
+        (rest, {at: two for at, two in own.items() if len(two) == 2})
+        for rest, own in groups.values()
+    ]
+
+
+def _sizes(both: _Pairs) -> list[Level]:
+    return sorted((at for at in both if not isinstance(at, str)), key=float)
+
+
+def _are_elsewhere(end: str, both: _Pairs) -> bool:
+    """Whether a printed pair shows that two ends of ranges belong to different sizes: one of them
+    is the value at a size where the other is not.
+    """
+    return any(
+        sum(math.isclose(both[end][level].sample.mean, p.sample.mean) for level, p in own.items())
+        == 1
+        for own in (both[size] for size in _sizes(both))
+    )
+
+
+def ratio_text(ask: Answer, body: Body, published: Body) -> Iterator[str]:
+    """The ratio at each published size, or of the published ends of both ranges; from a run, also
+    at its first and its last size.
+    """
+    shown = quantity(body.study, ask.metric)
+    levels = [plain_level(ask.factor, level) for level in _printed_levels(ask, body)[:2]]
     names = [level_title(body.published, ask.factor, level) for level in levels]
-    for rest, by_place in groups.values():
-        both = {at: own for at, own in by_place.items() if len(own) == 2}
-        sizes = sorted((at for at in both if not isinstance(at, str)), key=float)
-        # Prefer published ends of a range; otherwise compare the first and last common size.
-        chosen = _ends([e for e in ("least", "greatest") if e in both] or sizes)
+    printed = _pairs(ask, published)
+    for rest, both in _pairs(ask, body):
+        sizes = _sizes(both)
+        if body.kind == "published":
+            ends = [end for end in _ENDS if end in both and not _are_elsewhere(end, both)]
+            chosen = [*ends[:1], *sizes, *ends[1:]]
+        else:
+            own = [at for where, pairs in printed if where == rest for at in pairs]
+            chosen = [at for at in sizes if at in (*_ends(sizes), *own)]
         each = [
             f"{_ratio_text(body, *(both[at][level].sample for level in levels))} "
-            + (f"at the {at} value" if isinstance(at, str) else f"at {_level_text(body, ask, at)}")
+            + (f"for the {at} values" if at in _ENDS else f"at {_level_text(body, ask, at)}")
             for at in chosen
         ]
         if each:
             over = f"{shown.name} over {names[0]} against {names[1]}"
             varied = next(iter(both[chosen[0]].values())).varied
-            yield f"{over}{_named(body.words(rest, varied))}: {' and '.join(each)}"
+            yield f"{over}{_named(body.words(rest, varied))}: {', '.join(each)}"
 
 
 def _level_text(body: Body, ask: Answer, at: Level) -> str:
@@ -232,21 +282,25 @@ def _ratio_text(body: Body, a: Sample, b: Sample) -> str:
     return f"{text} ({number(test.low, 3)} to {number(test.high, 3)})"
 
 
-def onset_text(ask: Answer, body: Body) -> Iterator[str]:
-    """The load from which more than 1 % is lost."""
-    load = quantity(body.study, ask.along)
-
-    def text(value: float) -> str:
-        return f"{plain(load.shown(value))} {load.unit}"
-
+def onset_text(ask: Answer, body: Body, published: Body) -> Iterator[str]:
+    """The load from which more than 1 % is lost: the least, those of published conditions, and the
+    greatest.
+    """
+    printed = [
+        value
+        for value in published.published.value
+        if value.metric == ask.along and value.statistic == "level" and value.bound is None
+    ]
     if body.kind == "published":
-        for value in body.published.value:
-            if value.metric == ask.along and value.statistic == "level" and value.bound is None:
-                where = levels_text(body.published, value.condition, value.condition)
-                yield f"received and sent speed part at {text(value.si)} ({where})"
+        for value in printed:
+            title = level_title(body.published, ask.factor, value.condition.get(ask.factor, ""))
+            keys = [key for key in value.condition if key not in (ask.factor, *ask.at)]
+            where = _named(levels_text(body.published, value.condition, keys))
+            at = _level_text(body, ask, value.si)
+            yield f"{_titled(title)}less is received than sent from {at}{where}"
         return
     for title, points in _by_level(ask, body, ask.metric).items():
-        series: dict[str, list[Point]] = {}
+        series: dict[str, list[Cell]] = {}
         for point in sorted(points, key=lambda p: float(p.levels.get(ask.along, 0))):
             rest = _rest(point.levels, ask.factor, ask.along)
             series.setdefault(repr(sorted(rest.items())), []).append(point)
@@ -254,31 +308,28 @@ def onset_text(ask: Answer, body: Body) -> Iterator[str]:
             next((p for p in own if p.sample.mean > _MOST_LOST_RATIO), None)
             for own in series.values()
         ]
-        each = []
-        ordered = sorted((float(p.levels[ask.along]), n) for n, p in enumerate(lossy) if p)
-        for at, place in _ends(ordered):
-            first = lossy[place]
-            assert first is not None
-            named = body.words(first.levels, first.varied, ask.factor, ask.along)
-            each.append(f"{text(at)}{_named(named)}")
-        opening = f"{title}: " if title else ""
+        ordered = sorted(filter(None, lossy), key=lambda p: float(p.levels[ask.along]))
+        ends = [id(point) for point in _ends(ordered)]
+        each = [
+            f"{_level_text(body, ask, point.levels[ask.along])}"
+            + _named(body.words(point.levels, point.varied, ask.factor, ask.along))
+            for point in ordered
+            if id(point) in ends
+            or any(matches(point.levels, _as_wanted(value.condition)) for value in printed)
+        ]
         if each:
-            yield f"{opening}more than 1 % lost from {' to '.join(each)}"
+            yield f"{_titled(title)}more than 1 % lost from {', '.join(each)}"
         whole = [own for own, first in zip(series.values(), lossy, strict=True) if first is None]
         if whole:
             top = min(float(own[-1].levels.get(ask.along, 0)) for own in whole)
             names = (body.words(o[0].levels, o[0].varied, ask.factor, ask.along) for o in whole)
             which = _named("; ".join(filter(None, names))) if each else ""
-            yield f"{opening}no more than 1 % lost up to {text(top)}{which}"
+            most = _level_text(body, ask, top)
+            yield f"{_titled(title)}no more than 1 % lost up to {most}{which}"
 
 
-@dataclass(frozen=True)
-class Point:
-    levels: Levels
-    sample: Sample
-    #: `each`, or which end of a range the published number is.
-    stands: str
-    varied: frozenset[str]
+def _as_wanted(condition: Levels) -> dict[str, tuple[Level, ...]]:
+    return {key: (plain_level(key, level),) for key, level in condition.items()}
 
 
 @dataclass(frozen=True)
@@ -309,7 +360,7 @@ class Body:
             )
         ]
 
-    def points(self, ask: Answer, metric: str) -> list[Point]:
+    def points(self, ask: Answer, metric: str) -> list[Cell]:
         wanted = {
             key: tuple(plain_level(key, one) for one in (own if isinstance(own, tuple) else (own,)))
             for key, own in ask.at.items()
@@ -317,15 +368,43 @@ class Body:
         cells = [c for c in self.evidence.cells(metric) if self._is_possible(c, wanted, metric)]
         names = [f.name for f in self.published.factor]
         names += [ask.along] if ask.along and ask.along not in names else []
-        varied = frozenset(
+        varied = tuple(
             name
             for name in names
             if len({repr(c.levels[name]) for c in cells if name in c.levels}) > 1
         )
         return [
-            Point({n: c.levels[n] for n in names if n in c.levels}, c.sample, c.stands, varied)
+            replace(c, levels={n: c.levels[n] for n in names if n in c.levels}, varied=varied)
             for c in cells
         ]
+
+    def _of_one_load(self, ask: Answer) -> dict[str, Level]:
+        """The load of each published number that is known to be of one load, by its id."""
+        readings = () if self.study.simulation is None else self.study.simulation.reading
+        own = (one for one in readings if ask.along in one.at)
+        return {one.value: plain_level(ask.along, one.at[ask.along]) for one in own}
+
+    def at_loads(self, ask: Answer, points: Sequence[Cell]) -> list[tuple[Level, Cell]]:
+        """The points of published numbers that are of one load, with this load."""
+        found = []
+        for name, load in self._of_one_load(ask).items():
+            value = next(one for one in self.published.value if one.id == name)
+            wanted = _as_wanted(value.condition)
+            if self.kind != "published":
+                wanted[ask.along] = (load,)
+            found += [(load, point) for point in points if matches(point.levels, wanted)]
+        return found
+
+    def maxima(self, ask: Answer, points: Sequence[Cell], published: Body) -> Sequence[Cell]:
+        """The points without those of one load; simulated, only at the published conditions."""
+        if self.kind == "published":
+            apart = self._of_one_load(ask).keys()
+            return [one for one in points if not one.sample.sources & apart]
+        if self.kind == "measured":
+            return points
+        printed = published.maxima(ask, published.points(ask, ask.metric), published)
+        rests = [_as_wanted(_rest(one.levels, ask.along)) for one in printed]
+        return [one for one in points if any(matches(one.levels, rest) for rest in rests)] or points
 
     def _is_possible(
         self, cell: Cell, wanted: Mapping[str, tuple[Level, ...]], metric: str
@@ -341,10 +420,10 @@ class Body:
         keys = [key for key in levels if key in varied and key not in without]
         return levels_text(self.published, levels, keys)
 
-    def value(self, shown: Quantity, sample: Sample) -> str:
-        ends = None
-        if isinstance(sample, Trials) and self.kind == "measured" and len(sample.values) > 2:
-            ends = interval_of_mean(shown.key, sample.values)
+    def value(self, shown: Quantity, point: Cell) -> str:
+        ends, sample = None, point.sample
+        if isinstance(sample, Trials) and self.kind == "measured":
+            ends = interval_of_mean(shown.key, sample.values, point.limit)
         own = shown.interval(*ends) if ends else None
         mean = shown.shown(sample.mean)
         text = number(mean, 3) if own is None else with_interval(mean, own, is_simulated=False)

@@ -51,15 +51,17 @@ def values_table(published: Published, runs: Sequence[Run]) -> Table:
     printed = printed_means(published, _METRIC)
     # Thousands of trials take a second.
     bodies = [_body(run, trials) for run, trials in runs] if printed else []
-    if not any(body.at(value.condition) for body in bodies for value in printed):
+    bodies = [body for body in bodies if any(body.at(value.condition) for value in printed)]
+    bodies.sort(key=lambda body: body.kind, reverse=True)
+    if not bodies:
         return NO_TABLE
-    factors = list(dict.fromkeys(name for value in printed for name in value.condition))
-    titles = {factor.name: factor.title for factor in published.factor}
+    factors = {name for value in printed for name in value.condition}
+    titles = {one.name: one.title for one in published.factor if one.name in factors}
     kinds = [body.kind for body in bodies]
     heads = [b.kind if kinds.count(b.kind) == 1 else f"{b.kind} ({b.name})" for b in bodies]
     shown = quantity(bodies[0].study, _METRIC)
     columns = (
-        *(Column(name, titles[name], titles[name], is_number=False) for name in factors),
+        *(Column(name, title, title, is_number=False) for name, title in titles.items()),
         Column(f"printed ({shown.si_unit})"),
         Column("", f"printed ({shown.unit})", f"printed ({shown.unit})"),
         *(
@@ -70,7 +72,10 @@ def values_table(published: Published, runs: Sequence[Run]) -> Table:
     )
     rows = tuple(
         (
-            *(words(level_title(published, name, value.condition[name])) for name in factors),
+            *(
+                words(level_title(published, name, value.condition.get(name, "")))
+                for name in titles
+            ),
             Cell(value.si, ""),
             Cell(None, value.published),
             *(
@@ -81,7 +86,7 @@ def values_table(published: Published, runs: Sequence[Run]) -> Table:
         )
         for value in printed
     )
-    measured = " and ".join(sorted(set(kinds)))
+    measured = " and ".join(dict.fromkeys(kinds))
     title = f"Published{',' if len(set(kinds)) > 1 else ' and'} {measured}"
     return Table("printed-measured-simulated", title, columns, rows)
 
@@ -138,7 +143,7 @@ def _cells(body: _Body, value: PublishedValue, printed_bytes: float | None) -> t
     found, condition = own
     assert isinstance(found.sample, Trials)
     shown = quantity(body.study, _METRIC)
-    low, high = interval_of_mean(_METRIC, found.sample.values) or (None, None)
+    low, high = interval_of_mean(_METRIC, found.sample.values, found.limit) or (None, None)
     text = with_interval(
         shown.shown(found.sample.mean),
         shown.interval(low, high),
