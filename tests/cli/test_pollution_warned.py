@@ -71,6 +71,7 @@ def test_a_run_says_how_many_trials_were_disturbed(lanlab: Lanlab) -> None:
     assert said.code == 0
     assert "other processes" not in said.err
     assert "warning" not in said.err
-    assert "6 of 6 trials were disturbed (other processes 6): they are in means" in said.out
-    assert "†" in said.out
+    above_tables = said.out.partition("\n\n")[0]
+    assert "6 of 6 trials were disturbed (other processes 6): they are in means" in above_tables
+    assert "†" in said.out.partition("\n\n")[2]
     assert verbose.err.count("other processes used 0.9 of a CPU") == 6

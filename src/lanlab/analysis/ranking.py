@@ -26,10 +26,12 @@ from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study
 from lanlab.workloads.metrics import metric_direction
 
-RANKED = ("server", "service", "dialect", "host", "os", "driver", "transport")
+RANKED = ("server", "service", "dialect", "host", "os", "driver", "transport", "ip_version")
 #: With more comparisons in one experiment, hardly any difference can be shown, so nothing is
 #: ranked.
 _MOST_COMPARISONS = 400
+#: Limits at least this close, as a ratio, are one limit.
+_ALIKE_RATIO = 0.975
 Against = Mapping[tuple[Level, Level], Compared]
 
 
@@ -198,6 +200,8 @@ def _ranked_experiment(
             for condition in measured
             if (limit := _limit_reached_bps(run, study, trials, condition)) is not None
         }
+        # IPv4 and IPv6 have limits of their own.
+        limits = {k: v for k, v in limits.items() if v > _ALIKE_RATIO * max(limits.values())}
         ranked = (
             grouped(
                 levels,
@@ -221,7 +225,7 @@ def _ranked_experiment(
                 _rest(own[0], factor),
                 ranked,
                 tuple(condition.factors[factor] for condition in lacking),
-                any(pair.test is not None or _is_exact(pair) for pair in against.values()),
+                any(min(pair.base.n, pair.other.n) > 1 for pair in against.values()),
                 frozenset(limits) if is_limited else frozenset(),
                 max(limits.values()) if is_limited else None,
                 math.exp(least_log) if model_error_log is not None else None,

@@ -210,7 +210,7 @@ def _print_run(
         return
     from lanlab.analysis.failures import missing_places
     from lanlab.analysis.run_data import RunData
-    from lanlab.report.answer.answers import sentences_of
+    from lanlab.report.answer.answers import answer_of
     from lanlab.report.document.fitted import Fitted
     from lanlab.report.published.question import question_lines
     from lanlab.report.runs.run_text import tables
@@ -218,12 +218,18 @@ def _print_run(
 
     console = answer()
     question = partial(question_lines, (run, trials), others)
-    said = analyses.each("answers to the question", question)
+    asked = analyses.each("answers to the question", question)
     data = RunData(run, trials)
-    said += sentences_of(data, analyses)
+    results, remarks = answer_of(data, analyses)
     shown = tables(data, analyses, others or ())
     # Print only a few sentences first, so that a table fits on the screen, and the rest after it.
-    first = _first(said)
+    # Disturbed means say so at the answer.
+    disturbed = any(trial.is_disturbed for trial in data.counting)
+    first = max(len(asked), _first([*asked, *results]))
+    said = [*asked, *results]
+    said[first:first] = remarks[:disturbed]
+    said += remarks[disturbed:]
+    first += disturbed
     missing = analyses.of("missing trials", lambda: len(missing_places(trials)), 0)
     if analyses.failed:
         every = trial_table(data)

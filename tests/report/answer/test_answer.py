@@ -4,12 +4,9 @@ import re
 from copy import deepcopy
 from dataclasses import replace
 
-import pytest
 from synthetic_runs import synthetic_run
 
-from lanlab.analysis.summary import Summary
-from lanlab.report.answer.answers import contrast, sentences
-from lanlab.store import TrialRecord
+from lanlab.report.answer.answers import sentences
 
 
 def test_a_saturation_answer_lists_each_goal_and_link_share() -> None:
@@ -77,20 +74,16 @@ def test_a_sentence_follows_the_numbers() -> None:
     assert "50." in half or "49." in half
 
 
-def test_ip_versions_get_an_interval_and_publications_a_ratio() -> None:
+def test_ip_versions_are_ranked_first() -> None:
     synthetic = synthetic_run("manford-kolahi", "standard", link_rate_bps=100_000_000)
     said = sentences(synthetic.run, synthetic.trials)
-    shape = (
-        r"The throughput over IPv4 was (\S+) % \((\S+) … (\S+) %\) higher than over IPv6 at 128 B."
+    # Of 194 octets on the wire to 214: each version reaches its own limit, 10 % apart at 128 bytes
+    # and 2.3 % at 768.
+    assert said[0] == (
+        "UDP throughput: throughput, fastest first: 768 B, 896 B, (1,024 B) and 3 more: both are "
+        "as fast as the network; 128 B, 256 B, 384 B and 2 more: IPv4, as fast as the network, "
+        "then IPv6."
     )
-    # It is what was asked: first.
-    found = re.fullmatch(shape, said[0])
-    assert found is not None
-    gain, low, high = map(float, found.groups())
-    assert low < gain < high
-    # Of 194 octets on the wire to 214.
-    assert gain == pytest.approx(10.3, abs=0.5)
-    assert "The study published 5 means of throughput" in " ".join(said)
 
 
 def test_conditions_of_one_size_are_named_with_it() -> None:
@@ -106,7 +99,7 @@ def test_conditions_of_one_size_are_named_with_it() -> None:
         if trial.experiment == "throughput" and trial.parameters["message_size_bytes"] == 128
     ]
     told = sentences(replace(synthetic.run, study=study), one_size)
-    said = [text for text in told if text.startswith("Throughput")]
+    said = [text for text in told if text.startswith("Throughput of")]
     assert [text.partition(" was ")[0] for text in said] == [
         "Throughput of 128-byte UDP messages, IPv4,",
         "Throughput of 128-byte UDP messages, IPv6,",
@@ -195,56 +188,3 @@ def test_a_run_without_results_makes_no_claim() -> None:
         said = " ".join(sentences(synthetic.run, synthetic.trials))
         assert "Mbit/s" not in said
         assert said
-
-
-def _summary(trials: list[TrialRecord], ip_version: int) -> Summary:
-    values = [t.metrics["goodput_bps"] for t in trials if t.factors == {"ip_version": ip_version}]
-    return Summary(
-        experiment="e",
-        workload="stream",
-        factors={"ip_version": ip_version},
-        parameters={},
-        metric="goodput_bps",
-        values=tuple(map(float, values)),
-        failed=0,
-        mean=None,
-        sd=None,
-        ci_low=None,
-        ci_high=None,
-        limit=None,
-    )
-
-
-def _trials(ratios: list[float]) -> list[TrialRecord]:
-    template = synthetic_run("manford-kolahi", most_trials=1).trials[0]
-    found = []
-    for block, ratio in enumerate(ratios):
-        # The whole machine becomes slower from block to block.
-        base = 100.0 / (1 + block)
-        for ip_version, value in ((4, base * ratio), (6, base)):
-            found.append(
-                replace(
-                    template,
-                    experiment="e",
-                    factors={"ip_version": ip_version},
-                    block=block,
-                    metrics={"goodput_bps": value},
-                )
-            )
-    return found
-
-
-def test_a_drift_between_blocks_drops_out_of_a_contrast() -> None:
-    trials = _trials([1.10, 1.11, 1.09, 1.10])
-    found = contrast(_summary(trials, 4), _summary(trials, 6), trials)
-    assert found is not None and found.interval is not None
-    assert found.ratio == pytest.approx(1.10, abs=0.001)
-    assert found.differs
-    assert 1.08 < found.interval[0] < found.interval[1] < 1.12
-
-
-def test_a_contrast_needs_two_blocks_for_an_interval() -> None:
-    trials = _trials([1.1])
-    once = contrast(_summary(trials, 4), _summary(trials, 6), trials)
-    assert once is not None and once.interval is None and not once.differs
-    assert contrast(_summary(trials, 4), _summary(trials, 6), trials[:1]) is None

@@ -10,7 +10,6 @@ from synthetic_runs import synthetic_run
 from lanlab.analysis.run_data import RunData
 from lanlab.analysis.summary import Summary
 from lanlab.report.answer import answers
-from lanlab.report.answer.answers import Contrast
 from lanlab.report.trials.analyses import Analyses
 from lanlab.store import Level, TrialRecord
 from lanlab.studies import Study, load_study
@@ -47,82 +46,6 @@ def trial(
 ONE_TRIAL = synthetic_run("milanovic-srbljic", "quick", most_trials=1)
 TEMPLATE = ONE_TRIAL.trials[0]
 DATA = RunData(ONE_TRIAL.run, (), STUDY, LOADED.published)
-
-
-@pytest.mark.parametrize(
-    ("ratio", "interval", "is_time", "said"),
-    [
-        (1.25, None, False, "was 25.0 % higher than over IPv6 at 128 B, seen once."),
-        (1.0, None, False, "was 0 % higher than over IPv6 at 128 B, seen once."),
-        (1.25, (1.2, 1.3), False, "was 25.0 % (20.0 … 30.0 %) higher than over IPv6 at 128 B."),
-        (0.75, (0.7, 0.8), False, "was 25.0 % (20.0 … 30.0 %) lower than over IPv6 at 128 B."),
-        (1.25, (1.2, 1.3), True, "was 25.0 % (20.0 … 30.0 %) longer than over IPv6 at 128 B."),
-        (0.75, (0.7, 0.8), True, "was 25.0 % (20.0 … 30.0 %) shorter than over IPv6 at 128 B."),
-        (1.25, (1.25, 1.25), False, "was 25.0 % higher than over IPv6 at 128 B."),
-        (1.5, (1.25, 2.5), False, "was 50.0 % (25.0 … 150 %) higher than over IPv6 at 128 B."),
-    ],
-)
-def test_a_shown_difference_has_its_direction_and_interval(
-    ratio: float, interval: tuple[float, float] | None, is_time: bool, said: str
-) -> None:
-    found = Contrast(ratio, interval, 4)
-    text = answers._difference("128 B", "rate", is_time, found)
-    assert text == f"The rate over IPv4 {said}"
-    assert answers._difference("", "rate", is_time, found) == text.replace(" at 128 B", "")
-
-
-@pytest.mark.parametrize(
-    ("interval", "blocks", "said"),
-    [
-        ((0.95, 1.08), 4, "No difference in rate between IPv4 and IPv6 was shown at 128 B: IPv4 "
-         "beyond IPv6 by +2.0 % (\N{MINUS SIGN}5.0 % … +8.0 %)."),
-        ((0.9, 1.85), 4, "4 blocks cannot show whether the rate over IPv4 and IPv6 differs at "
-         "128 B."),
-        ((0.9, 1.85), 1, "1 block cannot show whether the rate over IPv4 and IPv6 differs at "
-         "128 B."),
-    ],
-)  # fmt: skip
-def test_no_difference_is_claimed_within_the_interval(
-    interval: tuple[float, float], blocks: int, said: str
-) -> None:
-    assert answers._difference("128 B", "rate", False, Contrast(1.02, interval, blocks)) == said
-
-
-@pytest.mark.parametrize(
-    ("ratios", "said"),
-    [
-        ([0.5], "0.500 times"),
-        ([2.0, 0.5, 1.0], "0.500 to 2.00 times"),
-        ([0.1, 0.05], "0.0500 to 0.100 times"),
-        ([0.105], "0.105 times"),
-        ([0.0987, 0.05], "5.0 to 9.9 % of"),
-        ([0.05, 0.05], "5.0 % of"),
-    ],
-)
-def test_ratios_to_print_are_shares_below_a_tenth(ratios: Sequence[float], said: str) -> None:
-    assert answers._times(ratios) == said
-
-
-@pytest.mark.parametrize(
-    ("sizes", "told"),
-    [((128,), (128,)), ((128, 256), (128, 256)), ((128, 256, 512), (128, 512)), ((), ())],
-)
-def test_versions_are_compared_at_the_first_and_the_last_condition(
-    sizes: Sequence[int], told: Sequence[int]
-) -> None:
-    rates = {(size, version): 1e6 * version * size for size in sizes for version in (4, 6)}
-    rates[64, 4] = rates[2048, 6] = 1e6  # one version alone
-    of = {key: {"message_size_bytes": key[0], "ip_version": key[1]} for key in rates}
-    summaries = [summary(rate, of[key]) for key, rate in rates.items()]
-    trials = [
-        trial(of[key], {"goodput_bps": rate}, experiment="udp-500", purpose="trial")
-        for key, rate in rates.items()
-    ]
-    said = answers._versions(DATA, summaries, trials)
-    assert [f" at {size} B, seen once." in text for size, text in zip(told, said, strict=True)] == [
-        True for _ in told
-    ]
-    assert all("33.3 % lower" in text for text in said)
 
 
 LOADS = (1e6, 2e6, 4e6)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -10,16 +9,13 @@ from functools import partial
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.factor_effects import crossed_experiments
 from lanlab.analysis.peaks import LOAD, PEAKED, peak_of
-from lanlab.analysis.published import points_for
 from lanlab.analysis.run_data import RunData
 from lanlab.analysis.saturation import saturations
 from lanlab.analysis.summary import Summary, interval_of_mean
-from lanlab.errors import NoSpread
 from lanlab.figures.gather import called
-from lanlab.figures.number_text import number, percent, plain, with_interval
+from lanlab.figures.number_text import percent, plain, with_interval
 from lanlab.figures.received_against_sent import RATES
 from lanlab.figures.wording import Quantity, condition_text, quantity
-from lanlab.frozen import dataclass
 from lanlab.report.answer.ranking_text import factor_effects_sentences, joined, ranking_sentences
 from lanlab.report.metrics.order_text import above_limit_remark, ending_sentences, order_sentences
 from lanlab.report.presentations import PRESENTATIONS
@@ -29,12 +25,10 @@ from lanlab.report.simulation.accuracy_table import missed_in
 from lanlab.report.traffic.stream_text import one_way_remark
 from lanlab.report.trials.analyses import Analyses
 from lanlab.report.trials.failure_table import failure_sentences, pollution_sentences
-from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import ExperimentAtScale, Published, Study
 
 NO_RESULT = "No trial has ended yet, so there is no result."
-#: A wider interval (ratio of its ends) is not informative.
-_TOO_WIDE = 2.0
 #: A smaller share of unsent messages is not mentioned.
 _LEAST_UNSENT = 0.005
 _MOST_SWEEPS = 6
@@ -60,19 +54,19 @@ def sentences(
         analyses: Collects the analyses that fail. If omitted, the last sentences name them.
     """
     parts = Analyses() if analyses is None else analyses
-    said = sentences_of(RunData(run, trials, published=published), parts)
-    return said if analyses is not None else [*said, *parts.lines()]
+    results, remarks = answer_of(RunData(run, trials, published=published), parts)
+    return [*results, *remarks, *([] if analyses is not None else parts.lines())]
 
 
-def sentences_of(data: RunData, parts: Analyses) -> list[str]:
-    said = [*result_sentences(data, parts), *remark_sentences(data, parts)]
-    if not said and not parts.failed:
-        said.append(NO_RESULT)
-    return said
+def answer_of(data: RunData, parts: Analyses) -> tuple[list[str], list[str]]:
+    """The results, and the caveats about them: disturbed trials first, then other ones."""
+    results, remarks = _results(data, parts), remark_sentences(data, parts)
+    if not (results or remarks or parts.failed):
+        results.append(NO_RESULT)
+    return results, remarks
 
 
-def result_sentences(data: RunData, parts: Analyses) -> list[str]:
-    """The measured results; arguments as in `sentences`."""
+def _results(data: RunData, parts: Analyses) -> list[str]:
     ranked = parts.each("ranking", lambda: ranking_sentences(data))
     said = parts.each("saturation", lambda: _searches(data))
     crossed = {one.experiment.id for one in crossed_experiments(data.study, data.run.scale)}
@@ -88,11 +82,10 @@ def result_sentences(data: RunData, parts: Analyses) -> list[str]:
 
 
 def remark_sentences(data: RunData, parts: Analyses) -> list[str]:
-    """Caveats about the trials; arguments as in `sentences`."""
-    said = parts.each("how conditions ended", lambda: ending_sentences(data))
-    said += parts.each("order of trials", lambda: order_sentences(data))
+    said = parts.each("disturbances", lambda: pollution_sentences(data))
     said += parts.each("failed trials", lambda: failure_sentences(data))
-    said += parts.each("disturbances", lambda: pollution_sentences(data))
+    said += parts.each("how conditions ended", lambda: ending_sentences(data))
+    said += parts.each("order of trials", lambda: order_sentences(data))
     simulation = data.study.simulation if data.study.is_simulated else None
     if simulation is not None and (simulation.held_out or simulation.prediction):
         said += parts.each("what the model missed", lambda: [missed_in(data.run, data.trials)])
@@ -115,14 +108,10 @@ def _experiment(data: RunData, scaled: ExperimentAtScale) -> list[str]:
     if not summaries:
         return []
     said = shown.sentences(data, experiment.id)
-    if "ip_version" in experiment.factors:
-        # The study compares the IP versions.
-        said += _versions(data, summaries, own)
     if metric in _SPEEDS and any(rate in experiment.factors for rate in RATES):
         said += _greatest(data, summaries, own)
     else:
         said += _ranges(data, summaries, shown.range_factor(experiment))
-    said += _published_sentences(data, summaries)
     remarks = (
         above_limit_remark(data, summaries),
         shown.remark(data, own),
@@ -210,7 +199,7 @@ def _peak(best: Summary, sweep: Sequence[Summary]) -> Summary:
     tops = [one.throughput for one in found if one is not None]
     if not tops or len(tops) < len(found):
         return best
-    low, high = interval_of_mean(PEAKED, tops) or (None, None)
+    low, high = interval_of_mean(PEAKED, tops, best.limit) or (None, None)
     mean = sum(tops) / len(tops)
     return replace(best, mean=mean, ci_low=low, ci_high=high)
 
@@ -255,84 +244,6 @@ def _ranges(data: RunData, summaries: Sequence[Summary], along: str) -> list[str
     return said
 
 
-def _versions(
-    data: RunData, summaries: Sequence[Summary], trials: Sequence[TrialRecord]
-) -> list[str]:
-    """IPv4 compared with IPv6 at the first and the last condition that have both."""
-    pairs: dict[str, dict[Level, Summary]] = {}
-    for summary in summaries:
-        rest = {k: v for k, v in summary.factors.items() if k != "ip_version"}
-        pairs.setdefault(called(data.study, data.published, rest), {})[
-            summary.factors["ip_version"]
-        ] = summary
-    both = [(where, pair[4], pair[6]) for where, pair in pairs.items() if {4, 6} <= pair.keys()]
-    said = []
-    for where, four, six in both if len(both) < 3 else (both[0], both[-1]):
-        found = contrast(four, six, trials)
-        if found is not None:
-            shown = quantity(data.study, four.metric)
-            said.append(_difference(where, shown.name, shown.si_unit in ("s", "ns"), found))
-    return said
-
-
-def _difference(where: str, name: str, is_time: bool, found: Contrast) -> str:
-    """The difference between IPv4 and IPv6, if there is one."""
-    more, less = ("longer", "shorter") if is_time else ("higher", "lower")
-    at = f" at {where}" if where else ""
-    gain, blocks = found.ratio - 1, _count(found.blocks, "block")
-    size = f"{number(100 * abs(gain), 3)} %"
-    direction = more if gain >= 0 else less
-    if found.interval is None:
-        return f"The {name} over IPv4 was {size} {direction} than over IPv6{at}, seen once."
-    low, high = found.interval
-    if high > _TOO_WIDE * low:
-        return f"{blocks} cannot show whether the {name} over IPv4 and IPv6 differs{at}."
-    if not found.differs:
-        spread = f"{_signed(low - 1)} … {_signed(high - 1)}"
-        return (
-            f"No difference in {name} between IPv4 and IPv6 was shown{at}: "
-            f"IPv4 beyond IPv6 by {_signed(gain)} ({spread})."
-        )
-    first, last = (number(100 * end, 3) for end in sorted((abs(low - 1), abs(high - 1))))
-    range_ = "" if first == last else f" ({first} … {last} %)"
-    return f"The {name} over IPv4 was {size}{range_} {direction} than over IPv6{at}."
-
-
-def _published_sentences(data: RunData, summaries: Sequence[Summary]) -> list[str]:
-    ratios = [
-        _value(summary) / point.value.si
-        for summary in summaries
-        for point in points_for(summary, data.published)
-        if point.value.statistic == "mean" and point.value.si > 0
-    ]
-    if not ratios:
-        return []
-    name = quantity(data.study, summaries[0].metric).name
-    if len(ratios) == 1:
-        return [
-            f"The study published one mean {name} at these conditions; ours is {_times(ratios)} it."
-        ]
-    return [
-        f"The study published {len(ratios)} means of {name} at these conditions; ours are "
-        f"{_times(ratios)} these."
-    ]
-
-
-def _times(ratios: Sequence[float]) -> str:
-    ends = sorted({min(ratios), max(ratios)})
-    if ends[-1] < 0.1:
-        return " to ".join(number(100 * end, 2) for end in ends) + " % of"
-    return " to ".join(number(end, 3) for end in ends) + " times"
-
-
-def _signed(ratio: float) -> str:
-    return f"{'+' if ratio > 0 else ''}{number(100 * ratio, 2)} %"
-
-
-def _count(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
-
-
 def _mean(study: Study, shown: Quantity, summary: Summary) -> str:
     ends = shown.interval(summary.ci_low, summary.ci_high)
     text = with_interval(shown.shown(_value(summary)), ends, is_simulated=study.is_simulated)
@@ -347,54 +258,3 @@ def _share(summary: Summary) -> str:
 
 def _level(study: Study, summary: Summary, factor: str) -> str:
     return condition_text(study, {factor: summary.parameters[factor]})
-
-
-@dataclass(frozen=True)
-class Contrast:
-    ratio: float
-    #: 95 % interval of the ratio; `None` for a single block.
-    interval: tuple[float, float] | None
-    blocks: int
-
-    @property
-    def differs(self) -> bool:
-        return self.interval is not None and not self.interval[0] <= 1 <= self.interval[1]
-
-
-def contrast(
-    numerator: Summary, denominator: Summary, trials: Sequence[TrialRecord]
-) -> Contrast | None:
-    """The ratio of two conditions of an experiment, from the blocks that have both.
-
-    Student's t on the logarithms of the ratios, one per block.
-
-    Returns:
-        `None` if no block has both, or a value is not above zero.
-    """
-    above, below = (_by_block(summary, trials) for summary in (numerator, denominator))
-    pairs = [(above[block], below[block]) for block in above if block in below]
-    if not pairs or any(a <= 0 or b <= 0 for a, b in pairs):
-        return None
-    logs = [math.log(a / b) for a, b in pairs]
-    ratio = math.exp(math.fsum(logs) / len(logs))
-    if len(pairs) == 1:
-        return Contrast(ratio, None, 1)
-    from lanlab.analysis.statistics.two_groups import paired_by_block
-
-    try:
-        found = paired_by_block(above, below)
-    except NoSpread:
-        # Equal ratios in every block give an interval of zero width.
-        return Contrast(ratio, (ratio, ratio), len(pairs))
-    return Contrast(ratio, (found.low, found.high), len(pairs))
-
-
-def _by_block(summary: Summary, trials: Sequence[TrialRecord]) -> dict[int, float]:
-    return {
-        trial.block: float(trial.metrics[summary.metric])
-        for trial in counting(trials)
-        if trial.experiment == summary.experiment
-        and trial.purpose == "trial"
-        and trial.factors == summary.factors
-        and summary.metric in trial.metrics
-    }

@@ -87,7 +87,7 @@ def level_names(
             if len(set(named.values())) == len(levels) and all(named.values()):
                 return named
         return {level: str(level) for level in levels}
-    if factor in ("service", "transport"):
+    if factor in ("service", "transport", "ip_version"):
         return {level: level_text(study, factor, level) for level in levels}
     return {level: str(level) for level in levels}
 
@@ -185,7 +185,8 @@ def _order(one: Ranking, names: Mapping[Level, str], worse: str, *, ratios: bool
             [names[r.level] if is_named else ratio_text(r, names, worse, than) for r in group]
         )
         if {ranked.level for ranked in group} <= one.at_limit:
-            network = f"as fast as the network ({format_rate(one.limit_bps or 0.0)})"
+            limit = f" ({format_rate(one.limit_bps or 0.0)})" if ratios else ""
+            network = f"as fast as the network{limit}"
             is_every = len(one.groups) == 1 and not one.lacking and len(group) in _ALL
             text = f"{_ALL[len(group)]} are {network}" if is_every else f"{text}, {network}"
         elif len(group) > 1:

@@ -15,7 +15,7 @@ from lanlab.figures.distributions import panels
 from lanlab.figures.finishing import with_page_styles
 from lanlab.figures.registry import build_figure
 from lanlab.frozen import dataclass
-from lanlab.report.answer.answers import NO_RESULT, remark_sentences, result_sentences
+from lanlab.report.answer.answers import answer_of
 from lanlab.report.document.table import NO_TABLE, Column, Table, words
 from lanlab.report.findings.finding_table import (
     FindingOnPage,
@@ -179,8 +179,7 @@ def run_on_page(
     question = parts.each(
         "answers to the question", lambda: question_lines((data.run, data.trials), others)
     )
-    answer = tuple(result_sentences(data, parts))
-    remarks = remark_sentences(data, parts)
+    results, remarks = answer_of(data, parts)
     verdicts = parts.of("findings", lambda: _judged(data), no_verdicts)
     accuracies = parts.each(
         "accuracy of the simulation", lambda: run_accuracies(data.run, data.trials, data.published)
@@ -200,7 +199,7 @@ def run_on_page(
         measured=measured_text(data.run, data.trials),
         facts=tuple(facts_of(data)),
         question=tuple(question),
-        answer=(),
+        answer=tuple(results),
         remarks=(),
         experiments=tuple(_experiments(data, name, parts)),
         saturation=table("saturation", lambda: saturation_table(data)),
@@ -226,9 +225,7 @@ def run_on_page(
         is_single=data.run.scale == SINGLE,
     )
     evidence = table("bodies of evidence", lambda: _evidence(found))
-    if not answer and not remarks and not parts.failed:
-        answer = (NO_RESULT,)
-    return replace(found, evidence=evidence, answer=answer, remarks=(*remarks, *parts.lines()))
+    return replace(found, evidence=evidence, remarks=(*remarks, *parts.lines()))
 
 
 def bodies_of(runs: Sequence[RunOnPage]) -> list[Verdicts]:
