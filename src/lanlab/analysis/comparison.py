@@ -38,6 +38,9 @@ _MODES_REACH = 1.25
 #: `single` run of each, by its trials.
 Basis = Literal["levels", "turns", "mixed", "known spread", "after", "single"]
 _BY_BLOCK = ("levels", "turns")
+#: Numbers of blocks whose sides are exchanged. With fewer, p cannot be small enough; with more,
+#: Student's t is exact enough.
+_EXCHANGED = range(16, 65)
 _CLAIMING = ("levels", "turns", "mixed", "known spread")
 #: If most trials of a side are disturbed, they cannot show that it is better or worse.
 _UNGUARDED = ("known spread", "after", "single")
@@ -237,13 +240,28 @@ def compared(
 
 def corrected(found: Sequence[Compared]) -> list[Compared]:
     """All comparisons made together, with p corrected by Holm's method."""
-    p_values = [one.test.p_two_sided for one in found if one.test is not None]
+    p_values = [_p_of(one) for one in found if one.test is not None]
     if not p_values:
         return list(found)
     from lanlab.analysis.statistics import holm
 
     p_holm = iter(holm(p_values))
     return [replace(one, p_holm=None if one.test is None else next(p_holm)) for one in found]
+
+
+def _p_of(one: Compared) -> float:
+    """p of the test; for many blocks, no less than by exchanging the sides within blocks, as
+    Student's t is too bold for the differences of two modes.
+    """
+    assert one.test is not None
+    if one.basis not in _BY_BLOCK or one.test.n_a not in _EXCHANGED or one.test.p_two_sided > LEVEL:
+        return one.test.p_two_sided
+    from lanlab.analysis.statistics.two_groups import exchanged_p
+
+    mine, theirs = (dict(zip(o.blocks, o.tested, strict=True)) for o in (one.other, one.base))
+    pairs = [(mine[block], theirs[block]) for block in mine if block in theirs]
+    logs = [math.log(a / b) if one.scale == "log" else a - b for a, b in pairs]
+    return max(one.test.p_two_sided, exchanged_p(logs))
 
 
 def judged(found: Sequence[Compared], margin_ratio: float | None = None) -> list[Compared]:
