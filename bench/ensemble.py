@@ -166,25 +166,19 @@ def print_held_out(found: Sequence[Accuracy]) -> None:
     if not checked:
         print(f"{len(found)} held-out values are too few to say how far the model errs")
         return
-    for one in checked:
-        by_print = ""
-        if one.by_print is not None:
-            held = "inside" if one.is_inside_by_print else "OUTSIDE"
-            ends = f"{one.by_print[0]:12.4g} … {one.by_print[1]:<12.4g}"
-            by_print = f" print alone {one.accuracy.baseline:12.4g} {ends} {held}"
-        print(
-            f"{one.accuracy.value.id:28} {one.accuracy.published:12.4g} "
-            f"{one.accuracy.simulated:12.4g} {one.low:12.4g} … {one.high:<12.4g} "
-            f"{'inside' if one.is_inside else 'OUTSIDE'}{by_print}"
-        )
-    for name, values, inside in (
-        ("the model", found, [one.is_inside for one in checked]),
-        ("print alone", by_print_alone(found), [one.is_inside_by_print for one in checked]),
-    ):
+    for name, values in (("the model", found), ("print alone", by_print_alone(found))):
+        checked = cross_validated(values)
+        for one in checked:
+            print(
+                f"{name:11} {one.accuracy.value.id:28} {one.accuracy.published:12.4g} "
+                f"{one.accuracy.simulated:12.4g} {one.low:12.4g} … {one.high:<12.4g} "
+                f"{'inside' if one.is_inside else 'OUTSIDE'}"
+            )
         half_log = model_error_log(values)
         if half_log is not None:
+            inside = sum(one.is_inside for one in checked)
             print(
-                f"{name}: {sum(inside)} of {len(inside)} held-out values inside, factor of all "
+                f"{name}: {inside} of {len(checked)} held-out values inside, factor of all "
                 f"{np.exp(half_log):.3g}"
             )
 

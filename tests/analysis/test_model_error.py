@@ -59,7 +59,7 @@ def test_fit_and_model_errors_add_in_quadrature_on_each_side() -> None:
 )
 def test_too_few_or_unsimulated_values_give_no_interval(found: list[Accuracy]) -> None:
     assert model_error_log(found) is None and cross_validated(found) == []
-    assert missed_sentence(found).endswith("no interval is given.")
+    assert " is right within " not in missed_sentence(found)
 
 
 def test_fitted_and_exactly_published_values_are_not_held_out() -> None:
@@ -72,12 +72,11 @@ def test_guesses_from_publications_are_judged_like_simulations() -> None:
     found = held_out(0.5, -0.4, 0.4, -0.3, guess_ratio=1.1)
     guesses = by_print_alone(found)
     assert error_logs(guesses) == pytest.approx([-math.log(1.1)] * 4)
-    assert all(one.is_inside_by_print for one in cross_validated(found))
+    assert all(one.is_inside for one in cross_validated(guesses))
     said = missed_sentence(found)
-    assert "missed 4 values of this study" in said and "up to 50 %" in said
-    assert "of 4 held-out values 4 lie" in said.lower() and "print alone" in said
+    assert said.endswith(" from published values alone are right within a factor of 1.30.")
     lacking = [replace(found[0], baseline=None), *found[1:]]
-    assert by_print_alone(lacking) == [] and "print alone" not in missed_sentence(lacking)
+    assert by_print_alone(lacking) == [] and "values alone" not in missed_sentence(lacking)
 
 
 def kept_of(study: LoadedStudy) -> list[Accuracy]:
@@ -144,9 +143,7 @@ def test_each_interval_comes_from_the_other_three_values() -> None:
         fit = (own.low, own.high) if own.low is not None and own.high is not None else None
         ends = widened(own.simulated, by_hand(others, "simulated"), fit)
         assert (one.low, one.high) == pytest.approx(ends)
-        guessed = widened(own.baseline or 0, by_hand(others, "baseline"))
-        assert one.by_print == pytest.approx(guessed)
-    inside = [one.is_inside_by_print for one in cross_validated(found)]
+    inside = [one.is_inside for one in cross_validated(by_print_alone(found))]
     assert inside == [True, True, False, True]
 
 
@@ -154,11 +151,9 @@ def test_a_value_on_an_interval_end_is_inside() -> None:
     one, *_ = held_out(0.1)
     at = one.published
     for ends in ((at, 2 * at), (at / 2, at)):
-        assert HeldOut(one, *ends, ends).is_inside and HeldOut(one, *ends, ends).is_inside_by_print
+        assert HeldOut(one, *ends).is_inside
     for ends in ((1.01 * at, 2 * at), (at / 2, 0.99 * at)):
-        beyond = HeldOut(one, *ends, ends)
-        assert not beyond.is_inside and not beyond.is_inside_by_print
-    assert not HeldOut(one, at, at, None).is_inside_by_print
+        assert not HeldOut(one, *ends).is_inside
 
 
 def test_a_range_that_excludes_its_value_narrows_nothing() -> None:
@@ -183,15 +178,15 @@ def test_the_sentence_states_count_and_spread_of_the_interval() -> None:
     # freedom is 2.7764: a factor of e^0.5007. Guesses are missed by 1.1 each: e^0.2646.
     found = held_out(0.1, -0.2, 0.3, 0.05, guess_ratio=1.1)
     assert missed_sentence(found) == (
-        "The model missed 4 values of this study that it was not fitted to by up to 30 %: what it "
-        "gives is right within a factor of 1.65 (95 %). Of 4 held-out values 4 lie in the interval "
-        "that the others give. What print alone makes of them has a factor of 1.30, and 4 inside."
+        "At 4 published values that nothing was fitted to, the model errs by up to 30 %: it is "
+        "right within a factor of 1.65 (95 %). For 4 of 4, the errors at the others predict this. "
+        "Estimates from published values alone are right within a factor of 1.30."
     )
     assert missed_sentence(found[1:2]) == (
-        "The model missed 1 value of this study that it was not fitted to by up to 20 %. It takes "
-        "4 to say how far it errs, so no interval is given."
+        "At 1 published value that nothing was fitted to, the model errs by up to 20 %. An "
+        "interval needs 4 such values."
     )
-    assert missed_sentence([]).startswith("No printed value of this study was predicted")
+    assert missed_sentence([]).startswith("The model's error is unknown")
 
 
 def test_held_out_values_in_run_and_archive_count_once() -> None:

@@ -10,7 +10,7 @@ determine the interval, and the fit's range widens it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from lanlab.analysis.simulated import PREDICTED, Accuracy
@@ -31,17 +31,10 @@ class HeldOut:
     #: In the unit of the published value.
     low: float
     high: float
-    #: The interval around an estimate from the published values alone; `None` if some have none.
-    by_print: tuple[float, float] | None
 
     @property
     def is_inside(self) -> bool:
         return self.low <= self.accuracy.published <= self.high
-
-    @property
-    def is_inside_by_print(self) -> bool:
-        ends = self.by_print
-        return ends is not None and ends[0] <= self.accuracy.published <= ends[1]
 
 
 def held_out_values(found: Iterable[Accuracy]) -> list[Accuracy]:
@@ -137,21 +130,13 @@ def cross_validated(found: Sequence[Accuracy]) -> list[HeldOut]:
     Returns:
         Empty if `model_error_log` gives nothing.
     """
-    return list(_each_from_others(found)) if _is_known(found) else []
-
-
-def _each_from_others(found: Sequence[Accuracy]) -> Iterator[HeldOut]:
-    guesses = by_print_alone(found)
-    for place, one in enumerate(found):
+    checked = []
+    for place, one in enumerate(found if _is_known(found) else ()):
         others = [*found[:place], *found[place + 1 :]]
         fit = None if one.low is None or one.high is None else (one.low, one.high)
-        low, high = widened(one.simulated, half_width_log(error_logs(others)), fit)
-        by_print = None
-        if guesses:
-            other_guesses = [*guesses[:place], *guesses[place + 1 :]]
-            half_log = half_width_log(error_logs(other_guesses))
-            by_print = widened(guesses[place].simulated, half_log)
-        yield HeldOut(one, low, high, by_print)
+        half_log = half_width_log(error_logs(others))
+        checked.append(HeldOut(one, *widened(one.simulated, half_log, fit)))
+    return checked
 
 
 def by_print_alone(found: Sequence[Accuracy]) -> list[Accuracy]:

@@ -157,32 +157,24 @@ def missed_sentence(found: Sequence[Accuracy]) -> str:
     """
     if not found:
         return (
-            "No printed value of this study was predicted that the model could have missed: how "
-            "far it errs is not known, so no interval is given."
+            "The model's error is unknown: every published value was fitted, or cannot be missed."
         )
-    values = "1 value" if len(found) == 1 else f"{len(found)} values"
-    missed = (
-        f"The model missed {values} of this study that it was not fitted to by up to "
-        f"{percent(max(abs(one.error_ratio) for one in found), 2)}"
-    )
+    values = "1 published value" if len(found) == 1 else f"{len(found)} published values"
+    worst = percent(max(abs(one.error_ratio) for one in found), 2)
+    said = f"At {values} that nothing was fitted to, the model errs by up to {worst}"
     half_log = model_error_log(found)
     if half_log is None:
-        return (
-            f"{missed}. It takes {LEAST_HELD_OUT} to say how far it errs, so no interval is given."
-        )
+        return f"{said}. An interval needs {LEAST_HELD_OUT} such values."
     checked = cross_validated(found)
     inside = sum(one.is_inside for one in checked)
-    said = (
-        f"{missed}: what it gives is right within a factor of {math.exp(half_log):.2f} (95 %). Of "
-        f"{len(checked)} held-out values {inside} lie in the interval that the others give."
+    said += (
+        f": it is right within a factor of {math.exp(half_log):.2f} (95 %). For {inside} of "
+        f"{len(checked)}, the errors at the others predict this."
     )
     by_print = model_error_log(by_print_alone(found))
     if by_print is not None:
-        inside = sum(one.is_inside_by_print for one in checked)
-        said += (
-            f" What print alone makes of them has a factor of {math.exp(by_print):.2f}, and "
-            f"{inside} inside."
-        )
+        factor = f"{math.exp(by_print):.2f}"
+        said += f" Estimates from published values alone are right within a factor of {factor}."
     return said
 
 
