@@ -72,10 +72,10 @@ def test_a_run_names_conditions_with_correlated_trials(twelve: PlannedRun) -> No
             for one in sentences(
                 twelve.run, [changed(one, hangs=hangs) for one in trials], twelve.published
             )
-            if "hang together" in one
+            if "autocorrelated" in one
         ]
         for hangs in (True, False)
     }
     assert told[False] == []
     (said,) = told[True]
-    assert "in 1 of " in said and "the 95 % interval is made longer" in said
+    assert "in 1 of " in said and "the 95 % interval is widened" in said

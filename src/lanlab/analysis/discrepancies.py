@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from lanlab.frozen import dataclass
 from lanlab.studies import Published
 from lanlab.studies.expressions import BadExpression, evaluate
 from lanlab.studies.published import Discrepancy
 
-KINDS = (
-    "unit",
-    "arithmetic",
-    "precision",
-    "physics",
-    "logic",
-    "design",
-    "text",
-    "citation",
-    "scan",
-)
-SEVERITIES = ("major", "minor", "note", "scan")
+KINDS: tuple[str, ...] = get_args(Discrepancy.model_fields["kind"].annotation)
+SEVERITIES: tuple[str, ...] = get_args(Discrepancy.model_fields["severity"].annotation)
 
 
 @dataclass(frozen=True)

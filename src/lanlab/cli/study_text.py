@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 #: Arguments: console, study, estimates by scale, and whether the section was requested by name.
 Section: TypeAlias = Callable[[Console, LoadedStudy, Mapping[str, Estimate], bool], None]
 
-_SEVERITIES = ("major", "minor", "note", "scan")
 #: Marks of cells whose status is explained below their table, one per status.
 _MARKS = "*†‡§¶"
 
@@ -243,7 +242,9 @@ def _verdicts_as_data(loaded: LoadedStudy) -> dict[str, Any]:
 
 
 def _discrepancies(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None:
-    found = sorted(loaded.published.discrepancy, key=lambda one: _SEVERITIES.index(one.severity))
+    from lanlab.analysis.discrepancies import SEVERITIES
+
+    found = sorted(loaded.published.discrepancy, key=lambda one: SEVERITIES.index(one.severity))
     rows = [
         (
             one.id,

@@ -161,11 +161,11 @@ class Discrepancy(Data):
     kind: Literal[
         "unit",
         "arithmetic",
-        "text",
+        "precision",
+        "physics",
         "logic",
         "design",
-        "physics",
-        "precision",
+        "text",
         "citation",
         "scan",
     ]

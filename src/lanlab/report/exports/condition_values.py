@@ -117,7 +117,7 @@ def markdown_table(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
                 )
             lines.append(f"| {' | '.join(map(_escaped, cells))} |")
         parts.append("\n".join(lines))
-    note = "Means over trials with 95 % confidence intervals, where there are two trials or more."
+    note = "Means over trials with 95 % confidence intervals, from three trials on."
     return "\n\n".join([*parts, note]) + "\n"
 
 

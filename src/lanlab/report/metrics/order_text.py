@@ -57,12 +57,12 @@ def _neighbours(summaries: Sequence[Summary], data: RunData) -> list[str]:
     named = condition_text(data.study, first.summary.factors)
     named = named or data.titles[first.summary.experiment]
     conditions = "1 condition" if count == 1 else f"{count} conditions"
-    most = "" if len(found) == 1 else ", most of all those"
+    most = "in" if len(found) == 1 else "most in"
     return [
-        f"Trials drift or hang together in {len(found)} of {conditions} with {LEAST_TRIALS} trials "
-        f"or more{most} of {named}: each is like the one before (correlation "
-        f"{number(first.correlation, 2)}), so that the 95 % interval is made longer. Run it again, "
-        "several times, and compare runs."
+        f"Trials drift or are autocorrelated in {len(found)} of {conditions} with {LEAST_TRIALS} "
+        f"trials or more, {most} {named} (correlation {number(first.correlation, 2)}): each trial "
+        "resembles the one before, so the 95 % interval is widened. Run it again several times and "
+        "compare runs."
     ]
 
 

@@ -77,7 +77,7 @@ def mean_text(
     if is_simulated:
         return f"{mean} (95 % interval over seeds of the model {low} to {high}, {count})"
     if len(values) < LEAST_TRIALS:
-        count += ", too few to tell whether they hang together"
+        count += ", too few to test for autocorrelation"
     return f"{mean} (95 % confidence interval of the mean {low} to {high}, {count})"
 
 
