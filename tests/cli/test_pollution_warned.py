@@ -41,13 +41,14 @@ def test_one_line_counts_the_disturbed_trials(lanlab: Lanlab) -> None:
 
 @pytest.mark.usefixtures("_busy")
 def test_verbose_output_has_a_warning_for_each_trial(lanlab: Lanlab) -> None:
-    said = lanlab("stream", *QUICK, "--trials", "2", "-v")
+    said = lanlab("stream", *QUICK, "--trials", "3", "-v")
 
     warnings = [line for line in said.err.splitlines() if line.startswith("warning")]
     assert [line[:33] for line in warnings[:-1]] == [
-        f"warning: trial {n}: other processes" for n in range(2)
+        f"warning: trial {n}: other processes" for n in range(3)
     ]
-    assert warnings[-1] == "warning: 2 of 2 trials were disturbed (other processes 2)"
+    assert warnings[-1] == "warning: 3 of 3 trials were disturbed (other processes 3)"
+    assert ", 3 trials, 3 disturbed, too few" in said.out
 
 
 @pytest.mark.usefixtures("_busy")

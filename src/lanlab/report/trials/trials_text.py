@@ -71,7 +71,9 @@ def mean_text(
         said += [lacking] if lacking else []
         return f"{mean} ({'; '.join(said)})" if said else mean
     low, high = (_shown(metric, end) for end in interval)
+    disturbed = sum(trial.is_disturbed for trial in trials)
     count = lacking or f"{len(values)} trials"
+    count += f", {disturbed} disturbed" if disturbed else ""
     if interval[0] == interval[1]:
         return f"{mean} (the same in all trials, {count})"
     if is_simulated:
