@@ -65,6 +65,8 @@ class Sample:
     centres: tuple[float, ...] = ()
     #: If units are runs: the counting trials of all runs.
     trials: int | None = None
+    #: The limit of the link in the metric's unit; `None` if unknown.
+    limit: float | None = None
 
     @property
     def n(self) -> int:

@@ -265,8 +265,8 @@ def pair_levels(
             continue
         for metric in metrics or _first_metrics(study, condition.experiment):
             one = compared(
-                sample_of(trials, against, metric),
-                sample_of(trials, condition, metric),
+                sample_of(trials, against, metric, record),
+                sample_of(trials, condition, metric, record),
                 experiment=condition.experiment,
                 metric=metric,
                 factors=rest,

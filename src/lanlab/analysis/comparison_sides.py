@@ -13,6 +13,8 @@ from lanlab.analysis.alternation import place_of
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.comparison import Basis, Sample
 from lanlab.analysis.failures import missing_places
+from lanlab.analysis.summary import limit_of
+from lanlab.analysis.wires import wire_at
 from lanlab.frozen import dataclass
 from lanlab.plan import Condition
 from lanlab.store import RunRecord, TrialRecord
@@ -62,11 +64,12 @@ def turn_of(run: RunRecord) -> tuple[str, int] | None:
 def side_sample(side: Side, condition: Condition, metric: str, basis: Basis, scale: str) -> Sample:
     """A side's values of a metric at a condition: trials of a single run, else runs."""
     if basis == "single":
-        return sample_of(side.runs[0][1], condition, metric)
+        run, trials = side.runs[0]
+        return sample_of(trials, condition, metric, run)
     samples: list[Sample] = []
     turns: list[int] = []
     for run, trials in side.runs:
-        one = sample_of(trials, condition, metric)
+        one = sample_of(trials, condition, metric, run)
         samples.append(replace(one, mean_unit_s=_took_s(run, trials)))
         place = place_of(run)
         turns.append(len(turns) if place is None else place.turn)
@@ -81,6 +84,7 @@ def side_sample(side: Side, condition: Condition, metric: str, basis: Basis, sca
         mean_unit_s=statistics.median(one.mean_unit_s for one in samples),
         centres=tuple(centre(one.values, scale) for one, _ in have),
         trials=sum(one.n for one in samples),
+        limit=samples[0].limit,
     )
 
 
@@ -97,7 +101,17 @@ def centre(values: Sequence[float], scale: str) -> float:
     return 0.0 if scale == "log" else math.fsum(values) / len(values)
 
 
-def sample_of(trials: Sequence[TrialRecord], condition: Condition, metric: str) -> Sample:
+def sample_of(
+    trials: Sequence[TrialRecord],
+    condition: Condition,
+    metric: str,
+    run: RunRecord | None = None,
+) -> Sample:
+    """
+    Args:
+        run: Their run, if the limit of its link is needed.
+    """
+    parameters = dict(condition.parameters)
     own = [
         trial
         for trial in trials
@@ -114,4 +128,5 @@ def sample_of(trials: Sequence[TrialRecord], condition: Condition, metric: str) 
         missing=len(missing_places(own)),
         disturbed=sum(trial.is_disturbed for trial in measured),
         mean_unit_s=sum(took) / len(took) if took else 0.0,
+        limit=None if run is None else limit_of(metric, parameters, wire_at(run, parameters)),
     )

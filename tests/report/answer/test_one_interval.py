@@ -112,7 +112,10 @@ def test_tables_of_the_page_have_the_interval(skewed: SyntheticRun) -> None:
     assert float(csv_rows(table)[0]["95 % low (bit/s)"]) == one.ci_low
 
 
-def test_compare_has_the_interval(skewed: SyntheticRun) -> None:
+@pytest.mark.parametrize("factor", [1.0, 0.4])
+def test_compare_has_the_interval(skewed: SyntheticRun, factor: float) -> None:
+    """With 0.4 times the rate it ends at the limit of the link."""
+    skewed = replace(skewed, trials=[_scaled(trial, factor) for trial in skewed.trials])
     one = summary(skewed)
     again = replace(skewed.run, id="20261121-091500-manford-kolahi-4f2b")
     found = between_runs([skewed.pair(), (again, skewed.trials)], metrics=[METRIC])

@@ -89,7 +89,7 @@ def flat(one: Compared) -> dict[str, Any]:
 
 
 def _sample(metric: str, sample: Sample) -> dict[str, Any]:
-    interval = interval_of_mean(metric, sample.values)
+    interval = interval_of_mean(metric, sample.values, sample.limit)
     return {
         "n": sample.n,
         "mean": sample.mean,
@@ -155,7 +155,7 @@ def _table(study: Study, group: Sequence[Compared]) -> Table:
 def _mean(shown: Quantity, sample: Sample) -> str:
     if sample.mean is None:
         return "none"
-    ends = interval_of_mean(shown.key, sample.values)
+    ends = interval_of_mean(shown.key, sample.values, sample.limit)
     if ends is None:
         text = values_text(shown, sample.values)
     else:
