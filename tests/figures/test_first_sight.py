@@ -44,13 +44,16 @@ def test_labels_show_differences_and_the_caption_the_rest() -> None:
         RATE,
         (line("SMB, IPv4, read", point(1, 2)), line("SMB, IPv4, write", point(1, 3))),
         limits=(Limit("link limit, IPv4", ((0, 1), (1, 1))),),
-        published=(PublishedSeries("Vista, IPv4, read", (PublishedMark(1, 2, "2"),)),),
+        published=tuple(
+            PublishedSeries(f"ttcp, {os}, IPv4, read", (PublishedMark(1, 2, "2"),))
+            for os in ("Vista", "XP")
+        ),
         caption="Means.",
     )
     found = with_distinct_labels(chart)
     assert [one.name for one in found.series] == ["read", "write"]
     assert found.limits[0].name == "link limit"
-    assert found.published[0].name == "Vista, read"
+    assert [one.name for one in found.published] == ["Vista", "XP"]
     assert found.caption == "Means. SMB, IPv4 throughout."
 
 

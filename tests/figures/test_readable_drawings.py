@@ -116,8 +116,9 @@ def test_equal_names_appear_in_the_legend_once() -> None:
     assert legend_names(chart_of(Series("a", (point(1, 10),)), limits=lines)) == ["a", "link limit"]
 
 
-def test_bars_of_several_series_below_one_limit_name_it_once() -> None:
-    synthetic = synthetic_run("milanovic-srbljic", "quick")
+@pytest.mark.parametrize("study", ["milanovic-srbljic", "schomer-claason"])
+def test_limits_of_bars_are_named_once_even_if_they_differ(study: str) -> None:
+    synthetic = synthetic_run(study, "quick")
     figure = next(f for f in synthetic.study.figure if f.figure == "bars")
     chart = build_figure(RunData(*synthetic.pair(), synthetic.study, synthetic.published), figure)
 

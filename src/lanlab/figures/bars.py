@@ -67,26 +67,12 @@ def _levels(
 def _limits(
     groups: Mapping[str, Sequence[Summary]], place: Place, y: Quantity
 ) -> tuple[Limit, ...]:
-    limits = []
-    shared = _shared(groups, place)
-    for index, (name, group) in enumerate(groups.items()):
-        ends = []
+    ends = []
+    for index, group in enumerate(groups.values()):
         for summary in group:
             if summary.limit is not None:
                 level = y.shown(summary.limit)
                 left, right = bar_span(place(summary), index, len(groups))
                 ends += [(left - _BEYOND, level), (right + _BEYOND, level)]
-        if ends:
-            full = "link limit" if shared else f"link limit, {name}"
-            limits.append(Limit(full, tuple(ends), in_pairs=True))
-    if shared and limits:
-        # If the limits are equal, one name is enough.
-        return (Limit("link limit", tuple(p for one in limits for p in one.points), in_pairs=True),)
-    return tuple(limits)
-
-
-def _shared(groups: Mapping[str, Sequence[Summary]], place: Place) -> bool:
-    known: dict[float, set[float | None]] = {}
-    for summary in (summary for group in groups.values() for summary in group):
-        known.setdefault(place(summary), set()).add(summary.limit)
-    return all(len(limits) == 1 for limits in known.values())
+    # Each bar has its own, so one name is enough.
+    return (Limit("link limit", tuple(ends), in_pairs=True),) if ends else ()

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.copy_cost import CopyCost, copy_costs
 from lanlab.analysis.file_sizes import SizeClass, classes_of
-from lanlab.analysis.summary import interval_of_mean
+from lanlab.analysis.summary import interval_of_mean, limit_of
 from lanlab.analysis.wires import wire_of
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
 from lanlab.figures.gather import FigureData, far_apart, mean_point
@@ -48,7 +48,8 @@ def goodput_against_file_size(data: FigureData) -> Chart:
         rest = {k: v for k, v in condition.factors.items() if k != "dataset"}
         name = data.named(rest)
         versions.add(condition.parameters.get("ip_version", 4))
-        points = _points(own, data.study, condition.factors, y)
+        limit = limit_of("goodput_bps", dict(condition.parameters), wire_of(data.run))
+        points = _points(own, data.study, condition.factors, y, limit)
         lines.setdefault(name, []).extend(points)
     series = tuple(
         Series(name, tuple(sorted(points, key=lambda point: point.x)))
@@ -67,7 +68,11 @@ def goodput_against_file_size(data: FigureData) -> Chart:
 
 
 def _points(
-    trials: Sequence[TrialRecord], study: Study, factors: Mapping[str, Level], y: Quantity
+    trials: Sequence[TrialRecord],
+    study: Study,
+    factors: Mapping[str, Level],
+    y: Quantity,
+    limit: float | None,
 ) -> list[Point]:
     by_power: dict[int, list[SizeClass]] = {}
     for trial in trials:
@@ -83,7 +88,7 @@ def _points(
         each = files // len(classes)
         words = f"{each} file{'s' * (each != 1)} of {format_size(round(size))} on average"
         words = ", ".join(filter(None, [condition_text(study, factors), words]))
-        mean, ends = math.fsum(rates) / len(rates), interval_of_mean("goodput_bps", rates)
+        mean, ends = math.fsum(rates) / len(rates), interval_of_mean("goodput_bps", rates, limit)
         found.append(mean_point(size / 1e3, y, mean, ends, rates, words))
     return found
 

@@ -26,6 +26,7 @@ def with_distinct_labels(chart: Chart) -> Chart:
     before = [series.name for series in chart.series]
     shared = shared_parts(before)
     names = [_without(name, shared) for name in before]
+    theirs = distinct([_without(one.name, shared) for one in chart.published])
     said = [part for part in before[0].split(_BETWEEN) if part in shared] if shared else []
     return replace(
         chart,
@@ -34,7 +35,9 @@ def with_distinct_labels(chart: Chart) -> Chart:
         series=tuple(
             replace(series, name=name) for series, name in zip(chart.series, names, strict=True)
         ),
-        published=tuple(replace(one, name=_without(one.name, shared)) for one in chart.published),
+        published=tuple(
+            replace(one, name=name) for one, name in zip(chart.published, theirs, strict=True)
+        ),
         limits=tuple(replace(one, name=_without(one.name, shared)) for one in chart.limits),
     )
 

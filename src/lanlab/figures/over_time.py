@@ -232,8 +232,8 @@ def _view(data: FigureData, name: str) -> Chart:
         for line, value in lines.items()
         for name in (f"{line}{suffix}",)
     ]
-    # Values are 0 if the kernel does not report them. Omit such lines.
-    series = [one for one in series if any(point.y for point in one.points)] or series[:1]
+    # Omit lines of nothing: the kernel does not report the value, or no segment was sent again.
+    series = [one for one in series if any(point.y for point in one.points)]
     parts = limited_parts(samples, segment_bytes_of(own[0])) if own else []
     bands = tuple(Band(part.by, part.start_ns / 1e9, part.end_ns / 1e9) for part in parts)
     said = "What the sender's kernel knew (TCP_INFO)"
@@ -255,5 +255,5 @@ def _view(data: FigureData, name: str) -> Chart:
         said,
         drawn="Samples of one trial are not independent of each other.",
         bands=bands,
-        empty="no samples of its TCP connections are in the store",
+        empty="no samples other than 0 of its TCP connections are in the store",
     )

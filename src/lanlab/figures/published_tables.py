@@ -60,6 +60,8 @@ def with_measured(figure: PublishedFigure, study: Study, found: Sequence[Summary
         belonging = {point.value.id for point in points_for(summary, single)}
         for x, value in figure.places:
             ours = summary.sd if value.statistic == "sd" else summary.mean
+            if value.statistic == "sd" and study.is_simulated:
+                continue  # the spread over seeds is none of repeated measurements
             if value.id in belonging and ours is not None:
                 where = condition_text(study, summary.factors) or "the one condition"
                 own = marks.setdefault(_beside_axis(figure.chart, study, summary, x), {})
