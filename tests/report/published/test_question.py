@@ -113,4 +113,7 @@ def test_the_answer_counts_disturbed_trials_and_says_if_there_is_none() -> None:
     assert here.endswith(f"; 2 of {len(quick.trials)} trials disturbed).")
     other = synthetic_run("poo-tan", "quick")
     *_, here = question_lines((other.run, other.trials), ())
+    assert here == "Here: the question is about systems that this run does not have."
+    lacking = [replace(one, metrics={}) for one in quick.trials]
+    *_, here = question_lines((quick.run, lacking), ())
     assert here == "Here: this run has no results that answer the question."

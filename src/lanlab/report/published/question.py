@@ -94,10 +94,12 @@ def question_lines(run: Run, others: Sequence[Run] | None) -> list[str]:
     if not loaded.study.answer or not trials:
         return []
     said = [(one.kind, one.text) for one in question_answers(loaded, [run, *(others or ())])]
-    own = "simulated" if study.is_simulated else "measured"
+    own, place = ("simulated", "simulated") if study.is_simulated else ("measured", "real")
     if own not in dict(said):
-        none = f"{_OPENINGS[own]}: this run has no results that answer the question."
-        said.append((own, none))
+        why = "this run has no results that answer the question"
+        if not any(place in one.on for one in loaded.study.answer):
+            why = "the question is about systems that this run does not have"
+        said.append((own, f"{_OPENINGS[own]}: {why}."))
     said += [] if others is None else lacking_answers(loaded.study, dict(said))
     return [text for _, text in sorted(said, key=lambda one: list(_OPENINGS).index(one[0]))]
 
