@@ -20,6 +20,7 @@ from lanlab.analysis.statistics import (
     welch,
     welch_printed,
 )
+from lanlab.analysis.statistics.two_groups import exchanged_p
 from lanlab.errors import NoSpread, UnfitValues, UsageError
 
 #: Difference, its interval, t, degrees of freedom, p and p by Holm over all twelve, of each pair.
@@ -310,3 +311,13 @@ def test_ratios_differ_if_their_interval_excludes_one() -> None:
 
     assert welch(same, other, scale="log").differs and welch(other, same, scale="log").differs
     assert not welch(same, [100.5, 99.5, 101.5], scale="log").differs
+
+
+@pytest.mark.parametrize("count", [7, 20])
+def test_exchanged_sides_give_the_p_of_another_implementation(count: int) -> None:
+    differences = np.random.default_rng(3).normal(0.4, 1.0, count)
+    other = stats.permutation_test(
+        (differences,), np.mean, permutation_type="samples", n_resamples=40_000, random_state=1
+    )
+    exact = 1e-12 if count == 7 else 0.01
+    assert exchanged_p(differences.tolist()) == pytest.approx(float(other.pvalue), abs=exact)

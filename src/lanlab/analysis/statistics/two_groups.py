@@ -231,16 +231,17 @@ def exchanged_p(differences: Sequence[float]) -> float:
 
     Examples:
         >>> round(exchanged_p([1.0] * 5), 3), round(exchanged_p([0.2, 0.0, -0.2] * 5), 3)
-        (0.091, 1.0)
+        (0.062, 1.0)
     """
     count = len(differences)
-    if count <= _MOST_COUNTED:
-        ways = np.arange(2**count)[:, None] >> np.arange(count) & 1
-    else:
+    if is_drawn := count > _MOST_COUNTED:
         ways = np.random.default_rng(count).integers(0, 2, (2**_MOST_COUNTED, count), dtype=np.int8)
+    else:
+        ways = np.arange(2**count)[:, None] >> np.arange(count) & 1
     sums = np.abs((2.0 * ways - 1.0) @ np.asarray(differences))
     reached = np.count_nonzero(sums >= abs(math.fsum(differences)) * (1 - 1e-9))
-    return (1 + int(reached)) / (1 + len(sums))
+    # Among drawn ways, count the one that was measured.
+    return (int(reached) + is_drawn) / (len(sums) + is_drawn)
 
 
 @dataclass(frozen=True)
