@@ -49,14 +49,14 @@ def run_rankings(data: RunData) -> dict[str, tuple[Ranking, ...]]:
 
 
 def ranking_sentences(data: RunData) -> list[str]:
-    """
-    A sentence for each experiment whose levels can be ranked.
-    """
+    """A sentence for each experiment whose levels can be ranked; simulated, one on the error."""
     found = run_rankings(data)
-    return [
+    said = [
         _sentence(data, own, f"{data.titles[name]}: " if len(found) > 1 else "")
         for name, own in found.items()
     ]
+    ranked = [one for own in found.values() for one in own if one.is_tested]
+    return [*said, *map(_model_sentence, ranked[:1])] if data.study.is_simulated else said
 
 
 def joined(parts: Sequence[str]) -> str:
@@ -127,14 +127,14 @@ def _sentence(data: RunData, own: Sequence[Ranking], opening: str) -> str:
         order += f", {'fastest' if is_speed else 'best'} first"
     parts = _parts(data.study, own, names, worse)
     text = f"{opening}{order}: {'; '.join(parts)}."
-    return text[0].upper() + text[1:] + (_model_sentence(own[0]) if data.study.is_simulated else "")
+    return text[0].upper() + text[1:]
 
 
 def _model_sentence(one: Ranking) -> str:
     if one.model_factor is None:
-        return " Simulated: the error of the model is not known."
+        return "The error of the simulation is not known."
     factor = number(one.model_factor, 3)
-    return f" Simulated: ratios within the model's error, a factor of {factor}, show no order."
+    return f"Simulated ratios within the model's error, a factor of {factor}, show no order."
 
 
 def _all_alike(study: Study, own: Sequence[Ranking], name: str) -> str | None:
