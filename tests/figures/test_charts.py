@@ -88,6 +88,9 @@ def test_published_link_shares_are_drawn_at_their_value() -> None:
         1104.24 / 2, rel=1e-4
     )
     assert heights[both] == pytest.approx(1104.24, rel=1e-4)
+    # A speed under overload is no maximum.
+    places = {series.name: series.marks[0].x for series in speed.published}
+    assert places == dict.fromkeys(places) | {"486 DX2-66, Windows NT 4.0 Workstation": 1325.0}
 
 
 def test_bars_have_a_place_for_each_message_size_with_intervals() -> None:

@@ -200,9 +200,16 @@ def printed(value: PublishedValue) -> str:
 
 
 def published_levels(
-    summaries: Sequence[Summary], published: Published, shown: Quantity
+    summaries: Sequence[Summary],
+    published: Published,
+    shown: Quantity,
+    places: Mapping[str, float] | None = None,
 ) -> tuple[PublishedSeries, ...]:
-    """Maximum rates and shares of the link that the study published for these conditions."""
+    """Maximum rates and shares of the link that the study published for these conditions.
+
+    Args:
+        places: The x of numbers that are no maximum over all of it, by their ids.
+    """
     if not summaries:
         return ()
     # The levels that the conditions share select the published numbers.
@@ -212,7 +219,7 @@ def published_levels(
         if all(summary.parameters.get(key) == level for summary in summaries)
     }
     limits = {summary.limit for summary in summaries if summary.limit is not None}
-    levels: dict[float, dict[str, str]] = {}
+    levels: dict[tuple[float, float | None], dict[str, str]] = {}
     for value in published.value:
         if value.metric != "goodput_bps" or not is_own(value):
             continue
@@ -226,10 +233,11 @@ def published_levels(
             continue
         about = f"{BOUNDS[value.bound]}, " if value.bound else ""
         series = _their_words(published, value, common)
-        levels.setdefault(shown.shown(si), {})[series] = about + printed(value)
+        place = shown.shown(si), (places or {}).get(value.id)
+        levels.setdefault(place, {})[series] = about + printed(value)
     return tuple(
-        PublishedSeries(" and ".join(said), (PublishedMark(None, level, "; ".join(said.values())),))
-        for level, said in sorted(levels.items(), reverse=True)
+        PublishedSeries(" and ".join(said), (PublishedMark(x, level, "; ".join(said.values())),))
+        for (level, x), said in sorted(levels.items(), key=lambda one: -one[0][0])
     )
 
 

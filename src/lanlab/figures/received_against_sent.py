@@ -33,12 +33,15 @@ def received_against_sent(data: FigureData) -> Chart:
             limits.append(
                 Limit(f"{limit_name(data.run)}, {y.text(level_bps)}", ((0.0, level), (top, level)))
             )
+    simulation = data.study.simulation
+    loads = {} if simulation is None else simulation.readings_at("rate_bps")
+    places = {name: x.shown(float(load)) for name, load in loads.items()}
     return data.chart(
         axis(data.study, "rate_bps"),
         axis(data.study, "goodput_bps"),
         series,
         limits=tuple(limits),
-        published=published_levels(found, data.published, y),
+        published=published_levels(found, data.published, y, places),
     )
 
 

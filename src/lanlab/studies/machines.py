@@ -17,6 +17,7 @@ from lanlab.frozen import dataclass
 from lanlab.studies.base import Data, DottedIdentifier, Identifier, Level, Several
 from lanlab.studies.ensemble import Ensemble
 from lanlab.studies.machine_numbers import COSTS, NUMBERS
+from lanlab.studies.plain_level import plain_level
 
 #: Size limits that keep every check quick. lanlab's own studies use a twentieth of them.
 _MOST_MACHINES = _MOST_PLACES = 256
@@ -140,6 +141,11 @@ class Simulation(Data):
     missing: Several[Missing] = Field(default=(), max_length=_MOST_NAMED)
     #: A remark on the whole model, such as having as many costs as numbers.
     note: str | None = None
+
+    def readings_at(self, factor: str) -> dict[str, Level]:
+        """The level of a factor at which published numbers are read, by their ids."""
+        own = (one for one in self.reading if factor in one.at)
+        return {one.value: plain_level(factor, one.at[factor]) for one in own}
 
     def machine_named(self, name: str) -> Machine | None:
         return next((one for one in self.machine if one.id == name), None)

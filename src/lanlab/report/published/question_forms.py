@@ -380,9 +380,8 @@ class Body:
 
     def _of_one_load(self, ask: Answer) -> dict[str, Level]:
         """The load of each published number that is known to be of one load, by its id."""
-        readings = () if self.study.simulation is None else self.study.simulation.reading
-        own = (one for one in readings if ask.along in one.at)
-        return {one.value: plain_level(ask.along, one.at[ask.along]) for one in own}
+        simulation = self.study.simulation
+        return {} if simulation is None else simulation.readings_at(ask.along)
 
     def at_loads(self, ask: Answer, points: Sequence[Cell]) -> list[tuple[Level, Cell]]:
         """The points of published numbers that are of one load, with this load."""
