@@ -72,9 +72,7 @@ def findings_on_page(verdicts: Verdicts, study: Study | None) -> tuple[FindingOn
             verdict_text(one),
             "" if one.here is None else here_text(one),
             is_tested(one),
-            tuple(
-                evidence_lines(one, study) if one.here is None else evidence_lines(one.here, study)
-            ),
+            tuple(evidence_lines(one.here or one, study)),
         )
         for one in verdicts.judgements
     )

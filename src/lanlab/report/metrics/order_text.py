@@ -101,14 +101,12 @@ def _goal_sentence(
     if reached:
         counts = sorted({one.trials for one in reached})
         text += f", with {' to '.join(map(str, sorted({counts[0], counts[-1]})))} trials"
-    if of["most"]:
-        text += f"; not with the most trials allowed ({scaled.trials.max}) in"
-        text += f" {_ended_named(study, of['most'])}"
-    if of["short"]:
-        text += f"; not with the number planned from the first {DECIDING_TRIALS} trials in"
-        text += f" {_ended_named(study, of['short'])}"
-    if of["given_up"]:
-        text += f"; given up: {_ended_named(study, of['given_up'])}"
+    for how, words in (
+        ("most", f"not with the most trials allowed ({scaled.trials.max}) in"),
+        ("short", f"not with the number planned from the first {DECIDING_TRIALS} trials in"),
+        ("given_up", "given up:"),
+    ):
+        text += f"; {words} {_ended_named(study, of[how])}" if of[how] else ""
     if of["unfinished"]:
         text += f"; {len(of['unfinished'])} not finished"
     return f"{text}."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from lanlab.analysis.loss_over_time import has_losses, rate_factor
 from lanlab.analysis.over_time import steps_of
@@ -39,56 +39,43 @@ def figures_over_time(study: Study, trials: Sequence[TrialRecord]) -> tuple[Figu
     """Additional figures of streams with a stored series that no figure shows: goodput over time,
     and for TCP the state of the sender's kernel.
     """
-    shown = {
-        (figure.figure, name)
-        for figure in (*study.figure, *figures_of(study))
-        for name in figure.experiments
-    }
     streams = [one.id for one in study.experiment if has_streams(one.workload)]
     stepped = {trial.experiment for trial in trials if steps_of(trial)}
     sampled = {trial.experiment for trial in trials if samples_of(trial)}
-    wanted = [("goodput_over_time", "Goodput over time", name) for name in streams]
-    found = [one for one in wanted if one[2] in stepped and (one[0], one[2]) not in shown]
-    found += [
-        (figure, title, name)
-        for name in streams
-        if name in sampled
-        for figure, title in _TCP_FIGURES.items()
-        if (figure, name) not in shown
+    steps = [
+        ("goodput_over_time", "Goodput over time", name) for name in streams if name in stepped
     ]
-    return tuple(
-        Figure(figure=figure, title=title, experiments=(name,)) for figure, title, name in found
-    )
+    tcp = [(*one, name) for name in streams if name in sampled for one in _TCP_FIGURES.items()]
+    return _unnamed(study, [*steps, *tcp])
 
 
 def figures_of_round_trips(study: Study, trials: Sequence[TrialRecord]) -> tuple[Figure, ...]:
     """Additional figures of experiments whose trials have histograms of round trips: their
     distributions.
     """
-    named = {(figure.figure, name) for figure in study.figure for name in figure.experiments}
-    found = []
-    for experiment in study.experiment:
-        conditions = round_trips_by_condition(trials, (experiment.id,))
-        drawn = list(_DISTRIBUTIONS.items())[: min(len(conditions), 2)]
-        found += [
-            Figure(figure=figure, title=title, experiments=(experiment.id,))
-            for figure, title in drawn
-            if (figure, experiment.id) not in named
-        ]
-    return tuple(found)
+    counts = {e.id: len(round_trips_by_condition(trials, (e.id,))) for e in study.experiment}
+    kinds = list(_DISTRIBUTIONS.items())
+    return _unnamed(study, [(*one, name) for name, n in counts.items() for one in kinds[:n]])
 
 
 def figures_of_losses(study: Study, trials: Sequence[TrialRecord]) -> tuple[Figure, ...]:
     """Additional figures of experiments with at least three sending rates and stored losses: losses
     over time and rate.
     """
-    named = {(figure.figure, name) for figure in study.figure for name in figure.experiments}
     found = []
     for experiment in study.experiment:
         own = [t for t in trials if t.experiment == experiment.id and rate_factor(t)]
         rates = {trial.factors[rate_factor(trial) or ""] for trial in own}
-        is_drawn = len(rates) >= _LEAST_RATES and any(map(has_losses, own))
-        if is_drawn and (_LOSSES, experiment.id) not in named:
-            title = "Lost messages over time and sending rate"
-            found.append(Figure(figure=_LOSSES, title=title, experiments=(experiment.id,)))
-    return tuple(found)
+        if len(rates) >= _LEAST_RATES and any(map(has_losses, own)):
+            found.append((_LOSSES, "Lost messages over time and sending rate", experiment.id))
+    return _unnamed(study, found)
+
+
+def _unnamed(study: Study, wanted: Iterable[tuple[str, str, str]]) -> tuple[Figure, ...]:
+    """Those of these figures, by kind, title and experiment, that the study does not name."""
+    named = {(one.figure, name) for one in figures_of(study) for name in one.experiments}
+    return tuple(
+        Figure(figure=figure, title=title, experiments=(name,))
+        for figure, title, name in wanted
+        if (figure, name) not in named
+    )
