@@ -37,7 +37,8 @@ def drawn(name: str, figure: str, metric: str | None = None, scale: str = "tiny"
     return build_figure(RunData(made.run, made.trials, made.study, made.published), wanted)
 
 
-def test_labels_show_differences_and_the_caption_the_rest() -> None:
+@pytest.mark.parametrize("systems", ["AB", "ABCDE"])
+def test_labels_show_differences_and_the_caption_the_rest(systems: str) -> None:
     chart = Chart(
         "t",
         SIZE,
@@ -46,14 +47,18 @@ def test_labels_show_differences_and_the_caption_the_rest() -> None:
         limits=(Limit("link limit, IPv4", ((0, 1), (1, 1))),),
         published=tuple(
             PublishedSeries(f"ttcp, {os}, IPv4, read", (PublishedMark(1, 2, "2"),))
-            for os in ("Vista", "XP")
+            for os in systems
         ),
         caption="Means.",
     )
     found = with_distinct_labels(chart)
     assert [one.name for one in found.series] == ["read", "write"]
     assert found.limits[0].name == "link limit"
-    assert [one.name for one in found.published] == ["Vista", "XP"]
+    # A legend of many has no common names.
+    few = len(systems) < 5
+    assert [one.name for one in found.published] == [
+        f"ttcp, {o}, read" if few else o for o in systems
+    ]
     assert found.caption == "Means. SMB, IPv4 throughout."
 
 

@@ -17,6 +17,8 @@ from lanlab.figures.wording import readable_unit
 _BETWEEN = ", "
 #: If a linear axis is longer than the data by this factor, differences are invisible.
 _FAR = 8.0
+#: Up to as many published series keep the names that they have in common, such as a system's.
+_MOST_IN_FULL = 4
 
 
 def with_distinct_labels(chart: Chart) -> Chart:
@@ -26,7 +28,8 @@ def with_distinct_labels(chart: Chart) -> Chart:
     before = [series.name for series in chart.series]
     shared = shared_parts(before)
     names = [_without(name, shared) for name in before]
-    theirs = distinct([_without(one.name, shared) for one in chart.published])
+    theirs = tuple(_without(one.name, shared) for one in chart.published)
+    theirs = distinct(theirs) if len(theirs) > _MOST_IN_FULL else theirs
     said = [part for part in before[0].split(_BETWEEN) if part in shared] if shared else []
     return replace(
         chart,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from lanlab.analysis.published import PublishedPoint, points_for
 from lanlab.analysis.run_data import RunData
@@ -81,6 +82,7 @@ def metric_table(data: RunData, experiment: str, metric: str) -> Table:
     is_lacking = any(summary.missing for summary in summaries)
     rows = []
     for place, (summary, own) in enumerate(zip(summaries, points, strict=True)):
+        exact = summary.mean, summary.ci_low, summary.ci_high, summary.sd, summary.limit
         share = summary.mean / summary.limit if summary.mean is not None and summary.limit else None
         rows.append(
             (
@@ -96,9 +98,7 @@ def metric_table(data: RunData, experiment: str, metric: str) -> Table:
                 Cell(summary.missing, str(summary.missing or "")),
                 Cell(summary.disturbed, str(summary.disturbed or "")),
                 Cell(summary.left_out, str(summary.left_out or "")),
-                *(_shown(shown, read, v) for v in (summary.mean, summary.ci_low, summary.ci_high)),
-                _shown(shown, read, summary.sd, digits=2),
-                _shown(shown, read, summary.limit),
+                *map(partial(_shown, shown, read), exact, (4, 4, 4, 2, 4)),
                 EMPTY if share is None else Cell(share, _share_text(summary, share)),
                 Cell(None, "\n".join(_published_lines(own))),
                 Cell(None, "\n".join(_ratio_text(summary, point) for point in _means(own))),
@@ -106,16 +106,7 @@ def metric_table(data: RunData, experiment: str, metric: str) -> Table:
                 Cell(None, "\n".join(_ratio_text(summary, point) for point in _means(own))),
                 *(cell for key in series for cell in _published_cells(shown, summary, own, key)),
                 Cell(None, _mean_text(usual, summary, data.study)),
-                *(
-                    EMPTY if v is None else Cell(v, str(v))
-                    for v in (
-                        summary.mean,
-                        summary.ci_low,
-                        summary.ci_high,
-                        summary.sd,
-                        summary.limit,
-                    )
-                ),
+                *(EMPTY if v is None else Cell(v, str(v)) for v in exact),
                 *(Cell(e.how, HOW_ENDED[e.how]) for e in ended[place : place + 1]),
             )
         )
@@ -123,7 +114,7 @@ def metric_table(data: RunData, experiment: str, metric: str) -> Table:
     return Table(f"{experiment}-{metric}", title, tuple(columns), tuple(rows))
 
 
-def _shown(shown: Quantity, read: Quantity, value: float | None, digits: int = 4) -> Cell:
+def _shown(shown: Quantity, read: Quantity, value: float | None, digits: int) -> Cell:
     if value is None:
         return EMPTY
     return Cell(shown.shown(value), number(read.shown(value), digits))
