@@ -65,6 +65,18 @@ def test_axe_finds_nothing(page: Browser, server: WebServer, width: int, dark: b
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
 
 
+def test_tables_of_words_need_no_scrolling_on_a_phone(page: Browser, server: WebServer) -> None:
+    page.look(width=390)
+    page.open(f"{server.url}run/{_DISTURBED}/report")
+    tables = "[...document.querySelectorAll('table.words')]"
+    page.evaluate("document.querySelectorAll('details').forEach(one => {one.open = true})")
+    assert page.evaluate(
+        f"{tables}.some(one => /contradicts itself/.test(one.caption.textContent))"
+    )
+    fits = "({parentElement: box}) => box.scrollWidth <= box.clientWidth"
+    assert page.evaluate(f"{tables}.every({fits})")
+
+
 def test_the_page_works_by_keyboard(page: Browser, server: WebServer) -> None:
     _open_run(page, server, _DISTURBED)
     page.key("Tab")
