@@ -336,6 +336,6 @@ def test_page_and_json_state_the_answer_of_the_simulated_run(
     assert lanlab("run", "schomer-claason", *options).code == 0
     page = lanlab("report", measured[0].id, "--store", store).out.strip()
     question = lanlab("show", measured[0].id, "--json", "--store", store).json()["question"]
-    assert [line.partition(":")[0] for line in question] == ["Here", "Published", "Simulated"]
+    assert [line.partition(":")[0] for line in question] == ["Published", "Simulated", "Here"]
     for text in (Path(page).read_text(encoding="utf-8"), " ".join(question)):
         assert "Simulated: " in text and "not run yet" not in text
