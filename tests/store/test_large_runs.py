@@ -9,7 +9,7 @@ from store_samples import a_run, a_trial
 
 from lanlab.errors import StoreError
 from lanlab.store import database, open_store
-from lanlab.store.large_runs import Digests, chosen, digest_of, packed, replaced
+from lanlab.store.large_runs import Digests, chosen, digest_of, numbers, packed, replaced
 
 RAW: dict[str, Any] = {
     "facts": {
@@ -64,13 +64,13 @@ def test_chosen_members_are_those_of_the_record(where: str) -> None:
             assert {name: found.get(name) for name in names} == {
                 name: whole.get(name) for name in names
             }
-        assert trial.raw.named("facts", "load_average") == [0.5]  # type: ignore[attr-defined]
+        assert numbers(trial.raw, "facts", "load_average") == [0.5]
 
 
 @pytest.mark.parametrize("value", ["1e999", "-1E+999"])
 def test_no_member_of_a_digest_is_infinite(value: str) -> None:
     digests = Digests(lambda first, count: {0: f'{{\n"a":{{"x":{value}}}\n}}'}, lambda number: {})
-    for read in (lambda: digests.chosen(0, "a", ("x",)), lambda: digests.named(0, "a", "x")):
+    for read in (lambda: digests.chosen(0, "a", ("x",)), lambda: digests.numbers(0, "a", "x")):
         with pytest.raises(StoreError):
             read()
 

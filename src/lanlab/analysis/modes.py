@@ -12,7 +12,7 @@ from typing import Any
 from lanlab.frozen import dataclass
 from lanlab.roles import ROLES, is_one_way
 from lanlab.store import TrialRecord
-from lanlab.store.large_runs import StoredRaw, chosen
+from lanlab.store.large_runs import chosen, numbers
 
 #: In an end's record.
 _FIELDS = (
@@ -101,10 +101,9 @@ def modes_of(trial: TrialRecord) -> Modes | None:
 
 def load_before(trial: TrialRecord) -> float | None:
     """The greatest load average of a host before a trial."""
-    raw = trial.raw
-    loads = raw.named("facts", "load_average") if isinstance(raw, StoredRaw) else None
+    loads = numbers(trial.raw, "facts", "load_average")
     if loads is None:
-        hosts = raw.get("facts", {}).get("before", {}).get("hosts", {})
+        hosts = trial.raw.get("facts", {}).get("before", {}).get("hosts", {})
         loads = [facts.get("load_average") for facts in hosts.values() if isinstance(facts, dict)]
     return max((float(load) for load in loads if load is not None), default=None)
 

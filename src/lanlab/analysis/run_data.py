@@ -84,18 +84,8 @@ class RunData:
         return found
 
     @cached_property
-    def modes(self) -> Sequence[Modes | None]:
-        """The I/O modes of each trial."""
-        return [modes for modes, _ in self._modes_and_loads]
-
-    @cached_property
-    def loads(self) -> Sequence[float | None]:
-        """The greatest load average of a host before each trial."""
-        return [load for _, load in self._modes_and_loads]
-
-    @cached_property
-    def _modes_and_loads(self) -> Sequence[tuple[Modes | None, float | None]]:
-        # Together, because digests are read in batches.
+    def modes_and_loads(self) -> Sequence[tuple[Modes | None, float | None]]:
+        """The I/O modes of each trial, and the greatest load average of a host before it."""
         return [(modes_of(trial), load_before(trial)) for trial in self.trials]
 
     @cached_property

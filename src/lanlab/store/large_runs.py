@@ -136,7 +136,7 @@ class Digests:
         member = self.member(number, key)
         return {} if member is _NOTHING or not member else member
 
-    def named(self, number: int, key: str, name: str) -> list[Any] | None:
+    def numbers(self, number: int, key: str, name: str) -> list[Any] | None:
         part = self._part(number, key)
         # Within a string, the quotes would have backslashes before them.
         return [equal_once(one) for one in _named(name).findall(part)] if part else None
@@ -172,11 +172,9 @@ class Digests:
 
 
 def _decoded(part: str) -> Any:
-    if _is_plain(part):
-        try:
+    with contextlib.suppress(ValueError):
+        if _is_plain(part):
             return _decoder()(part, allow_inf_nan=False)
-        except ValueError:
-            pass
     return from_json(part)
 
 
@@ -192,38 +190,38 @@ equal_once = functools.lru_cache(maxsize=4096)(from_json)
 class StoredRaw(Mapping[str, Any]):
     """The `raw` of a trial, from its digest."""
 
-    __slots__ = ("_digests", "_number", "is_disturbed")
+    __slots__ = ("digests", "is_disturbed", "number")
 
     def __init__(self, digests: Digests, number: int, is_disturbed: bool | None) -> None:
-        self._digests, self._number, self.is_disturbed = digests, number, is_disturbed
+        self.digests, self.number, self.is_disturbed = digests, number, is_disturbed
 
     def __getitem__(self, key: str) -> Any:
-        found = self._digests.member(self._number, key)
+        found = self.digests.member(self.number, key)
         if found is _NOTHING:
             raise KeyError(key)
         return found
 
     def get(self, key: str, default: Any = None) -> Any:
-        found = self._digests.member(self._number, key)
+        found = self.digests.member(self.number, key)
         return default if found is _NOTHING else found
 
-    def chosen(self, key: str, names: tuple[str, ...]) -> Mapping[str, Any]:
-        return self._digests.chosen(self._number, key, names)
-
-    def named(self, key: str, name: str) -> list[Any] | None:
-        """Numbers of this name anywhere in a member; `None` without a digest."""
-        return self._digests.named(self._number, key, name)
-
     def __iter__(self) -> Iterator[str]:
-        return iter(self._digests.keys(self._number))
+        return iter(self.digests.keys(self.number))
 
     def __len__(self) -> int:
-        return len(list(self._digests.keys(self._number)))
+        return len(list(self.digests.keys(self.number)))
 
 
 def chosen(raw: Mapping[str, Any], key: str, names: tuple[str, ...]) -> Mapping[str, Any]:
     """An object in a trial's `raw`, with at least these members; empty if there is none."""
-    return raw.chosen(key, names) if isinstance(raw, StoredRaw) else raw.get(key) or {}
+    if isinstance(raw, StoredRaw):
+        return raw.digests.chosen(raw.number, key, names)
+    return raw.get(key) or {}
+
+
+def numbers(raw: Mapping[str, Any], key: str, name: str) -> list[Any] | None:
+    """Numbers of this name anywhere in a member; `None` if there is no digest with this member."""
+    return raw.digests.numbers(raw.number, key, name) if isinstance(raw, StoredRaw) else None
 
 
 def replaced(values: Mapping[str, Any], new: dict[str, Any]) -> Mapping[str, Any]:

@@ -316,8 +316,8 @@ def _experiments(data: RunData, name: str, parts: Analyses) -> list[ExperimentOn
 
 def _modes(data: RunData, trials: Sequence[TrialRecord]) -> str:
     done = {trial.number for trial in trials if trial.status == "done"}
-    own = zip(data.trials, data.modes, strict=True)
-    return common_words(modes for trial, modes in own if trial.number in done)
+    known = zip(data.trials, data.modes_and_loads, strict=True)
+    return common_words(modes for trial, (modes, _) in known if trial.number in done)
 
 
 def _tables(data: RunData, scaled: ExperimentAtScale) -> list[Table]:

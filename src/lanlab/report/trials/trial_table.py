@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -33,6 +34,8 @@ _MODES = {
 
 _COUNTS = {counts: Cell(counts, "") for counts in (True, False)}
 _NOT_COUNTED = Cell(None, "no")
+_LOAD = functools.partial(number, digits=2)
+_TIME_OF_DAY = operator.itemgetter(slice(11, 23))
 
 
 def trial_table(data: RunData) -> Table:
@@ -68,9 +71,8 @@ def trial_table(data: RunData) -> Table:
         *(Column(f"{name} (factor)" if name in _MODES else name) for name in factors),
     )
     metrics = {experiment.id: experiment.metrics[0] for experiment in data.study.experiment}
-    units = {
-        metric: Cell(quantity(data.study, metric).si_unit, "") for metric in ("", *metrics.values())
-    }
+    quantities = {metric: quantity(data.study, metric) for metric in ("", *metrics.values())}
+    units = {metric: Cell(one.si_unit, "") for metric, one in quantities.items()}
     counted = {trial.number for trial in data.counting}
     rows = []
     conditions: dict[int, Cell] = {}
@@ -82,12 +84,8 @@ def trial_table(data: RunData) -> Table:
             conditions[key] = words(condition_text(data.study, trial.factors))
         return conditions[key]
 
-    @functools.cache
-    def result_text(metric: str) -> Callable[[float], str]:
-        return quantity(data.study, metric).text
-
-    for trial, modes, load, judgement in zip(
-        data.trials, data.modes, data.loads, data.judgements, strict=True
+    for trial, (modes, load), judgement in zip(
+        data.trials, data.modes_and_loads, data.judgements, strict=True
     ):
         metric = metrics.get(trial.experiment, "")
         result = trial.metrics.get(metric)
@@ -103,15 +101,15 @@ def trial_table(data: RunData) -> Table:
                 words(metric),
                 Cell(result, ""),
                 units[metric],
-                EMPTY if result is None else LazyCell(result, result_text(metric)),
+                _optional(result, quantities[metric].text),
                 _optional(trial.metrics.get("start_skew_ns"), _microseconds),
                 _optional(trial.metrics.get("max_lateness_ns"), _microseconds),
-                _optional(load, _two_digits),
+                _optional(load, _LOAD),
                 words(flags(judgement)),
                 _COUNTS[trial.number in counted],
                 EMPTY if trial.number in counted or trial.status != "done" else _NOT_COUNTED,
                 LazyCell(trial.elapsed_s, "{:.2f}".format),
-                LazyCell(trial.started_at, _time_of_day),
+                LazyCell(trial.started_at, _TIME_OF_DAY),
                 words(": ".join(str(error[k]) for k in ("code", "message") if error.get(k))),
                 *_cells_of(modes),
                 *([words(agreed_words(trial))] if is_service else []),
@@ -135,11 +133,3 @@ def _optional(value: float | None, write: Callable[[Any], str]) -> Cell:
 
 def _microseconds(value: float) -> str:
     return f"{number(value / 1e3, 3)} µs"
-
-
-def _two_digits(value: float) -> str:
-    return number(value, 2)
-
-
-def _time_of_day(started_at: str) -> str:
-    return started_at[11:23]
