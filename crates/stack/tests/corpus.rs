@@ -1,6 +1,13 @@
-//! What has been fed to the fuzz targets of redirector and server once is fed to them by every test
-//! run, and some of anything else.
+//! What has been fed to a fuzz target once is fed to it by every test run, and some of anything else.
 
+#[path = "../../../fuzz/tests/ipx_station.rs"]
+mod ipx_station;
+#[path = "../../../fuzz/tests/nbf_frames.rs"]
+mod nbf_frames;
+#[path = "../../../fuzz/tests/nbf_station.rs"]
+mod nbf_station;
+#[path = "../../../fuzz/tests/ncp_station.rs"]
+mod ncp_station;
 #[path = "../../../fuzz/tests/seeds.rs"]
 mod seeds;
 #[path = "../../../fuzz/tests/smb1_client.rs"]
@@ -10,31 +17,64 @@ mod smb1_server;
 
 use proptest::prelude::*;
 
-/// Cuts of one seed that are fed, too; it is another seed then.
+/// A seed that is cut is another seed: a short one is cut at every octet, a longer one so often.
 const CUTS: usize = 48;
+const SHORT_BYTES: usize = 200;
 
-fn feed(target: &str, with: fn(&[u8])) {
+fn feed_made_up<T>(below: usize, with: fn(&[u8]) -> T) {
+    proptest!(|(octets in prop::collection::vec(any::<u8>(), 0..below))| {
+        with(&octets);
+    });
+}
+
+fn feed<T>(target: &str, below: usize, with: fn(&[u8]) -> T) {
     for octets in seeds::seeds(target) {
         with(&octets);
-        for length in (0..octets.len()).step_by(1 + octets.len() / CUTS) {
+        let step = 1 + octets.len().saturating_sub(SHORT_BYTES) / CUTS;
+        for length in (0..octets.len()).step_by(step) {
             with(&octets[..length]);
         }
     }
-    proptest!(|(octets in prop::collection::vec(any::<u8>(), 0..600))| {
-        with(&octets);
-    });
+    feed_made_up(below, with);
+}
+
+/// Whole conversations; cut, each is the beginning of itself.
+fn feed_station<T>(target: &str, with: fn(&[u8]) -> T) -> Vec<T> {
+    let reached = seeds::seeds(target).map(|octets| with(&octets)).collect();
+    feed_made_up(1500, with);
+    reached
 }
 
 #[test]
 fn smb1_client() {
-    feed("smb1_client", smb1_client::smb1_client);
+    feed("smb1_client", 600, smb1_client::smb1_client);
 }
 
 #[test]
 fn smb1_server() {
-    feed("smb1_server", |octets| {
-        smb1_server::smb1_server(octets);
-    });
+    feed("smb1_server", 600, smb1_server::smb1_server);
+}
+
+#[test]
+fn nbf_frames() {
+    feed("nbf_frames", 400, nbf_frames::nbf_frames);
+}
+
+#[test]
+fn nbf_station() {
+    feed_station("nbf_station", nbf_station::nbf_station);
+}
+
+#[test]
+fn ipx_station() {
+    feed_station("ipx_station", ipx_station::ipx_station);
+}
+
+#[test]
+fn ncp_station() {
+    let all = feed_station("ncp_station", ncp_station::ncp_station);
+    assert!(all.iter().any(|one| one.opens) && all.iter().any(|one| one.is_served));
+    assert!([0, 1].iter().all(|end| all.iter().any(|one| one.bursts[*end])));
 }
 
 /// How many of the seeds whose name begins so came as far as `is_there` says.
