@@ -183,6 +183,8 @@ mod tests {
 
     #[test]
     fn an_empty_meter_reports_no_time() {
-        assert_eq!(DistributionMeter::default().finish().samples, 0);
+        let none = DistributionMeter::default().finish();
+        assert_eq!((none.samples, none.min_ns, none.max_ns), (0, 0, 0));
+        assert_eq!(none.histogram, "");
     }
 }
