@@ -138,6 +138,7 @@ fn raw_reads_and_writes_round_trip() {
                 Smb1Options { raw: true, dialect: Some(dialect), ..Smb1Options::default() };
             let target = Target { options: ServiceOptions::Smb1(options), ..target };
             let session = connect(&target).await.unwrap();
+            assert!(session.facts().protocol.ends_with(", raw"), "{}", session.facts().protocol);
             let data = content(1_000_001, 11);
             put(&session, &path("raw.dat"), &data).await;
             assert!(get(&session, &path("raw.dat")).await == data);
