@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from lanlab import lock_files, server_leftovers
 from lanlab.disk import make_folders, remove_file
-from lanlab.errors import EngineError, LabError, RunError
+from lanlab.errors import EngineError, LabError, RunError, system_hint
 from lanlab.outside import json_of
 from lanlab.performers.cache_folder import cache_folder
 from lanlab.workloads.server_url import parse_url, target_of
@@ -58,7 +58,8 @@ def noted(server: str, request: str, spec: Request) -> Iterator[Callable[[], Non
             stack.enter_context(lock_files.held(path, text.encode()))
         except OSError as error:
             raise RunError(
-                f"{path}: {error.strerror}", hint="set LANLAB_CACHE to a folder"
+                f"{path}: {error.strerror}",
+                hint=system_hint(error, "set LANLAB_CACHE to a folder"),
             ) from None
         try:
             yield lambda: is_emptied.append(True)
