@@ -42,8 +42,9 @@ def trial(pair: Pair, service: str, root: Path) -> dict[str, Any]:
     if service == "directory":
         outcome = metadata(pair, root.as_uri())
     else:
+        service, _, options = service.partition("?")
         with Served(pair.engines[1], service, root) as (url, trust):
-            outcome = metadata(pair, url, trust)
+            outcome = metadata(pair, url.rstrip("/") + ("?" + options if options else "/"), trust)
     if outcome.error is not None:
         raise outcome.error
     kind = WORKLOADS["metadata"]
@@ -51,7 +52,7 @@ def trial(pair: Pair, service: str, root: Path) -> dict[str, Any]:
     return {**outcome.results["client"], "metrics": metrics, "setup": outcome.setup}
 
 
-@pytest.mark.parametrize("service", ["directory", *EMBEDDED])
+@pytest.mark.parametrize("service", ["directory", *EMBEDDED, "smb1?dialect=core"])
 def test_each_service_runs_its_operations_and_keeps_no_files(
     pair: Pair, tmp_path: Path, service: str
 ) -> None:

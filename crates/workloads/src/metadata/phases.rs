@@ -199,7 +199,8 @@ pub async fn verify<S: Session, K: Clock>(
     if stage == Stage::Nothing {
         return match session.list(Some(top)).await {
             Err(fault) if matches!(fault.class, Class::Missing | Class::Name) => Ok(1),
-            Ok(entries) if entries.is_empty() && !session.has_directories() => Ok(1),
+            // Some servers list a missing directory like an empty one.
+            Ok(entries) if entries.is_empty() && !is_listed(session, top).await? => Ok(1),
             Ok(_) => Err(wrong(format!("`{top}` was removed and is still listed")).into()),
             Err(fault) => Err(fault.into()),
         };
@@ -227,6 +228,11 @@ pub async fn verify<S: Session, K: Clock>(
         compared += compare(directory, &listed, expected)?;
     }
     Ok(compared)
+}
+
+async fn is_listed<S: Session>(session: &S, path: &ServicePath) -> Result<bool, Fault> {
+    let listed = session.list(path.parent().as_ref()).await?;
+    Ok(listed.iter().any(|entry| entry.name.eq_ignore_ascii_case(path.name())))
 }
 
 fn compare(

@@ -23,6 +23,8 @@ enum Lie {
     KeepsAName,
     CannotRename,
     HasNoDirectories,
+    ListsWhatIsMissing,
+    KeepsTheTop,
 }
 
 struct Names {
@@ -39,7 +41,12 @@ impl Names {
 
     fn take(&self, path: &ServicePath) -> Result<bool> {
         let missing = || Fault::new(Class::Missing, format!("{path}: none"));
-        if self.lie == Lie::KeepsAName && path.name() == "r1" {
+        let is_kept = match self.lie {
+            Lie::KeepsAName => path.name() == "r1",
+            Lie::KeepsTheTop => path.name() == "c3",
+            _ => false,
+        };
+        if is_kept {
             return Ok(false);
         }
         self.names.borrow_mut().remove(path.as_str()).ok_or_else(missing)
@@ -58,8 +65,7 @@ impl Session for &Names {
     }
 
     fn facts(&self) -> Facts {
-        let (protocol, protection) = ("scripted".to_owned(), "none".to_owned());
-        Facts { protocol, protection, server: None, no_delay: None, tcp: None }
+        Facts::new("scripted", "none", None)
     }
 
     fn has_directories(&self) -> bool {
@@ -100,7 +106,9 @@ impl Session for &Names {
     async fn list(&self, path: Option<&ServicePath>) -> Result<Vec<Entry>> {
         self.answer().await;
         let path = path.unwrap();
-        if self.has_directories() && self.names.borrow().get(path.as_str()) != Some(&true) {
+        let lists_all = matches!(self.lie, Lie::ListsWhatIsMissing | Lie::KeepsTheTop);
+        let lists_all = lists_all || !self.has_directories();
+        if !lists_all && self.names.borrow().get(path.as_str()) != Some(&true) {
             return Err(Fault::new(Class::Missing, format!("{path}: none")));
         }
         let above = format!("{path}/");
@@ -198,6 +206,8 @@ fn each_operation_is_counted_and_timed_without_the_comparisons_between_them() {
 fn a_name_that_the_server_lost_or_kept_is_found() {
     assert_eq!(code(Lie::LosesAName), "`w/files/c3/d0/f1` was created and is not listed");
     assert_eq!(code(Lie::KeepsAName), "`w/files/c3/d0/R1` is listed and must not be there");
+    assert_eq!(code(Lie::KeepsTheTop), "`w/files/c3` was removed and is still listed");
+    assert!(run(Lie::ListsWhatIsMissing).is_ok(), "an empty listing of a missing directory");
 }
 
 #[test]

@@ -18,6 +18,14 @@ use crate::files::{FileAnswer, FileCall, Found};
 /// Maximum entries examined together, and entries of an 8.3 response.
 const PAGE: u32 = 64;
 
+/// A missing directory, which is not a directory without such a file.
+fn no_path(refused: Refused) -> Refused {
+    match refused {
+        error::OBJECT_NAME_NOT_FOUND => error::OBJECT_PATH_NOT_FOUND,
+        other => other,
+    }
+}
+
 impl State {
     /// The next entries of a search with their positions; empty at the end. To advance the search,
     /// the caller sets its position.
@@ -42,7 +50,7 @@ impl State {
         for (at, name) in [(0, "."), (1, "..")] {
             // The root of a share has neither `.` nor `..`, as in DOS.
             if position.dots == at && !search.directory.is_empty() {
-                let here = self.look(&search.directory.clone()).await?;
+                let here = self.look(&search.directory.clone()).await.map_err(no_path)?;
                 let dots = Found { name: name.to_owned(), short_name: name.to_owned(), ..here };
                 position.dots += 1;
                 if search.finds(&dots) {
@@ -57,7 +65,7 @@ impl State {
                 after: position.after.clone(),
                 most: PAGE,
             };
-            let FileAnswer::Listed(listed) = self.ask(call).await? else {
+            let FileAnswer::Listed(listed) = self.ask(call).await.map_err(no_path)? else {
                 return Err(error::UNSUCCESSFUL_IO);
             };
             let is_last = listed.len() < PAGE as usize;
