@@ -217,6 +217,8 @@ OTHERS = {
     "the server has just started": "NFS 4.1 answers NFS4ERR_GRACE until the time is over",
     "the server lacks NFS 4.1": "NFS 4 answers NFS4ERR_MINOR_VERS_MISMATCH",
     "the server has restarted, or": "NFS 4.1 answers NFS4ERR_BADSESSION",
+    "run again": "after an idle time an NFS 4.1 server begins a session with other limits",
+    "the server exports it read-only": "an NFS server answers ROFS",
     "check that an NFSv3 server": "the portmapper knows no NFS 3",
     "raw frames need the rights": "the system allows no raw frames",
     "enable the interface": "the interface of raw frames is down",

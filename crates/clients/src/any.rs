@@ -1,12 +1,13 @@
 //! All services behind one type. A match costs nothing compared with an operation; a boxed future
 //! would cost an allocation.
 
+use lanlab_files::fault::{during, shown};
 use lanlab_files::{
     Access, Class, Entry, Facts, Fault, Result, ServiceKind, ServicePath, Session, Target,
     TransferCapabilities,
 };
 
-/// Maximum number of shares or buckets in a list.
+/// Maximum number of shares, exports or buckets in a list.
 const MAX_PLACES: usize = 1_000;
 
 macro_rules! services {
@@ -20,9 +21,8 @@ macro_rules! services {
         }
 
         #[derive(Debug)]
-        pub enum AnyFile {
+        enum Opened {
             $(
-                #[doc = concat!("See `", stringify!($module), "`.")]
                 $Service(crate::$module::File),
             )+
         }
@@ -50,7 +50,7 @@ macro_rules! services {
         macro_rules! each_file {
             ($self:expr, $file:expr, $session:ident, $of:ident => $call:expr) => {
                 match ($self, $file) {
-                    $((AnySession::$Service($session), AnyFile::$Service($of)) => $call,)+
+                    $((AnySession::$Service($session), Opened::$Service($of)) => $call,)+
                     #[allow(unreachable_patterns, reason = "needed from the second service on")]
                     _ => Err(Fault::new(Class::Unsupported, "a file of another session")),
                 }
@@ -76,12 +76,15 @@ macro_rules! services {
                 each!(self, session => session.has_directories())
             }
 
-            async fn open(&self, path: &ServicePath, access: Access) -> Result<AnyFile> {
-                match self {
+            async fn open(&self, name: &ServicePath, access: Access) -> Result<AnyFile> {
+                let path = name.as_str().to_owned();
+                let opened = match self {
                     $(Self::$Service(session) => {
-                        session.open(path, access).await.map(AnyFile::$Service)
+                        session.open(name, access).await.map(Opened::$Service)
                     })+
-                }
+                };
+                let of = opened.map_err(self.during("open", &path))?;
+                Ok(AnyFile { of, path })
             }
 
             async fn read_at(
@@ -90,11 +93,13 @@ macro_rules! services {
                 offset: u64,
                 buffer: &mut [u8],
             ) -> Result<usize> {
-                each_file!(self, file, session, of => session.read_at(of, offset, buffer).await)
+                each_file!(self, &file.of, session, of => session.read_at(of, offset, buffer).await)
+                    .map_err(self.during("read", &file.path))
             }
 
             async fn write_at(&self, file: &AnyFile, offset: u64, data: &[u8]) -> Result<()> {
-                each_file!(self, file, session, of => session.write_at(of, offset, data).await)
+                each_file!(self, &file.of, session, of => session.write_at(of, offset, data).await)
+                    .map_err(self.during("write", &file.path))
             }
 
             async fn write_parts_at(
@@ -103,41 +108,50 @@ macro_rules! services {
                 offset: u64,
                 parts: [&[u8]; 2],
             ) -> Result<()> {
-                each_file!(self, file, session, of => {
+                each_file!(self, &file.of, session, of => {
                     session.write_parts_at(of, offset, parts).await
                 })
+                .map_err(self.during("write", &file.path))
             }
 
             async fn sync(&self, file: &AnyFile) -> Result<()> {
-                each_file!(self, file, session, of => session.sync(of).await)
+                each_file!(self, &file.of, session, of => session.sync(of).await)
+                    .map_err(self.during("sync", &file.path))
             }
 
             async fn close(&self, file: AnyFile) -> Result<()> {
-                each_file!(self, file, session, of => session.close(of).await)
+                each_file!(self, file.of, session, of => session.close(of).await)
+                    .map_err(self.during("close", &file.path))
             }
 
             async fn remove(&self, path: &ServicePath) -> Result<()> {
                 each!(self, session => session.remove(path).await)
+                    .map_err(self.during("remove", path.as_str()))
             }
 
             async fn list(&self, path: Option<&ServicePath>) -> Result<Vec<Entry>> {
                 each!(self, session => session.list(path).await)
+                    .map_err(self.during("list", shown(path)))
             }
 
             async fn make_directory(&self, path: &ServicePath) -> Result<()> {
                 each!(self, session => session.make_directory(path).await)
+                    .map_err(self.during("make directory", path.as_str()))
             }
 
             async fn remove_directory(&self, path: &ServicePath) -> Result<()> {
                 each!(self, session => session.remove_directory(path).await)
+                    .map_err(self.during("remove directory", path.as_str()))
             }
 
             async fn stat(&self, path: &ServicePath) -> Result<Entry> {
                 each!(self, session => session.stat(path).await)
+                    .map_err(self.during("stat", path.as_str()))
             }
 
             async fn rename(&self, from: &ServicePath, to: &ServicePath) -> Result<()> {
                 each!(self, session => session.rename(from, to).await)
+                    .map_err(self.during("rename", from.as_str()))
             }
 
             async fn end(self) -> Result<()> {
@@ -148,7 +162,23 @@ macro_rules! services {
     };
 }
 
-/// Names of the shares or buckets that a server offers to a user, for a target without one.
+/// An open file of any service, with its name for errors.
+#[derive(Debug)]
+pub struct AnyFile {
+    of: Opened,
+    path: String,
+}
+
+impl AnySession {
+    /// Name the operation and the file in a fault, unless the service's client does so itself.
+    fn during<'a>(&self, verb: &'a str, path: &'a str) -> impl Fn(Fault) -> Fault + use<'a> {
+        type S = AnySession;
+        let is_unnamed = matches!(self, S::Memory(_) | S::Nfs(_) | S::Nfs4(_) | S::Smb(_));
+        move |fault| if is_unnamed { during(verb, path)(fault) } else { fault }
+    }
+}
+
+/// Names of the shares, exports or buckets that a server offers to a user, for a target without one.
 ///
 /// # Errors
 /// The service has no such names, or the server, its address or the user is invalid.
@@ -156,6 +186,7 @@ pub async fn places(target: &Target) -> Result<Vec<String>> {
     check_secret(target)?;
     let listed = match target.service {
         ServiceKind::Smb => crate::smb::shares(target).await,
+        ServiceKind::Nfs => crate::nfs::mounting::exported(target).await,
         ServiceKind::Nfs4 => crate::nfs4::exports(target).await,
         ServiceKind::S3 | ServiceKind::S3s => crate::s3::buckets(target).await,
         _ => {

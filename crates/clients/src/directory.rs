@@ -59,24 +59,11 @@ impl files::Session for Session {
     type File = File;
 
     fn capabilities(&self) -> TransferCapabilities {
-        TransferCapabilities {
-            in_order: false,
-            block_bytes: BLOCK_BYTES,
-            depth: 1,
-            blocking: true,
-            can_update: true,
-            can_create: true,
-        }
+        TransferCapabilities { blocking: true, ..TransferCapabilities::calls(BLOCK_BYTES, 1) }
     }
 
     fn facts(&self) -> Facts {
-        Facts {
-            protocol: "directory".to_owned(),
-            protection: "none".to_owned(),
-            server: None,
-            no_delay: None,
-            tcp: None,
-        }
+        Facts::new("directory", "none", None)
     }
 
     async fn open(&self, path: &ServicePath, access: Access) -> Result<File> {

@@ -36,7 +36,6 @@ pub struct Session {
 #[derive(Debug)]
 pub struct File {
     content: Content,
-    path: ServicePath,
 }
 
 /// Work below `target.directory`, which is only a name and need not exist.
@@ -54,10 +53,6 @@ impl Session {
         let is_directory = |parent| matches!(all.get(&self.at(&parent)), Some(Found::Directory));
         path.parent().is_none_or(is_directory)
     }
-}
-
-fn fault(class: Class, verb: &str, path: &ServicePath, why: &str) -> Fault {
-    Fault::new(class, format!("{verb} `{path}`: {why}"))
 }
 
 fn entry(name: &str, found: &Found) -> Entry {
@@ -80,24 +75,11 @@ impl files::Session for Session {
     type File = File;
 
     fn capabilities(&self) -> TransferCapabilities {
-        TransferCapabilities {
-            in_order: false,
-            block_bytes: BLOCK_BYTES,
-            depth: 1,
-            blocking: false,
-            can_update: true,
-            can_create: true,
-        }
+        TransferCapabilities::calls(BLOCK_BYTES, 1)
     }
 
     fn facts(&self) -> Facts {
-        Facts {
-            protocol: "memory".to_owned(),
-            protection: "none".to_owned(),
-            server: None,
-            no_delay: None,
-            tcp: None,
-        }
+        Facts::new("memory", "none", None)
     }
 
     async fn open(&self, path: &ServicePath, access: Access) -> Result<File> {
@@ -105,16 +87,14 @@ impl files::Session for Session {
         let name = self.at(path);
         let makes = matches!(access, Access::Create { .. } | Access::Replace { .. });
         let content = match all.get(&name) {
-            Some(Found::Directory) => {
-                return Err(fault(Class::Exists, "open", path, "it is a directory"));
-            }
+            Some(Found::Directory) => return Err(Fault::new(Class::Exists, "it is a directory")),
             Some(Found::File(_)) if matches!(access, Access::Create { .. }) => {
-                return Err(fault(Class::Exists, "open", path, "it is there already"));
+                return Err(Fault::new(Class::Exists, "it is there already"));
             }
             Some(Found::File(content)) if !makes => Arc::clone(content),
-            None if !makes => return Err(fault(Class::Missing, "open", path, "no such file")),
+            None if !makes => return Err(Fault::new(Class::Missing, "no such file")),
             _ if !self.has_parent(path, &all) => {
-                return Err(fault(Class::Missing, "open", path, "no such directory"));
+                return Err(Fault::new(Class::Missing, "no such directory"));
             }
             _ => {
                 let content = Content::default();
@@ -122,7 +102,7 @@ impl files::Session for Session {
                 content
             }
         };
-        Ok(File { content, path: path.clone() })
+        Ok(File { content })
     }
 
     async fn read_at(&self, file: &File, offset: u64, buffer: &mut [u8]) -> Result<usize> {
@@ -136,7 +116,7 @@ impl files::Session for Session {
     async fn write_at(&self, file: &File, offset: u64, data: &[u8]) -> Result<()> {
         let end = offset.saturating_add(data.len() as u64);
         if end > MAX_FILE_OCTETS {
-            return Err(fault(Class::NoSpace, "write", &file.path, "it would be above 1 GiB"));
+            return Err(Fault::new(Class::NoSpace, "it would be above 1 GiB"));
         }
         let mut content = file.content.write().unwrap_or_else(PoisonError::into_inner);
         if content.len() < end as usize {
@@ -162,10 +142,8 @@ impl files::Session for Session {
                 all.remove(&name);
                 Ok(())
             }
-            Some(Found::Directory) => {
-                Err(fault(Class::Exists, "remove", path, "it is a directory"))
-            }
-            None => Err(fault(Class::Missing, "remove", path, "no such file")),
+            Some(Found::Directory) => Err(Fault::new(Class::Exists, "it is a directory")),
+            None => Err(Fault::new(Class::Missing, "no such file")),
         }
     }
 
@@ -174,7 +152,7 @@ impl files::Session for Session {
         if let Some(path) = path
             && !matches!(all.get(&self.at(path)), Some(Found::Directory))
         {
-            return Err(fault(Class::Missing, "list", path, "no such directory"));
+            return Err(Fault::new(Class::Missing, "no such directory"));
         }
         let prefix = path.map_or_else(|| format!("{}/", self.base), |p| format!("{}/", self.at(p)));
         let own = below(&all, &prefix).filter(|(name, _)| !name.contains('/'));
@@ -185,10 +163,10 @@ impl files::Session for Session {
         let mut all = all();
         let name = self.at(path);
         if all.contains_key(&name) {
-            return Err(fault(Class::Exists, "make directory", path, "it is there already"));
+            return Err(Fault::new(Class::Exists, "it is there already"));
         }
         if !self.has_parent(path, &all) {
-            return Err(fault(Class::Missing, "make directory", path, "no such directory"));
+            return Err(Fault::new(Class::Missing, "no such directory"));
         }
         all.insert(name, Found::Directory);
         Ok(())
@@ -197,12 +175,11 @@ impl files::Session for Session {
     async fn remove_directory(&self, path: &ServicePath) -> Result<()> {
         let mut all = all();
         let name = self.at(path);
-        let verb = "remove directory";
         if !matches!(all.get(&name), Some(Found::Directory)) {
-            return Err(fault(Class::Missing, verb, path, "no such directory"));
+            return Err(Fault::new(Class::Missing, "no such directory"));
         }
         if below(&all, &format!("{name}/")).next().is_some() {
-            return Err(fault(Class::Exists, verb, path, "it is not empty"));
+            return Err(Fault::new(Class::Exists, "it is not empty"));
         }
         all.remove(&name);
         Ok(())
@@ -213,13 +190,13 @@ impl files::Session for Session {
         let found = all.get(&self.at(path));
         found
             .map(|found| entry(path.name(), found))
-            .ok_or_else(|| fault(Class::Missing, "stat", path, "no such file"))
+            .ok_or_else(|| Fault::new(Class::Missing, "no such file"))
     }
 
     async fn rename(&self, from: &ServicePath, to: &ServicePath) -> Result<()> {
         let mut all = all();
         if !self.has_parent(to, &all) {
-            return Err(fault(Class::Missing, "rename", to, "no such directory"));
+            return Err(Fault::new(Class::Missing, "no such directory"));
         }
         match all.remove(&self.at(from)) {
             Some(file @ Found::File(_)) => {
@@ -228,9 +205,9 @@ impl files::Session for Session {
             }
             Some(directory) => {
                 all.insert(self.at(from), directory);
-                Err(fault(Class::Exists, "rename", from, "it is a directory"))
+                Err(Fault::new(Class::Exists, "it is a directory"))
             }
-            None => Err(fault(Class::Missing, "rename", from, "no such file")),
+            None => Err(Fault::new(Class::Missing, "no such file")),
         }
     }
 

@@ -207,13 +207,9 @@ impl files::Session for Session {
             Some(_) => "S3 signature version 4, unsigned payload",
             None => "S3 unsigned",
         };
-        Facts {
-            protocol: self.http.named(&format!("HTTP/1.1, {signature}")),
-            protection: self.http.protection(),
-            server: self.http.server(),
-            no_delay: Some(true),
-            tcp: None,
-        }
+        let protocol = self.http.named(&format!("HTTP/1.1, {signature}"));
+        let facts = Facts::new(&protocol, &self.http.protection(), Some(true));
+        Facts { server: self.http.server(), ..facts }
     }
 
     fn has_directories(&self) -> bool {

@@ -333,13 +333,9 @@ impl files::Session for Session {
 
     fn facts(&self) -> Facts {
         let protocol = if self.has_dav { "HTTP/1.1, WebDAV" } else { "HTTP/1.1" };
-        Facts {
-            protocol: self.http.named(protocol),
-            protection: self.http.protection(),
-            server: self.http.server(),
-            no_delay: Some(true),
-            tcp: None,
-        }
+        let protocol = self.http.named(protocol);
+        let facts = Facts::new(&protocol, &self.http.protection(), Some(true));
+        Facts { server: self.http.server(), ..facts }
     }
 
     async fn open(&self, path: &ServicePath, access: Access) -> Result<File> {

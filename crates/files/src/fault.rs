@@ -3,6 +3,7 @@
 use std::time::Duration;
 use std::{fmt, io};
 
+use lanlab_wire::nfs3::xdr::Garbled;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -88,6 +89,12 @@ impl fmt::Display for Fault {
 }
 
 impl std::error::Error for Fault {}
+
+impl From<Garbled> for Fault {
+    fn from(_: Garbled) -> Self {
+        Self::new(Class::Protocol, "an answer that cannot be understood")
+    }
+}
 
 fn connection_class(kind: io::ErrorKind) -> Class {
     use io::ErrorKind as K;

@@ -153,6 +153,12 @@ impl TransferCapabilities {
         let (in_order, depth, blocking, can_update) = (true, 1, false, false);
         Self { in_order, block_bytes, depth, blocking, can_update, can_create }
     }
+
+    /// Calls at any offset, `depth` of them in flight.
+    pub const fn calls(block_bytes: u32, depth: u16) -> Self {
+        let (in_order, blocking, can_update, can_create) = (false, false, true, true);
+        Self { in_order, block_bytes, depth, blocking, can_update, can_create }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -168,6 +174,14 @@ pub struct Facts {
     /// The result of a [`crate::TcpProfile`], if one was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tcp: Option<TcpAgreed>,
+}
+
+impl Facts {
+    /// Facts of a server that does not name its program.
+    pub fn new(protocol: &str, protection: &str, no_delay: Option<bool>) -> Self {
+        let (protocol, protection) = (protocol.to_owned(), protection.to_owned());
+        Self { protocol, protection, server: None, no_delay, tcp: None }
+    }
 }
 
 /// TCP values of a connection according to the kernel. The profile determines the segment and the

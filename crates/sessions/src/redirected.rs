@@ -282,14 +282,8 @@ impl<R: Redirector, P: MessagePort, K: Clock> files::Session for Redirected<R, P
     type File = File;
 
     fn capabilities(&self) -> TransferCapabilities {
-        TransferCapabilities {
-            in_order: false,
-            block_bytes: self.facts.read_bytes.min(self.facts.write_bytes),
-            depth: self.facts.depth.min(DEPTH),
-            blocking: false,
-            can_update: true,
-            can_create: true,
-        }
+        let block_bytes = self.facts.read_bytes.min(self.facts.write_bytes);
+        TransferCapabilities::calls(block_bytes, self.facts.depth.min(DEPTH))
     }
 
     fn facts(&self) -> Facts {

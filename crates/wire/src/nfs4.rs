@@ -1,5 +1,6 @@
 //! Numbers and values of NFS 4.1 (RFC 8881) for a client; [`nfs3`](crate::nfs3) has calls and XDR.
 
+pub use crate::nfs3::Status;
 use crate::nfs3::xdr::{Garbled, Reader, Writer};
 
 /// Program and version of NFS, its only procedure in use, and the minor version (section 16.2.3).
@@ -55,6 +56,7 @@ pub const CURRENT_STATE: StateId = [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 pub mod attribute {
     pub const TYPE: u32 = 1;
     pub const SIZE: u32 = 4;
+    pub const LEASE_TIME: u32 = 10;
     pub const RDATTR_ERROR: u32 = 11;
     pub const MAXFILESIZE: u32 = 27;
     pub const MAXREAD: u32 = 30;
@@ -64,10 +66,10 @@ pub mod attribute {
 
 /// Whether an attribute has 64 bits instead of 32; `None` if it is unused here.
 fn is_long(attribute: u32) -> Option<bool> {
-    use attribute::{MAXFILESIZE, MAXREAD, MAXWRITE, MODE, RDATTR_ERROR, SIZE, TYPE};
+    use attribute::{LEASE_TIME, MAXFILESIZE, MAXREAD, MAXWRITE, MODE, RDATTR_ERROR, SIZE, TYPE};
     match attribute {
         SIZE | MAXFILESIZE | MAXREAD | MAXWRITE => Some(true),
-        TYPE | RDATTR_ERROR | MODE => Some(false),
+        TYPE | LEASE_TIME | RDATTR_ERROR | MODE => Some(false),
         _ => None,
     }
 }
@@ -149,24 +151,6 @@ pub fn skip_opened(reader: &mut Reader<'_>) -> Result<(), Garbled> {
         },
         _ => Err(Garbled),
     }
-}
-
-crate::nfs3::statuses! {
-    /// `nfsstat4` (section 15.1), without values used only by layouts, delegations and locks.
-    OK = 0; PERM = 1; NOENT = 2; IO = 5; NXIO = 6; ACCESS = 13; EXIST = 17; XDEV = 18; NOTDIR = 20; ISDIR = 21;
-    INVAL = 22; FBIG = 27; NOSPC = 28; ROFS = 30; MLINK = 31; NAMETOOLONG = 63; NOTEMPTY = 66; DQUOT = 69; STALE = 70;
-    BADHANDLE = 10_001; BAD_COOKIE = 10_003; NOTSUPP = 10_004; TOOSMALL = 10_005; SERVERFAULT = 10_006;
-    BADTYPE = 10_007; DELAY = 10_008; SAME = 10_009; DENIED = 10_010; EXPIRED = 10_011; LOCKED = 10_012;
-    GRACE = 10_013; FHEXPIRED = 10_014; SHARE_DENIED = 10_015; WRONGSEC = 10_016; CLID_INUSE = 10_017; MOVED = 10_019;
-    NOFILEHANDLE = 10_020; MINOR_VERS_MISMATCH = 10_021; STALE_CLIENTID = 10_022; STALE_STATEID = 10_023;
-    OLD_STATEID = 10_024; BAD_STATEID = 10_025; BAD_SEQID = 10_026; NOT_SAME = 10_027; SYMLINK = 10_029;
-    ATTRNOTSUPP = 10_032; NO_GRACE = 10_033; BADXDR = 10_036; OPENMODE = 10_038; BADOWNER = 10_039; BADCHAR = 10_040;
-    BADNAME = 10_041; BAD_RANGE = 10_042; OP_ILLEGAL = 10_044; FILE_OPEN = 10_046; ADMIN_REVOKED = 10_047;
-    BADSESSION = 10_052; BADSLOT = 10_053; COMPLETE_ALREADY = 10_054; CONN_NOT_BOUND_TO_SESSION = 10_055;
-    SEQ_MISORDERED = 10_063; SEQUENCE_POS = 10_064; REQ_TOO_BIG = 10_065; REP_TOO_BIG = 10_066;
-    REP_TOO_BIG_TO_CACHE = 10_067; RETRY_UNCACHED_REP = 10_068; TOO_MANY_OPS = 10_070; OP_NOT_IN_SESSION = 10_071;
-    CLIENTID_BUSY = 10_074; SEQ_FALSE_RETRY = 10_076; BAD_HIGH_SLOT = 10_077; DEADSESSION = 10_078;
-    NOT_ONLY_OP = 10_081; WRONG_CRED = 10_082; WRONG_TYPE = 10_083; DELEG_REVOKED = 10_087;
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 
 use crate::multiplex::{Multiplex, Wire};
 
-use super::status::class;
+use super::status::{SYS_ALONE, fault_of};
 
 /// Maximum length of the data of a call or an answer.
 pub const MAX_DATA_OCTETS: u32 = 1 << 20;
@@ -32,19 +32,12 @@ impl Wire for Records {
     }
 
     fn accept(&self, answer: &mut Vec<u8>) -> Result<Option<u64>> {
-        rpc::xid(answer).map(|xid| Some(u64::from(xid))).ok_or_else(|| garbled(Garbled))
+        Ok(Some(u64::from(rpc::xid(answer).ok_or(Garbled)?)))
     }
 }
 
 /// The server requires stronger authentication (RFC 5531, section 9).
 const AUTH_TOOWEAK: u32 = 5;
-
-pub const SYS_ALONE: &str =
-    "NFS knows no password, and Kerberos is not spoken: allow `sec=sys` in the export";
-
-pub fn garbled(_: Garbled) -> Fault {
-    Fault::new(Class::Protocol, "an answer that cannot be understood")
-}
 
 #[derive(Debug)]
 pub struct Connection {
@@ -111,7 +104,7 @@ impl Connection {
             Ok((u64::from(xid), rpc::finish(writer, data.len())))
         };
         let record = self.calls.call(begin, data).await?;
-        let (accepted, reader) = rpc::read_reply(&record).map_err(garbled)?;
+        let (accepted, reader) = rpc::read_reply(&record)?;
         match accepted {
             Accepted::Success => {
                 let begin = record.len() - reader.rest().len();
@@ -133,22 +126,14 @@ impl Connection {
         data: &[u8],
     ) -> Result<Answer> {
         let mut answer = self.call(program, procedure, arguments, data).await?;
-        match Status(answer.reader().u32().map_err(garbled)?) {
+        match Status(answer.reader().u32()?) {
             Status::OK => {
                 answer.begin += 4;
                 Ok(answer)
             }
-            status => Err(fault_of(status)),
+            status => Err(fault_of(status, program.1)),
         }
     }
-}
-
-pub fn fault_of(status: Status) -> Fault {
-    let words = match status.name() {
-        Some(name) => format!("NFS3ERR_{name}"),
-        None => format!("status {}", status.0),
-    };
-    Fault::new(class(status), words)
 }
 
 fn refusal(program: (u32, u32), refused: Accepted) -> Fault {

@@ -1,97 +1,85 @@
-//! Directory listings, page by page (READDIRPLUS, RFC 1813, section 3.3.17).
+//! Directory listings, page by page: READDIRPLUS (RFC 1813, section 3.3.17) and READDIR (RFC 8881,
+//! section 18.23).
 
-use lanlab_files::{Class, Entry, Fault, Result, ServicePath, is_name};
+use lanlab_files::{Class, Fault, Result, is_name};
 use lanlab_wire::nfs3::xdr::{Garbled, Reader, Writer};
-use lanlab_wire::nfs3::{Attributes, DIRECTORY, MAX_HANDLE_OCTETS, MAX_NAME_OCTETS, procedure};
+use lanlab_wire::nfs3::{Attributes, MAX_HANDLE_OCTETS, MAX_NAME_OCTETS};
 
-use super::Session;
-use super::connection::garbled;
-
-pub const NAME_OCTETS: u32 = 32 << 10;
+const NAME_OCTETS: u32 = 32 << 10;
 pub const PAGE_OCTETS: u32 = 128 << 10;
 
 /// Maximum entries, more than any study creates. A server that sends more is rejected.
 const MAX_ENTRIES: usize = 1 << 20;
 
-/// Check that a listing goes on and ends, after a page and `seen` entries in all.
-pub fn check_page(is_empty: bool, is_last: bool, seen: usize) -> Result<()> {
-    if (is_empty && !is_last) || seen > MAX_ENTRIES {
-        let message = format!("a listing without end after {seen} entries");
-        return Err(Fault::new(Class::Protocol, message));
-    }
-    Ok(())
-}
-
-pub struct Page {
-    pub entries: Vec<(String, Option<Attributes>)>,
+/// Where a page begins.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Place {
     pub cookie: u64,
     verifier: [u8; 8],
-    pub is_last: bool,
 }
 
-impl Session {
-    pub(super) async fn list_all(&self, path: Option<&ServicePath>) -> Result<Vec<Entry>> {
-        let directory = match path {
-            Some(path) => self.handle_of(path).await?.0,
-            None => self.base.clone(),
-        };
-        let mut found = Vec::new();
-        let (mut seen, mut cookie, mut verifier) = (0, 0, [0; 8]);
-        loop {
-            let page = self.page(&directory, cookie, verifier).await?;
-            seen += page.entries.len();
-            check_page(page.entries.is_empty(), page.is_last, seen)?;
-            for (name, attributes) in page.entries {
-                if !is_name(&name) {
-                    continue;
-                }
-                // A server may omit the attributes of an entry.
-                let attributes = match attributes {
-                    Some(attributes) => attributes,
-                    None => self.look(&directory, &name).await?.1,
-                };
-                let is_directory = attributes.kind == DIRECTORY;
-                let size_bytes = if is_directory { 0 } else { attributes.size_bytes };
-                found.push(Entry { name, size_bytes, is_directory });
-            }
-            if page.is_last {
-                return Ok(found);
-            }
-            (cookie, verifier) = (page.cookie, page.verifier);
+/// Entries with their attributes, and where the next page begins; `None` after the last one.
+pub struct Page<A> {
+    pub entries: Vec<(String, A)>,
+    pub next: Option<Place>,
+}
+
+/// Names and attributes of a directory's entries, with one call of `ask` for each page.
+pub async fn all_pages<A>(ask: impl AsyncFn(Place) -> Result<Page<A>>) -> Result<Vec<(String, A)>> {
+    let (mut found, mut seen, mut place) = (Vec::new(), 0, Place::default());
+    loop {
+        let page = ask(place).await?;
+        seen += page.entries.len();
+        if (page.entries.is_empty() && page.next.is_some()) || seen > MAX_ENTRIES {
+            let message = format!("a listing without end after {seen} entries");
+            return Err(Fault::new(Class::Protocol, message));
         }
-    }
-
-    async fn page(&self, directory: &[u8], cookie: u64, verifier: [u8; 8]) -> Result<Page> {
-        let arguments = |writer: &mut Writer| {
-            writer.opaque(directory);
-            writer.u64(cookie);
-            writer.fixed(&verifier);
-            writer.u32(NAME_OCTETS);
-            writer.u32(PAGE_OCTETS);
-        };
-        let answer = self.nfs(procedure::READDIRPLUS, arguments, &[]).await?;
-        Page::read(&mut answer.reader(), cookie).map_err(garbled)
+        found.extend(page.entries.into_iter().filter(|(name, _)| is_name(name)));
+        let Some(next) = page.next else { return Ok(found) };
+        place = next;
     }
 }
 
-impl Page {
-    pub fn read(reader: &mut Reader<'_>, cookie: u64) -> std::result::Result<Self, Garbled> {
-        Attributes::read_optional(reader)?;
+impl Place {
+    /// The arguments of a page of at most `page_octets`.
+    pub fn write(self, writer: &mut Writer, page_octets: u32) {
+        writer.u64(self.cookie);
+        writer.fixed(&self.verifier);
+        writer.u32(NAME_OCTETS.min(page_octets));
+        writer.u32(page_octets);
+    }
+}
+
+impl<A> Page<A> {
+    /// Read a page whose entries are read by `entry`: cookie, name and attributes.
+    pub fn read<'a>(
+        reader: &mut Reader<'a>,
+        entry: impl Fn(&mut Reader<'a>) -> std::result::Result<(u64, &'a [u8], A), Garbled>,
+    ) -> std::result::Result<Self, Garbled> {
         let verifier = reader.fixed(8)?.try_into().unwrap_or_default();
-        let (mut entries, mut next) = (Vec::new(), cookie);
+        let (mut entries, mut next) = (Vec::new(), Place { cookie: 0, verifier });
         while reader.boolean()? {
-            reader.u64()?; // Number of the file.
-            let name = reader.opaque(MAX_NAME_OCTETS)?;
-            next = reader.u64()?;
-            let attributes = Attributes::read_optional(reader)?;
-            if reader.boolean()? {
-                reader.opaque(MAX_HANDLE_OCTETS)?;
-            }
-            // Such a name is not ours, because we write only UTF-8 names. It counts as seen.
-            let name = String::from_utf8(name.to_vec()).unwrap_or_default();
-            entries.push((name, attributes));
+            let (cookie, name, attributes) = entry(reader)?;
+            next.cookie = cookie;
+            // A name that is not UTF-8 is not ours. It counts as seen.
+            entries.push((String::from_utf8(name.to_vec()).unwrap_or_default(), attributes));
         }
-        let is_last = reader.boolean()?;
-        Ok(Self { entries, cookie: next, verifier, is_last })
+        Ok(Self { entries, next: (!reader.boolean()?).then_some(next) })
     }
+}
+
+/// Read the result of READDIRPLUS. A server may omit the attributes of an entry.
+pub fn read_page(
+    reader: &mut Reader<'_>,
+) -> std::result::Result<Page<Option<Attributes>>, Garbled> {
+    Attributes::read_optional(reader)?;
+    Page::read(reader, |reader| {
+        reader.u64()?; // Number of the file.
+        let (name, cookie) = (reader.opaque(MAX_NAME_OCTETS)?, reader.u64()?);
+        let attributes = Attributes::read_optional(reader)?;
+        if reader.boolean()? {
+            reader.opaque(MAX_HANDLE_OCTETS)?;
+        }
+        Ok((cookie, name, attributes))
+    })
 }

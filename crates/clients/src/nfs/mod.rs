@@ -5,15 +5,15 @@
 //! 5531, appendix A). As in a kernel's client, writes are not yet on disk when they are answered,
 //! and are committed when the file is closed.
 
-use lanlab_files::fault::{during, shown};
+use lanlab_files::fault::during;
 
 pub mod connection;
 pub mod listing;
 pub mod mounting;
-mod status;
+pub mod status;
 pub mod uncommitted;
 
-use connection::{Answer, Connection, MAX_DATA_OCTETS, garbled};
+use connection::{Answer, Connection, MAX_DATA_OCTETS};
 use lanlab_files as files;
 use lanlab_files::{
     Access, Class, Entry, Facts, Fault, Result, ServicePath, Target, TransferCapabilities,
@@ -23,6 +23,7 @@ use lanlab_wire::nfs3::{
     Attributes, DIRECTORY, GUARDED, MAX_HANDLE_OCTETS, MOUNT, NFS, UNCHECKED, UNSTABLE, mount,
     procedure, skip_wcc,
 };
+use listing::{PAGE_OCTETS, all_pages};
 use uncommitted::Uncommitted;
 
 /// Calls in flight when a whole file is transferred. On loopback, 2 to 8 made no significant
@@ -49,7 +50,6 @@ pub struct Limits {
 #[derive(Debug)]
 pub struct File {
     handle: Vec<u8>,
-    path: String,
     /// Bytes in the file when it was opened, if it was opened for reading.
     size_bytes: Option<u64>,
     uncommitted: Uncommitted,
@@ -74,15 +74,15 @@ async fn limits(nfs: &Connection, root: &[u8]) -> Result<Limits> {
 }
 
 pub fn read_limits(reader: &mut Reader<'_>) -> Result<Limits> {
-    Attributes::read_optional(reader).map_err(garbled)?;
-    let longest_read = reader.u32().map_err(garbled)?;
-    reader.fixed(8).map_err(garbled)?; // Preferred length and multiple.
-    let longest_write = reader.u32().map_err(garbled)?;
+    Attributes::read_optional(reader)?;
+    let longest_read = reader.u32()?;
+    reader.fixed(8)?; // Preferred length and multiple.
+    let longest_write = reader.u32()?;
     if longest_read == 0 || longest_write == 0 {
         return Err(Fault::new(Class::Protocol, "the server takes no octets in a call"));
     }
-    reader.fixed(12).map_err(garbled)?; // Preferred sizes.
-    let file = reader.u64().map_err(garbled)?;
+    reader.fixed(12)?; // Preferred sizes.
+    let file = reader.u64()?;
     // Some servers report zero if they have no limit.
     let file = if file == 0 { u64::MAX } else { file };
     let (read, write) = (longest_read.min(MAX_DATA_OCTETS), longest_write.min(MAX_DATA_OCTETS));
@@ -107,15 +107,15 @@ impl Session {
         };
         let answer = self.nfs(procedure::LOOKUP, arguments, &[]).await?;
         let mut reader = answer.reader();
-        let handle = reader.opaque(MAX_HANDLE_OCTETS).map_err(garbled)?.to_vec();
-        Ok((handle, Attributes::read_optional(&mut reader).map_err(garbled)?))
+        let handle = reader.opaque(MAX_HANDLE_OCTETS)?.to_vec();
+        Ok((handle, Attributes::read_optional(&mut reader)?))
     }
 
     /// Attributes of a handle (section 3.3.1).
     async fn attributes(&self, handle: &[u8]) -> Result<Attributes> {
         let arguments = |writer: &mut Writer| writer.opaque(handle);
         let answer = self.nfs(procedure::GETATTR, arguments, &[]).await?;
-        Attributes::read(&mut answer.reader()).map_err(garbled)
+        Ok(Attributes::read(&mut answer.reader())?)
     }
 
     async fn directory_of(&self, path: &ServicePath) -> Result<Vec<u8>> {
@@ -141,126 +141,44 @@ impl Session {
         Ok((handle, attributes))
     }
 
-    async fn find(&self, path: &ServicePath, to_read: bool) -> Result<File> {
+    /// Call a procedure whose arguments begin with the directory and the name of `path`.
+    async fn on_name(
+        &self,
+        procedure: u32,
+        path: &ServicePath,
+        others: impl FnOnce(&mut Writer),
+    ) -> Result<Answer> {
         let directory = self.directory_of(path).await?;
-        let (handle, attributes) = self.look(&directory, path.name()).await?;
-        if attributes.kind == DIRECTORY {
-            return Err(Fault::new(Class::Exists, "it is a directory"));
-        }
-        Ok(file(handle, path, to_read.then_some(attributes.size_bytes)))
+        let arguments = |writer: &mut Writer| {
+            writer.opaque(&directory);
+            writer.opaque(path.name().as_bytes());
+            others(writer);
+        };
+        self.nfs(procedure, arguments, &[]).await
     }
 
     /// Create a file (section 3.3.8), or truncate an existing one.
     async fn create(&self, path: &ServicePath, is_new: bool) -> Result<File> {
-        let directory = self.directory_of(path).await?;
-        let arguments = |writer: &mut Writer| {
-            writer.opaque(&directory);
-            writer.opaque(path.name().as_bytes());
+        let how = |writer: &mut Writer| {
             writer.u32(if is_new { GUARDED } else { UNCHECKED });
             write_attributes(writer, 0o644, (!is_new).then_some(0));
         };
-        let answer = self.nfs(procedure::CREATE, arguments, &[]).await?;
+        let answer = self.on_name(procedure::CREATE, path, how).await?;
         let mut reader = answer.reader();
-        let handle = if reader.boolean().map_err(garbled)? {
-            reader.opaque(MAX_HANDLE_OCTETS).map_err(garbled)?.to_vec()
+        let handle = if reader.boolean()? {
+            reader.opaque(MAX_HANDLE_OCTETS)?.to_vec()
         } else {
-            self.lookup(&directory, path.name()).await?.0
+            self.handle_of(path).await?.0
         };
-        Ok(file(handle, path, None))
-    }
-
-    async fn read(&self, file: &File, offset: u64, buffer: &mut [u8]) -> Result<usize> {
-        let wanted = buffer.len().min(self.limits.read as usize);
-        let arguments = |writer: &mut Writer| {
-            writer.opaque(&file.handle);
-            writer.u64(offset);
-            writer.u32(wanted as u32);
-        };
-        let answer = self.nfs(procedure::READ, arguments, &[]).await?;
-        let (data, at_end) = read_data(&mut answer.reader(), wanted)?;
-        let count = data.len();
-        buffer[..count].copy_from_slice(data);
-        self.nfs.give_back(answer);
-        if count == 0 && wanted > 0 {
-            check_end(file.size_bytes, offset, at_end)?;
-        }
-        Ok(count)
-    }
-
-    async fn write(&self, file: &File, mut offset: u64, mut data: &[u8]) -> Result<()> {
-        while !data.is_empty() {
-            let part = &data[..data.len().min(self.limits.write as usize)];
-            let head = |writer: &mut Writer| {
-                writer.opaque(&file.handle);
-                writer.u64(offset);
-                writer.u32(part.len() as u32);
-                writer.u32(UNSTABLE);
-                writer.u32(part.len() as u32);
-            };
-            let answer = self.nfs(procedure::WRITE, head, part).await?;
-            let mut reader = answer.reader();
-            skip_wcc(&mut reader).map_err(garbled)?;
-            let count = file.uncommitted.written(&mut reader, part.len())?;
-            offset += count as u64;
-            data = &data[count..];
-        }
-        Ok(())
-    }
-
-    /// Commit all written data to disk (section 3.3.21).
-    async fn commit(&self, file: &File) -> Result<()> {
-        let arguments = |writer: &mut Writer| {
-            writer.opaque(&file.handle);
-            writer.u64(0);
-            writer.u32(0);
-        };
-        let answer = self.nfs(procedure::COMMIT, arguments, &[]).await?;
-        let mut reader = answer.reader();
-        skip_wcc(&mut reader).map_err(garbled)?;
-        file.uncommitted.committed(&mut reader)
-    }
-
-    async fn found(&self, path: &ServicePath) -> Result<Entry> {
-        let directory = self.directory_of(path).await?;
-        let attributes = self.look(&directory, path.name()).await?.1;
-        let is_directory = attributes.kind == DIRECTORY;
-        let size_bytes = if is_directory { 0 } else { attributes.size_bytes };
-        Ok(Entry { name: path.name().to_owned(), size_bytes, is_directory })
-    }
-
-    /// Rename (section 3.3.14), which replaces an existing file.
-    async fn give_name(&self, from: &ServicePath, to: &ServicePath) -> Result<()> {
-        let old = self.directory_of(from).await?;
-        let new =
-            if from.parent() == to.parent() { old.clone() } else { self.directory_of(to).await? };
-        let arguments = |writer: &mut Writer| {
-            for (directory, name) in [(&old, from.name()), (&new, to.name())] {
-                writer.opaque(directory);
-                writer.opaque(name.as_bytes());
-            }
-        };
-        self.nfs(procedure::RENAME, arguments, &[]).await.map(drop)
-    }
-
-    async fn on_name(&self, procedure: u32, path: &ServicePath, mode: Option<u32>) -> Result<()> {
-        let directory = self.directory_of(path).await?;
-        let arguments = |writer: &mut Writer| {
-            writer.opaque(&directory);
-            writer.opaque(path.name().as_bytes());
-            if let Some(mode) = mode {
-                write_attributes(writer, mode, None);
-            }
-        };
-        self.nfs(procedure, arguments, &[]).await.map(drop)
+        Ok(File { handle, size_bytes: None, uncommitted: Uncommitted::default() })
     }
 }
 
 /// Read the result of a READ of `wanted` bytes: its data, and whether the file ends there.
 pub fn read_data<'a>(reader: &mut Reader<'a>, wanted: usize) -> Result<(&'a [u8], bool)> {
-    Attributes::read_optional(reader).map_err(garbled)?;
-    let (count, at_end) =
-        (reader.u32().map_err(garbled)? as usize, reader.boolean().map_err(garbled)?);
-    let data = reader.opaque(MAX_DATA_OCTETS as usize).map_err(garbled)?;
+    Attributes::read_optional(reader)?;
+    let (count, at_end) = (reader.u32()? as usize, reader.boolean()?);
+    let data = reader.opaque(MAX_DATA_OCTETS as usize)?;
     if data.len() != count || count > wanted {
         let message = format!("{wanted} asked for, {count} named, {} sent", data.len());
         return Err(Fault::new(Class::Length, format!("octets: {message}")));
@@ -280,11 +198,6 @@ pub fn check_end(size_bytes: Option<u64>, offset: u64, at_end: bool) -> Result<(
     Err(Fault::new(Class::Length, message))
 }
 
-fn file(handle: Vec<u8>, path: &ServicePath, size_bytes: Option<u64>) -> File {
-    let path = path.as_str().to_owned();
-    File { handle, path, size_bytes, uncommitted: Uncommitted::default() }
-}
-
 /// Write `sattr3` (section 2.6) with only a mode and optionally a size.
 fn write_attributes(writer: &mut Writer, mode: u32, size_bytes: Option<u64>) {
     writer.boolean(true);
@@ -301,18 +214,17 @@ fn write_attributes(writer: &mut Writer, mode: u32, size_bytes: Option<u64>) {
     }
 }
 
+fn entry(name: String, attributes: Attributes) -> Entry {
+    let is_directory = attributes.kind == DIRECTORY;
+    let size_bytes = if is_directory { 0 } else { attributes.size_bytes };
+    Entry { name, size_bytes, is_directory }
+}
+
 impl files::Session for Session {
     type File = File;
 
     fn capabilities(&self) -> TransferCapabilities {
-        TransferCapabilities {
-            in_order: false,
-            block_bytes: self.limits.read.min(self.limits.write),
-            depth: DEPTH,
-            blocking: false,
-            can_update: true,
-            can_create: true,
-        }
+        TransferCapabilities::calls(self.limits.read.min(self.limits.write), DEPTH)
     }
 
     fn largest_file_bytes(&self) -> u64 {
@@ -320,69 +232,130 @@ impl files::Session for Session {
     }
 
     fn facts(&self) -> Facts {
-        Facts {
-            protocol: "NFS 3".to_owned(),
-            protection: "none".to_owned(),
-            server: None,
-            no_delay: Some(true),
-            tcp: None,
-        }
+        Facts::new("NFS 3", "none", Some(true))
     }
 
     async fn open(&self, path: &ServicePath, access: Access) -> Result<File> {
-        let opened = match access {
-            Access::Read => self.find(path, true).await,
-            Access::Update => self.find(path, false).await,
-            Access::Create { .. } => self.create(path, true).await,
-            Access::Replace { .. } => self.create(path, false).await,
-        };
-        opened.map_err(during("open", path.as_str()))
+        if let Access::Create { .. } | Access::Replace { .. } = access {
+            return self.create(path, matches!(access, Access::Create { .. })).await;
+        }
+        let (handle, attributes) = self.look(&self.directory_of(path).await?, path.name()).await?;
+        if attributes.kind == DIRECTORY {
+            return Err(Fault::new(Class::Exists, "it is a directory"));
+        }
+        let size_bytes = (access == Access::Read).then_some(attributes.size_bytes);
+        Ok(File { handle, size_bytes, uncommitted: Uncommitted::default() })
     }
 
     async fn read_at(&self, file: &File, offset: u64, buffer: &mut [u8]) -> Result<usize> {
-        self.read(file, offset, buffer).await.map_err(during("read", &file.path))
+        let wanted = buffer.len().min(self.limits.read as usize);
+        let arguments = |writer: &mut Writer| {
+            writer.opaque(&file.handle);
+            writer.u64(offset);
+            writer.u32(wanted as u32);
+        };
+        let answer = self.nfs(procedure::READ, arguments, &[]).await?;
+        let (data, at_end) = read_data(&mut answer.reader(), wanted)?;
+        let count = data.len();
+        buffer[..count].copy_from_slice(data);
+        self.nfs.give_back(answer);
+        if count == 0 && wanted > 0 {
+            check_end(file.size_bytes, offset, at_end)?;
+        }
+        Ok(count)
     }
 
-    async fn write_at(&self, file: &File, offset: u64, data: &[u8]) -> Result<()> {
-        self.write(file, offset, data).await.map_err(during("write", &file.path))
-    }
-
-    async fn sync(&self, file: &File) -> Result<()> {
-        self.commit(file).await.map_err(during("sync", &file.path))
-    }
-
-    async fn close(&self, file: File) -> Result<()> {
-        if file.uncommitted.exists() {
-            self.commit(&file).await.map_err(during("close", &file.path))?;
+    async fn write_at(&self, file: &File, mut offset: u64, mut data: &[u8]) -> Result<()> {
+        while !data.is_empty() {
+            let part = &data[..data.len().min(self.limits.write as usize)];
+            let head = |writer: &mut Writer| {
+                writer.opaque(&file.handle);
+                writer.u64(offset);
+                writer.u32(part.len() as u32);
+                writer.u32(UNSTABLE);
+                writer.u32(part.len() as u32);
+            };
+            let answer = self.nfs(procedure::WRITE, head, part).await?;
+            let mut reader = answer.reader();
+            skip_wcc(&mut reader)?;
+            let count = file.uncommitted.written(&mut reader, part.len())?;
+            offset += count as u64;
+            data = &data[count..];
         }
         Ok(())
     }
 
+    /// Commit all written data to disk (section 3.3.21).
+    async fn sync(&self, file: &File) -> Result<()> {
+        let arguments = |writer: &mut Writer| {
+            writer.opaque(&file.handle);
+            writer.u64(0);
+            writer.u32(0);
+        };
+        let answer = self.nfs(procedure::COMMIT, arguments, &[]).await?;
+        let mut reader = answer.reader();
+        skip_wcc(&mut reader)?;
+        file.uncommitted.committed(&mut reader)
+    }
+
+    async fn close(&self, file: File) -> Result<()> {
+        if file.uncommitted.exists() { self.sync(&file).await } else { Ok(()) }
+    }
+
     async fn remove(&self, path: &ServicePath) -> Result<()> {
-        let removed = self.on_name(procedure::REMOVE, path, None).await;
-        removed.map_err(during("remove", path.as_str()))
+        self.on_name(procedure::REMOVE, path, |_| {}).await.map(drop)
     }
 
     async fn list(&self, path: Option<&ServicePath>) -> Result<Vec<Entry>> {
-        self.list_all(path).await.map_err(during("list", shown(path)))
+        let directory = match path {
+            Some(path) => self.handle_of(path).await?.0,
+            None => self.base.clone(),
+        };
+        let pages = all_pages(async |place: listing::Place| {
+            let arguments = |writer: &mut Writer| {
+                writer.opaque(&directory);
+                place.write(writer, PAGE_OCTETS);
+            };
+            let answer = self.nfs(procedure::READDIRPLUS, arguments, &[]).await?;
+            Ok(listing::read_page(&mut answer.reader())?)
+        });
+        let mut found = Vec::new();
+        for (name, attributes) in pages.await? {
+            let attributes = match attributes {
+                Some(attributes) => attributes,
+                None => self.look(&directory, &name).await?.1,
+            };
+            found.push(entry(name, attributes));
+        }
+        Ok(found)
     }
 
     async fn make_directory(&self, path: &ServicePath) -> Result<()> {
-        let made = self.on_name(procedure::MKDIR, path, Some(0o755)).await;
-        made.map_err(during("make directory", path.as_str()))
+        let mode = |writer: &mut Writer| write_attributes(writer, 0o755, None);
+        self.on_name(procedure::MKDIR, path, mode).await.map(drop)
     }
 
     async fn remove_directory(&self, path: &ServicePath) -> Result<()> {
-        let removed = self.on_name(procedure::RMDIR, path, None).await;
-        removed.map_err(during("remove directory", path.as_str()))
+        self.on_name(procedure::RMDIR, path, |_| {}).await.map(drop)
     }
 
     async fn stat(&self, path: &ServicePath) -> Result<Entry> {
-        self.found(path).await.map_err(during("stat", path.as_str()))
+        let attributes = self.look(&self.directory_of(path).await?, path.name()).await?.1;
+        Ok(entry(path.name().to_owned(), attributes))
     }
 
+    /// Rename (section 3.3.14), which replaces an existing file.
     async fn rename(&self, from: &ServicePath, to: &ServicePath) -> Result<()> {
-        self.give_name(from, to).await.map_err(during("rename", from.as_str()))
+        let old = self.directory_of(from).await?;
+        let new =
+            if from.parent() == to.parent() { old.clone() } else { self.directory_of(to).await? };
+        let arguments = |writer: &mut Writer| {
+            for (directory, name) in [(&old, from.name()), (&new, to.name())] {
+                writer.opaque(directory);
+                writer.opaque(name.as_bytes());
+            }
+        };
+        self.nfs(procedure::RENAME, arguments, &[]).await.map(drop)
     }
 
     async fn end(self) -> Result<()> {

@@ -5,19 +5,14 @@ use std::time::Duration;
 use lanlab_files::{Class, Fault, Result, Target};
 use lanlab_wire::nfs3::xdr::{Garbled, Reader, Writer};
 use lanlab_wire::nfs3::{
-    MAX_EXPORT_OCTETS, MAX_HANDLE_OCTETS, MOUNT, NFS, PORTMAP, PORTMAP_PORT, Status, mount, rpc,
+    MAX_EXPORT_OCTETS, MAX_HANDLE_OCTETS, MOUNT, NFS, PORTMAP, PORTMAP_PORT, Status, mount,
+    portmap, rpc,
 };
 
 use crate::transport;
 
-use super::connection::{Connection, SYS_ALONE, fault_of, garbled};
-
-/// `GETPORT` of the portmapper (RFC 1833, section 3.2).
-const GETPORT: u32 = 3;
-const IPPROTO_TCP: u32 = 6;
-
-/// No authentication (RFC 5531, section 8.1).
-const AUTH_NONE: u32 = 0;
+use super::connection::Connection;
+use super::status::{SYS_ALONE, fault_of};
 
 /// Maximum number of authentication flavors of an export.
 const MAX_FLAVORS: u32 = 64;
@@ -61,25 +56,24 @@ pub async fn mounted(target: &Target) -> Result<Mounted> {
 }
 
 pub fn read_root(reader: &mut Reader<'_>, is_from_low_port: bool) -> Result<Vec<u8>> {
-    match Status(reader.u32().map_err(garbled)?) {
+    match Status(reader.u32()?) {
         Status::OK => {}
         // `mountstat3` uses the numbers and meanings of `nfsstat3`.
-        status @ (Status::ACCES | Status::PERM) => {
-            return Err(with_reason(fault_of(status), is_from_low_port));
+        status @ (Status::ACCESS | Status::PERM) => {
+            return Err(with_reason(fault_of(status, MOUNT.1), is_from_low_port));
         }
-        status => return Err(fault_of(status)),
+        status => return Err(fault_of(status, MOUNT.1)),
     }
-    let root = reader.opaque(MAX_HANDLE_OCTETS).map_err(garbled)?.to_vec();
-    let count = reader.u32().map_err(garbled)?;
+    let root = reader.opaque(MAX_HANDLE_OCTETS)?.to_vec();
+    let count = reader.u32()?;
     if count > MAX_FLAVORS {
         return Err(Fault::new(Class::Protocol, format!("{count} flavors of authentication")));
     }
-    let flavors = (0..count)
-        .map(|_| reader.u32())
-        .collect::<std::result::Result<Vec<_>, _>>()
-        .map_err(garbled)?;
+    let flavors = (0..count).map(|_| reader.u32()).collect::<std::result::Result<Vec<_>, _>>()?;
     // AUTH_NONE in the list means that any flavor is accepted, as in Linux.
-    if flavors.is_empty() || flavors.iter().any(|one| matches!(*one, rpc::AUTH_SYS | AUTH_NONE)) {
+    if flavors.is_empty()
+        || flavors.iter().any(|one| matches!(*one, rpc::AUTH_SYS | rpc::AUTH_NONE))
+    {
         Ok(root)
     } else {
         let message = format!(
@@ -104,7 +98,7 @@ pub fn with_reason(denied: Fault, is_from_low_port: bool) -> Fault {
 pub async fn exported(target: &Target) -> Result<Vec<String>> {
     let mount = connect_to(target, ask_port(target, MOUNT, "mount").await?).await?;
     let answer = mount.call(MOUNT, mount::EXPORT, |_| {}, &[]).await?;
-    read_exported(&mut answer.reader()).map_err(garbled)
+    Ok(read_exported(&mut answer.reader())?)
 }
 
 pub fn read_exported(reader: &mut Reader<'_>) -> std::result::Result<Vec<String>, Garbled> {
@@ -132,12 +126,12 @@ pub async fn connect_to(target: &Target, port: u16) -> Result<Connection> {
 async fn ask_port(target: &Target, program: (u32, u32), name: &str) -> Result<u16> {
     let portmapper = connect_to(target, PORTMAP_PORT).await?;
     let arguments = |writer: &mut Writer| {
-        for word in [program.0, program.1, IPPROTO_TCP, 0] {
+        for word in [program.0, program.1, portmap::TCP, 0] {
             writer.u32(word);
         }
     };
-    let answer = portmapper.call(PORTMAP, GETPORT, arguments, &[]).await?;
-    match u16::try_from(answer.reader().u32().map_err(garbled)?) {
+    let answer = portmapper.call(PORTMAP, portmap::GETPORT, arguments, &[]).await?;
+    match u16::try_from(answer.reader().u32()?) {
         Ok(0) => {
             let message = format!("{name} version {} over TCP is not registered there", program.1);
             Err(Fault::new(Class::Refused, message)

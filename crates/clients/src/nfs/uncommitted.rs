@@ -6,8 +6,6 @@ use lanlab_files::{Class, Fault, Result};
 use lanlab_wire::nfs3::FILE_SYNC;
 use lanlab_wire::nfs3::xdr::Reader;
 
-use super::connection::garbled;
-
 #[derive(Debug, Default)]
 pub struct Uncommitted {
     /// Changes if the server loses uncommitted writes (RFC 1813, section 3.3.7; RFC 8881, section
@@ -23,8 +21,8 @@ impl Uncommitted {
 
     /// Read the result of a WRITE of `sent` bytes: how many the server took.
     pub fn written(&self, reader: &mut Reader<'_>, sent: usize) -> Result<usize> {
-        let count = reader.u32().map_err(garbled)? as usize;
-        let is_on_disk = reader.u32().map_err(garbled)? == FILE_SYNC;
+        let count = reader.u32()? as usize;
+        let is_on_disk = reader.u32()? == FILE_SYNC;
         if (count == 0 && sent > 0) || count > sent {
             return Err(Fault::new(Class::Length, format!("{sent} octets sent, {count} taken")));
         }
@@ -44,7 +42,7 @@ impl Uncommitted {
 
     /// Check that the server has not restarted since the first write, whose verifier is kept.
     fn check_verifier(&self, reader: &mut Reader<'_>) -> Result<()> {
-        let found = reader.fixed(8).map_err(garbled)?;
+        let found = reader.fixed(8)?;
         if self.verifier.get_or_init(|| found.try_into().unwrap_or_default()) == found {
             return Ok(());
         }

@@ -3,9 +3,9 @@
 use lanlab_files::{Class, Fault, Result};
 use lanlab_wire::nfs3::xdr::{Reader, Writer};
 use lanlab_wire::nfs4::operation::{self as op, PLAIN};
-use lanlab_wire::nfs4::{Status, attribute};
+use lanlab_wire::nfs4::{MAX_HANDLE_OCTETS, NFS, Status, attribute};
 
-use crate::nfs::connection::{SYS_ALONE, garbled};
+use crate::nfs::status::fault_of;
 
 #[derive(Debug, Default)]
 pub struct Compound {
@@ -60,10 +60,10 @@ impl<'a> Results<'a> {
     /// Skip results that are only a status, and return the result of operation `wanted`.
     pub fn of(&mut self, wanted: u32) -> Result<&mut Reader<'a>> {
         loop {
-            let operation = self.0.u32().map_err(garbled)?;
-            let status = Status(self.0.u32().map_err(garbled)?);
+            let operation = self.0.u32()?;
+            let status = Status(self.0.u32()?);
             if status != Status::OK {
-                return Err(fault_of(status));
+                return Err(fault_of(status, NFS.1));
             }
             if operation == wanted {
                 return Ok(&mut self.0);
@@ -74,57 +74,21 @@ impl<'a> Results<'a> {
             }
         }
     }
+
+    /// The result of GETFH.
+    pub fn handle(&mut self) -> Result<Vec<u8>> {
+        Ok(self.of(op::GETFH)?.opaque(MAX_HANDLE_OCTETS)?.to_vec())
+    }
 }
 
 /// Read the head of an answer, before its results: the status of the last operation.
 pub fn read_status(reader: &mut Reader<'_>) -> Result<Status> {
-    let status = Status(reader.u32().map_err(garbled)?);
-    reader.opaque(reader.rest().len()).map_err(garbled)?; // Tag.
-    if reader.u32().map_err(garbled)? == 0 {
-        return Err(fault_of(status));
+    let status = Status(reader.u32()?);
+    reader.opaque(reader.rest().len())?; // Tag.
+    if reader.u32()? == 0 {
+        return Err(fault_of(status, NFS.1));
     }
     Ok(status)
-}
-
-pub fn fault_of(status: Status) -> Fault {
-    let words = match status.name() {
-        Some(name) => format!("NFS4ERR_{name}"),
-        None => format!("status {}", status.0),
-    };
-    let fault = Fault::new(class(status), words);
-    match status {
-        Status::GRACE => fault.hint(
-            "the server has just started and waits for its earlier clients: try again in a minute, or \
-             allow more by `--timeout`",
-        ),
-        Status::MINOR_VERS_MISMATCH => {
-            fault.hint("the server lacks NFS 4.1: measure NFS 3 by `nfs://`")
-        }
-        Status::WRONGSEC => fault.hint(SYS_ALONE),
-        Status::BADSESSION | Status::DEADSESSION | Status::EXPIRED | Status::STALE_CLIENTID => fault
-            .hint("the server has restarted, or has heard nothing for longer than its lease: run again"),
-        _ => fault,
-    }
-}
-
-fn class(status: Status) -> Class {
-    type S = Status;
-    match status {
-        S::PERM | S::ACCESS | S::ROFS | S::SHARE_DENIED | S::LOCKED | S::FILE_OPEN => Class::Denied,
-        S::WRONGSEC | S::WRONG_CRED => Class::Login,
-        S::NOENT | S::NOTDIR | S::STALE | S::SYMLINK | S::FHEXPIRED | S::NOT_SAME => Class::Missing,
-        S::EXIST | S::ISDIR | S::NOTEMPTY | S::SAME | S::WRONG_TYPE => Class::Exists,
-        S::XDEV | S::NOTSUPP | S::BADTYPE | S::MOVED | S::ATTRNOTSUPP | S::MINOR_VERS_MISMATCH => {
-            Class::Unsupported
-        }
-        S::INVAL | S::NAMETOOLONG | S::BADCHAR | S::BADNAME => Class::Name,
-        S::FBIG | S::NOSPC | S::MLINK | S::DQUOT => Class::NoSpace,
-        S::DELAY | S::GRACE => Class::TimedOut,
-        S::BADSESSION | S::DEADSESSION | S::EXPIRED | S::STALE_CLIENTID | S::ADMIN_REVOKED => {
-            Class::Reset
-        }
-        _ => Class::Protocol,
-    }
 }
 
 /// The attributes of a file that is found or listed.

@@ -1,88 +1,46 @@
-//! Directory listings, page by page (READDIR, RFC 8881, section 18.23).
+//! Directory listings (READDIR, RFC 8881, section 18.23).
 
-use lanlab_files::{Entry, Result, ServicePath, is_name};
+use lanlab_files::{Entry, Result};
 use lanlab_wire::nfs3::MAX_NAME_OCTETS;
 use lanlab_wire::nfs3::xdr::{Garbled, Reader, Writer};
-use lanlab_wire::nfs4::operation::{GETFH, READDIR};
-use lanlab_wire::nfs4::{Attributes, DIRECTORY, MAX_HANDLE_OCTETS, attribute, write_bitmap};
+use lanlab_wire::nfs4::operation::READDIR;
+use lanlab_wire::nfs4::{Attributes, DIRECTORY, NFS, Status, attribute, write_bitmap};
 
+use super::Session;
 use super::compound::{Compound, Results};
-use super::{Session, is_gone};
-use crate::nfs::connection::garbled;
-use crate::nfs::listing::{NAME_OCTETS, PAGE_OCTETS, check_page};
-
-pub struct Page {
-    pub entries: Vec<(String, Attributes)>,
-    pub cookie: u64,
-    verifier: [u8; 8],
-    pub is_last: bool,
-}
+use crate::nfs::listing::{PAGE_OCTETS, Page, Place, all_pages};
+use crate::nfs::status::fault_of;
 
 impl Session {
-    pub(super) async fn list_all(&self, path: Option<&ServicePath>) -> Result<Vec<Entry>> {
-        let mut found = Vec::new();
-        for (name, attributes) in self.entries(&self.at(path).await?).await? {
-            if !is_gone(&attributes)? {
-                found.push(entry(name, &attributes));
-            }
-        }
-        Ok(found)
-    }
-
-    /// Names and attributes of a directory's entries.
+    /// Names and attributes of the entries of the directory at which a compound ends.
     pub(super) async fn entries(&self, at: &Compound) -> Result<Vec<(String, Attributes)>> {
         let wanted = [attribute::TYPE, attribute::SIZE, attribute::RDATTR_ERROR];
-        let page_octets = PAGE_OCTETS.min(self.limits.read);
-        let (mut found, mut seen, mut cookie, mut verifier) = (Vec::new(), 0, 0, [0; 8]);
-        let mut handle: Option<Vec<u8>> = None;
-        loop {
-            let at = match &handle {
-                None => Compound::default().then(at).op(GETFH, |_| {}),
-                Some(handle) => Compound::at(Some(handle)),
-            };
-            let asked = at.op(READDIR, |writer: &mut Writer| {
-                writer.u64(cookie);
-                writer.fixed(&verifier);
-                writer.u32(NAME_OCTETS.min(page_octets));
-                writer.u32(page_octets);
+        all_pages(async |place: Place| {
+            let asked = Compound::default().then(at).op(READDIR, |writer: &mut Writer| {
+                place.write(writer, PAGE_OCTETS.min(self.limits.read));
                 write_bitmap(writer, &wanted);
             });
             let answer = self.client.call(&asked, &[]).await?;
-            let mut results = Results(answer.reader());
-            if handle.is_none() {
-                let octets = results.of(GETFH)?.opaque(MAX_HANDLE_OCTETS).map_err(garbled)?;
-                handle = Some(octets.to_vec());
-            }
-            let page = Page::read(results.of(READDIR)?, cookie).map_err(garbled)?;
-            seen += page.entries.len();
-            check_page(page.entries.is_empty(), page.is_last, seen)?;
-            found.extend(page.entries.into_iter().filter(|(name, _)| is_name(name)));
-            if page.is_last {
-                return Ok(found);
-            }
-            (cookie, verifier) = (page.cookie, page.verifier);
-        }
+            Ok(read_page(Results(answer.reader()).of(READDIR)?)?)
+        })
+        .await
     }
 }
 
-impl Page {
-    pub fn read(reader: &mut Reader<'_>, cookie: u64) -> std::result::Result<Self, Garbled> {
-        let verifier = reader.fixed(8)?.try_into().unwrap_or_default();
-        let (mut entries, mut next) = (Vec::new(), cookie);
-        while reader.boolean()? {
-            next = reader.u64()?;
-            let name = reader.opaque(MAX_NAME_OCTETS)?;
-            // A name that is not UTF-8 is not ours. It counts as seen.
-            let name = String::from_utf8(name.to_vec()).unwrap_or_default();
-            entries.push((name, Attributes::read(reader)?));
-        }
-        let is_last = reader.boolean()?;
-        Ok(Self { entries, cookie: next, verifier, is_last })
-    }
+pub fn read_page(reader: &mut Reader<'_>) -> std::result::Result<Page<Attributes>, Garbled> {
+    Page::read(reader, |reader| {
+        Ok((reader.u64()?, reader.opaque(MAX_NAME_OCTETS)?, Attributes::read(reader)?))
+    })
 }
 
-pub fn entry(name: String, found: &Attributes) -> Entry {
+/// An entry of a directory; `None` if it vanished while it was listed.
+pub fn entry(name: String, found: &Attributes) -> Result<Option<Entry>> {
+    match found.get(attribute::RDATTR_ERROR).map(|status| Status(status as u32)) {
+        None | Some(Status::OK) => {}
+        Some(Status::NOENT | Status::STALE) => return Ok(None),
+        Some(status) => return Err(fault_of(status, NFS.1)),
+    }
     let is_directory = found.get(attribute::TYPE) == Some(u64::from(DIRECTORY));
     let size_bytes = found.get(attribute::SIZE).filter(|_| !is_directory).unwrap_or(0);
-    Entry { name, size_bytes, is_directory }
+    Ok(Some(Entry { name, size_bytes, is_directory }))
 }

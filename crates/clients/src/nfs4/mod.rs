@@ -5,9 +5,10 @@
 //! are committed by the close.
 
 use std::cell::{Cell, RefCell};
+use std::time::Duration;
 
 use lanlab_files as files;
-use lanlab_files::fault::{during, shown};
+use lanlab_files::fault::during;
 use lanlab_files::{
     Access, Class, Entry, Facts, Fault, Result, ServicePath, Target, TransferCapabilities,
 };
@@ -15,13 +16,14 @@ use lanlab_wire::nfs3::xdr::{Reader, Writer};
 use lanlab_wire::nfs3::{GUARDED, UNCHECKED, UNSTABLE};
 use lanlab_wire::nfs4::operation as op;
 use lanlab_wire::nfs4::{
-    Attributes, CURRENT_STATE, DIRECTORY, MAX_HANDLE_OCTETS, StateId, Status, attribute,
-    skip_opened, write_attributes, write_bitmap,
+    Attributes, CURRENT_STATE, DIRECTORY, NFS, StateId, Status, attribute, skip_opened,
+    write_attributes, write_bitmap,
 };
 
-use crate::nfs::connection::{MAX_DATA_OCTETS, garbled};
+use crate::nfs::connection::MAX_DATA_OCTETS;
+use crate::nfs::status::fault_of;
 use crate::nfs::uncommitted::Uncommitted;
-use crate::nfs::{DEPTH, mounting};
+use crate::nfs::{DEPTH, Limits, mounting};
 
 pub mod compound;
 pub mod listing;
@@ -35,6 +37,9 @@ use session::Client;
 /// Bytes read by the open or written by the close of a file: more than a small file has.
 const SHORT_OCTETS: u32 = 64 << 10;
 
+/// Maximum number of exports in a hint.
+const MAX_NAMED: usize = 8;
+
 const READ: u32 = 1;
 const WRITE: u32 = 2;
 
@@ -42,26 +47,23 @@ const WRITE: u32 = 2;
 pub struct Session {
     client: Client,
     base: Vec<u8>,
+    /// Whether the base is the root of NFS 4, where many servers have only exports.
+    is_root: bool,
     limits: Limits,
     /// Numbers of open-owners without an open file, and the next new number. Each open file has its
     /// own owner, so that a close ends no other open of the same file.
     owners: RefCell<(Vec<u32>, u32)>,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Limits {
-    read: u32,
-    write: u32,
-    file: u64,
-}
-
 #[derive(Debug)]
 pub struct File {
     handle: Vec<u8>,
-    path: String,
     owner: u32,
-    /// None after the close, which may come with the first read or the last write.
-    state: Cell<Option<StateId>>,
+    /// [`READ`], [`WRITE`] or both.
+    access: u32,
+    /// The client's number and the state that it has. None after the close, which may come with the
+    /// first read or the last write.
+    state: Cell<Option<(u64, StateId)>>,
     /// Bytes in the file when it was opened, if it was opened for reading.
     size_bytes: Option<u64>,
     /// The beginning of the file, read by the compound that opened it.
@@ -77,20 +79,15 @@ pub async fn connect(target: &Target) -> Result<Session> {
     })?;
     let client = Client::begin(target).await?;
     let limits = Limits { read: 0, write: 0, file: 0 };
-    let mut session = Session { client, base: Vec::new(), limits, owners: RefCell::default() };
+    let (below, base) = (names(&target.directory), Vec::new());
+    let is_root = below.is_empty() && names(&export).is_empty();
+    let mut session = Session { client, base, is_root, limits, owners: RefCell::default() };
     let low = session.client.connection.is_from_low_port;
     let denied = |fault: Fault| match fault.class {
         Class::Denied => mounting::with_reason(fault, low),
         _ => fault,
     };
-    let mounted = async {
-        let base = session.walk(None, &names(&export)).await?;
-        let limits = session.limits(&base).await?;
-        Ok((base, limits))
-    };
-    (session.base, session.limits) =
-        mounted.await.map_err(denied).map_err(during("mount", &export))?;
-    let below = names(&target.directory);
+    session.mount(&export).await.map_err(denied).map_err(during("mount", &export))?;
     if !below.is_empty() {
         let found = session.walk(Some(&session.base), &below).await;
         session.base = found.map_err(during("directory", &target.directory))?;
@@ -114,15 +111,39 @@ pub async fn exports(target: &Target) -> Result<Vec<String>> {
         }
     }
     if found.is_empty() {
-        let listed = session.entries(&Compound::at(Some(&session.base))).await;
-        let listed = listed.map_err(during("list", "/"))?;
-        found.extend(listed.into_iter().map(|(name, _)| format!("/{name}")));
+        found = session.at_root().await.map_err(during("list", "/"))?;
     }
     session.client.end().await;
     Ok(found)
 }
 
 impl Session {
+    /// Find an export, its limits and the lease.
+    async fn mount(&mut self, export: &str) -> Result<()> {
+        use attribute::{LEASE_TIME, MAXFILESIZE, MAXREAD, MAXWRITE};
+        self.base = self.walk(None, &names(export)).await?;
+        let wanted = [LEASE_TIME, MAXFILESIZE, MAXREAD, MAXWRITE];
+        let found = self.attributes(Compound::at(Some(&self.base)), &wanted).await?;
+        let (write, read) = self.client.limits.data();
+        let octets = |number, of_session: u32| {
+            let of_server = found.get(number).filter(|octets| *octets > 0).unwrap_or(u64::MAX);
+            of_server.min(u64::from(of_session.min(MAX_DATA_OCTETS))) as u32
+        };
+        // Ganesha allows 512 bytes at the root, where it has no files.
+        let file = found.get(MAXFILESIZE).filter(|octets| *octets > 512).unwrap_or(u64::MAX);
+        self.limits = Limits { read: octets(MAXREAD, read), write: octets(MAXWRITE, write), file };
+        if let Some(seconds) = found.get(LEASE_TIME) {
+            self.client.lease = Duration::from_secs(seconds);
+        }
+        Ok(())
+    }
+
+    /// Paths of what the root of NFS 4 contains.
+    async fn at_root(&self) -> Result<Vec<String>> {
+        let listed = self.entries(&Compound::at(Some(&self.base))).await?;
+        Ok(listed.into_iter().map(|(name, _)| format!("/{name}")).collect())
+    }
+
     /// The handle of a path, by several compounds if it is long.
     async fn walk(&self, from: Option<&[u8]>, mut names: &[&str]) -> Result<Vec<u8>> {
         let mut handle = from.map(<[u8]>::to_vec);
@@ -130,8 +151,7 @@ impl Session {
             let (now, later) = names.split_at(names.len().min(self.client.limits.lookups()));
             let asked = Compound::at(handle.as_deref()).lookups(now).op(op::GETFH, |_| {});
             let answer = self.client.call(&asked, &[]).await?;
-            let mut results = Results(answer.reader());
-            let found = results.of(op::GETFH)?.opaque(MAX_HANDLE_OCTETS).map_err(garbled)?.to_vec();
+            let found = Results(answer.reader()).handle()?;
             if later.is_empty() {
                 return Ok(found);
             }
@@ -155,23 +175,10 @@ impl Session {
         self.at(path.parent().as_ref()).await
     }
 
-    async fn limits(&self, handle: &[u8]) -> Result<Limits> {
-        use attribute::{MAXFILESIZE, MAXREAD, MAXWRITE};
-        let wanted = [MAXFILESIZE, MAXREAD, MAXWRITE];
-        let found = self.attributes(Compound::at(Some(handle)), &wanted).await?;
-        let (write, read) = self.client.limits.data();
-        let octets = |number, of_session: u32| {
-            let of_server = found.get(number).filter(|octets| *octets > 0).unwrap_or(u64::MAX);
-            of_server.min(u64::from(of_session.min(MAX_DATA_OCTETS))) as u32
-        };
-        let file = found.get(MAXFILESIZE).filter(|octets| *octets > 0).unwrap_or(u64::MAX);
-        Ok(Limits { read: octets(MAXREAD, read), write: octets(MAXWRITE, write), file })
-    }
-
     async fn attributes(&self, at: Compound, wanted: &[u32]) -> Result<Attributes> {
         let asked = at.op(op::GETATTR, |writer| write_bitmap(writer, wanted));
         let answer = self.client.call(&asked, &[]).await?;
-        Attributes::read(Results(answer.reader()).of(op::GETATTR)?).map_err(garbled)
+        Ok(Attributes::read(Results(answer.reader()).of(op::GETATTR)?)?)
     }
 
     fn owner(&self) -> u32 {
@@ -182,24 +189,39 @@ impl Session {
         })
     }
 
-    /// Arguments of OPEN (section 18.16.1) up to the file.
-    fn open_as(&self, writer: &mut Writer, owner: u32, access: u32) {
-        const WANTS_NO_DELEGATION: u32 = 0x0400;
-        for word in [0, access | WANTS_NO_DELEGATION, 0] {
-            writer.u32(word); // Sequence, access, denied access.
+    /// A file whose open-owner has no other open file.
+    fn unopened(&self, access: u32) -> File {
+        File {
+            handle: Vec::new(),
+            owner: self.owner(),
+            access,
+            state: Cell::new(None),
+            size_bytes: None,
+            head: Vec::new(),
+            whole_bytes: None,
+            uncommitted: Uncommitted::default(),
         }
-        writer.u64(self.client.id);
-        writer.opaque(&owner.to_be_bytes());
     }
 
+    /// Arguments of OPEN (section 18.16.1) up to the kind of creation.
+    fn write_open(&self, writer: &mut Writer, file: &File) {
+        const WANTS_NO_DELEGATION: u32 = 0x0400;
+        for word in [0, file.access | WANTS_NO_DELEGATION, 0] {
+            writer.u32(word); // Sequence, access, denied access.
+        }
+        writer.u64(self.client.id());
+        writer.opaque(&file.owner.to_be_bytes());
+    }
+
+    /// Open a file, and read and close it if it is short.
     async fn find(&self, path: &ServicePath) -> Result<File> {
-        let owner = self.owner();
+        let mut file = self.unopened(READ);
         let wanted = SHORT_OCTETS.min(self.limits.read);
         let asked = self
             .at_parent(path)
             .await?
             .op(op::OPEN, |writer| {
-                self.open_as(writer, owner, READ);
+                self.write_open(writer, &file);
                 writer.u32(0); // No creation.
                 writer.u32(0); // By name.
                 writer.opaque(path.name().as_bytes());
@@ -211,52 +233,55 @@ impl Session {
         let answer = self.client.call(&asked, &[]).await?;
         let mut results = Results(answer.reader());
         skip_state(results.of(op::OPEN)?)?;
-        let handle = results.of(op::GETFH)?.opaque(MAX_HANDLE_OCTETS).map_err(garbled)?.to_vec();
-        let found = Attributes::read(results.of(op::GETATTR)?).map_err(garbled)?;
-        let size_bytes = found.get(attribute::SIZE);
+        file.handle = results.handle()?;
+        file.size_bytes = Attributes::read(results.of(op::GETATTR)?)?.get(attribute::SIZE);
         let (data, at_end) = read_data(results.of(op::READ)?, wanted as usize)?;
-        let file = File { head: data.to_vec(), size_bytes, ..file(handle, path, owner) };
+        file.head = data.to_vec();
         results.of(op::CLOSE)?;
-        if !at_end || size_bytes != Some(file.head.len() as u64) {
-            self.open_again(&file, READ).await?;
+        if !at_end || file.size_bytes != Some(file.head.len() as u64) {
+            self.open_again(&file).await?;
         }
         Ok(file)
     }
 
     /// Open a file by its handle.
-    async fn open_again(&self, file: &File, access: u32) -> Result<StateId> {
+    async fn open_again(&self, file: &File) -> Result<StateId> {
         const BY_HANDLE: u32 = 4;
         let asked = Compound::at(Some(&file.handle)).op(op::OPEN, |writer| {
-            self.open_as(writer, file.owner, access);
+            self.write_open(writer, file);
             writer.u32(0);
             writer.u32(BY_HANDLE);
         });
         let answer = self.client.call(&asked, &[]).await?;
-        let state = skip_state(Results(answer.reader()).of(op::OPEN)?)?;
-        file.state.set(Some(state));
+        let mut state = skip_state(Results(answer.reader()).of(op::OPEN)?)?;
+        // Calls in flight together may each open the file: 0 stands for the latest (section 8.2.2).
+        state[..4].fill(0);
+        file.state.set(Some((self.client.id(), state)));
         Ok(state)
     }
 
+    /// The state of an open file; opened again if it was closed, or the server has forgotten it.
     async fn state(&self, file: &File) -> Result<StateId> {
+        self.client.awake().await?;
         match file.state.get() {
-            Some(state) => Ok(state),
-            None => self.open_again(file, READ | WRITE).await,
+            Some((client, state)) if client == self.client.id() => Ok(state),
+            _ => self.open_again(file).await,
         }
     }
 
     /// Create a file, truncate an existing one, or open one to update it.
     async fn open_to_write(&self, path: &ServicePath, access: Access) -> Result<File> {
-        let owner = self.owner();
         let (mode, whole_bytes) = match access {
             Access::Create { size_bytes } => (Some(GUARDED), Some(size_bytes)),
             Access::Replace { size_bytes } => (Some(UNCHECKED), Some(size_bytes)),
             Access::Read | Access::Update => (None, None),
         };
+        let mut file = self.unopened(if mode.is_some() { WRITE } else { READ | WRITE });
         let asked = self
             .at_parent(path)
             .await?
             .op(op::OPEN, |writer| {
-                self.open_as(writer, owner, if mode.is_some() { WRITE } else { READ | WRITE });
+                self.write_open(writer, &file);
                 writer.boolean(mode.is_some());
                 if let Some(mode) = mode {
                     writer.u32(mode);
@@ -270,51 +295,9 @@ impl Session {
         let answer = self.client.call(&asked, &[]).await?;
         let mut results = Results(answer.reader());
         let state = skip_state(results.of(op::OPEN)?)?;
-        let handle = results.of(op::GETFH)?.opaque(MAX_HANDLE_OCTETS).map_err(garbled)?.to_vec();
-        Ok(File { state: Cell::new(Some(state)), whole_bytes, ..file(handle, path, owner) })
-    }
-
-    async fn read(&self, file: &File, offset: u64, buffer: &mut [u8]) -> Result<usize> {
-        let known = usize::try_from(offset).ok().and_then(|offset| file.head.get(offset..));
-        let head = known.unwrap_or_default();
-        // Returning only a part would cost a further call.
-        let Some(state) = file.state.get().filter(|_| head.len() < buffer.len()) else {
-            let count = head.len().min(buffer.len());
-            buffer[..count].copy_from_slice(&head[..count]);
-            return Ok(count);
-        };
-        let wanted = buffer.len().min(self.limits.read as usize);
-        let asked = Compound::at(Some(&file.handle))
-            .op(op::READ, |writer| write_read(writer, &state, offset, wanted as u32));
-        let answer = self.client.call(&asked, &[]).await?;
-        let (data, at_end) = read_data(Results(answer.reader()).of(op::READ)?, wanted)?;
-        let count = data.len();
-        buffer[..count].copy_from_slice(data);
-        self.client.connection.give_back(answer);
-        if count == 0 && wanted > 0 {
-            crate::nfs::check_end(file.size_bytes, offset, at_end)?;
-        }
-        Ok(count)
-    }
-
-    async fn write(&self, file: &File, mut offset: u64, mut data: &[u8]) -> Result<()> {
-        let is_short = data.len() <= SHORT_OCTETS.min(self.limits.write) as usize;
-        if is_short && offset == 0 && file.whole_bytes == Some(data.len() as u64) {
-            let taken = self.write_whole(file, data).await?;
-            (offset, data) = (taken as u64, &data[taken..]);
-        }
-        while !data.is_empty() {
-            let state = self.state(file).await?;
-            let part = &data[..data.len().min(self.limits.write as usize)];
-            let asked = Compound::at(Some(&file.handle))
-                .op(op::WRITE, |writer| write_write(writer, &state, offset, part.len()));
-            let answer = self.client.call(&asked, part).await?;
-            let mut results = Results(answer.reader());
-            let taken = file.uncommitted.written(results.of(op::WRITE)?, part.len())?;
-            offset += taken as u64;
-            data = &data[taken..];
-        }
-        Ok(())
+        file.handle = results.handle()?;
+        file.state.set(Some((self.client.id(), state)));
+        Ok(File { whole_bytes, ..file })
     }
 
     /// Write, commit and close a file by one compound; returns how many bytes were written.
@@ -336,33 +319,8 @@ impl Session {
         Ok(taken)
     }
 
-    async fn commit(&self, file: &File) -> Result<()> {
-        let asked = Compound::at(Some(&file.handle)).op(op::COMMIT, write_commit);
-        let answer = self.client.call(&asked, &[]).await?;
-        file.uncommitted.committed(Results(answer.reader()).of(op::COMMIT)?)
-    }
-
-    async fn close(&self, file: &File) -> Result<()> {
-        if let Some(state) = file.state.get() {
-            let dirty = file.uncommitted.exists();
-            let mut asked = Compound::at(Some(&file.handle));
-            if dirty {
-                asked = asked.op(op::COMMIT, write_commit);
-            }
-            let asked = asked.op(op::CLOSE, |writer| write_close(writer, &state));
-            let answer = self.client.call(&asked, &[]).await?;
-            let mut results = Results(answer.reader());
-            if dirty {
-                file.uncommitted.committed(results.of(op::COMMIT)?)?;
-            }
-            results.of(op::CLOSE)?;
-        }
-        self.owners.borrow_mut().0.push(file.owner);
-        Ok(())
-    }
-
     /// Remove a file or a directory. One operation removes both, so check the type first.
-    async fn remove(&self, path: &ServicePath, check: u32) -> Result<()> {
+    async fn remove_if(&self, path: &ServicePath, check: u32) -> Result<()> {
         let asked = self
             .at_parent(path)
             .await?
@@ -376,44 +334,9 @@ impl Session {
         self.done(&asked, op::REMOVE).await
     }
 
-    async fn make(&self, path: &ServicePath) -> Result<()> {
-        let asked = self.at_parent(path).await?.op(op::CREATE, |writer| {
-            writer.u32(DIRECTORY);
-            writer.opaque(path.name().as_bytes());
-            write_attributes(writer, &[(attribute::MODE, 0o755)]);
-        });
-        self.done(&asked, op::CREATE).await
-    }
-
-    /// Rename (section 18.26), which replaces an existing file.
-    async fn give_name(&self, from: &ServicePath, to: &ServicePath) -> Result<()> {
-        let mut asked = self.at_parent(from).await?.op(op::SAVEFH, |_| {});
-        if from.parent() != to.parent() {
-            asked = asked.then(&self.at_parent(to).await?);
-        }
-        let asked = asked.op(op::RENAME, |writer| {
-            writer.opaque(from.name().as_bytes());
-            writer.opaque(to.name().as_bytes());
-        });
-        self.done(&asked, op::RENAME).await
-    }
-
     async fn done(&self, asked: &Compound, last: u32) -> Result<()> {
         let answer = self.client.call(asked, &[]).await?;
         Results(answer.reader()).of(last).map(drop)
-    }
-}
-
-fn file(handle: Vec<u8>, path: &ServicePath, owner: u32) -> File {
-    File {
-        handle,
-        path: path.as_str().to_owned(),
-        owner,
-        state: Cell::new(None),
-        size_bytes: None,
-        head: Vec::new(),
-        whole_bytes: None,
-        uncommitted: Uncommitted::default(),
     }
 }
 
@@ -442,15 +365,15 @@ fn write_close(writer: &mut Writer, state: &StateId) {
 }
 
 pub fn skip_state(reader: &mut Reader<'_>) -> Result<StateId> {
-    let state = reader.fixed(16).map_err(garbled)?.try_into().unwrap_or_default();
-    skip_opened(reader).map_err(garbled)?;
+    let state = reader.fixed(16)?.try_into().unwrap_or_default();
+    skip_opened(reader)?;
     Ok(state)
 }
 
 /// Read the result of a READ of `wanted` bytes: its data, and whether the file ends there.
 pub fn read_data<'a>(reader: &mut Reader<'a>, wanted: usize) -> Result<(&'a [u8], bool)> {
-    let at_end = reader.boolean().map_err(garbled)?;
-    let data = reader.opaque(MAX_DATA_OCTETS as usize).map_err(garbled)?;
+    let at_end = reader.boolean()?;
+    let data = reader.opaque(MAX_DATA_OCTETS as usize)?;
     if data.len() > wanted {
         let message = format!("octets: {wanted} asked for, {} sent", data.len());
         return Err(Fault::new(Class::Length, message));
@@ -462,14 +385,8 @@ impl files::Session for Session {
     type File = File;
 
     fn capabilities(&self) -> TransferCapabilities {
-        TransferCapabilities {
-            in_order: false,
-            block_bytes: self.limits.read.min(self.limits.write),
-            depth: DEPTH.min(self.client.limits.slots as u16),
-            blocking: false,
-            can_update: true,
-            can_create: true,
-        }
+        let depth = DEPTH.min(self.client.limits.slots as u16);
+        TransferCapabilities::calls(self.limits.read.min(self.limits.write), depth)
     }
 
     fn largest_file_bytes(&self) -> u64 {
@@ -477,77 +394,136 @@ impl files::Session for Session {
     }
 
     fn facts(&self) -> Facts {
-        Facts {
-            protocol: "NFS 4.1".to_owned(),
-            protection: "none".to_owned(),
-            server: self.client.server.clone(),
-            no_delay: Some(true),
-            tcp: None,
-        }
+        let server = self.client.server.clone();
+        Facts { server, ..Facts::new("NFS 4.1", "none", Some(true)) }
     }
 
     async fn open(&self, path: &ServicePath, access: Access) -> Result<File> {
-        let opened = match access {
+        match access {
             Access::Read => self.find(path).await,
             _ => self.open_to_write(path, access).await,
-        };
-        opened.map_err(during("open", path.as_str()))
+        }
     }
 
     async fn read_at(&self, file: &File, offset: u64, buffer: &mut [u8]) -> Result<usize> {
-        self.read(file, offset, buffer).await.map_err(during("read", &file.path))
+        let known = usize::try_from(offset).ok().and_then(|offset| file.head.get(offset..));
+        let head = known.unwrap_or_default();
+        // Returning only a part would cost a further call.
+        if file.state.get().is_none() || head.len() >= buffer.len() {
+            let count = head.len().min(buffer.len());
+            buffer[..count].copy_from_slice(&head[..count]);
+            return Ok(count);
+        }
+        let state = self.state(file).await?;
+        let wanted = buffer.len().min(self.limits.read as usize);
+        let asked = Compound::at(Some(&file.handle))
+            .op(op::READ, |writer| write_read(writer, &state, offset, wanted as u32));
+        let answer = self.client.call(&asked, &[]).await?;
+        let (data, at_end) = read_data(Results(answer.reader()).of(op::READ)?, wanted)?;
+        let count = data.len();
+        buffer[..count].copy_from_slice(data);
+        self.client.connection.give_back(answer);
+        if count == 0 && wanted > 0 {
+            crate::nfs::check_end(file.size_bytes, offset, at_end)?;
+        }
+        Ok(count)
     }
 
-    async fn write_at(&self, file: &File, offset: u64, data: &[u8]) -> Result<()> {
-        self.write(file, offset, data).await.map_err(during("write", &file.path))
+    async fn write_at(&self, file: &File, mut offset: u64, mut data: &[u8]) -> Result<()> {
+        let is_short = data.len() <= SHORT_OCTETS.min(self.limits.write) as usize;
+        if is_short && offset == 0 && file.whole_bytes == Some(data.len() as u64) {
+            let taken = self.write_whole(file, data).await?;
+            (offset, data) = (taken as u64, &data[taken..]);
+        }
+        while !data.is_empty() {
+            let state = self.state(file).await?;
+            let part = &data[..data.len().min(self.limits.write as usize)];
+            let asked = Compound::at(Some(&file.handle))
+                .op(op::WRITE, |writer| write_write(writer, &state, offset, part.len()));
+            let answer = self.client.call(&asked, part).await?;
+            let mut results = Results(answer.reader());
+            let taken = file.uncommitted.written(results.of(op::WRITE)?, part.len())?;
+            offset += taken as u64;
+            data = &data[taken..];
+        }
+        Ok(())
     }
 
     async fn sync(&self, file: &File) -> Result<()> {
-        self.commit(file).await.map_err(during("sync", &file.path))
+        let asked = Compound::at(Some(&file.handle)).op(op::COMMIT, write_commit);
+        let answer = self.client.call(&asked, &[]).await?;
+        file.uncommitted.committed(Results(answer.reader()).of(op::COMMIT)?)
     }
 
     async fn close(&self, file: File) -> Result<()> {
-        self.close(&file).await.map_err(during("close", &file.path))
+        if file.state.get().is_some() {
+            let (dirty, state) = (file.uncommitted.exists(), self.state(&file).await?);
+            let mut asked = Compound::at(Some(&file.handle));
+            if dirty {
+                asked = asked.op(op::COMMIT, write_commit);
+            }
+            let asked = asked.op(op::CLOSE, |writer| write_close(writer, &state));
+            let answer = self.client.call(&asked, &[]).await?;
+            let mut results = Results(answer.reader());
+            if dirty {
+                file.uncommitted.committed(results.of(op::COMMIT)?)?;
+            }
+            results.of(op::CLOSE)?;
+        }
+        self.owners.borrow_mut().0.push(file.owner);
+        Ok(())
     }
 
     async fn remove(&self, path: &ServicePath) -> Result<()> {
-        self.remove(path, op::NVERIFY).await.map_err(during("remove", path.as_str()))
+        self.remove_if(path, op::NVERIFY).await
     }
 
     async fn list(&self, path: Option<&ServicePath>) -> Result<Vec<Entry>> {
-        self.list_all(path).await.map_err(during("list", shown(path)))
+        let listed = self.entries(&self.at(path).await?).await?.into_iter();
+        listed.filter_map(|(name, found)| listing::entry(name, &found).transpose()).collect()
     }
 
     async fn make_directory(&self, path: &ServicePath) -> Result<()> {
-        self.make(path).await.map_err(during("make directory", path.as_str()))
+        let asked = self.at_parent(path).await?.op(op::CREATE, |writer| {
+            writer.u32(DIRECTORY);
+            writer.opaque(path.name().as_bytes());
+            write_attributes(writer, &[(attribute::MODE, 0o755)]);
+        });
+        match self.done(&asked, op::CREATE).await {
+            Err(fault) if fault.class == Class::Denied && self.is_root => {
+                let found = self.at_root().await.unwrap_or_default();
+                let found = found[..found.len().min(MAX_NAMED)].join(", ");
+                Err(fault.hint(format!("`/` may only lead to exports: name one (found: {found})")))
+            }
+            made => made,
+        }
     }
 
     async fn remove_directory(&self, path: &ServicePath) -> Result<()> {
-        let removed = self.remove(path, op::VERIFY).await;
-        removed.map_err(during("remove directory", path.as_str()))
+        self.remove_if(path, op::VERIFY).await
     }
 
     async fn stat(&self, path: &ServicePath) -> Result<Entry> {
-        let found = async { self.attributes(self.at(Some(path)).await?, &OF_FILE).await };
-        let found = found.await.map_err(during("stat", path.as_str()))?;
-        Ok(listing::entry(path.name().to_owned(), &found))
+        let found = self.attributes(self.at(Some(path)).await?, &OF_FILE).await?;
+        let gone = || fault_of(Status::NOENT, NFS.1);
+        listing::entry(path.name().to_owned(), &found)?.ok_or_else(gone)
     }
 
+    /// Rename (section 18.26), which replaces an existing file.
     async fn rename(&self, from: &ServicePath, to: &ServicePath) -> Result<()> {
-        self.give_name(from, to).await.map_err(during("rename", from.as_str()))
+        let mut asked = self.at_parent(from).await?.op(op::SAVEFH, |_| {});
+        if from.parent() != to.parent() {
+            asked = asked.then(&self.at_parent(to).await?);
+        }
+        let asked = asked.op(op::RENAME, |writer| {
+            writer.opaque(from.name().as_bytes());
+            writer.opaque(to.name().as_bytes());
+        });
+        self.done(&asked, op::RENAME).await
     }
 
     async fn end(self) -> Result<()> {
         self.client.end().await;
         Ok(())
-    }
-}
-
-/// Whether an entry vanished while it was listed.
-pub fn is_gone(found: &Attributes) -> Result<bool> {
-    match found.get(attribute::RDATTR_ERROR).map(|status| Status(status as u32)) {
-        None | Some(Status::OK) => Ok(false),
-        Some(Status::NOENT | Status::STALE) => Ok(true),
-        Some(status) => Err(compound::fault_of(status)),
     }
 }

@@ -1,19 +1,20 @@
 //! A client and its session at a server: slots, each for one call at a time (RFC 8881, section 2.10.6).
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 use lanlab_files::{Class, Fault, Result, Target};
 use lanlab_wire::nfs3::xdr::{Garbled, Reader, Writer};
 use lanlab_wire::nfs4::operation as op;
 use lanlab_wire::nfs4::{COMPOUND, MAX_OPAQUE_OCTETS, MINOR_VERSION, NFS, PORT, Status};
-use tokio::sync::Semaphore;
+use tokio::sync::{AcquireError, Semaphore};
 use tokio::time::{Instant, sleep};
 
-use crate::nfs::connection::{Answer, Connection, LONGEST, garbled};
+use crate::nfs::connection::{Answer, Connection, LONGEST};
 use crate::nfs::mounting;
+use crate::nfs::status::fault_of;
 
-use super::compound::{Compound, Results, fault_of, read_status};
+use super::compound::{Compound, Results, read_status};
 
 /// Slots to request. A station has few calls in flight.
 const SLOTS: u32 = 16;
@@ -30,12 +31,20 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 pub struct Client {
     pub connection: Connection,
     patience: Duration,
-    pub id: u64,
-    session: [u8; 16],
-    slots: RefCell<Vec<Slot>>,
+    begun: RefCell<Begun>,
     free: Semaphore,
     pub limits: ChannelLimits,
     pub server: Option<String>,
+    /// After this time without a call, the server may forget the client and its open files.
+    pub lease: Duration,
+    renewed: Cell<Instant>,
+}
+
+#[derive(Debug, Default)]
+struct Begun {
+    client: u64,
+    session: [u8; 16],
+    slots: Vec<Slot>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -70,72 +79,105 @@ impl ChannelLimits {
 
 impl Client {
     pub async fn begin(target: &Target) -> Result<Self> {
-        let connection = mounting::connect_to(target, target.port.unwrap_or(PORT)).await?;
-        let mut random = [0; 16];
-        getrandom::fill(&mut random)
-            .map_err(|error| Fault::new(Class::Local, format!("no random numbers: {error}")))?;
         let mut client = Self {
-            connection,
+            connection: mounting::connect_to(target, target.port.unwrap_or(PORT)).await?,
             patience: Duration::from_nanos(target.timeout_ns),
-            id: 0,
-            session: [0; 16],
-            slots: RefCell::default(),
+            begun: RefCell::default(),
             free: Semaphore::new(0),
             limits: ChannelLimits::default(),
             server: None,
+            lease: Duration::MAX,
+            renewed: Cell::new(Instant::now()),
         };
-        let answer = client.alone(op::EXCHANGE_ID, |writer| write_client(writer, random)).await?;
-        let sequence;
-        (client.id, sequence, client.server) =
-            read_client(Results(answer.reader()).of(op::EXCHANGE_ID)?).map_err(garbled)?;
-        let arguments = |writer: &mut Writer| write_session(writer, client.id, sequence);
-        let answer = client.alone(op::CREATE_SESSION, arguments).await?;
-        (client.session, client.limits) =
-            read_session(Results(answer.reader()).of(op::CREATE_SESSION)?)?;
-        let slots = client.limits.slots as usize;
-        client.slots = RefCell::new(vec![Slot { sequence: 1, is_busy: false }; slots]);
-        client.free.add_permits(slots);
+        (client.limits, client.server) = client.introduce().await?;
+        client.free.add_permits(client.limits.slots as usize);
+        Ok(client)
+    }
+
+    /// Make a new client and its session known to the server.
+    async fn introduce(&self) -> Result<(ChannelLimits, Option<String>)> {
+        let mut random = [0; 16];
+        getrandom::fill(&mut random)
+            .map_err(|error| Fault::new(Class::Local, format!("no random numbers: {error}")))?;
+        let answer = self.alone(op::EXCHANGE_ID, |writer| write_client(writer, random)).await?;
+        let (client, sequence, server) =
+            read_client(Results(answer.reader()).of(op::EXCHANGE_ID)?)?;
+        let arguments = |writer: &mut Writer| write_session(writer, client, sequence);
+        let answer = self.alone(op::CREATE_SESSION, arguments).await?;
+        let (session, limits) = read_session(Results(answer.reader()).of(op::CREATE_SESSION)?)?;
+        let slots = vec![Slot { sequence: 1, is_busy: false }; limits.slots as usize];
+        *self.begun.borrow_mut() = Begun { client, session, slots };
         let whole = |writer: &mut Writer| writer.boolean(false);
         let reclaimed = Compound::default().op(op::RECLAIM_COMPLETE, whole);
-        let answer = client.call(&reclaimed, &[]).await?;
+        let answer = self.patiently(async || self.in_slot(&reclaimed, &[]).await).await?;
         Results(answer.reader()).of(op::RECLAIM_COMPLETE)?;
-        Ok(client)
+        Ok((limits, server))
+    }
+
+    /// The client's number at the server, which changes with [`Self::awake`].
+    pub fn id(&self) -> u64 {
+        self.begun.borrow().client
+    }
+
+    /// After an idle time, renew the lease, or begin anew if the server has forgotten this client.
+    pub async fn awake(&self) -> Result<()> {
+        let is_fresh = || self.renewed.get().elapsed() < self.lease / 2;
+        if is_fresh() {
+            return Ok(());
+        }
+        let _all = self.free.acquire_many(self.limits.slots).await.map_err(closed)?;
+        if is_fresh() {
+            return Ok(());
+        }
+        let nothing = Compound::default();
+        match self.patiently(async || self.in_slot(&nothing, &[]).await).await {
+            Err(fault) if fault.class == Class::Reset => match self.introduce().await? {
+                (limits, _) if limits == self.limits => Ok(()),
+                _ => Err(Fault::new(Class::Reset, "the server has new limits").hint("run again")),
+            },
+            done => done.map(drop),
+        }
     }
 
     /// Carry out a compound that ends with `data`, which is opaque data or empty, in a slot of the session.
     /// The answer begins with the results after that of SEQUENCE.
     pub async fn call(&self, compound: &Compound, data: &[u8]) -> Result<Answer> {
+        self.awake().await?;
         self.patiently(async || {
-            let closed = |_| Fault::new(Class::Reset, "the session has ended");
             let _permit = self.free.acquire().await.map_err(closed)?;
-            let (slot, sequence, highest) = self.take_slot()?;
-            let head = Compound::default().op(op::SEQUENCE, |writer| {
-                writer.fixed(&self.session);
-                for word in [sequence, slot, highest] {
-                    writer.u32(word);
-                }
-                writer.boolean(false);
-            });
-            let asked = &head.octets()[4..32];
-            let mut answer = self.send(&[&head, compound], data).await?;
-            let mut reader = answer.reader();
-            let status = read_status(&mut reader)?;
-            let mut results = Results(reader);
-            let begun = results.of(op::SEQUENCE).map(drop);
-            let given = begun.is_ok().then(|| results.0.fixed(36)).transpose().map_err(garbled)?;
-            if given.is_some_and(|given| given[..24] != asked[..24]) {
-                return Err(Fault::new(Class::Protocol, "the answer to another slot"));
-            }
-            // A slot that was not used keeps its sequence number.
-            let sequence = sequence.wrapping_add(u32::from(begun.is_ok()));
-            self.slots.borrow_mut()[slot as usize] = Slot { sequence, is_busy: false };
-            if !matches!(status, Status::DELAY | Status::GRACE) {
-                begun?;
-            }
-            answer.begin_at(results.0.rest().len());
-            Ok((status, answer))
+            self.in_slot(compound, data).await
         })
         .await
+    }
+
+    async fn in_slot(&self, compound: &Compound, data: &[u8]) -> Result<(Status, Answer)> {
+        let (slot, sequence, highest) = self.take_slot()?;
+        let head = Compound::default().op(op::SEQUENCE, |writer| {
+            writer.fixed(&self.begun.borrow().session);
+            for word in [sequence, slot, highest] {
+                writer.u32(word);
+            }
+            writer.boolean(false);
+        });
+        let asked = &head.octets()[4..32];
+        let mut answer = self.send(&[&head, compound], data).await?;
+        let mut reader = answer.reader();
+        let status = read_status(&mut reader)?;
+        let mut results = Results(reader);
+        let begun = results.of(op::SEQUENCE).map(drop);
+        let given = begun.is_ok().then(|| results.0.fixed(36)).transpose()?;
+        if given.is_some_and(|given| given[..24] != asked[..24]) {
+            return Err(Fault::new(Class::Protocol, "the answer to another slot"));
+        }
+        // A slot that was not used keeps its sequence number.
+        let sequence = sequence.wrapping_add(u32::from(begun.is_ok()));
+        self.begun.borrow_mut().slots[slot as usize] = Slot { sequence, is_busy: false };
+        if !matches!(status, Status::DELAY | Status::GRACE) {
+            begun?;
+        }
+        self.renewed.set(Instant::now());
+        answer.begin_at(results.0.rest().len());
+        Ok((status, answer))
     }
 
     /// Carry out one operation outside of a session.
@@ -161,7 +203,7 @@ impl Client {
                 return Ok(answer);
             }
             if Instant::now() + pause > until {
-                return Err(fault_of(status));
+                return Err(fault_of(status, NFS.1));
             }
             sleep(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
@@ -182,7 +224,7 @@ impl Client {
 
     /// The lowest free slot, its next number, and the highest slot in use.
     fn take_slot(&self) -> Result<(u32, u32, u32)> {
-        let mut slots = self.slots.borrow_mut();
+        let slots = &mut self.begun.borrow_mut().slots;
         // A call that was dropped keeps its slot.
         let Some(free) = slots.iter().position(|slot| !slot.is_busy) else {
             return Err(Fault::new(Class::Reset, "a call was dropped before its answer"));
@@ -194,9 +236,14 @@ impl Client {
 
     /// End the session and the client: a courtesy, as both end with their lease.
     pub async fn end(self) {
-        let _ = self.alone(op::DESTROY_SESSION, |writer| writer.fixed(&self.session)).await;
-        let _ = self.alone(op::DESTROY_CLIENTID, |writer| writer.u64(self.id)).await;
+        let Begun { client, session, .. } = self.begun.take();
+        let _ = self.alone(op::DESTROY_SESSION, |writer| writer.fixed(&session)).await;
+        let _ = self.alone(op::DESTROY_CLIENTID, |writer| writer.u64(client)).await;
     }
+}
+
+fn closed(_: AcquireError) -> Fault {
+    Fault::new(Class::Reset, "the session has ended")
 }
 
 /// `EXCHANGE_ID4args` (section 18.35) with a unique client name.
@@ -253,10 +300,10 @@ pub fn write_session(writer: &mut Writer, client: u64, sequence: u32) {
 }
 
 pub fn read_session(reader: &mut Reader<'_>) -> Result<([u8; 16], ChannelLimits)> {
-    let session = reader.fixed(16).map_err(garbled)?.try_into().unwrap_or_default();
+    let session = reader.fixed(16)?.try_into().unwrap_or_default();
     let mut words = [0; 8];
     for word in &mut words {
-        *word = reader.u32().map_err(garbled)?;
+        *word = reader.u32()?;
     }
     let [_sequence, _flags, _alignment, request, response, _kept, operations, slots] = words;
     let limits = ChannelLimits {

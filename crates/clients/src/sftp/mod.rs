@@ -116,14 +116,8 @@ impl files::Session for Session {
     type File = File;
 
     fn capabilities(&self) -> TransferCapabilities {
-        TransferCapabilities {
-            in_order: false,
-            block_bytes: self.abilities.read_bytes.min(self.abilities.write_bytes),
-            depth: DEPTH,
-            blocking: false,
-            can_update: true,
-            can_create: true,
-        }
+        let abilities = &self.abilities;
+        TransferCapabilities::calls(abilities.read_bytes.min(abilities.write_bytes), DEPTH)
     }
 
     fn facts(&self) -> Facts {

@@ -25,7 +25,7 @@ use smb2::types::flags::{FileAccessMask as Mask, FileAttributes};
 use smb2::types::status::NtStatus;
 use smb2::types::{Command, Dialect, FileId};
 
-use lanlab_files::fault::{during, shown};
+use lanlab_files::fault::during;
 
 mod calls;
 mod handshake;
@@ -78,7 +78,6 @@ pub struct Session {
 #[derive(Debug)]
 pub struct File {
     id: FileId,
-    path: String,
     /// Bytes in the file when it was opened, if it was opened for reading.
     size_bytes: Option<u64>,
 }
@@ -126,13 +125,7 @@ fn facts(agreed: &handshake::Agreed) -> Facts {
         (None, Some((SigningAlgorithm::AesGmac, _))) => "signed, AES-128-GMAC",
         (None, None) => "none",
     };
-    Facts {
-        protocol: format!("SMB {version}"),
-        protection: protection.to_owned(),
-        server: None,
-        no_delay: Some(true),
-        tcp: None,
-    }
+    Facts::new(&format!("SMB {version}"), protection, Some(true))
 }
 
 fn check_name(name: &str) -> Result<()> {
@@ -172,23 +165,6 @@ impl Session {
         Ok(format!("{}{}", self.base, path.as_str().replace('/', "\\")))
     }
 
-    async fn open_file(&self, path: &ServicePath, access: Access) -> Result<File> {
-        let look = Mask::FILE_READ_ATTRIBUTES | Mask::SYNCHRONIZE;
-        let read = Mask::FILE_READ_DATA;
-        // Extending a file is a separate right ([MS-SMB2] section 3.3.5.13).
-        let write = Mask::FILE_WRITE_DATA | Mask::FILE_APPEND_DATA | Mask::FILE_WRITE_ATTRIBUTES;
-        let (access, disposition, to_read) = match access {
-            Access::Read => (look | read, CreateDisposition::FileOpen, true),
-            Access::Update => (look | read | write, CreateDisposition::FileOpen, false),
-            Access::Create { .. } => (look | write, CreateDisposition::FileCreate, false),
-            Access::Replace { .. } => (look | write, CreateDisposition::FileOverwriteIf, false),
-        };
-        let how = Opening { access, disposition, options: NON_DIRECTORY_FILE };
-        let opened = self.calls.create(&self.name(path)?, &how).await?;
-        let size_bytes = to_read.then_some(opened.end_of_file);
-        Ok(File { id: opened.file_id, path: path.as_str().to_owned(), size_bytes })
-    }
-
     async fn open_directory(&self, name: &str, access: u32) -> Result<FileId> {
         let how = Opening {
             access: access | Mask::FILE_READ_ATTRIBUTES | Mask::SYNCHRONIZE,
@@ -196,44 +172,6 @@ impl Session {
             options: DIRECTORY_FILE,
         };
         Ok(self.calls.create(name, &how).await?.file_id)
-    }
-
-    async fn read(&self, file: &File, offset: u64, buffer: &mut [u8]) -> Result<usize> {
-        let wanted = buffer.len().min(self.read_octets);
-        let count = self.calls.read(file.id, offset, &mut buffer[..wanted]).await?;
-        match file.size_bytes {
-            Some(size_bytes) if count == 0 && wanted > 0 && offset < size_bytes => {
-                let message = format!("nothing at {offset} of a file of {size_bytes} octets");
-                Err(Fault::new(Class::Length, message))
-            }
-            _ => Ok(count),
-        }
-    }
-
-    async fn write(&self, file: &File, mut offset: u64, mut data: &[u8]) -> Result<()> {
-        while !data.is_empty() {
-            let part = &data[..data.len().min(self.write_octets)];
-            let count = self.calls.write(file.id, offset, part).await?;
-            offset += count as u64;
-            data = &data[count..];
-        }
-        Ok(())
-    }
-
-    /// A file is removed with its last handle, which is this one unless other clients have it open.
-    async fn remove_file(&self, path: &ServicePath) -> Result<()> {
-        let how = Opening {
-            access: Mask::DELETE,
-            disposition: CreateDisposition::FileOpen,
-            options: NON_DIRECTORY_FILE | DELETE_ON_CLOSE,
-        };
-        let id = self.calls.create(&self.name(path)?, &how).await?.file_id;
-        self.calls.close(id).await
-    }
-
-    async fn remove_empty_directory(&self, path: &ServicePath) -> Result<()> {
-        let id = self.open_directory(&self.name(path)?, Mask::DELETE).await?;
-        self.set_and_close(id, DISPOSITION, vec![1]).await
     }
 
     async fn set_and_close(&self, file_id: FileId, class: u8, buffer: Vec<u8>) -> Result<()> {
@@ -247,56 +185,6 @@ impl Session {
         let set = self.calls.small(Command::SetInfo, &request).await;
         let closed = self.calls.close(file_id).await;
         set.map(drop).and(closed)
-    }
-
-    /// An existing file is not replaced.
-    async fn give_name(&self, from: &ServicePath, to: &ServicePath) -> Result<()> {
-        let how = Opening {
-            access: Mask::DELETE | Mask::SYNCHRONIZE,
-            disposition: CreateDisposition::FileOpen,
-            options: 0,
-        };
-        let new: Vec<u8> = self.name(to)?.encode_utf16().flat_map(u16::to_le_bytes).collect();
-        let id = self.calls.create(&self.name(from)?, &how).await?.file_id;
-        // Whether to replace, reserved, no directory handle, then the name after its length.
-        let mut buffer = vec![0; 16];
-        buffer.extend((new.len() as u32).to_le_bytes());
-        buffer.extend(new);
-        self.set_and_close(id, RENAME, buffer).await
-    }
-
-    async fn found(&self, path: &ServicePath) -> Result<Entry> {
-        let how = Opening {
-            access: Mask::FILE_READ_ATTRIBUTES | Mask::SYNCHRONIZE,
-            disposition: CreateDisposition::FileOpen,
-            options: 0,
-        };
-        let found = self.calls.create(&self.name(path)?, &how).await?;
-        self.calls.close(found.file_id).await?;
-        let is_directory = found.file_attributes & FileAttributes::DIRECTORY != 0;
-        let size_bytes = if is_directory { 0 } else { found.end_of_file };
-        Ok(Entry { name: path.name().to_owned(), size_bytes, is_directory })
-    }
-
-    async fn make(&self, path: &ServicePath) -> Result<()> {
-        let how = Opening {
-            access: Mask::FILE_READ_ATTRIBUTES | Mask::SYNCHRONIZE,
-            disposition: CreateDisposition::FileCreate,
-            options: DIRECTORY_FILE,
-        };
-        let id = self.calls.create(&self.name(path)?, &how).await?.file_id;
-        self.calls.close(id).await
-    }
-
-    async fn list_all(&self, path: Option<&ServicePath>) -> Result<Vec<Entry>> {
-        let name = match path {
-            Some(path) => self.name(path)?,
-            None => self.base.trim_end_matches('\\').to_owned(),
-        };
-        let id = self.open_directory(&name, Mask::FILE_READ_DATA).await?;
-        let listed = self.entries(id).await;
-        let closed = self.calls.close(id).await;
-        listed.and_then(|entries| closed.map(|()| entries))
     }
 
     async fn entries(&self, file_id: FileId) -> Result<Vec<Entry>> {
@@ -342,14 +230,7 @@ impl files::Session for Session {
 
     fn capabilities(&self) -> TransferCapabilities {
         let octets = self.read_octets.min(self.write_octets) as u32;
-        TransferCapabilities {
-            in_order: false,
-            block_bytes: octets.min(BLOCK_BYTES),
-            depth: DEPTH,
-            blocking: false,
-            can_update: true,
-            can_create: true,
-        }
+        TransferCapabilities::calls(octets.min(BLOCK_BYTES), DEPTH)
     }
 
     fn facts(&self) -> Facts {
@@ -357,49 +238,116 @@ impl files::Session for Session {
     }
 
     async fn open(&self, path: &ServicePath, access: Access) -> Result<File> {
-        self.open_file(path, access).await.map_err(during("open", path.as_str()))
+        let look = Mask::FILE_READ_ATTRIBUTES | Mask::SYNCHRONIZE;
+        let read = Mask::FILE_READ_DATA;
+        // Extending a file is a separate right ([MS-SMB2] section 3.3.5.13).
+        let write = Mask::FILE_WRITE_DATA | Mask::FILE_APPEND_DATA | Mask::FILE_WRITE_ATTRIBUTES;
+        let (access, disposition, to_read) = match access {
+            Access::Read => (look | read, CreateDisposition::FileOpen, true),
+            Access::Update => (look | read | write, CreateDisposition::FileOpen, false),
+            Access::Create { .. } => (look | write, CreateDisposition::FileCreate, false),
+            Access::Replace { .. } => (look | write, CreateDisposition::FileOverwriteIf, false),
+        };
+        let how = Opening { access, disposition, options: NON_DIRECTORY_FILE };
+        let opened = self.calls.create(&self.name(path)?, &how).await?;
+        let size_bytes = to_read.then_some(opened.end_of_file);
+        Ok(File { id: opened.file_id, size_bytes })
     }
 
     async fn read_at(&self, file: &File, offset: u64, buffer: &mut [u8]) -> Result<usize> {
-        self.read(file, offset, buffer).await.map_err(during("read", &file.path))
+        let wanted = buffer.len().min(self.read_octets);
+        let count = self.calls.read(file.id, offset, &mut buffer[..wanted]).await?;
+        match file.size_bytes {
+            Some(size_bytes) if count == 0 && wanted > 0 && offset < size_bytes => {
+                let message = format!("nothing at {offset} of a file of {size_bytes} octets");
+                Err(Fault::new(Class::Length, message))
+            }
+            _ => Ok(count),
+        }
     }
 
-    async fn write_at(&self, file: &File, offset: u64, data: &[u8]) -> Result<()> {
-        self.write(file, offset, data).await.map_err(during("write", &file.path))
+    async fn write_at(&self, file: &File, mut offset: u64, mut data: &[u8]) -> Result<()> {
+        while !data.is_empty() {
+            let part = &data[..data.len().min(self.write_octets)];
+            let count = self.calls.write(file.id, offset, part).await?;
+            offset += count as u64;
+            data = &data[count..];
+        }
+        Ok(())
     }
 
     async fn sync(&self, file: &File) -> Result<()> {
-        let flushed = self.calls.small(Command::Flush, &FlushRequest { file_id: file.id }).await;
-        flushed.map(drop).map_err(during("sync", &file.path))
+        self.calls.small(Command::Flush, &FlushRequest { file_id: file.id }).await.map(drop)
     }
 
     async fn close(&self, file: File) -> Result<()> {
-        self.calls.close(file.id).await.map_err(during("close", &file.path))
+        self.calls.close(file.id).await
     }
 
+    /// A file is removed with its last handle, which is this one unless other clients have it open.
     async fn remove(&self, path: &ServicePath) -> Result<()> {
-        self.remove_file(path).await.map_err(during("remove", path.as_str()))
+        let how = Opening {
+            access: Mask::DELETE,
+            disposition: CreateDisposition::FileOpen,
+            options: NON_DIRECTORY_FILE | DELETE_ON_CLOSE,
+        };
+        let id = self.calls.create(&self.name(path)?, &how).await?.file_id;
+        self.calls.close(id).await
     }
 
     async fn list(&self, path: Option<&ServicePath>) -> Result<Vec<Entry>> {
-        self.list_all(path).await.map_err(during("list", shown(path)))
+        let name = match path {
+            Some(path) => self.name(path)?,
+            None => self.base.trim_end_matches('\\').to_owned(),
+        };
+        let id = self.open_directory(&name, Mask::FILE_READ_DATA).await?;
+        let listed = self.entries(id).await;
+        let closed = self.calls.close(id).await;
+        listed.and_then(|entries| closed.map(|()| entries))
     }
 
     async fn make_directory(&self, path: &ServicePath) -> Result<()> {
-        self.make(path).await.map_err(during("make directory", path.as_str()))
+        let how = Opening {
+            access: Mask::FILE_READ_ATTRIBUTES | Mask::SYNCHRONIZE,
+            disposition: CreateDisposition::FileCreate,
+            options: DIRECTORY_FILE,
+        };
+        let id = self.calls.create(&self.name(path)?, &how).await?.file_id;
+        self.calls.close(id).await
     }
 
     async fn remove_directory(&self, path: &ServicePath) -> Result<()> {
-        let removed = self.remove_empty_directory(path).await;
-        removed.map_err(during("remove directory", path.as_str()))
+        let id = self.open_directory(&self.name(path)?, Mask::DELETE).await?;
+        self.set_and_close(id, DISPOSITION, vec![1]).await
     }
 
     async fn stat(&self, path: &ServicePath) -> Result<Entry> {
-        self.found(path).await.map_err(during("stat", path.as_str()))
+        let how = Opening {
+            access: Mask::FILE_READ_ATTRIBUTES | Mask::SYNCHRONIZE,
+            disposition: CreateDisposition::FileOpen,
+            options: 0,
+        };
+        let found = self.calls.create(&self.name(path)?, &how).await?;
+        self.calls.close(found.file_id).await?;
+        let is_directory = found.file_attributes & FileAttributes::DIRECTORY != 0;
+        let size_bytes = if is_directory { 0 } else { found.end_of_file };
+        Ok(Entry { name: path.name().to_owned(), size_bytes, is_directory })
     }
 
+    /// An existing file is not replaced.
     async fn rename(&self, from: &ServicePath, to: &ServicePath) -> Result<()> {
-        self.give_name(from, to).await.map_err(during("rename", from.as_str()))
+        let how = Opening {
+            access: Mask::DELETE | Mask::SYNCHRONIZE,
+            disposition: CreateDisposition::FileOpen,
+            options: 0,
+        };
+        let new: Vec<u8> = self.name(to)?.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let id = self.calls.create(&self.name(from)?, &how).await?.file_id;
+        // Whether to replace, reserved, no directory handle, then the name after its length.
+        let mut buffer = vec![0; 16];
+        buffer.extend((new.len() as u32).to_le_bytes());
+        buffer.extend(new);
+        self.set_and_close(id, RENAME, buffer).await
     }
 
     async fn end(self) -> Result<()> {

@@ -7,7 +7,7 @@ use lanlab_wire::nfs3::{
     procedure as p, skip_wcc,
 };
 
-use crate::nfs::listing::Page;
+use crate::nfs::listing::read_page;
 use crate::nfs::read_data;
 
 /// Read what follows the head of an answer; nothing follows where a call was not done. A read has
@@ -105,7 +105,7 @@ fn read_nfs(procedure: u32, reader: &mut Reader<'_>, most_data: usize) -> Result
             }
             reader.boolean()?;
         }
-        p::READDIRPLUS => drop(Page::read(reader, 0)?),
+        p::READDIRPLUS => drop(read_page(reader)?),
         p::FSSTAT => {
             Attributes::read_optional(reader)?;
             reader.fixed(6 * 8 + 4)?;

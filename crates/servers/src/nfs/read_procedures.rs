@@ -46,7 +46,7 @@ pub fn lookup(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) ->
             let path = files.handles().path(directory)?.join(name);
             // Only existing files get a number, and special files cannot be opened.
             if !is_served(files.root.symlink_metadata(&path)?.file_type()) {
-                return Err(Status::ACCES.into());
+                return Err(Status::ACCESS.into());
             }
             let number = files.handles().number(directory, name)?;
             (number, files.attributes_at(number, &path)?)

@@ -88,10 +88,11 @@ fn inside() {
          FSAL {{ Name = VFS; }} }}\n",
         export.display()
     );
-    fs::write(at.join("conf"), config).unwrap();
+    fs::write(at.join("conf"), &config).unwrap();
     let file = |name: &str| at.join(name).to_str().unwrap().to_owned();
     let (conf, log, pid) = (file("conf"), file("log"), file("pid"));
-    let mut server = start("ganesha.nfsd", &["-F", "-f", &conf, "-L", &log, "-p", &pid]);
+    let arguments = ["-F", "-f", &*conf, "-L", &log, "-p", &pid];
+    let server = start("ganesha.nfsd", &arguments);
     let share = export.to_str().map(str::to_owned);
     let target = Target { port: None, share, ..target(Nfs, 0) };
     run(async {
@@ -104,6 +105,7 @@ fn inside() {
         assert_eq!(session.facts().protocol, "NFS 3");
         session.end().await.unwrap();
         works(&target, &export).await;
+        assert_eq!(places(&target).await.unwrap()[0], target.share.clone().unwrap());
         // The port of a URL is that of NFS; the portmapper knows where mounts are asked for.
         let named = connect(&Target { port: Some(2049), ..target.clone() }).await.unwrap();
         named.end().await.unwrap();
@@ -121,6 +123,12 @@ fn inside() {
         let share = Some("/only/read".to_owned());
         refuses_changes(&Target { share, ..target.clone() }, &export).await;
         bears_what_a_server_does(&target, &export).await;
+        names_the_exports(&target).await;
+        drop(server);
+        fs::write(at.join("conf"), config.replace("Graceless", "Lease_Lifetime = 2; Graceless"))
+            .unwrap();
+        let mut server = start("ganesha.nfsd", &arguments);
+        outlives_its_lease(&target, &export).await;
         let session = connect(&target).await.unwrap();
         server.0.kill().unwrap();
         server.0.wait().unwrap();
@@ -272,6 +280,46 @@ async fn counts_its_compounds(target: &Target) {
     assert_eq!(get(&session, &path("small")).await, b"x");
     session.remove(&path("small")).await.unwrap();
     session.end().await.unwrap();
+}
+
+/// The root of NFS 4 only leads to exports.
+async fn names_the_exports(target: &Target) {
+    let root = Target { share: Some("/".to_owned()), ..target.clone() };
+    let session = connect(&root).await.unwrap();
+    assert!(session.largest_file_bytes() > 1 << 40, "not the 512 octets of a root without files");
+    let fault = session.make_directory(&path("new")).await.unwrap_err();
+    assert_eq!(
+        (fault.class, &*fault.message),
+        (Class::Denied, "make directory `new`: NFS4ERR_ROFS")
+    );
+    assert!(fault.hint.unwrap().ends_with("name one (found: /e, /only)"));
+    session.end().await.unwrap();
+}
+
+/// A session that was idle for longer than its lease of two seconds goes on, and so does its open file.
+async fn outlives_its_lease(target: &Target, export: &Path) {
+    let until = Instant::now() + Duration::from_mins(1);
+    let session = loop {
+        match connect(target).await {
+            Ok(session) => break session,
+            Err(fault) => assert!(Instant::now() < until, "{fault}"),
+        }
+        thread::sleep(Duration::from_millis(200));
+    };
+    let name = path("idle");
+    let file = session.open(&name, Access::Create { size_bytes: 8 }).await.unwrap();
+    session.write_at(&file, 0, b"some").await.unwrap();
+    // Nothing is sent meanwhile: the server ends the session.
+    thread::sleep(Duration::from_secs(10));
+    let (first, second) =
+        tokio::join!(session.write_at(&file, 4, b"mo"), session.write_at(&file, 6, b"re"));
+    first.unwrap();
+    second.unwrap();
+    session.close(file).await.unwrap();
+    assert_eq!(get(&session, &name).await, b"somemore");
+    session.remove(&name).await.unwrap();
+    session.end().await.unwrap();
+    empty(export);
 }
 
 async fn refuses_changes(target: &Target, export: &Path) {

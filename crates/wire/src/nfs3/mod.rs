@@ -6,7 +6,6 @@ mod status;
 pub mod xdr;
 
 pub use status::Status;
-pub(crate) use status::statuses;
 
 use xdr::{Garbled, Reader, Writer};
 

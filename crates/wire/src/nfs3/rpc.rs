@@ -10,7 +10,8 @@ const MAX_AUTH_OCTETS: usize = 400;
 const CALL: u32 = 0;
 const REPLY: u32 = 1;
 const RPC_VERSION: u32 = 2;
-const AUTH_NONE: u32 = 0;
+/// No authentication (section 8.1).
+pub const AUTH_NONE: u32 = 0;
 /// A user by number (appendix A), which the server trusts.
 pub const AUTH_SYS: u32 = 1;
 
