@@ -1,12 +1,21 @@
 """A user's own server from a TOML file: measured beside others, and ended with what it leaves."""
 
+import contextlib
 import shutil
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from command_line import Lanlab
+
+from lanlab.performers import directories
+from lanlab.performers.engine_host import EngineHost
+from lanlab.performers.servers.of_trial import served
+from lanlab.workloads.copy import CopyParameters
 
 pytestmark = [
     pytest.mark.usefixtures("password_and_cache"),
@@ -58,6 +67,22 @@ def test_a_server_from_a_file_is_measured_next_to_lanlabs(
     trials = said.json()["conditions"]
     assert [one["trials"] for one in trials] == [1, 1], trials
     assert (open_folder / "cleaned").is_file()
+
+
+def test_nfs_is_reached_at_the_port_of_the_server_and_not_by_a_portmapper(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    started = SimpleNamespace(
+        credentials=None, trust_sha256=None, port=4711, share="/x", version="1", cpu_s=lambda: 0.0
+    )
+    engine: Any = None
+    client = EngineHost(engine, "127.0.0.1", None)
+    host = replace(client, start_server=lambda *_: contextlib.nullcontext(started))
+    parameters = CopyParameters.model_validate({"service": "nfs", "server": "my.toml"})
+    made = contextlib.nullcontext("/served")
+    monkeypatch.setattr(directories, "temporary", lambda *_, **__: made)
+    with served(parameters, client, host) as server:
+        assert (server.target["port"], server.target["share"]) == (4711, "/x")
 
 
 @pytest.mark.parametrize(

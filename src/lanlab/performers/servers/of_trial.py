@@ -211,8 +211,7 @@ def _real(
         target = {
             "service": service,
             "address": seen_from(client.address, host.address),
-            # The portmapper reports the ports of NFS and of MOUNT, which differ.
-            "port": None if service == "nfs" else running.port,
+            "port": running.port,
             "bind": client.address,
             "share": running.share,
             "credentials": credentials,
