@@ -1,16 +1,19 @@
 """`lanlab nas`: from a host to the answer, and what is left out on the way."""
 
+import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 from command_line import Lanlab, Said
 from file_servers import Relay, Served, closed_port
 
-from lanlab.cli import same_places
+from lanlab.cli import nas, nas_targets, same_places
 from lanlab.engine import Engine
 from lanlab.nas import discovery, plan
 from lanlab.nas.discovery import Found
+from lanlab.performers.servers import places
 
 pytestmark = pytest.mark.usefixtures("password_and_cache")
 
@@ -58,17 +61,54 @@ def test_each_omitted_service_names_its_need(
 ) -> None:
     offered = (
         Found("smb", 445),
-        Found("nfs", 2049, exports=("/a", "/b")),
+        Found("nfs", 2049),
         Found("sftp", 22, "no answer within 10 s"),
     )
     monkeypatch.setattr(discovery, "discover", lambda host: offered)
+    listed = {"nfs": ["/a", "/b"], "smb": []}
+    monkeypatch.setattr(places, "places_of", lambda url, trust: listed[url.partition(":")[0]])
     said = lanlab("nas", HOST, "--user", "me", "--yes")
     assert said.code == 2
-    assert "SMB: left out: " in said.err
+    assert "SMB: left out: the server lists no share; name one by its URL" in said.err
     assert "NFS 3: left out: name one export by its URL (exports: /a, /b)" in said.err
     assert "SFTP: left out: no answer within 10 s" in said.err
     assert "hint: name a share or folder by its URL" in said.err
     assert "SMB: left out: needs a login" in lanlab("nas", "nas", "--yes").err
+
+
+def test_a_user_is_asked_for_in_a_terminal(lanlab: Lanlab, monkeypatch: pytest.MonkeyPatch) -> None:
+    offered = (Found("ftp", 21), Found("nfs", 2049, "no answer"))
+    asked: list[str] = []
+    monkeypatch.setattr(discovery, "discover", lambda host: offered)
+    monkeypatch.setattr(nas_targets, "can_ask", lambda: True)
+    monkeypatch.setattr(typer, "prompt", lambda text, *_, **__: asked.append(text) or "me")
+    said = lanlab("nas", "no.invalid", "--yes")
+    assert asked == ["user at no.invalid (empty: only services without login)"]
+    assert "checking ftp://me@no.invalid/" in said.err, said
+
+
+@pytest.mark.parametrize(
+    ("host", "said"),
+    [
+        ("smb://me@[::1]/data", "hint: set LANLAB_PASSWORD"),
+        ("nas:445", "HOST: found `nas:445`; allowed: a name or an address"),
+        ("me@nas", "HOST: found `me@nas`; allowed: a name or an address"),
+        ("/mnt/nas", "HOST: found `/mnt/nas`; allowed: a name or an address"),
+        ("//nas/data", "hint: write it as `smb://nas/data`"),
+        ("nas", "nas: no answer (No route to host)"),
+    ],
+)
+def test_a_host_may_be_a_url_but_no_other_notation(
+    lanlab: Lanlab, monkeypatch: pytest.MonkeyPatch, host: str, said: str
+) -> None:
+    monkeypatch.delenv("LANLAB_PASSWORD")
+    monkeypatch.setattr(discovery, "silence", lambda host: "No route to host")
+    found = lanlab("nas", host, "--yes")
+    assert found.code == 2 and said in found.err, found
+
+
+def test_a_host_that_refuses_connections_is_there() -> None:
+    assert discovery.silence(HOST) is None
 
 
 @pytest.mark.parametrize(
@@ -142,23 +182,47 @@ def test_bad_targets_are_skipped_with_reasons_while_others_are_measured(
 ) -> None:
     with (
         Served(engine, "ftp", root) as (good, _),
-        Served(engine, "smb", root, read_only=True) as (read_only, _),
+        Served(engine, "sftp", root, read_only=True) as (read_only, trust),
         Served(engine, "webdavs", root) as (untrusted, _),
         Served(engine, "s3", root) as (s3, _),
     ):
         missing, other = f"{s3.rstrip('/')}-missing", f"{good}below"
         (root / "below").mkdir()
-        said = lanlab(
-            "nas", HOST, good, other, read_only, untrusted, missing, "--quick", "--yes", "--json"
-        )
+        bad = [read_only, untrusted, missing]
+        options = ["--trust", str(trust), "--quick", "--yes", "--json"]
+        said = lanlab("nas", HOST, good, other, *bad, *options)
+    # Of the targets that are measured none needs --trust.
     assert said.code == 0, said.err
     left_out = said.json()["left_out"]
-    assert set(left_out) == {read_only, untrusted, missing}
+    assert set(left_out) == set(bad)
     assert "certificate" in left_out[untrusted]
     assert levels_of(said) == {good, other}
     # Two folders of one service are told apart by their paths.
     assert "FTP /" in said.json()["answer"], said.json()["answer"]
     assert sorted(path.name for path in root.rglob("*")) == ["below", "letter"]
+
+
+def test_an_interrupted_check_leaves_no_run(
+    lanlab: Lanlab, engine: Engine, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(nas._Silent, "trial_started", interrupted)
+    with Served(engine, "ftp", root) as (ftp, _):
+        said = lanlab("nas", HOST, ftp, "--yes")
+    assert said.code == 1 and "interrupted during the check; nothing was measured" in said.err
+    assert "no run" in lanlab("runs").err
+
+
+def test_a_silent_server_is_left_out(lanlab: Lanlab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "_CHECK_TIMEOUT_S", 1)
+    with socket.create_server((HOST, 0)) as server:
+        url = f"ftp://me@{HOST}:{server.getsockname()[1]}/"
+        said = lanlab("nas", HOST, url, "--yes")
+    assert said.code == 2 and f"{url}: left out: FTP greeting: no answer" in said.err, said
+    # `nas` has no --timeout.
+    assert "--timeout" not in said.err
 
 
 @pytest.mark.usefixtures("two_tasks")

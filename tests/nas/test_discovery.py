@@ -11,7 +11,6 @@ import pytest
 from lanlab.errors import UsageError
 from lanlab.nas import discovery
 from lanlab.nas.discovery import Found, discover
-from lanlab.nas.exports import BadReply, exports_of
 
 HOST = "127.0.0.1"
 
@@ -96,44 +95,25 @@ def test_unknown_hosts_are_refused() -> None:
         discover("no-such-host.invalid")
 
 
-def rpc(answer: bytes, status: int = 0) -> Callable[[socket.socket], None]:
+def rpc(status: int) -> Callable[[socket.socket], None]:
     """Answers one call as RFC 5531 has it."""
 
     def answers(connection: socket.socket) -> None:
         call = connection.recv(4096)
-        reply = call[4:8] + struct.pack(">5I", 1, 0, 0, 0, status) + answer
-        half = len(reply) // 2
-        # In two fragments, as section 11 allows.
-        connection.sendall(struct.pack(">I", half) + reply[:half])
-        connection.sendall(struct.pack(">I", 1 << 31 | len(reply) - half) + reply[half:])
+        assert len(call) == 4 + 10 * 4
+        mismatch = struct.pack(">2I", 4, 4) if status == 2 else b""
+        reply = call[4:8] + struct.pack(">5I", 1, 0, 0, 0, status) + mismatch
+        connection.sendall(struct.pack(">I", 1 << 31 | len(reply)) + reply)
 
     return answers
 
 
-def exports(data: bytes) -> tuple[str, ...]:
-    with listening(rpc(data)) as mount, listening(rpc(struct.pack(">I", mount))) as portmapper:
-        return exports_of(HOST, 5, portmapper)
-
-
-def test_exports_are_listed_without_their_groups() -> None:
-    # RFC 1813, appendix I: a list of paths, each with a list of groups.
-    groups = b"\0\0\0\1" + b"\0\0\0\5hosts\0\0\0" + b"\0\0\0\0"
-    data = b"\0\0\0\1\0\0\0\2/a\0\0" + groups + b"\0\0\0\1\0\0\0\4/vol" + bytes(4) + bytes(4)
-    assert exports(data) == ("/a", "/vol")
-    assert exports(bytes(4)) == ()
-
-
-@pytest.mark.parametrize(
-    "data", [b"", b"\0\0\0\1", b"\0\0\0\1\xff\xff\xff\xff", b"\0\0\0\1\0\0\0\2/"]
-)
-def test_a_truncated_export_list_is_refused(data: bytes) -> None:
-    with pytest.raises(BadReply, match="cut off"):
-        exports(data)
-
-
 def test_each_version_of_nfs_is_a_service() -> None:
-    with listening(rpc(struct.pack(">2I", 4, 4), status=2)) as port:
+    with listening(rpc(2)) as port:
         (found,) = discover(HOST, {"nfs": port})
     assert found.problem == "the server does not speak version 3 of this protocol"
-    with listening(rpc(b"")) as port:
+    with listening(rpc(1)) as port:
+        (found,) = discover(HOST, {"nfs": port})
+    assert found.problem == "the server refuses calls of NFS"
+    with listening(rpc(0)) as port:
         assert discover(HOST, {"nfs4": port}) == (Found("nfs4", port),)

@@ -26,7 +26,7 @@ from lanlab.workloads.server_url import remember_password
         ("smb://me@nas:4450/", True),
         ("s3s://key@nas?region=eu", True),
         ("smb://me@nas/data", False),
-        ("nfs://nas/", False),
+        ("nfs://nas/", True),
         ("nfs4://nas/", True),
         ("nfs4://nas/data", False),
         ("sftp://me@nas/", False),

@@ -19,7 +19,7 @@ from lanlab.cli.options import (
 )
 from lanlab.cli.service_options import PasswordFilesOption, check_trust
 from lanlab.cli.terminal import answer, can_ask, print_json, print_table, say, typed_command
-from lanlab.errors import UsageError
+from lanlab.errors import RunInterrupted, UsageError
 
 if TYPE_CHECKING:
     from lanlab.nas.plan import Speed
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def nas(
-    host: str = argument("HOST", "Name or address of the server.", ...),
+    host: str = argument("HOST", "Name or address of the server, or a URL at it.", ...),
     urls: list[str] | None = argument(
         "[URL|DIRECTORY]...",
         "Share, folder, export or bucket to use for a service, in place of the usual one; "
@@ -66,14 +66,22 @@ def nas(
     lanlab nas nas.lan --user me --share data --quick --yes --json;
     lanlab nas 192.168.7.2 smb://me@192.168.7.2/data/tmp nfs://192.168.7.2/volume1
     """
-    from lanlab.cli.nas_targets import ask_passwords, password_files, targets_of, with_places
+    from lanlab.addresses import in_url
+    from lanlab.cli.nas_targets import (
+        ask_passwords,
+        host_of,
+        password_files,
+        targets_of,
+        with_places,
+    )
     from lanlab.cli.same_places import say_same_places
     from lanlab.cli.single import finish
     from lanlab.cli.watch import RunWatch
-    from lanlab.nas import plan
+    from lanlab.nas import discovery, plan
 
     files = password_files(password_file or ())
-    targets, left_out = targets_of(host, urls or (), user, share)
+    host, urls = host_of(host, urls or ())
+    targets, left_out = targets_of(host, urls, user, share)
     if targets:
         ask_passwords(targets, files)
     targets, without_place = with_places(targets, trust)
@@ -81,10 +89,15 @@ def nas(
     for service, why in left_out.items():
         say(f"{service}: left out: {why}")
     if not targets:
+        silence = None if left_out else discovery.silence(host)
+        if silence is not None:
+            raise UsageError(
+                f"{host}: no answer ({silence})", hint="check the name, and that the server is on"
+            )
         listening = ", ".join(left_out) or "no file service at a usual port"
         raise UsageError(
             f"{host}: nothing to measure (found: {listening})",
-            hint=f"name a share or folder by its URL, e.g. `lanlab nas {host} smb://me@{host}/data`",
+            hint=f"name a share or folder by its URL, e.g. `lanlab nas {host} smb://me@{in_url(host)}/data`",
         )
     say_same_places(targets)
     check_trust(trust, targets)
@@ -108,7 +121,7 @@ def nas(
     needed_mb = plan.bytes_needed(tasks) / 1e6
     say(
         f"plan: {plan.in_words(tasks)}, {scale.trials} times over each of {len(usable)} targets; "
-        f"needs {needed_mb:,.0f} MB on the server and here; takes about "
+        f"needs {needed_mb:,.0f} MB on the server; takes about "
         f"{scale.budget_s * 1.3 / 60:.0f} min"
     )
     _confirm(yes)
@@ -125,7 +138,11 @@ _ALLOW_MORE = re.compile(r"[;,] [^;,]*,? ?allow more by `--timeout`")
 
 
 class _Silent:
-    def run_started(self, run: RunRecord, estimate: Estimate) -> None: ...
+    run_id: str | None = None
+
+    def run_started(self, run: RunRecord, estimate: Estimate) -> None:
+        self.run_id = run.id
+
     def trial_started(self, trial: PlannedTrial, estimate: Estimate) -> None: ...
     def trial_progress(self, trial: PlannedTrial, progress: Progress) -> None: ...
     def trial_ended(self, trial: TrialRecord) -> None: ...
@@ -151,10 +168,16 @@ def _check(
         if not usable:
             return None, refused
         study = plan.check_study(host, usable, dataset, _trust(trust, usable))
-        run, trials = _measured(study, store, None, _Silent())
-        with open_store(store) as records:
-            # This copy is only made to plan the sizes, so it is not a result.
-            records.delete_run(run.id)
+        watch = _Silent()
+        try:
+            _, trials = _measured(study, store, None, watch)
+        except RunInterrupted:
+            raise RunInterrupted("interrupted during the check; nothing was measured") from None
+        finally:
+            if watch.run_id is not None:
+                with open_store(store) as records:
+                    # This copy is only made to plan the sizes, so it is not a result.
+                    records.delete_run(watch.run_id)
         for one in failures(trials):
             why = one.message.removeprefix("host0: ")
             hint = _ALLOW_MORE.sub("", one.hint or "")

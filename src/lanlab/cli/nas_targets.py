@@ -16,6 +16,23 @@ if TYPE_CHECKING:
 _MOST_SHOWN = 12
 
 
+def host_of(host: str, urls: Sequence[str]) -> tuple[str, list[str]]:
+    """The host and the URLs, of which the first may stand for the host."""
+    from lanlab.cli.copy_places import check_given
+    from lanlab.nas.places import with_place
+    from lanlab.workloads.server_url import is_address, is_url, parse_url
+
+    check_given("HOST", host)
+    if is_url(host):
+        return parse_url(with_place(host)).host, [host, *urls]
+    if not is_address(host) and any(mark in host for mark in "/@:"):
+        raise UsageError(
+            f"HOST: found `{host}`; allowed: a name or an address",
+            hint="a URL names user, port and share, e.g. `lanlab nas smb://me@nas:4450/data`",
+        )
+    return host, list(urls)
+
+
 def targets_of(
     host: str, urls: Sequence[str], user: str | None, share: str | None
 ) -> tuple[list[str], dict[str, str]]:
@@ -55,10 +72,10 @@ def password_files(given: Sequence[str]) -> dict[str, str]:
 def ask_passwords(targets: Sequence[str], files: Mapping[str, str]) -> None:
     """Get the passwords, prompting once for each user who has no file, and keep them."""
     from lanlab.cli.copy_places import Endpoints
-    from lanlab.nas.places import lacks_place, with_place
+    from lanlab.nas.places import with_place
     from lanlab.workloads.server_url import parse_url
 
-    whole = [with_place(text) if lacks_place(text) else text for text in targets]
+    whole = [with_place(text) for text in targets]
     of_file: dict[str, list[str]] = {service: [] for service in files}
     for text in whole:
         if (url := parse_url(text)).needs_password:
@@ -92,7 +109,8 @@ def with_places(targets: Sequence[str], trust: str | None) -> tuple[list[str], d
             continue
         except LabError as error:
             why = error.message.removeprefix("here: ")
-            left_out[service.title] = f"no list of {what}s: {why}; name a {what} by its URL"
+            hint = error.hint or "name one by its URL"
+            left_out[service.title] = f"no list of {what}s: {why}; {hint}"
             continue
         if (secret := password_of(parse_url(unknown))) is not None:
             remember_password(chosen, secret)
@@ -117,7 +135,7 @@ def _chosen(title: str, what: str, names: Sequence[str]) -> str:
 
 def _mounts(places: Sequence[str]) -> list[str]:
     """The URLs of the directories among the targets."""
-    from lanlab.cli.copy_places import directory_of
+    from lanlab.cli.copy_places import check_given, directory_of
     from lanlab.cli.same_places import local_file_system
     from lanlab.workloads.server_url import is_url
 
@@ -125,7 +143,8 @@ def _mounts(places: Sequence[str]) -> list[str]:
     for place in places:
         if is_url(place):
             continue
-        directory = directory_of("DIRECTORY", place)
+        check_given("URL or DIRECTORY", place)
+        directory = directory_of("URL or DIRECTORY", place)
         if (kind := local_file_system(str(directory))) is not None:
             raise UsageError(
                 f"`{place}`: found a directory of this machine ({kind}); allowed: one where a "
@@ -138,12 +157,12 @@ def _mounts(places: Sequence[str]) -> list[str]:
 
 def _named(host: str, urls: Sequence[str]) -> dict[str, str]:
     """The given URLs, each with its service."""
-    from lanlab.nas.places import lacks_place, with_place
+    from lanlab.nas.places import with_place
     from lanlab.workloads.server_url import is_url, parse_url
 
     found: dict[str, str] = {}
     for text in filter(is_url, urls):
-        url = parse_url(with_place(text) if lacks_place(text) else text)
+        url = parse_url(with_place(text))
         if url.host != host:
             raise UsageError(
                 f"`{text}`: found host `{url.host or 'none'}`; allowed: {host}, the host that is "
@@ -167,21 +186,19 @@ def _found(
     from lanlab.services import SERVICES
 
     place = in_url(host)
+    others = [one for one in found if one.service not in named.values()]
+    if not (user or named) and can_ask() and any(one.needs_login for one in others):
+        user = typer.prompt(
+            f"user at {host} (empty: only services without login)", "", show_default=False, err=True
+        )
     login = f"{user}@{place}" if user else None
     targets, left_out = list(named), {}
-    for one in found:
-        if one.service in named.values():
-            continue
+    for one in others:
         title = SERVICES[one.service].title
         if one.problem is not None:
             left_out[title] = one.problem
-        elif one.service == "nfs":
-            try:
-                targets.append(f"nfs://{place}{_chosen(title, 'export', one.exports)}")
-            except UsageError as error:
-                left_out[title] = error.message
-        elif one.service == "nfs4":
-            targets.append(f"nfs4://{place}/")
+        elif not one.needs_login:
+            targets.append(f"{one.service}://{place}/")
         elif login is None:
             left_out[title] = "needs a login: add --user, or name its URL"
         elif one.service == "smb":

@@ -5,7 +5,6 @@ first messages of its protocol. It contacts no other host or port, and does not 
 
 from __future__ import annotations
 
-import contextlib
 import socket
 import struct
 from collections.abc import Callable, Iterator, Mapping
@@ -13,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
-from lanlab.nas import exports
 
 #: A host on this network accepts a connection in milliseconds; behind a slow link, in a second.
 CONNECT_S = 3.0
@@ -21,6 +19,8 @@ CONNECT_S = 3.0
 GREET_S = 10.0
 #: Longest greeting that is read, bytes.
 _MOST_BYTES = 16_384
+#: Number of a remote procedure call, which its reply repeats.
+_XID = 0x6C61_6E6C
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,10 @@ class Found:
     port: int
     #: Why it cannot be measured; `None` if it can.
     problem: str | None = None
-    exports: tuple[str, ...] = ()
+
+    @property
+    def needs_login(self) -> bool:
+        return self.problem is None and self.service not in ("nfs", "nfs4")
 
 
 class _NotSpoken(Exception):
@@ -64,6 +67,17 @@ def discover(host: str, ports: Mapping[str, int] | None = None) -> tuple[Found, 
         return tuple(one for one in found if one is not None)
 
 
+def silence(host: str) -> str | None:
+    """Why a host does not answer; `None` if it answers, even by refusing a connection."""
+    try:
+        socket.create_connection((host, PROBES["smb"][0]), timeout=CONNECT_S).close()
+    except ConnectionRefusedError:
+        return None
+    except OSError as error:
+        return error.strerror or str(error)
+    return None
+
+
 def _probe(service: str, host: str, port: int) -> Found | None:
     try:
         connection = socket.create_connection((host, port), timeout=CONNECT_S)
@@ -72,13 +86,14 @@ def _probe(service: str, host: str, port: int) -> Found | None:
     with connection:
         connection.settimeout(GREET_S)
         try:
-            return Found(service, port, exports=PROBES[service][1](connection, host))
+            PROBES[service][1](connection, host)
         except TimeoutError:
             return Found(service, port, f"no answer within {GREET_S:g} s")
         except _NotSpoken as error:
             return Found(service, port, str(error))
         except OSError as error:
             return Found(service, port, f"closed the connection ({error.strerror or error})")
+    return Found(service, port)
 
 
 def _lines(connection: socket.socket) -> Iterator[bytes]:
@@ -89,19 +104,19 @@ def _lines(connection: socket.socket) -> Iterator[bytes]:
             yield line.rstrip(b"\r\n")
 
 
-def _ssh(connection: socket.socket, host: str) -> tuple[str, ...]:
+def _ssh(connection: socket.socket, host: str) -> None:
     # A server may send other lines first (RFC 4253, section 4.2).
     for line in _lines(connection):
         if line.startswith((b"SSH-2.0-", b"SSH-1.99-")):
-            return ()
+            return
     raise _NotSpoken("does not answer as an SSH server")
 
 
-def _ftp(connection: socket.socket, host: str) -> tuple[str, ...]:
+def _ftp(connection: socket.socket, host: str) -> None:
     for line in _lines(connection):
         if line.startswith(b"220 "):
             connection.sendall(b"QUIT\r\n")
-            return ()
+            return
         if not line.startswith((b"220-", b" ")) and line[:3].isdigit() and line[3:4] == b" ":
             raise _NotSpoken(f"refuses: {line[:60].decode('ascii', 'replace')}")
     raise _NotSpoken("does not answer as an FTP server")
@@ -114,18 +129,18 @@ _SMB2_HEAD = b"\xfeSMB" + struct.pack("<HHIHHIIQIIQ16s", 64, 0, 0, 0, 1, *[0] * 
 _SMB2_NEGOTIATE = struct.pack(">I", len(_SMB2_HEAD + _SMB2_BODY)) + _SMB2_HEAD + _SMB2_BODY
 
 
-def _smb(connection: socket.socket, host: str) -> tuple[str, ...]:
+def _smb(connection: socket.socket, host: str) -> None:
     connection.sendall(_SMB2_NEGOTIATE)
     answer = b""
     while len(answer) < 8 and (part := connection.recv(256)):
         answer += part
     if answer[4:8] == b"\xfeSMB":
-        return ()
+        return
     # An SMB 1 server disconnects, or refuses with an SMB 1 message.
     raise _NotSpoken("does not speak SMB 2 or 3; name the share as smb1://HOST/SHARE")
 
 
-def _webdav(connection: socket.socket, host: str, tls: str = "") -> tuple[str, ...]:
+def _webdav(connection: socket.socket, host: str, tls: str = "") -> None:
     name = f"[{host}]" if ":" in host else host
     request = f"OPTIONS / HTTP/1.1\r\nHost: {name}\r\nConnection: close\r\n\r\n"
     connection.sendall(request.encode("ascii", "replace"))
@@ -137,7 +152,7 @@ def _webdav(connection: socket.socket, host: str, tls: str = "") -> tuple[str, .
     if not heads or not heads[0].startswith(b"http/"):
         raise _NotSpoken("does not answer as a web server")
     if any(head.startswith(b"dav:") for head in heads) or b" 401" in heads[0]:
-        return ()
+        return
     if any(head.startswith(b"x-amz-") for head in heads):
         raise _NotSpoken(f"speaks S3; name the bucket as s3{tls}://KEY@HOST/BUCKET")
     raise _NotSpoken(
@@ -145,7 +160,7 @@ def _webdav(connection: socket.socket, host: str, tls: str = "") -> tuple[str, .
     )
 
 
-def _tls(connection: socket.socket, host: str) -> tuple[str, ...]:
+def _tls(connection: socket.socket, host: str) -> None:
     import ssl
 
     # The connection only queries the protocol; the server's identity is verified when it is
@@ -154,31 +169,31 @@ def _tls(connection: socket.socket, host: str) -> tuple[str, ...]:
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:
         with context.wrap_socket(connection, server_hostname=host) as secured:
-            return _webdav(secured, host, "s")
+            _webdav(secured, host, "s")
     except ssl.SSLError as error:
         raise _NotSpoken(f"no TLS connection ({error.reason or error})") from None
 
 
-def _nfs(connection: socket.socket, host: str) -> tuple[str, ...]:
-    try:
-        exports.ping_nfs(connection, 3)
-    except exports.BadReply as error:
-        raise _NotSpoken(str(error)) from None
-    with contextlib.suppress(OSError, exports.BadReply):
-        return exports.exports_of(host, CONNECT_S)
-    return ()
+def _nfs(connection: socket.socket, host: str, version: int = 3) -> None:
+    # NULL of NFS in one fragment (RFC 5531, sections 9 and 11).
+    connection.sendall(struct.pack(">11I", 1 << 31 | 40, _XID, 0, 2, 100_003, version, *[0] * 5))
+    with connection.makefile("rb") as file:
+        reply = file.read(28)
+    if len(reply) < 28 or reply[4:12] != struct.pack(">2I", _XID, 1):
+        raise _NotSpoken("the reply is not one of ONC RPC")
+    denied, _, _, status = struct.unpack(">4I", reply[12:])
+    if not denied and status == 2:
+        raise _NotSpoken(f"the server does not speak version {version} of this protocol")
+    if denied or status != 0:
+        raise _NotSpoken("the server refuses calls of NFS")
 
 
-def _nfs4(connection: socket.socket, host: str) -> tuple[str, ...]:
-    try:
-        exports.ping_nfs(connection, 4)
-    except exports.BadReply as error:
-        raise _NotSpoken(str(error)) from None
-    return ()
+def _nfs4(connection: socket.socket, host: str) -> None:
+    _nfs(connection, host, 4)
 
 
 #: Usual port of each service, and the check for its protocol.
-PROBES: Mapping[str, tuple[int, Callable[[socket.socket, str], tuple[str, ...]]]] = {
+PROBES: Mapping[str, tuple[int, Callable[[socket.socket, str], None]]] = {
     "smb": (445, _smb),
     "nfs": (2049, _nfs),
     "nfs4": (2049, _nfs4),

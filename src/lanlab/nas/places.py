@@ -11,16 +11,16 @@ _UNKNOWN = "unknown"
 
 
 def lacks_place(text: str) -> bool:
-    """Whether a URL of SMB 2/3, S3 or NFS 4 names no share, bucket or export."""
+    """Whether a URL of SMB 2/3, S3 or NFS names no share, bucket or export."""
     parts = urlsplit(text)
     found = schemes().get(parts.scheme.lower())
-    listed = ("smb", "s3", "s3s", "nfs4")
+    listed = ("smb", "s3", "s3s", "nfs", "nfs4")
     return found is not None and found.name in listed and not parts.path.strip("/")
 
 
 def with_place(text: str, place: str | None = None) -> str:
     """
-    Add a share, bucket or export to a URL that lacks it.
+    Add a share, bucket or export to a URL if it lacks one.
 
     Args:
         place: Its name; by default a placeholder for any.
@@ -29,5 +29,7 @@ def with_place(text: str, place: str | None = None) -> str:
         >>> with_place("s3://me@nas:9000?region=eu", "my photos")
         's3://me@nas:9000/my%20photos?region=eu'
     """
+    if not lacks_place(text):
+        return text
     path = f"/{quote((place or _UNKNOWN).lstrip('/'), safe='$/')}"
     return urlsplit(text)._replace(path=path).geturl()
