@@ -54,6 +54,12 @@ def percent(ratio: float, digits: int = 3) -> str:
     return f"{shown:.{decimals}f} %".replace("-", _MINUS)
 
 
+def is_too_wide(value: float, ends: tuple[float, float]) -> bool:
+    """Whether an interval says nothing: an end differs from the value by a factor above 1,000."""
+    low, high = ends
+    return high > _MOST_FACTOR * value > 0 or 0 < _MOST_FACTOR * low < value
+
+
 def with_interval(
     value: float, ends: tuple[float, float] | None, *, is_simulated: bool = False
 ) -> str:
@@ -83,7 +89,7 @@ def with_interval(
     sides = [side for side in (value - low, high - value) if side > 0]
     if not sides:
         return number(value)
-    if high > _MOST_FACTOR * value > 0 or 0 < _MOST_FACTOR * low < value:
+    if is_too_wide(value, ends):
         return f"about {number(value, 2)} (too few trials for an interval)"
     decimals = min(9, max(0, 1 - math.floor(math.log10(min(sides)))))
     known = max(0, _MOST_DIGITS - 1 - math.floor(math.log10(abs(value)))) if value else decimals

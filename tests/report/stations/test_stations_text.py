@@ -79,6 +79,14 @@ def test_a_trial_with_only_errors_has_no_response_time() -> None:
     assert [cell.text for cell in alone[3:6]] == ["", "", ""]
 
 
+def test_an_interval_that_says_nothing_is_not_printed_and_disturbed_trials_are_counted() -> None:
+    """Three response times once gave "9.16 ns … 41.3 s"."""
+    own = [trial(1, {**GOOD, "response_mean_ns": 1e6 * ms}) for ms in (0.02, 0.2, 5)]
+    own[0].raw["pollution"] = {"findings": [{"repeat_helps": True}]}
+    (row,) = stations_table(own).rows
+    assert row[4].text == "too few trials" and row[-1].text == "1 of 3 disturbed"
+
+
 def test_lost_and_resent_frames_are_reported_for_both_ends() -> None:
     counted = dict.fromkeys((*DISCARDED, *TROUBLES), 0)
     trials = [trial(4, GOOD), trial(4, GOOD), trial(9, GOOD)]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.station_hosts import HostShare, host_shares
 from lanlab.analysis.summary import interval_of_mean
-from lanlab.figures.number_text import percent
+from lanlab.figures.number_text import is_too_wide, percent
 from lanlab.report.document.table import EMPTY, Cell, Column, Table, words
 from lanlab.services import SERVICES
 from lanlab.store import TrialRecord
@@ -75,7 +75,7 @@ def _row(
         cell(rate, f"{rate:,.0f}" if rate is not None and rate >= 100 else f"{rate or 0:.3g}"),
         cell(goodput, format_rate(goodput or 0.0)),
         cell(response, format_time((response or 0.0) / 1e9)),
-        _interval_cell(interval),
+        _interval_cell(response or 0.0, interval),
         cell(slow, format_time((slow or 0.0) / 1e9)),
         cell(jain, f"{jain or 0.0:.3f}"),
         cell(errors, f"{errors or 0.0:.3g}"),
@@ -96,10 +96,11 @@ def _words(text: str) -> Cell:
     return Cell(text, text) if text else EMPTY
 
 
-def _interval_cell(interval: tuple[float, float] | None) -> Cell:
+def _interval_cell(mean: float, interval: tuple[float, float] | None) -> Cell:
     if interval is None:
         return EMPTY
     ends = " … ".join(format_time(end / 1e9) for end in interval)
+    ends = "too few trials" if is_too_wide(mean, interval) else ends
     return Cell((interval[1] - interval[0]) / 2, ends)
 
 
@@ -116,6 +117,8 @@ def _remark(trials: Sequence[TrialRecord]) -> str:
     if every > 1:
         said.append(f"1 of {every} readings saved")
     said += _frames(trials)
+    disturbed = sum(trial.is_disturbed for trial in trials)
+    said += [f"{disturbed} of {len(trials)} disturbed"] if disturbed else []
     little = [t.metrics["little_ratio"] for t in trials if "little_ratio" in t.metrics]
     closed = all(trial.parameters["loop"] == "closed" for trial in trials)
     if closed and any(abs(ratio - 1) > _LITTLE_WITHIN for ratio in little):

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from lanlab.analysis.slow_first import slow_first
 from lanlab.analysis.summary import interval_of_mean
 from lanlab.analysis.trial_order import LEAST_TRIALS
+from lanlab.figures.number_text import is_too_wide
 from lanlab.report.metrics.order_text import first_trial_text
 from lanlab.report.presentations import PRESENTATIONS
 from lanlab.report.presentations.base import TrialColumn
@@ -76,6 +77,8 @@ def mean_text(
     count += f", {disturbed} disturbed" if disturbed else ""
     if interval[0] == interval[1]:
         return f"{mean} (the same in all trials, {count})"
+    if is_too_wide(sum(values) / len(values), interval):
+        return f"{mean} ({count}, too few for an interval)"
     if is_simulated:
         return f"{mean} (95 % interval over seeds of the model {low} to {high}, {count})"
     if len(values) < LEAST_TRIALS:
