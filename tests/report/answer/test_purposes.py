@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 import pytest
 from rich.console import Console
@@ -24,6 +25,7 @@ def found(
     exchanges: Mapping[str, float] | None = None,
     more: Callable[[int], Mapping[str, float]] = lambda block: {},
     link_rate_bps: float | None = None,
+    raw: Mapping[str, object] = MappingProxyType({}),
 ) -> Purposes:
     """Rates by task or by kind of files; a service without a rate has no result."""
     targets = [URLS[name] for name in next(iter(rates.values()))]
@@ -67,7 +69,7 @@ def found(
                         started_at="2026-01-01T00:00:00+00:00",
                         elapsed_s=1.0,
                         metrics={task.metric: value, **counted, **more(block)},
-                        raw={},
+                        raw=dict(raw),
                         error=None,
                     )
                 )
@@ -87,6 +89,13 @@ def test_one_service_that_wins_everything_is_named() -> None:
     row = next(row for row in answer.table.rows if row[0].text.startswith("one large file, upload"))
     assert row[1].text == "SMB"
     assert row[2].text.startswith("NFS 3 1.2 \N{MULTIPLICATION SIGN} slower (")
+
+
+def test_the_answer_counts_disturbed_trials() -> None:
+    same = {"SMB": 100.0, "NFS 3": 100.0}
+    disturbed = {"pollution": {"findings": [{"repeat_helps": True}]}}
+    said = found({"large": same, "small": same}, raw=disturbed).sentence
+    assert said.startswith("No difference was shown between SMB and NFS 3: use any. 100 of 100 ")
 
 
 def test_equal_services_are_not_ordered() -> None:

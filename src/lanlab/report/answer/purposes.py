@@ -94,7 +94,10 @@ def purposes_of(run: RunRecord, trials: Sequence[TrialRecord]) -> Purposes:
     )
     why = _why(trials, factor, names)
     reasons = _reasons(data, factor, names)
-    return Purposes(_sentence(purposes, names), table, purposes, why, names, reasons)
+    said, disturbed = _sentence(purposes, names), sum(one.is_disturbed for one in data.counting)
+    if disturbed:
+        said += f" {disturbed} of {len(data.counting)} trials were disturbed."
+    return Purposes(said, table, purposes, why, names, reasons)
 
 
 def _reasons(data: RunData, factor: str, names: Mapping[Level, str]) -> Table:
