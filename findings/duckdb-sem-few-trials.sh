@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # DuckDB: what is the standard error of the mean (`sem`) of a few trials?
 #
-# Expected: stddev / √n, as of SciPy and pandas; DuckDB's `stddev` is that of a sample, and the manual says
-# "Returns the standard error of the mean".
+# Expected: stddev / √n, as of SciPy and pandas; DuckDB's `stddev` is that of a sample, and `sem` is
+# described as "Returns the standard error of the mean".
 # Found: stddev_pop / √n, that of trials which are all there ever will be. Of two trials it is 29 % too
 # small, of three 18 %, of five 11 %, and each interval and test built on it is too narrow by as much.
 # Exits 1 if that has changed. Needs python3 with venv.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# golang.org/x/net/webdav (in rclone, Caddy and others): what is left of a file whose upload is resumed?
+# golang.org/x/net/webdav (`rclone serve webdav` and others): what is left of a file whose upload is resumed?
 #
 # Expected: the whole file; or an error, since "an origin server SHOULD respond with a 400 (Bad Request) status
 # code if it receives Content-Range on a PUT request for a target resource that does not support partial PUT

@@ -5,8 +5,8 @@
 # second".
 # Found: none of what two seconds may carry is held back: at 1 MB/s a file of 1.9 MB arrives at once.
 # The first pause comes after those two seconds' worth, and lasts 2 s; then the next 2 MB go at once. So a
-# file of 4 MB takes 2 s, the double of the limit, and each transfer starts anew: any number of files of up
-# to 1.9 MB is not limited at all. Only very long transfers come near the limit.
+# file of 4 MB takes 2 s, at twice the limit, and each transfer starts anew: any number of files of up to
+# 1.9 MB is not limited at all. Only long transfers come near the limit.
 # Exits 1 if that has changed. Needs python3 with venv; takes 20 s.
 set -euo pipefail
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT

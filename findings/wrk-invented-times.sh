@@ -4,9 +4,9 @@
 # Expected: yes; with one connection each request waits for the one before. Of ten requests nine take
 # 10 ms and one 1 s, so the mean is 109 ms and 75 % take 10 ms. The README says nothing else.
 # Found: a mean of 0.28 s and 75 % at 0.54 s. wrk adds requests that it never sent: for each long one several
-# shorter ones, at intervals of the mean. It is meant for "coordinated omission", a word that only the list of
-# changes has; but a closed loop has no schedule that it could have missed, and the requests counted in the
-# same output are the true ones.
+# shorter ones. That is to correct "coordinated omission", which only the list of changes mentions; but a
+# closed loop has no schedule that it could miss, and the requests counted in the same output are the true
+# ones.
 # Exits 1 if that has changed. Needs apt-get, python3; takes 15 s.
 set -euo pipefail
 here=$(mktemp -d)
