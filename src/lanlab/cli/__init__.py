@@ -37,9 +37,9 @@ def _load() -> "Callable[[], object]":
     import sys
 
     if sys.argv[1:] in (["--help"], ["-h"]):
-        from lanlab.cli.overview import show
+        from lanlab.cli.overview import overview
 
-        return show
+        return lambda: print(overview())
     from lanlab.cli.app import run
 
     return run

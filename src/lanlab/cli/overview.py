@@ -38,10 +38,6 @@ def overview() -> str:
     return "\n".join([*lines, "", textwrap.indent(BEGIN, "  ")])
 
 
-def show() -> None:
-    print(overview())
-
-
 def _columns() -> int:
     try:
         return int(os.environ.get("COLUMNS", "")) or os.get_terminal_size().columns
