@@ -1,5 +1,6 @@
 """`lanlab serve --peer`: what it refuses, and what it says of clients."""
 
+import json
 from typing import Any
 
 import pytest
@@ -90,11 +91,32 @@ def test_shares_of_concurrent_clients_are_reported_at_the_end() -> None:
     assert "together" not in done_text({**done, "together": None})
 
 
-def test_a_flood_of_strangers_gives_few_lines_and_the_number_omitted() -> None:
-    lines = BoundedLines()
-    printed = sum(lines.takes(100 + number / 1000) for number in range(3000))
-    assert printed == 20 + 2
-    assert (
-        lines.left_out_text(as_json=False) == f"… {3000 - printed} more that did little, not shown"
-    )
-    assert (lines.left_out, lines.takes(200.0)) == (0, True)
+def test_strangers_cause_few_lines_and_hide_no_result() -> None:
+    lines = BoundedLines(as_json=False)
+    printed: list[str] = []
+    for number in range(17_000):
+        now_s = 100 + number / 2000
+        printed += lines.of(client(received_bytes=1), now_s)
+        if number % 5000 == 0:
+            printed += lines.of(client(received_bytes=1_000_000), now_s)
+    printed += lines.summary()
+    served = [line for line in printed if "received 1.00 MB" in line]
+    summaries = [line for line in printed if line.startswith("…")]
+    assert (len(served), len(printed)) == (4, 4 + 10 + 1 + 2)
+    assert summaries == [
+        "… 10,000 more clients, 0 of them served; 10.0 kB",
+        "… 6,989 more clients, 0 of them served; 6.99 kB",
+    ]
+
+
+def test_many_served_clients_are_summarised_too() -> None:
+    lines = BoundedLines(as_json=True)
+    moved = client(sent_bytes=1_000_000)
+    printed = [line for tenth in range(100) for line in lines.of(moved, 100 + tenth / 10)]
+    found = [json.loads(line) for line in [*printed, *lines.summary()]]
+    shown = [one for one in found if "left_out" not in one]
+    left_out = 100 - len(shown)
+    assert len(shown) == 30 + 39
+    assert sum(one.get("left_out", 0) for one in found) == left_out
+    assert sum(one.get("moved_bytes", 0) for one in found if "left_out" in one) == left_out * 10**6
+    assert lines.summary() == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -113,14 +114,12 @@ def serve_peers(
             "--longest bound what one client may ask for"
         )
 
-    lines = BoundedLines()
+    lines = BoundedLines(as_json)
 
     def on_client(line: dict[str, Any]) -> None:
         client = {key: value for key, value in line.items() if key not in ("type", "id")}
-        if _is_served(client) or lines.takes(time.monotonic()):
-            if lines.left_out:
-                print_lines(lines.left_out_text(as_json))
-            print_lines(json.dumps(client) if as_json else client_text(client))
+        for text in lines.of(client, time.monotonic()):
+            print_lines(text)
 
     running = None
     try:
@@ -140,37 +139,52 @@ def serve_peers(
     except KeyboardInterrupt:
         # Ctrl-C is the normal end.
         pass
-    if lines.left_out:
-        print_lines(lines.left_out_text(as_json))
+    for text in lines.summary():
+        print_lines(text)
     if running is not None and running.done is not None:
         print_lines(json.dumps(running.done) if as_json else done_text(running.done))
 
 
 class BoundedLines:
-    """Limits the lines for clients that did little, because strangers can connect any number of
-    times.
+    """Limits the lines for clients, because strangers can connect any number of times. Clients that
+    were served have lines of their own, so strangers that do little hide no result.
     """
 
-    AT_ONCE = 20
-    EACH_S = 1.0
+    #: Lines at once, and then per second.
+    OF_SERVED, OF_OTHERS = (30, 4.0), (10, 0.2)
+    SUMMARY_EACH_S = 5.0
 
-    def __init__(self) -> None:
-        self.left_out = 0
-        self._next_s = 0.0
+    def __init__(self, as_json: bool) -> None:
+        self._as_json = as_json
+        self._left_out: Counter[str] = Counter()
+        self._next_s = dict.fromkeys((self.OF_SERVED, self.OF_OTHERS), 0.0)
+        self._summary_s = 0.0
 
-    def takes(self, now_s: float) -> bool:
-        self._next_s = max(self._next_s, now_s - self.EACH_S * (self.AT_ONCE - 1))
-        if self._next_s > now_s:
-            self.left_out += 1
-            return False
-        self._next_s += self.EACH_S
-        return True
+    def of(self, client: _Line, now_s: float) -> list[str]:
+        """The line for a client that ended, if it gets one, after a summary of those without."""
+        is_served = _is_served(client)
+        at_once, per_s = limit = self.OF_SERVED if is_served else self.OF_OTHERS
+        next_s = max(self._next_s[limit], now_s - (at_once - 1) / per_s)
+        is_shown = next_s <= now_s
+        if is_shown:
+            self._next_s[limit] = next_s + 1 / per_s
+        else:
+            self._summary_s = self._summary_s if self._left_out else now_s + self.SUMMARY_EACH_S
+            moved_bytes = client["received_bytes"] + client["sent_bytes"]
+            self._left_out.update(left_out=1, served=is_served, moved_bytes=moved_bytes)
+        lines = self.summary() if now_s >= self._summary_s else []
+        if is_shown:
+            lines.append(json.dumps(client) if self._as_json else client_text(client))
+        return lines
 
-    def left_out_text(self, as_json: bool) -> str:
-        left_out, self.left_out = self.left_out, 0
-        if as_json:
-            return json.dumps({"left_out": left_out})
-        return f"… {left_out} more that did little, not shown"
+    def summary(self) -> list[str]:
+        """A line for all clients without one since the last summary, if there are any."""
+        found, self._left_out = self._left_out, Counter()
+        if not found or self._as_json:
+            return [json.dumps(found)] if found else []
+        left_out, served = found["left_out"], found["served"]
+        moved = format_size(found["moved_bytes"])
+        return [f"… {left_out:,} more clients, {served:,} of them served; {moved}"]
 
 
 def _is_served(client: _Line) -> bool:
