@@ -11,25 +11,34 @@ from ftplib import FTP
 from pathlib import Path
 
 import pytest
-from raw_engine import Line, RawEngine
+from netbeui_cable import cable
+from raw_engine import SESSION, Line, RawEngine
 
 from lanlab.engine import engine_path
+from lanlab.testbeds.namespaces import Namespace
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 from many_names import _Nfs, _Sftp
+from soak_services import _served, _target
+
+__all__ = ["cable"]
 
 #: So many names need several calls of getdents64(2).
 _NAMES = 20_000
 
 
+def failing(root: Path) -> list[str]:
+    """A server whose eighth look into `root` fails."""
+    trace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=getdents64", "-P", str(root)]
+    return [*trace, "-e", "inject=getdents64:error=EIO:when=8+", engine_path()]
+
+
 @contextlib.contextmanager
 def served(service: str, root: Path) -> Iterator[int]:
-    """The port of a server whose eighth look into `root` fails."""
-    trace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=getdents64", "-P", str(root)]
-    injected = ["-e", "inject=getdents64:error=EIO:when=8+"]
+    """The port of such a server."""
     request: Line = {"type": "serve", "service": service, "root": str(root), "bind": "127.0.0.1"}
-    with RawEngine([*trace, *injected, engine_path()]) as server:
+    with RawEngine(failing(root)) as server:
         yield server.ready(request)[1][0]
 
 
@@ -93,3 +102,40 @@ def test_sftp_ends_an_incomplete_listing_with_a_failure(root: Path) -> None:
             # SSH_FX_FAILURE, not SSH_FX_EOF.
             assert (kind, said[:4]) == (101, b"\0\0\0\4")
             ssh.terminate()
+
+
+@pytest.mark.parametrize("pattern", ["*", "NONE*.*", "NONE.DAT"])
+def test_smb1_refuses_an_incomplete_listing(root: Path, pattern: str) -> None:
+    if shutil.which("smbclient") is None:
+        pytest.skip("smbclient is not installed")
+    with served("smb1", root) as port:
+        argv = ["smbclient", "//127.0.0.1/lanlab", "-p", str(port), "-N", "-m", "NT1"]
+        options = ["--option=client min protocol=NT1", "-c", f"ls {pattern}"]
+        said = subprocess.run([*argv, *options], capture_output=True, text=True, timeout=60)
+    assert said.returncode == 1
+    assert said.stdout.split() == ["NT_STATUS_IO_DEVICE_ERROR", "listing", f"\\{pattern}"]
+
+
+def test_netware_refuses_names_in_an_unreadable_directory(
+    root: Path, cable: tuple[Namespace, Namespace]
+) -> None:
+    here, there = cable
+    with (
+        RawEngine([*there.command_prefix, *failing(root)]) as server,
+        RawEngine([*here.command_prefix, engine_path()]) as client,
+    ):
+        ready = server.wait(server.send(_served("ncp", str(root))), "ready", "error")
+        spec = {
+            "service": _target("ncp", ready),
+            "working_name": "abcd1234.lab",
+            "token": SESSION,
+            "clients": 1,
+            "files": 1,
+            "width": 1,
+            "depth": 1,
+            "longest_ns": 20_000_000_000,
+        }
+        said = client.wait(client.send({"type": "metadata_prepare", "spec": spec}))
+    # Completion code 0x83, not that the name is free.
+    assert said["message"].endswith("make directory: error of the disk (0x83)")
+    assert len(list(root.iterdir())) == _NAMES
