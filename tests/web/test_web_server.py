@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -435,18 +436,48 @@ def test_a_connection_with_the_token_is_used_again(server: WebServer) -> None:
             received += piece
 
 
-def test_the_address_with_most_connections_loses_some_first() -> None:
-    ends = [socket.socketpair() for _ in range(5)]
-    addresses = ("127.0.0.1", "127.0.0.2", "127.0.0.2", "127.0.0.3")
+def _room_cases() -> Iterator[tuple[list[list[int]], int]]:
+    """Cases of the rule by which the engine's servers evict clients, with the first one evicted.
+    Only the token shows that a client is served; six requests do elsewhere.
+    """
+    cases = Path(__file__).parents[2] / "crates/units/tests/room_cases.txt"
+    for line in cases.read_text().splitlines():
+        if not line.startswith("#"):
+            given, _, evicted = line.split("|")
+            clients = [[int(part) for part in one.split(":")] for one in given.split()]
+            if evicted.strip() and all(requests in (0, 6) for _, requests, _ in clients):
+                yield clients, int(evicted.split()[0])
+
+
+@pytest.mark.parametrize(("clients", "first"), list(_room_cases()))
+def test_the_least_useful_connection_is_dropped_by_the_common_rule(
+    clients: list[list[int]], first: int
+) -> None:
     listening = socket.create_server((ADDRESS, 0))
     admission = Admission(listening, lambda waiting, head: None)
+    ends = [socket.socketpair() for _ in clients]
     with listening:
-        waiting = [Waiting(end[0], at) for end, at in zip(ends, addresses, strict=False)]
-        waiting.append(Waiting(ends[4][0], "127.0.0.2", is_known=True))
-        for one in waiting:
-            admission._add(one)
-        assert admission._least_useful() is waiting[1]
+        waiting = [
+            Waiting(end, f"127.0.0.{address}", is_known=requests == 6)
+            for (end, _), (address, requests, _) in zip(ends, clients, strict=True)
+        ]
+        # The one that has waited longest came first.
+        for place in sorted(range(len(clients)), key=lambda place: -clients[place][2]):
+            admission._add(waiting[place])
+        assert admission._least_useful() is waiting[first]
         admission.stop()
         admission.run(0)
-    for pair in ends:
-        pair[1].close()
+    for _, other in ends:
+        other.close()
+
+
+def test_an_idle_client_with_the_token_is_dropped_last() -> None:
+    listening = socket.create_server((ADDRESS, 0))
+    admission = Admission(listening, lambda waiting, head: None)
+    one, other = socket.socketpair()
+    with listening, other:
+        waiting = Waiting(one, ADDRESS, is_known=True)
+        admission._add(waiting)
+        assert admission._least_useful() is waiting
+        admission.stop()
+        admission.run(0)

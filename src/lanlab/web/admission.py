@@ -3,8 +3,10 @@ Connections that wait for a handler thread. One thread reads their requests in b
 time.
 
 A request must be complete within a fixed time, and its header has a length limit. If all places are
-taken, one connection is dropped: the one that has waited longest of the address with the most
-connections. Connections that have sent the token are dropped last.
+taken, one connection is dropped by the rule of the engine's servers (`room` in `crates/units`): of
+the address with the most connections, the one that has waited longest. Two things differ. Only the
+token shows that a client is served. A client with the token is dropped last, not never: it waits
+for no answer, and connects again for its next request.
 """
 
 from __future__ import annotations
@@ -162,8 +164,12 @@ class Admission:
         self._selector.register(waiting.connection, selectors.EVENT_READ, waiting)
 
     def _least_useful(self) -> Waiting:
-        most = max(self._held, key=lambda group: (not group[0], len(self._held[group])))
-        return next(iter(self._held[most]))
+        def rank(group: tuple[bool, str]) -> tuple[bool, int, float]:
+            is_known, address = group
+            places = sum(len(self._held.get((known, address), ())) for known in (False, True))
+            return not is_known, places, -next(iter(self._held[group])).deadline_s
+
+        return next(iter(self._held[max(self._held, key=rank)]))
 
     def _leave(self, waiting: Waiting) -> None:
         self._selector.unregister(waiting.connection)
