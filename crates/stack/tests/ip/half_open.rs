@@ -89,6 +89,29 @@ fn half_open_handshakes_block_no_client_and_use_bounded_memory() {
 }
 
 #[test]
+fn handshakes_at_one_port_drop_none_at_another() {
+    const DATA_PORT: u16 = PORT + 1;
+    let mut receiver = receiver();
+    receiver.limit_connections(3);
+    receiver.listen(DATA_PORT);
+    let [mut client, _] = hosts(&profile(1460), 8);
+    let (now, mut frame) = (Instant::ZERO, Vec::new());
+    client.connect(now, 1024, SocketAddr::new(ADDRESSES[RECEIVER][0], DATA_PORT)).unwrap();
+    assert!(client.poll_transmit(now, &mut frame));
+    receiver.handle_frame(now, &frame);
+    assert!(receiver.poll_transmit(now, &mut frame));
+    client.handle_frame(now, &frame);
+    // Its answer arrives after the handshakes that strangers begin.
+    for frame in begun(100).1 {
+        receiver.handle_frame(now, &frame);
+    }
+    assert!(client.poll_transmit(now, &mut frame));
+    receiver.handle_frame(now, &frame);
+    let accepted = |event| matches!(event, Event::Accepted(_, DATA_PORT));
+    assert!(std::iter::from_fn(|| receiver.poll_event()).any(accepted));
+}
+
+#[test]
 fn open_connections_are_not_dropped_for_handshakes() {
     let mut pair = listening();
     let opened = [1024, 1025].map(|port| pair.hosts[SENDER].connect(Instant::ZERO, port, to()));
