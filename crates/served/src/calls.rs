@@ -5,11 +5,11 @@ use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use cap_std::fs::{Metadata, OpenOptions};
 use lanlab_os::positioned;
-use lanlab_stack::files::{FileAnswer, FileCall, FileRefusal, FileStore, Found, Handle, Presence};
+use lanlab_stack::files::{FileAnswer, FileCall, FileRefusal, Found, Handle, Presence};
 
 use crate::changes::Changes;
 use crate::directory::{Directory, Known, Place};
@@ -43,11 +43,14 @@ pub struct Files {
     next: u64,
 }
 
-type Done = Result<FileAnswer, FileRefusal>;
+/// `None`: the call must wait until a large directory is read.
+type Refused = Option<FileRefusal>;
+type Done = Result<FileAnswer, Refused>;
 
 #[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` calls")]
-fn refused(error: io::Error) -> FileRefusal {
-    match error.kind() {
+fn refused(error: io::Error) -> Refused {
+    Some(match error.kind() {
+        ErrorKind::WouldBlock if error.raw_os_error().is_none() => return None,
         ErrorKind::NotFound => FileRefusal::Missing,
         ErrorKind::NotADirectory => FileRefusal::NoPath,
         ErrorKind::AlreadyExists => FileRefusal::Exists,
@@ -61,11 +64,22 @@ fn refused(error: io::Error) -> FileRefusal {
         ErrorKind::InvalidFilename | ErrorKind::InvalidInput => FileRefusal::Name,
         _ if matches!(error.raw_os_error(), Some(23 | 24)) => FileRefusal::TooMany,
         _ => FileRefusal::Failed,
-    }
+    })
 }
 
-impl FileStore for Files {
-    fn carry_out(&mut self, call: FileCall, data: &mut Vec<u8>) -> FileAnswer {
+impl Files {
+    /// Interval at which to try a call again.
+    pub const WAIT: Duration = Duration::from_millis(5);
+
+    pub fn new(served: Arc<Served>) -> Self {
+        Self { served, open: BTreeMap::new(), next: 0 }
+    }
+
+    /// Execute a call, as a [`FileStore`] does. `None` if others are reading a large directory: then nothing was done,
+    /// and the call is to be tried again. Meanwhile the thread can execute calls of other clients.
+    ///
+    /// [`FileStore`]: lanlab_stack::files::FileStore
+    pub fn carry_out(&mut self, call: &FileCall, data: &mut Vec<u8>) -> Option<FileAnswer> {
         let changes = matches!(
             call,
             FileCall::Write { .. }
@@ -77,23 +91,20 @@ impl FileStore for Files {
                 | FileCall::RemoveDirectory { .. }
         );
         if changes && self.served.read_only {
-            return FileAnswer::Refused(FileRefusal::Denied);
+            return Some(FileAnswer::Refused(FileRefusal::Denied));
         }
-        self.of_open(call, data).unwrap_or_else(FileAnswer::Refused)
-    }
-}
-
-impl Files {
-    pub fn new(served: Arc<Served>) -> Self {
-        Self { served, open: BTreeMap::new(), next: 0 }
+        match self.of_open(call, data) {
+            Ok(answer) => Some(answer),
+            Err(refusal) => refusal.map(FileAnswer::Refused),
+        }
     }
 
     fn file(&self, handle: Handle) -> Result<&File, FileRefusal> {
         self.open.get(&handle).ok_or(FileRefusal::Missing)
     }
 
-    fn of_open(&mut self, call: FileCall, data: &mut Vec<u8>) -> Done {
-        match call {
+    fn of_open(&mut self, call: &FileCall, data: &mut Vec<u8>) -> Done {
+        match *call {
             FileCall::Read { handle, offset, count } => {
                 let file = self.file(handle)?;
                 data.resize(count as usize, 0);
@@ -102,9 +113,9 @@ impl Files {
                 read.map_err(refused)?;
                 Ok(FileAnswer::Read)
             }
-            FileCall::Write { handle, offset, data: range } => {
+            FileCall::Write { handle, offset, data: ref range } => {
                 let file = self.file(handle)?;
-                let octets = data.get(range).ok_or(FileRefusal::Failed)?;
+                let octets = data.get(range.clone()).ok_or(FileRefusal::Failed)?;
                 positioned::write_all_at(file, octets, offset).map_err(refused)?;
                 Ok(FileAnswer::Written(octets.len() as u32))
             }
@@ -120,14 +131,14 @@ impl Files {
                 self.open.remove(&handle);
                 Ok(FileAnswer::Done)
             }
-            FileCall::Open { path, read, write, presence, truncate } => {
-                let (file, found) = self.open_file(&path, [read, write, truncate], presence)?;
+            FileCall::Open { ref path, read, write, presence, truncate } => {
+                let (file, found) = self.open_file(path, [read, write, truncate], presence)?;
                 self.next += 1;
                 let handle = Handle(self.next);
                 self.open.insert(handle, file);
                 Ok(FileAnswer::Opened { handle, found, is_new: presence == Presence::New })
             }
-            other => self.of_path(other),
+            _ => self.of_path(call),
         }
     }
 
@@ -136,15 +147,15 @@ impl Files {
         names: &[String],
         [read, write, truncate]: [bool; 3],
         presence: Presence,
-    ) -> Result<(File, Found), FileRefusal> {
+    ) -> Result<(File, Found), Refused> {
         if (write || truncate || presence != Presence::Old) && self.served.read_only {
-            return Err(FileRefusal::Denied);
+            return Err(FileRefusal::Denied.into());
         }
         let place = self.find(names)?;
         match (&place.found, presence) {
-            (None, Presence::Old) => return Err(FileRefusal::Missing),
-            (Some(_), Presence::New) => return Err(FileRefusal::Exists),
-            (Some(found), _) if found.is_dir() => return Err(FileRefusal::IsDirectory),
+            (None, Presence::Old) => return Err(FileRefusal::Missing.into()),
+            (Some(_), Presence::New) => return Err(FileRefusal::Exists.into()),
+            (Some(found), _) if found.is_dir() => return Err(FileRefusal::IsDirectory.into()),
             _ => {}
         }
         let mut options = OpenOptions::new();
@@ -156,7 +167,7 @@ impl Files {
         }
         let (file, mut metadata) = place.open(&options).map_err(refused)?;
         if metadata.is_dir() {
-            return Err(FileRefusal::IsDirectory);
+            return Err(FileRefusal::IsDirectory.into());
         }
         if truncate && metadata.len() > 0 {
             file.set_len(0).map_err(refused)?;
@@ -165,42 +176,42 @@ impl Files {
         Ok((file, known(&place.name, String::new(), &metadata)))
     }
 
-    fn of_path(&self, call: FileCall) -> Done {
+    fn of_path(&self, call: &FileCall) -> Done {
         match call {
             FileCall::Look { path } => {
-                let place = self.there(&path)?;
+                let place = self.there(path)?;
                 let metadata = place.found.as_ref().ok_or(FileRefusal::Missing)?;
                 let short_name = self.served.directory.short_name(&place).map_err(refused)?;
                 Ok(FileAnswer::Found(known(&place.name, short_name, metadata)))
             }
             FileCall::List { path, after, most } => {
-                let listed = self.served.directory.list(&path, &after, most as usize);
+                let listed = self.served.directory.list(path, after, *most as usize);
                 let found = |(name, metadata): (Known, _)| known(&name.name, name.short, &metadata);
                 Ok(FileAnswer::Listed(listed.map_err(refused)?.into_iter().map(found).collect()))
             }
             FileCall::Change { path, modified_s, is_read_only } => {
-                change(&self.there(&path)?, modified_s, is_read_only).map_err(refused)?;
+                change(&self.there(path)?, *modified_s, *is_read_only).map_err(refused)?;
                 Ok(FileAnswer::Done)
             }
             FileCall::Remove { path } => {
-                self.to_change(&path)?.remove_file().map_err(refused)?;
+                self.to_change(path)?.remove_file().map_err(refused)?;
                 Ok(FileAnswer::Done)
             }
             FileCall::RemoveDirectory { path } => {
-                self.to_change(&path)?.remove_directory().map_err(refused)?;
+                self.to_change(path)?.remove_directory().map_err(refused)?;
                 Ok(FileAnswer::Done)
             }
             FileCall::MakeDirectory { path } => {
-                let place = self.find(&path)?;
+                let place = self.find(path)?;
                 if place.found.is_some() {
-                    return Err(FileRefusal::Exists);
+                    return Err(FileRefusal::Exists.into());
                 }
                 place.make_directory().map_err(refused)?;
                 Ok(FileAnswer::Done)
             }
             FileCall::Rename { from, to } => {
-                let from = self.to_change(&from)?;
-                self.served.directory.rename(&from, &to).map_err(refused)?;
+                let from = self.to_change(from)?;
+                self.served.directory.rename(&from, to).map_err(refused)?;
                 Ok(FileAnswer::Done)
             }
             FileCall::Space => {
@@ -208,21 +219,21 @@ impl Files {
                     lanlab_os::disk_space(&self.served.path).map_err(refused)?;
                 Ok(FileAnswer::Space { total_bytes, free_bytes })
             }
-            _ => Err(FileRefusal::Failed),
+            _ => Err(FileRefusal::Failed.into()),
         }
     }
 
-    fn find(&self, names: &[String]) -> Result<Place, FileRefusal> {
+    fn find(&self, names: &[String]) -> Result<Place, Refused> {
         self.served.directory.find(names).map_err(refused)
     }
 
-    fn there(&self, names: &[String]) -> Result<Place, FileRefusal> {
+    fn there(&self, names: &[String]) -> Result<Place, Refused> {
         let place = self.find(names)?;
-        if place.found.is_none() { Err(FileRefusal::Missing) } else { Ok(place) }
+        if place.found.is_none() { Err(FileRefusal::Missing.into()) } else { Ok(place) }
     }
 
-    fn to_change(&self, names: &[String]) -> Result<Place, FileRefusal> {
-        if names.is_empty() { Err(FileRefusal::Denied) } else { self.there(names) }
+    fn to_change(&self, names: &[String]) -> Result<Place, Refused> {
+        if names.is_empty() { Err(FileRefusal::Denied.into()) } else { self.there(names) }
     }
 }
 

@@ -8,7 +8,7 @@ use lanlab_connections::{MessageTransport, SessionClock};
 use lanlab_served::Files;
 use lanlab_sessions::{self as sessions, FileAnswers, Logins};
 use lanlab_stack::file_server::{FileServer, Remark, Session};
-use lanlab_stack::files::{FileCall, FileStore};
+use lanlab_stack::files::FileCall;
 use lanlab_wire::smb1::time::ticks_from_unix_ns;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::block_in_place;
@@ -19,6 +19,9 @@ use crate::visits::READ_ONLY;
 
 /// Longest message: 128 KiB of data, as clients of Windows and Samba write, plus headers, bytes.
 const LONGEST_MESSAGE: usize = (128 << 10) + 1024;
+
+/// File calls of a client before those of others: a search without a match makes thousands.
+const CALLS_AT_ONCE: usize = 16;
 
 const MAX_FAILED_LOGINS: u32 = 5;
 
@@ -84,17 +87,27 @@ struct Waited(Files);
 
 impl FileAnswers for Waited {
     async fn carry_out(&mut self, first: FileCall, session: &mut Session, data: &mut Vec<u8>) {
-        while_others_run(|| {
-            let mut call = first;
-            loop {
-                let answer = self.0.carry_out(call, data);
-                session.handle_file_answer(answer, data);
-                match session.poll_file_call(data) {
-                    Some(next) => call = next,
-                    None => return,
+        let mut call = Some(first);
+        while let Some(next) = call {
+            let mut is_waiting = false;
+            call = while_others_run(|| {
+                let mut next = next;
+                for _ in 0..CALLS_AT_ONCE {
+                    let Some(answer) = self.0.carry_out(&next, data) else {
+                        is_waiting = true;
+                        break;
+                    };
+                    session.handle_file_answer(answer, data);
+                    next = session.poll_file_call(data)?;
                 }
+                Some(next)
+            });
+            if is_waiting {
+                tokio::time::sleep(Files::WAIT).await;
+            } else if call.is_some() {
+                tokio::task::yield_now().await;
             }
-        });
+        }
     }
 }
 

@@ -4,11 +4,14 @@
 //! before each use; a report arrives before the changing call returns. Otherwise the directory's
 //! time shows changes. Two changes within the file system's clock resolution look like one, so
 //! names are cached only if the directory was unchanged for longer than that before it was read.
+//!
+//! Reading a large directory takes a second. Nobody waits for that with a lock or a thread: other uses of that
+//! directory fail with `WouldBlock`, to be tried again, and few large directories are read at once.
 
 use std::collections::HashMap;
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use cap_std::fs::{Dir, MetadataExt};
@@ -32,6 +35,10 @@ const TOO_LONG_KEPT: Duration = Duration::from_secs(10);
 /// Maximum changed names of a directory since its last use; with more, the directory is read again.
 const MAX_CHANGED: usize = 4096;
 
+/// A directory with more names is large, and is read only if fewer than this number of large ones are being read.
+const MANY: usize = 1 << 14;
+const LARGE_AT_ONCE: usize = 2;
+
 /// Retries when a directory is evicted from the cache while waiting for it.
 const ATTEMPTS: usize = 4;
 
@@ -40,11 +47,13 @@ type Identity = (u64, u64);
 #[derive(Debug)]
 pub struct Cache {
     can_be_asked_for: fn(&str) -> bool,
+    many: usize,
     max_listed: usize,
     max_names: usize,
     max_directories: usize,
     watch: Option<DirectoryWatch>,
     places: Mutex<Places>,
+    large: [Mutex<()>; LARGE_AT_ONCE],
 }
 
 #[derive(Debug, Default)]
@@ -53,11 +62,13 @@ struct Places {
     watched: HashMap<i32, Identity>,
     uses: u64,
     names: usize,
+    /// Freed when nobody holds the lock: names of a large directory take a tenth of a second.
+    evicted: Vec<Slot>,
 }
 
 #[derive(Debug)]
 struct Slot {
-    names: Arc<Mutex<Names>>,
+    names: Arc<Names>,
     count: usize,
     changed: Changed,
     watch: Watch,
@@ -77,10 +88,17 @@ enum Changed {
     All,
 }
 
-/// The names of a directory. Only the holder of their lock reads the directory.
+/// The names of a directory. Only the holder of `reading` reads the directory.
 #[derive(Debug, Default)]
 struct Names {
+    kept: Mutex<Kept>,
+    reading: Mutex<()>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
     index: Option<Index>,
+    is_large: bool,
     too_long: Option<Instant>,
     /// Used only for unwatched directories.
     unchanged: Unchanged,
@@ -90,27 +108,45 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Try to take a turn.
+///
+/// # Errors `WouldBlock` if others have it.
+fn turn(mutex: &Mutex<()>) -> io::Result<MutexGuard<'_, ()>> {
+    match mutex.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
+        Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
+        Ok(turn) => Ok(turn),
+    }
+}
+
 impl Cache {
     pub fn new(can_be_asked_for: fn(&str) -> bool) -> Self {
         Self {
             can_be_asked_for,
+            many: MANY,
             max_listed: MAX_LISTED,
             max_names: MAX_NAMES,
             max_directories: MAX_DIRECTORIES,
             watch: DirectoryWatch::new().ok(),
             places: Mutex::default(),
+            large: Default::default(),
         }
     }
 
     /// Call `used` with a directory's current names.
     ///
-    /// # Errors `ArgumentListTooLong` for a directory with too many names, or a system error.
+    /// # Errors `WouldBlock` while others read large directories, `ArgumentListTooLong` for a directory with too many
+    /// names, or a system error.
     pub fn with<R>(&self, directory: &Dir, used: impl FnOnce(&Index) -> R) -> io::Result<R> {
         let metadata = directory.dir_metadata()?;
         let identity = (metadata.dev(), metadata.ino());
         for _ in 0..ATTEMPTS {
             let names = self.place(identity);
-            let mut kept = locked(&names);
+            let mut kept = locked(&names.kept);
+            let reading = turn(&names.reading);
+            if kept.index.is_none() && reading.is_err() {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
             let Some((is_watched, changed)) = self.changes(identity, &names, directory) else {
                 continue;
             };
@@ -125,7 +161,18 @@ impl Cache {
             };
             let index = match kept.index.take() {
                 Some(index) => index,
-                None => kept.read(self, directory)?,
+                None => {
+                    let _reading = reading?;
+                    let mut is_large = kept.is_large;
+                    if kept.too_long.is_some_and(|since| since.elapsed() < TOO_LONG_KEPT) {
+                        return Err(io::ErrorKind::ArgumentListTooLong.into());
+                    }
+                    drop(kept);
+                    let read = self.read(directory, &mut is_large);
+                    kept = locked(&names.kept);
+                    kept.note(is_large, read.as_ref().err());
+                    read?
+                }
             };
             let result = used(&index);
             let count = index.len();
@@ -135,74 +182,94 @@ impl Cache {
             self.count(identity, &names, if is_kept { count } else { 0 });
             return Ok(result);
         }
-        Ok(used(&self.read(directory)?))
+        Ok(used(&self.read(directory, &mut false)?))
     }
 
-    fn read(&self, directory: &Dir) -> io::Result<Index> {
+    /// Read a directory, in turn with others if it is large.
+    fn read(&self, directory: &Dir, is_large: &mut bool) -> io::Result<Index> {
+        let in_turn = || self.large.iter().find_map(|one| turn(one).ok());
+        let in_turn = || in_turn().map(Some).ok_or(io::ErrorKind::WouldBlock);
+        let mut large = if *is_large { in_turn()? } else { None };
         let mut listed = Vec::new();
         for name in names(directory)? {
             if listed.len() == self.max_listed {
                 let message = format!("a directory has more than {} names", self.max_listed);
                 return Err(io::Error::new(io::ErrorKind::ArgumentListTooLong, message));
             }
+            if listed.len() == self.many && large.is_none() {
+                *is_large = true;
+                large = in_turn()?;
+            }
             listed.push(name?.into());
         }
+        *is_large = listed.len() > self.many;
         Ok(Index::of(self.can_be_asked_for, listed))
     }
 
-    fn place(&self, identity: Identity) -> Arc<Mutex<Names>> {
-        let mut places = locked(&self.places);
-        places.uses += 1;
-        let used = places.uses;
-        let slot = places.slots.entry(identity).or_insert_with(|| Slot {
-            names: Arc::default(),
-            count: 0,
-            changed: Changed::All,
-            watch: Watch::Untried,
-            used,
-        });
-        slot.used = used;
-        let names = Arc::clone(&slot.names);
-        self.make_room(&mut places, identity);
-        names
+    fn with_places<R>(&self, work: impl FnOnce(&mut Places) -> R) -> R {
+        let (result, _evicted) = {
+            let mut places = locked(&self.places);
+            (work(&mut places), std::mem::take(&mut places.evicted))
+        };
+        result
+    }
+
+    fn place(&self, identity: Identity) -> Arc<Names> {
+        self.with_places(|places| {
+            places.uses += 1;
+            let used = places.uses;
+            let slot = places.slots.entry(identity).or_insert_with(|| Slot {
+                names: Arc::default(),
+                count: 0,
+                changed: Changed::All,
+                watch: Watch::Untried,
+                used,
+            });
+            slot.used = used;
+            let names = Arc::clone(&slot.names);
+            self.make_room(places, identity);
+            names
+        })
     }
 
     /// Whether a directory is watched, and its changes so far. `None` if it was evicted.
     fn changes(
         &self,
         identity: Identity,
-        names: &Arc<Mutex<Names>>,
+        names: &Arc<Names>,
         directory: &Dir,
     ) -> Option<(bool, Changed)> {
-        let places = &mut *locked(&self.places);
-        if let Some(watch) = &self.watch {
-            let slot = places.slots.get_mut(&identity)?;
-            if slot.watch == Watch::Untried {
-                slot.watch = watch.add(directory).map_or(Watch::Refused, Watch::Watches);
-                if let Watch::Watches(number) = slot.watch {
-                    places.watched.insert(number, identity);
+        self.with_places(|places| {
+            if let Some(watch) = &self.watch {
+                let slot = places.slots.get_mut(&identity)?;
+                if slot.watch == Watch::Untried {
+                    slot.watch = watch.add(directory).map_or(Watch::Refused, Watch::Watches);
+                    if let Watch::Watches(number) = slot.watch {
+                        places.watched.insert(number, identity);
+                    }
+                }
+                if watch.take(|change| places.note(change)).is_err() {
+                    places.note(DirectoryChange::Lost);
                 }
             }
-            if watch.take(|change| places.note(change)).is_err() {
-                places.note(DirectoryChange::Lost);
+            let slot = places.slots.get_mut(&identity)?;
+            if !Arc::ptr_eq(&slot.names, names) {
+                return None;
             }
-        }
-        let slot = places.slots.get_mut(&identity)?;
-        if !Arc::ptr_eq(&slot.names, names) {
-            return None;
-        }
-        let changed = std::mem::replace(&mut slot.changed, Changed::Some(Vec::new()));
-        Some((matches!(slot.watch, Watch::Watches(_)), changed))
+            let changed = std::mem::replace(&mut slot.changed, Changed::Some(Vec::new()));
+            Some((matches!(slot.watch, Watch::Watches(_)), changed))
+        })
     }
 
-    fn count(&self, identity: Identity, names: &Arc<Mutex<Names>>, count: usize) {
-        let mut places = locked(&self.places);
-        let Some(slot) = places.slots.get_mut(&identity) else { return };
-        if Arc::ptr_eq(&slot.names, names) {
-            let before = std::mem::replace(&mut slot.count, count);
-            places.names = places.names + count - before;
-            self.make_room(&mut places, identity);
-        }
+    fn count(&self, identity: Identity, names: &Arc<Names>, count: usize) {
+        self.with_places(|places| {
+            let Some(slot) = places.slots.get_mut(&identity) else { return };
+            if Arc::ptr_eq(&slot.names, names) {
+                let before = std::mem::replace(&mut slot.count, count);
+                places.names = places.names + count - before;
+                self.make_room(places, identity);
+            }
+        });
     }
 
     fn make_room(&self, places: &mut Places, but: Identity) {
@@ -247,24 +314,21 @@ impl Places {
 
     fn forget(&mut self, identity: Identity) -> Option<Watch> {
         let slot = self.slots.remove(&identity)?;
+        let watch = slot.watch;
         self.names -= slot.count;
-        if let Watch::Watches(number) = slot.watch {
+        if let Watch::Watches(number) = watch {
             self.watched.remove(&number);
         }
-        Some(slot.watch)
+        self.evicted.push(slot);
+        Some(watch)
     }
 }
 
-impl Names {
-    /// Read a directory, unless it recently had too many names.
-    fn read(&mut self, cache: &Cache, directory: &Dir) -> io::Result<Index> {
-        if self.too_long.is_some_and(|since| since.elapsed() < TOO_LONG_KEPT) {
-            return Err(io::ErrorKind::ArgumentListTooLong.into());
-        }
-        let read = cache.read(directory);
-        let is_too_long = matches!(&read, Err(e) if e.kind() == io::ErrorKind::ArgumentListTooLong);
-        self.too_long = is_too_long.then(Instant::now);
-        read
+impl Kept {
+    fn note(&mut self, is_large: bool, error: Option<&io::Error>) {
+        self.is_large = is_large;
+        let is_too_long = |error: &io::Error| error.kind() == io::ErrorKind::ArgumentListTooLong;
+        self.too_long = error.is_some_and(is_too_long).then(Instant::now);
     }
 
     fn apply(&mut self, directory: &Dir, changed: Changed) {

@@ -45,7 +45,8 @@ pub fn run(work: impl Future<Output = ()>) {
 
 /// The same with threads, as the engine has: what waits for a disk leaves the others theirs.
 pub fn run_in_threads(work: impl Future<Output = ()>) {
-    run_in(tokio::runtime::Builder::new_multi_thread().worker_threads(2), work);
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    run_in(builder.worker_threads(2).max_blocking_threads(8), work);
 }
 
 fn run_in(runtime: &mut tokio::runtime::Builder, work: impl Future<Output = ()>) {

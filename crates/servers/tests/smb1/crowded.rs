@@ -13,8 +13,8 @@ use lanlab_wire::smb1::{command, open, path, search};
 use super::hostile::Raw;
 use crate::multiplexed::{run, run_in_threads, served};
 
-/// Answers that another client has while one searches.
-const LEAST_ANSWERS: u32 = 5;
+/// Clients that search at once, more than the server has threads.
+const SEARCHERS: usize = 12;
 
 fn fill(directory: &Path, files: usize) {
     fs::create_dir_all(directory).unwrap();
@@ -58,38 +58,39 @@ fn search_beside_others(files: usize) {
                     while !is_searching.load(Ordering::Relaxed) {
                         std::thread::yield_now();
                     }
-                    let mut answers = 0;
                     while !is_over.load(Ordering::Relaxed) {
                         let began = Instant::now();
                         raw.looks("\\");
                         longest = longest.max(began.elapsed());
-                        answers += 1;
                     }
-                    (longest, answers)
+                    longest
                 });
-                let mut raw = Raw::connected(port, secret);
+                let searchers = [(); SEARCHERS].map(|()| Raw::connected(port, secret));
                 is_searching.store(true, Ordering::Relaxed);
-                raw.searches("NONE*.*");
+                let began = Instant::now();
+                let search = |mut raw: Raw| scope.spawn(move || raw.searches("NONE*.*"));
+                for searching in searchers.map(search) {
+                    searching.join().unwrap();
+                }
                 is_over.store(true, Ordering::Relaxed);
-                waits.join().unwrap()
+                (began.elapsed(), waits.join().unwrap())
             })
         });
-        let (longest, answers) = searched.await.unwrap();
-        // On a busy machine each answer may be late; a client that is kept waiting has one.
-        let is_free = answers >= LEAST_ANSWERS || longest < Duration::from_secs(1);
-        assert!(is_free, "another client waited {longest:?}, and had {answers} answers");
+        let (took, longest) = searched.await.unwrap();
+        // On a busy machine all is late; a client that is kept waiting has its answer after most searches.
+        assert!(longest < took / 2, "another client waited {longest:?} of {took:?}");
         serving.end().await;
     });
 }
 
 #[test]
-fn a_search_without_matches_delays_no_other_client() {
-    search_beside_others(4_000);
+fn searches_without_matches_delay_no_other_client() {
+    search_beside_others(20_000);
 }
 
 #[test]
 #[ignore = "long: 60,000 files"]
-fn a_search_of_sixty_thousand_files_delays_no_other_client() {
+fn searches_of_sixty_thousand_files_delay_no_other_client() {
     search_beside_others(60_000);
 }
 

@@ -106,7 +106,7 @@ fn the_cache_is_bounded_in_names_and_directories() {
             assert!(kept <= 100 && places.slots.len() <= 5, "{kept} {}", places.slots.len());
             assert!(places.watched.len() <= places.slots.len());
             for slot in places.slots.values() {
-                let kept = locked(&slot.names);
+                let kept = locked(&slot.names.kept);
                 assert_eq!(kept.index.as_ref().map_or(0, Index::len), slot.count);
             }
         }
@@ -164,7 +164,7 @@ fn a_directory_of_a_million_names_is_read_once_and_a_longer_one_is_refused() {
     assert_eq!(READ.load(Ordering::Relaxed), 0, "a refusal costs no names");
     fs::remove_file(root.path().join("100")).unwrap();
     for names in cache.places.lock().unwrap().slots.values() {
-        locked(&names.names).too_long = None;
+        locked(&names.names.kept).too_long = None;
     }
     assert_eq!(used(), Ok(100));
 }
@@ -184,13 +184,59 @@ fn concurrent_clients_see_their_own_changes() {
                     // Use the directories in turn, so that they are evicted.
                     let path = root.join(((thread + round) % 4).to_string());
                     let (directory, name) = (opened(&path), format!("{thread}-{round}"));
-                    let is_there = |index: &Index| index.find(&name).is_some();
+                    let is_there = || loop {
+                        match cache.with(&directory, |index| index.find(&name).is_some()) {
+                            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                                std::thread::yield_now();
+                            }
+                            found => break found.unwrap(),
+                        }
+                    };
                     fs::write(path.join(&name), "").unwrap();
-                    assert!(cache.with(&directory, is_there).unwrap(), "{name}");
+                    assert!(is_there(), "{name}");
                     fs::remove_file(path.join(&name)).unwrap();
-                    assert!(!cache.with(&directory, is_there).unwrap(), "{name}");
+                    assert!(!is_there(), "{name}");
                 }
             });
         }
     });
+}
+
+static HELD: Mutex<()> = Mutex::new(());
+static HOLDING: AtomicUsize = AtomicUsize::new(0);
+
+fn held(name: &str) -> bool {
+    if name == "held" {
+        HOLDING.fetch_add(1, Ordering::Relaxed);
+        drop(locked(&HELD));
+    }
+    true
+}
+
+#[test]
+fn large_directories_being_read_hold_up_no_other_use() {
+    let cache = Cache { many: 3, ..Cache::new(held) };
+    let root = tempfile::tempdir().unwrap();
+    let directories = [5, 5, 4, 3].map(|count| {
+        let path = root.path().join(format!("{}", fs::read_dir(root.path()).unwrap().count()));
+        fs::create_dir(&path).unwrap();
+        ["held", "a", "b", "c", "d"][5 - count..].iter().for_each(|name| {
+            fs::write(path.join(name), "").unwrap();
+        });
+        opened(&path)
+    });
+    let length = |at: usize| cache.with(&directories[at], Index::len).map_err(|error| error.kind());
+    std::thread::scope(|scope| {
+        let hold = locked(&HELD);
+        let reading = [0, 1].map(|at| scope.spawn(move || length(at)));
+        while HOLDING.load(Ordering::Relaxed) < 2 {
+            std::thread::yield_now();
+        }
+        // Neither one that is being read nor a third one takes a thread.
+        assert_eq!([0, 1, 2].map(length), [Err(io::ErrorKind::WouldBlock); 3]);
+        assert_eq!(length(3), Ok(3));
+        drop(hold);
+        assert_eq!(reading.map(|one| one.join().unwrap()), [Ok(5), Ok(5)]);
+    });
+    assert_eq!([0, 1, 2].map(length), [Ok(5), Ok(5), Ok(4)]);
 }
