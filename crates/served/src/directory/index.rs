@@ -10,7 +10,7 @@ use std::hash::BuildHasher;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use lanlab_stack::file_server::short_names::{MAX_NUMBER, first_of, made, own};
+use lanlab_stack::file_server::short_names::{MAX_NUMBER, first_of, is_own, made, own};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Known {
@@ -49,6 +49,8 @@ impl Index {
         let mut index = Self::new(can_be_asked_for);
         let (names, hidden): (Vec<_>, Vec<_>) =
             names.into_iter().partition(|name| can_be_asked_for(name));
+        // As read, names are nearly in order on some file systems; by hash they never are.
+        index.listed = names.iter().map(|name| (Arc::clone(name), None)).collect();
         let fold = |name: Arc<str>| (index.fold(&name), name);
         let mut folded: Vec<_> = names.into_iter().map(fold).collect();
         folded.sort_unstable();
@@ -56,14 +58,13 @@ impl Index {
         for alike in folded.chunk_by(|one, other| one.0 == other.0) {
             for (at, (_, name)) in alike.iter().enumerate() {
                 let is_first = |(_, other): &(u64, Arc<str>)| {
-                    !(other.eq_ignore_ascii_case(name) && own(other).is_some())
+                    !(other.eq_ignore_ascii_case(name) && is_own(other))
                 };
-                if own(name).is_none() || !alike[..at].iter().all(is_first) {
+                if !is_own(name) || !alike[..at].iter().all(is_first) {
                     made.push((index.stem(name), Arc::clone(name)));
                 }
             }
         }
-        index.listed = folded.iter().map(|(_, name)| (Arc::clone(name), None)).collect();
         index.folded = folded.into_iter().collect();
         index.made = made.into_iter().collect();
         for name in &hidden {
@@ -94,10 +95,10 @@ impl Index {
         self.regroup(&stems, |index| {
             index.listed.insert(Arc::clone(&name), None);
             index.folded.insert((index.fold(&name), Arc::clone(&name)));
-            let loser = match (own(&name), first) {
-                (Some(_), None) => None,
+            let loser = match (is_own(&name), first) {
+                (true, None) => None,
                 // If two names differ only in case, the first one gets the short name.
-                (Some(_), Some(first)) if name < first => Some(first),
+                (true, Some(first)) if name < first => Some(first),
                 _ => Some(name),
             };
             if let Some(loser) = loser {
@@ -236,7 +237,7 @@ impl Index {
     fn first_own(&self, name: &str) -> Option<Arc<str>> {
         let is_meant = |other: &&Arc<str>| {
             other.eq_ignore_ascii_case(name)
-                && own(other).is_some()
+                && is_own(other)
                 && matches!(self.listed.get(*other), Some(None))
         };
         self.alike(self.fold(name)).find(is_meant).cloned()
@@ -247,7 +248,16 @@ impl Index {
     }
 
     fn fold(&self, name: &str) -> u64 {
-        self.hashes.hash_one(name.to_lowercase())
+        let mut lower = [0; 255];
+        match lower.get_mut(..name.len()) {
+            // Without memory for each name: most are ASCII.
+            Some(lower) if name.is_ascii() => {
+                lower.copy_from_slice(name.as_bytes());
+                lower.make_ascii_lowercase();
+                self.hashes.hash_one(std::str::from_utf8(lower).unwrap_or_default())
+            }
+            _ => self.hashes.hash_one(name.to_lowercase()),
+        }
     }
 
     fn stem(&self, name: &str) -> u64 {

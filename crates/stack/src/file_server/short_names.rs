@@ -11,12 +11,16 @@ pub const MAX_NUMBER: u32 = 9;
 
 /// The name in upper case, if it is a valid short name.
 pub fn own(name: &str) -> Option<String> {
+    is_own(name).then(|| name.to_ascii_uppercase())
+}
+
+pub fn is_own(name: &str) -> bool {
     let (base, extension) = name.rsplit_once('.').unwrap_or((name, ""));
     let is_part =
         |part: &str| part.chars().all(|one| one.is_ascii_alphanumeric() || ALLOWED.contains(one));
     let fits = (1..=8).contains(&base.len()) && extension.len() <= 3;
     let ends = !name.ends_with('.');
-    (fits && ends && is_part(base) && is_part(extension)).then(|| name.to_ascii_uppercase())
+    fits && ends && is_part(base) && is_part(extension)
 }
 
 /// The short name generated for a longer name; `number` starts at 1.
