@@ -40,6 +40,11 @@ pub fn refused(record: &[u8], reply: &[u8]) -> Option<String> {
     Some(format!("the export `{path}`: `{EXPORT}` is served"))
 }
 
+pub fn is_listing(record: &[u8]) -> bool {
+    let call = rpc::read_call(record).map(|call| (call.program, call.procedure));
+    matches!(call, Ok((NFS, p::READDIR | p::READDIRPLUS)))
+}
+
 /// Maximum data bytes in the reply to a call.
 pub fn longest(record: &[u8]) -> usize {
     let Ok(mut call) = rpc::read_call(record) else { return 0 };

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use lanlab_files::{Fault, Result};
 use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
 
 use crate::admission::{Admission, Proof};
 use crate::visits::Visits;
@@ -34,6 +35,9 @@ pub const MAX_RECORD_OCTETS: usize = MAX_DATA_OCTETS as usize + (16 << 10);
 
 const STRANGER_BYTES: usize = 16 << 10;
 
+/// Reading a large directory occupies a thread for seconds; other calls need some.
+const LISTINGS_AT_ONCE: usize = 4;
+
 #[expect(clippy::unused_async, reason = "as every service is begun")]
 pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let mut files = Files::new(&offer.root, offer.read_only)
@@ -41,6 +45,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let (listener, port) = listen(offer)?;
     files.port = port;
     let files = Arc::new(files);
+    let listings = Arc::new(Semaphore::new(LISTINGS_AT_ONCE));
     let visits = Arc::new(Visits::default());
     let records = Records::new(bounds);
     // Clients that have not logged in: half of their memory is for connections, half for RPC records.
@@ -49,7 +54,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let task = tokio::spawn(admission.serve(listener, move |stream, peer, proof| {
         serve_one(
             stream,
-            Arc::clone(&files),
+            (Arc::clone(&files), Arc::clone(&listings)),
             Held::new(Arc::clone(&records), peer.ip().into()),
             proof,
         )
@@ -65,13 +70,20 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
 }
 
 /// Answer calls in order until the client disconnects or sends a malformed one.
-async fn serve_one(mut stream: TcpStream, files: Arc<Files>, mut held: Held, proof: Proof) {
+async fn serve_one(
+    mut stream: TcpStream,
+    (files, listings): (Arc<Files>, Arc<Semaphore>),
+    mut held: Held,
+    proof: Proof,
+) {
     let (mut record, mut memory) = (Vec::new(), Vec::new());
     while read_record(&mut stream, &mut record, &mut held).await.is_some() {
         let longest = answer::longest(&record);
         if held.make_room(longest, &mut memory).await.is_none() {
             return;
         }
+        let is_listing = answer::is_listing(&record);
+        let _turn = if is_listing { listings.acquire().await.ok() } else { None };
         let files = Arc::clone(&files);
         // File calls block their thread.
         let answering = tokio::task::spawn_blocking(move || {
