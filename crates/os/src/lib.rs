@@ -59,9 +59,9 @@ pub use readiness::{Interest, Readiness, wait_readable, wait_writable};
 pub use rtnetlink::SendingQueue;
 pub use socket_options::DatagramOptions;
 pub use tcp::{
-    TcpInfo, TcpLimits, TcpState, acknowledge_at_once, choose_port_late, limit_tcp, limit_unsent,
-    ready_from, receive_now, send_now, set_congestion_control, shut_down_connections, tcp_info,
-    unread_bytes,
+    TcpInfo, TcpLimits, TcpState, acknowledge_at_once, choose_port_late, lengthen_accept_queue,
+    limit_tcp, limit_unsent, ready_from, receive_now, send_now, set_congestion_control,
+    shut_down_connections, tcp_info, unread_bytes,
 };
 pub use usage::{Usage, process_cpu_ns, thread_cpu_ns, thread_usage};
 pub use virtual_hosts::{

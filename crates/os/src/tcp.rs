@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::net::{Shutdown, SocketAddr, TcpStream};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use socket2::{SockAddr, SockRef};
 
@@ -214,23 +214,41 @@ pub fn acknowledge_at_once(socket: &impl AsFd) -> io::Result<()> {
 /// End the connections from a port of this process to some peers, in any part of the process.
 pub fn shut_down_connections(port: u16, peers: &BTreeSet<SocketAddr>) {
     let is_one = |socket: &SockRef<'_>| {
-        let address = |address: io::Result<SockAddr>| address.ok().and_then(|it| it.as_socket());
         address(socket.peer_addr()).is_some_and(|peer| peers.contains(&peer))
-            && address(socket.local_addr()).is_some_and(|local| local.port() == port)
     };
-    let Ok(all) = std::fs::read_dir("/proc/self/fd") else { return };
-    let numbers = all.flatten().filter_map(|one| one.file_name().to_str()?.parse().ok());
-    for number in numbers {
+    for socket in own_sockets(port, is_one) {
+        let _ = SockRef::from(&socket).shutdown(Shutdown::Both);
+    }
+}
+
+/// Let this many connections wait at the listener of a port, in any part of the process.
+pub fn lengthen_accept_queue(port: u16, connections: i32) {
+    for socket in own_sockets(port, |socket| socket.is_listener().unwrap_or(false)) {
+        let _ = SockRef::from(&socket).listen(connections);
+    }
+}
+
+fn address(address: io::Result<SockAddr>) -> Option<SocketAddr> {
+    address.ok().and_then(|address| address.as_socket())
+}
+
+fn own_sockets(port: u16, is_one: impl Fn(&SockRef<'_>) -> bool) -> impl Iterator<Item = OwnedFd> {
+    let is_one = move |socket: &SockRef<'_>| {
+        address(socket.local_addr()).is_some_and(|local| local.port() == port) && is_one(socket)
+    };
+    let all = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+    let numbers = all.filter_map(|one| one.file_name().to_str()?.parse().ok());
+    numbers.filter_map(move |number| {
         // SAFETY: the call only reads its addresses and duplicates it; both fail once it is closed.
         let borrowed = unsafe { BorrowedFd::borrow_raw(number) };
-        if is_one(&SockRef::from(&borrowed))
-            && let Ok(owned) = borrowed.try_clone_to_owned()
-            // Another socket may have this number by now; the duplicate stays valid.
-            && is_one(&SockRef::from(&owned))
-        {
-            let _ = SockRef::from(&owned).shutdown(Shutdown::Both);
+        if !is_one(&SockRef::from(&borrowed)) {
+            return None;
         }
-    }
+        let owned = borrowed.try_clone_to_owned().ok()?;
+        // Another socket may have this number by now; the duplicate stays valid.
+        let is_same = is_one(&SockRef::from(&owned));
+        is_same.then_some(owned)
+    })
 }
 
 /// Limit the unsent data that a socket buffers, bytes (`TCP_NOTSENT_LOWAT`, tcp(7)); 0: the system's limit.

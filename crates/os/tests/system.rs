@@ -2,10 +2,11 @@
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::time::Duration;
 
 use lanlab_os::{
-    TcpLimits, Usage, limit_tcp, monotonic, prepare_thread, realtime_ns, set_congestion_control,
-    sleep_until, tcp_info, thread_usage,
+    TcpLimits, Usage, lengthen_accept_queue, limit_tcp, monotonic, prepare_thread, realtime_ns,
+    set_congestion_control, sleep_until, tcp_info, thread_usage,
 };
 use socket2::{Domain, Protocol, Socket, Type};
 
@@ -221,4 +222,16 @@ fn limits_of_tcp_hold_in_both_directions() {
     reader.join().unwrap();
     // The kernel never announces more than the buffer, which is twice 7/8 of the window.
     assert!((2_920..=15_330).contains(&largest), "{largest}");
+}
+
+#[test]
+fn a_listener_of_another_part_can_let_more_connections_wait() {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP)).unwrap();
+    socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()).unwrap();
+    socket.listen(1).unwrap();
+    let address = socket.local_addr().unwrap().as_socket().unwrap();
+    lengthen_accept_queue(address.port(), 64);
+    // Without room the kernel drops the SYN, which is resent after a second.
+    let connect = |_| TcpStream::connect_timeout(&address, Duration::from_millis(900)).unwrap();
+    assert_eq!((0..40).map(connect).collect::<Vec<_>>().len(), 40);
 }

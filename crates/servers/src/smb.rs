@@ -30,7 +30,6 @@ const STRANGERS: usize = 256;
 /// Login takes four round trips.
 const LOGIN: Duration = Duration::from_secs(10);
 
-/// The crate opens its own socket, with tokio's backlog of 1024.
 pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let address = crate::listening_at(offer)?;
     let backend = LocalFsBackend::new(&offer.root)
@@ -63,6 +62,8 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let bound = server.bind().await;
     let bound =
         bound.map_err(|error| Fault::of_connection(format_args!("listen at {address}"), &error))?;
+    // The crate opens its own socket, with a queue that a crowd fills: clients then wait a second to resend their SYN.
+    lanlab_os::lengthen_accept_queue(bound.port(), crate::BACKLOG as i32);
     let visits = Arc::new(Visits::default());
     let strangers = MemoryBudget::crowded(STRANGERS * UNIT_BYTES, bounds);
     let traces = Traces::new(&visits, offer.credentials.is_some(), (strangers, bound.port()));
