@@ -50,9 +50,36 @@ struct Entry {
     all_bytes: u64,
     at_once: u64,
     goes: bool,
+    acknowledged_bytes: u64,
+    /// When the client last sent, took or acknowledged data.
     moved_at: Option<Instant>,
     /// Set if the client has a single connection, which can be evicted for another.
     stream: Option<Arc<TcpStream>>,
+}
+
+impl Entry {
+    fn standing(&mut self, now: Instant) -> Standing<Option<IpAddr>> {
+        let info = self.stream.as_deref().and_then(|stream| tcp_info(stream).ok());
+        let info = info.unwrap_or_default();
+        if info.acknowledged_bytes > self.acknowledged_bytes {
+            self.acknowledged_bytes = info.acknowledged_bytes;
+            self.moved_at = Some(now);
+        }
+        let silent_ns = self.moved_at.map_or(0, |at| now.nanos_since(at));
+        let is_moving = self.moving.receiving.progress.counted().1 >= SERVED_BYTES
+            || info.acknowledged_bytes >= SERVED_ACKNOWLEDGED_BYTES;
+        let is_ending = self.moving.is_crowded_out.load(Ordering::Relaxed);
+        Standing {
+            address: self
+                .stream
+                .as_deref()
+                .and_then(|it| it.peer_addr().ok())
+                .map(|peer| peer.ip()),
+            requests: info.turns(),
+            silent_ns,
+            is_served: is_ending || self.stream.is_none() || is_moving && silent_ns < IDLE_NS,
+        }
+    }
 }
 
 #[derive(Default)]
@@ -75,6 +102,7 @@ impl Ledger {
             all_bytes: 0,
             at_once: 0,
             goes: false,
+            acknowledged_bytes: 0,
             moved_at: None,
             stream,
         });
@@ -115,30 +143,10 @@ impl Ledger {
     }
 
     /// End the least useful of `clients`, for others that wait.
-    pub fn make_room(&self, now: Instant, clients: usize, others: usize) {
-        let standing = |entry: &Entry| {
-            let silent_ns = entry.moved_at.map_or(0, |at| now.nanos_since(at));
-            let info = entry.stream.as_deref().and_then(|stream| tcp_info(stream).ok());
-            let info = info.unwrap_or_default();
-            let received_bytes = entry.moving.receiving.progress.counted().1;
-            let is_moving = received_bytes >= SERVED_BYTES
-                || info.acknowledged_bytes >= SERVED_ACKNOWLEDGED_BYTES;
-            let is_ending = entry.moving.is_crowded_out.load(Ordering::Relaxed);
-            let address = |stream: &TcpStream| stream.peer_addr().ok().map(|peer| peer.ip());
-            Standing::<Option<IpAddr>> {
-                address: entry.stream.as_deref().and_then(address),
-                requests: info.turns(),
-                silent_ns,
-                is_served: is_ending
-                    || entry.stream.is_none()
-                    || is_moving && silent_ns < IDLE_NS
-                    // A client that only reads goes on unseen while its buffers are not full.
-                    || received_bytes == 0 && silent_ns < GRACE_NS,
-            }
-        };
+    pub fn make_room(&mut self, now: Instant, clients: usize, others: usize) {
         let ending = |entry: &&Entry| entry.moving.is_crowded_out.load(Ordering::Relaxed);
         let missing = others.saturating_sub(self.entries.iter().filter(ending).count());
-        let standings: Vec<_> = self.entries.iter().map(standing).collect();
+        let standings: Vec<_> = self.entries.iter_mut().map(|entry| entry.standing(now)).collect();
         let grace_ns = crowded_grace_ns(GRACE_NS, LEAST_GRACE_NS, clients, others);
         for place in least_useful(&standings, grace_ns).into_iter().take(missing) {
             let Entry { moving, stream, .. } = &self.entries[place];
@@ -178,6 +186,8 @@ impl Ledger {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
 
     fn at(ms: u64) -> Instant {
@@ -217,5 +227,28 @@ mod tests {
         assert_eq!(share(&second), (100, 407, 2));
         let together = Some(PeersTogether { time_ns: 40_000_000, bytes: vec![300, 100] });
         assert_eq!(ledger.finish(at(70)), (507, together));
+    }
+
+    #[test]
+    fn a_client_that_only_reads_stays_while_it_acknowledges_data() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let connect = || TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let clients = [connect(), connect()];
+        let streams = [0, 1].map(|_| Arc::new(listener.accept().unwrap().0));
+        let send = |to: usize| (&*streams[to]).write_all(&[0; 1000]).unwrap();
+        let moving = [1, 2].map(|number| Arc::new(Moving::new(number)));
+        let mut ledger = Ledger::default();
+        for ((number, moving), stream) in (1..).zip(&moving).zip(&streams) {
+            ledger.begin(number, Arc::clone(moving), Some(Arc::clone(stream)));
+        }
+        let is_gone = || moving.each_ref().map(|one| one.is_crowded_out.load(Ordering::Acquire));
+        (0..2).for_each(send);
+        ledger.look(at(0));
+        ledger.make_room(at(0), 2, 500);
+        assert_eq!(is_gone(), [false, false]);
+        send(1);
+        ledger.make_room(at(15), 2, 500);
+        assert_eq!(is_gone(), [true, false]);
+        drop(clients);
     }
 }

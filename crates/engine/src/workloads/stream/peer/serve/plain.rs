@@ -4,8 +4,8 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, LazyLock};
 use std::thread::Scope;
 use std::time::Duration;
 
@@ -32,6 +32,8 @@ const LOOK: Duration = Duration::from_millis(50);
 const CHARACTERS: usize = 95;
 const LINE_CHARACTERS: usize = 72;
 const FIRST_CHARACTER: u8 = b' ';
+/// Made once, as making it costs more than serving a stranger.
+static PATTERN: LazyLock<Vec<u8>> = LazyLock::new(characters);
 
 pub fn serve<'a: 'scope, 'scope>(
     request: &'a PeerServe,
@@ -147,7 +149,7 @@ impl Conversation<'_> {
 
     /// Send characters until the client closes its end; discard its input.
     fn generate(&self) -> Result<(), Failure> {
-        let pattern = characters();
+        let pattern = &*PATTERN;
         let mut discarded = vec![0; BUFFER_BYTES];
         let mut place = 0;
         // Filling the whole buffer would take milliseconds for each stranger. Not every system has the limit.
