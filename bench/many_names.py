@@ -22,7 +22,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "engine"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
+from old_machine import CORE, OldMachine
 from raw_engine import Line, RawEngine
 
 _FEW, _PAGE, _PATIENCE_S = 100, 64, 600.0
@@ -210,7 +212,29 @@ def _sftp(port: int, names: Iterator[str]) -> Iterator[Calls]:
         ssh.terminate()
 
 
-_SERVICES = {"ftp": _ftp, "sftp": _sftp, "webdav": _webdav, "s3": _s3, "nfs": _nfs}
+@contextlib.contextmanager
+def _smb1(port: int, names: Iterator[str]) -> Iterator[Calls]:
+    client = OldMachine(port)
+    client.negotiate(CORE)
+    client.connect("LANLAB")
+
+    def asks(name: str) -> tuple[int, int]:
+        # SMB_COM_QUERY_INFORMATION ([MS-CIFS] 2.2.4.9).
+        return client.ask(0x08, data=f"\4\\{name}\0".encode()).error
+
+    began_s = time.monotonic()
+    asks("NONE.DAT")
+    print(f"| smb1 | first miss | {1e3 * (time.monotonic() - began_s):.1f} ms | | |")
+    yield {
+        "open": lambda: _check(asks(next(names)) == (0, 0), "QUERY_INFORMATION"),
+        # ERRDOS, ERRbadfile.
+        "miss": lambda: _check(asks("NONE.DAT") == (1, 2), "QUERY_INFORMATION"),
+        "page": lambda: _check(len(client.names()) > 20, "SEARCH"),
+    }
+    client.close()
+
+
+_SERVICES = {"smb1": _smb1, "ftp": _ftp, "sftp": _sftp, "webdav": _webdav, "s3": _s3, "nfs": _nfs}
 
 
 def _best_s(service: str, root: str, count: int, calls: int) -> dict[str, float]:
