@@ -4,8 +4,8 @@ Send many pipelined requests to each server, and print by how much its memory gr
     .venv/bin/python bench/soak_requests.py --requests 1000000 nfs webdav ftp echo
 
 Memory is read after the first tenth and at the end. A request to discard and a reply of chargen are
-100 bytes, a request to iperf3 is a whole test, and `web` answers one request at a time. Exit code 1
-if a server grew by more than 1 MiB.
+100 bytes, a request to iperf3 is a whole test, and `web` answers one request at a time, of which a
+tenth is for the page. Exit code 1 if a server grew by more than 1 MiB.
 """
 
 from __future__ import annotations
@@ -210,8 +210,8 @@ def _of_web(requests: int) -> int:
 
             def step() -> int:
                 client = http.client.HTTPConnection("127.0.0.1", parts.port or 80, timeout=30)
-                for _ in range(_AT_ONCE):
-                    client.request("GET", parts.path)
+                for number in range(_AT_ONCE):
+                    client.request("GET", parts.path + ("assets/run.js" if number % 10 else ""))
                     answer = client.getresponse()
                     assert answer.read() and answer.status == 200
                 client.close()
