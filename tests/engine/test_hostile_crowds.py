@@ -128,9 +128,8 @@ def logs_in(
     }
     if service != "nfs":
         target["credentials"] = {"user": "me", "secret": SECRET}
-    spec = {
+    spec: Line = {
         "service": target,
-        "working_name": f"{secrets.token_hex(4)}.lab",
         "token": SESSION,
         "direction": "upload",
         "files": {
@@ -147,6 +146,8 @@ def logs_in(
     }
     start_s = time.monotonic()
     while True:
+        # An attempt that was broken off may have made its directory.
+        spec["working_name"] = f"{secrets.token_hex(4)}.lab"
         asked = client.send({"type": "copy_prepare", "spec": spec})
         line = client.wait(asked, patience_s=SERVED_S)
         took_s = time.monotonic() - start_s
