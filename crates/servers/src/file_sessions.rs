@@ -21,7 +21,7 @@ use crate::visits::READ_ONLY;
 const LONGEST_MESSAGE: usize = (128 << 10) + 1024;
 
 /// File calls of a client before those of others: a search without a match makes thousands.
-const CALLS_AT_ONCE: usize = 16;
+const CALLS_AT_ONCE: usize = 4;
 
 const MAX_FAILED_LOGINS: u32 = 5;
 

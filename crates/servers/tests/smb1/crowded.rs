@@ -85,7 +85,7 @@ fn search_beside_others(files: usize) {
 
 #[test]
 fn searches_without_matches_delay_no_other_client() {
-    search_beside_others(20_000);
+    search_beside_others(4_000);
 }
 
 #[test]
