@@ -6,7 +6,18 @@ from lanlab.report.page.rendering import environment
 
 
 @pytest.mark.parametrize(
-    "text", ["165 µs", "2.5 ms", "3 s", "3.41 Gbit/s", "9 bit/s", "4 B", "7 %"]
+    "text",
+    [
+        "165 µs",
+        "2.5 ms",
+        "3 s",
+        "3.41 Gbit/s",
+        "9 bit/s",
+        "4 B",
+        "7 %",
+        "1.05 \N{MULTIPLICATION SIGN}",
+        "8 KB/s",
+    ],
 )
 def test_a_number_keeps_its_unit(text: str) -> None:
     made = environment().from_string("{{ text | unbroken }}").render(text=f"mean {text} each")

@@ -82,9 +82,10 @@ def introduction(verdicts: Verdicts) -> tuple[str, ...]:
     said = [counts_sentence(verdicts)]
     here = [one.here for one in verdicts.judgements if one.here is not None]
     if here:
+        are = "is" if len(here) == 1 else "are"
+        of_this = counts(replace(verdicts, judgements=tuple(here)))
         said.append(
-            f"{len(here)} of them speak of one other system throughout. Of this system, "
-            f"{counts(replace(verdicts, judgements=tuple(here)))}."
+            f"{len(here)} of them {are} about one other system only. Of this system, {of_this}."
         )
     return tuple(said)
 

@@ -92,7 +92,7 @@ def _compiled() -> jinja2.BytecodeCache | None:
 
 def _unbroken(text: str) -> str:
     return re.sub(
-        r"(?<=\d) (?=%|±|…|[kM]?B\b|[kMG]?bit|[mµn]?s\b)|(?<=[±…]) (?=\d)", "\u00a0", text
+        r"(?<=\d) (?=%|±|…|\u00d7|[kMK]?B\b|[kMG]?bit|[mµn]?s\b)|(?<=[±…]) (?=\d)", "\u00a0", text
     )
 
 
