@@ -69,7 +69,7 @@ format: test-programs ## Put Rust and Python into form
 	$(BIN)/ruff check --fix --select I
 	$(BIN)/ruff format
 
-messages: test-programs ## Write the schema of the engine's messages anew
+messages: test-programs ## Write the schema and types of the engine's messages anew
 	$(BIN)/python tools/generate_messages.py
 
 lock: setup ## Make requirements.lock anew, with the newest versions allowed

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 from raw_engine import (
     SESSION,
     Line,
@@ -35,6 +36,7 @@ from raw_engine import (
     stream_send,
 )
 from schema_names import names_of
+from typing_extensions import is_typeddict
 
 from lanlab.engine import SCHEMA_VERSION, contract, engine_path
 from lanlab.engine.lines import BadLine, check_reply
@@ -138,13 +140,40 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Line]]:
 
 
 def test_the_package_schema_equals_the_engines() -> None:
-    assert generate_messages.TARGET.read_text() == generate_messages.generate(str(engine_path()))
+    schema = generate_messages.generate(str(engine_path()))
+    assert generate_messages.TARGET.read_text() == schema
+    stub = generate_messages.Stub(json.loads(schema)["$defs"])
+    assert generate_messages.STUB.read_text() == stub.text()
 
 
 def test_real_lines_are_valid(lines: list[Line]) -> None:
     for line in lines:
         assert errors_of(line, "Reply") == [], line
         check_reply(line)
+
+
+def test_real_lines_have_the_types_of_the_stub(lines: list[Line]) -> None:
+    types: dict[str, Any] = {"__name__": "stub"}
+    text = generate_messages.STUB.read_text().replace(
+        "from typing import", "from typing_extensions import"
+    )
+    exec(f"from __future__ import annotations\n{text}", types)
+    for each in types.values():
+        if is_typeddict(each):
+            each.__pydantic_config__ = ConfigDict(extra="forbid", strict=True)
+    adapters = {name: TypeAdapter(types[name]) for name in ("Line", "Simulated")}
+    for each in adapters.values():
+        each.rebuild(_types_namespace=types)
+    for line in lines:
+        if line.get("result", {}).get("kind") == "simulated":
+            result = line["result"]
+            adapters["Simulated"].validate_python(
+                {key: result[key] for key in result if key != "kind"}
+            )
+        else:
+            adapters["Line"].validate_python(line)
+    with pytest.raises(ValidationError, match="another"):
+        adapters["Line"].validate_python({**lines[0], "another": 1})
 
 
 _OTHER_VALUES = (None, True, -1, 1.5, 2**63, "", [None], {"kind": "pong"})
