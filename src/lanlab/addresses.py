@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 #: Address family of a network. Addresses are text in the notation of the family.
 AddressFamily = Literal["ipv4", "ipv6", "mac", "ipx"]
@@ -85,7 +85,9 @@ def in_url(address: str) -> str:
     return f"[{address.replace('%', '%25')}]" if ":" in address else address
 
 
-def socket_address(address: str, port: int) -> Any:
+def socket_address(
+    address: str, port: int
+) -> tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]:
     """
     An address as Python's sockets need it. They ignore the zone in an address given as text.
 

@@ -4,8 +4,6 @@ the messages at its end.
 
 from __future__ import annotations
 
-from typing import Any
-
 from lanlab.frozen import dataclass
 
 #: The engine's error code for an incomplete capture file.
@@ -20,7 +18,7 @@ class Capture:
     #: Why frames are missing; `None` if the disk was too slow.
     why: str | None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {
             "file": self.path,
             "recorded_frames": self.recorded_frames,
@@ -47,7 +45,7 @@ def note_unknown(path: str, why: str) -> None:
     _unknown[path] = why
 
 
-def to_json() -> dict[str, Any]:
+def to_json() -> dict[str, object]:
     """For a command's result: `captures`, if there are any."""
     return {"captures": [one.to_json() for one in _captures.values()]} if _captures else {}
 

@@ -24,6 +24,8 @@ import errno
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
+from lanlab.messages import Result
+
 _T = TypeVar("_T")
 
 
@@ -121,7 +123,7 @@ class EngineError(RunError):
         *,
         hint: str | None = None,
         host: str | None = None,
-        partial: dict[str, object] | None = None,
+        partial: Result | None = None,
     ) -> None:
         super().__init__(message, hint=hint, host=host)
         self.code = code

@@ -47,7 +47,7 @@ def _made(cls: type) -> type:
     return made
 
 
-def _init(cls: type, fields: tuple[dataclasses.Field[Any], ...]) -> Callable[..., None]:
+def _init(cls: type, fields: tuple[dataclasses.Field[object], ...]) -> Callable[..., None]:
     known: dict[str, Any] = {"_set": object.__setattr__, "_missing": dataclasses.MISSING}
     plain: list[str] = []
     by_name: list[str] = []
@@ -79,14 +79,14 @@ def _init(cls: type, fields: tuple[dataclasses.Field[Any], ...]) -> Callable[...
     return init
 
 
-def _values_of(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
+def _values_of(names: list[str]) -> Callable[[object], tuple[object, ...]]:
     if len(names) > 1:
         return attrgetter(*names)
     return lambda of: tuple(getattr(of, name) for name in names)
 
 
-def _eq(values: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any, object], Any]:
-    def is_equal(self: Any, other: object) -> Any:
+def _eq(values: Callable[[object], tuple[object, ...]]) -> Callable[[object, object], object]:
+    def is_equal(self: object, other: object) -> object:
         if other.__class__ is not self.__class__:
             return NotImplemented
         return values(self) == values(other)
@@ -99,9 +99,9 @@ def _repr(self: Any) -> str:
     return f"{self.__class__.__qualname__}({', '.join(shown)})"
 
 
-def _refuse_to_set(self: Any, name: str, value: object) -> NoReturn:
+def _refuse_to_set(self: object, name: str, value: object) -> NoReturn:
     raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
 
 
-def _refuse_to_delete(self: Any, name: str) -> NoReturn:
+def _refuse_to_delete(self: object, name: str) -> NoReturn:
     raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")

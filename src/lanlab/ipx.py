@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Literal, get_args
+from typing import Literal, cast, get_args
 
+from lanlab.messages import Target
 from lanlab.services import CARRIERS, Service
 
 #: Frame types that a station can use; `auto`: the station detects the one on its segment.
@@ -35,11 +36,11 @@ def has_segment(service: Service) -> bool:
     return CARRIERS[service.carrier].family == "ipx"
 
 
-def segment(service: Service, framing: str, network: str | None) -> dict[str, Any]:
+def segment(service: Service, framing: str, network: str | None) -> Target:
     """The segment's parameters in a request to an engine; empty if nothing is set."""
     said = {
         "framing": None if framing == "auto" else framing,
         "network": None if network is None else int(network, 16),
     }
     said = {key: value for key, value in said.items() if value is not None}
-    return {"ipx": said} if said and has_segment(service) else {}
+    return cast("Target", {"ipx": said} if said and has_segment(service) else {})

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 _T = TypeVar("_T")
@@ -29,7 +30,16 @@ class Lazily(Mapping[str, _T]):
         return len(self._makers)
 
 
-def names_of(package: str, modules: Mapping[str, tuple[str, ...]]) -> Callable[[str], Any]:
+def instances(package: str, names: Iterable[str]) -> Mapping[str, Any]:
+    """An instance of each class, such as `Stream` of the module `stream`, made at first use."""
+
+    def make(name: str) -> object:
+        return getattr(importlib.import_module(f"{package}.{name}"), name.capitalize())()
+
+    return Lazily({name: functools.partial(make, name) for name in names})
+
+
+def names_of(package: str, modules: Mapping[str, tuple[str, ...]]) -> Callable[[str], object]:
     """
     The `__getattr__` of a package (PEP 562) that imports some names at first use.
 
@@ -38,7 +48,7 @@ def names_of(package: str, modules: Mapping[str, tuple[str, ...]]) -> Callable[[
     """
     places = {name: module for module, names in modules.items() for name in names}
 
-    def get(name: str) -> Any:
+    def get(name: str) -> object:
         if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(importlib.import_module(f"{package}.{places[name]}"), name)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from lanlab.messages import LeftBehind
 
 #: By URL of the trial's directory: warning, hint, and whether files are left.
 _left: dict[str, tuple[str, str, bool]] = {}
@@ -11,14 +10,8 @@ _left: dict[str, tuple[str, str, bool]] = {}
 _MOST_NAMES = 3
 
 
-def note(place: str, left: Mapping[str, Any]) -> None:
-    """
-    Note that a server refused to remove files of a trial.
-
-    Args:
-        place: URL of the trial's directory.
-        left: As an engine reports it: `names`, `count` and `refusal`.
-    """
+def note(place: str, left: LeftBehind) -> None:
+    """Note that a server refused to remove files of a trial. `place`: URL of its directory."""
     _left[place] = (
         f"the server refused to remove what lanlab wrote: {names_of(left)} stay at "
         f"{place.rpartition('/')[0]}: it said: {left['refusal']}",
@@ -69,7 +62,7 @@ def take() -> list[tuple[str, str, bool]]:
     return left
 
 
-def names_of(left: Mapping[str, Any]) -> str:
+def names_of(left: LeftBehind) -> str:
     names, count = list(left["names"])[:_MOST_NAMES], int(left["count"])
     more = f" and {count - len(names)} more" if count > len(names) else ""
     return ", ".join(f"`{name}`" for name in names) + more

@@ -9,8 +9,10 @@ an option is one field (`crates/files/src/service_options.rs`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import cast
 
 from lanlab.frozen import dataclass
+from lanlab.messages import Carrier, Target
 from lanlab.services import CARRIERS, PROFILES, USUAL_CARRIER, Service, profiles_over
 
 
@@ -27,7 +29,7 @@ class ServiceOption:
     #: What is allowed instead of a text; empty if the text is.
     problem: Callable[[str], str] = lambda text: ""
     #: The carriers over which it has an effect, and their names for errors.
-    over: Callable[[str], bool] = lambda carrier: True
+    over: Callable[[Carrier], bool] = lambda carrier: True
     carriers: str = ""
     #: The placeholder in `--help`; empty: made from the type or values.
     metavar: str = ""
@@ -72,11 +74,11 @@ def _not_one_address(text: str) -> str:
     return "the address of one server" if is_many else ""
 
 
-def _is_tcp(carrier: str) -> bool:
+def _is_tcp(carrier: Carrier) -> bool:
     return carrier == USUAL_CARRIER
 
 
-def _has_signatures_and_raw(carrier: str) -> bool:
+def _has_signatures_and_raw(carrier: Carrier) -> bool:
     return CARRIERS[carrier].has_signatures_and_raw
 
 
@@ -160,10 +162,10 @@ def options_of(service: Service) -> list[ServiceOption]:
     return [row for row in OPTIONS.values() if row.has_effect_on(service)]
 
 
-def engine_options(service: Service, parameters: object) -> dict[str, dict[str, object]]:
+def engine_options(service: Service, parameters: object) -> Target:
     """The options of a trial's parameters in a request to an engine; empty for the defaults."""
     rows = [row for row in options_of(service) if row.in_engine]
     given = {
         row.key: value for row in rows if (value := getattr(parameters, row.key)) != row.default
     }
-    return {"options": {service.engine_name: given}} if given else {}
+    return cast("Target", {"options": {service.engine_name: given}} if given else {})

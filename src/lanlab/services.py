@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, cast
 
 from lanlab.frozen import dataclass
+from lanlab.messages import Carrier as CarrierName
+from lanlab.messages import ServiceKind
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ def profiles_over(carrier: str) -> Mapping[str, SystemProfile]:
     return {name: one for name, one in PROFILES.items() if one.carrier == carrier}
 
 
-CARRIERS: Mapping[str, Carrier] = {
+CARRIERS: Mapping[CarrierName, Carrier] = {
     "tcp": Carrier("TCP", "the system's TCP", "ip", service=None),
     # Header sizes: LLC and NetBIOS 18 bytes, IPX 30, NetBIOS on IPX 18, NetWare 8.
     "nbf": Carrier("NetBEUI", "NetBIOS straight on Ethernet", "mac", fullest_frame=(1482, 1500)),
@@ -77,8 +79,8 @@ CARRIERS: Mapping[str, Carrier] = {
     ),
 }
 #: The default carrier of every service.
-USUAL_CARRIER = "tcp"
-FRAME_CARRIERS: Mapping[str, Carrier] = {
+USUAL_CARRIER: CarrierName = "tcp"
+FRAME_CARRIERS: Mapping[CarrierName, Carrier] = {
     name: one for name, one in CARRIERS.items() if one.family != "ip"
 }
 #: The carriers in words, as in `NetBEUI, IPX or NetBIOS over IPX`.
@@ -87,7 +89,7 @@ FRAME_TITLES = " or ".join(
 )
 
 
-def frame_carriers_of(service: str) -> Mapping[str, Carrier]:
+def frame_carriers_of(service: str) -> Mapping[CarrierName, Carrier]:
     """The Ethernet carriers that a service can choose from."""
     return {name: one for name, one in FRAME_CARRIERS.items() if one.service == service}
 
@@ -128,7 +130,7 @@ class Service:
     #: allowed.
     most_password_characters: int | None = None
     #: Carrier, one of `CARRIERS`. If it is not the default, the name has it after a `+`.
-    carrier: str = USUAL_CARRIER
+    carrier: CarrierName = USUAL_CARRIER
     #: Whether lanlab has a server of its own for it.
     is_embedded: bool = True
     #: Whether `copy` can use it. A service without files exists for `stations` to measure lanlab
@@ -148,8 +150,8 @@ class Service:
         return secrets.token_hex(self.most_password_characters // 2)
 
     @property
-    def engine_name(self) -> str:
-        return self.name.partition("+")[0]
+    def engine_name(self) -> ServiceKind:
+        return cast("ServiceKind", self.name.partition("+")[0])
 
     @property
     def is_over_ip(self) -> bool:
@@ -178,7 +180,7 @@ _NFS = Service("nfs", "NFS 3", 2049, share="export", has_users=False, has_blocks
 _S3 = Service("s3", "S3", 80, share="bucket", has_domains=True, domain_option="region")
 
 
-def _smb1_over(carrier: str) -> Service:
+def _smb1_over(carrier: CarrierName) -> Service:
     """SMB 1 over an Ethernet carrier, which has no ports."""
     return replace(
         _SMB1,

@@ -6,22 +6,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from lanlab.store import TrialRecord
 
 
 def agreed_of(trial: TrialRecord) -> dict[str, str | None] | None:
     """`protocol`, `protection` and `server` of a trial; `None` without a file service."""
-    facts = (trial.raw.get("client") or {}).get("facts")
+    facts = trial.result("client").get("facts")
     if not isinstance(facts, Mapping):
         return None
-    return {name: facts.get(name) for name in ("protocol", "protection", "server")}
+    return {
+        "protocol": facts.get("protocol"),
+        "protection": facts.get("protection"),
+        "server": facts.get("server"),
+    }
 
 
 def agreed_words(trial: TrialRecord) -> str:
     """For example `SFTP 3, SSH 2, aes128-gcm, key exchange curve25519-sha256`; empty if unknown."""
-    agreed: Mapping[str, Any] = agreed_of(trial) or {}
+    agreed = agreed_of(trial) or {}
     said = (agreed.get("protocol"), agreed.get("protection"))
     return ", ".join(str(each) for each in said if each not in (None, "none"))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
@@ -62,5 +61,5 @@ def series_named(runs: Sequence[RunRecord], name: str) -> list[RunRecord]:
 
 def series_id(run: RunRecord) -> str:
     """Id of the series that a run belongs to; empty if none."""
-    found: Any = (run.alternation or {}).get("id")
+    found = None if run.alternation is None else run.alternation.get("id")
     return found if isinstance(found, str) else ""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from lanlab.messages import ClockFacts
 from lanlab.roles import ROLES, host_places
 from lanlab.store import TrialRecord
 from lanlab.units import format_time
@@ -22,7 +22,7 @@ def clocks_kept(trials: Sequence[TrialRecord]) -> str:
         Empty if it is not known for both ends.
     """
     for trial in reversed(trials):
-        setup, facts = trial.raw.get("setup") or {}, trial.raw.get("facts") or {}
+        setup, facts = trial.setup, trial.facts
         hosts = (facts.get("before") or {}).get("hosts") or {}
         names = setup.get("hosts") or {}
         places = host_places(ROLES[trial.workload], trial.parameters.get("traffic_direction"))
@@ -36,7 +36,7 @@ def clocks_kept(trials: Sequence[TrialRecord]) -> str:
     return ""
 
 
-def _kept(clock: Mapping[str, Any]) -> str:
+def _kept(clock: ClockFacts) -> str:
     by = " and ".join(clock["disciplined_by"])
     if not clock["synchronised"]:
         return f"by {by}, not synchronised" if by else "by nothing"

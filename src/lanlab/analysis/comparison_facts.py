@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import cast
 
 from lanlab.analysis.agreed import agreed_words
 from lanlab.analysis.modes import modes_of
@@ -41,8 +41,8 @@ def differing_facts(
 
 def _facts(run: RunRecord, trials: Sequence[TrialRecord]) -> dict[str, str]:
     testbed = {key: value for key, value in run.testbed.items() if key != "facts"}
-    own = dict(run.testbed.get("facts") or {})
-    hosts = own.pop("hosts", None) or {}
+    own: dict[str, object] = {**(run.testbed.get("facts") or {})}
+    hosts = cast("dict[str, object]", own.pop("hosts", None) or {})
     # Facts of a link are stored with the testbed, facts of a host with the hosts.
     own.pop("link", None)
     facts = {"scale": run.scale}
@@ -64,7 +64,7 @@ def _facts(run: RunRecord, trials: Sequence[TrialRecord]) -> dict[str, str]:
     return facts
 
 
-def _of_hosts(hosts: Mapping[str, Any]) -> dict[str, str]:
+def _of_hosts(hosts: Mapping[str, object]) -> dict[str, str]:
     by_host = {name: _flat("", facts) for name, facts in hosts.items()}
     found: dict[str, str] = {}
     for key in dict.fromkeys(key for facts in by_host.values() for key in facts):
@@ -79,7 +79,7 @@ def _of_hosts(hosts: Mapping[str, Any]) -> dict[str, str]:
 def _programs(trials: Sequence[TrialRecord]) -> dict[str, str]:
     found: dict[str, dict[str, None]] = {}
     for trial in trials:
-        setup = trial.raw.get("setup") or {}
+        setup = trial.setup
         if "driver" in setup:
             said = str(setup.get("version") or "unknown")
             found.setdefault(f"program of driver {setup['driver']}", {})[said] = None
@@ -97,7 +97,7 @@ def _agreed(trials: Sequence[TrialRecord], experiment: str) -> str:
     return "; or ".join(sorted({words for trial in own if (words := agreed_words(trial))}))
 
 
-def _flat(prefix: str, value: Any) -> dict[str, str]:
+def _flat(prefix: str, value: object) -> dict[str, str]:
     if isinstance(value, Mapping):
         found: dict[str, str] = {}
         for key, inner in value.items():

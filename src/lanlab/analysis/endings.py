@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import Literal
 
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.summary import Summary
@@ -33,7 +33,7 @@ class Ending:
     #: The half width reached, on its longer side; `None` with too few trials or a mean of zero.
     half_width_ratio: float | None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return asdict(self)
 
 

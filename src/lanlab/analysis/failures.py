@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar, cast
 
 from lanlab.analysis.attempts import Place, place_of, places_of
 from lanlab.frozen import dataclass
 from lanlab.roles import ROLES
 from lanlab.store import TrialHead, TrialRecord
+from lanlab.trial_data import result_of, setup_of
 from lanlab.workloads import WORKLOADS
 
 _Trial = TypeVar("_Trial", TrialRecord, TrialHead)
@@ -36,7 +37,7 @@ class Failure:
     #: What both ends had counted when the trial failed, in words; empty if unknown.
     seen: str
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """As JSON, without the cause, which is in the trial's `error`."""
         return {"fate": self.fate, "retried_as": self.retried_as, "seen": self.seen}
 
@@ -88,17 +89,17 @@ def _by_place(trials: Sequence[_Trial]) -> dict[Place, list[_Trial]]:
     return found
 
 
-def _seen(workload: str, raw: Mapping[str, Any]) -> str:
+def _seen(workload: str, raw: Mapping[str, object]) -> str:
     said = []
     for role in ROLES[workload]:
-        result = raw.get(role) or {}
+        result = cast("dict[str, object]", result_of(raw, role))
         key, word = _COUNTS.get(str(result.get("kind")), ("", ""))
         if key in result:
             said.append(f"{word} {result[key]}")
-    progress = raw.get("progress")
+    progress = cast("dict[str, float] | None", raw.get("progress"))
     is_all = len(said) == 2 or WORKLOADS[workload].has_one_count
     if not is_all and progress is not None:
-        asked = (raw.get("setup") or {}).get("requests") or ROLES[workload]
+        asked = setup_of(raw).get("requests") or ROLES[workload]
         # With a peer only one end reports; otherwise the second end counts arrivals.
         counted = progress["messages"]
         role = [one for one in ROLES[workload] if one in asked][-1]

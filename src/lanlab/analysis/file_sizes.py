@@ -7,9 +7,9 @@ to the number of files, their bytes and their time, for sizes from each power of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lanlab.errors import StoreError
 from lanlab.frozen import dataclass
@@ -17,6 +17,8 @@ from lanlab.store import TrialRecord
 from lanlab.store.large_runs import replaced
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from lanlab.store.series import Series
 
 
@@ -34,7 +36,7 @@ class SizeClass:
     time_ns: int
 
 
-def size_classes(octets: Any, time_ns: Any) -> list[SizeClass]:
+def size_classes(octets: ArrayLike, time_ns: ArrayLike) -> list[SizeClass]:
     """
     Files by powers of two of their size; empty files are omitted.
 
@@ -83,7 +85,7 @@ def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> Tri
         return trial
     try:
         # A series may also contain text; this one has only numbers.
-        numbers: Mapping[str, Any] = read(trial, str(times["series"])).columns
+        numbers = read(trial, str(times["series"])).columns
         time_ns = numbers["closed_ns"] - numbers["opened_ns"]
         found = size_classes(numbers["bytes"], time_ns)
     except (KeyError, StoreError):

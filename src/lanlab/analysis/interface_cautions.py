@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import cast
 
+from lanlab.trial_data import InterfaceSeen
 from lanlab.units import format_rate
 
 #: The first Linux release with epoll_pwait2(2).
@@ -13,13 +14,13 @@ _EXACT_WAITS = (5, 11)
 
 
 def cautions(
-    interfaces: Mapping[str, Mapping[str, Any]], kernels: Mapping[str, str | None] | None = None
+    interfaces: Mapping[str, InterfaceSeen], kernels: Mapping[str, str | None] | None = None
 ) -> list[str]:
     """
     Sentences without a full stop, shown before a run.
 
     Args:
-        interfaces: By host: `name` and known properties, as in a run's record.
+        interfaces: By host.
         kernels: By host, its release.
 
     Examples:
@@ -51,7 +52,8 @@ def cautions(
                 f"{host}: {one['name']} is half duplex: both ends cannot send at the same time"
             )
     for key, name, shown in (("speed_bps", "speed", format_rate), ("mtu_bytes", "MTU", _octets)):
-        values = {host: one[key] for host, one in interfaces.items() if one.get(key)}
+        known = cast("Mapping[str, Mapping[str, float]]", interfaces)
+        values = {host: one[key] for host, one in known.items() if one.get(key)}
         if len(set(values.values())) > 1:
             each = ", ".join(f"{host} {shown(value)}" for host, value in values.items())
             said.append(f"the interfaces differ in {name}: {each}")

@@ -5,10 +5,11 @@ the receiver that dropped frames. For a file service, the busiest part.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import cast
 
 from lanlab.frozen import dataclass
+from lanlab.messages import SimulatedFacts, SimulatedHostFacts
 from lanlab.store import TrialRecord
 
 #: A part that is busy for at least this share of the time is the bottleneck.
@@ -40,10 +41,10 @@ class Limiting:
 
 def limiting(trial: TrialRecord) -> Limiting | None:
     """The bottleneck of a trial; `None` if it failed or was not simulated."""
-    world: Mapping[str, Any] | None = (trial.raw.get("setup") or {}).get("world")
+    world = trial.setup.get("world")
     if trial.status != "done" or world is None:
         return None
-    request = trial.raw["setup"]["requests"]["simulate"]
+    request = trial.setup["requests"]["simulate"]
     active_ns = _active_ns(trial, world)
     first, *_, last = world["hosts"]
     sender, receiver = (last, first) if _is_from_last(world) else (first, last)
@@ -52,7 +53,8 @@ def limiting(trial: TrialRecord) -> Limiting | None:
     used_ns = world["bus_busy_ns"] or max(port["busy_ns"] for port in world["medium"])
     wire = min(1.0, used_ns / ratio / active_ns)
     came = max(1, receiver["received_frames"])
-    lost = {name: receiver[key] / came for key, name in _LOSSES}
+    counts = cast("dict[str, int]", receiver)
+    lost = {name: counts[key] / came for key, name in _LOSSES}
     place = max(lost, key=lambda name: lost[name])
     lost_ratio = sum(lost.values())
     spec = request["work"].get("spec", request["work"])
@@ -74,12 +76,12 @@ def limiting(trial: TrialRecord) -> Limiting | None:
     return Limiting(cause, busy[0], busy[1], wire, lost_ratio)
 
 
-def _is_from_last(world: Mapping[str, Any]) -> bool:
+def _is_from_last(world: SimulatedFacts) -> bool:
     *others, last = (port["offered_bytes"] for port in world["medium"])
     return bool(last > sum(others))
 
 
-def _longest_part(world: Mapping[str, Any], wire_ns: float, active_ns: float) -> str:
+def _longest_part(world: SimulatedFacts, wire_ns: float, active_ns: float) -> str:
     """The busiest part of a file service. If a client waits for each reply, no part is busy all the
     time, and this part takes most of a request's time.
     """
@@ -87,17 +89,15 @@ def _longest_part(world: Mapping[str, Any], wire_ns: float, active_ns: float) ->
     busy_ns = {
         "server's processor": _busy_ns(server),
         "server's disk": _disk_ns(server),
-        "server that stood still": server.get("frozen_ns", 0),
+        "server that stood still": server.get("frozen_ns") or 0,
         "client's processor": max(map(_busy_ns, clients)),
         "client's disk": max(map(_disk_ns, clients)),
         "wire": wire_ns,
     }
     part = max(busy_ns, key=lambda name: busy_ns[name])
     is_all = busy_ns[part] >= BUSY_RATIO * active_ns
-    if (
-        part == "server's disk"
-        and 2 * server["store"]["cache_misses"] > server["store"]["disk_accesses"]
-    ):
+    store = server["store"] if part == "server's disk" else None
+    if store is not None and 2 * store["cache_misses"] > store["disk_accesses"]:
         part = "cache misses"
     return part if is_all else f"mostly {part}"
 
@@ -108,17 +108,17 @@ def cause_of(trials: Sequence[TrialRecord]) -> str | None:
     return Counter(found).most_common(1)[0][0] if found else None
 
 
-def _disk_ns(host: Mapping[str, Any]) -> int:
+def _disk_ns(host: SimulatedHostFacts) -> int:
     """Time that a host's disk was busy; 0 if no disk is modelled."""
     return int((host.get("store") or {}).get("disk_busy_ns", 0))
 
 
-def _busy_ns(host: Mapping[str, int]) -> int:
+def _busy_ns(host: SimulatedHostFacts) -> int:
     return host["interrupt_ns"] + host["protocol_ns"] + host["program_ns"]
 
 
-def _active_ns(trial: TrialRecord, world: Mapping[str, Any]) -> float:
+def _active_ns(trial: TrialRecord, world: SimulatedFacts) -> float:
     warmup_ns = 1e9 * float(trial.parameters.get("warmup_s") or 0)
-    result = trial.raw.get("sender") or trial.raw.get("requester") or {}
+    result = trial.result("sender") or trial.result("requester")
     measured_ns = float(result.get("elapsed_ns") or 0)
     return max(1.0, warmup_ns + measured_ns if measured_ns else float(world["virtual_ns"]))

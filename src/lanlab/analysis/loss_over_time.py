@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lanlab.analysis.over_time import INTERVALS, REVERSE_RECEIVER
 from lanlab.analysis.series_rows import rows_in, with_rows
@@ -17,7 +17,7 @@ from lanlab.roles import RECEIVER, has_streams
 from lanlab.store import TrialRecord
 
 if TYPE_CHECKING:
-    from lanlab.store.series import Series
+    from lanlab.store.series import Column, Series
 
 RATES = ("rate_bps", "rate_messages_per_s")
 _PLACE = "losses_over_time"
@@ -116,7 +116,7 @@ def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> Tri
     return trial
 
 
-def _rows(columns: Mapping[str, Any], _: Mapping[str, Any]) -> list[list[int]]:
+def _rows(columns: Mapping[str, Column], _: object) -> list[list[int]]:
     names = ("start_ns", "width_ns", "messages", "lost_messages")
     numbers = [columns[name].tolist() for name in names]
     return [list(row) for row in zip(*numbers, strict=True) if None not in row]

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from lanlab.services import NEAREST, schemes
@@ -35,8 +35,7 @@ def measured_where(run: RunRecord) -> MeasuredWhere:
 
 
 def _server_hosts(run: RunRecord) -> Iterator[str]:
-    experiments: Any = run.study.get("experiment", ())
-    for experiment in experiments:
+    for experiment in run.study.get("experiment", ()):
         named = [experiment.get("parameters", {}).get(key) for key in _NAMING]
         varied = [one for key in _NAMING for one in experiment.get("factors", {}).get(key, ())]
         for server in (*named, *varied):

@@ -5,11 +5,11 @@ modes, and so name them.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict
-from typing import Any
 
 from lanlab.frozen import dataclass
+from lanlab.messages import Choice
 from lanlab.roles import ROLES, is_one_way
 from lanlab.store import TrialRecord
 from lanlab.store.large_runs import chosen, numbers
@@ -103,7 +103,7 @@ def load_before(trial: TrialRecord) -> float | None:
     """The greatest load average of a host before a trial."""
     loads = numbers(trial.raw, "facts", "load_average")
     if loads is None:
-        hosts = trial.raw.get("facts", {}).get("before", {}).get("hosts", {})
+        hosts = trial.facts.get("before", {}).get("hosts", {})
         loads = [facts.get("load_average") for facts in hosts.values() if isinstance(facts, dict)]
     return max((float(load) for load in loads if load is not None), default=None)
 
@@ -122,5 +122,5 @@ def common_words(found: Iterable[Modes | None]) -> str:
     return "; ".join(f"{count} trial{'s' if count > 1 else ''}: {words}" for words, count in ranked)
 
 
-def _reason(choice: Mapping[str, Any] | None) -> str | None:
+def _reason(choice: Choice | None) -> str | None:
     return None if choice is None else str(choice["reason"]).rstrip(".")

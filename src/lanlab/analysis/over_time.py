@@ -15,6 +15,7 @@ from lanlab.analysis.series_rows import rows_in, with_rows
 from lanlab.frozen import dataclass
 from lanlab.roles import RECEIVER, REVERSE_PREFIX, has_streams
 from lanlab.store import TrialRecord
+from lanlab.trial_data import SeriesPart
 
 if TYPE_CHECKING:
     from lanlab.store.series import Series
@@ -96,6 +97,6 @@ def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> Tri
     return trial
 
 
-def _rows(columns: Mapping[str, Any], section: Mapping[str, Any]) -> list[list[int]]:
+def _rows(columns: Mapping[str, Any], section: SeriesPart) -> list[list[int]]:
     steps = joined_steps(columns["bytes"], int(section["interval_ns"]))
     return [[one.start_ns, one.width_ns, one.octets] for one in steps]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+
+from lanlab.trial_data import PacketBounds, PathSeen
 
 
-def path_cautions(paths: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def path_cautions(paths: Mapping[str, PathSeen]) -> list[str]:
     """
     Sentences without a full stop on paths that carry less than the interfaces at their ends.
-
-    Args:
-        paths: As `lanlab.performers.paths` gives them.
 
     Examples:
         >>> bounds = {"least_bytes": 1420, "most_bytes": 1420}
@@ -49,6 +47,6 @@ router on the path reports it, as at the start of a tunnel']
     return said
 
 
-def _up_to(bounds: Mapping[str, int]) -> str:
+def _up_to(bounds: PacketBounds) -> str:
     least, most = bounds["least_bytes"], bounds["most_bytes"]
     return f"up to {most} B" if least == most else f"up to {least} B, or {most} B at most,"

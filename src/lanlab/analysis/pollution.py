@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
 
+from lanlab import trial_data as m
 from lanlab.frozen import dataclass
 from lanlab.roles import REVERSE_PREFIX, ROLES, every_place
 
@@ -78,44 +78,40 @@ class Judgement:
     findings: tuple[Finding, ...]
     unknown: tuple[str, ...]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """In the form of the trial's record, under `pollution`."""
         return {"findings": [asdict(f) for f in self.findings], "unknown": list(self.unknown)}
 
 
-def judgement_of(raw: Mapping[str, Any]) -> Judgement | None:
+def judgement_of(raw: Mapping[str, object]) -> Judgement | None:
     """The judgement in a trial's record; `None` if the trial was not judged."""
-    kept = raw.get("pollution")
+    kept = m.pollution_of(raw)
     if kept is None:
         return None
     # Thousands of trials share one part of a record.
-    if _latest[0] is not kept:
+    if not _latest or _latest[0][0] is not kept:
         findings = tuple(Finding(**found) for found in kept["findings"])
-        _latest[:] = kept, Judgement(findings, tuple(kept["unknown"]))
-    judgement: Judgement = _latest[1]
-    return judgement
+        _latest[:] = [(kept, Judgement(findings, tuple(kept["unknown"])))]
+    return _latest[0][1]
 
 
-_latest: list[Any] = [None, None]
+_latest: list[tuple[m.Pollution, Judgement]] = []
 
 
 def judge(
-    raw: Mapping[str, Any],
+    raw: Mapping[str, object],
     metrics: Mapping[str, float],
-    hosts: Mapping[str, Mapping[str, Any]],
-    others: Mapping[str, Mapping[str, Any]] | None = None,
+    hosts: Mapping[str, m.HostSeen],
+    others: Mapping[str, m.HostSeen] | None = None,
 ) -> Judgement:
     """
     Judge a finished trial.
 
     Args:
-        raw: The trial's record: `facts` (`before`, with `hosts`; `after`, with `damage` if the
-            testbed had some), and the results of both roles. Each has the `host` window measured by
-            its host; otherwise `cpu` has its own usage. A role of several hosts has the result of
-            each in `hosts`, with its `name`.
+        raw: The trial's record, with its facts, and the results of both roles. Each has the `host`
+            window measured by its host; otherwise `cpu` has its own usage.
         metrics: Its results.
-        hosts: By role, the initiator first, the constant facts of the host: `name`, `boot_id`,
-            `processors_online`.
+        hosts: By role, the initiator first, the constant facts of the host.
         others: For roles with several hosts, these facts by the host's name in its result.
     """
     first, last = tuple(hosts)
@@ -132,12 +128,12 @@ def judge(
             findings += _of_drops(kernel, metrics, unknown)
             findings += _of_calendar(kernel)
         findings += _of_facts(kernel, raw)
-    findings += _of_sender(raw.get(first) or {}, metrics, first, last)
+    findings += _of_sender(m.result_of(raw, first), metrics, first, last)
     back_first, back_last = (f"{REVERSE_PREFIX}{role}" for role in (first, last))
     if first in ROLES["load"]:
         sends, receives = ROLES["stream"]
         for prefix in ("", REVERSE_PREFIX):
-            sent = raw.get(f"{prefix}{sends}") or {}
+            sent = m.result_of(raw, f"{prefix}{sends}")
             findings += _of_sender(sent, {}, f"{prefix}{sends}", f"{prefix}{receives}")
     if back_first in raw:
         # In a bidirectional stream, findings of the second sender.
@@ -146,31 +142,31 @@ def judge(
             for key, value in metrics.items()
             if key.startswith(REVERSE_PREFIX)
         }
-        findings += _of_sender(raw[back_first], back, back_first, back_last)
+        findings += _of_sender(m.result_of(raw, back_first), back, back_first, back_last)
     return Judgement(tuple(findings), tuple(code for code in _OF_WINDOW if code in unknown))
 
 
-def _of_testbed(raw: Mapping[str, Any], role: str) -> Iterator[Finding]:
-    damage = raw.get("facts", {}).get("after", {}).get("damage")
+def _of_testbed(raw: Mapping[str, object], role: str) -> Iterator[Finding]:
+    damage = m.facts_of(raw).get("after", {}).get("damage")
     if damage is not None:
         yield Finding("testbed", role, damage, "as it was made", True)
 
 
-def medium_lateness(raw: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def medium_lateness(raw: Mapping[str, object]) -> m.MediumLateness | None:
     """The lateness of a link's medium during a trial, from its record; during the measured time, if
     recorded. `None` for a link without a medium, or if it carried nothing.
     """
-    timed = raw.get("setup", {}).get("medium")
-    read = timed or raw.get("facts", {}).get("after", {}).get("medium")
-    lateness: Mapping[str, Any] | None = None if read is None else read.get("lateness")
+    timed = m.setup_of(raw).get("medium")
+    read = timed or m.facts_of(raw).get("after", {}).get("medium")
+    lateness = None if read is None else read.get("lateness")
     return lateness if lateness and lateness["deliveries"] else None
 
 
 def _of_medium(
-    raw: Mapping[str, Any], metrics: Mapping[str, float], role: str, is_echo: bool
+    raw: Mapping[str, object], metrics: Mapping[str, float], role: str, is_echo: bool
 ) -> Iterator[Finding]:
     lateness = medium_lateness(raw)
-    result = raw.get(role) or {}
+    result = m.result_of(raw, role)
     elapsed_ns = result.get("elapsed_ns") or (result.get("host") or {}).get("elapsed_ns")
     if lateness is None or not elapsed_ns:
         return
@@ -185,7 +181,7 @@ def _of_medium(
 
 
 def _shift_of_round_trips(
-    lateness: Mapping[str, Any], metrics: Mapping[str, float], elapsed_ns: float
+    lateness: m.MediumLateness, metrics: Mapping[str, float], elapsed_ns: float
 ) -> tuple[float, float]:
     """The share by which the medium lengthened round trips, and the allowed share.
 
@@ -194,7 +190,7 @@ def _shift_of_round_trips(
     """
     late_ns, median_ns = 2 * lateness["p50_ns"], metrics.get("rtt_p50_ns", 0)
     # A frame that is delivered late adds to a round trip like one that is accepted late.
-    waited_ns = max(lateness["longest_gap_ns"], lateness["longest_ns"])
+    waited_ns: float = max(lateness["longest_gap_ns"], lateness["longest_ns"])
     if "rtt_max_ns" in metrics:
         waited_ns = min(waited_ns, metrics["rtt_max_ns"] - median_ns)
     is_later = late_ns > USUAL_LATENESS_NS and median_ns > 0
@@ -205,15 +201,15 @@ def _shift_of_round_trips(
 @dataclass(frozen=True)
 class _End:
     role: str
-    result: Mapping[str, Any]
-    facts: Mapping[str, Any]
+    result: m.RoleResult
+    facts: m.HostSeen
     host: str | None = None
 
 
 def _ends(
-    raw: Mapping[str, Any],
-    hosts: Mapping[str, Mapping[str, Any]],
-    others: Mapping[str, Mapping[str, Any]],
+    raw: Mapping[str, object],
+    hosts: Mapping[str, m.HostSeen],
+    others: Mapping[str, m.HostSeen],
 ) -> Iterator[_End]:
     for role, facts in hosts.items():
         result = _longest_watched(raw, role)
@@ -227,12 +223,12 @@ def _ends(
 class _Kernel:
     ends: Sequence[_End]
     #: The longest of the hosts' windows: all begin at the start of the measured part.
-    window: Mapping[str, Any] | None
+    window: m.HostWindow | None
     #: CPU time of the medium between the ends, ns: the trial's own load.
     medium_ns: int
 
     @property
-    def facts(self) -> Mapping[str, Any]:
+    def facts(self) -> m.HostSeen:
         return self.ends[0].facts
 
     def found(self, code: str, found: float | str, allowed: float | str) -> Finding:
@@ -242,16 +238,16 @@ class _Kernel:
 
 
 def _kernels(
-    raw: Mapping[str, Any],
-    hosts: Mapping[str, Mapping[str, Any]],
-    others: Mapping[str, Mapping[str, Any]],
+    raw: Mapping[str, object],
+    hosts: Mapping[str, m.HostSeen],
+    others: Mapping[str, m.HostSeen],
 ) -> Iterator[_Kernel]:
     groups: dict[object, list[_End]] = {}
     for place, end in enumerate(_ends(raw, hosts, others)):
         # A host with an unknown boot id counts as a separate machine.
         groups.setdefault(end.facts.get("boot_id") or place, []).append(end)
     for ends in groups.values():
-        windows = [end.result["host"] for end in ends if end.result.get("host") is not None]
+        windows = [host for end in ends if (host := end.result.get("host")) is not None]
         yield _Kernel(
             ends,
             window=max(windows, key=lambda window: int(window["elapsed_ns"]), default=None),
@@ -259,23 +255,25 @@ def _kernels(
         )
 
 
-def _longest_watched(raw: Mapping[str, Any], role: str) -> Mapping[str, Any]:
+def _longest_watched(raw: Mapping[str, object], role: str) -> m.RoleResult:
     """The result of the host in a role. For an echo during streams, the streams' result if its
     window is longer: an engine's window covers all its work.
     """
-    own = raw.get(role) or {}
+    own = m.result_of(raw, role)
     if role not in ROLES["load"]:
         return own
     places = every_place("load", None)
-    there = [raw.get(each) or {} for each, place in places.items() if place == places[role]]
-    watched = [result for result in there if result.get("host") is not None]
-    return max(watched, key=lambda result: int(result["host"]["elapsed_ns"]), default=own)
+    there = [m.result_of(raw, each) for each, place in places.items() if place == places[role]]
+    watched = [(host, one) for one in there if (host := one.get("host")) is not None]
+    return max(watched, key=lambda each: each[0]["elapsed_ns"], default=(None, own))[1]
 
 
-def _medium_cpu_ns(raw: Mapping[str, Any]) -> int:
+def _medium_cpu_ns(raw: Mapping[str, object]) -> int:
     """CPU time of the medium during the trial; 0 for a link without one."""
-    facts = raw.get("facts", {})
-    before, after = (facts.get(when, {}).get("medium") for when in ("before", "after"))
+    facts = m.facts_of(raw)
+    before, after = (
+        each.get("medium") for each in (facts.get("before", {}), facts.get("after", {}))
+    )
     return 0 if before is None or after is None else int(after["cpu_ns"]) - int(before["cpu_ns"])
 
 
@@ -308,11 +306,11 @@ def _of_processors(kernel: _Kernel, unknown: set[str]) -> Iterator[Finding]:
         yield kernel.found("foreign_cpu", foreign, allowed)
 
 
-def _own_cpu_ns(result: Mapping[str, Any]) -> int | None:
-    if result.get("host") is not None:
-        return int(result["host"]["engine_cpu_ns"])
-    if result.get("cpu") is not None:
-        return int(result["cpu"]["user_ns"]) + int(result["cpu"]["system_ns"])
+def _own_cpu_ns(result: m.RoleResult) -> int | None:
+    if (host := result.get("host")) is not None:
+        return host["engine_cpu_ns"]
+    if (cpu := result.get("cpu")) is not None:
+        return cpu["user_ns"] + cpu["system_ns"]
     return None
 
 
@@ -338,9 +336,9 @@ def _of_calendar(kernel: _Kernel) -> Iterator[Finding]:
         yield kernel.found("clock_step", step_ns, ALLOWED_CLOCK_STEP_NS)
 
 
-def _of_facts(kernel: _Kernel, raw: Mapping[str, Any]) -> Iterator[Finding]:
-    hosts = raw.get("facts", {}).get("before", {}).get("hosts", {})
-    before = hosts.get(kernel.facts.get("name"), {})
+def _of_facts(kernel: _Kernel, raw: Mapping[str, object]) -> Iterator[Finding]:
+    hosts = m.facts_of(raw).get("before", {}).get("hosts", {})
+    before = hosts.get(kernel.facts.get("name", ""), {})
     processors, load = kernel.facts.get("processors_online"), before.get("load_average")
     if processors is not None and load is not None and load > processors:
         yield kernel.found("load", load, processors)
@@ -352,7 +350,7 @@ def _of_facts(kernel: _Kernel, raw: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _of_sender(
-    sent: Mapping[str, Any], metrics: Mapping[str, float], first: str, last: str
+    sent: m.RoleResult, metrics: Mapping[str, float], first: str, last: str
 ) -> Iterator[Finding]:
     """A sender that lost the processor although it could keep up with its rate."""
     skew_ns, allowed_ns = metrics.get("start_skew_ns", 0), ALLOWED_START_SKEW_NS

@@ -13,7 +13,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any
 
 from lanlab.analysis.comparison import Compared, Sample, compared, corrected
 from lanlab.analysis.comparison_sides import sample_of
@@ -67,7 +66,7 @@ class Ranking:
     #: run or an unknown error.
     model_factor: float | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {
             "experiment": self.experiment,
             "metric": self.metric,

@@ -59,7 +59,6 @@ class RunData:
         return at_scale(self.study, self.run.scale)
 
     def own(self, experiment: str) -> list[TrialRecord]:
-        """The trials of an experiment."""
         return [trial for trial in self.trials if trial.experiment == experiment]
 
     @cached_property
@@ -94,7 +93,6 @@ class RunData:
         return [judgement_of(trial.raw) for trial in self.trials]
 
     def counted(self, experiment: str) -> list[TrialRecord]:
-        """The trials of an experiment that count."""
         return [trial for trial in self.counting if trial.experiment == experiment]
 
     def conditions(self, experiment: str) -> Sequence[ConditionTrials]:

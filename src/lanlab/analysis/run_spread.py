@@ -10,8 +10,8 @@ of groups.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from lanlab.analysis.comparison_sides import Run, Side, centre, sample_of, started_s
 from lanlab.frozen import dataclass
@@ -115,10 +115,10 @@ def _place(run: RunRecord) -> str:
 
 
 def _setting(run: RunRecord) -> str:
-    side: Mapping[str, Any] = {}
+    engine = None
     if run.alternation is not None:
-        side = run.alternation["sides"][run.alternation["side"]]
-    return repr([sorted(run.versions.items()), side.get("engine")])
+        engine = run.alternation["sides"][run.alternation["side"]].get("engine")
+    return repr([sorted(run.versions.items()), engine])
 
 
 def conditions_of(run: RunRecord) -> dict[tuple[str, str], Condition]:

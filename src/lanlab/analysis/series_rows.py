@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from lanlab.errors import StoreError
 from lanlab.store import TrialRecord
 from lanlab.store.large_runs import StoredRaw, replaced
+from lanlab.trial_data import SeriesPart
 
 if TYPE_CHECKING:
-    from lanlab.store.series import Series
+    from lanlab.store.series import Column, Series
 
 #: Default key of the rows, next to the series' name.
 _PLACE = "over_time"
@@ -22,7 +23,7 @@ def with_rows(
     role: str,
     key: str,
     read: Callable[[TrialRecord, str], Series],
-    rows_of: Callable[[Mapping[str, Any], Mapping[str, Any]], Sequence[Sequence[int]]],
+    rows_of: Callable[[Mapping[str, Column], SeriesPart], Sequence[Sequence[int]]],
     place: str = _PLACE,
 ) -> TrialRecord:
     """
@@ -43,7 +44,7 @@ def with_rows(
         rows = rows_of(read(trial, str(section["series"])).columns, section)
     except (KeyError, StoreError):
         return trial
-    result = {**trial.raw[role], key: {**section, place: rows}}
+    result = {**trial.result(role), key: {**section, place: rows}}
     return replace(trial, raw=replaced(trial.raw, {role: result}))
 
 
@@ -53,11 +54,10 @@ def rows_in(
     """The rows added to a trial's record; empty if none were added."""
     # Rows are added to records in memory, never to records that are read on demand.
     section = None if isinstance(trial.raw, StoredRaw) else _section(trial, role, key)
-    rows: Sequence[Sequence[int]] = section.get(place, ()) if section else ()
-    return rows
+    return cast("Sequence[Sequence[int]]", section.get(place, ()) if section else ())
 
 
-def _section(trial: TrialRecord, role: str, key: str) -> dict[str, Any] | None:
+def _section(trial: TrialRecord, role: str, key: str) -> SeriesPart | None:
     result = trial.raw.get(role)
     section = result.get(key) if isinstance(result, dict) else None
-    return section if isinstance(section, dict) else None
+    return cast("SeriesPart", section) if isinstance(section, dict) else None

@@ -22,10 +22,10 @@ class HostShare:
 
 def host_shares(trial: TrialRecord) -> list[HostShare]:
     """The results by host, in order; empty if there was only one host."""
-    parts = (trial.raw.get("client") or {}).get("hosts") or []
+    parts = trial.result("client").get("hosts") or []
     if not parts:
         return []
-    setup = trial.raw.get("setup") or {}
+    setup = trial.setup
     clocks = setup.get("clocks") or {}
     errors_ns = [
         0 if clocks.get("shared_clock") else int(reading["error_ns"])

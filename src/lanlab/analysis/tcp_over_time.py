@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lanlab.analysis.series_rows import rows_in, with_rows
 from lanlab.frozen import dataclass
@@ -17,7 +17,7 @@ from lanlab.roles import REVERSE_PREFIX
 from lanlab.store import TrialRecord
 
 if TYPE_CHECKING:
-    from lanlab.store.series import Series
+    from lanlab.store.series import Column, Series
 
 _KEY = "tcp_samples"
 SENDER, REVERSE_SENDER = "sender", f"{REVERSE_PREFIX}sender"
@@ -89,7 +89,7 @@ def samples_of(trial: TrialRecord, role: str = SENDER) -> list[TcpSample]:
 
 
 def segment_bytes_of(trial: TrialRecord, role: str = SENDER) -> int:
-    flows = trial.raw.get(role, {}).get("flows") or [{}]
+    flows = trial.result(role).get("flows") or [{}]
     tcp = flows[0].get("tcp") or {}
     return int(tcp.get("maximum_segment_bytes") or _SEGMENT_BYTES)
 
@@ -177,7 +177,7 @@ def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> Tri
     return trial
 
 
-def _first_flow(columns: Mapping[str, Any], _: Mapping[str, Any]) -> list[list[int]]:
+def _first_flow(columns: Mapping[str, Column], _: object) -> list[list[int]]:
     flows = columns["flow"].tolist()
     places = [place for place, flow in enumerate(flows) if flow == 0]
     kept = places[:: -(-len(places) // _MOST_SAMPLES) or 1]

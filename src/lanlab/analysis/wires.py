@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lanlab.analysis.limits import (
     MTU_BYTES,
@@ -15,6 +15,7 @@ from lanlab.analysis.limits import (
 from lanlab.frozen import dataclass
 from lanlab.store import Level, RunRecord
 from lanlab.testbeds.link import SHARED, LinkRequest, parse_link
+from lanlab.trial_data import TestbedFacts
 from lanlab.units import format_rate
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def wire_of(run: RunRecord) -> Wire | None:
     rate_bps = run.testbed.get("link_rate_bps")
     if not rate_bps:
         return _of_adapters(run.testbed.get("facts") or {})
-    facts: Mapping[str, Any] = run.testbed.get("link_facts") or {}
+    facts = run.testbed.get("link_facts") or {}
     has_medium = facts.get("shape") == "medium"
     return Wire(
         rate_bps=rate_bps,
@@ -127,7 +128,7 @@ def limit_name(run: RunRecord) -> str:
     return "link limit" if link is None else link.limit_name
 
 
-def _of_adapters(facts: Mapping[str, Any]) -> Wire | None:
+def _of_adapters(facts: TestbedFacts) -> Wire | None:
     """The limit by the speeds that drivers of real hosts report. `None` if a speed is unknown, or
     if an interface is virtual, wireless, or not known to be full duplex.
     """
@@ -137,9 +138,10 @@ def _of_adapters(facts: Mapping[str, Any]) -> Wire | None:
     speeds, sizes = [], []
     for one in interfaces.values():
         is_shared = one.get("wireless") or one.get("full_duplex") is not True
-        if is_shared or not one.get("speed_bps") or one.get("driver") in _OF_SOFTWARE:
+        speed_bps = one.get("speed_bps")
+        if is_shared or not speed_bps or one.get("driver") in _OF_SOFTWARE:
             return None
-        speeds.append(one["speed_bps"])
+        speeds.append(speed_bps)
         sizes.append(one.get("mtu_bytes") or MTU_BYTES)
     # The second host is one end; all others are at the other end.
     first, second, *others = speeds

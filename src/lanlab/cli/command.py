@@ -13,6 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 from lanlab.cli.foreign_options import own_command, own_option
 from lanlab.cli.help_pages import (
     NO_LIMIT,
+    Click,
     every_section,
     range_words,
     sections,
@@ -45,15 +46,15 @@ _HOST = re.compile(r"(?:[\w.+-]+@)?[A-Za-z0-9][\w.-]*(?::[0-9]+)?")
 
 
 class Commands(TyperGroup):
-    def get_help(self, ctx: Any) -> str:
+    def get_help(self, ctx: Click) -> str:
         return overview()
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Click, args: list[str]) -> list[str]:
         for param in self.get_params(ctx):
             _take_plain_as_it_is(param, None)
         return super().parse_args(ctx, args)
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+    def resolve_command(self, ctx: Click, args: list[str]) -> Any:
         hint = None if args[0] in self.commands else own_command(args[0])
         if hint is not None and not ctx.resilient_parsing:
             raise UsageError(f"no such command: {args[0]}", hint=hint)
@@ -63,11 +64,11 @@ class Commands(TyperGroup):
 class Command(TyperCommand):
     """A command with paged help. It refuses empty values, options as values, and non-numbers."""
 
-    def get_help(self, ctx: Any) -> str:
+    def get_help(self, ctx: Click) -> str:
         with whole_words():
             return super().get_help(ctx)
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Click, args: list[str]) -> list[str]:
         params = self.get_params(ctx)
         args = without_topic(ctx, args, self._options(ctx))
         hints = get_type_hints(self.callback) if self.callback is not None else {}
@@ -89,20 +90,20 @@ class Command(TyperCommand):
             self._check(given, args, params, hints)
         return super().parse_args(ctx, args)
 
-    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+    def format_help_text(self, ctx: Click, formatter: Click) -> None:
         write_text(ctx, formatter, self.help or "", self._options(ctx))
 
-    def format_options(self, ctx: Any, formatter: Any) -> None:
+    def format_options(self, ctx: Click, formatter: Click) -> None:
         params = {str(param.name): param for param in self.get_params(ctx)}
         for title, records in sections(ctx, params).items():
             with formatter.section(title):
                 formatter.write_dl(records)
         write_topics(ctx, formatter, self._options(ctx))
 
-    def sections(self, ctx: Any) -> Mapping[str, Sequence[tuple[str, str]]]:
+    def sections(self, ctx: Click) -> Mapping[str, Sequence[tuple[str, str]]]:
         return every_section(ctx, {str(param.name): param for param in self.get_params(ctx)})
 
-    def _options(self, ctx: Any) -> list[str]:
+    def _options(self, ctx: Click) -> list[str]:
         return [str(one.name) for one in self.get_params(ctx) if one.opts[0].startswith("-")]
 
     @staticmethod
@@ -120,17 +121,17 @@ class Command(TyperCommand):
 
 class _AsItIs:
     @staticmethod
-    def coerce(value: Any, **_: Any) -> Any:
+    def coerce(value: object, **_: object) -> object:
         return value
 
 
 class _AsList:
     @staticmethod
-    def coerce(value: Any, **_: Any) -> Any:
+    def coerce(value: Any, **_: object) -> object:
         return list(value or ())
 
 
-def _take_plain_as_it_is(param: Any, hint: Any) -> None:
+def _take_plain_as_it_is(param: Click, hint: object) -> None:
     """Leave an omitted option, a text or a flag unconverted, as typer would, but without its
     parser: it would import pydantic and build a model for each of a command's dozens of options.
     """
@@ -178,7 +179,7 @@ def _refuse_bare_host(rest: Sequence[str], known: set[str]) -> None:
         )
 
 
-def _check_value(param: Any, value: str, args: Sequence[str], known: set[str]) -> None:
+def _check_value(param: Click, value: str, args: Sequence[str], known: set[str]) -> None:
     option = param.opts[0]
     if not value.strip():
         raise UsageError(
@@ -206,7 +207,7 @@ def check_number(option: str, value: str, kind: Any) -> None:
             )
 
 
-def _check_range(param: Any, value: str) -> None:
+def _check_range(param: Click, value: str) -> None:
     if param.min is None:
         return
     high = NO_LIMIT if param.max is None else param.max

@@ -284,7 +284,7 @@ def served_places(targets: Sequence[str], service: str | None, server: str | Non
     )
 
 
-def _started(service: str | None, server: str | None) -> dict[str, Any]:
+def _started(service: str | None, server: str | None) -> dict[str, object]:
     """The parameters for a server that lanlab starts."""
     return {"service": service or ("directory" if server is None else None), "server": server}
 
@@ -410,7 +410,7 @@ def _check_apart(dataset: str, served: str) -> None:
         )
 
 
-def _files(place: str) -> dict[str, Any]:
+def _files(place: str) -> dict[str, str]:
     from lanlab.workloads import copy_datasets as datasets
 
     # A dataset's name means the dataset unless there is a directory with that name.

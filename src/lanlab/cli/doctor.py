@@ -89,7 +89,7 @@ def _check_hosts(testbed: str, as_json: bool) -> None:
 
 def _table(
     listed: Iterable[Mapping[str, Any]], marks: tuple[str, str] = ("MISSING", "absent")
-) -> Any:
+) -> object:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, show_header=False)
@@ -171,7 +171,7 @@ def check_server(host: str, password_file: Sequence[str], *, removes: bool, as_j
         else:
             answer().print("`--remove` removes them")
     reasons = _remaining(found, password_file) if removes else {}
-    rows: list[dict[str, Any]] = [
+    rows: list[dict[str, object]] = [
         {"folder": folder, "removed": removes and reasons[folder] is None}
         | ({"why": why} if (why := reasons.get(folder)) else {})
         for _, folder in found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from lanlab.cli import complete
 from lanlab.cli.options import JsonOption, StoreOption, StudyArgument, flag, option
@@ -192,7 +192,7 @@ def print_checked(
         verdicts = judge_run(findings, run, trials)
         outcome, reasons = check.outcome(verdicts)
         if as_json:
-            checked: dict[str, Any] = {
+            checked: dict[str, object] = {
                 "outcome": outcome,
                 "strict": check.is_strict,
                 "failed": reasons if outcome == "failed" else [],

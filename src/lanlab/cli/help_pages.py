@@ -12,6 +12,8 @@ from typing import Any
 from lanlab.cli.help_groups import TITLES, grouped, is_common
 from lanlab.errors import UsageError
 
+#: Typer uses its own or those of click, by its version.
+Click = Any
 ALL = "all"
 _PAGE = "lanlab.help_page"
 _FLAGS = ("-h", "--help")
@@ -35,7 +37,7 @@ def whole_words() -> Iterator[None]:
         wrapper.wordsep_re = kept
 
 
-def without_topic(ctx: Any, args: Sequence[str], names: Iterable[str]) -> list[str]:
+def without_topic(ctx: Click, args: Sequence[str], names: Iterable[str]) -> list[str]:
     """The arguments without the topic after `--help`, which is stored in the context."""
     for place, word in enumerate(args[:-1]):
         topic = args[place + 1]
@@ -52,7 +54,7 @@ def without_topic(ctx: Any, args: Sequence[str], names: Iterable[str]) -> list[s
     return list(args)
 
 
-def sections(ctx: Any, params: Mapping[str, Any]) -> dict[str, list[tuple[str, str]]]:
+def sections(ctx: Click, params: Mapping[str, Click]) -> dict[str, list[tuple[str, str]]]:
     """Help of the arguments and options on the requested page, by title."""
     page = ctx.meta.get(_PAGE)
     options = [name for name, param in params.items() if param.opts[0].startswith("-")]
@@ -76,12 +78,12 @@ def sections(ctx: Any, params: Mapping[str, Any]) -> dict[str, list[tuple[str, s
     return {title: records for title, records in found.items() if records}
 
 
-def every_section(ctx: Any, params: Mapping[str, Any]) -> dict[str, list[tuple[str, str]]]:
+def every_section(ctx: Click, params: Mapping[str, Click]) -> dict[str, list[tuple[str, str]]]:
     ctx.meta[_PAGE] = ALL
     return sections(ctx, params)
 
 
-def write_text(ctx: Any, formatter: Any, text: str, names: Iterable[str]) -> None:
+def write_text(ctx: Click, formatter: Click, text: str, names: Iterable[str]) -> None:
     """Write the description of a command. Plain help has two paragraphs and a few examples."""
     page = ctx.meta.get(_PAGE)
     topics = grouped(names)
@@ -115,7 +117,7 @@ def _example(text: str, width: int) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def write_topics(ctx: Any, formatter: Any, names: Iterable[str]) -> None:
+def write_topics(ctx: Click, formatter: Click, names: Iterable[str]) -> None:
     topics = grouped(names)
     more = [topic for topic, own in topics.items() if not all(map(is_common, own))]
     if ctx.meta.get(_PAGE) is None and more:
@@ -125,7 +127,7 @@ def write_topics(ctx: Any, formatter: Any, names: Iterable[str]) -> None:
             formatter.write_text(f"TOPIC: {', '.join(more)}; or {ALL}")
 
 
-def _help_record(ctx: Any, param: Any, topics: Mapping[str, Any]) -> tuple[str, str] | None:
+def _help_record(ctx: Click, param: Click, topics: Mapping[str, object]) -> tuple[str, str] | None:
     record: tuple[str, str] | None = param.get_help_record(ctx)
     if record and param.name == "help":
         name = f"{record[0]} [TOPIC]" if topics else record[0]

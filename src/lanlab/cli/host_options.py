@@ -16,7 +16,7 @@ from lanlab.cli.options import DEFAULT_TESTBED, text_option
 from lanlab.errors import UsageError
 
 _THEIRS = "in the measured network. Default: the one ssh connects to."
-_OPTIONS: dict[str, Any] = {
+_OPTIONS: dict[str, object] = {
     "to_host": text_option(
         "--to", "[USER@]HOST", "Host to measure to, by ssh, e.g. alice@nas:2222."
     ),
@@ -60,7 +60,7 @@ def with_many_hosts(command: Callable[..., None]) -> Callable[..., None]:
     return _with(command, {**_OPTIONS, "from_host": _FROM_HOSTS})
 
 
-def _with(command: Callable[..., None], wanted: dict[str, Any]) -> Callable[..., None]:
+def _with(command: Callable[..., None], wanted: dict[str, object]) -> Callable[..., None]:
     def run(**values: Any) -> None:
         hosts = {name: values.pop(name) for name in wanted}
         hosts["from_hosts"] = _listed(hosts.pop("from_host"))
@@ -157,11 +157,11 @@ def as_command(
 def with_more(
     run: Callable[..., None],
     command: Callable[..., None],
-    wanted: Mapping[str, Any],
+    wanted: Mapping[str, object],
     *,
     at: str,
     are_argument: bool = False,
-    defaults: Mapping[str, Any] | None = None,
+    defaults: Mapping[str, object] | None = None,
 ) -> Callable[..., None]:
     """
     `run` as `command`, with more options.

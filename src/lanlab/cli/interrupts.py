@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Callable
 from types import FrameType
-from typing import Any, NoReturn
+from typing import NoReturn
 
 _ONE_PRESS_S = 1.0
 #: Delay before an interrupt is raised again if it came where Python cannot raise it (`__del__`), or
@@ -89,7 +89,7 @@ class Interrupts:
         elif not self._ends_at_once:
             raise KeyboardInterrupt
 
-    def _unraisable(self, unraisable: Any) -> None:
+    def _unraisable(self, unraisable: sys.UnraisableHookArgs) -> None:
         if not issubclass(unraisable.exc_type, KeyboardInterrupt):
             sys.__unraisablehook__(unraisable)
         else:

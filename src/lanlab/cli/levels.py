@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from lanlab.cli.command import check_number
 from lanlab.errors import UsageError
@@ -79,7 +79,7 @@ class Levels:
                 yield part
 
 
-def levels_of(one: Definition, given: Any) -> Levels:
+def levels_of(one: Definition, given: object) -> Levels:
     """
     The values given to an option.
 
@@ -90,7 +90,7 @@ def levels_of(one: Definition, given: Any) -> Levels:
     # Names of files and servers may contain commas.
     is_one = one.option is None or "FILE" in one.metavar or "://" in str(given)
     if is_one or not isinstance(given, str):
-        return Levels(option, (given,))
+        return Levels(option, (cast("Level", given),))
     separator = ";" if one.key in _WITH_COMMAS else ","
     parts = [part.strip() for part in given.split(separator)]
     if len(parts) > 1 and not all(parts):
@@ -213,7 +213,7 @@ _NO_LIMIT = 0
 _MOST_RATES = 10_000
 
 
-def of_all_flows(text: str, given: dict[str, Any]) -> tuple[int, ...] | int | None:
+def of_all_flows(text: str, given: dict[str, object]) -> tuple[int, ...] | int | None:
     """
     The rate of all flows of a condition together, bit/s.
 

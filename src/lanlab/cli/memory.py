@@ -15,7 +15,6 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from types import ModuleType
-from typing import Any
 
 _MIB = 2**20
 #: Address space that a library needs to be imported and used, rounded up (numpy 2.4, scipy 1.17,
@@ -81,5 +80,5 @@ def load_pydantic() -> None:
         del sys.modules[_METADATA]
 
 
-def _entry_points(**wanted: Any) -> Any:
+def _entry_points(**wanted: str) -> object:
     return importlib.import_module(_METADATA).entry_points(**wanted)

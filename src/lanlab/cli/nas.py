@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -20,6 +20,7 @@ from lanlab.cli.options import (
 from lanlab.cli.service_options import PasswordFilesOption, check_trust
 from lanlab.cli.terminal import answer, can_ask, print_json, print_table, say, typed_command
 from lanlab.errors import RunInterrupted, UsageError
+from lanlab.store.records import Level
 
 if TYPE_CHECKING:
     from lanlab.nas.plan import Speed
@@ -187,7 +188,7 @@ def _check(
     return (plan.Speed(*slowest) if usable else None), refused
 
 
-def _trust(trust: str | None, targets: Sequence[str]) -> dict[str, Any]:
+def _trust(trust: str | None, targets: Sequence[str]) -> dict[str, Level]:
     """The parameter for --trust if one of the targets has a certificate or host key."""
     from lanlab.services import schemes
 
@@ -206,7 +207,7 @@ def _confirm(yes: bool) -> None:
 
 
 def _measured(
-    description: dict[str, Any], store: str | None, seed: int | None, watch: Watcher
+    description: dict[str, object], store: str | None, seed: int | None, watch: Watcher
 ) -> tuple[RunRecord, list[TrialRecord]]:
     from lanlab.cli.memory import check_for_a_run
     from lanlab.run import RunRequest, new_run

@@ -126,7 +126,7 @@ def _take_flags(one: Definition, are_set: Sequence[bool], given: Given) -> None:
         )
 
 
-def _chosen(made_of: _MadeOf, own: Mapping[str, Any]) -> list[Definition]:
+def _chosen(made_of: _MadeOf, own: Mapping[str, object]) -> list[Definition]:
     load_pydantic()
     from lanlab.workloads import workload
     from lanlab.workloads.definitions import definitions

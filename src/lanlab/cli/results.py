@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from lanlab.cli.terminal import answer, print_json, say
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.shape import reading_records
+from lanlab.trial_data import pollution_of
 from lanlab.units import lines_of
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ _MOST_LINES = 5
 _PLACE = ("experiment", "factors", "block", "purpose")
 
 
-def ends_as_json(trial: TrialRecord) -> dict[str, Any]:
+def ends_as_json(trial: TrialRecord) -> dict[str, object]:
     """What a trial was measured with: I/O modes (`None` if no engine of lanlab reported any), the
     settings that both ends of a file service negotiated, and results of the user's commands.
     """
@@ -47,7 +48,7 @@ def run_as_json(
     trials: list[TrialRecord],
     analyses: Analyses | None = None,
     others: Sequence[tuple[RunRecord, list[TrialRecord]]] | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """
     A run and its trials as JSON. The store keeps the engines' full reports.
 
@@ -68,7 +69,7 @@ def run_as_json(
     counted = {trial.number for trial in data.counting}
     failed: list[Failure] = parts.of("failed trials", lambda: failures(trials), [])
     failure_of = {failure.trial.number: failure.to_json() for failure in failed}
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "run": run.id,
         "study": run.study_id,
         "scale": run.scale,
@@ -102,7 +103,7 @@ def run_as_json(
                 "status": trial.status,
                 "is_polluted": trial.is_disturbed,
                 "counts": trial.number in counted,
-                "pollution": trial.raw.get("pollution"),
+                "pollution": pollution_of(trial.raw),
                 "options": by_option(trial.workload, trial.factors),
                 # Keys as in studies and the store, for programs written for version 0.1.
                 "factors": trial.factors,
@@ -125,7 +126,7 @@ def run_as_json(
     return found
 
 
-def _rankings_as_json(data: RunData) -> dict[str, list[dict[str, Any]]]:
+def _rankings_as_json(data: RunData) -> dict[str, list[dict[str, object]]]:
     from lanlab.report.answer.ranking_text import run_rankings
 
     ranked = run_rankings(data)
@@ -145,7 +146,7 @@ def _ends_as_json(trial: TrialRecord) -> dict[str, Any]:
     }
 
 
-def _loads_as_json(trials: list[TrialRecord]) -> dict[str, list[dict[str, Any]]]:
+def _loads_as_json(trials: list[TrialRecord]) -> dict[str, list[dict[str, object]]]:
     from lanlab.analysis.load_increase import WORKLOAD, load_results
 
     experiments = dict.fromkeys(t.experiment for t in trials if t.workload == WORKLOAD)
@@ -155,7 +156,7 @@ def _loads_as_json(trials: list[TrialRecord]) -> dict[str, list[dict[str, Any]]]
     return {"loads": list(map(dataclasses.asdict, found))}
 
 
-def _searches_as_json(run: RunRecord, trials: list[TrialRecord]) -> list[dict[str, Any]]:
+def _searches_as_json(run: RunRecord, trials: list[TrialRecord]) -> list[dict[str, object]]:
     from lanlab.analysis.saturation import saturations
 
     return [
@@ -322,7 +323,7 @@ def _warn_of_unknown(trials: Sequence[TrialRecord]) -> None:
     reasons = Counter(
         str(reason)
         for trial in trials
-        if (reason := (trial.raw.get("server") or {}).get("cpu_unknown")) is not None
+        if (reason := trial.result("server").get("cpu_unknown")) is not None
     )
     for reason, count in reasons.items():
         say(

@@ -25,7 +25,7 @@ _LONGEST_S = 86_400.0
 _TIMEOUT = "60"
 
 
-_COMMANDS: Mapping[str, Any] = {
+_COMMANDS: Mapping[str, object] = {
     "setup": text_option(
         "--setup",
         "CMD",
@@ -41,7 +41,7 @@ _COMMANDS: Mapping[str, Any] = {
 }
 
 
-def _live_options(interval: str) -> dict[str, Any]:
+def _live_options(interval: str) -> dict[str, object]:
     return {
         "interval": text_option(
             f"{interval} -i",
@@ -69,7 +69,7 @@ _FORMATS = {
     "openmetrics": "OpenMetrics text for a collector such as Prometheus",
     "intervals": "a CSV table of the stored intervals of every trial",
 }
-_EXPORTS: Mapping[str, Any] = {
+_EXPORTS: Mapping[str, object] = {
     f"export_{name}": text_option(f"--export-{name}", "FILE", f"Also write {what}.")
     for name, what in _FORMATS.items()
 }
@@ -85,7 +85,7 @@ class LiveOption:
 @dataclass(frozen=True)
 class RunHooks:
     #: In the form of a study file; empty without commands.
-    commands: Mapping[str, Any] = field(default_factory=dict)
+    commands: Mapping[str, object] = field(default_factory=dict)
     exports: Mapping[str, Path] = field(default_factory=dict)
     live: LiveOption = field(default_factory=LiveOption)
 
@@ -195,7 +195,7 @@ def with_run_hooks(
 def _hooks(
     given: Mapping[str, Any], live_interval: str, store: str | None, *, is_json: bool
 ) -> RunHooks:
-    commands: dict[str, Any] = {
+    commands: dict[str, object] = {
         name: given[name] for name in ("setup", "prepare", "cleanup") if given[name] is not None
     }
     timeout = given["command_timeout"]

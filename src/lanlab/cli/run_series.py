@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -124,7 +124,7 @@ def _answer(runs: Sequence[RunRecord], store: Store, verbose: bool, as_json: boo
     with reading_records(ids):
         found = compare_series(runs, store)
         if as_json:
-            rows: list[dict[str, Any]] = []
+            rows: list[dict[str, object]] = []
             for run in runs:
                 place = place_of(run)
                 assert place is not None

@@ -29,7 +29,7 @@ class RunSettings:
 
 
 #: In the order of `--help`.
-_OPTIONS: Mapping[str, Any] = {
+_OPTIONS: Mapping[str, object] = {
     "trials": options.TrialsOption,
     "testbed": options.TestbedOption,
     "link": options.LinkOption,

@@ -18,6 +18,8 @@ from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
 from lanlab.roles import BOTH, REVERSE_PREFIX
 from lanlab.store import Level, RunRecord
+from lanlab.trial_data import ExperimentData
+from lanlab.workloads.definitions import Definition
 
 SCAN = "scan"
 #: A scan with more trials is probably a mistake.
@@ -39,7 +41,7 @@ class Scan:
     expected_s: float
     subject: str
 
-    def experiment(self) -> dict[str, Any]:
+    def experiment(self) -> ExperimentData:
         return {
             "id": SCAN,
             "title": self.subject,
@@ -84,7 +86,7 @@ def is_scan(run: RunRecord) -> bool:
     return [one["id"] for one in run.study.get("experiment", ())] == [SCAN]
 
 
-def scan_of(workload_name: str, given: Mapping[str, Any], trials: int) -> Scan | None:
+def scan_of(workload_name: str, given: Mapping[str, object], trials: int) -> Scan | None:
     """
     The scan that the options define; `None` if each has a single value. Several drivers alone are
     not a scan.
@@ -118,7 +120,7 @@ def with_single_levels(workload_name: str, given: Mapping[str, Any]) -> dict[str
     }
 
 
-def _given_levels(one: Any, value: Any) -> Levels:
+def _given_levels(one: Definition, value: object) -> Levels:
     if isinstance(value, tuple):
         # The command itself sets this parameter, such as the targets of a copy.
         return Levels("TARGET" if one.key == "server" else one.option or one.key, value)

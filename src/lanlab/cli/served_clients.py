@@ -25,10 +25,10 @@ def print_done(served: Serving) -> None:
         print_lines(
             f"served      {done['accepted']} connections in {done['elapsed_ns'] / 1e9:.0f} s"
         )
-        if done.get("carrier") is not None:
-            print_lines(f"frames      {carrier_words(done['carrier'])}")
-        if done.get("stack") is not None:
-            print_lines(f"stack       {stack_words(done['stack'])}")
+        if (counted := done.get("carrier")) is not None:
+            print_lines(f"frames      {carrier_words(counted)}")
+        if (stack := done.get("stack")) is not None:
+            print_lines(f"stack       {stack_words(stack)}")
 
 
 def print_clients(served: Serving, within_s: float | None) -> None:

@@ -6,7 +6,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import cast
 
 import typer
 
@@ -15,9 +15,8 @@ from lanlab.cli.options import is_given
 from lanlab.cli.terminal import print_lines, say
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
+from lanlab.messages import Line, PeerClient, Result
 from lanlab.units import format_rate, format_size, format_time, parse_rate_bps, time_of
-
-_Line = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -116,9 +115,9 @@ def serve_peers(
 
     lines = BoundedLines(as_json)
 
-    def on_client(line: dict[str, Any]) -> None:
-        client = {key: value for key, value in line.items() if key not in ("type", "id")}
-        for text in lines.of(client, time.monotonic()):
+    def on_client(line: Line) -> None:
+        kept = {key: value for key, value in line.items() if key not in ("type", "id")}
+        for text in lines.of(cast("PeerClient", kept), time.monotonic()):
             print_lines(text)
 
     running = None
@@ -160,7 +159,7 @@ class BoundedLines:
         self._next_s = dict.fromkeys((self.OF_SERVED, self.OF_OTHERS), 0.0)
         self._summary_s = 0.0
 
-    def of(self, client: _Line, now_s: float) -> list[str]:
+    def of(self, client: PeerClient, now_s: float) -> list[str]:
         """The line for a client that ended, if it gets one, after a summary of those without."""
         is_served = _is_served(client)
         at_once, per_s = limit = self.OF_SERVED if is_served else self.OF_OTHERS
@@ -187,14 +186,14 @@ class BoundedLines:
         return [f"… {left_out:,} more clients, {served:,} of them served; {moved}"]
 
 
-def _is_served(client: _Line) -> bool:
+def _is_served(client: PeerClient) -> bool:
     moved = client["received_bytes"] + client["sent_bytes"]
     error = client["error"]
     is_crowded_out = error is not None and error["code"] == "client.crowded_out"
     return client["said"] is not None or (moved >= _SERVED_BYTES and not is_crowded_out)
 
 
-def client_text(client: _Line) -> str:
+def client_text(client: PeerClient) -> str:
     """The results of a client: this end's counts, and the client's own counts if they differ."""
     head = f"client {client['number']:<4} {client['address']}"
     asked, error = client["asked"], client["error"]
@@ -216,8 +215,9 @@ def client_text(client: _Line) -> str:
     return "; ".join([f"{head}  {parts[0]}", *parts[1:]]) if parts else head
 
 
-def _directions(client: _Line) -> list[str]:
+def _directions(client: PeerClient) -> list[str]:
     asked, ours, theirs = client["asked"], client["said"], client["counted"]["report"]
+    assert asked is not None and ours is not None
     received = asked["flows"] if asked["receives"] else 0
     parts = []
     for verb, their_verb, is_used, part in (
@@ -233,10 +233,8 @@ def _directions(client: _Line) -> list[str]:
         if seconds > 0:
             text += f", {format_rate(8 * bytes_here / seconds)}"
         if asked["transport"] == "udp" and verb == "received":
-            lost, sent = (
-                sum(flow[key] - flow[f"omitted_{key}"] for flow in here)
-                for key in ("errors", "packets")
-            )
+            lost = sum(flow["errors"] - flow["omitted_errors"] for flow in here)
+            sent = sum(flow["packets"] - flow["omitted_packets"] for flow in here)
             text += f", {lost} of {sent} lost"
         if theirs is not None:
             bytes_there = sum(flow["bytes"] for flow in theirs["streams"][part])
@@ -246,16 +244,19 @@ def _directions(client: _Line) -> list[str]:
     return parts
 
 
-def _plain_directions(client: _Line) -> list[str]:
+def _plain_directions(client: PeerClient) -> list[str]:
     seconds = client["elapsed_ns"] / 1e9
     return [
-        f"{words} {format_size(client[key])}, {format_rate(8 * client[key] / seconds)}"
-        for key, words in (("received_bytes", "received"), ("sent_bytes", "its TCP acknowledged"))
-        if client[key]
+        f"{words} {format_size(moved)}, {format_rate(8 * moved / seconds)}"
+        for moved, words in (
+            (client["received_bytes"], "received"),
+            (client["sent_bytes"], "its TCP acknowledged"),
+        )
+        if moved
     ]
 
 
-def done_text(done: _Line) -> str:
+def done_text(done: Result) -> str:
     """The totals of the server, and how evenly concurrent clients shared it."""
     text = (
         f"served      {done['clients']} clients in {done['elapsed_ns'] / 1e9:.0f} s, "

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lanlab.cli.served_names import only_for
 from lanlab.errors import UsageError, of_name
+from lanlab.messages import StackFacts
 
 if TYPE_CHECKING:
     from lanlab.performers.servers.embedded import OwnStack
@@ -103,7 +103,7 @@ def own_stack_of(
     return OwnStack(interface, address, parse_size_bytes(memory))
 
 
-def stack_words(counted: Mapping[str, Any]) -> str:
+def stack_words(counted: StackFacts) -> str:
     """
     The memory and traffic of the small stack, in words.
 

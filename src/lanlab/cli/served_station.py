@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lanlab.errors import UsageError, of_name
+from lanlab.messages import Target
 from lanlab.service_options import OPTIONS
 from lanlab.services import PROFILES, SERVICES, USUAL_CARRIER, carried_by
 
@@ -52,7 +53,7 @@ def system_of(offered: Service, profile: str | None) -> SystemProfile | None:
     return PROFILES[profile]
 
 
-def _segment(offered: Service, framing: str, network: str | None) -> dict[str, Any]:
+def _segment(offered: Service, framing: str, network: str | None) -> Target:
     from lanlab.ipx import FRAMINGS, has_segment, network_text, segment
 
     of_name("framing", framing, dict.fromkeys(FRAMINGS))

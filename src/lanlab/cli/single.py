@@ -6,7 +6,7 @@ and stored like any study.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -15,6 +15,7 @@ from lanlab.cli.run_settings import RunSettings
 from lanlab.cli.terminal import print_json, print_lines, say, typed_command
 from lanlab.errors import UsageError
 from lanlab.roles import BOTH, REVERSE_PREFIX
+from lanlab.trial_data import ExperimentData
 
 # Everything else is imported while hosts are being set up.
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def measure(
         return _measured(experiment, settings, opening, simulation)
 
 
-def _simulation(workload_name: str, settings: RunSettings) -> tuple[Mapping[str, Any] | None, str]:
+def _simulation(workload_name: str, settings: RunSettings) -> tuple[dict[str, object] | None, str]:
     machines, link = settings.machines, settings.link
     if settings.testbed != _SIMULATED:
         if machines is not None:
@@ -105,14 +106,14 @@ def _may_be_several(key: str, value: object) -> bool:
     return isinstance(value, tuple)
 
 
-def _experiment(workload_name: str, parameters: Mapping[str, Level | None]) -> dict[str, Any]:
+def _experiment(workload_name: str, parameters: Mapping[str, Level | None]) -> ExperimentData:
     from lanlab.cli.levels import checked
     from lanlab.report.trials.subject import subject
     from lanlab.workloads.drivers.registry import OWN
 
     drivers = [name.strip() for name in str(parameters.get("driver") or OWN).split(",")]
     complete = [checked(workload_name, {**parameters, "driver": name}) for name in drivers]
-    varied: dict[str, Any] = {"parameters": complete[0]}
+    varied: ExperimentData = {"parameters": complete[0]}
     if len(drivers) > 1:
         # Defaults, such as the warm-up, depend on the driver.
         given = {key: value for key, value in parameters.items() if value is not None}
@@ -127,7 +128,7 @@ def _experiment(workload_name: str, parameters: Mapping[str, Level | None]) -> d
     }
 
 
-def shown_metrics(workload_name: str, parameters: Mapping[str, Any]) -> list[str]:
+def shown_metrics(workload_name: str, parameters: Mapping[str, object]) -> list[str]:
     """
     The metric in a single condition's table: the workload's first, in each direction.
     """
@@ -140,11 +141,11 @@ def shown_metrics(workload_name: str, parameters: Mapping[str, Any]) -> list[str
 
 
 def measure_study(
-    experiment: Mapping[str, Any],
+    experiment: ExperimentData,
     settings: RunSettings,
     *,
     figure: str | None = None,
-    figures: Sequence[Mapping[str, Any]] = (),
+    figures: Sequence[Mapping[str, object]] = (),
     exactly: bool = False,
     meanwhile: Callable[[], object] | None = None,
     hosts: int = _HOSTS,
@@ -171,12 +172,12 @@ def measure_study(
 
 
 def _measured(
-    experiment: Mapping[str, Any],
+    experiment: ExperimentData,
     settings: RunSettings,
     opening: Opening,
-    simulation: Mapping[str, Any] | None,
+    simulation: Mapping[str, object] | None,
     figure: str | None = None,
-    figures: Sequence[Mapping[str, Any]] = (),
+    figures: Sequence[Mapping[str, object]] = (),
     *,
     exactly: bool = False,
 ) -> tuple[RunRecord, list[TrialRecord]]:

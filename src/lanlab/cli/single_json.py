@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lanlab import captures
 from lanlab.cli.terminal import print_lines
 from lanlab.store import RunRecord, TrialRecord
+from lanlab.trial_data import pollution_of
 
 if TYPE_CHECKING:
     pass
 
 
-def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
+def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, object]:
     """
     One object: the results by their keys in the store, and where they were measured. With several
     trials each number is the mean over successful trials, and `trials` has each trial. With several
@@ -60,7 +61,7 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
                 "status": trial.status,
                 "error": trial.error,
                 "failure": failed.get(trial.number),
-                "pollution": trial.raw.get("pollution"),
+                "pollution": pollution_of(trial.raw),
                 **ends_as_json(trial),
                 **trial.metrics,
             }
@@ -101,7 +102,7 @@ def print_drivers(run: RunRecord, trials: list[TrialRecord]) -> None:
     for name, measured in measured_by.items():
         done = [trial for trial in measured if trial.status == "done"]
         failed = len(measured) - len(done)
-        version = measured[0].raw.get("setup", {}).get("version", "")
+        version = measured[0].setup.get("version", "")
         lines = [f"tool        {name}{f' ({version})' if version else ''}"]
         if done:
             means = mean_metrics(measured)

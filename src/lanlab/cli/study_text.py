@@ -37,7 +37,7 @@ def chosen(only: str | None) -> list[Section]:
     return [section for name, section in SECTIONS.items() if name in names]
 
 
-def as_json(loaded: LoadedStudy, estimates: Mapping[str, Estimate]) -> dict[str, Any]:
+def as_json(loaded: LoadedStudy, estimates: Mapping[str, Estimate]) -> dict[str, object]:
     """All of a study as JSON. The cells of tables are ids of published numbers."""
     verdicts = _verdicts_as_data(loaded)
     published = loaded.published.model_dump(mode="json", exclude_none=True)
@@ -72,14 +72,14 @@ def as_json(loaded: LoadedStudy, estimates: Mapping[str, Estimate]) -> dict[str,
     }
 
 
-def _testbed(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None:
+def _testbed(console: Console, loaded: LoadedStudy, _: object, named: bool) -> None:
     bed = loaded.study.testbed
     if bed.published:
         console.print(f"published testbed: {bed.published}")
     console.print(f"testbed here: {bed.hosts} hosts, link {bed.link}")
 
 
-def _experiments(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None:
+def _experiments(console: Console, loaded: LoadedStudy, _: object, named: bool) -> None:
     for experiment in loaded.study.experiment:
         console.print(f"\n{experiment.id}: {experiment.title}", style="bold")
         where = "" if "real" in experiment.on else ", on testbed simulated"
@@ -125,7 +125,7 @@ def about(seconds: float) -> str:
     return f"{seconds:.2g} s"
 
 
-def _factors(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None:
+def _factors(console: Console, loaded: LoadedStudy, _: object, named: bool) -> None:
     rows = []
     for factor in loaded.published.factor:
         levels = [
@@ -136,7 +136,7 @@ def _factors(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None
     _table(console, "What the study varied", ("factor", "title", "levels", ""), rows)
 
 
-def _tables(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None:
+def _tables(console: Console, loaded: LoadedStudy, _: object, named: bool) -> None:
     for one in loaded.published.table:
         table = laid_out(loaded.published, one)
         statuses = [
@@ -153,7 +153,7 @@ def _tables(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None:
                 console.print(f"({note})")
 
 
-def _numbers(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None:
+def _numbers(console: Console, loaded: LoadedStudy, _: object, named: bool) -> None:
     published = loaded.published
     in_tables = {
         cell.id
@@ -180,7 +180,7 @@ def _numbers(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None
     _table(console, title, headings, rows)
 
 
-def _figures(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None:
+def _figures(console: Console, loaded: LoadedStudy, _: object, named: bool) -> None:
     rows = [
         (one.number, one.shows, one.x, one.y, "; ".join(one.series), one.plot)
         for one in loaded.published.figure
@@ -188,12 +188,12 @@ def _figures(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None
     _table(console, "Figures", ("figure", "shows", "x", "y", "series", "plot"), rows)
 
 
-def _lost(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None:
+def _lost(console: Console, loaded: LoadedStudy, _: object, named: bool) -> None:
     rows = [(one.what, one.consequence) for one in loaded.published.lost]
     _table(console, "What is lost", ("lost", "consequence"), rows)
 
 
-def _findings(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None:
+def _findings(console: Console, loaded: LoadedStudy, _: object, named: bool) -> None:
     units = _units(loaded)
     verdicts = _verdicts(loaded)
     rows = []
@@ -232,7 +232,7 @@ def _verdict_words(verdicts: Verdicts | None, place: int) -> str:
     return verdict_text(verdicts.judgements[place])
 
 
-def _verdicts_as_data(loaded: LoadedStudy) -> dict[str, Any]:
+def _verdicts_as_data(loaded: LoadedStudy) -> dict[str, object]:
     verdicts = _verdicts(loaded)
     if verdicts is None:
         return {}
@@ -241,7 +241,7 @@ def _verdicts_as_data(loaded: LoadedStudy) -> dict[str, Any]:
     return {one.finding.id: judgement_as_data(one) for one in verdicts.judgements}
 
 
-def _discrepancies(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None:
+def _discrepancies(console: Console, loaded: LoadedStudy, _: object, named: bool) -> None:
     from lanlab.analysis.discrepancies import SEVERITIES
 
     found = sorted(loaded.published.discrepancy, key=lambda one: SEVERITIES.index(one.severity))
@@ -260,7 +260,7 @@ def _discrepancies(console: Console, loaded: LoadedStudy, _: Any, named: bool) -
     _table(console, "Discrepancies", headings, rows)
 
 
-def _machines(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None:
+def _machines(console: Console, loaded: LoadedStudy, _: object, named: bool) -> None:
     simulation = loaded.study.simulation
     if simulation is None:
         return

@@ -167,7 +167,7 @@ def _console(**settings: Any) -> Console:
         def render_str(self, text: str, **settings: Any) -> Text:
             return super().render_str(printable(text), **settings)
 
-        def print(self, *objects: Any, crop: bool = False, **settings: Any) -> None:
+        def print(self, *objects: object, crop: bool = False, **settings: Any) -> None:
             """Text wider than the terminal is not cut, because ids and verdicts are at the ends of
             lines. Sentences are wrapped between words, and the following lines indented.
             """
@@ -192,7 +192,7 @@ def print_json_in_one_line() -> None:
     _JsonForm.indent = None
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     indent, _JsonForm.indent = _JsonForm.indent, 2
     # JSON only escapes characters below the space; escaping more does not change the meaning.
     text = json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)

@@ -33,6 +33,8 @@ from lanlab.workloads import Progress as TrialProgress
 PLAIN_S = 10.0
 NO_LINES = LiveOption(interval_s=0.0)
 _BAR = 20
+#: The results of an interval: numbers, and for a second direction another of these.
+_Interval = dict[str, Any]
 
 
 def describe_factors(study: Study, factors: dict[str, Level]) -> str:
@@ -268,7 +270,7 @@ class LiveLines:
                 signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
 
-def interval_between(before: Progress, now: Progress) -> dict[str, Any]:
+def interval_between(before: Progress, now: Progress) -> _Interval:
     """
     The results between two reports of an engine.
 
@@ -280,7 +282,7 @@ def interval_between(before: Progress, now: Progress) -> dict[str, Any]:
     """
     length_s = now.elapsed_s - before.elapsed_s
     octets, messages = now.bytes - before.bytes, now.messages - before.messages
-    found: dict[str, Any] = {
+    found: _Interval = {
         "start_s": before.elapsed_s,
         "end_s": now.elapsed_s,
         "bytes": octets,
@@ -295,14 +297,14 @@ def interval_between(before: Progress, now: Progress) -> dict[str, Any]:
     if now.tcp is not None:
         earlier = (before.tcp or {}).get("retransmitted_segments", 0)
         found["retransmitted_segments"] = now.tcp["retransmitted_segments"] - earlier
-        for key in ("congestion_window_bytes", "round_trip_ns"):
-            found[key] = now.tcp[key]
+        found["congestion_window_bytes"] = now.tcp["congestion_window_bytes"]
+        found["round_trip_ns"] = now.tcp["round_trip_ns"]
     if now.reverse is not None:
         found["reverse"] = interval_between(before.reverse or Progress(0.0, 0, 0, 0), now.reverse)
     return found
 
 
-def live_text(workload: str, found: dict[str, Any]) -> str:
+def live_text(workload: str, found: _Interval) -> str:
     """
     Format the results of an interval as a line.
 

@@ -17,7 +17,7 @@ from typing import Any
 from lanlab.outside import in_range
 
 #: Checks a value; raises `Mismatch`.
-Check = Callable[[Any], None]
+Check = Callable[[object], None]
 _Schema = Mapping[str, Any]
 
 #: Ranges of the formats that the schema names. Other ranges are in `minimum` and `maximum`.
@@ -45,16 +45,16 @@ def definition(name: str) -> Check:
     return _check(_definitions()[name])
 
 
-def properties(name: str) -> dict[str, Any]:
+def properties(name: str) -> _Schema:
     """The fields of a definition, each with its own schema."""
-    found: dict[str, Any] = _definitions()[name]["properties"]
+    found: _Schema = _definitions()[name]["properties"]
     return found
 
 
 @functools.cache
-def _definitions() -> dict[str, Any]:
+def _definitions() -> _Schema:
     text = Path(__file__).with_name("schema.json").read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)["$defs"]
+    found: _Schema = json.loads(text)["$defs"]
     return found
 
 
@@ -79,7 +79,7 @@ def _check(schema: _Schema) -> Check:
 def _or_null(schema: _Schema) -> Check:
     check = _check(schema)
 
-    def check_optional(value: Any) -> None:
+    def check_optional(value: object) -> None:
         if value is not None:
             check(value)
 
@@ -87,7 +87,7 @@ def _or_null(schema: _Schema) -> Check:
 
 
 def _both(first: Check, second: Check) -> Check:
-    def check_both(value: Any) -> None:
+    def check_both(value: object) -> None:
         first(value)
         second(value)
 
@@ -101,7 +101,7 @@ def _one_of(choices: list[_Schema]) -> Check:
             value for each in choices for value in each.get("enum", (each.get("const"),))
         )
 
-        def check_constant(value: Any) -> None:
+        def check_constant(value: object) -> None:
             if not isinstance(value, str) or value not in values:
                 raise Mismatch("is none of the allowed values")
 
@@ -116,7 +116,7 @@ def _one_of(choices: list[_Schema]) -> Check:
     def check_of(value: str) -> Check:
         return _check(by_tag[value])
 
-    def check_tagged(value: Any) -> None:
+    def check_tagged(value: object) -> None:
         found = value.get(tag) if isinstance(value, dict) else None
         if not isinstance(found, str) or found not in by_tag:
             raise _at(tag, Mismatch("is none of the allowed values"))
@@ -131,7 +131,7 @@ def _object(schema: _Schema) -> Check:
     others = schema.get("additionalProperties")
     check_other = None if others is None else _check(others)
 
-    def check_object(value: Any) -> None:
+    def check_object(value: object) -> None:
         if not isinstance(value, dict):
             raise Mismatch("is no object")
         for key in required:
@@ -151,7 +151,7 @@ def _object(schema: _Schema) -> Check:
 def _array(schema: _Schema) -> Check:
     check = _check(schema["items"])
 
-    def check_array(value: Any) -> None:
+    def check_array(value: object) -> None:
         if not isinstance(value, list):
             raise Mismatch("is no array")
         for index, item in enumerate(value):
@@ -167,7 +167,7 @@ def _integer(schema: _Schema) -> Check:
     least, most = _RANGES[schema["format"]]
     least, most = schema.get("minimum", least), schema.get("maximum", most)
 
-    def check_integer(value: Any) -> None:
+    def check_integer(value: object) -> None:
         # In Python a `bool` is an integer, too.
         if type(value) is not int:
             raise Mismatch("is no whole number")
@@ -178,8 +178,8 @@ def _integer(schema: _Schema) -> Check:
 
 
 def _number(_: _Schema) -> Check:
-    def check_number(value: Any) -> None:
-        if type(value) not in (float, int):
+    def check_number(value: object) -> None:
+        if isinstance(value, bool) or not isinstance(value, float | int):
             raise Mismatch("is no number")
         # All numbers of an engine are ratios, rates or times; the schema cannot express that.
         if not in_range(value):
@@ -190,7 +190,7 @@ def _number(_: _Schema) -> Check:
 
 def _plain(kind: type, reason: str) -> Callable[[_Schema], Check]:
     def of(_: _Schema) -> Check:
-        def check_plain(value: Any) -> None:
+        def check_plain(value: object) -> None:
             if not isinstance(value, kind):
                 raise Mismatch(reason)
 

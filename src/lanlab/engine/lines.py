@@ -6,9 +6,10 @@ type in the engine's schema, or it is refused.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import IO, cast
 
 from lanlab.engine import contract
+from lanlab.messages import Line
 from lanlab.outside import BadValue, json_of
 
 #: Longest line that is read, bytes: twice the longest that an engine sends (`MAX_REPLY_BYTES`).
@@ -92,7 +93,7 @@ def skip_to(lines: Iterator[bytes], mark: bytes) -> None:
     raise BadLine("nothing but what login scripts print" if octets else "nothing")
 
 
-def read_line(line: bytes) -> dict[str, Any]:
+def read_line(line: bytes) -> Line:
     """
     A line as a JSON object with a `type`.
 
@@ -105,10 +106,10 @@ def read_line(line: bytes) -> dict[str, Any]:
         raise BadLine(str(error)) from None
     if not isinstance(value, dict) or not isinstance(value.get("type"), str):
         raise BadLine("no object with a type")
-    return value
+    return cast("Line", value)
 
 
-def check_reply(line: dict[str, Any]) -> None:
+def check_reply(line: Line) -> None:
     """
     Check a line against the engine's schema.
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import queue
 from collections.abc import Callable
-from typing import Any, Protocol, cast
+from typing import Protocol
 
 from lanlab.engine.lines import BadLine
 from lanlab.errors import EngineError, EngineLost, EngineOverdue
+from lanlab.messages import Line, Result
 
 #: Limit of lines of a request that wait to be read; our engine sends two.
 _KEPT_LINES = 8
@@ -18,8 +19,6 @@ _CONVERSATION = ("ready", *ENDS)
 #: but here lanlab is the author.
 _MALFORMED = "request.malformed"
 _OUR_FAULT = "lanlab asked for this, and should have refused it before: please report it"
-
-_Line = dict[str, Any]
 
 
 class Asked(Protocol):
@@ -42,10 +41,10 @@ class Measurement:
         self.id = request_id
         self._kind = kind
         self._engine = engine
-        self._lines: queue.SimpleQueue[_Line | None] = queue.SimpleQueue()
-        self.on_progress: Callable[[_Line], None] | None = None
+        self._lines: queue.SimpleQueue[Line | None] = queue.SimpleQueue()
+        self.on_progress: Callable[[Line], None] | None = None
         #: Called from another thread with each line of data before the result.
-        self.on_data: Callable[[_Line], None] | None = None
+        self.on_data: Callable[[Line], None] | None = None
         #: Called once from another thread when the result or error is available.
         self.on_over: Callable[[], None] | None = None
         #: Whether the result or error has been read: nothing more will follow.
@@ -54,7 +53,7 @@ class Measurement:
         #: it before it writes at the server.
         self.was_ready = False
 
-    def deliver(self, line: _Line | None) -> None:
+    def deliver(self, line: Line | None) -> None:
         """Handle a line of this request, or `None` when the engine is lost."""
         if line is not None and line["type"] == "progress":
             if self.on_progress is not None:
@@ -79,7 +78,7 @@ class Measurement:
             host=self._engine.name,
         )
 
-    def _next(self, timeout_s: float) -> _Line:
+    def _next(self, timeout_s: float) -> Line:
         try:
             line = self._lines.get(timeout=timeout_s)
         except queue.Empty:
@@ -105,7 +104,7 @@ class Measurement:
             )
         return line
 
-    def wait_ready(self, timeout_s: float) -> _Line:
+    def wait_ready(self, timeout_s: float) -> Line:
         """
         Wait until this end is set up.
 
@@ -118,7 +117,7 @@ class Measurement:
             raise EngineLost(f"{self._engine.label}: the engine gave a result before it was ready")
         return line
 
-    def result(self, timeout_s: float) -> dict[str, Any]:
+    def result(self, timeout_s: float) -> Result:
         """
         Wait for the result, an object with a `kind`.
 
@@ -129,4 +128,4 @@ class Measurement:
         line = self._next(timeout_s)
         while line["type"] == "ready":
             line = self._next(timeout_s)
-        return cast("dict[str, Any]", line["result"])
+        return line["result"]

@@ -10,7 +10,6 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from lanlab.engine.command import SSH_FAILURE, EngineCommand, EngineProcess
 from lanlab.engine.lines import (
@@ -24,6 +23,7 @@ from lanlab.engine.lines import (
 )
 from lanlab.engine.measurement import ENDS, Measurement
 from lanlab.errors import EngineError, EngineLost
+from lanlab.messages import Line, Result
 from lanlab.pipes import Stalled, Tail, flood, write_within
 
 SCHEMA_VERSION = 9
@@ -39,7 +39,6 @@ _ENDING_S = 0.2
 _LONGEST_LINE = 4096
 
 
-_Line = dict[str, Any]
 #: The request of `Engine.describe`, to send it to several engines at once.
 DESCRIBE: Mapping[str, object] = {"type": "describe"}
 
@@ -57,7 +56,7 @@ class Engine:
         EngineLost: It does not start, or its first message is not `hello`.
     """
 
-    hello: _Line
+    hello: Line
 
     def __init__(
         self, name: str, command: Sequence[str] | EngineCommand, *, is_awaited: bool = True
@@ -75,7 +74,7 @@ class Engine:
         self._complaint = ""
         self._silent_s: float | None = None
         self._awaited: set[int] = set()
-        self._hello: queue.SimpleQueue[_Line | None] = queue.SimpleQueue()
+        self._hello: queue.SimpleQueue[Line | None] = queue.SimpleQueue()
         self._process: EngineProcess
         if remote is not None and remote.begin is not None:
             self._process = remote.begin()
@@ -121,7 +120,7 @@ class Engine:
         with self._writing:
             write_within(self._process.stdin, octets, _ANSWER_S)
 
-    def _first_line(self) -> _Line:
+    def _first_line(self) -> Line:
         try:
             line = self._hello.get(timeout=_ANSWER_S)
         except queue.Empty:
@@ -169,7 +168,7 @@ class Engine:
             for measurement in open_measurements:
                 measurement.deliver(None)
 
-    def _take(self, line: _Line) -> None:
+    def _take(self, line: Line) -> None:
         check_reply(line)
         if line["type"] == "hello":
             raise BadLine("a second `hello`")
@@ -255,7 +254,7 @@ class Engine:
     def start(
         self,
         request: Mapping[str, object],
-        on_data: Callable[[dict[str, Any]], None] | None = None,
+        on_data: Callable[[Line], None] | None = None,
     ) -> Measurement:
         """
         Send a request.
@@ -293,7 +292,7 @@ class Engine:
             raise self.lost() from None
         return measurement
 
-    def ask(self, request: Mapping[str, object], within_s: float = _ANSWER_S) -> dict[str, Any]:
+    def ask(self, request: Mapping[str, object], within_s: float = _ANSWER_S) -> Result:
         """
         Send a simple request and wait for its answer. An engine that does not answer is ended.
 
@@ -303,7 +302,7 @@ class Engine:
         """
         return self.answer(self.start(request), within_s)
 
-    def answer(self, asked: Measurement, within_s: float = _ANSWER_S) -> dict[str, Any]:
+    def answer(self, asked: Measurement, within_s: float = _ANSWER_S) -> Result:
         """
         Wait for the answer to a simple request that was sent before. Raises the errors of `ask`.
         """
@@ -314,7 +313,7 @@ class Engine:
             # The engine may have sent something that does not answer this request.
             raise (lost if asked.is_over else silent) from None
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Result:
         return self.ask(DESCRIBE)
 
     def clock_offset(self, pings: int) -> tuple[int, int]:

@@ -40,9 +40,7 @@ def flow_shares(data: FigureData) -> Chart:
     ]
     y = quantity(data.study, "goodput_bps")
     flows = int(condition.parameters.get("flows", 1))
-    measured = [
-        flow_goodputs_bps((trial.raw.get("receiver") or {}).get("flows", ())) for trial in own
-    ]
+    measured = [flow_goodputs_bps(trial.result("receiver").get("flows", ())) for trial in own]
     by_flow = [
         [goodputs[flow] for goodputs in measured if flow < len(goodputs)] for flow in range(flows)
     ]

@@ -90,7 +90,6 @@ class FigureData(RunData):
         shown: Quantity,
         kind: Kind = "line",
     ) -> tuple[Series, ...]:
-        """A series for each group."""
         return tuple(
             Series(name, points_of(own, x_of, shown, self.study), kind)
             for name, own in groups.items()

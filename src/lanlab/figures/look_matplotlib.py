@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lanlab.figures.chart import Chart, Point
 from lanlab.figures.scale_matplotlib import LETTER_IN
@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.transforms import Transform
 
+_Form = TypeVar("_Form")
+#: The group of a legend entry, its name, and what is drawn.
+Entry = tuple[str, str, Any]
+#: Keyword arguments of matplotlib.
+Look = dict[str, Any]
 INK = "#1b1f24"
 GRID = "#dfe3e8"
 MUTED = "#5b6470"
@@ -55,14 +60,14 @@ def colour_of(style: int) -> str:
     return COLOURS[style % len(COLOURS)]
 
 
-def form_of(style: int, forms: Sequence[Any]) -> Any:
+def form_of(style: int, forms: Sequence[_Form]) -> _Form:
     """The marker, line or pattern of a style. A form repeats with the same colour only after all
     other forms.
     """
     return forms[sum(divmod(style, len(COLOURS))) % len(forms)]
 
 
-def style(svg_text: str) -> Any:
+def style(svg_text: str) -> Look:
     """Settings of matplotlib; `svg_text` is `path`, or `none` to keep text as text in SVG."""
     return {
         "svg.fonttype": svg_text,
@@ -97,7 +102,7 @@ def style(svg_text: str) -> Any:
     }
 
 
-def stack_look(own: int) -> dict[str, Any]:
+def stack_look(own: int) -> Look:
     """The look of a part of a stack, by the index of its style."""
     return {
         "facecolor": FILLS[own % len(FILLS)],
@@ -154,10 +159,10 @@ def legend_height_in(names: list[str], columns: int, width_in: float) -> float:
     return 0.12 + LEGEND_ROW_IN * rows
 
 
-def draw_legend(figure: Figure, entries: list[tuple[str, str, Any]], columns: int) -> None:
+def draw_legend(figure: Figure, entries: list[Entry], columns: int) -> None:
     if not entries:
         return
-    named: dict[str, tuple[str, str, Any]] = {}
+    named: dict[str, Entry] = {}
     for entry in entries:
         named.setdefault(entry[1], entry)
     entries = list(named.values())
@@ -202,7 +207,7 @@ def draw_intervals(
         [max(0.0, y - low) for _, y, low, _ in known],
         [max(0.0, high - y) for _, y, _, high in known],
     ]
-    look: dict[str, Any] = {"fmt": "none", "ecolor": colour}
+    look: Look = {"fmt": "none", "ecolor": colour}
     if transform is not None:
         look["transform"] = transform
     if sideways:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from lanlab.analysis.over_time import (
     MOST_TRIALS,
@@ -107,7 +106,7 @@ def _series(trial: TrialRecord, role: str, name: str, shown: Callable[[float], f
 
 
 def _whole(trial: TrialRecord, role: str) -> list[Step]:
-    window_ns = int((trial.raw.get(role) or {}).get("window_ns") or 0)
+    window_ns = int(trial.result(role).get("window_ns") or 0)
     end_ns = 1e9 * float(trial.parameters.get("warmup_s", 0.0)) + window_ns
     return [step for step in steps_of(trial, role) if step.start_ns + step.width_ns <= end_ns]
 
@@ -156,8 +155,7 @@ def round_trips_over_time(data: FigureData) -> Chart:
 
 def steps_of_round_trips(trial: TrialRecord) -> list[tuple[float, float, int]]:
     """Middle (s), mean round trip (ns) and number of replies of each non-empty step."""
-    requester = trial.raw.get("requester")
-    over_time: Any = requester.get("over_time") if isinstance(requester, dict) else None
+    over_time = trial.result("requester").get("over_time")
     if not isinstance(over_time, dict) or not over_time.get("replies"):
         return []
     width_s = over_time["interval_ns"] / 1e9

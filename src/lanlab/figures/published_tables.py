@@ -160,7 +160,8 @@ class _Group:
         numeric = next((key for key in reversed(self.varied) if self._is_numeric(key)), None)
         make = self._rows if numeric is None else self._curves
         chart, places = make(numeric or "", in_columns, ends)
-        about = [f"Numbers as printed: {_places(self.values)}."]
+        printed = "; ".join(dict.fromkeys(value.where.split(",")[0] for value in self.values))
+        about = [f"Numbers as printed: {printed}."]
         put = [v for v in self.values if not math.isclose(v.value, self.shown.shown(v.si))]
         if put:
             texts = ", ".join(dict.fromkeys(f"`{value.published}`" for value in put))
@@ -264,7 +265,3 @@ class _Group:
             condition=f"{condition}{about}: {printed(value)}",
             n=None if ends is None else ends.n,
         )
-
-
-def _places(values: Sequence[PublishedValue]) -> str:
-    return "; ".join(dict.fromkeys(value.where.split(",")[0] for value in values))

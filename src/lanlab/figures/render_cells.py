@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lanlab.figures.chart import Cells, Chart, Mark, Series, point_text
 from lanlab.figures.look_matplotlib import (
@@ -12,6 +12,8 @@ from lanlab.figures.look_matplotlib import (
     INK,
     MUTED,
     SHADES,
+    Entry,
+    Look,
     draw_legend,
     lay_out,
     legend_columns,
@@ -23,6 +25,8 @@ from lanlab.figures.scale_matplotlib import ROUND
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
 
 BOUNDS_PERCENT = (0.0, 0.1, 1.0, 5.0, 20.0, 50.0)
 _ROW_IN = 0.22
@@ -117,14 +121,14 @@ def _runs(shades: Sequence[int | None]) -> Iterator[tuple[int | None, int, int]]
         yield shade, first, 1 + len(others)
 
 
-def _look(shade: int | None) -> dict[str, Any]:
+def _look(shade: int | None) -> Look:
     if shade is None:
         return {"facecolor": "none", "edgecolor": MUTED, "hatch": "////", "linewidth": 0.0}
     # Without an edge, a thin line of the background would appear between neighbours.
     return {"facecolor": SHADES[shade], "edgecolor": SHADES[shade], "linewidth": 0.3}
 
 
-def _draw_line(axes: Axes, x: float, index: int) -> Any:
+def _draw_line(axes: Axes, x: float, index: int) -> Line2D:
     axes.axvline(x, color=GRID, linewidth=2.6, zorder=2.9, gid=f"limit-{index}-halo")
     dashes = (0, (4, 2))
     return axes.axvline(
@@ -137,10 +141,10 @@ def _shade_names(cells: Cells) -> list[str]:
     return [cells.none, *below, f"more than {plain(BOUNDS_PERCENT[-1])} %"]
 
 
-def _shades_of_legend(cells: Cells, is_missing: bool) -> list[tuple[str, str, Any]]:
+def _shades_of_legend(cells: Cells, is_missing: bool) -> list[Entry]:
     from matplotlib.patches import Patch
 
-    entries = [
+    entries: list[Entry] = [
         (f"shade-{shade}", name, Patch(**_look(shade)))
         for shade, name in enumerate(_shade_names(cells))
     ]

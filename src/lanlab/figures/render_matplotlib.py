@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from lanlab.figures.chart import Chart, Mark, bar_span
 from lanlab.figures.drawing import load
@@ -20,6 +20,8 @@ from lanlab.figures.look_matplotlib import (
     LINES,
     MARKERS,
     MUTED,
+    Entry,
+    Look,
     colour_of,
     draw_legend,
     form_of,
@@ -47,8 +49,11 @@ from lanlab.figures.series_matplotlib import (
 from lanlab.frozen import dataclass
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.container import Container
     from matplotlib.figure import Figure
+
 
 FILE_KINDS: tuple[Literal["svg", "pdf", "png"], ...] = ("svg", "pdf", "png")
 _PRINT_WIDTH_IN = 6.4
@@ -130,12 +135,12 @@ def _draw(chart: Chart, width_in: float, title: str = "") -> tuple[Figure, Axes]
     figure = Figure(figsize=(width_in, height_in))
     axes = figure.add_subplot()
     scale_axes(chart, axes)
-    entries: list[tuple[str, str, Any]] = []
+    entries: list[Entry] = []
     for index, series in enumerate(chart.series):
         entries.append((f"series-{index}", series.name, _draw_series(axes, chart, index)))
     guides = [limit.name for limit in chart.limits if limit.kind == "guide"]
     for index, limit in enumerate(chart.limits):
-        style: dict[str, Any]
+        style: Look
         if limit.kind == "guide":
             colour = MUTED if limit.series is None else colour_of(style_of(chart, limit.series))
             dashes = GUIDE_LINES[guides.index(limit.name) % len(GUIDE_LINES)]
@@ -180,9 +185,9 @@ def _draw_shapes(axes: Axes, chart: Chart) -> None:
         )
 
 
-def _draw_bands(axes: Axes, chart: Chart) -> list[tuple[str, str, Any]]:
+def _draw_bands(axes: Axes, chart: Chart) -> list[Entry]:
     names = chart.band_names()
-    shown: dict[str, Any] = {}
+    shown: Look = {}
     for index, band in enumerate(chart.bands):
         kind = names.index(band.name)
         drawn = axes.axvspan(
@@ -200,7 +205,7 @@ def _draw_bands(axes: Axes, chart: Chart) -> list[tuple[str, str, Any]]:
     return [(f"band-{names.index(name)}", name, drawn) for name, drawn in shown.items()]
 
 
-def _draw_series(axes: Axes, chart: Chart, index: int) -> Any:
+def _draw_series(axes: Axes, chart: Chart, index: int) -> Artist | Container:
     series = chart.series[index]
     if series.kind == "stack":
         return draw_stack(axes, chart, index, stack_width(chart, list(chart.floors(index))))

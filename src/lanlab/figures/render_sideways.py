@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lanlab.figures.chart import Chart
 from lanlab.figures.look_matplotlib import (
     INK,
     MARKERS,
     MUTED,
+    Entry,
     colour_of,
     draw_legend,
     form_of,
@@ -33,8 +34,11 @@ from lanlab.figures.series_matplotlib import (
 )
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.container import Container
     from matplotlib.figure import Figure
+
 
 _ROW_IN = 0.2
 _SERIES_IN = 0.11
@@ -67,7 +71,7 @@ def draw_sideways(chart: Chart, width_in: float, title: str) -> tuple[Figure, Ax
     axes.grid(visible=False, axis="y")
     axes.set_xlabel(chart.y.label)
     _scale(chart, axes, width_in)
-    entries: list[tuple[str, str, Any]] = []
+    entries: list[Entry] = []
     for index, series in enumerate(chart.series):
         entries.append((f"series-{index}", series.name, _draw_series(axes, chart, index)))
     for index, limit in enumerate(chart.limits):
@@ -94,7 +98,7 @@ def draw_sideways(chart: Chart, width_in: float, title: str) -> tuple[Figure, Ax
     return figure, axes
 
 
-def _draw_series(axes: Axes, chart: Chart, index: int) -> Any:
+def _draw_series(axes: Axes, chart: Chart, index: int) -> Artist | Container:
     if chart.series[index].kind == "stack":
         return draw_stack(axes, chart, index, ROW_SHARE)
     points = chart.series[index].points

@@ -22,6 +22,7 @@ from lanlab.figures.look_matplotlib import (
     INK,
     PAPER,
     PUBLISHED_MARKERS,
+    Look,
     colour_of,
     draw_intervals,
     form_of,
@@ -31,6 +32,8 @@ from lanlab.figures.look_matplotlib import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.container import BarContainer
+    from matplotlib.lines import Line2D
     from matplotlib.transforms import Transform
 
 #: Share of the distance between rows for the series of a row.
@@ -59,11 +62,13 @@ def _is_side_by_side(chart: Chart) -> bool:
     return len(set(wide)) < len(wide)
 
 
-def draw_bars(axes: Axes, chart: Chart, index: int, thickness: float, begin: float = 0.0) -> Any:
+def draw_bars(
+    axes: Axes, chart: Chart, index: int, thickness: float, begin: float = 0.0
+) -> BarContainer:
     """The bars of a series with their intervals; `begin` is where they start."""
     points, own = chart.series[index].points, style_of(chart, index)
     places = [place_of(chart, index, point.x) for point in points]
-    look: dict[str, Any] = {
+    look: Look = {
         "color": colour_of(own),
         "hatch": form_of(own, HATCHES),
         "edgecolor": GRID if own else colour_of(own),
@@ -76,7 +81,7 @@ def draw_bars(axes: Axes, chart: Chart, index: int, thickness: float, begin: flo
     return bars
 
 
-def draw_stack(axes: Axes, chart: Chart, index: int, thickness: float) -> Any:
+def draw_stack(axes: Axes, chart: Chart, index: int, thickness: float) -> BarContainer:
     """A part of a stack, as bars, because nothing was measured between the positions."""
     floors = chart.floors(index)
     lengths = {point.x: point.y for point in chart.series[index].points}
@@ -92,23 +97,23 @@ def _bars(
     chart: Chart,
     places: Sequence[float],
     lengths: Sequence[float],
-    base: Any,
+    base: float | Sequence[float],
     thickness: float,
-    look: dict[str, Any],
-) -> Any:
+    look: Look,
+) -> BarContainer:
     if chart.sideways:
         return axes.barh(places, lengths, left=base, height=thickness, **look)
     return axes.bar(places, lengths, bottom=base, width=thickness, **look)
 
 
-def _name(bars: Any, index: int) -> None:
+def _name(bars: BarContainer, index: int) -> None:
     for place, bar in enumerate(bars):
         bar.set_gid(f"series-{index}-bar{place}")
 
 
 def draw_published(
     axes: Axes, xs: Sequence[float], ys: Sequence[float], index: int, number: int, **more: Any
-) -> Any:
+) -> Line2D:
     (drawn,) = axes.plot(
         xs,
         ys,
@@ -159,12 +164,12 @@ def marks_of(chart: Chart, axes: Axes, height: float) -> list[Mark]:
 
 
 _SMALL_LETTER_IN = 0.07
-_DASHES: Any = (0, (4, 2))
+_DASHES: tuple[int, tuple[float, ...]] = (0, (4, 2))
 
 
 def draw_level(
     axes: Axes, published: PublishedSeries, mark: PublishedMark, index: int, number: int
-) -> Any:
+) -> Line2D:
     """Draw the line with its name above its right end, and return its legend entry."""
     line = axes.axhline(
         mark.y,

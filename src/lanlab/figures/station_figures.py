@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 
 def station_figures(
     experiment: str, within_s: float | None = None, of: str = "mean"
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """
     The figures of stations, in the form of a study file.
 
@@ -16,7 +14,7 @@ def station_figures(
     """
     limit = {} if within_s is None else {"within_s": within_s}
     response = f"response_{of}_ns"
-    drawn: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    drawn: tuple[tuple[str, str, dict[str, object]], ...] = (
         ("response_against_stations", "Response time by stations", {"metric": response, **limit}),
         (
             "throughput_against_stations",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import cast
 
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
 from lanlab.figures.gather import FigureData, axis
@@ -144,18 +143,21 @@ def steady_cut(data: FigureData) -> Chart:
         return data.chart(Axis("time", "s"), y, ())
     trial, record = max(own, key=lambda each: int(each[0].parameters.get(STATIONS, 1)))
     shown = quantity(data.study, metric)
-    over_time: Mapping[str, Any] = record["over_time"]
+    over_time = record["over_time"]
+    values = cast("dict[str, list[float | None]]", over_time)[metric]
     words = data.called(trial.factors) or trial.experiment
     points = tuple(
         Point(at_ns / 1e9, shown.shown(value), condition=words)
-        for at_ns, value in zip(over_time["at_ns"], over_time[metric], strict=True)
+        for at_ns, value in zip(over_time["at_ns"], values, strict=True)
         if value is not None
     )
     top = max((point.y for point in points), default=0.0)
-    steady: Mapping[str, Any] = record["steady"]
-    limits = [_upright("all stations active", steady, "active_start_ns", "active_end_ns", top)]
+    steady = record["steady"]
+    limits = [
+        _upright("all stations active", steady["active_start_ns"], steady["active_end_ns"], top)
+    ]
     if steady["found"]:
-        limits.append(_upright("counted", steady, "start_ns", "end_ns", top))
+        limits.append(_upright("counted", steady["start_ns"], steady["end_ns"], top))
         said = "What lies between the inner lines counts."
     else:
         said = f"No steady state: {steady['reason']}."
@@ -170,6 +172,6 @@ def steady_cut(data: FigureData) -> Chart:
     )
 
 
-def _upright(name: str, steady: Mapping[str, Any], first: str, last: str, top: float) -> Limit:
-    points = tuple((steady[key] / 1e9, y) for key in (first, last) for y in (0.0, top))
+def _upright(name: str, first_ns: int, last_ns: int, top: float) -> Limit:
+    points = tuple((ns / 1e9, y) for ns in (first_ns, last_ns) for y in (0.0, top))
     return Limit(name, points, kind="guide", in_pairs=True)

@@ -6,9 +6,10 @@ one user and by eight. Their sizes keep the run within its time limit.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from lanlab.frozen import dataclass
+from lanlab.store.records import Level
+from lanlab.trial_data import ExperimentData
 from lanlab.units import format_size
 
 #: Files copied to check a server before planning, by the metric that they yield.
@@ -55,9 +56,9 @@ class Task:
     title: str
     workload: str
     metric: str
-    parameters: Mapping[str, Any]
+    parameters: Mapping[str, Level]
 
-    def experiment(self, targets: Sequence[str], common: Mapping[str, Any]) -> dict[str, Any]:
+    def experiment(self, targets: Sequence[str], common: Mapping[str, Level]) -> ExperimentData:
         """In the form of a study file: targets in random order in each block."""
         parameters = {**self.parameters, **common}
         return _experiment(self.id, self.title, self.workload, self.metric, parameters, targets)
@@ -111,7 +112,7 @@ def _metadata(users: int, files: int) -> Task:
 def bytes_needed(found: Sequence[Task]) -> int:
     from lanlab.workloads.copy_datasets import mean_bytes
 
-    datasets = [task.parameters["dataset"] for task in found if "dataset" in task.parameters]
+    datasets = [str(task.parameters["dataset"]) for task in found if "dataset" in task.parameters]
     return int(max(map(mean_bytes, datasets)))
 
 
@@ -120,8 +121,8 @@ def study(
     targets: Sequence[str],
     found: Sequence[Task],
     trials: int,
-    common: Mapping[str, Any],
-) -> dict[str, Any]:
+    common: Mapping[str, Level],
+) -> dict[str, object]:
     """
     The plan as a study.
 
@@ -135,8 +136,8 @@ def study(
 
 
 def check_study(
-    host: str, targets: Sequence[str], dataset: str, common: Mapping[str, Any]
-) -> dict[str, Any]:
+    host: str, targets: Sequence[str], dataset: str, common: Mapping[str, Level]
+) -> dict[str, object]:
     """One small copy to each target, to check access and estimate the speed."""
     parameters = {"dataset": dataset, "retries": 0, "timeout_s": _CHECK_TIMEOUT_S, **common}
     experiment = _experiment("check", dataset, "copy", "goodput_bps", parameters, targets)
@@ -149,9 +150,9 @@ def _experiment(
     title: str,
     workload: str,
     metric: str,
-    parameters: Mapping[str, Any],
+    parameters: Mapping[str, Level],
     targets: Sequence[str],
-) -> dict[str, Any]:
+) -> ExperimentData:
     return {
         "id": name,
         "title": title,
@@ -163,8 +164,8 @@ def _experiment(
 
 
 def _study(
-    name: str, title: str, experiments: Sequence[dict[str, Any]], trials: Mapping[str, int]
-) -> dict[str, Any]:
+    name: str, title: str, experiments: Sequence[ExperimentData], trials: Mapping[str, int]
+) -> dict[str, object]:
     return {
         "schema": 1,
         "id": name,
@@ -177,8 +178,10 @@ def _study(
 
 def in_words(found: Sequence[Task]) -> str:
     of = {task.id: task.parameters for task in found}
-    large = format_size(int(of["large-upload-1"]["dataset"].partition("x")[2].removesuffix("B")))
-    small = of["small-upload-1"]["dataset"].partition("x")[0]
+    large = format_size(
+        int(str(of["large-upload-1"]["dataset"]).partition("x")[2].removesuffix("B"))
+    )
+    small = str(of["small-upload-1"]["dataset"]).partition("x")[0]
     return (
         f"one file of {large} and {small} files of {_SMALL_BYTES // 1000} kB, up and down, and "
         f"{of['metadata-1']['files']} empty files created and removed, by {USERS[0]} and "

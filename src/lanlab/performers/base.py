@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 from lanlab.addresses import AddressFamily
 from lanlab.performers.engine_host import EngineHost
 from lanlab.workloads import CounterChanges, Progress, TrialOutcome, Workload
+from lanlab.workloads.registry import P
 
 OnProgress = Callable[[Progress], None]
 
@@ -23,7 +24,7 @@ class Performer(Protocol):
     """Runs a trial: by engines, by another program, or by simulation."""
 
     def perform(
-        self, kind: Workload, parameters: Any, on_progress: OnProgress | None
+        self, kind: Workload[P], parameters: P, on_progress: OnProgress | None
     ) -> TrialOutcome:
         """
         Run one trial.
@@ -38,7 +39,7 @@ class Performer(Protocol):
         """
 
     def metrics(
-        self, kind: Workload, parameters: Any, outcome: TrialOutcome, changes: CounterChanges
+        self, kind: Workload[P], parameters: P, outcome: TrialOutcome, changes: CounterChanges
     ) -> dict[str, float | int]:
         """
         The results of a successful trial, by the keys of `kind.metrics`.

@@ -9,10 +9,11 @@ must agree within the error of reading.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import cast
 
 from lanlab.frozen import dataclass
 from lanlab.performers.engine_host import EngineHost
+from lanlab.trial_data import ClockRecord, ClockRelation
 
 _PINGS, _PINGS_ONE_KERNEL = 16, 4
 
@@ -42,7 +43,7 @@ class Relation:
         """
         return self.same_kernel and abs(self.difference_ns) <= self.bound_ns
 
-    def to_json(self) -> dict[str, int]:
+    def to_json(self) -> ClockRelation:
         """The relation as `ClockRelation` of the engine's messages."""
         if self.is_one_clock:
             return {"offset_ns": 0, "error_ns": 0}
@@ -118,23 +119,17 @@ def read_clocks(hosts: Mapping[str, EngineHost]) -> Clocks:
     )
 
 
-def clock_record(before: Clocks, after: Clocks | None) -> dict[str, Any]:
+def clock_record(before: Clocks, after: Clocks | None) -> ClockRecord:
     """
     The clocks in the form of a trial's record.
 
     Args:
         before: The relation used for the trial.
-        after: The relation at its end; `None` if the trial failed or an engine was lost.
-
-    Returns:
-        `same_kernel`; `shared_clock`; `before` and `after` with each part's reading and the
-            difference between the last and the first; `relation`, which the engine received;
-            `drift_ns`, the change of the difference; and `bound_ns`, the error of converting a time
-            between the clocks (0 for a common clock). It includes the drift, because `relation`
-            applied at the beginning of the trial and `after` at its end.
+        after: The relation at its end; `None` if the trial failed or an engine was lost. Then the
+            bound includes no drift.
     """
     relation = before.last().to_json()
-    record: dict[str, Any] = {
+    record: ClockRecord = {
         "same_kernel": before.are_one_kernel,
         "shared_clock": before.are_one_clock,
         "relation": relation,
@@ -158,10 +153,11 @@ def _moved_ns(before: Sequence[Relation], after: Sequence[Relation]) -> list[int
     ]
 
 
-def _measured(clocks: Clocks) -> dict[str, Any]:
+def _measured(clocks: Clocks) -> dict[str, ClockRelation]:
     last = clocks.last()
     readings = {
         name: {"offset_ns": reading.offset_ns, "error_ns": reading.error_ns}
         for name, reading in clocks.readings.items()
     }
-    return {**readings, "difference_ns": last.difference_ns, "error_ns": last.bound_ns}
+    both = {"difference_ns": last.difference_ns, "error_ns": last.bound_ns}
+    return cast("dict[str, ClockRelation]", {**readings, **both})

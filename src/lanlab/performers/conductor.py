@@ -15,7 +15,7 @@ import queue
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import cast
 
 from lanlab.engine import Measurement
 from lanlab.errors import EngineError, EngineOverdue, LabError
@@ -23,8 +23,9 @@ from lanlab.performers.base import OnProgress
 from lanlab.performers.clocks import Clocks, clock_record, read_clocks
 from lanlab.performers.engine_host import EngineHost, cancel, too_long
 from lanlab.performers.sent_on_medium import SentOnMedium
+from lanlab.trial_data import Line, Request, RoleResult, Setup
 from lanlab.workloads.outcome import TrialOutcome
-from lanlab.workloads.steps import Before, EngineReport, Line, Part, Steps
+from lanlab.workloads.steps import Before, EngineReport, Part, Steps
 
 #: Codes of errors about the peer, and of requests that lanlab cancelled.
 _OF_THE_PEER = "peer."
@@ -128,7 +129,7 @@ class _TimedRun:
         self._within_s = steps.setup_s
         self._error: BaseException | None = None
 
-    def run(self, groups: Sequence[Sequence[Part]], lead_s: float, setup: dict[str, Any]) -> None:
+    def run(self, groups: Sequence[Sequence[Part]], lead_s: float, setup: Setup) -> None:
         setup["requests"] = {}
         try:
             before = Before(clock=self._clocks.last().to_json())
@@ -143,8 +144,8 @@ class _TimedRun:
                     ports = ready.get("ports") or ()
                     listening = {**before.listening, self._names[place]: ports}
                     before = Before(ports, before.clock, listening)
-                    if ready.get("setup_round_trip_ns") is not None:
-                        measured.append(ready["setup_round_trip_ns"])
+                    if (round_trip_ns := ready.get("setup_round_trip_ns")) is not None:
+                        measured.append(round_trip_ns)
             # A busy machine lengthens round trips; none is shorter than the path.
             setup["setup_round_trip_ns"] = min(measured, default=None)
             self._round_trip_ns = max(self._round_trip_ns, min(measured, default=0))
@@ -161,7 +162,7 @@ class _TimedRun:
                 raise better from error
             raise
 
-    def _start(self, part: Part, before: Before, setup: dict[str, Any]) -> None:
+    def _start(self, part: Part, before: Before, setup: Setup) -> None:
         place = len(self._asked)
         if part.clock_of is not None:
             clock = self._clocks.between(part.clock_of, self._names[place])
@@ -176,7 +177,7 @@ class _TimedRun:
         self._asked.append(measurement)
         self._reports.append(report)
 
-    def _setup_s(self, setup: Mapping[str, Any], place: int) -> float:
+    def _setup_s(self, setup: Setup, place: int) -> float:
         flows: int = setup["requests"][self._names[place]].get("spec", {}).get("flows", 1)
         round_trips = _SETUP_ROUND_TRIPS + _FLOW_ROUND_TRIPS * flows
         return self._steps.setup_s + round_trips * self._round_trip_ns / 1e9
@@ -187,7 +188,7 @@ class _TimedRun:
             yield
         except EngineError as error:
             if error.partial is not None:
-                self._reports[place].result = dict(error.partial)
+                self._reports[place].result = cast("RoleResult", {**error.partial})
             raise
 
     def _take_progress(self, place: int, line: Line) -> None:
@@ -195,7 +196,7 @@ class _TimedRun:
         if place == 0 and self._on_progress is not None:
             self._on_progress(self._steps.progress(self._progress))
 
-    def _start_together(self, lead_s: float, round_trip_ns: int) -> dict[str, Any]:
+    def _start_together(self, lead_s: float, round_trip_ns: int) -> dict[str, object]:
         starts_ns = self._clocks.starts_ns(time.monotonic_ns() + round(lead_s * 1e9))
 
         def arm(place: int) -> int:
@@ -246,7 +247,7 @@ class _TimedRun:
             waiting.remove(place)
             try:
                 with self._keeping_partial(place):
-                    self._reports[place].result = self._asked[place].result(0.0)
+                    self._reports[place].result = cast("RoleResult", self._asked[place].result(0.0))
             except EngineError as error:
                 if not self._steps.are_alike:
                     raise
@@ -271,7 +272,7 @@ class _TimedRun:
         others: list[EngineError] = []
         for host, measurement, report in zip(self._hosts, self._asked, self._reports, strict=False):
             if report.result is None:
-                report.result = cancel(host.engine, measurement, others)
+                report.result = cast("RoleResult | None", cancel(host.engine, measurement, others))
         if isinstance(error, EngineOverdue):
             return too_long(error, self._hosts, self._within_s, self._steps.too_long_hint)
         if isinstance(error, EngineError) and error.code.startswith(_OF_THE_PEER):
@@ -279,7 +280,7 @@ class _TimedRun:
             return next(said, error)
         return error
 
-    def collected(self) -> dict[str, dict[str, Any]]:
+    def collected(self) -> dict[str, RoleResult]:
         try:
             return self._steps.collect(self._reports)
         except LabError:
@@ -291,13 +292,13 @@ class _TimedRun:
             }
 
 
-def without_secrets(request: Mapping[str, Any]) -> dict[str, Any]:
+def without_secrets(request: Request) -> Request:
     """A request without tokens and passwords, for the record."""
-    kept = {
-        key: without_secrets(value) if isinstance(value, Mapping) else value
+    kept: dict[str, object] = {
+        key: without_secrets(cast("Request", value)) if isinstance(value, dict) else value
         for key, value in request.items()
         if key not in ("session", "token", "credentials")
     }
-    if request.get("credentials"):
-        kept["user"] = request["credentials"]["user"]
-    return kept
+    if credentials := request.get("credentials"):
+        kept["user"] = credentials["user"]
+    return cast("Request", kept)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lanlab.addresses import AddressFamily
 from lanlab.engine import Engine, Measurement
 from lanlab.errors import EngineError, EngineLost, EngineOverdue, LabError
 from lanlab.frozen import dataclass
+from lanlab.messages import LinkPlace, Result
 
 if TYPE_CHECKING:
     from lanlab.testbeds.remote.programs import RemotePrograms
+    from lanlab.testbeds.servers.listening import LocalServer
+    from lanlab.testbeds.servers.running import RunningServer
 
 #: Time to confirm a cancellation, and to report the results so far, seconds each. An engine that
 #: takes longer hangs.
@@ -32,16 +35,16 @@ class EngineHost:
     command_prefix: tuple[str, ...] = ()
     #: See `lanlab.testbeds.base.Host.programs_there`.
     programs_there: RemotePrograms | None = None
-    start_server: Callable[..., Any] | None = None
+    start_server: Callable[..., RunningServer] | None = None
     #: Minimum time of a frame from this host to another, as far as known in advance.
     delay_ns: int = 0
     #: See `lanlab.testbeds.base.Host.raw_link`.
-    raw_link: Mapping[str, Any] | None = None
+    raw_link: LinkPlace | None = None
     #: See `lanlab.testbeds.base.Host.spare_address`.
     spare_address: str | None = None
     #: Finds a user's own server, by address and port, to watch its CPU time (`cpu_s`, `unknown`);
     #: returns `None` if it is on another machine.
-    find_server: Callable[[str, int], Any] | None = None
+    find_server: Callable[[str, int], LocalServer | None] | None = None
 
 
 def ask(
@@ -50,7 +53,7 @@ def ask(
     within_s: float,
     too_long_hint: str | None = None,
     asked: list[Measurement] | None = None,
-) -> dict[str, Any]:
+) -> Result:
     """Run a request to its end. If waiting is interrupted, the request is cancelled.
 
     Args:
@@ -134,7 +137,7 @@ def cancel(
     asked: Measurement,
     others: list[EngineError] | None = None,
     within_s: float = CANCEL_S,
-) -> dict[str, Any] | None:
+) -> Result | None:
     """
     Cancel a request; an engine that does not answer is ended.
 
@@ -155,7 +158,7 @@ def cancel(
     except EngineError as error:
         if others is not None:
             others.append(error)
-        return None if error.partial is None else dict(error.partial)
+        return None if error.partial is None else error.partial.copy()
     except EngineLost:
         engine.give_up(CANCEL_S)
         return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from lanlab.errors import LabError
 from lanlab.performers.base import HasHosts, OnProgress
@@ -15,6 +14,7 @@ from lanlab.performers.stage import EngineStage
 from lanlab.roles import every_place
 from lanlab.testbeds.base import HasMedium
 from lanlab.workloads import CounterChanges, TrialOutcome, Workload
+from lanlab.workloads.registry import P
 from lanlab.workloads.steps import Steps
 
 
@@ -32,9 +32,8 @@ class EnginePerformer:
         self._hosts, self._lead_s, self._medium = hosts, lead_s, medium
 
     def perform(
-        self, kind: Workload, parameters: Any, on_progress: OnProgress | None
+        self, kind: Workload[P], parameters: P, on_progress: OnProgress | None
     ) -> TrialOutcome:
-        """See `Performer.perform`."""
         first, second, *others = self._hosts.engine_hosts(parameters.address_family)
         ends = ([first, *others], [second])
         direction = getattr(parameters, "traffic_direction", None)
@@ -43,9 +42,8 @@ class EnginePerformer:
         return conduct(steps, by_role, self._lead_s, on_progress, self._medium)
 
     def metrics(
-        self, kind: Workload, parameters: Any, outcome: TrialOutcome, changes: CounterChanges
+        self, kind: Workload[P], parameters: P, outcome: TrialOutcome, changes: CounterChanges
     ) -> dict[str, float | int]:
-        """See `Performer.metrics`."""
         return kind.summarise(parameters, outcome, changes)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import ModuleType
-from typing import Any
+from typing import cast
 
 from lanlab.addresses import FAMILY_NAMES, AddressFamily
 from lanlab.engine import DESCRIBE, Engine, Measurement
@@ -18,6 +18,7 @@ from lanlab.performers.interfaces import (
 )
 from lanlab.testbeds.base import HasMedium, Host, Testbed
 from lanlab.testbeds.engines import HostEngine, start_engines
+from lanlab.trial_data import HostFacts, HostSeen, InterfaceSeen, Moment
 
 #: Facts of a host that do not change while it is up; all others are read before and after each
 #: trial.
@@ -63,7 +64,7 @@ class Hosts:
     ) -> None:
         self._testbed = testbed
         self._engines: dict[str, Engine] = {}
-        self._facts: dict[str, dict[str, Any]] = {}
+        self._facts: dict[str, HostFacts] = {}
         if engines is not None:
             self._take(engines)
         elif has_engines:
@@ -135,9 +136,9 @@ class Hosts:
             else lambda address, port: _servers().find_server(address, port),
         )
 
-    def lasting_facts(self) -> dict[str, dict[str, Any]]:
+    def lasting_facts(self) -> dict[str, HostSeen]:
         return {
-            name: {key: value for key, value in facts.items() if key in _LASTING}
+            name: cast("HostSeen", {k: value for k, value in facts.items() if k in _LASTING})
             for name, facts in self._facts.items()
         }
 
@@ -145,7 +146,7 @@ class Hosts:
         facts = self._facts.get(host.name, {})
         return measured_interface(host, self._testbed.hosts, facts)
 
-    def interfaces(self) -> dict[str, dict[str, Any]]:
+    def interfaces(self) -> dict[str, InterfaceSeen]:
         """Interface to the measured network by the user's name of a host, if its engine knows
         it."""
         found = {}
@@ -155,11 +156,11 @@ class Hosts:
                 found[host.label] = lasting_facts(facts, name)
         return found
 
-    def passing_facts(self) -> dict[str, Any]:
+    def passing_facts(self) -> Moment:
         """Facts that may change between trials, by host, and the testbed's counters, as of now."""
         hosts = self._passing_facts()
         try:
-            counters: dict[str, Any] = dict(self._testbed.counters())
+            counters: dict[str, dict[str, int] | str] = dict(self._testbed.counters())
         except LabError as error:
             counters = {"unknown": error.message}
         medium = None
@@ -171,11 +172,11 @@ class Hosts:
             if interface is not None:
                 found = counters_of(hosts[host.name], interface)
                 counters |= {f"{host.name}/{interface}": found} if found else {}
-        facts = {"hosts": hosts, "counters": counters}
+        facts = cast("Moment", {"hosts": hosts, "counters": counters})
         return facts if medium is None else {**facts, "medium": medium}
 
-    def _passing_facts(self) -> dict[str, dict[str, Any]]:
-        hosts: dict[str, dict[str, Any]] = {}
+    def _passing_facts(self) -> dict[str, HostSeen]:
+        hosts: dict[str, HostSeen] = {}
         asked: dict[str, Measurement] = {}
         for name, engine in self._engines.items():
             try:
@@ -188,7 +189,8 @@ class Hosts:
             except LabError as error:
                 hosts[name] = {"unknown": error.message}
             else:
-                hosts[name] = {key: value for key, value in facts.items() if key not in _LASTING}
+                kept = {key: value for key, value in facts.items() if key not in _LASTING}
+                hosts[name] = cast("HostSeen", kept)
         return hosts
 
     def loss(self) -> EngineLost | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
+from typing import cast
 
 from lanlab.addresses import AddressFamily, bare, ip_family
 from lanlab.testbeds.base import Host
+from lanlab.trial_data import HostFacts, InterfaceSeen
 
 #: Properties of an interface that change only by configuration.
 _LASTING = (
@@ -22,16 +23,8 @@ _LASTING = (
 )
 
 
-def interface_of(facts: Mapping[str, Any], addresses: Collection[str]) -> str | None:
-    """
-    The interface that has one of some addresses.
-
-    Args:
-        facts: Facts of its host, as its engine reports them.
-
-    Returns:
-        Its name; `None` if there is none, or the engine does not report it.
-    """
+def interface_of(facts: HostFacts, addresses: Collection[str]) -> str | None:
+    """The interface that has one of some addresses; `None` if the engine reports none."""
     return next(
         (
             name
@@ -42,15 +35,9 @@ def interface_of(facts: Mapping[str, Any], addresses: Collection[str]) -> str | 
     )
 
 
-def address_of(
-    facts: Mapping[str, Any], addresses: Collection[str], family: AddressFamily
-) -> str | None:
+def address_of(facts: HostFacts, addresses: Collection[str], family: AddressFamily) -> str | None:
     """
     The address of a family on the same interface as a host's other addresses.
-
-    Args:
-        facts: Facts of its host, as its engine reports them.
-        addresses: The known addresses.
 
     Returns:
         The first that every host of the network can reach; `None` if there is none.
@@ -70,24 +57,23 @@ def address_of(
     )
 
 
-def measured_interface(host: Host, hosts: Sequence[Host], facts: Mapping[str, Any]) -> str | None:
+def measured_interface(host: Host, hosts: Sequence[Host], facts: HostFacts) -> str | None:
     """
     The interface of a host to the measured network.
 
     Args:
         hosts: All hosts of the testbed: if it knows the interface of one, hosts without one carry
             no frames, for example this machine's loopback next to an interface without IP.
-        facts: Facts of the host, as its engine reports them.
     """
     if any(one.interface for one in hosts):
         return host.interface
     return interface_of(facts, host.addresses.values())
 
 
-def lasting_facts(facts: Mapping[str, Any], name: str) -> dict[str, Any]:
-    interface = facts["interfaces"][name]
-    return {"name": name} | {key: interface[key] for key in _LASTING}
+def lasting_facts(facts: HostFacts, name: str) -> InterfaceSeen:
+    interface = cast("dict[str, object]", facts["interfaces"][name])
+    return cast("InterfaceSeen", {"name": name} | {key: interface[key] for key in _LASTING})
 
 
-def counters_of(facts: Mapping[str, Any], name: str) -> dict[str, int]:
+def counters_of(facts: HostFacts, name: str) -> dict[str, int]:
     return dict((facts.get("interfaces") or {}).get(name, {}).get("counters", {}))

@@ -6,11 +6,11 @@ import ipaddress
 import secrets
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 from lanlab.addresses import seen_from
 from lanlab.errors import LabError
 from lanlab.performers.engine_host import EngineHost, ask, cancel
+from lanlab.trial_data import InterfaceSeen, PathSeen, Request
 
 #: Time limit of one search, and of starting and ending its ends.
 WITHIN_S = 0.3
@@ -24,9 +24,9 @@ _AT_ONCE = 8
 
 def probed_paths(
     hosts: Sequence[EngineHost],
-    interfaces: Mapping[str, Mapping[str, Any]],
-    ports: Mapping[str, int],
-) -> dict[str, dict[str, Any]]:
+    interfaces: Mapping[str, InterfaceSeen],
+    ports: Request,
+) -> dict[str, PathSeen]:
     """
     The largest IP packets that pass between the second host and each of the others.
 
@@ -37,13 +37,11 @@ def probed_paths(
             block others.
 
     Returns:
-        By the path, as in `pc1 to nas`: `sender_mtu_bytes` of the first end, up to which it sends
-            without fragments; `interface_mtu_bytes`, the smaller one of both ends; and from
-            `path_mtu_probed` of the engine's messages `there` and `back` (`None` if nothing came
-            back) and `was_told`. Paths within one host, and those with an unknown MTU, are omitted.
+        By the path, as in `pc1 to nas`. Paths within one host, and those with an unknown MTU, are
+            omitted.
     """
     first, second, *others = hosts
-    found: dict[str, tuple[EngineHost, dict[str, int]]] = {}
+    found: dict[str, tuple[EngineHost, PathSeen]] = {}
     for host in (first, *others):
         ends = [interfaces.get(one.engine.label, {}).get("mtu_bytes") for one in (host, second)]
         known = [each for each in ends if each]
@@ -51,10 +49,10 @@ def probed_paths(
         if is_within or min(known, default=0) < _LEAST_BYTES:
             continue
         # The other end's interface is no limit here: longer packets are lost there.
-        mtus = {"interface_mtu_bytes": min(known), "sender_mtu_bytes": known[0]}
+        mtus: PathSeen = {"interface_mtu_bytes": min(known), "sender_mtu_bytes": known[0]}
         found[f"{host.engine.label} to {second.engine.label}"] = (host, mtus)
 
-    def probe(path: tuple[EngineHost, dict[str, int]]) -> dict[str, Any]:
+    def probe(path: tuple[EngineHost, PathSeen]) -> PathSeen:
         host, mtus = path
         try:
             probed = _probe(host, second, min(mtus["sender_mtu_bytes"], _MOST_BYTES), ports)
@@ -67,9 +65,7 @@ def probed_paths(
         return dict(zip(found, pool.map(probe, found.values()), strict=True))
 
 
-def _probe(
-    host: EngineHost, second: EngineHost, most_bytes: int, ports: Mapping[str, int]
-) -> dict[str, Any]:
+def _probe(host: EngineHost, second: EngineHost, most_bytes: int, ports: Request) -> PathSeen:
     session = secrets.token_hex(16)
     peer = seen_from(second.address, host.address)
     request = {"bind": second.address, "peer": peer, "session": session, **ports}
@@ -88,4 +84,4 @@ def _probe(
         probed = ask(host, request, WITHIN_S + _ANSWER_S)
     finally:
         cancel(second.engine, answering)
-    return {key: probed[key] for key in ("there", "back", "was_told")}
+    return {"there": probed["there"], "back": probed["back"], "was_told": probed["was_told"]}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from lanlab.engine import Engine, engine_path
 from lanlab.errors import EngineLost
 from lanlab.frozen import dataclass
+from lanlab.messages import Line, Result
 from lanlab.performers.engine_host import CANCEL_S, EngineHost, cancel
 from lanlab.workloads.peers import MOST_STARTED_FLOWS
 
@@ -31,10 +31,10 @@ class WantedPeers:
 
 
 class PeerServing:
-    def __init__(self, ready: dict[str, Any], over: threading.Event) -> None:
+    def __init__(self, ready: Line, over: threading.Event) -> None:
         self.port: int = ready["ports"][0]
         self._over = over
-        self.done: dict[str, Any] | None = None
+        self.done: Result | None = None
 
     def wait(self, within_s: float | None) -> bool:
         """Wait until the server has ended by itself; `False` if it has not within that time."""
@@ -42,9 +42,7 @@ class PeerServing:
 
 
 @contextmanager
-def serving_peers(
-    wanted: WantedPeers, on_client: Callable[[dict[str, Any]], None]
-) -> Iterator[PeerServing]:
+def serving_peers(wanted: WantedPeers, on_client: Callable[[Line], None]) -> Iterator[PeerServing]:
     """
     Serve within the `with` block; `PeerServing.done` has the totals afterwards.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from lanlab.addresses import seen_from
 from lanlab.errors import LabError, RunError, UnmetNeed
@@ -20,9 +20,11 @@ from lanlab.performers.program import (
     wait_listening,
     wait_listening_there,
 )
-from lanlab.workloads import CounterChanges, TrialOutcome, Workload
+from lanlab.trial_data import RoleResult
+from lanlab.workloads import CounterChanges, TrialOutcome
 from lanlab.workloads.drivers.base import Commands, Driver, Metrics, Output, Place
 from lanlab.workloads.drivers.registry import driver
+from lanlab.workloads.registry import AnyWorkload
 
 if TYPE_CHECKING:
     from lanlab.testbeds.remote.programs import RemotePrograms
@@ -48,7 +50,7 @@ class ProgramPerformer:
         self._hosts = hosts
 
     def perform(
-        self, kind: Workload, parameters: FlowParameters, on_progress: OnProgress | None
+        self, kind: AnyWorkload, parameters: FlowParameters, on_progress: OnProgress | None
     ) -> TrialOutcome:
         """See `Performer.perform`. No program reports progress. Each role's results are its
         program's command, output, exit code and times.
@@ -73,7 +75,7 @@ class ProgramPerformer:
 
     def metrics(
         self,
-        kind: Workload,
+        kind: AnyWorkload,
         parameters: FlowParameters,
         outcome: TrialOutcome,
         changes: CounterChanges,
@@ -89,7 +91,7 @@ class ProgramPerformer:
 
 
 def _run(
-    kind: Workload,
+    kind: AnyWorkload,
     parameters: FlowParameters,
     hosts: tuple[EngineHost, EngineHost],
     outcome: TrialOutcome,
@@ -103,7 +105,8 @@ def _run(
     for host in hosts:
         if host.programs_there is not None:
             there = host.programs_there.printed_by(first, *entry.version_arguments) or ""
-            outcome.setup[f"version at {host.programs_there.label}"] = there.partition("\n")[0]
+            setup = cast("dict[str, object]", outcome.setup)
+            setup[f"version at {host.programs_there.label}"] = there.partition("\n")[0]
     port = free_ports(server_host.command_prefix, entry.ports)
     address = seen_from(client_host.address, server_host.address)
     place = Place(client_host.address, address, port)
@@ -172,9 +175,9 @@ def _end_server(server: Program, commands: Commands) -> None:
         raise failure(server, f"failed ({server.exit_code})")
 
 
-def _record(program: Program) -> dict[str, Any]:
+def _record(program: Program) -> RoleResult:
     out, err = program.output()
-    return {
+    record = {
         "command": program.argv,
         "exit_code": program.exit_code,
         "elapsed_ns": round(1e9 * program.elapsed_s),
@@ -184,8 +187,9 @@ def _record(program: Program) -> dict[str, Any]:
         "output": out,
         "errors": err,
     }
+    return cast("RoleResult", record)
 
 
-def _output(record: dict[str, Any]) -> Output:
-    cpu = record["cpu"]
+def _output(record: RoleResult) -> Output:
+    cpu = cast("dict[str, int] | None", record["cpu"])
     return Output(record["output"], None if cpu is None else sum(cpu[key] for key in _CPU) / 1e9)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import cast
 
 from lanlab.addresses import AddressFamily
 from lanlab.performers.base import HasHosts, OnProgress, Performer
@@ -14,6 +14,8 @@ from lanlab.performers.simulated_trial import SimulatedTrial
 from lanlab.testbeds.base import HasMedium, Testbed
 from lanlab.workloads import CounterChanges, TrialOutcome, Workload
 from lanlab.workloads.drivers.registry import OWN
+from lanlab.workloads.parameters import TrialParameters
+from lanlab.workloads.registry import P
 
 
 def _simulated(bed: Testbed, trial: SimulatedTrial) -> Performer:
@@ -30,7 +32,7 @@ SIMULATORS: dict[str, Callable[[Testbed, SimulatedTrial], Performer]] = {
 
 
 def performer_for(
-    parameters: Any, bed: Testbed, hosts: Hosts, trial: SimulatedTrial | None = None
+    parameters: TrialParameters, bed: Testbed, hosts: Hosts, trial: SimulatedTrial | None = None
 ) -> Performer:
     """
     The performer of a condition's trials.
@@ -48,8 +50,8 @@ def performer_for(
 
 
 def perform_between(
-    kind: Workload,
-    parameters: Any,
+    kind: Workload[P],
+    parameters: P,
     first: EngineHost,
     second: EngineHost,
     lead_s: float,
@@ -67,7 +69,7 @@ def perform_between(
 
 
 def metrics_of(
-    kind: Workload, parameters: Any, outcome: TrialOutcome, changes: CounterChanges
+    kind: Workload[P], parameters: P, outcome: TrialOutcome, changes: CounterChanges
 ) -> dict[str, float | int]:
     """The results of a trial of `perform_between`."""
     return _between(parameters, _Two(), 0).metrics(kind, parameters, outcome, changes)
@@ -82,10 +84,11 @@ class _Two:
 
 
 def _between(
-    parameters: Any, hosts: HasHosts, lead_s: float, medium: HasMedium | None = None
+    parameters: TrialParameters, hosts: HasHosts, lead_s: float, medium: HasMedium | None = None
 ) -> Performer:
     if parameters.driver != OWN:
         from lanlab.performers.programs import ProgramPerformer
 
-        return ProgramPerformer(hosts)
+        # It measures streams and echoes only.
+        return cast("Performer", ProgramPerformer(hosts))
     return EnginePerformer(hosts, lead_s, medium)

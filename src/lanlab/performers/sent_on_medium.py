@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import cast
 
 from lanlab.performers.engine_host import EngineHost
 from lanlab.testbeds.base import HasMedium
+from lanlab.trial_data import MediumSeen, SimulatedSent
 
 _COUNTED = ("frames", "bytes")
 
@@ -28,7 +29,7 @@ class SentOnMedium:
     def begin(self) -> None:
         self._before = self._read()
 
-    def until_now(self) -> dict[str, Any] | None:
+    def until_now(self) -> MediumSeen | None:
         """
         For the record: `sent` since the beginning, by role, and the medium's `lateness` meanwhile.
 
@@ -43,7 +44,7 @@ class SentOnMedium:
             role: {name: count - self._before[role][name] for name, count in counts.items()}
             for role, counts in now.items()
         }
-        return {"sent": sent, "lateness": read["lateness"]}
+        return {"sent": cast("dict[str, SimulatedSent]", sent), "lateness": read["lateness"]}
 
     def _read(self) -> dict[str, dict[str, int]]:
         found = {role: dict.fromkeys(_COUNTED, 0) for role in self._roles.values()}

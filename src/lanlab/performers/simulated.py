@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
+from lanlab import messages as m
 from lanlab.errors import LabError, UsageError
 from lanlab.performers.base import OnProgress
 from lanlab.performers.simulated_trial import SimulatedTrial
@@ -12,7 +13,7 @@ from lanlab.testbeds.link import LinkRequest, parse_link
 from lanlab.workloads import CounterChanges, TrialOutcome, Workload
 from lanlab.workloads.definitions import definitions
 from lanlab.workloads.parameters import TrialParameters
-from lanlab.workloads.registry import WORKLOADS, Simulates, workload
+from lanlab.workloads.registry import WORKLOADS, AnyWorkload, P, Simulates, workload
 
 #: Maximum events of a world; more are taken for an endless loop. Some minutes of work.
 MAX_EVENTS = 2_000_000_000
@@ -31,9 +32,8 @@ class SimulatedPerformer:
         self._bed, self._trial = bed, trial
 
     def perform(
-        self, kind: Workload, parameters: Any, on_progress: OnProgress | None
+        self, kind: Workload[P], parameters: P, on_progress: OnProgress | None
     ) -> TrialOutcome:
-        """See `Performer.perform`."""
         outcome = TrialOutcome()
         try:
             request = simulate_request(kind, parameters, self._trial)
@@ -53,13 +53,13 @@ class SimulatedPerformer:
         return outcome
 
     def metrics(
-        self, kind: Workload, parameters: Any, outcome: TrialOutcome, changes: CounterChanges
+        self, kind: Workload[P], parameters: P, outcome: TrialOutcome, changes: CounterChanges
     ) -> dict[str, float | int]:
         """See `Performer.metrics`. The world's counters show where frames were lost."""
         return kind.summarise(parameters, outcome, world_changes(kind, outcome.setup["world"]))
 
 
-def simulate_request(kind: Workload, parameters: Any, trial: SimulatedTrial) -> dict[str, Any]:
+def simulate_request(kind: Workload[P], parameters: P, trial: SimulatedTrial) -> m.Request:
     """
     The request to an engine to simulate a trial.
 
@@ -67,7 +67,7 @@ def simulate_request(kind: Workload, parameters: Any, trial: SimulatedTrial) -> 
         UsageError: A parameter or the link has no counterpart in a simulation.
     """
     work = check_simulated(parameters).simulated_work(parameters, trial.habits)
-    frames = {} if trial.pcap is None else {"pcap": str(trial.pcap)}
+    frames: m.Request = {} if trial.pcap is None else {"pcap": str(trial.pcap)}
     return {
         "type": "simulate",
         **frames,
@@ -81,12 +81,12 @@ def simulate_request(kind: Workload, parameters: Any, trial: SimulatedTrial) -> 
     }
 
 
-def _machines(trial: SimulatedTrial, parameters: Any) -> Sequence[Mapping[str, Any]]:
+def _machines(trial: SimulatedTrial, parameters: TrialParameters) -> Sequence[m.SimulatedMachine]:
     client, server = trial.machines
     return [*[client] * getattr(parameters, "stations", 1), server]
 
 
-def check_workload(name: str) -> Simulates:
+def check_workload(name: str) -> Simulates[Any]:
     """
     A workload that can be simulated.
 
@@ -103,7 +103,7 @@ def check_workload(name: str) -> Simulates:
     return kind
 
 
-def check_simulated(parameters: Any) -> Simulates:
+def check_simulated(parameters: TrialParameters) -> Simulates[Any]:
     """
     The workload of a condition that can be simulated.
 
@@ -123,18 +123,18 @@ def check_simulated(parameters: Any) -> Simulates:
     return kind
 
 
-def _with_options(machine: Mapping[str, Any], parameters: Any) -> dict[str, Any]:
-    changed = dict(machine)
-    for name in ("send_buffer_bytes", "receive_buffer_bytes"):
-        given = getattr(parameters, name, None)
-        if given is not None:
-            changed[name] = given
+def _with_options(machine: m.SimulatedMachine, parameters: TrialParameters) -> m.SimulatedMachine:
+    changed = machine.copy()
+    if (given := getattr(parameters, "send_buffer_bytes", None)) is not None:
+        changed["send_buffer_bytes"] = given
+    if (given := getattr(parameters, "receive_buffer_bytes", None)) is not None:
+        changed["receive_buffer_bytes"] = given
     if getattr(parameters, "nodelay", False):
         changed["tcp"] = {**machine["tcp"], "nagle": False}
     return changed
 
 
-def medium_request(link: LinkRequest) -> dict[str, Any]:
+def medium_request(link: LinkRequest) -> m.SimulatedMedium:
     """
     A link in the form of a simulation.
 
@@ -156,7 +156,7 @@ def medium_request(link: LinkRequest) -> dict[str, Any]:
         )
     topology = {None: "cable", "cable": "cable", "switch": "switch"}.get(link.topology, "bus")
     # With this queue at every port, a world's memory is bounded for any medium.
-    return {
+    medium = {
         **({} if topology == "switch" else {"switch_queue_bytes": 0}),
         "topology": topology,
         "rate_bps": link.rate_bps,
@@ -164,9 +164,10 @@ def medium_request(link: LinkRequest) -> dict[str, Any]:
         "delay_ns": link.delay_ns,
         "loss_ratio": link.loss_ratio,
     }
+    return cast("m.SimulatedMedium", medium)
 
 
-def world_changes(kind: Workload, world: Mapping[str, Any]) -> CounterChanges:
+def world_changes(kind: AnyWorkload, world: m.SimulatedFacts) -> CounterChanges:
     """The world's counts, by the names of a testbed's interface counters."""
     # All machines but the last have the first role.
     first, last = kind.roles
@@ -179,7 +180,7 @@ def world_changes(kind: Workload, world: Mapping[str, Any]) -> CounterChanges:
 
 
 def _counts(
-    hosts: Sequence[Mapping[str, int]], ports: Sequence[Mapping[str, int]]
+    hosts: Sequence[m.SimulatedHostFacts], ports: Sequence[m.SimulatedPortFacts]
 ) -> dict[str, int]:
     return {
         "qdisc_drops": 0,

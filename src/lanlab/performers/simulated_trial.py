@@ -6,9 +6,9 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from lanlab.frozen import dataclass
+from lanlab.messages import SimulatedMachine
 from lanlab.workloads.registry import Habits
 
 
@@ -17,7 +17,7 @@ class SimulatedTrial:
     """The input of a simulator in addition to the parameters of a trial."""
 
     names: Sequence[str]
-    machines: Sequence[Mapping[str, Any]]
+    machines: Sequence[SimulatedMachine]
     #: In the form of `lanlab.testbeds.link.parse_link`.
     link: str
     seed: int
@@ -26,7 +26,7 @@ class SimulatedTrial:
 
 
 def trial_seed(
-    run_seed: int, experiment: str, factors: Mapping[str, Any], purpose: str, block: int
+    run_seed: int, experiment: str, factors: Mapping[str, object], purpose: str, block: int
 ) -> int:
     """
     The seed of a simulated trial: different for each condition and block, and reproducible when a

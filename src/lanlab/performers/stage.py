@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lanlab.engine import Engine, Measurement
 from lanlab.performers.engine_host import EngineHost, ask
-from lanlab.workloads.steps import Part, Request
+from lanlab.trial_data import DatasetPlace, LinkPlace, Request, Result, Setup, Spec
+from lanlab.workloads.steps import Part
 
 # Imports for file services are delayed, so that a stream does not wait for them.
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class EngineStage:
     ) -> None:
         self._hosts, self._opened, self._too_long_hint = hosts, opened, too_long_hint
         self._asked: list[Measurement] = []
-        self.setup: dict[str, Any] = {"capabilities": {role: {} for role in hosts}}
+        self.setup: Setup = {"capabilities": {role: {} for role in hosts}}
         #: The file server, if there is one, and the role of its host: the last.
         self.server: Server | None = None
         self.server_role = tuple(hosts)[-1]
@@ -48,7 +49,7 @@ class EngineStage:
     def host_of(self, part: Part) -> EngineHost:
         return self._hosts[part.role][part.place]
 
-    def ask(self, role: str, request: Request, within_s: float) -> dict[str, Any]:
+    def ask(self, role: str, request: Request, within_s: float) -> Result:
         """See `Stage.ask`; the following methods also implement `Stage`."""
         host = self._hosts[role][0]
         return ask(host, request, within_s, self._too_long_hint, self._asked)
@@ -56,7 +57,7 @@ class EngineStage:
     def address(self, role: str, place: int = 0) -> str:
         return self._hosts[role][place].address
 
-    def raw_link(self, role: str) -> Mapping[str, Any] | None:
+    def raw_link(self, role: str) -> LinkPlace | None:
         return self._hosts[role][0].raw_link
 
     def spare_address(self, role: str) -> str | None:
@@ -89,23 +90,24 @@ class EngineStage:
 
         return self._opened.enter_context(temporary(self._hosts[role][0], medium))
 
-    def dataset(self, role: str, medium: str, key: str, described: Request, within_s: float) -> str:
+    def dataset(self, role: str, medium: str, key: str, described: Spec, within_s: float) -> str:
         whole = _whole.setdefault(self._hosts[role][0].engine, {})
         if (medium, key) not in whole:
-            place = {"cache": {"medium": medium, "key": key}}
-            request = {"type": "dataset", "spec": described, "place": place}
+            place: DatasetPlace = {"cache": {"medium": medium, "key": key}}
+            request: Request = {"type": "dataset", "spec": described, "place": place}
             self.setup["dataset"] = made = self.ask(role, request, within_s)
             whole[medium, key] = made["directory"]
         return whole[medium, key]
 
     def make_memory_ready(self, role: str, octets: int, files: int, directory: str) -> None:
         wanted = octets + files * _PAGE_BYTES
-        request = {"type": "ready_memory", "bytes": wanted, "directory": directory}
+        request: Request = {"type": "ready_memory", "bytes": wanted, "directory": directory}
         answer = self.ask(role, request, _MEMORY_S)
-        self.setup["memory"] = noted = {
+        noted: dict[str, object] = {
             "wanted_bytes": wanted,
             "ready_bytes": answer["ready_bytes"],
         }
+        self.setup["memory"] = noted
         if answer["reason"] is None:
             noted["elapsed_s"] = answer["elapsed_ns"] / 1e9
         else:
@@ -117,13 +119,13 @@ class EngineStage:
         return free
 
     def to_remove(
-        self, parameters: ServiceParameters, kind: str, spec: Request, within_s: float
+        self, parameters: ServiceParameters, kind: str, spec: Spec, within_s: float
     ) -> Callable[[BaseException | None], None]:
         from lanlab.performers.trial_leftovers import Emptying, empty_left, noted
 
         client = next(iter(self._hosts.values()))[0]
 
-        def ask_client(request: Request) -> dict[str, Any]:
+        def ask_client(request: Request) -> Result:
             return ask(client, request, within_s, self._too_long_hint)
 
         note_emptied: Callable[[], None] = _nothing

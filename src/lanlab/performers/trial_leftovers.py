@@ -14,20 +14,19 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from lanlab import lock_files, server_leftovers
 from lanlab.disk import make_folders, remove_file
 from lanlab.errors import EngineError, LabError, RunError, system_hint
 from lanlab.outside import json_of
 from lanlab.performers.cache_folder import cache_folder
+from lanlab.trial_data import Left, Request, Result, Setup, Spec, Target
 from lanlab.workloads.server_url import parse_url, target_of
 
 if TYPE_CHECKING:
     from lanlab.engine import Measurement
     from lanlab.workloads.service_parameters import ServiceParameters
-
-Request = dict[str, Any]
 
 
 def _folder() -> Path:
@@ -35,7 +34,7 @@ def _folder() -> Path:
 
 
 @contextmanager
-def noted(server: str, request: str, spec: Request) -> Iterator[Callable[[], None]]:
+def noted(server: str, request: str, spec: Spec) -> Iterator[Callable[[], None]]:
     """
     Record a trial for its duration; returns the function that removes the record after the
     clean-up.
@@ -75,7 +74,7 @@ def _remove(note: Path) -> None:
         remove_file(note)
 
 
-def _left() -> Iterator[tuple[Path, str, str, Request]]:
+def _left() -> Iterator[tuple[Path, str, str, Spec]]:
     """Record, server, request and specification of each trial whose process is gone."""
     for path, file in lock_files.orphans(_folder(), "*.json"):
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
@@ -93,7 +92,7 @@ def folders_left(host: str) -> list[tuple[str, str]]:
     ]
 
 
-def remove_left(server: str, within_s: float) -> list[dict[str, Any]]:
+def remove_left(server: str, within_s: float) -> list[Left]:
     """
     Remove all that killed trials have left at a server, from this machine.
 
@@ -110,7 +109,7 @@ def remove_left(server: str, within_s: float) -> list[dict[str, Any]]:
     from lanlab.engine import Engine, engine_path
     from lanlab.performers.engine_host import EngineHost, ask
 
-    setup: dict[str, Any] = {}
+    setup: Setup = {}
     # The records must be unlocked before they are removed.
     services = [spec["service"] for _, own, _, spec in list(_left()) if own == server]
     credentials = target_of(parse_url(server), None).get("credentials")
@@ -118,7 +117,7 @@ def remove_left(server: str, within_s: float) -> list[dict[str, Any]]:
         host = EngineHost(engine, "127.0.0.1", None)
         for service in services[:1]:
             # Address, trust and options as the trial had them.
-            own = {**service, "credentials": credentials}
+            own: Target = {**service, "credentials": credentials}
             empty_left(server, own, lambda request: ask(host, request, within_s), setup)
     return list(setup.get("left_before", ()))
 
@@ -141,9 +140,9 @@ class Emptying:
         self,
         parameters: ServiceParameters,
         kind: str,
-        spec: Request,
-        ask: Callable[[Request], dict[str, Any]],
-        setup: dict[str, Any],
+        spec: Spec,
+        ask: Callable[[Request], Result],
+        setup: Setup,
         note_emptied: Callable[[], None],
         asked: Sequence[Measurement],
     ) -> None:
@@ -183,8 +182,9 @@ class Emptying:
             raise
         self._setup["emptied"] = result
         left, place = result.get("left"), _place(self._parameters.server, self._spec)
-        if result.get("not_listed") is not None and self._parameters.is_users_server:
-            server_leftovers.note_unlisted(place, result["not_listed"])
+        unlisted = result.get("not_listed")
+        if unlisted is not None and self._parameters.is_users_server:
+            server_leftovers.note_unlisted(place, unlisted)
         if left is None or left["refusal"] is None:
             self._note_emptied()
         elif self._parameters.is_users_server:
@@ -195,15 +195,15 @@ class Emptying:
         return any(asked.was_ready or not asked.is_over for asked in self._asked)
 
 
-def _place(server: str, spec: Request) -> str:
+def _place(server: str, spec: Spec) -> str:
     return f"{server.rstrip('/')}/{spec['working_name']}"
 
 
 def empty_left(
     server: str,
-    service: Request,
-    ask: Callable[[Request], dict[str, Any]],
-    setup: dict[str, Any],
+    service: Target,
+    ask: Callable[[Request], Result],
+    setup: Setup,
 ) -> None:
     """Remove what earlier, killed trials have left at this server. What cannot be removed is
     recorded, and tried again next time.
@@ -217,11 +217,11 @@ def empty_left(
     for path, at, kind, of_other in _left():
         if at != server:
             continue
-        what = {"working_name": of_other["working_name"]}
-        with_password = {**of_other, "service": service}
+        what: Left = {"working_name": of_other["working_name"]}
+        with_password: Spec = {**of_other, "service": service}
         place = _place(server, of_other)
         try:
-            what |= ask({"type": kind, "spec": with_password})
+            what |= cast("Left", ask({"type": kind, "spec": with_password}))
             left = what.get("left")
             if left is None or left["refusal"] is None:
                 _remove(path)

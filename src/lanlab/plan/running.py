@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from lanlab.plan.conditions import Condition, condition_of
 from lanlab.plan.stopping import Trials
 from lanlab.studies import ExperimentAtScale, Level
 from lanlab.studies.model import Search, TrialPolicy
+from lanlab.trial_data import ErrorRecord
 
 # Imported only for a study with a search.
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Outcome(Protocol):
     @property
     def is_disturbed(self) -> bool: ...
     @property
-    def error(self) -> Mapping[str, Any] | None:
+    def error(self) -> ErrorRecord | None:
         """Error of a failed trial; unless `retry_helps` is false, a retry may help."""
 
     @property
@@ -118,7 +119,6 @@ class RunningCondition(Running):
 
     @property
     def is_in_doubt(self) -> bool:
-        """See `Running.is_in_doubt`."""
         return self.trials.is_in_doubt
 
 
@@ -133,7 +133,6 @@ class RunningSearch(Running):
 
     @property
     def is_in_doubt(self) -> bool:
-        """See `Running.is_in_doubt`."""
         return self.state.is_in_doubt
 
     def estimate(self, overhead_s: float) -> Estimate:

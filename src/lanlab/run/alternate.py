@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from lanlab.analysis.alternation import LETTERS, place_of, series_id
 from lanlab.engine import engine_path
@@ -28,6 +28,7 @@ from lanlab.plan import Plan, expand
 from lanlab.run.runner import RunRequest, Watcher, new_id, new_run, resume_run
 from lanlab.store import RunRecord, Store
 from lanlab.studies import Study
+from lanlab.trial_data import SeriesPlan
 
 MOST_TURNS = 1000
 _ENGINE = "LANLAB_ENGINE"
@@ -89,7 +90,7 @@ def new_series(
     """
     _check(sides, turns)
     drawn = secrets.randbelow(2**32) if seed is None else seed
-    plan = {
+    plan: SeriesPlan = {
         "id": new_id("series"),
         "seed": drawn,
         "turns": turns,
@@ -121,7 +122,8 @@ def resume_series(runs: Sequence[RunRecord], store: Store, watching: Watching) -
         UsageError: It is complete, or an engine has changed; and as `resume_run`.
         RunInterrupted: As `new_series`.
     """
-    plan = {key: value for key, value in (runs[0].alternation or {}).items() if key not in _PLACE}
+    kept = {key: value for key, value in (runs[0].alternation or {}).items() if key not in _PLACE}
+    plan = cast("SeriesPlan", kept)
     whole = plan["turns"] * len(plan["sides"])
     if sum(run.status in ("done", "failed") for run in runs) >= whole:
         raise UsageError(
@@ -141,7 +143,7 @@ _PLACE = frozenset({"turn", "side"})
 
 
 def _go_on(
-    plan: dict[str, Any],
+    plan: SeriesPlan,
     runs: dict[tuple[int, int], RunRecord],
     store: Store,
     watching: Watching,
@@ -185,7 +187,7 @@ def _by_place(runs: Sequence[RunRecord]) -> dict[tuple[int, int], RunRecord]:
     return {(place.turn, place.side): run for place, run in found if place is not None}
 
 
-def _request(plan: dict[str, Any], turn: int, side: int) -> RunRequest:
+def _request(plan: SeriesPlan, turn: int, side: int) -> RunRequest:
     own = plan["sides"][side]
     return RunRequest(
         study=Study.model_validate(own["study"]),

@@ -14,7 +14,6 @@ import shlex
 import subprocess
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from lanlab.errors import CommandFailed
 from lanlab.pipes import end_group
@@ -23,6 +22,7 @@ from lanlab.roles import host_places
 from lanlab.run.open_testbed import OpenTestbed
 from lanlab.studies.model import Commands
 from lanlab.testbeds import process_leftovers
+from lanlab.trial_data import CommandRecord
 from lanlab.workloads import workload
 
 #: Length to keep of the beginning and of the end of a command's output.
@@ -47,7 +47,7 @@ class TrialCommands:
     def __init__(self, commands: Commands | None, run_id: str) -> None:
         self._commands, self._run_id = commands, run_id
         #: The condition that `setup` has been run for.
-        self._set_up: tuple[str, Mapping[str, Any]] | None = None
+        self._set_up: tuple[str, Mapping[str, object]] | None = None
         #: Whether the run was interrupted while `after` ran a command, which then continued.
         self.is_interrupted = False
 
@@ -55,7 +55,7 @@ class TrialCommands:
     def is_empty(self) -> bool:
         return self._commands is None
 
-    def before(self, trial: PlannedTrial, testbed: OpenTestbed, ran: list[dict[str, Any]]) -> None:
+    def before(self, trial: PlannedTrial, testbed: OpenTestbed, ran: list[CommandRecord]) -> None:
         """
         Run the commands before a trial.
 
@@ -79,7 +79,7 @@ class TrialCommands:
         self,
         trial: PlannedTrial,
         testbed: OpenTestbed,
-        ran: list[dict[str, Any]],
+        ran: list[CommandRecord],
         *,
         outlasts_interrupt: bool = True,
     ) -> None:
@@ -109,7 +109,7 @@ class TrialCommands:
         text: str,
         trial: PlannedTrial,
         testbed: OpenTestbed,
-        ran: list[dict[str, Any]],
+        ran: list[CommandRecord],
         on_interrupt: Callable[[], None] | None = None,
     ) -> None:
         assert self._commands is not None
@@ -145,7 +145,7 @@ class TrialCommands:
 NO_COMMANDS = TrialCommands(None, "")
 
 
-def _problem(record: Mapping[str, Any], timeout_s: float) -> str | None:
+def _problem(record: CommandRecord, timeout_s: float) -> str | None:
     """The error of a command's end; `None` for success."""
     lines = str(record["output"]).strip().splitlines()
     said = f"; it printed last: {lines[-1].strip()[:_LONGEST_LINE]}" if lines else ""
@@ -164,7 +164,7 @@ def run_command(
     environment: Mapping[str, str],
     timeout_s: float,
     on_interrupt: Callable[[], None] | None = None,
-) -> dict[str, Any]:
+) -> CommandRecord:
     """
     Run a command in a shell, without input, until it ends or its time is over.
 
@@ -174,12 +174,6 @@ def run_command(
 
     Args:
         on_interrupt: Called at Ctrl-C; if it returns, the command continues. `None`: it is ended.
-
-    Returns:
-        For the record: `command`, `exit_code` (negative: minus the signal that ended it),
-            `elapsed_s`, `is_overdue`, `output` (including standard error; of a long text the
-            beginning and the end) and `output_bytes`, its whole length. `left`, in words, if one of
-            its children may still run.
     """
     began = time.monotonic()
     mark = secrets.token_hex(8)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from lanlab.errors import EngineError, LabError, RunError, TestbedDamaged, UsageError
+from lanlab.trial_data import ErrorRecord
 
 #: Codes of an engine's refusals that every retry would meet: a value that is not allowed, an option
 #: that this system lacks, a missing right.
@@ -49,17 +48,13 @@ def retry_helps(error: LabError) -> bool:
     return not isinstance(error, UsageError)
 
 
-def error_record(error: LabError, roles: dict[str, str]) -> dict[str, Any]:
+def error_record(error: LabError, roles: dict[str, str]) -> ErrorRecord:
     """
     A cause in the form of the record.
 
     Args:
         error: The result of `cause_of`.
         roles: Name of a host to its role.
-
-    Returns:
-        `code` (the engine's own, or the name of the error), `message`, `hint`; `host` and `end`,
-            its role, where it failed, `None` if unknown; `retry_helps`.
     """
     host = error.host if isinstance(error, RunError) else None
     return {

@@ -5,8 +5,8 @@ reports its facts; then a few messages go from the first to the second.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
+from typing import cast
 
 from lanlab.addresses import AddressFamily
 from lanlab.analysis.interface_cautions import cautions, kernel_caution
@@ -20,6 +20,7 @@ from lanlab.testbeds import testbed
 from lanlab.testbeds.base import Testbed
 from lanlab.testbeds.needs import Need
 from lanlab.testbeds.remote.destinations import HERE, PREFIX, Destination, read_destinations
+from lanlab.trial_data import HostSeen, InterfaceSeen, PathSeen, TestbedFacts
 from lanlab.units import format_rate, format_time
 from lanlab.workloads import WORKLOADS, CounterChanges
 
@@ -62,7 +63,7 @@ def _failed(name: str, error: LabError) -> Need:
 def _reached(destination: Destination) -> Iterator[Need]:
     try:
         with testbed(f"{PREFIX}{_ALONE},{destination}") as bed:
-            host = bed.facts()["reached"]["host1"]
+            host = cast("TestbedFacts", bed.facts())["reached"]["host1"]
     except LabError as error:
         yield _failed("ssh", error)
         return
@@ -85,7 +86,7 @@ def _together(name: str, count: int) -> Iterator[tuple[str, list[Need]]]:
             )
             clocks = read_clocks(ends).readings
             for host in bed.hosts:
-                facts = {**lasting[host.name], **passing[host.name]}
+                facts: HostSeen = {**lasting[host.name], **passing[host.name]}
                 error_ns = clocks[host.name].error_ns
                 yield (
                     host.label,
@@ -108,7 +109,7 @@ def _together(name: str, count: int) -> Iterator[tuple[str, list[Need]]]:
             hosts.close()
 
 
-def _kernel(facts: Mapping[str, Any]) -> Need:
+def _kernel(facts: HostSeen) -> Need:
     processors = f"{facts['processors']} x {facts['processor'] or 'processor'}"
     detail = f"{facts['system']} {facts['kernel']}, {processors}"
     if facts.get("governor"):
@@ -117,7 +118,7 @@ def _kernel(facts: Mapping[str, Any]) -> Need:
     return Need("kernel", caution is None, detail, caution or "", required=False)
 
 
-def _interface(found: Mapping[str, Any] | None, addresses: list[str]) -> Need:
+def _interface(found: InterfaceSeen | None, addresses: list[str]) -> Need:
     if found is None:
         return Need(
             "interface",
@@ -132,7 +133,7 @@ def _interface(found: Mapping[str, Any] | None, addresses: list[str]) -> Need:
     return Need("interface", True, f"{detail}, {found['driver'] or 'driver not known'}")
 
 
-def _clock(facts: Mapping[str, Any], error_ns: int) -> Need:
+def _clock(facts: HostSeen, error_ns: int) -> Need:
     source = facts.get("clock_source") or "source not known"
     return Need("clock", True, f"{source}; read from here to within {format_time(error_ns / 1e9)}")
 
@@ -165,7 +166,7 @@ def _tried(
     return _failed(name, explained(outcome.error, bed, requests, names, {}))
 
 
-def _longest(name: str, path: Mapping[str, Any]) -> Need:
+def _longest(name: str, path: PathSeen) -> Need:
     if path["there"] is None or path["back"] is None:
         why = path.get("error", "no answer to any")
         return Need("packets", True, f"the longest are not known: {why}", required=False)

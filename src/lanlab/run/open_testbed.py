@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import Iterator
-from typing import Any
 
 from lanlab.errors import LabError, RunError
 from lanlab.performers import SIMULATORS, Hosts, Performer, SimulatedTrial, performer_for
@@ -15,6 +14,7 @@ from lanlab.studies import Study
 from lanlab.testbeds import Opened, Opening, Testbed, testbed
 from lanlab.testbeds.base import Simulates
 from lanlab.testbeds.pcap import numbered
+from lanlab.workloads.parameters import TrialParameters
 
 _MOST_EXPECTED = 64
 
@@ -61,7 +61,9 @@ class OpenTestbed:
     def is_simulated(self) -> bool:
         return self.bed.name in SIMULATORS
 
-    def performer(self, parameters: Any, trial: SimulatedTrial | None = None) -> Performer:
+    def performer(
+        self, parameters: TrialParameters, trial: SimulatedTrial | None = None
+    ) -> Performer:
         """The performer of a condition's trials here; see `performer_for`."""
         return performer_for(parameters, self.bed, self.hosts, trial)
 

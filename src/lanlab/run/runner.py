@@ -13,7 +13,7 @@ import secrets
 import sys
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from lanlab import __version__
 from lanlab.addresses import FAMILY_NAMES
@@ -31,6 +31,7 @@ from lanlab.studies import Study
 from lanlab.studies.runs_on import study_on
 from lanlab.testbeds import Opening, Testbed
 from lanlab.testbeds.registry import is_of_real_hosts
+from lanlab.trial_data import Alternation, LinkRecord, PathSeen, Request, StudyRecord, TestbedFacts
 from lanlab.workloads import Progress
 from lanlab.workloads.drivers.registry import OWN, driver
 from lanlab.workloads.parameters import FlowParameters
@@ -48,7 +49,7 @@ class RunRequest:
     opening: Opening | None = None
     #: The command as typed, without passwords; `None` if there was none.
     command: str | None = None
-    alternation: dict[str, Any] | None = None
+    alternation: Alternation | None = None
     allows_commands: bool = False
 
 
@@ -92,15 +93,15 @@ def new_run(request: RunRequest, store: Store, watcher: Watcher) -> RunRecord:
         run = RunRecord(
             id=new_id(study.id),
             study_id=study.id,
-            study=study.model_dump(mode="json", exclude_none=True),
+            study=cast("StudyRecord", study.model_dump(mode="json", exclude_none=True)),
             scale=request.scale,
             seed=seed,
             testbed={
                 "name": bed.name,
                 "link": link,
                 "link_rate_bps": bed.link.rate_bps,
-                "link_facts": bed.link.to_json(),
-                "facts": bed.facts()
+                "link_facts": cast("LinkRecord", bed.link.to_json()),
+                "facts": cast("TestbedFacts", bed.facts())
                 | {
                     "hosts": hosts.lasting_facts(),
                     "interfaces": hosts.interfaces(),
@@ -199,7 +200,7 @@ def _check_conditions(conditions: list[Condition], testbed: OpenTestbed) -> None
             )
 
 
-def _paths(conditions: list[Condition], testbed: OpenTestbed) -> dict[str, dict[str, Any]]:
+def _paths(conditions: list[Condition], testbed: OpenTestbed) -> dict[str, PathSeen]:
     if not is_of_real_hosts(testbed.bed.name):
         return {}
     from lanlab.performers.paths import probed_paths
@@ -207,7 +208,7 @@ def _paths(conditions: list[Condition], testbed: OpenTestbed) -> dict[str, dict[
     for condition in conditions:
         parameters = condition.values
         if not getattr(parameters, "is_users_server", False):
-            ports = {}
+            ports: Request = {}
             if isinstance(parameters, FlowParameters):
                 ports = parameters.listening_ports()
             hosts = testbed.hosts.engine_hosts(parameters.address_family)
@@ -263,7 +264,7 @@ def _execute(
             watcher.trial_ended(record)
             if commands.is_interrupted and plan.next_trial() is not None:
                 raise KeyboardInterrupt
-            damage = record.raw["facts"]["after"].get("damage")
+            damage = record.facts["after"].get("damage")
             if damage is not None and plan.next_trial() is not None:
                 testbed.renew(damage)
         store.finish_run(run.id, _end_status(plan))

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from typing import Any
 
 from lanlab import captures
 from lanlab.analysis.pollution import judge
@@ -20,6 +19,7 @@ from lanlab.run.open_testbed import OpenTestbed
 from lanlab.run.unreached import explained
 from lanlab.store import RunRecord, TrialRecord, take_intervals
 from lanlab.store.series import AnySeries
+from lanlab.trial_data import CommandRecord, TrialFacts, setup_of
 from lanlab.workloads import Progress, TrialOutcome, counter_changes, workload
 
 
@@ -56,13 +56,13 @@ def run_trial(
     places = host_places(kind.roles, getattr(parameters, "traffic_direction", None))
     names = {role: bed.hosts[place].name for role, place in places.items()}
     started_at, began = now(), time.monotonic()
-    facts: dict[str, Any] = {}
-    raw: dict[str, Any] = {"facts": facts}
+    facts: TrialFacts = {}
+    raw: dict[str, object] = {"facts": facts}
     if testbed.made_because is not None:
         facts["testbed"] = {"made": testbed.made, "because": testbed.made_because}
     metrics: dict[str, float | int] = {}
     last: list[Progress] = []
-    ran: list[dict[str, Any]] = []
+    ran: list[CommandRecord] = []
     error: LabError | None
     damage: str | None = None
 
@@ -77,7 +77,7 @@ def run_trial(
             commands.before(planned, testbed, ran)
             facts["before"] = hosts.passing_facts()
             outcome = performer.perform(kind, parameters, on_each)
-            raw |= _recorded(outcome)
+            raw |= {"setup": outcome.setup, **outcome.results}
             _note_captures(testbed, outcome)
             error = outcome.error
             elapsed_s = time.monotonic() - began
@@ -115,7 +115,7 @@ def run_trial(
         metrics = {}
         if last:
             raw["progress"] = asdict(last[-1])
-        asked = raw.get("setup", {}).get("requests", {})
+        asked = setup_of(raw).get("requests", {})
         paths = run.testbed.get("facts", {}).get("paths", {})
         error = explained(cause_of(error, hosts.loss(), damage), bed, asked, names, paths)
     roles = {name: role for role, name in names.items()}
@@ -155,20 +155,16 @@ def with_series(trial: TrialRecord) -> tuple[TrialRecord, tuple[AnySeries, ...]]
         return failed, ()
 
 
-def _recorded(outcome: TrialOutcome) -> dict[str, Any]:
-    return {"setup": outcome.setup, **outcome.results}
-
-
 def _note_captures(testbed: OpenTestbed, outcome: TrialOutcome) -> None:
     link = testbed.bed.hosts[0].raw_link or {}
     if "recorded" in link:
         for result in outcome.results.values():
             if counted := result.get("carrier"):
                 recorded, missing = counted["recorded_frames"], counted["unrecorded_frames"]
-                captures.note(link["recorded"]["pcap"], recorded, missing)
+                captures.note(str(link["recorded"]["pcap"]), recorded, missing)
 
 
-def _damage(testbed: OpenTestbed, facts: dict[str, Any]) -> str | None:
+def _damage(testbed: OpenTestbed, facts: TrialFacts) -> str | None:
     try:
         damage = testbed.bed.damage()
     except LabError as error:

@@ -6,12 +6,12 @@ measured addresses, or a firewall on one of them. Their engines answer, so neith
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from lanlab.analysis.path_cautions import path_cautions
 from lanlab.errors import EngineError, LabError
 from lanlab.testbeds.base import Testbed
 from lanlab.testbeds.registry import real_hosts
+from lanlab.trial_data import PathSeen, Request
 
 _NO_ROUTE = "peer.unreachable"
 _NO_ANSWER = "peer.no_answer"
@@ -25,9 +25,9 @@ _SILENT_LOSS = (
 def explained(
     error: LabError,
     bed: Testbed,
-    requests: Mapping[str, Any],
+    requests: Mapping[str, Request],
     names: Mapping[str, str],
-    paths: Mapping[str, Mapping[str, Any]],
+    paths: Mapping[str, PathSeen],
 ) -> LabError:
     """
     An error of a trial between real hosts, with advice on their network.
@@ -55,7 +55,7 @@ def explained(
     return EngineError(error.code, error.message, hint=hint, host=error.host, partial=error.partial)
 
 
-def _of_firewall(asked: Mapping[str, Any], bed: Testbed, listens: str) -> str:
+def _of_firewall(asked: Request, bed: Testbed, listens: str) -> str:
     host = next((one for one in bed.hosts if one.name == listens), None)
     label = host.label if host is not None else listens
     transport = asked.get("spec", {}).get("transport", "udp")

@@ -6,13 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
 from lanlab.errors import StoreError
 from lanlab.frozen import dataclass
 from lanlab.store.labels import RunLabel
 from lanlab.store.records import RunRecord, TrialHead, TrialRecord
 from lanlab.store.series import AnySeries, Series
+from lanlab.trial_data import Summary
 
 
 class Lease(ABC):
@@ -89,7 +90,7 @@ class Store(Protocol):
     def reopen_run(self, run_id: str) -> RunRecord:
         """Set a run's status back to `running`, to continue it."""
 
-    def keep_summary(self, run_id: str, summary: dict[str, Any]) -> None:
+    def keep_summary(self, run_id: str, summary: Summary) -> None:
         """Store the part of a finished run that lists show, if the store can be written."""
 
     def label_run(self, run_id: str, label: RunLabel) -> RunRecord:

@@ -11,17 +11,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from typing import IO, Any, ClassVar, Protocol, Self
+from typing import IO, ClassVar, Protocol, Self
 
 from lanlab.errors import StoreError, UnknownName, UsageError
 from lanlab.store import parquet, rows
 from lanlab.store.base import Deleted, Lease, RunHead
-from lanlab.store.encoding import to_json, utc_now
+from lanlab.store.encoding import Row, to_json, utc_now
 from lanlab.store.labels import RunLabel, check_name, id_among, id_of_name
 from lanlab.store.large_runs import Digests, digest_of
 from lanlab.store.records import RUN_STATUSES, RunRecord, TrialHead, TrialRecord
 from lanlab.store.rows import ENTRY_COLUMNS, RUN_COLUMNS, TRIAL_COLUMNS, Session, insert, select
 from lanlab.store.series import AnySeries, Series, SeriesEntry
+from lanlab.trial_data import Summary
 
 #: One row per run, even without trials.
 _HEADS = (
@@ -120,8 +121,6 @@ class Database(ABC):
 
 
 class DatabaseStore:
-    """`lanlab.store.Store` in a database."""
-
     def __init__(self, database: Database) -> None:
         self._database = database
 
@@ -198,7 +197,7 @@ class DatabaseStore:
         self._set_status(run.id, "running", None)
         return dataclasses.replace(run, status="running", ended_at=None, summary=None)
 
-    def keep_summary(self, run_id: str, summary: dict[str, Any]) -> None:
+    def keep_summary(self, run_id: str, summary: Summary) -> None:
         with contextlib.suppress(StoreError), self._database.transaction(run_id) as session:
             session.execute(
                 "UPDATE run SET summary = :summary WHERE id = :id AND status <> 'running' "
@@ -283,7 +282,7 @@ class DatabaseStore:
                 raise StoreError(f"run `{run_id}` is in the index but not in the table")
             return rows.to_run(found[0])
 
-    def _rows_of(self, run_id: str) -> list[Sequence[Any]]:
+    def _rows_of(self, run_id: str) -> list[Row]:
         with self._database.reading() as session:
             return session.execute(f"{select('run', RUN_COLUMNS)} WHERE id = :id", id=run_id)
 

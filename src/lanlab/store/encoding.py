@@ -5,10 +5,14 @@ from __future__ import annotations
 import datetime
 import json
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from lanlab.errors import StoreError
 from lanlab.outside import BadValue, json_of
+
+#: A row of a table.
+Row = Sequence[Any]
 
 
 def utc_now() -> str:
@@ -16,7 +20,7 @@ def utc_now() -> str:
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="microseconds")
 
 
-def _check(value: Any, where: str) -> None:
+def _check(value: object, where: str) -> None:
     if value is None or isinstance(value, bool | int | str):
         return
     if isinstance(value, float):
@@ -37,7 +41,7 @@ def _check(value: Any, where: str) -> None:
         raise StoreError(f"`{where}` is a {type(value).__name__}, which JSON does not have")
 
 
-def to_json(value: Any, where: str) -> str:
+def to_json(value: object, where: str) -> str:
     """JSON text of a value. `where` names the value in an error message.
 
     Raises:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import Any
+from collections.abc import Iterable
 
 from lanlab.roles import result_roles
 from lanlab.store.records import TrialRecord
 from lanlab.store.series import AnySeries, Series, ShortSeries
+from lanlab.trial_data import Intervals, result_of
 
 _SUFFIX = "-intervals"
 
@@ -31,8 +32,9 @@ def take_intervals(trial: TrialRecord) -> tuple[TrialRecord, tuple[AnySeries, ..
     raw = dict(trial.raw)
     for each in series:
         role = each.name.removesuffix(_SUFFIX).replace("-", "_")
-        width_ns = raw[role]["intervals"]["interval_ns"]
-        raw[role] = raw[role] | {"intervals": {"interval_ns": width_ns, "series": each.name}}
+        result = result_of(raw, role)
+        width_ns = result["intervals"]["interval_ns"]
+        raw[role] = {**result, "intervals": {"interval_ns": width_ns, "series": each.name}}
     return dataclasses.replace(trial, raw=raw), (*series, *files)
 
 
@@ -92,7 +94,7 @@ def _take_tcp_samples(trial: TrialRecord) -> tuple[TrialRecord, tuple[ShortSerie
     return (dataclasses.replace(trial, raw=raw), tuple(series)) if series else (trial, ())
 
 
-def _tcp_units(columns: dict[str, Any]) -> dict[str, str]:
+def _tcp_units(columns: Iterable[str]) -> dict[str, str]:
     units = {"_ns": "ns", "_bytes": "B", "_bps": "bit/s", "_segments": "segments"}
     return {
         name: unit for name in columns for suffix, unit in units.items() if name.endswith(suffix)
@@ -106,14 +108,14 @@ def _short_series(trial: TrialRecord) -> tuple[ShortSeries, ...]:
     )
 
 
-def _intervals(result: Any) -> dict[str, Any] | None:
-    found = result.get("intervals") if isinstance(result, dict) else None
+def _intervals(result: object) -> Intervals | None:
+    found: Intervals | None = result.get("intervals") if isinstance(result, dict) else None
     # Another program's output may have a field with this name.
     is_ours = isinstance(found, dict) and isinstance(found.get("bytes"), list)
     return found if is_ours else None
 
 
-def _series(name: str, found: dict[str, Any]) -> ShortSeries:
+def _series(name: str, found: Intervals) -> ShortSeries:
     bins, width_ns = len(found["bytes"]), found["interval_ns"]
     columns = {
         "start_ns": [place * width_ns for place in range(bins)],

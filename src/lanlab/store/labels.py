@@ -5,12 +5,14 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import cast
 
 from lanlab.errors import UnknownName, UsageError
 from lanlab.frozen import dataclass
 from lanlab.outside import json_of
+from lanlab.store.encoding import Row
 from lanlab.store.records import RunRecord
+from lanlab.trial_data import LabelRecord
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _TAG = re.compile(r"[^\s,]{1,64}")
@@ -48,11 +50,12 @@ class RunLabel:
         if len(self.tags) > _MOST_TAGS:
             raise UsageError(f"tags: found {len(self.tags)}; allowed: {_MOST_TAGS}")
 
-    def to_json(self) -> dict[str, Any] | None:
+    def to_json(self) -> LabelRecord | None:
         """The stored form; `None` for an empty label."""
         tags = list(dict.fromkeys(self.tags))
         found = {"name": self.name, "note": self.note, "tags": tags}
-        return {key: value for key, value in found.items() if value} or None
+        kept = {key: value for key, value in found.items() if value}
+        return cast("LabelRecord", kept) if kept else None
 
 
 def label_of(run: RunRecord) -> RunLabel:
@@ -66,7 +69,7 @@ def label_facts(run: RunRecord) -> list[tuple[str, str]]:
     return [(title, text) for title, text in rows if text]
 
 
-def label_from(data: Mapping[str, Any] | None) -> RunLabel:
+def label_from(data: LabelRecord | None) -> RunLabel:
     """The stored label; `label_of` omits invalid parts."""
     known = data if isinstance(data, Mapping) else {}
     name, note, tags = (known.get(key) for key in ("name", "note", "tags"))
@@ -96,7 +99,7 @@ def check_name(name: str, run_id: str, runs: Iterable[RunRecord]) -> None:
             )
 
 
-def id_of_name(name: str, rows: Sequence[Sequence[Any]]) -> str | None:
+def id_of_name(name: str, rows: Sequence[Row]) -> str | None:
     """
     The id of the run with a name; `None` if no run has it.
 

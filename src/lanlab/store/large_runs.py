@@ -51,10 +51,10 @@ _NOTHING = object()
 #: Digests read at a time.
 _WINDOW = 256
 
-Read = Callable[[int], Mapping[str, Any]]
+Read = Callable[[int], Mapping[str, object]]
 
 
-def digest_of(raw: Mapping[str, Any]) -> str | None:
+def digest_of(raw: Mapping[str, object]) -> str | None:
     """The digest of a trial's `raw`; `None` if a key could be mistaken for `_OMITTED`."""
     if not all(map(_PLAIN_KEY.fullmatch, raw)):
         return None
@@ -66,7 +66,7 @@ def digest_of(raw: Mapping[str, Any]) -> str | None:
     return "{\n" + ",\n".join(lines) + "\n}"
 
 
-def _pruned(value: Any, path: list[str]) -> Any:
+def _pruned(value: object, path: list[str]) -> object:
     """
     Raises:
         ValueError: A key could be mistaken for the mark of omitted parts.
@@ -75,7 +75,8 @@ def _pruned(value: Any, path: list[str]) -> Any:
         return value
     if _OMITTED in value:
         raise ValueError(_OMITTED)
-    kept, omitted = {}, []
+    kept: dict[str, object] = {}
+    omitted = []
     for key, item in value.items():
         if key in _LARGE or (isinstance(item, list | tuple) and len(item) > _LONGEST_LIST):
             omitted.append(key)
@@ -96,10 +97,10 @@ class Digests:
         """
         self._texts, self._whole = texts, whole
         self._window: tuple[int, Mapping[int, str]] = (-1, {})
-        self._decoded: tuple[int, dict[str, Any]] = (-1, {})
-        self._latest: tuple[int, Mapping[str, Any]] = (-1, {})
+        self._decoded: tuple[int, dict[str, object]] = (-1, {})
+        self._latest: tuple[int, Mapping[str, object]] = (-1, {})
 
-    def whole(self, number: int) -> Mapping[str, Any]:
+    def whole(self, number: int) -> Mapping[str, object]:
         if self._latest[0] != number:
             self._latest = number, self._whole(number)
         return self._latest[1]
@@ -159,7 +160,7 @@ class Digests:
             return equal_once(part)
         return self._bound(_decoded(part), number)
 
-    def _bound(self, value: dict[str, Any], number: int) -> Any:
+    def _bound(self, value: dict[str, Any], number: int) -> object:
         if _OMITTED not in value:
             return value
         path, omitted, inner = value.pop(_OMITTED)
@@ -167,8 +168,9 @@ class Digests:
             value[key] = self._bound(value[key], number)
         return Part(value, omitted, lambda: self._at(number, path)) if omitted else value
 
-    def _at(self, number: int, path: list[str]) -> Mapping[str, Any]:
-        return functools.reduce(lambda value, key: value[key], path, self.whole(number))
+    def _at(self, number: int, path: list[str]) -> Any:
+        whole: Any = self.whole(number)
+        return functools.reduce(lambda value, key: value[key], path, whole)
 
 
 def _decoded(part: str) -> Any:
@@ -187,7 +189,7 @@ def _is_plain(part: str) -> bool:
 equal_once = functools.lru_cache(maxsize=4096)(from_json)
 
 
-class StoredRaw(Mapping[str, Any]):
+class StoredRaw(Mapping[str, object]):
     """The `raw` of a trial, from its digest."""
 
     __slots__ = ("digests", "is_disturbed", "number")
@@ -224,9 +226,9 @@ def numbers(raw: Mapping[str, Any], key: str, name: str) -> list[Any] | None:
     return raw.digests.numbers(raw.number, key, name) if isinstance(raw, StoredRaw) else None
 
 
-def replaced(values: Mapping[str, Any], new: dict[str, Any]) -> Mapping[str, Any]:
+def replaced(values: Mapping[str, object], new: dict[str, object]) -> Mapping[str, object]:
     """`values` with replacements, without copying."""
-    return ChainMap(new, cast("dict[str, Any]", values))
+    return ChainMap(new, cast("dict[str, object]", values))
 
 
 class Part(dict[str, Any]):
@@ -236,14 +238,14 @@ class Part(dict[str, Any]):
 
     def __init__(
         self,
-        kept: dict[str, Any],
+        kept: dict[str, object],
         omitted: list[str],
-        whole: Callable[[], Mapping[str, Any]],
+        whole: Callable[[], Mapping[str, object]],
     ) -> None:
         super().__init__(kept)
         self._omitted, self._whole = omitted, whole
 
-    def __missing__(self, key: str) -> Any:
+    def __missing__(self, key: str) -> object:
         if key in self._omitted:
             return self._whole()[key]
         raise KeyError(key)
@@ -315,7 +317,7 @@ def column(metrics: Sequence[Mapping[str, float | int]], name: str) -> list[floa
     found: list[float | int | None] = []
     # In parts, because few trials have other metrics than those around them.
     for first in range(0, len(metrics), _WINDOW):
-        part: Sequence[Any] = metrics[first : first + _WINDOW]
+        part = metrics[first : first + _WINDOW]
         try:
             (form,) = set(map(_form_of, part))
         except (AttributeError, ValueError):
@@ -337,8 +339,8 @@ def names_of(metrics: Iterable[Mapping[str, float | int]]) -> Iterable[Container
     return {id(one): one for one in sets}.values()
 
 
-_form_of: Callable[[Any], Form] = operator.attrgetter("form")
-_values_of: Callable[[Any], bytes] = operator.attrgetter("packed")
+_form_of: Callable[[object], Form] = operator.attrgetter("form")
+_values_of: Callable[[object], bytes] = operator.attrgetter("packed")
 _ONE = {int: struct.Struct("=q"), float: struct.Struct("=d")}
 
 

@@ -13,10 +13,11 @@ import os
 import struct
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from types import ModuleType
 from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from lanlab.store.series import Column
 
 MAGIC = b"PAR1"
 _I32, _I64, _BINARY, _LIST, _STRUCT = 5, 6, 8, 9, 12
@@ -41,14 +42,15 @@ _END_BYTES = 8
 _MOST_FOOTER_BYTES = 2**22
 _MOST_PAGE_ROWS = 2**24
 
-Column = "Sequence[int] | NDArray[Any] | None"
+#: Fields of a structure by their numbers.
+_Fields = dict[int, Any]
 
 
 class _Long(int):
     """An integer that is written with 64 bits."""
 
 
-def zstd() -> Any:
+def zstd() -> ModuleType:
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:
@@ -57,7 +59,7 @@ def zstd() -> Any:
 
 
 def file_parts(
-    columns: Mapping[str, Sequence[int] | NDArray[Any] | None],
+    columns: Mapping[str, Sequence[int] | Column | None],
     rows: int,
     metadata: Mapping[str, str],
     group_rows: int,
@@ -89,7 +91,7 @@ def file_parts(
             yield page
             at += len(page)
         groups.append({1: chunks, 2: _Long(at - begin), 3: _Long(here)})
-    schema: list[dict[int, Any]] = [{4: "schema", 5: len(columns)}]
+    schema: list[_Fields] = [{4: "schema", 5: len(columns)}]
     for name, column in columns.items():
         kind, converted = types[name]
         repetition = _OPTIONAL if column is None else _REQUIRED
@@ -116,7 +118,7 @@ def _page(values: Any, rows: int, kind: int) -> tuple[int, bytes]:
     return len(head) + len(plain), head + packed
 
 
-def _struct(fields: Mapping[int, Any]) -> bytes:
+def _struct(fields: _Fields) -> bytes:
     """Encode fields by number; each number must be at most 15 above the previous one."""
     octets, last = bytearray(), 0
     for number, value in fields.items():
@@ -148,7 +150,7 @@ def _varint(number: int) -> bytes:
     return bytes([*octets, number])
 
 
-def read_footer(file: IO[bytes]) -> dict[int, Any]:
+def read_footer(file: IO[bytes]) -> _Fields:
     """The fields of a file's `FileMetaData` by number.
 
     Raises:
@@ -164,7 +166,7 @@ def read_footer(file: IO[bytes]) -> dict[int, Any]:
     return _Thrift(file.read(length)).struct()
 
 
-def read_columns(file: IO[bytes], footer: Mapping[int, Any]) -> dict[str, NDArray[Any]]:
+def read_columns(file: IO[bytes], footer: _Fields) -> dict[str, Column]:
     """
     The columns of numbers, by name; masked if all values are missing.
 
@@ -173,11 +175,11 @@ def read_columns(file: IO[bytes], footer: Mapping[int, Any]) -> dict[str, NDArra
     """
     import numpy as np
 
-    found: dict[str, NDArray[Any]] = {}
+    found: dict[str, Column] = {}
     known = {kind: dtype for dtype, kind in _TYPES.items()}
     for place, column in enumerate(footer[2][1:]):
         dtype = known[column[1], column.get(6)]
-        parts: list[NDArray[Any]] = []
+        parts: list[Column] = []
         for group in footer[4]:
             about = group[1][place][3]
             file.seek(about[9])
@@ -206,7 +208,7 @@ class _Thrift:
             raise ValueError("truncated")
         return self._octets[first : self._at]
 
-    def page(self, stored: str, is_packed: bool, is_optional: bool) -> NDArray[Any]:
+    def page(self, stored: str, is_packed: bool, is_optional: bool) -> Column:
         import numpy as np
 
         head = self.struct()
@@ -241,7 +243,7 @@ class _Thrift:
                 count -= head >> 1
         return found
 
-    def struct(self) -> dict[int, Any]:
+    def struct(self) -> _Fields:
         found, number = {}, 0
         while head := self.take(1)[0]:
             number = number + (head >> 4) if head >> 4 else self._number()

@@ -17,13 +17,14 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import field
-from typing import IO, Any
+from typing import IO
 
 from lanlab.errors import StoreError, system_hint
 from lanlab.frozen import dataclass
 from lanlab.store import parquet
 from lanlab.store.base import Lease, is_executed
 from lanlab.store.database import Database, DatabaseStore, Placed, no_store
+from lanlab.store.encoding import Row
 from lanlab.store.postgresql_schema import TABLES
 from lanlab.store.postgresql_session import PostgresqlSession, check_driver
 from lanlab.store.postgresql_url import Target, parse_url
@@ -168,9 +169,9 @@ class PostgresqlDatabase(Database):
                 schema=self._target.schema,
             )
         }
-        found: list[Any] = []
+        found: list[Row] = []
         if {("store", "application_id"), ("store", "schema_version")} <= columns:
-            found = list(map(list, session.execute("SELECT * FROM store")))
+            found = session.execute("SELECT * FROM store")
         if len(found) != 1 or found[0][0] != APPLICATION_ID:
             raise StoreError(
                 f"{self._target}: the schema `{self._target.schema}` of this database is of "

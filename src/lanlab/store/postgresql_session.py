@@ -10,12 +10,12 @@ from __future__ import annotations
 import contextlib
 import socket
 import ssl
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from lanlab.errors import StoreError, UnmetNeed
 from lanlab.store.database import DuplicateRow, MissingRow
+from lanlab.store.encoding import Row
 from lanlab.store.postgresql_errors import cause_of, is_loss
 from lanlab.store.postgresql_password import find_password
 from lanlab.store.postgresql_schema import OLDEST_SERVER
@@ -85,7 +85,7 @@ class PostgresqlSession:
             self.abandon()
             raise
 
-    def execute(self, sql: str, **values: Any) -> list[Sequence[Any]]:
+    def execute(self, sql: str, **values: object) -> list[Row]:
         """
         Execute a statement with values for its `:names`.
 

@@ -7,11 +7,11 @@ They are plain values, the same for every store. All dicts can be written as JSO
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from lanlab import trial_data as data
 from lanlab.frozen import dataclass
-
-Level = bool | int | float | str
+from lanlab.trial_data import Level as Level
 
 RUN_STATUSES = ("running", "done", "interrupted", "failed")
 TRIAL_STATUSES = ("done", "failed")
@@ -44,17 +44,29 @@ class TrialRecord:
     metrics: Mapping[str, float | int]
     #: Requests, engine results, facts about hosts and link before and after, and detected
     #: disturbances (`pollution`).
-    raw: Mapping[str, Any]
+    raw: Mapping[str, object]
     #: `code`, `message` and `hint` of a failed trial.
-    error: dict[str, Any] | None = None
+    error: data.ErrorRecord | None = None
+
+    def result(self, role: str) -> data.RoleResult:
+        """The result of a role; empty if there is none."""
+        return data.result_of(self.raw, role)
+
+    @property
+    def setup(self) -> data.Setup:
+        return data.setup_of(self.raw)
+
+    @property
+    def facts(self) -> data.TrialFacts:
+        return data.facts_of(self.raw)
 
     @property
     def is_disturbed(self) -> bool:
         known: bool | None = getattr(self.raw, "is_disturbed", None)
         if known is not None:
             return known
-        findings = self.raw.get("pollution", {}).get("findings", ())
-        return any(finding["repeat_helps"] for finding in findings)
+        kept = data.pollution_of(self.raw)
+        return any(finding["repeat_helps"] for finding in (kept["findings"] if kept else ()))
 
 
 class TrialHead(NamedTuple):
@@ -75,11 +87,11 @@ class RunRecord:
     id: str
     study_id: str
     #: The whole study file as validated, so that later changes to the file do not affect the run.
-    study: dict[str, Any]
+    study: data.StudyRecord
     scale: str
     seed: int
     #: `name`, `link`, `link_rate_bps` and the testbed's `facts`.
-    testbed: dict[str, Any]
+    testbed: data.TestbedRecord
     versions: dict[str, str]
     #: One of `RUN_STATUSES`.
     status: str
@@ -90,11 +102,11 @@ class RunRecord:
     command: str | None = None
     #: For an alternating run: `id` of the series, `turn` and `side` (each from 0), and all that is
     #: needed to continue the series (`lanlab.run.alternate`). `None` for any other run.
-    alternation: dict[str, Any] | None = None
+    alternation: data.Alternation | None = None
     #: The user's `name`, `note` and `tags`, if set; `None` without any.
-    label: dict[str, Any] | None = None
+    label: data.LabelRecord | None = None
     #: The part that lists show, once the run has ended; `None` if not yet known.
-    summary: dict[str, Any] | None = None
+    summary: data.Summary | None = None
 
     @property
     def is_simulated(self) -> bool:

@@ -6,11 +6,11 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from lanlab.errors import StoreError
 from lanlab.store.base import RunHead
-from lanlab.store.encoding import from_json, to_json
+from lanlab.store.encoding import Row, from_json, to_json
 from lanlab.store.labels import label_from
 from lanlab.store.large_runs import Digests, StoredRaw, equal_once, packed
 from lanlab.store.records import (
@@ -47,7 +47,7 @@ _JSON_COLUMNS = frozenset(
 class Session(Protocol):
     """Executes a statement with values for its `:names`, and returns the rows."""
 
-    def execute(self, sql: str, **values: Any) -> list[Sequence[Any]]: ...
+    def execute(self, sql: str, **values: object) -> list[Row]: ...
 
 
 def insert(table: str, columns: Sequence[str]) -> str:
@@ -58,14 +58,14 @@ def select(table: str, columns: Sequence[str]) -> str:
     return f"SELECT {', '.join(columns)} FROM {table}"
 
 
-def to_row(record: RunRecord | TrialRecord) -> dict[str, Any]:
+def to_row(record: RunRecord | TrialRecord) -> dict[str, object]:
     """
     The values of a record's columns.
 
     Raises:
         StoreError: A value cannot be stored exactly.
     """
-    row = {}
+    row: dict[str, object] = {}
     for field in dataclasses.fields(record):
         value = getattr(record, field.name)
         text = to_json(value, field.name)
@@ -77,7 +77,7 @@ def to_row(record: RunRecord | TrialRecord) -> dict[str, Any]:
     return row
 
 
-def _check_plain(name: str, value: Any) -> None:
+def _check_plain(name: str, value: object) -> None:
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise StoreError(f"`{name}` is {value}, which needs more than 64 bits")
     if isinstance(value, str):
@@ -90,7 +90,7 @@ def _check_plain(name: str, value: Any) -> None:
             raise StoreError(f"`{name}` is {value!r}, which has a NUL in it")
 
 
-def to_run(row: Sequence[Any]) -> RunRecord:
+def to_run(row: Row) -> RunRecord:
     """The run in a row of `RUN_COLUMNS`; raises `StoreError` for an invalid row."""
     return run_record(_fields(row, RUN_COLUMNS))
 
@@ -105,7 +105,7 @@ def to_head(run_id: object, status: object, label: object, last: object) -> RunH
     return RunHead(str(run_id), str(status), number, label_from(data))
 
 
-def to_trial(row: Sequence[Any]) -> TrialRecord:
+def to_trial(row: Row) -> TrialRecord:
     """The trial in a row of `TRIAL_COLUMNS`; raises `StoreError` for an invalid row."""
     return trial_record(_fields(row, TRIAL_COLUMNS))
 
@@ -136,7 +136,7 @@ def head_query(metrics: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     return f"{select(_WITH_DIGEST, columns)} WHERE trial.run_id = :run_id ORDER BY 1", values
 
 
-def to_trial_heads(found: Sequence[Sequence[Any]], metrics: Mapping[str, str]) -> list[TrialHead]:
+def to_trial_heads(found: Sequence[Row], metrics: Mapping[str, str]) -> list[TrialHead]:
     """
     Raises:
         StoreError: A value is not as written, or it is unknown whether a trial was disturbed.
@@ -164,7 +164,7 @@ DIGESTS = (
 )
 
 
-def to_outlines(found: Sequence[Sequence[Any]], digests: Digests) -> list[TrialRecord]:
+def to_outlines(found: Sequence[Row], digests: Digests) -> list[TrialRecord]:
     """
     Trials from rows of `TRIAL_COLUMNS` that have `is_disturbed` in place of `raw`. Without a
     digest, it is unknown whether a trial was disturbed.
@@ -189,7 +189,7 @@ def to_outlines(found: Sequence[Sequence[Any]], digests: Digests) -> list[TrialR
     return trials
 
 
-def _fields(row: Sequence[Any], columns: tuple[str, ...]) -> dict[str, Any]:
+def _fields(row: Row, columns: tuple[str, ...]) -> dict[str, object]:
     return {
         column: from_json(value) if column in _JSON_COLUMNS and value is not None else value
         for column, value in zip(columns, row, strict=True)

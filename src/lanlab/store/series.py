@@ -9,13 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from lanlab.errors import StoreError
 from lanlab.frozen import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    #: Numbers of any type.
+    Column = NDArray[Any]
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _COLUMN = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -37,7 +40,7 @@ class Series:
     """
 
     name: str
-    columns: Mapping[str, NDArray[Any]]
+    columns: Mapping[str, Column]
     units: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, str] = field(default_factory=dict)
 
@@ -65,7 +68,7 @@ class Series:
     def rows(self) -> int:
         return len(next(iter(self.columns.values())))
 
-    def _checked(self, name: str, column: Any) -> NDArray[Any]:
+    def _checked(self, name: str, column: object) -> Column:
         import numpy as np
 
         what = f"column `{name}` of series `{self.name}`"
@@ -86,7 +89,7 @@ class Series:
             raise StoreError(f"{what} has {numbers.ndim} dimensions; allowed: 1")
         if numbers.dtype.kind == "f":
             _check_finite(what, numbers)
-        return cast("NDArray[Any]", numbers)
+        return numbers
 
 
 _LEAST, _MOST = -(2**63), 2**63 - 1
@@ -121,7 +124,7 @@ def _check_alike(series: str, rows: Mapping[str, int]) -> None:
         raise StoreError(f"series `{series}` has columns of different lengths: {found}")
 
 
-def _check_finite(what: str, numbers: NDArray[Any]) -> None:
+def _check_finite(what: str, numbers: Column) -> None:
     import numpy as np
 
     for first in range(0, len(numbers), BLOCK_ROWS):

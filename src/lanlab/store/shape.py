@@ -99,7 +99,7 @@ def trial_record(fields: Mapping[str, Any]) -> TrialRecord:
     return trial
 
 
-def trial_records(columns: Mapping[str, Sequence[Any]]) -> list[TrialRecord]:
+def trial_records(columns: Mapping[str, Sequence[object]]) -> list[TrialRecord]:
     """Trials from whole columns of rows; raises `StoreError` as `trial_record`."""
     is_sound = set(columns["status"]) <= {*TRIAL_STATUSES} and set(columns["purpose"]) <= {
         *TRIAL_PURPOSES
@@ -127,14 +127,13 @@ def _record(kind: type[_Record], fields: Mapping[str, Any]) -> _Record:
     return kind(**fields)
 
 
-def _checker(hint: Any) -> Callable[[Any], bool]:
+def _checker(hint: object) -> Callable[[object], bool]:
     """A function that checks a value from SQLite or JSON against a record's type."""
-    if hint is Any:
-        return lambda value: True
-    if get_origin(hint) is not None and issubclass(get_origin(hint), Mapping):
+    kind = get_origin(hint)
+    if isinstance(kind, type) and issubclass(kind, Mapping):
         # JSON keys are always text.
         inner = get_args(hint)[1]
-        if inner is Any:
+        if inner is object:
             return lambda value: isinstance(value, Mapping)
         kinds = frozenset(get_args(inner) or (inner,))
         return lambda value: (
@@ -148,7 +147,7 @@ def _checker(hint: Any) -> Callable[[Any], bool]:
 
 
 #: Computed once, because thousands of trials are read.
-_CHECKS: Mapping[Any, Sequence[tuple[str, Callable[[Any], bool]]]] = {
+_CHECKS: Mapping[type, Sequence[tuple[str, Callable[[object], bool]]]] = {
     kind: [(name, _checker(hint)) for name, hint in get_type_hints(kind).items()]
     for kind in (RunRecord, TrialRecord)
 }

@@ -14,7 +14,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from lanlab.disk import entry, make_folders, sync_directory
 from lanlab.errors import StoreError
@@ -30,6 +30,7 @@ from lanlab.store.database import (
     already_there,
     no_store,
 )
+from lanlab.store.encoding import Row
 from lanlab.store.place import refuse_network_share
 from lanlab.store.rows import Session
 from lanlab.store.schema import (
@@ -62,7 +63,7 @@ class SqliteStore(DatabaseStore):
 class _Session:
     connection: sqlite3.Connection
 
-    def execute(self, sql: str, **values: Any) -> list[Sequence[Any]]:
+    def execute(self, sql: str, **values: object) -> list[Row]:
         try:
             return self.connection.execute(sql, values).fetchall()
         except sqlite3.IntegrityError as error:

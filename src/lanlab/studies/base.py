@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict
 
@@ -19,7 +19,7 @@ DottedIdentifier = Annotated[
 ]
 
 
-def _share(value: Any) -> Any:
+def _share(value: object) -> object:
     if not isinstance(value, str):
         return value
     try:

@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -214,7 +213,7 @@ def _scale_problems(study: Study) -> Iterator[Problem]:
 
 
 def _scaled_search_problems(
-    place: str, experiment: Experiment, changes: Mapping[str, Any]
+    place: str, experiment: Experiment, changes: Mapping[str, object]
 ) -> Iterator[Problem]:
     if experiment.search is None:
         allowed = f"none, as `experiment.{experiment.id}` has no search"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from lanlab.studies.base import Level
 from lanlab.studies.expressions import BadExpression, evaluate
@@ -16,6 +15,7 @@ from lanlab.studies.findings import (
     Count,
     Finding,
     Order,
+    Statement,
     Untestable,
 )
 from lanlab.studies.problems import Problem, did_you_mean, listed, show
@@ -66,7 +66,7 @@ def recompute_problems(
 
 
 def _statement(
-    place: str, statement: Any, words: Vocabulary, has_metric: bool, depth: int
+    place: str, statement: Statement, words: Vocabulary, has_metric: bool, depth: int
 ) -> Iterator[Problem]:
     form = statement.form
     if depth > MAX_STATEMENT_DEPTH:
@@ -98,10 +98,15 @@ def _statement(
         return
     pair = (getattr(statement, "a", None), getattr(statement, "b", None))
     if not has_metric and not all(one is not None and one.metric is not None for one in pair):
-        yield Problem(f"{place}.metric", _found("nothing", form), "a metric", _which(words.metrics))
+        yield Problem(
+            f"{place}.metric",
+            _found("nothing", form),
+            "a metric",
+            f"known: {listed(words.metrics)}",
+        )
 
 
-def _levels_along(place: str, statement: Any, words: Vocabulary) -> Iterator[Problem]:
+def _levels_along(place: str, statement: Statement, words: Vocabulary) -> Iterator[Problem]:
     factor = getattr(statement, "along", "")
     if factor not in words.factors:
         return
@@ -156,7 +161,3 @@ def _unknown(key: str, form: str, what: str, name: str, known: Iterable[str]) ->
 
 def _found(found: str, form: str) -> str:
     return f"{found} (form `{form}`)"
-
-
-def _which(metrics: Sequence[str]) -> str:
-    return f"known: {listed(metrics)}"

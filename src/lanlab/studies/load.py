@@ -8,7 +8,7 @@ import itertools
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
@@ -94,7 +94,7 @@ def _loaded(path: Path) -> LoadedStudy:
             # Stored with the run, which is compared later, when the file may have been moved.
             data = {**data, "published": said}
     elif isinstance(data.get("published"), dict):
-        published = parse_published(data["published"], str(path))
+        published = parse_published(cast("dict[str, object]", data["published"]), str(path))
     machines = path.with_name(_MACHINES_FILE)
     if has_folder and _is_file(machines):
         simulation = read_machines(machines)
@@ -122,7 +122,7 @@ def _loaded(path: Path) -> LoadedStudy:
     return LoadedStudy(study, published, findings, path, hashlib.sha256(content).hexdigest())
 
 
-def parse_study(data: dict[str, Any], file: str) -> Study:
+def parse_study(data: dict[str, object], file: str) -> Study:
     """A study from its parsed TOML file; `file` is its name in messages.
 
     Raises:
@@ -158,7 +158,7 @@ def built_in_machines() -> list[tuple[Simulation, str]]:
     return found
 
 
-def parse_machines(data: dict[str, Any], file: str) -> Simulation:
+def parse_machines(data: dict[str, object], file: str) -> Simulation:
     """The machines of a study from their parsed TOML file; `file` is its name in messages.
 
     Raises:
@@ -174,7 +174,7 @@ def parse_machines(data: dict[str, Any], file: str) -> Simulation:
     return simulation
 
 
-def parse_published(data: dict[str, Any], file: str) -> Published:
+def parse_published(data: dict[str, object], file: str) -> Published:
     """Published values from their parsed TOML file; `file` is its name in messages.
 
     Raises:
@@ -191,7 +191,7 @@ def parse_published(data: dict[str, Any], file: str) -> Published:
 
 
 def parse_findings(
-    data: dict[str, Any], file: str, words: Vocabulary, numbers: Mapping[str, float]
+    data: dict[str, object], file: str, words: Vocabulary, numbers: Mapping[str, float]
 ) -> Findings:
     """Findings from their parsed TOML file; `file` is its name in messages.
 
@@ -213,7 +213,7 @@ def parse_findings(
     return findings
 
 
-def _parse(model: type[_Model], data: dict[str, Any], file: str) -> _Model:
+def _parse(model: type[_Model], data: dict[str, object], file: str) -> _Model:
     try:
         try:
             return model.model_validate(data)
@@ -260,7 +260,7 @@ def _read(path: Path) -> bytes:
     return read_user_file(path, "study file", _MAX_FILE_BYTES)
 
 
-def _toml(content: bytes, file: str) -> dict[str, Any]:
+def _toml(content: bytes, file: str) -> dict[str, object]:
     try:
         return toml_of(content)
     except UnicodeDecodeError as error:

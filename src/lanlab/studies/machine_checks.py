@@ -14,7 +14,6 @@ from lanlab.studies.machines import (
     MOST_LIKE,
     Machine,
     Origin,
-    Place,
     Simulation,
     known_machine,
 )
@@ -139,7 +138,7 @@ def _place_problems(simulation: Simulation) -> Iterator[Problem]:
             continue
         both = {**a.when, **b.when}
         if len(both) > len(a.when) and any(
-            _is_within(third, both) for third in simulation.place if len(third.when) > len(a.when)
+            third.when == both for third in simulation.place if len(third.when) > len(a.when)
         ):
             continue
         yield Problem(
@@ -168,10 +167,6 @@ def _ensemble_problems(simulation: Simulation) -> Iterator[Problem]:
 
 def _fit_together(a: Mapping[str, object], b: Mapping[str, object]) -> bool:
     return all(level == b[key] for key, level in a.items() if key in b)
-
-
-def _is_within(place: Place, levels: Mapping[str, object]) -> bool:
-    return place.when == levels
 
 
 def published_problems_of(

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from pydantic import Field
 
 from lanlab.frozen import dataclass
+from lanlab.messages import SimulatedMachine
 from lanlab.studies.base import Data, DottedIdentifier, Identifier, Level, Several
 from lanlab.studies.ensemble import Ensemble
 from lanlab.studies.machine_numbers import COSTS, NUMBERS
@@ -199,7 +200,7 @@ class KnownMachine:
     def fitted(self) -> frozenset[str]:
         return frozenset().union(*(one.fitted for one in self.numbers.values()))
 
-    def request(self) -> dict[str, Any]:
+    def request(self) -> SimulatedMachine:
         """In the engine's format; see `SimulatedMachine` in the engine's messages."""
         given = {name: one.value for name, one in self.numbers.items()}
         # Groups without any given number stay absent; others get all their numbers.
@@ -216,7 +217,7 @@ class KnownMachine:
             for group in groups:
                 at = at.setdefault(group, {})
             at[key] = kind.sent(value)
-        return request
+        return cast("SimulatedMachine", request)
 
     @property
     def outstanding_requests(self) -> int:

@@ -15,7 +15,7 @@ from pydantic import Field, PlainValidator, TypeAdapter, model_validator
 from lanlab.studies.base import Data, Identifier, Level, Several, ShareRatio
 
 
-def _read_findings(given: Any) -> tuple[Any, ...]:
+def _read_findings(given: object) -> tuple[Any, ...]:
     """Each form of a finding is a model, so they are built only for a study with findings."""
     if given in ((), []):
         return ()
@@ -25,7 +25,7 @@ def _read_findings(given: Any) -> tuple[Any, ...]:
     return found
 
 
-def _read_simulation(given: Any) -> Any:
+def _read_simulation(given: object) -> Any:
     if given is None:
         return None
     from lanlab.studies.machines import Simulation
@@ -194,7 +194,7 @@ class ScaledExperiment(Data):
 
     parameters: dict[str, Level] = Field(default_factory=dict)
     factors: dict[str, Several[Level]] = Field(default_factory=dict)
-    search: dict[str, Any] = Field(default_factory=dict)
+    search: dict[str, object] = Field(default_factory=dict)
     trials: TrialPolicy | None = None
 
 
@@ -239,7 +239,7 @@ class Study(Data):
     simulation: _Simulation = None
     #: The published values of a user's study, from `published.toml` next to it. For lanlab's own
     #: studies, they are read on demand.
-    published: dict[str, Any] | None = None
+    published: dict[str, object] | None = None
 
     @property
     def is_simulated(self) -> bool:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
 from lanlab.errors import NothingToRun, of_name
 from lanlab.frozen import dataclass
@@ -107,7 +106,7 @@ def combinations(factors: Mapping[str, tuple[Level, ...]]) -> Iterator[dict[str,
         yield dict(zip(factors, levels, strict=True))
 
 
-def validated(workload_name: str, parameters: Mapping[str, Any]) -> TrialParameters:
+def validated(workload_name: str, parameters: Mapping[str, object]) -> TrialParameters:
     """The parameters of a condition, in lanlab's units; cached.
 
     Raises:
@@ -120,13 +119,13 @@ def validated(workload_name: str, parameters: Mapping[str, Any]) -> TrialParamet
 
 @lru_cache(maxsize=MAX_CONDITIONS)
 def _validated(
-    model: type[TrialParameters], given: tuple[tuple[str, type, Any], ...]
+    model: type[TrialParameters], given: tuple[tuple[str, type, object], ...]
 ) -> TrialParameters:
     # Strict: a size of `true` is an error, not 1.
     return model.model_validate({key: value for key, _, value in given}, strict=True)
 
 
-def working(workload_name: str, levels: Mapping[str, Any]) -> dict[str, Any]:
+def working(workload_name: str, levels: Mapping[str, object]) -> dict[str, object]:
     known = workload(workload_name).Parameters.model_fields
     return {key: level for key, level in levels.items() if key in known}
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, PlainSerializer, PlainValidator
 
 from lanlab.studies.base import Data, Level
 
 
-def _level(found: Any) -> Level:
+def _level(found: object) -> Level:
     if isinstance(found, bool | int | str) or (isinstance(found, float) and math.isfinite(found)):
         return found
     raise ValueError("true, false, a number, a text, or a list of these")
 
 
-def _levels(found: Any) -> Level | tuple[Level, ...]:
+def _levels(found: object) -> Level | tuple[Level, ...]:
     if isinstance(found, list | tuple) and found:
         return tuple(_level(one) for one in found)
     return _level(found)

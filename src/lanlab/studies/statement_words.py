@@ -7,6 +7,7 @@ from typing import Any
 
 from lanlab.studies import findings as forms
 from lanlab.studies.base import Level
+from lanlab.studies.findings import Statement
 from lanlab.studies.selection import Selection
 
 
@@ -36,7 +37,7 @@ def in_words(statement: forms.Statement, units: Mapping[str, str], metric: str =
     return f"{opening}: {core}{closing}" if opening else f"{core}{closing}"
 
 
-def _core(statement: Any, units: Mapping[str, str], metric: str) -> str:
+def _core(statement: Statement, units: Mapping[str, str], metric: str) -> str:
     unit = units.get(metric, "")
     pair = (_side(getattr(statement, "a", None)), _side(getattr(statement, "b", None)))
     match statement:

@@ -9,14 +9,15 @@ A performer needs nothing else from a testbed: it prefixes an engine's command w
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, Self, runtime_checkable
 
 from lanlab.addresses import AddressFamily
 from lanlab.engine.command import EngineCommand
 from lanlab.frozen import dataclass
+from lanlab.messages import LinkPlace, MediumCounts
 
 if TYPE_CHECKING:
     from lanlab.testbeds.remote.programs import RemotePrograms
@@ -39,9 +40,8 @@ class Host:
     called: str | None = None
     #: Starts the host's engine; `None`: run this machine's engine with `command_prefix`.
     start_engine: Callable[[], EngineCommand] | None = None
-    #: The host's Ethernet on the measured network, for frames without IP, in a request to its
-    #: engine: `{"interface": "eth0"}`, or `{"descriptor": 7}`; or `None`.
-    raw_link: Mapping[str, Any] | None = None
+    #: The host's Ethernet on the measured network, for frames without IP; or `None`.
+    raw_link: LinkPlace | None = None
     #: An unused IPv4 address of the measured network; `None` if lanlab knows of none.
     spare_address: str | None = None
     #: Whether other programs and servers can be started on the host by `command_prefix`.
@@ -97,7 +97,7 @@ class LinkFacts:
             offloads="on",
         )
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return dataclasses.asdict(self)
 
 
@@ -120,7 +120,7 @@ class Testbed(Protocol):
     def start_lead_s(self) -> float:
         """Time from announcing a trial's start to the start, enough for every engine, seconds."""
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """Facts on the testbed for a trial's record, as JSON."""
 
     def counters(self) -> Counters:
@@ -146,7 +146,7 @@ class Testbed(Protocol):
 
 @runtime_checkable
 class HasMedium(Protocol):
-    def medium_read(self) -> dict[str, Any] | None:
+    def medium_read(self) -> MediumCounts | None:
         """The medium's report from the last reading of counters, including its `lateness` since the
         previous reading. `None` for a link without a medium.
         """

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import cast
+
+from lanlab.messages import HostInterface
 
 _COLUMNS = {
     "rx_bytes": 0,
@@ -37,7 +38,8 @@ def read_interfaces(table: Path) -> dict[str, dict[str, int]]:
     return counters
 
 
-def queue_counters(interface: Mapping[str, Any]) -> dict[str, int]:
+def queue_counters(interface: HostInterface) -> dict[str, int]:
     """The counters of an interface's queue, as read by an engine, by lanlab's names."""
     queue = interface["queue"] or {}
-    return {f"qdisc_{name}": queue[name] for name in _QUEUE_COUNTERS if name in queue}
+    counts = cast("dict[str, int]", queue)
+    return {f"qdisc_{name}": counts[name] for name in _QUEUE_COUNTERS if name in counts}

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from lanlab.engine import DESCRIBE, Engine, engine_path
 from lanlab.frozen import dataclass
+from lanlab.messages import HostFacts
 from lanlab.testbeds.base import Host
 
 
 @dataclass(frozen=True)
 class HostEngine:
     engine: Engine
-    facts: dict[str, Any]
+    facts: HostFacts
 
 
 def start_engines(hosts: Sequence[Host]) -> dict[str, HostEngine]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from lanlab.engine.command import EngineCommand
+from lanlab.messages import LinkPlace
 from lanlab.testbeds.loopback import LoopbackTestbed
 from lanlab.testbeds.pcap import check_pcap
 from lanlab.testbeds.raw_links import engine_without_rights, raw_link
@@ -34,7 +34,7 @@ class InterfaceTestbed(LoopbackTestbed):
         self._opened = contextlib.ExitStack()
         link = self._opened.enter_context(raw_link(interface))
 
-        raw: dict[str, Any] = {"descriptor": link.descriptor}
+        raw: LinkPlace = {"descriptor": link.descriptor}
         if file is not None:
             raw = {"recorded": {**raw, "pcap": str(file)}}
 
@@ -49,10 +49,8 @@ class InterfaceTestbed(LoopbackTestbed):
         )
         self.hosts = (first, *self.hosts[1:])
 
-    def facts(self) -> dict[str, Any]:
-        """See `Testbed.facts`."""
+    def facts(self) -> dict[str, object]:
         return {**super().facts(), "interface": self.hosts[0].interface}
 
     def close(self) -> None:
-        """See `Testbed.close`."""
         self._opened.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from lanlab.addresses import AddressFamily
 from lanlab.errors import UsageError
@@ -55,8 +55,7 @@ class LoopbackTestbed:
         self.hosts = tuple(Host(f"host{i}", dict(addresses), ()) for i in range(hosts))
         self.link = LinkFacts.as_it_is("loopback", _mtu_bytes())
 
-    def facts(self) -> dict[str, Any]:
-        """See `Testbed.facts`."""
+    def facts(self) -> dict[str, object]:
         return {
             "system": platform.system(),
             "kernel": platform.release(),

@@ -14,11 +14,12 @@ import secrets
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, cast
 
 from lanlab import captures
 from lanlab.engine import Engine
 from lanlab.errors import EngineError, EngineLost, LabError, TestbedDamaged
+from lanlab.messages import MediumCounts
 from lanlab.testbeds.base import Counters, LinkFacts
 from lanlab.testbeds.namespaces import Namespace
 
@@ -61,7 +62,7 @@ class Medium:
         self.seed = secrets.randbelow(2**63)
         self._pcap = pcap
         self._ports = [f"host{i}/{interface}" for i, (_, interface, _) in enumerate(ports)]
-        self._read: dict[str, Any] | None = None
+        self._read: MediumCounts | None = None
         self._over = threading.Event()
         self._end: LabError | None = None
         self._is_closed = False
@@ -109,16 +110,17 @@ class Medium:
             raise TestbedDamaged(self.damage() or error.message, host=MEDIUM) from None
         self._read = read
         return {
-            port: {f"medium_{name}": int(count) for name, count in counts.items()}
+            port: {f"medium_{name}": cast("int", count) for name, count in counts.items()}
             for port, counts in zip(self._ports, read["ports"], strict=True)
         }
 
-    def last_read(self) -> dict[str, Any] | None:
+    def last_read(self) -> MediumCounts | None:
         if self._read is None:
             return None
-        return {name: value for name, value in self._read.items() if name not in ("ports", "kind")}
+        kept = {name: one for name, one in self._read.items() if name not in ("ports", "kind")}
+        return cast("MediumCounts", kept)
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         return {
             "engine_version": self.engine.hello["engine_version"],
             "interfaces": self.interfaces,
@@ -154,7 +156,7 @@ class Medium:
 
     def _note_capture(self, path: str) -> None:
         ended = self._ended(_CANCEL_S)
-        counts: Any = ended.partial if isinstance(ended, EngineError) else None
+        counts = ended.partial if isinstance(ended, EngineError) else None
         if counts is None:
             captures.note_unknown(path, ended.message)
             return

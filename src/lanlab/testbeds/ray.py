@@ -15,9 +15,9 @@ import platform
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
-from lanlab.addresses import AddressFamily, ip_family
+from lanlab.addresses import ip_family
 from lanlab.engine.command import EngineCommand
 from lanlab.engine.travelling import TravellingEngine, machine_name, travelling_engine
 from lanlab.errors import RunError, UnmetNeed, UsageError
@@ -58,7 +58,7 @@ class _Place:
     path: str = ""
     was_copied: bool = False
 
-    def keep_engine(self, content: Any) -> None:
+    def keep_engine(self, content: object) -> None:
         """Install the engine there.
 
         Args:
@@ -120,7 +120,7 @@ class RayTestbed:
         self.hosts = tuple(
             Host(
                 f"host{number}",
-                _addresses(place.node),
+                {ip_family(ipaddress.ip_address(place.node.address).version): place.node.address},
                 (),
                 called=place.node.address,
                 start_engine=place.start_engine,
@@ -186,9 +186,8 @@ class RayTestbed:
         with ThreadPoolExecutor(_COPIES_AT_ONCE) as pool:
             list(pool.map(lambda place: place.keep_engine(stored[place.engine.sha256]), without))
 
-    def facts(self) -> dict[str, Any]:
-        """See `Testbed.facts`."""
-        hosts: dict[str, dict[str, Any]] = {
+    def facts(self) -> dict[str, object]:
+        hosts: dict[str, dict[str, object]] = {
             host.name: {
                 "label": host.label,
                 "addresses": dict(host.addresses),
@@ -244,10 +243,6 @@ class RayTestbed:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _addresses(node: Node) -> dict[AddressFamily, str]:
-    return {ip_family(ipaddress.ip_address(node.address).version): node.address}
 
 
 def _place(node: Node, actor: RemoteActor, deadline: float) -> _Place:

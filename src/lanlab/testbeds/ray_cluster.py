@@ -8,7 +8,6 @@ import os
 import socket
 import threading
 from types import ModuleType
-from typing import Any
 
 from lanlab.errors import LabError, RunError, UnmetNeed, UsageError
 from lanlab.frozen import dataclass
@@ -115,7 +114,7 @@ class Cluster:
             self.ray.shutdown()
 
 
-def _order(node: Node) -> tuple[Any, ...]:
+def _order(node: Node) -> tuple[object, ...]:
     try:
         address = ipaddress.ip_address(node.address)
     except ValueError:

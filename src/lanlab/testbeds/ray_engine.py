@@ -18,6 +18,8 @@ from lanlab.errors import EngineLost
 _ANSWER_WITHIN_S = 15.0
 #: Bytes per read: Ray puts answers from 100 KiB on into its object store, which takes longer.
 _PIECE_BYTES = 64 * 1024
+#: Ray comes without types.
+Ray = Any
 
 
 class ActorError(OSError):
@@ -35,13 +37,13 @@ class ActorLost(ActorError):
 class RemoteActor:
     """A `NodeActor` on a node, as lanlab calls it."""
 
-    def __init__(self, ray: Any, handle: Any, label: str) -> None:
+    def __init__(self, ray: Ray, handle: Ray, label: str) -> None:
         self._ray, self._handle = ray, handle
         self.label = label
 
     def call(
-        self, method: str, *arguments: Any, within_s: float | None = _ANSWER_WITHIN_S, **named: Any
-    ) -> Any:
+        self, method: str, *arguments: Ray, within_s: float | None = _ANSWER_WITHIN_S, **named: Ray
+    ) -> Ray:
         """
         The result of a method of the actor.
 
@@ -96,7 +98,7 @@ class ActorProcess:
             raise EngineLost(said) from error
         return self
 
-    def _call(self, method: str, *arguments: Any, within_s: float | None = _ANSWER_WITHIN_S) -> Any:
+    def _call(self, method: str, *arguments: Ray, within_s: float | None = _ANSWER_WITHIN_S) -> Ray:
         try:
             return self._actor.call(method, self._key, *arguments, within_s=within_s)
         except ActorLost as error:
@@ -126,13 +128,13 @@ class ActorProcess:
 
 
 class _Input(io.RawIOBase):
-    def __init__(self, call: Callable[..., Any]) -> None:
+    def __init__(self, call: Callable[..., Ray]) -> None:
         self._call = call
 
     def writable(self) -> bool:
         return True
 
-    def write(self, content: Any) -> int:
+    def write(self, content: Ray) -> int:
         octets = bytes(content)
         # Wait for each, because calls of an actor may overtake each other.
         self._call("write", octets)
@@ -145,13 +147,13 @@ class _Input(io.RawIOBase):
 
 
 class _Output(io.RawIOBase):
-    def __init__(self, call: Callable[..., Any], name: str) -> None:
+    def __init__(self, call: Callable[..., Ray], name: str) -> None:
         self._call, self._name = call, name
 
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> int:
+    def readinto(self, buffer: Ray) -> int:
         try:
             octets = self._call("read", self._name, len(buffer), within_s=None)
         except ActorError:
@@ -160,5 +162,5 @@ class _Output(io.RawIOBase):
         return len(octets)
 
 
-def _output(call: Callable[..., Any], name: str) -> IO[bytes]:
+def _output(call: Callable[..., Ray], name: str) -> IO[bytes]:
     return io.BufferedReader(_Output(call, name), _PIECE_BYTES)

@@ -7,7 +7,7 @@ They have no addresses of this machine and send none of its traffic: an engine c
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from lanlab.addresses import AddressFamily
 from lanlab.engine import Engine, engine_path
@@ -86,8 +86,7 @@ class SimulatedTestbed:
     def versions(self) -> dict[str, str]:
         return {"lanlab-engine": self.worlds.engine_version}
 
-    def facts(self) -> dict[str, Any]:
-        """See `Testbed.facts`."""
+    def facts(self) -> dict[str, object]:
         return {"link": self.link.to_json()}
 
     def counters(self) -> Counters:
@@ -99,7 +98,6 @@ class SimulatedTestbed:
         return None
 
     def close(self) -> None:
-        """See `Testbed.close`."""
         self.worlds.close()
 
     def __enter__(self) -> Self:

@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from lanlab.addresses import (
     AddressFamily,
@@ -89,7 +89,7 @@ class _Remote:
             argv, self.destination.label, mark, HEARTBEAT_S, self.connection.why_ended
         )
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         return {
             "kernel": self.arrival.kernel,
             "architecture": self.arrival.architecture,
@@ -176,9 +176,8 @@ class SshTestbed:
         connections = [one.connection for one in self._remotes if one is not None]
         self._heartbeat = Heartbeat(connections, HEARTBEAT_S)
 
-    def facts(self) -> dict[str, Any]:
-        """See `Testbed.facts`."""
-        hosts: dict[str, dict[str, Any]] = {
+    def facts(self) -> dict[str, object]:
+        hosts: dict[str, dict[str, object]] = {
             host.name: {"label": host.label, "addresses": dict(host.addresses)}
             | ({} if remote is None else remote.facts())
             for host, remote in zip(self.hosts, self._remotes, strict=True)

@@ -6,10 +6,11 @@ import os
 import platform
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Self
+from typing import Self, cast
 
 from lanlab.engine import Engine
 from lanlab.errors import EngineError, EngineLost, TestbedDamaged, UsageError
+from lanlab.messages import HostInterface, HostsRead, MediumCounts
 from lanlab.testbeds import shaping, wiring
 from lanlab.testbeds.base import Counters, Host, LinkFacts
 from lanlab.testbeds.counters import queue_counters, read_interfaces
@@ -71,7 +72,7 @@ def _check_capture(pcap: Path, request: LinkRequest) -> Path:
     return check_pcap(pcap)
 
 
-_Interfaces = dict[str, dict[str, dict[str, Any]]]
+_Interfaces = dict[str, dict[str, HostInterface]]
 
 
 def _carriers(interfaces: _Interfaces) -> dict[str, dict[str, int]]:
@@ -224,14 +225,16 @@ class VirtualTestbed:
             raise TestbedDamaged(error.message, host=self._engine.name) from None
         return {
             place: {interface["name"]: interface for interface in interfaces}
-            for place, interfaces in zip(self._places, read["hosts"], strict=True)
+            for place, interfaces in zip(
+                self._places, cast("HostsRead", read)["hosts"], strict=True
+            )
         }
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """See `Testbed.facts`; the state at set-up."""
         return self._facts
 
-    def _look(self, interfaces: _Interfaces) -> dict[str, Any]:
+    def _look(self, interfaces: _Interfaces) -> dict[str, object]:
         queues = {
             place: {device: of_place[device]["queue"] for device in self._devices[place]}
             for place, of_place in interfaces.items()
@@ -272,16 +275,13 @@ class VirtualTestbed:
                 counters[interface] |= found
         return counters
 
-    def medium_read(self) -> dict[str, Any] | None:
-        """See `HasMedium.medium_read`."""
+    def medium_read(self) -> MediumCounts | None:
         return None if self._medium is None else self._medium.last_read()
 
     def medium_counters(self) -> Counters:
-        """See `HasMedium.medium_counters`."""
         return {} if self._medium is None else self._medium.counters()
 
     def damage(self) -> str | None:
-        """See `Testbed.damage`."""
         now = {
             place: None if each.holder.poll() is not None else found_on(each.pid)
             for place, each in self._places.items()

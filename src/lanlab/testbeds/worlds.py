@@ -12,17 +12,16 @@ import contextlib
 import json
 import queue
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from typing import cast
 
 from lanlab.engine import Engine
 from lanlab.errors import EngineError, EngineLost
 from lanlab.processors import usable_processors
+from lanlab.trial_data import Line, Request, World
 
 _LONGEST_S = 3600.0
-
-_Request = Mapping[str, Any]
 
 
 class Worlds:
@@ -48,9 +47,9 @@ class Worlds:
         self.engine_version: str = first.hello["engine_version"]
         self._free.put(first)
         self._threads = ThreadPoolExecutor(self.most, thread_name_prefix="world")
-        self._expected: dict[str, Future[dict[str, Any]]] = {}
+        self._expected: dict[str, Future[World]] = {}
 
-    def expect(self, requests: Sequence[_Request]) -> None:
+    def expect(self, requests: Sequence[Request]) -> None:
         """Start with worlds that will be requested, in this order. Earlier expectations that are no
         longer listed are dropped.
         """
@@ -62,9 +61,8 @@ class Worlds:
             if key not in self._expected:
                 self._expected[key] = self._threads.submit(self._simulate, request)
 
-    def result(self, request: _Request) -> dict[str, Any]:
-        """
-        The result of a world, and in `lines` the earlier messages by type.
+    def result(self, request: Request) -> World:
+        """The result of a world.
 
         Raises:
             EngineError: The simulation failed.
@@ -75,14 +73,14 @@ class Worlds:
             future = self._threads.submit(self._simulate, request)
         return future.result()
 
-    def _simulate(self, request: _Request) -> dict[str, Any]:
+    def _simulate(self, request: Request) -> World:
         engine = self._taken()
-        lines: dict[str, list[dict[str, Any]]] = {}
+        lines: dict[str, list[Line]] = {}
         try:
             measurement = engine.start(
                 request, lambda line: lines.setdefault(line["type"], []).append(line)
             )
-            return {**measurement.result(_LONGEST_S), "lines": lines}
+            return cast("World", {**measurement.result(_LONGEST_S), "lines": lines})
         except EngineError:
             raise
         except BaseException:
@@ -128,5 +126,5 @@ class Worlds:
         self._threads.shutdown(cancel_futures=True)
 
 
-def _key(request: _Request) -> str:
+def _key(request: Request) -> str:
     return json.dumps(request, sort_keys=True)

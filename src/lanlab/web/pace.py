@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from types import FrameType
 
 RATIO = 0.05
 #: Work between two rests, in seconds: short compared with any trial.
@@ -45,7 +45,7 @@ def paced(is_paced: bool) -> Iterator[None]:
 
     calls = 0
 
-    def at_event(frame: Any, event: str, argument: Any) -> None:
+    def at_event(frame: FrameType, event: str, argument: object) -> None:
         nonlocal calls
         calls += 1
         if calls >= _CALLS:

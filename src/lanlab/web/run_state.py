@@ -12,7 +12,7 @@ import operator
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import cast
 
 from lanlab.analysis.attempts import Place, place_of
 from lanlab.analysis.run_data import RunData
@@ -22,7 +22,9 @@ from lanlab.frozen import dataclass
 from lanlab.plan import Plan
 from lanlab.report.trials.trial_table import trial_table
 from lanlab.store import RunRecord, TrialRecord
+from lanlab.store.records import Level
 from lanlab.studies import Study
+from lanlab.trial_data import facts_of
 
 COLUMNS = (
     "no.",
@@ -56,7 +58,7 @@ class Row:
     #: Text of each of the `COLUMNS`.
     cells: list[str]
 
-    def to_json(self) -> list[Any]:
+    def to_json(self) -> list[object]:
         return [self.experiment, self.value, self.mark, *self.cells]
 
 
@@ -187,7 +189,7 @@ def _mark(trial: TrialRecord, counts: bool) -> int:
     return DISTURBED if trial.is_disturbed else COUNTS
 
 
-def lean(raw: Mapping[str, Any], like: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def lean(raw: Mapping[str, object], like: Mapping[str, object] | None = None) -> dict[str, object]:
     """
     A trial's record without the large parts that no table of the page uses.
 
@@ -195,13 +197,13 @@ def lean(raw: Mapping[str, Any], like: Mapping[str, Any] | None = None) -> dict[
         like: The reduced record of another trial, whose equal parts are reused. Do not change them.
     """
     kept = {key: value for key, value in raw.items() if key != "facts"}
-    hosts = (raw.get("facts") or {}).get("before", {}).get("hosts")
+    hosts = facts_of(raw).get("before", {}).get("hosts")
     if hosts:
         kept["facts"] = {"before": {"hosts": hosts}}
-    return dict(_shared(kept, like))
+    return cast("dict[str, object]", _shared(kept, like)).copy()
 
 
-def _shared(value: Any, like: Any = None) -> Any:
+def _shared(value: object, like: object = None) -> object:
     """
     The value without its large parts.
 
@@ -216,7 +218,7 @@ def _shared(value: Any, like: Any = None) -> Any:
     """
     if isinstance(value, dict):
         known = like if isinstance(like, dict) else {}
-        made: Any = {
+        made = {
             sys.intern(key): _shared(item, known.get(key))
             for key, item in value.items()
             if key not in _LARGE
@@ -224,9 +226,9 @@ def _shared(value: Any, like: Any = None) -> Any:
         return like if _is_same(made, known, like) else made
     if isinstance(value, list):
         items = like if isinstance(like, list) and len(like) == len(value) else [None] * len(value)
-        made = [_shared(item, one) for item, one in zip(value, items, strict=True)]
-        is_same = items is like and all(map(operator.is_, made, items))
-        return like if is_same else made
+        own = [_shared(item, one) for item, one in zip(value, items, strict=True)]
+        is_same = items is like and all(map(operator.is_, own, items))
+        return like if is_same else own
     if type(value) is str and len(value) < _SHORT:
         return sys.intern(value)
     # 0.0 and -0.0 are equal but print differently.
@@ -234,11 +236,11 @@ def _shared(value: Any, like: Any = None) -> Any:
     return like if is_equal else value
 
 
-def _alike(value: dict[str, Any], like: dict[str, Any] | None) -> dict[str, Any]:
+def _alike(value: dict[str, Level], like: dict[str, Level] | None) -> dict[str, Level]:
     return like if like is not None and repr(like) == repr(value) else value
 
 
-def _is_same(made: dict[str, Any], known: dict[str, Any], like: Any) -> bool:
+def _is_same(made: dict[str, object], known: dict[str, object], like: object) -> bool:
     return (
         known is like
         and len(made) == len(known)

@@ -14,9 +14,9 @@ import queue
 import re
 import socket
 import threading
+from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from lanlab.errors import UsageError
@@ -162,7 +162,7 @@ def _refused(is_too_long: bool) -> tuple[bytes, bytes]:
     return f"HTTP/1.1 {status.value} {status.phrase}\r\n{''.join(lines)}\r\n".encode(), answer.body
 
 
-def rendered_for(token: str) -> Any:
+def rendered_for(token: str) -> Callable[..., str]:
     return lambda template, **values: rendered(f"part-{template}", home=f"/{token}/", **values)
 
 
@@ -268,5 +268,5 @@ class _Handler(BaseHTTPRequestHandler):
         words = HTTPStatus(code).phrase.lower() if code in set(HTTPStatus) else "not understood"
         self._send(refused(code, f"The request was refused: {words}."))
 
-    def log_message(self, format: str, *args: Any) -> None:
+    def log_message(self, format: str, *args: object) -> None:
         """Log nothing: the path contains the token."""

@@ -54,7 +54,7 @@ class Page:
     is_lost: bool = False
     has_tables: int = -1
 
-    def send(self, name: str, data: Any) -> None:
+    def send(self, name: str, data: object) -> None:
         if self.is_lost:
             return
         try:
@@ -81,7 +81,7 @@ class _Followed:
 @dataclass(frozen=True)
 class _Listed:
     head: RunHead
-    cells: dict[str, Any]
+    cells: dict[str, object]
     #: When the run may be read again; reading many trials takes long.
     next_s: float
 
@@ -293,7 +293,7 @@ class Watch:
                 )
             page.revision = state.revision
 
-    def _head(self, followed: _Followed) -> dict[str, Any]:
+    def _head(self, followed: _Followed) -> dict[str, object]:
         state, progress = followed.state, followed.state.progress()
         status = state.run.status
         if status == "running" and not followed.is_executing:

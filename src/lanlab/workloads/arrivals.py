@@ -6,9 +6,9 @@ result; the error states the likely reason.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from lanlab.errors import EngineError
+from lanlab.messages import EchoRequested
 from lanlab.workloads.losses import LOST_ON_THE_WAY, lost_by_place, lost_in_the_medium
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 
@@ -81,7 +81,7 @@ def check_stream(
 def check_echo(
     size_bytes: int,
     timeout_s: float | None,
-    requested: Mapping[str, Any],
+    requested: EchoRequested,
     changes: CounterChanges,
 ) -> None:
     """

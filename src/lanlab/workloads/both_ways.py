@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from lanlab.messages import Line
 from lanlab.roles import REVERSE_PREFIX
 from lanlab.workloads.outcome import Progress, TrialOutcome
-from lanlab.workloads.steps import Line, Part, Stage, TwoEnds
+from lanlab.workloads.steps import Part, Stage, TwoEnds
 
 
 class BothWays(TwoEnds):
@@ -37,7 +38,7 @@ class BothWays(TwoEnds):
 
 
 def of_reverse(outcome: TrialOutcome, roles: tuple[str, str]) -> TrialOutcome:
-    setup = dict(outcome.setup)
+    setup = outcome.setup.copy()
     capabilities = outcome.setup.get("capabilities") or {}
     setup["capabilities"] = {
         role: capabilities.get(f"{REVERSE_PREFIX}{role}") or {} for role in roles

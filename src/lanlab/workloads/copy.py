@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import field_validator, model_validator
 
 from lanlab.errors import UsageError
 from lanlab.roles import ROLES
 from lanlab.services import SERVICES
+from lanlab.trial_data import RoleResult, SimulatedWork, World
 from lanlab.workloads import copy_datasets as datasets
 from lanlab.workloads.copy_results import copy_metrics
 from lanlab.workloads.copy_steps import CopySteps, simulated_spec, with_file_times
@@ -17,7 +17,7 @@ from lanlab.workloads.definitions import parameter
 from lanlab.workloads.metrics import COPY
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.parameters import Seconds, Share, SizeBytes
-from lanlab.workloads.registry import Habits
+from lanlab.workloads.registry import Habits, Workload
 from lanlab.workloads.service_parameters import ServiceParameters
 from lanlab.workloads.simulated_service import simulated_server_cpu_s
 from lanlab.workloads.small_stack import (
@@ -34,8 +34,6 @@ _EXPECTED_BPS = 400e6
 
 
 class CopyParameters(ServiceParameters):
-    """Parameters of one `copy` condition."""
-
     workload = "copy"
 
     direction: Literal["upload", "download"] = parameter(
@@ -146,9 +144,7 @@ def _moved_bits(parameters: CopyParameters) -> float:
     return 8 * octets * (1 + is_twice)
 
 
-class Copy:
-    """The `copy` workload."""
-
+class Copy(Workload[CopyParameters]):
     name = "copy"
     roles = ROLES[name]
     Parameters = CopyParameters
@@ -171,14 +167,10 @@ class Copy:
     def steps(self, parameters: CopyParameters) -> Steps:
         return CopySteps(parameters)
 
-    def simulated_work(self, parameters: CopyParameters, habits: Habits) -> dict[str, Any]:
-        """See `lanlab.workloads.registry.Simulates`."""
+    def simulated_work(self, parameters: CopyParameters, habits: Habits) -> SimulatedWork:
         return {"spec": simulated_spec(parameters)}
 
-    def simulated_results(
-        self, parameters: CopyParameters, result: Mapping[str, Any]
-    ) -> dict[str, dict[str, Any]]:
-        """See `lanlab.workloads.registry.Simulates`."""
+    def simulated_results(self, parameters: CopyParameters, result: World) -> dict[str, RoleResult]:
         client = with_file_times(result["outcomes"][0], result["lines"])
         return {"client": client, "server": {"cpu_s": simulated_server_cpu_s(result)}}
 

@@ -10,9 +10,10 @@ import re
 import stat
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from lanlab.errors import UnknownName, UsageError
+from lanlab.messages import FileGroup, Spec
 from lanlab.units import parse_size_bytes
 
 MOST_FILES = 100_000
@@ -146,15 +147,15 @@ def tree_bytes(directory: str) -> int:
     return octets
 
 
-def spec(dataset: str, seed: int, compressible_ratio: float) -> dict[str, Any]:
+def spec(dataset: str, seed: int, compressible_ratio: float) -> Spec:
     return {
         "seed": seed,
-        "groups": [dict(group) for group in groups(dataset)],
+        "groups": [cast("FileGroup", dict(group)) for group in groups(dataset)],
         "compressible_ratio": compressible_ratio,
     }
 
 
-def key(described: Mapping[str, Any]) -> str:
+def key(described: Spec) -> str:
     """Name of the directory that holds a dataset: the same for the same files."""
     text = json.dumps(described, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from lanlab.workloads.carrier_counts import carrier_metrics
 from lanlab.workloads.explained_time import explained_time
 from lanlab.workloads.metrics import FILE_CALLS, FILE_STATISTICS, time_metrics
@@ -43,11 +45,12 @@ def copy_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
         metrics["stack_held_bytes"] = stack["held_bytes"]
     metrics |= time_metrics("first_byte", copied["first_byte"], ("p50", "max"), "s")
     metrics |= time_metrics("file_time", copied["file_time"], FILE_STATISTICS, "s")
+    operations = cast("dict[str, dict[str, object]]", copied["operations"])
     for operation in FILE_CALLS:
-        metrics |= time_metrics(operation, copied["operations"][operation], ("p50", "p99"), "s")
+        metrics |= time_metrics(operation, operations[operation], ("p50", "p99"), "s")
     metrics |= cpu_metrics("client", copied["cpu"], outcome.capabilities("client"))
-    if server.get("cpu_s") is not None:
-        metrics["server_cpu_s"] = server["cpu_s"]
+    if (cpu_s := server.get("cpu_s")) is not None:
+        metrics["server_cpu_s"] = cpu_s
     if octets > 0:
         for end in ("client", "server"):
             if f"{end}_cpu_s" in metrics:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
+from lanlab import trial_data as m
 from lanlab.errors import UsageError
 from lanlab.workloads import copy_datasets as datasets
 from lanlab.workloads.parameters import nanoseconds
-from lanlab.workloads.service_parameters import working_name
+from lanlab.workloads.service_parameters import set_parts, working_name
 from lanlab.workloads.simulated_service import SIMULATED_DIRECTORY, simulated_target
 from lanlab.workloads.small_stack import requested
-from lanlab.workloads.steps import TOO_LONG_HINT, EngineReport, Part, Request, Server, Stage, Steps
+from lanlab.workloads.steps import TOO_LONG_HINT, EngineReport, Part, Server, Stage, Steps
 
 if TYPE_CHECKING:
     from lanlab.workloads.copy import CopyParameters
@@ -40,14 +41,14 @@ class CopySteps(Steps):
         self._parameters = parameters
         self.setup_s = _SETUP_S + parameters.timeout_s
         self._server: Server
-        self._spec: Request
+        self._spec: m.Spec
         self._remove: Callable[[BaseException | None], None]
 
     def open(self, stage: Stage) -> None:
         parameters = self._parameters
         directory = _client_directory(parameters, stage, self._within_s())
         self._server = stage.serve(parameters, 0)
-        target = dict(self._server.target)
+        target = self._server.target.copy()
         if parameters.stack == "small":
             target["options"] = {"ftp": {"stack": requested(parameters, stage, "client")}}
         self._spec = _spec(parameters, target, directory)
@@ -77,7 +78,7 @@ class CopySteps(Steps):
     def longest_s(self) -> float:
         return self._within_s()
 
-    def collect(self, reports: Sequence[EngineReport]) -> dict[str, dict[str, Any]]:
+    def collect(self, reports: Sequence[EngineReport]) -> dict[str, m.RoleResult]:
         client = next(iter(reports), None)
         if client is None or client.result is None:
             return {}
@@ -93,7 +94,7 @@ class CopySteps(Steps):
             time.sleep(_CUT_NOTICED_S)
         self._remove(failed)
 
-    def _ask(self, stage: Stage, kind: str) -> dict[str, Any]:
+    def _ask(self, stage: Stage, kind: str) -> m.Result:
         return stage.ask("client", {"type": kind, "spec": self._spec}, self._within_s())
 
     def _within_s(self) -> float:
@@ -101,16 +102,15 @@ class CopySteps(Steps):
         return max(_longest_s(parameters), _usual_longest_s(parameters)) + _BEYOND_S
 
 
-def with_file_times(
-    result: Mapping[str, Any], lines: Mapping[str, Sequence[Mapping[str, Any]]]
-) -> dict[str, Any]:
+def with_file_times(result: m.Copied, lines: Mapping[str, Sequence[m.Line]]) -> m.RoleResult:
     """A client's result with the times of its files, which arrived in lines before it."""
     copied = lines.get("copied_files", ())
-    columns = {name: [value for line in copied for value in line[name]] for name in _FILE_TIMES}
-    return {**result, "file_times": columns}
+    lists = [cast("dict[str, list[int]]", line) for line in copied]
+    columns = {name: [value for line in lists for value in line[name]] for name in _FILE_TIMES}
+    return cast("m.RoleResult", {**result, "file_times": columns})
 
 
-def simulated_spec(parameters: CopyParameters) -> Request:
+def simulated_spec(parameters: CopyParameters) -> m.Spec:
     """
     A copy between modelled machines: the client's files are on its machine.
 
@@ -154,15 +154,15 @@ def _client_directory(parameters: CopyParameters, stage: Stage, within_s: float)
     return stage.dataset("client", parameters.medium, key, described, within_s)
 
 
-def _dataset(parameters: CopyParameters) -> Request:
+def _dataset(parameters: CopyParameters) -> m.Spec:
     return datasets.spec(parameters.dataset, parameters.dataset_seed, parameters.compressible_ratio)
 
 
-def _spec(parameters: CopyParameters, target: Request, directory: str | None) -> Request:
+def _spec(parameters: CopyParameters, target: m.Target, directory: str | None) -> m.Spec:
     tree = parameters.tree
     return {
         "service": {
-            **{key: value for key, value in target.items() if value is not None},
+            **set_parts(target),
             "timeout_ns": nanoseconds(parameters.timeout_s),
             "send_buffer_bytes": parameters.send_buffer_bytes,
             "receive_buffer_bytes": parameters.receive_buffer_bytes,
@@ -182,17 +182,17 @@ def _spec(parameters: CopyParameters, target: Request, directory: str | None) ->
     }
 
 
-def _directory_of(side: Request | str) -> str | None:
+def _directory_of(side: m.ClientSide) -> str | None:
     return side["directory"] if isinstance(side, dict) else None
 
 
-def _drop_caches(spec: Request, server: Server, stage: Stage) -> dict[str, dict[str, Any]]:
+def _drop_caches(spec: m.Spec, server: Server, stage: Stage) -> dict[str, m.DroppedCaches]:
     """Drop cached file data on both hosts; hosts that share a kernel share its cache.
 
     Each end's record says what was dropped: everything, or, without the rights for that, the files
     of that end. An end without files has nothing to drop.
     """
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, m.DroppedCaches] = {}
     directory = _directory_of(spec["client"])
     shares = stage.share_a_kernel()
     for role, place in (("client", directory), ("server", server.root)):
@@ -201,7 +201,8 @@ def _drop_caches(spec: Request, server: Server, stage: Stage) -> dict[str, dict[
         if shares and any(each["of"] == "everything" for each in found.values()):
             continue
         began = time.monotonic()
-        found[role] = stage.ask(role, {"type": "drop_caches", "directory": place}, _SETUP_S)
+        dropped = stage.ask(role, {"type": "drop_caches", "directory": place}, _SETUP_S)
+        found[role] = cast("m.DroppedCaches", dropped)
         found[role]["elapsed_s"] = time.monotonic() - began
     if server.root is None:
         found["server"] = {"of": "nothing", "reason": "the server is on a host of its own"}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_args, get_origin
 
 from pydantic import Field
 from pydantic.fields import FieldInfo
@@ -62,7 +62,7 @@ class Definition:
     #: Flags that stand for a value: name, value, and help.
     flags: tuple[Flag, ...] = ()
     #: The values that simulated machines support; empty for all.
-    simulated: tuple[Any, ...] = ()
+    simulated: tuple[object, ...] = ()
 
     @property
     def is_on(self) -> bool:
@@ -94,7 +94,7 @@ def parameter(
     short: str = "",
     flags: Sequence[Flag] = (),
     choices: Sequence[str] = (),
-    simulated: Sequence[Any] = (),
+    simulated: Sequence[object] = (),
     **bounds: Any,
 ) -> Any:
     """
@@ -152,8 +152,8 @@ def _definition(key: str, field: FieldInfo) -> Definition:
     )
 
 
-def _listed(value: Any) -> list[Any]:
-    return list(value)
+def _listed(value: object) -> list[str]:
+    return list(cast("list[str]", value))
 
 
 def _option(key: str) -> str:
@@ -162,7 +162,7 @@ def _option(key: str) -> str:
     return "--" + key.replace("_", "-")
 
 
-def _kind(annotation: Any) -> tuple[type, tuple[str, ...], list[Any]]:
+def _kind(annotation: Any) -> tuple[type, tuple[str, ...], list[object]]:
     """A quantity with units is `Annotated[int, …]`, an optional one a union with `None`."""
     if get_origin(annotation) is Annotated:
         plain, *metadata = get_args(annotation)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar, cast
 
 from pydantic import model_validator
 
 from lanlab.roles import ROLES
+from lanlab.trial_data import EchoAmount, RoleResult, SimulatedWork, Spec, World
 from lanlab.workloads.arrivals import check_echo
 from lanlab.workloads.definitions import parameter
 from lanlab.workloads.metrics import ECHO, ROUND_TRIP_STATISTICS, time_metrics
@@ -15,7 +15,7 @@ from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.parameters import FlowParameters, Seconds, nanoseconds
 from lanlab.workloads.peer_echo import PeerEchoSteps, check_answered, check_echo_peer
 from lanlab.workloads.processor_time import cpu_metrics, interrupt_metrics
-from lanlab.workloads.registry import Habits
+from lanlab.workloads.registry import Habits, Workload
 from lanlab.workloads.steps import MARGIN_S, Steps, TwoEnds
 from lanlab.workloads.without_effect import ECHO_NEEDS, refuse_without_effect
 
@@ -95,9 +95,7 @@ class EchoParameters(FlowParameters):
             )
 
 
-class Echo:
-    """The `echo` workload."""
-
+class Echo(Workload[EchoParameters]):
     name = "echo"
     roles = ROLES[name]
     Parameters = EchoParameters
@@ -171,8 +169,9 @@ class Echo:
 
     def measured(self, outcome: TrialOutcome) -> dict[str, float | int]:
         requested = outcome.results["requester"]
+        counts = cast("dict[str, int]", requested)
         metrics: dict[str, float | int] = {
-            name: requested[name]
+            name: counts[name]
             for name in (
                 "offered_requests",
                 "requests",
@@ -193,26 +192,25 @@ class Echo:
         if requested["sending_ns"] > 0:
             rate_per_s = 1e9 * requested["sending_replies"] / requested["sending_ns"]
             metrics["replies_per_s"] = rate_per_s
-        for prefix, key in (("rtt", "round_trip"), ("kernel_rtt", "kernel_round_trip")):
-            metrics |= time_metrics(prefix, requested[key], ROUND_TRIP_STATISTICS)
+        for prefix, times in (
+            ("rtt", requested["round_trip"]),
+            ("kernel_rtt", requested["kernel_round_trip"]),
+        ):
+            metrics |= time_metrics(prefix, times, ROUND_TRIP_STATISTICS)
         return metrics
 
-    def simulated_work(self, parameters: EchoParameters, habits: Habits) -> dict[str, object]:
-        """See `lanlab.workloads.registry.Simulates`."""
+    def simulated_work(self, parameters: EchoParameters, habits: Habits) -> SimulatedWork:
         asked = parameters
         if asked.outstanding_requests is None and asked.rate_requests_per_s is None:
             asked = asked.model_copy(update={"outstanding_requests": habits.outstanding_requests})
         return {"ip_version": asked.ip_version, "spec": engine_spec(asked)}
 
-    def simulated_results(
-        self, parameters: EchoParameters, result: Mapping[str, Any]
-    ) -> dict[str, dict[str, Any]]:
-        """See `lanlab.workloads.registry.Simulates`."""
-        return dict(zip(self.roles, result["outcomes"], strict=True))
+    def simulated_results(self, parameters: EchoParameters, result: World) -> dict[str, RoleResult]:
+        return dict(zip(self.roles, cast("list[RoleResult]", result["outcomes"]), strict=True))
 
 
-def engine_spec(parameters: EchoParameters) -> dict[str, object]:
-    amount: dict[str, int]
+def engine_spec(parameters: EchoParameters) -> Spec:
+    amount: EchoAmount
     if parameters.time_s is not None:
         amount = {"time_ns": nanoseconds(parameters.time_s)}
     else:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from lanlab.messages import Exchanges
 
 
-def explained_time(
-    exchanges: Mapping[str, Any] | None, clients: int, elapsed_s: float
-) -> dict[str, float]:
+def explained_time(exchanges: Exchanges | None, clients: int, elapsed_s: float) -> dict[str, float]:
     """
     The time that clients waited for answers and moved data, as metrics; empty if unknown.
 

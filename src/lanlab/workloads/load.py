@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import model_validator
 
 from lanlab.errors import EngineError
 from lanlab.roles import REVERSE_PREFIX, ROLES
+from lanlab.trial_data import Setup, result_of
 from lanlab.workloads.definitions import Flag, parameter
 from lanlab.workloads.echo import Echo, EchoParameters
 from lanlab.workloads.load_steps import LoadSteps
@@ -22,6 +23,7 @@ from lanlab.workloads.parameters import (
     Seconds,
     SizeBytes,
 )
+from lanlab.workloads.registry import Workload
 from lanlab.workloads.steps import Steps, TwoEnds
 from lanlab.workloads.stream import Stream, StreamParameters
 
@@ -144,9 +146,7 @@ class LoadParameters(FlowParameters):
         )
 
 
-class Load:
-    """The `load` workload."""
-
+class Load(Workload[LoadParameters]):
     name = "load"
     roles = ROLES[name]
     Parameters = LoadParameters
@@ -225,9 +225,7 @@ def _idle_parts(parameters: LoadParameters, outcome: TrialOutcome, prefix: str) 
     return [part for part in range(_PARTS) if arrived(part) == 0]
 
 
-def _check_held(
-    parameters: LoadParameters, prefix: str, idle: Sequence[int], setup: Mapping[str, Any]
-) -> None:
+def _check_held(parameters: LoadParameters, prefix: str, idle: Sequence[int], setup: Setup) -> None:
     if len(idle) <= _MOST_IDLE_PARTS and _PARTS - 1 not in idle:
         return
     way = "down" if prefix else "up"
@@ -250,13 +248,12 @@ def _hint_to_hold(round_trip_ns: int) -> str:
     )
 
 
-def flow_goodputs(raw: Mapping[str, Any]) -> dict[str, list[float]]:
+def flow_goodputs(raw: Mapping[str, object]) -> dict[str, list[float]]:
     """Goodput of each stream in a trial's record, by direction (`up`, `down`), bit/s."""
     from lanlab.workloads.stream_results import flow_goodputs_bps
 
     found = {}
     for way, prefix in (("up", ""), ("down", REVERSE_PREFIX)):
-        receiver = raw.get(f"{prefix}receiver")
-        if isinstance(receiver, Mapping) and receiver.get("flows"):
-            found[way] = flow_goodputs_bps(receiver["flows"])
+        if flows := result_of(raw, f"{prefix}receiver").get("flows"):
+            found[way] = flow_goodputs_bps(flows)
     return found

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
+from lanlab.trial_data import Line, RoleResult
 from lanlab.workloads.outcome import Progress
-from lanlab.workloads.steps import EngineReport, Line, Part, Stage, Steps, TwoEnds
+from lanlab.workloads.steps import EngineReport, Part, Stage, Steps, TwoEnds
 
 
 class LoadSteps(Steps):
@@ -56,5 +56,5 @@ class LoadSteps(Steps):
             return found
         return replace(found, reverse=self._streams.progress(pairs[1]))
 
-    def collect(self, reports: Sequence[EngineReport]) -> dict[str, dict[str, Any]]:
+    def collect(self, reports: Sequence[EngineReport]) -> dict[str, RoleResult]:
         return self._streams.collect(reports)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
+from lanlab.messages import StreamReceived, StreamSent
 from lanlab.workloads.outcome import CounterChanges
 
 #: Keys of the places at which a message accepted by the system can be lost, in order of the path.
@@ -36,7 +34,7 @@ NOT_RECEIVED = ("skipped_messages", "unsent_messages", "refused_messages", *LOST
 
 
 def lost_by_place(
-    sent: Mapping[str, Any], received: Mapping[str, Any], changes: CounterChanges
+    sent: StreamSent, received: StreamReceived, changes: CounterChanges
 ) -> dict[str, int]:
     """
     Messages of the measured part that were sent but not received, by the place of loss.
@@ -117,7 +115,7 @@ def _at_most(counts: list[int], most: int) -> list[int]:
     return shares
 
 
-def _backlog_drops(received: Mapping[str, Any], changes: CounterChanges) -> int:
+def _backlog_drops(received: StreamReceived, changes: CounterChanges) -> int:
     """Packets dropped between the receiving interface and the protocols.
 
     The interface includes them in its own count (`rx_dropped`), with packets that no protocol

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from pydantic import model_validator
 
+from lanlab.messages import Request, Spec
 from lanlab.roles import ROLES
 from lanlab.services import SERVICES
 from lanlab.workloads.carrier_counts import carrier_metrics
@@ -16,8 +17,9 @@ from lanlab.workloads.metrics import METADATA, OPERATIONS, time_metrics
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.parameters import Seconds, nanoseconds
 from lanlab.workloads.processor_time import cpu_metrics, interrupt_metrics
-from lanlab.workloads.service_parameters import ServiceParameters, working_name
-from lanlab.workloads.steps import TOO_LONG_HINT, Part, Request, Stage, Steps
+from lanlab.workloads.registry import Workload
+from lanlab.workloads.service_parameters import ServiceParameters, set_parts, working_name
+from lanlab.workloads.steps import TOO_LONG_HINT, Part, Stage, Steps
 
 _MOST_FILES = 1_000_000
 _MOST_DIRECTORIES = 10_000
@@ -36,8 +38,6 @@ _CALL_BITS = 8 * 400.0
 
 
 class MetadataParameters(ServiceParameters):
-    """Parameters of one `metadata` condition."""
-
     workload = "metadata"
 
     client_count: int = parameter(
@@ -100,13 +100,13 @@ class MetadataSteps(Steps):
     def __init__(self, parameters: MetadataParameters) -> None:
         self._parameters = parameters
         self.setup_s = _SETUP_S + parameters.timeout_s
-        self._spec: Request
+        self._spec: Spec
         self._remove: Callable[[BaseException | None], None]
 
     def open(self, stage: Stage) -> None:
         parameters = self._parameters
         server = stage.serve(parameters, parameters.client_count)
-        service = {key: value for key, value in server.target.items() if value is not None}
+        service = set_parts(server.target)
         self._spec = {
             "service": {**service, "timeout_ns": nanoseconds(parameters.timeout_s)},
             "working_name": working_name(parameters),
@@ -120,7 +120,7 @@ class MetadataSteps(Steps):
         self._remove = stage.to_remove(parameters, "metadata_empty", self._spec, self._within_s())
 
     def prepare(self, stage: Stage) -> None:
-        request = {"type": "metadata_prepare", "spec": self._spec}
+        request: Request = {"type": "metadata_prepare", "spec": self._spec}
         stage.setup["prepared"] = stage.ask("client", request, self._within_s())
 
     def timed(self, stage: Stage) -> Sequence[Sequence[Part]]:
@@ -150,11 +150,10 @@ def metadata_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
             continue
         if phase["elapsed_ns"] > 0:
             metrics[f"{operation}_per_s"] = 1e9 * phase["operations"] / phase["elapsed_ns"]
-        if phase.get("exchanges") is not None:
-            answered = phase["exchanges"]["answered"]
-            metrics[f"{operation}_exchanges"] = answered / phase["operations"]
+        if (exchanges := phase.get("exchanges")) is not None:
+            metrics[f"{operation}_exchanges"] = exchanges["answered"] / phase["operations"]
         clients = len(measured["connect_ns"])
-        explained = explained_time(phase.get("exchanges"), clients, phase["elapsed_ns"] / 1e9)
+        explained = explained_time(exchanges, clients, phase["elapsed_ns"] / 1e9)
         metrics |= {f"{operation}_{name}": value for name, value in explained.items()}
         metrics |= time_metrics(f"{operation}_time", phase["time"], ("p50", "p99", "max"), "s")
     metrics |= {
@@ -165,14 +164,12 @@ def metadata_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
     metrics |= carrier_metrics(measured.get("carrier"))
     metrics |= cpu_metrics("client", measured["cpu"], outcome.capabilities("client"))
     server = outcome.results.get("server") or {}
-    if server.get("cpu_s") is not None:
-        metrics["server_cpu_s"] = server["cpu_s"]
+    if (cpu_s := server.get("cpu_s")) is not None:
+        metrics["server_cpu_s"] = cpu_s
     return metrics | interrupt_metrics(outcome, ("client",))
 
 
-class Metadata:
-    """The `metadata` workload."""
-
+class Metadata(Workload[MetadataParameters]):
     name = "metadata"
     roles = ROLES[name]
     Parameters = MetadataParameters

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal, cast
 
 from lanlab.frozen import dataclass
 from lanlab.roles import REVERSE_PREFIX
 
 Direction = Literal["more", "less"]
-#: Key under which the stations' result stores sums of its readings.
-STATION_SUMS = "station_sums"
 
 
 @dataclass(frozen=True)
@@ -84,16 +82,16 @@ LEAST_SAMPLES = {"p1": 100, "p90": 10, "p99": 100, "p999": 1000}
 
 
 def time_metrics(
-    prefix: str, times: Mapping[str, Any] | None, statistics: Sequence[str], unit: str = "ns"
+    prefix: str, times: Mapping[str, object] | None, statistics: Sequence[str], unit: str = "ns"
 ) -> dict[str, float | int]:
     """Statistics of an engine's distribution, without percentiles for which it has too few values;
     empty for an empty one.
     """
-    samples = 0 if times is None else times["samples"]
+    known = cast("Mapping[str, float | int]", times or {"samples": 0})
     found = {
-        name: times[f"{name}_ns"]
+        name: known[f"{name}_ns"]
         for name in statistics
-        if times is not None and samples >= LEAST_SAMPLES.get(name, 1)
+        if known["samples"] and known["samples"] >= LEAST_SAMPLES.get(name, 1)
     }
     return {
         f"{prefix}_{name}_{unit}": value / 1e9 if unit == "s" else value

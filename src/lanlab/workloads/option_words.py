@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from lanlab.workloads.definitions import definitions
 from lanlab.workloads.peers import without_meaning
 from lanlab.workloads.registry import workload
 
 
-def by_option(workload_name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+def by_option(workload_name: str, parameters: Mapping[str, object]) -> dict[str, object]:
     """
     Parameters by the names of their options, in the same units: bytes, bit/s, seconds.
 

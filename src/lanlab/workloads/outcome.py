@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any
 
 from lanlab.errors import LabError
 from lanlab.frozen import dataclass
+from lanlab.trial_data import Capabilities, RoleResult, Setup, TcpNow
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Progress:
     expected_messages: int | None = None
     delay_variation_ns: int | None = None
     #: Current state of the sender's TCP connections in its kernel, as in the engine's `TcpNow`.
-    tcp: Mapping[str, int] | None = None
+    tcp: TcpNow | None = None
     reverse: Progress | None = None
 
 
@@ -31,12 +31,12 @@ class Progress:
 class TrialOutcome:
     """The outcome of a trial. A failed one has `error`, and the results up to then."""
 
-    results: dict[str, dict[str, Any]] = field(default_factory=dict)
+    results: dict[str, RoleResult] = field(default_factory=dict)
     #: The requests and details of the start: needed to repeat the trial.
-    setup: dict[str, Any] = field(default_factory=dict)
+    setup: Setup = field(default_factory=Setup)
     error: LabError | None = None
 
-    def capabilities(self, role: str) -> Mapping[str, bool]:
+    def capabilities(self, role: str) -> Capabilities:
         """The abilities of the engine in a role; empty if unknown."""
         return (self.setup.get("capabilities") or {}).get(role) or {}
 
@@ -66,7 +66,7 @@ class CounterChanges:
 
 
 def counter_changes(
-    before: Mapping[str, Any], after: Mapping[str, Any], hosts: Mapping[str, str]
+    before: Mapping[str, object], after: Mapping[str, object], hosts: Mapping[str, str]
 ) -> CounterChanges:
     """The changes between a testbed's counters before and after a trial.
 

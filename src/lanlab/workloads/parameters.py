@@ -16,14 +16,15 @@ from pydantic import (
 
 from lanlab.addresses import AddressFamily, ip_family
 from lanlab.errors import UsageError
+from lanlab.messages import Request, SocketOptions
 from lanlab.units import parse_rate_bps, parse_share, parse_size_bytes, parse_time_s
 from lanlab.workloads.definitions import Flag, Unit, parameter
 from lanlab.workloads.drivers.registry import DRIVER_NAMES, DRIVERS, OWN
 from lanlab.workloads.without_effect import FLOW_NEEDS, refuse_without_effect
 
 
-def _read(parse: Callable[[str], Any]) -> BeforeValidator:
-    def read(value: Any) -> Any:
+def _read(parse: Callable[[str], object]) -> BeforeValidator:
+    def read(value: object) -> object:
         if not isinstance(value, str):
             return value
         try:
@@ -37,7 +38,7 @@ def _read(parse: Callable[[str], Any]) -> BeforeValidator:
     return BeforeValidator(read)
 
 
-def _ports(value: Any) -> Any:
+def _ports(value: object) -> object:
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str):
@@ -188,7 +189,7 @@ class FlowParameters(TrialParameters):
 
     @model_validator(mode="before")
     @classmethod
-    def _warmup_of_driver(cls, given: Any) -> Any:
+    def _warmup_of_driver(cls, given: object) -> object:
         if not isinstance(given, dict) or given.get("warmup_s") is not None:
             return given
         found = DRIVERS.get(str(given.get("driver", OWN)))
@@ -240,7 +241,7 @@ class FlowParameters(TrialParameters):
             )
         return f"{self.port}-{last}"
 
-    def listening_ports(self, listeners: int = 1) -> dict[str, int]:
+    def listening_ports(self, listeners: int = 1) -> Request:
         """The ports of a request to listen; `listeners` as in `ports_for`."""
         ports = self.ports_for(listeners)
         if ports is None:
@@ -248,7 +249,7 @@ class FlowParameters(TrialParameters):
         first, _, last = ports.partition("-")
         return {"port": int(first), "last_port": int(last or 0)}
 
-    def socket_options(self) -> dict[str, object]:
+    def socket_options(self) -> SocketOptions:
         return {
             "nodelay": self.nodelay,
             "congestion_controls": self.congestion_controls,

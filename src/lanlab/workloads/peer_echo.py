@@ -7,16 +7,17 @@ Only this end counts, and times by its own clock.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import cast
 
 from lanlab.errors import EngineError
 from lanlab.roles import ROLES
+from lanlab.trial_data import EchoRequested, Line, Request, RoleResult, Spec
 from lanlab.workloads.outcome import Progress
 from lanlab.workloads.parameters import FlowParameters
 from lanlab.workloads.peer_steps import OneEnd
 from lanlab.workloads.peers import ECHO, check_ip_version, check_unused, parse_peer
-from lanlab.workloads.steps import EngineReport, Line
+from lanlab.workloads.steps import EngineReport
 
 MOST_CONNECTIONS = 100
 _REQUESTER = ROLES["echo"][0]
@@ -72,11 +73,11 @@ class PeerEchoSteps(OneEnd):
         url: str,
         parameters: FlowParameters,
         replies: int,
-        spec: dict[str, object],
+        spec: Spec,
         longest_s: float,
     ) -> None:
         peer = parse_peer(url, ECHO)
-        request = {
+        request: Request = {
             "type": "peer_echo",
             "spec": spec,
             "protocol": _PROTOCOLS[peer.protocol],
@@ -93,18 +94,20 @@ class PeerEchoSteps(OneEnd):
         assert line is not None
         return Progress(line["elapsed_ns"] / 1e9, line["messages"], line["bytes"], None)
 
-    def collect(self, reports: Sequence[EngineReport]) -> dict[str, dict[str, Any]]:
+    def collect(self, reports: Sequence[EngineReport]) -> dict[str, RoleResult]:
         """This end's measurements in the form of an echo requester's report; for ICMP with the kind
         of socket.
         """
         echoed = reports[0].result if reports else None
         if echoed is None:
             return {}
-        socket = {} if echoed["icmp_socket"] is None else {"icmp_socket": echoed["icmp_socket"]}
-        return {_REQUESTER: echoed["requested"] | socket}
+        found = cast("RoleResult", {**echoed["requested"]})
+        if echoed["icmp_socket"] is not None:
+            found["icmp_socket"] = echoed["icmp_socket"]
+        return {_REQUESTER: found}
 
 
-def check_answered(url: str, parameters: FlowParameters, requested: Mapping[str, Any]) -> None:
+def check_answered(url: str, parameters: FlowParameters, requested: EchoRequested) -> None:
     """
     Check that a peer has answered.
 

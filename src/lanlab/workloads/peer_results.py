@@ -5,11 +5,12 @@ differ, both are kept.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from lanlab.errors import EngineError
 from lanlab.roles import REVERSE_PREFIX
+from lanlab.trial_data import Acknowledged, Capabilities, PeerReportFlow, RoleResult, StreamReceived
 from lanlab.workloads.outcome import TrialOutcome
 from lanlab.workloads.peer_steps import REPORT
 from lanlab.workloads.processor_time import cost_metrics, cpu_metrics
@@ -73,7 +74,7 @@ def peer_metrics(parameters: StreamParameters, outcome: TrialOutcome) -> Metrics
 
 
 def _received(
-    parameters: StreamParameters, received: Mapping[str, Any], capabilities: Mapping[str, bool]
+    parameters: StreamParameters, received: StreamReceived, capabilities: Capabilities
 ) -> Metrics:
     if received["total_bytes"] == 0:
         raise EngineError("stream.nothing_arrived", "the peer sent nothing")
@@ -107,8 +108,8 @@ def _checked(lost: float, messages: float) -> float:
 
 def _reported_received(
     parameters: StreamParameters,
-    flows: Sequence[Mapping[str, Any]],
-    report: Mapping[str, Any] | None,
+    flows: Sequence[PeerReportFlow],
+    report: RoleResult | None,
 ) -> Metrics:
     """The peer's own report of what it received, including the warm-up. Its rate omits the time in
     which this end waits until all is read.
@@ -131,7 +132,7 @@ def _reported_received(
     return metrics
 
 
-def _reported_sent(report: Mapping[str, Any] | None, flows: Sequence[Mapping[str, Any]]) -> Metrics:
+def _reported_sent(report: RoleResult | None, flows: Sequence[PeerReportFlow]) -> Metrics:
     if report is None:
         return {}
     metrics: Metrics = {"peer_sent_bytes": sum(flow["bytes"] for flow in flows)}
@@ -143,19 +144,19 @@ def _reported_sent(report: Mapping[str, Any] | None, flows: Sequence[Mapping[str
     return metrics
 
 
-def _sent(parameters: StreamParameters, outcome: TrialOutcome, sent: Mapping[str, Any]) -> Metrics:
+def _sent(parameters: StreamParameters, outcome: TrialOutcome, sent: RoleResult) -> Metrics:
     metrics = sent_metrics(parameters, sent) | segment_metrics(parameters.message_size_bytes, sent)
     metrics |= _acknowledged(sent.get("acknowledged"))
     if "acknowledged_bps" in metrics:
         messages = sent["total_messages"]
         metrics |= outage_metrics(sent["intervals"], parameters.warmup_s, messages)
     metrics["total_sent_messages"] = sent["total_messages"]
-    if sent.get("returned_bytes"):
-        metrics["returned_bytes"] = sent["returned_bytes"]
+    if returned := sent.get("returned_bytes"):
+        metrics["returned_bytes"] = returned
     return metrics | cpu_metrics("sender", sent["cpu"], outcome.capabilities("sender"))
 
 
-def _acknowledged(acknowledged: Mapping[str, Any] | None) -> Metrics:
+def _acknowledged(acknowledged: Acknowledged | None) -> Metrics:
     if acknowledged is None:
         return {}
     if acknowledged["total_bytes"] == 0:

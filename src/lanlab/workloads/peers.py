@@ -11,7 +11,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lanlab.addresses import is_of_one_link, zone_of
 from lanlab.frozen import dataclass
@@ -226,7 +226,7 @@ def check_peer(parameters: StreamParameters) -> None:
         _check_small_stack(parameters)
 
 
-def without_meaning(parameters: Mapping[str, Any]) -> tuple[str, ...]:
+def without_meaning(parameters: Mapping[str, object]) -> tuple[str, ...]:
     """
     Keys of an echo's parameters that have no meaning with its peer.
 
@@ -238,7 +238,7 @@ def without_meaning(parameters: Mapping[str, Any]) -> tuple[str, ...]:
     return {"icmp": ("transport",), "tcp": ("message_size_bytes",)}.get(scheme, ())
 
 
-def shown_metric(parameters: Mapping[str, Any]) -> str | None:
+def shown_metric(parameters: Mapping[str, object]) -> str | None:
     """The metric shown for a stream to a peer that reports nothing to lanlab; `None` for the
     workload's own.
     """

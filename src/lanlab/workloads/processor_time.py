@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from lanlab.trial_data import Capabilities, CpuTime, Setup
 from lanlab.workloads.outcome import TrialOutcome
 
 Metrics = dict[str, float | int]
 
 
-def cpu_metrics(name: str, cpu: Mapping[str, int], capabilities: Mapping[str, bool]) -> Metrics:
+def cpu_metrics(name: str, cpu: CpuTime, capabilities: Capabilities) -> Metrics:
     """
     CPU time of the threads at one end that moved the data.
 
@@ -82,6 +82,6 @@ def interrupt_metrics(outcome: TrialOutcome, roles: Sequence[str] = ()) -> Metri
     return {"interrupt_cpu_s": spent_ns / 1e9}
 
 
-def shares_a_kernel(setup: Mapping[str, Any]) -> bool:
+def shares_a_kernel(setup: Setup) -> bool:
     """Whether both hosts of a trial are one machine: their boot ids are equal."""
     return bool((setup.get("clocks") or {}).get("same_kernel"))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from lanlab.errors import of_name
 from lanlab.frozen import dataclass
-from lanlab.lazily import Lazily
+from lanlab.lazily import instances
+from lanlab.trial_data import RoleResult, SimulatedWork, World
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 
 if TYPE_CHECKING:
@@ -15,8 +16,10 @@ if TYPE_CHECKING:
     from lanlab.workloads.parameters import TrialParameters
     from lanlab.workloads.steps import Steps
 
+P = TypeVar("P", bound="TrialParameters", contravariant=True)
 
-class Workload(Protocol):
+
+class Workload(Protocol[P]):
     @property
     def name(self) -> str:
         """The workload's name in study files."""
@@ -49,21 +52,25 @@ class Workload(Protocol):
     def has_one_count(self) -> bool:
         """Whether only one end counts, so that a failed trial has only its result."""
 
-    def expected_time_s(self, parameters: Any) -> float:
+    def expected_time_s(self, parameters: P) -> float:
         """The shortest time in which a trial with these parameters can end, seconds."""
 
-    def carried_bits(self, parameters: Any) -> float:
+    def carried_bits(self, parameters: P) -> float:
         """Approximate bits that must cross the testbed's link before the trial ends; zero for a
         trial of fixed duration.
         """
 
-    def steps(self, parameters: Any) -> Steps:
+    def steps(self, parameters: P) -> Steps:
         """The steps of one trial."""
 
     def summarise(
-        self, parameters: Any, outcome: TrialOutcome, changes: CounterChanges
+        self, parameters: P, outcome: TrialOutcome, changes: CounterChanges
     ) -> dict[str, float | int]:
         """A trial's results from the reports of both roles of a finished trial, and the link."""
+
+
+#: A workload whose parameters come from a table.
+AnyWorkload = Workload[Any]
 
 
 @dataclass(frozen=True)
@@ -80,8 +87,8 @@ class Habits:
 
 
 @runtime_checkable
-class Simulates(Protocol):
-    def simulated_work(self, parameters: Any, habits: Habits) -> dict[str, Any]:
+class Simulates(Protocol[P]):
+    def simulated_work(self, parameters: P, habits: Habits) -> SimulatedWork:
         """
         The request to a simulator; see `SimulatedWork` in the engine's messages.
 
@@ -89,61 +96,15 @@ class Simulates(Protocol):
             UsageError: The condition cannot be simulated.
         """
 
-    def simulated_results(
-        self, parameters: Any, result: Mapping[str, Any]
-    ) -> dict[str, dict[str, Any]]:
+    def simulated_results(self, parameters: P, result: World) -> dict[str, RoleResult]:
         """Each role's outcome, from a simulator's result."""
 
 
-def _stream() -> Workload:
-    from lanlab.workloads.stream import Stream
-
-    return Stream()
+_NAMES = ("stream", "echo", "load", "copy", "stations", "metadata")
+WORKLOADS: Mapping[str, AnyWorkload] = instances("lanlab.workloads", _NAMES)
 
 
-def _echo() -> Workload:
-    from lanlab.workloads.echo import Echo
-
-    return Echo()
-
-
-def _load() -> Workload:
-    from lanlab.workloads.load import Load
-
-    return Load()
-
-
-def _copy() -> Workload:
-    from lanlab.workloads.copy import Copy
-
-    return Copy()
-
-
-def _stations() -> Workload:
-    from lanlab.workloads.stations import Stations
-
-    return Stations()
-
-
-def _metadata() -> Workload:
-    from lanlab.workloads.metadata import Metadata
-
-    return Metadata()
-
-
-WORKLOADS: Mapping[str, Workload] = Lazily(
-    {
-        "stream": _stream,
-        "echo": _echo,
-        "load": _load,
-        "copy": _copy,
-        "stations": _stations,
-        "metadata": _metadata,
-    }
-)
-
-
-def workload(name: str) -> Workload:
+def workload(name: str) -> AnyWorkload:
     """The workload of that name.
 
     Raises:

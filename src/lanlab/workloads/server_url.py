@@ -11,12 +11,12 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from lanlab.addresses import bare, is_of_one_link, zone_of
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
+from lanlab.messages import Credentials, Target, Trust
 from lanlab.service_options import options_of
 from lanlab.services import SERVICES, schemes
 from lanlab.user_files import read_user_file, text_of
@@ -237,7 +237,7 @@ def read_password_file(path: Path) -> str:
         ) from None
 
 
-def target_of(url: ServerUrl, trust: str | None) -> dict[str, Any]:
+def target_of(url: ServerUrl, trust: str | None) -> Target:
     """
     A user's own server in a request to an engine, with its password and without its address.
 
@@ -264,7 +264,7 @@ def target_of(url: ServerUrl, trust: str | None) -> dict[str, Any]:
     service = SERVICES[url.service]
     if secret is not None and url.service != "sftp":
         check_password(secret, service.title)
-    credentials: dict[str, str | None] | None = None
+    credentials: Credentials | None = None
     if url.user is not None:
         credentials = {"user": url.user, "secret": secret or ""}
     if credentials is not None and private_keys.is_private_key(secret or ""):
@@ -291,7 +291,7 @@ def target_of(url: ServerUrl, trust: str | None) -> dict[str, Any]:
     }
 
 
-def trust_of(trust: str | None) -> Any:
+def trust_of(trust: str | None) -> Trust:
     """The server's trust in the form of a request to an engine.
 
     Raises:

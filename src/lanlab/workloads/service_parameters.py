@@ -7,13 +7,14 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self, cast
 
 from pydantic import create_model, field_validator, model_validator
 
 from lanlab.addresses import AddressFamily, ip_family
 from lanlab.errors import UsageError
 from lanlab.ipx import FRAMING_HELP, NETWORK_HELP, Framing, network_text
+from lanlab.messages import Target
 from lanlab.service_options import OPTIONS, ServiceOption
 from lanlab.services import (
     CARRIERS,
@@ -76,7 +77,7 @@ class _ServedParameters(TrialParameters):
     ipx_network: str | None = parameter(None, NETWORK_HELP, metavar="NUMBER")
 
 
-def option_fields(rows: Iterable[ServiceOption]) -> dict[str, Any]:
+def option_fields(rows: Iterable[ServiceOption]) -> dict[str, object]:
     """Fields of a model for options of services."""
     return {
         row.key: (
@@ -301,6 +302,11 @@ class ServiceParameters(_WithOptions):
     @property
     def is_users_server(self) -> bool:
         return server_url.is_url(self.server)
+
+
+def set_parts(target: Target) -> Target:
+    """A server without the parts that are not set."""
+    return cast("Target", {key: one for key, one in target.items() if one is not None})
 
 
 def working_name(parameters: ServiceParameters) -> str:

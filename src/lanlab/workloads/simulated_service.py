@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lanlab.errors import UsageError
 from lanlab.ipx import segment
 from lanlab.service_options import engine_options
 from lanlab.services import SERVICES
-from lanlab.workloads.steps import Request
+from lanlab.trial_data import Spec, Target, World
 
 if TYPE_CHECKING:
     from lanlab.workloads.service_parameters import ServiceParameters
 
 #: The directory of a trial, always the same, because each world is new. Machines may only know
 #: short names.
-SIMULATED_DIRECTORY = {"working_name": "00000000.lab", "token": "0" * 32}
+SIMULATED_DIRECTORY: Spec = {"working_name": "00000000.lab", "token": "0" * 32}
 
 
-def simulated_target(parameters: ServiceParameters) -> Request:
+def simulated_target(parameters: ServiceParameters) -> Target:
     """
     The service of a condition, in the form that an engine simulates.
 
@@ -41,7 +40,7 @@ def simulated_target(parameters: ServiceParameters) -> Request:
     }
 
 
-def simulated_server_cpu_s(result: Mapping[str, Any]) -> float:
+def simulated_server_cpu_s(result: World) -> float:
     """CPU time of the server's machine, the last one, seconds."""
     busy = result["world"]["hosts"][-1]
     busy_ns = busy["interrupt_ns"] + busy["protocol_ns"] + busy["program_ns"]

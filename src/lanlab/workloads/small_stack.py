@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ipaddress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from lanlab.errors import UnmetNeed
 from lanlab.frozen import dataclass
+from lanlab.messages import OwnStack, OwnTcp
 
 if TYPE_CHECKING:
+    from lanlab.workloads.copy import CopyParameters
     from lanlab.workloads.steps import Stage
+    from lanlab.workloads.stream import StreamParameters
 
 
 @dataclass(frozen=True)
@@ -24,9 +27,10 @@ class StackProfile:
     no_delay: bool
 
     @property
-    def request(self) -> dict[str, int | bool]:
+    def request(self) -> OwnTcp:
         keys = ("mss_bytes", "receive_buffer_bytes", "send_buffer_bytes", "delayed_ack_ns")
-        return {key: getattr(self, key) for key in keys} | {"no_delay": self.no_delay}
+        found = {key: getattr(self, key) for key in keys} | {"no_delay": self.no_delay}
+        return cast("OwnTcp", found)
 
 
 def _mtcp(title: str) -> StackProfile:
@@ -60,7 +64,7 @@ def without_address() -> ValueError:
     return problem
 
 
-def check_small_stack(parameters: Any) -> None:
+def check_small_stack(parameters: StreamParameters | CopyParameters) -> None:
     """
     Refuse a small stack with an unsuitable address or buffers.
 
@@ -87,7 +91,7 @@ def check_small_stack(parameters: Any) -> None:
             )
 
 
-def requested(parameters: Any, stage: Stage, role: str) -> dict[str, Any]:
+def requested(parameters: StreamParameters | CopyParameters, stage: Stage, role: str) -> OwnStack:
     """
     The small stack of a host in a request to its engine.
 
@@ -104,6 +108,7 @@ def requested(parameters: Any, stage: Stage, role: str) -> dict[str, Any]:
     if address is None:
         problem = without_address()
         raise UnmetNeed(str(problem), hint=problem.__notes__[0])
-    asked = {"address": address, "memory_bytes": parameters.stack_memory_bytes, "link": link}
+    memory = parameters.stack_memory_bytes
+    asked: OwnStack = {"address": address, "memory_bytes": memory, "link": link}
     profile = parameters.stack_profile
     return asked if profile is None else asked | {"tcp": PROFILES[profile].request}

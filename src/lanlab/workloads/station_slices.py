@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanlab.errors import EngineError
 from lanlab.frozen import dataclass
-from lanlab.workloads.station_steady import OK, Columns, Steady
+from lanlab.messages import Line
+from lanlab.workloads.station_steady import OK, Column, Columns, Steady
 from lanlab.workloads.stations_readings import octets_of
 
 #: A cell in a line of the engine, see `StationSlices` in its messages.
@@ -61,9 +61,7 @@ class Slices:
         return dataclasses.replace(steady, start_ns=first * width, end_ns=last * width)
 
 
-def slices_of(
-    lines: Iterable[Mapping[str, Any]], readings: Columns, width_ns: int, stations: int
-) -> Slices:
+def slices_of(lines: Iterable[Line], readings: Columns, width_ns: int, stations: int) -> Slices:
     """
     The cells in lines of engines.
 
@@ -107,7 +105,7 @@ def _joined(
     width_ns: int,
     station: NDArray[np.int64],
     at: NDArray[np.int64],
-    values: Mapping[str, tuple[np.ufunc, tuple[NDArray[Any], NDArray[Any]]]],
+    values: Mapping[str, tuple[np.ufunc, tuple[Column, Column]]],
 ) -> Slices:
     order = np.lexsort((at, station))
     station, at = station[order], at[order]

@@ -22,15 +22,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanlab.frozen import dataclass
+from lanlab.trial_data import StationSteps, SteadyPart
 from lanlab.workloads.mser import best_cuts
 
-Columns = Mapping[str, NDArray[Any]]
+Column = NDArray[Any]
+Columns = Mapping[str, Column]
 OK = 0
 #: Values averaged before the search: the five of MSER-5.
 BATCH = 5
@@ -73,8 +75,8 @@ class Steady:
         whole_ns = self.last_end_ns - self.first_start_ns
         return (self.end_ns - self.start_ns) / whole_ns if self.found and whole_ns > 0 else 0.0
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+    def to_json(self) -> SteadyPart:
+        return cast("SteadyPart", asdict(self))
 
 
 def steady_part(readings: Columns, stations: int, warm_up_readings: int = 0) -> Steady:
@@ -139,7 +141,7 @@ def _warm_at_ns(readings: Columns, count: int) -> int:
     return int(ends[np.minimum(begins + count - 1, lasts)].max())
 
 
-def over_time(readings: Columns, steady: Steady, steps: int = _STEPS) -> dict[str, list[Any]]:
+def over_time(readings: Columns, steady: Steady, steps: int = _STEPS) -> StationSteps:
     """
     The course of a trial from its first start to its last end, for a figure of the cut.
 

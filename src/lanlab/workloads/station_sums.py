@@ -13,15 +13,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanlab.frozen import dataclass
+from lanlab.trial_data import StationRecord, StationTable
 from lanlab.workloads.fairness import jain_index
 from lanlab.workloads.metrics import LEAST_SAMPLES, PERCENTILES
-from lanlab.workloads.station_steady import OK, Columns, Steady, over_time, station_ends
+from lanlab.workloads.station_steady import OK, Column, Columns, Steady, over_time, station_ends
 
 Loop = Literal["closed", "open"]
 _Floats = NDArray[np.float64]
@@ -34,15 +35,15 @@ class StationSums:
     metrics: dict[str, float | int]
     #: For a trial's record: `steady`, the cut; `over_time`, the trial in steps; and `table`, a list
     #: for each column with an entry for each station.
-    record: dict[str, Any]
+    record: StationRecord
 
 
 @dataclass(frozen=True)
 class _Operations:
-    station: NDArray[Any]
+    station: Column
     intended_ns: NDArray[np.int64]
     end_ns: NDArray[np.int64]
-    octets: NDArray[Any]
+    octets: Column
     well: NDArray[np.bool_]
 
     def where(self, wanted: NDArray[np.bool_]) -> _Operations:
@@ -108,15 +109,17 @@ def station_sums(
     firsts = station_ends(readings, stations)[0]
     if loop == "closed" and (firsts >= 0).all():
         metrics["start_skew_ns"] = int(firsts.max() - firsts.min())
-    table = {
+    least_ns, most_ns = _extremes(good.station, response, stations, some)
+    table: StationTable = {
         "readings": counts.tolist(),
         "response_mean_ns": rounded(means, some),
         "response_sd_ns": rounded(deviations, counts > 1),
-        **_extremes(good.station, response, stations, some),
+        "response_min_ns": least_ns,
+        "response_max_ns": most_ns,
         "retries": counted(readings["station"][readings["attempt"] > 0], stations),
         "errors": errors_by_class(readings, outcomes, stations),
     }
-    record = {
+    record: StationRecord = {
         "steady": steady.to_json(),
         "over_time": over_time(readings, steady),
         "table": table,
@@ -229,7 +232,7 @@ def _little(
 
 
 def _by_station(
-    station: NDArray[Any], response: _Floats, counts: NDArray[np.int64]
+    station: Column, response: _Floats, counts: NDArray[np.int64]
 ) -> tuple[_Floats, _Floats]:
     """Means and standard deviations of each station; 0 if there are no values."""
     n = len(counts)
@@ -259,15 +262,12 @@ def spread_metrics(
 
 
 def _extremes(
-    station: NDArray[Any], response: _Floats, stations: int, some: NDArray[np.bool_]
-) -> dict[str, list[int | None]]:
+    station: Column, response: _Floats, stations: int, some: NDArray[np.bool_]
+) -> tuple[list[int | None], list[int | None]]:
     least, most = np.full(stations, np.inf), np.zeros(stations)
     np.minimum.at(least, station, response)
     np.maximum.at(most, station, response)
-    return {
-        "response_min_ns": rounded(np.where(some, least, 0.0), some),
-        "response_max_ns": rounded(most, some),
-    }
+    return rounded(np.where(some, least, 0.0), some), rounded(most, some)
 
 
 def errors_by_class(
@@ -281,7 +281,7 @@ def errors_by_class(
     }
 
 
-def counted(station: NDArray[Any], stations: int) -> list[int]:
+def counted(station: Column, stations: int) -> list[int]:
     return [int(count) for count in np.bincount(station, minlength=stations)]
 
 

@@ -10,11 +10,12 @@ the limits of slices.
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lanlab.trial_data import RoleResult, StationRecord, StationSteps, StationTable
 from lanlab.workloads.metrics import LEAST_SAMPLES, PERCENTILES
 from lanlab.workloads.station_slices import Slices
 from lanlab.workloads.station_steady import OK, Columns, Steady, station_ends
@@ -31,13 +32,15 @@ from lanlab.workloads.station_sums import (
 if TYPE_CHECKING:
     from lanlab.workloads.stations import StationsParameters
 
+_Floats = NDArray[np.float64 | np.int64]
+
 
 def thinned_sums(
     readings: Columns,
     steady: Steady,
     slices: Slices,
     parameters: StationsParameters,
-    result: dict[str, Any],
+    result: RoleResult,
 ) -> StationSums:
     """
     `station_sums` from thinned readings.
@@ -58,7 +61,7 @@ def thinned_sums(
     good_ns = (good.end_ns - good.intended_ns).astype(np.float64)
     cells = slices.within(steady)
 
-    def total(of_cells: NDArray[Any], of_rest: NDArray[Any]) -> NDArray[Any]:
+    def total(of_cells: _Floats, of_rest: _Floats) -> _Floats:
         by_cells = np.bincount(cells.station, weights=of_cells, minlength=stations)
         return by_cells + np.bincount(good.station, weights=of_rest, minlength=stations)
 
@@ -111,7 +114,7 @@ def thinned_sums(
     np.minimum.at(least, good.station, good_ns)
     np.maximum.at(most, cells.station, cells.max_ns)
     np.maximum.at(most, good.station, good_ns)
-    table = {
+    table: StationTable = {
         "readings": counts.tolist(),
         "response_mean_ns": rounded(means, some),
         "response_sd_ns": rounded(deviations, several),
@@ -120,7 +123,7 @@ def thinned_sums(
         "retries": counted(readings["station"][readings["attempt"] > 0], stations),
         "errors": errors_by_class(readings, result["outcomes"], stations),
     }
-    record = {
+    record: StationRecord = {
         "steady": dataclasses.replace(steady).to_json(),
         "over_time": _over_time(slices),
         "table": table,
@@ -128,7 +131,7 @@ def thinned_sums(
     return StationSums(metrics, record)
 
 
-def _errors(result: dict[str, Any]) -> dict[str, float | int]:
+def _errors(result: RoleResult) -> dict[str, float | int]:
     errors = sum(result["errors"].values())
     found: dict[str, float | int] = {
         "errors": errors,
@@ -161,7 +164,7 @@ def _percentiles(
     return found
 
 
-def _over_time(slices: Slices) -> dict[str, list[Any]]:
+def _over_time(slices: Slices) -> StationSteps:
     if len(slices.slice) == 0:
         return {"at_ns": [], "operations_per_s": [], "response_mean_ns": []}
     steps = int(slices.slice.max()) + 1

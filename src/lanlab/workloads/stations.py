@@ -4,18 +4,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal, cast
 
 from pydantic import model_validator
 
 from lanlab.roles import ROLES
 from lanlab.services import SERVICES
+from lanlab.trial_data import RoleResult, SimulatedWork, World
 from lanlab.workloads.definitions import parameter
 from lanlab.workloads.metrics import STATIONS
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.parameters import Seconds, Share, SizeBytes
-from lanlab.workloads.registry import Habits
+from lanlab.workloads.registry import Habits, Workload
 from lanlab.workloads.service_parameters import ServiceParameters
 from lanlab.workloads.simulated_service import simulated_server_cpu_s
 from lanlab.workloads.stations_results import stations_metrics
@@ -41,8 +41,6 @@ _EXPECTED_PER_S = 4000.0
 
 
 class StationsParameters(ServiceParameters):
-    """Parameters of one `stations` condition."""
-
     workload = "stations"
     # `memory` shows the cost of measuring itself.
     needs_files = False
@@ -231,9 +229,7 @@ class StationsParameters(ServiceParameters):
         return self.readings_per_station
 
 
-class Stations:
-    """The `stations` workload."""
-
+class Stations(Workload[StationsParameters]):
     name = "stations"
     roles = ROLES[name]
     Parameters = StationsParameters
@@ -269,15 +265,15 @@ class Stations:
     def steps(self, parameters: StationsParameters) -> Steps:
         return StationsSteps(parameters)
 
-    def simulated_work(self, parameters: StationsParameters, habits: Habits) -> dict[str, Any]:
-        """See `lanlab.workloads.registry.Simulates`."""
+    def simulated_work(self, parameters: StationsParameters, habits: Habits) -> SimulatedWork:
         return {"spec": simulated_spec(parameters, habits)}
 
     def simulated_results(
-        self, parameters: StationsParameters, result: Mapping[str, Any]
-    ) -> dict[str, dict[str, Any]]:
-        """See `lanlab.workloads.registry.Simulates`."""
-        client = with_readings(parameters, dict(result["outcomes"][0]), [result["lines"]])
+        self, parameters: StationsParameters, result: World
+    ) -> dict[str, RoleResult]:
+        client = with_readings(
+            parameters, cast("RoleResult", {**result["outcomes"][0]}), [result["lines"]]
+        )
         return {"client": client, "server": {"cpu_s": simulated_server_cpu_s(result)}}
 
     def summarise(

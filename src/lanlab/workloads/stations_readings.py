@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Literal
 
 from lanlab.errors import EngineError
+from lanlab.messages import Line
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from lanlab.workloads.station_steady import Column, Columns
 
 #: A reading in a line of the engine, see `StationReadings` in its messages.
 _FIELDS = [
@@ -28,7 +29,7 @@ _FIELDS = [
 _READING_BYTES = 40
 
 
-def columns_of(lines: Iterable[Mapping[str, Any]], message_size_bytes: int) -> dict[str, Any]:
+def columns_of(lines: Iterable[Line], message_size_bytes: int) -> dict[str, Column]:
     """
     The readings in lines of engines, as columns in the order in which operations began.
 
@@ -67,7 +68,7 @@ def columns_of(lines: Iterable[Mapping[str, Any]], message_size_bytes: int) -> d
     }
 
 
-def thinned(columns: Mapping[str, NDArray[Any]], every: int) -> dict[str, NDArray[Any]]:
+def thinned(columns: Columns, every: int) -> dict[str, Column]:
     """
     One of every `every` operations of each station, and all that failed or were repeated.
 
@@ -84,7 +85,7 @@ def thinned(columns: Mapping[str, NDArray[Any]], every: int) -> dict[str, NDArra
     }
 
 
-def octets_of(line: Mapping[str, Any], what: str, each_bytes: int) -> bytes:
+def octets_of(line: Line, what: Literal["readings", "slices"], each_bytes: int) -> bytes:
     """
     The decoded Base64 of a line.
 
@@ -104,7 +105,7 @@ def octets_of(line: Mapping[str, Any], what: str, each_bytes: int) -> bytes:
     return octets
 
 
-def within(columns: Mapping[str, NDArray[Any]], outcomes: Sequence[str], stations: int) -> bool:
+def within(columns: Columns, outcomes: Sequence[str], stations: int) -> bool:
     """Whether every reading has a valid station and outcome, and no time runs backwards."""
     if len(columns["station"]) == 0:
         return True
@@ -118,7 +119,7 @@ def within(columns: Mapping[str, NDArray[Any]], outcomes: Sequence[str], station
     )
 
 
-def start_skew_ns(columns: Mapping[str, NDArray[Any]]) -> int:
+def start_skew_ns(columns: Columns) -> int:
     """Time between the first operations of the first and the last station to begin; each host's
     readings count from the common start, on its own clock.
     """

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from lanlab.errors import RunError
+from lanlab.trial_data import RoleResult
 from lanlab.workloads.carrier_counts import carrier_metrics
-from lanlab.workloads.metrics import STATION_SUMS, time_metrics
+from lanlab.workloads.metrics import time_metrics
 from lanlab.workloads.outcome import TrialOutcome
 from lanlab.workloads.processor_time import cpu_metrics, interrupt_metrics
 
 if TYPE_CHECKING:
     from lanlab.workloads.station_slices import Slices
+    from lanlab.workloads.station_steady import Columns
     from lanlab.workloads.stations import StationsParameters
-
-#: Key under which `summed` stores the metrics from the readings.
-_SUMMED = "summed"
 
 
 def summed(
-    parameters: StationsParameters, result: dict[str, Any], slices: Slices | None = None
+    parameters: StationsParameters, result: RoleResult, slices: Slices | None = None
 ) -> None:
     """
     Sum the readings of a trial, also of a failed one, into its stations' results.
@@ -32,13 +31,13 @@ def summed(
     from lanlab.workloads.station_steady import steady_part
     from lanlab.workloads.station_sums import station_sums
 
-    readings = result["readings"]
+    readings = cast("Columns", result["readings"])
     steady = steady_part(readings, parameters.stations, parameters.warm_up_readings)
     if slices is not None:
         from lanlab.workloads.station_thinned import thinned_sums
 
         thin = thinned_sums(readings, steady, slices, parameters, result)
-        result[STATION_SUMS], result[_SUMMED] = thin.record, thin.metrics
+        result["station_sums"], result["summed"] = thin.record, thin.metrics
         return
     found = station_sums(
         readings,
@@ -48,8 +47,8 @@ def summed(
         think_time_s=parameters.think_time_s,
         loop=parameters.loop,
     )
-    result[STATION_SUMS] = found.record
-    result[_SUMMED] = found.metrics
+    result["station_sums"] = found.record
+    result["summed"] = found.metrics
 
 
 def stations_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
@@ -67,7 +66,7 @@ def stations_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
     metrics: dict[str, float | int] = {
         # In an open loop, the delay with which stations began the operations that were due.
         "start_skew_ns": result["start_skew_ns"],
-        **result[_SUMMED],
+        **result["summed"],
         "reconnects": result["reconnects"],
         "ended_stations": result["ended_stations"],
         "unstarted_operations": result["unstarted"],

@@ -7,26 +7,18 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from lanlab.errors import EngineError, UnmetNeed, UsageError
 from lanlab.services import SERVICES
+from lanlab.trial_data import Line, OpenLoop, OwnStations, Request, RoleResult, Spec, Target
 from lanlab.workloads.parameters import nanoseconds
-from lanlab.workloads.service_parameters import working_name
+from lanlab.workloads.service_parameters import set_parts, working_name
 from lanlab.workloads.simulated_service import SIMULATED_DIRECTORY, simulated_target
 from lanlab.workloads.stations_merging import merged
 from lanlab.workloads.stations_readings import columns_of, start_skew_ns, thinned, within
 from lanlab.workloads.stations_results import summed
-from lanlab.workloads.steps import (
-    TOO_LONG_HINT,
-    Before,
-    EngineReport,
-    Part,
-    Request,
-    Server,
-    Stage,
-    Steps,
-)
+from lanlab.workloads.steps import TOO_LONG_HINT, Before, EngineReport, Part, Server, Stage, Steps
 
 if TYPE_CHECKING:
     from lanlab.workloads.registry import Habits
@@ -56,7 +48,7 @@ class StationsSteps(Steps):
     def __init__(self, parameters: StationsParameters) -> None:
         self._parameters = parameters
         self.setup_s = _setup_s(parameters)
-        self._spec: Request
+        self._spec: Spec
         self._remove: Callable[[BaseException | None], None]
 
     def open(self, stage: Stage) -> None:
@@ -68,7 +60,7 @@ class StationsSteps(Steps):
         self._remove = stage.to_remove(parameters, "stations_empty", self._spec, within_s)
 
     def prepare(self, stage: Stage) -> None:
-        request = {"type": "stations_prepare", "spec": self._spec}
+        request: Request = {"type": "stations_prepare", "spec": self._spec}
         stage.setup["prepared"] = stage.ask("client", request, _files_s(self._parameters))
 
     def timed(self, stage: Stage) -> Sequence[Sequence[Part]]:
@@ -90,19 +82,21 @@ class StationsSteps(Steps):
         service = self._spec["service"]
         if "bind" in service:
             service = {**service, "bind": address}
-        own = {"first": first, "count": count}
-        request = {"type": "stations", "spec": {**self._spec, "service": service, "own": own}}
+        own: OwnStations = {"first": first, "count": count}
+        request: Request = {
+            "type": "stations",
+            "spec": {**self._spec, "service": service, "own": own},
+        }
         return lambda _: request
 
     def longest_s(self) -> float:
-        """See `Steps.longest_s`."""
         return _longest_s(self._parameters)
 
     def lead_beyond_s(self) -> float:
         """See `Steps.lead_beyond_s`: all stations must learn of the start."""
         return lead_beyond_s(self._parameters)
 
-    def collect(self, reports: Sequence[EngineReport]) -> dict[str, dict[str, Any]]:
+    def collect(self, reports: Sequence[EngineReport]) -> dict[str, RoleResult]:
         """Results of all hosts together, with their readings and the resulting metrics."""
         known = [(part.host, part.result) for part in reports if part.result is not None]
         if not known:
@@ -116,9 +110,9 @@ class StationsSteps(Steps):
 
 def with_readings(
     parameters: StationsParameters,
-    joined: dict[str, Any],
-    lines: Sequence[Mapping[str, Sequence[Mapping[str, Any]]]],
-) -> dict[str, Any]:
+    joined: RoleResult,
+    lines: Sequence[Mapping[str, Sequence[Line]]],
+) -> RoleResult:
     """
     Results of all hosts together, with their readings and the resulting metrics.
 
@@ -137,20 +131,19 @@ def with_readings(
 
         slices = slices_of(_all(lines, "station_slices"), readings, how["slice_ns"], stations)
     joined["readings_count"] = joined["readings"]
-    joined["readings"] = thinned(readings, 1 if how is None else how["every"])
+    kept = thinned(readings, 1 if how is None else how["every"])
+    joined["readings"] = cast("int", kept)
     if how is not None:
-        how["kept"] = len(joined["readings"]["station"])
+        how["kept"] = len(kept["station"])
     summed(parameters, joined, slices)
     return joined
 
 
-def _all(
-    lines: Sequence[Mapping[str, Sequence[Mapping[str, Any]]]], kind: str
-) -> list[Mapping[str, Any]]:
+def _all(lines: Sequence[Mapping[str, Sequence[Line]]], kind: str) -> list[Line]:
     return [line for of_host in lines for line in of_host.get(kind, ())]
 
 
-def simulated_spec(parameters: StationsParameters, habits: Habits) -> Request:
+def simulated_spec(parameters: StationsParameters, habits: Habits) -> Spec:
     """
     Stations on modelled machines, each on its own machine.
 
@@ -162,12 +155,12 @@ def simulated_spec(parameters: StationsParameters, habits: Habits) -> Request:
             f"stations: found {parameters.stations}; allowed on testbed `simulated`: 1 to "
             f"{_MOST_SIMULATED}, each on a machine of its own"
         )
-    spec = {**_spec(parameters, simulated_target(parameters)), **SIMULATED_DIRECTORY}
+    spec: Spec = {**_spec(parameters, simulated_target(parameters)), **SIMULATED_DIRECTORY}
     if habits.patience_ns is not None:
         spec["service"]["timeout_ns"] = habits.patience_ns
     if habits.waits_on:
         spec["service"]["waits_on"] = True
-    return spec if habits.retries is None else spec | {"retries": habits.retries}
+    return spec if habits.retries is None else {**spec, "retries": habits.retries}
 
 
 def lead_beyond_s(parameters: StationsParameters) -> float:
@@ -189,9 +182,10 @@ def _check_room(parameters: StationsParameters, server: Server, stage: Stage) ->
         )
 
 
-def _spec(parameters: StationsParameters, target: Request) -> Request:
-    open_loop = None
+def _spec(parameters: StationsParameters, target: Target) -> Spec:
+    open_loop: OpenLoop | None = None
     if parameters.loop == "open":
+        assert parameters.rate_operations_per_s is not None
         open_loop = {
             "rate_per_s": parameters.rate_operations_per_s,
             "arrivals": parameters.arrivals,
@@ -202,7 +196,7 @@ def _spec(parameters: StationsParameters, target: Request) -> Request:
         time_s = 600.0
     return {
         "service": {
-            **{key: value for key, value in target.items() if value is not None},
+            **set_parts(target),
             "timeout_ns": nanoseconds(parameters.timeout_s),
         },
         "working_name": working_name(parameters),

@@ -12,14 +12,15 @@ import dataclasses
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
+from lanlab import trial_data as m
 from lanlab.addresses import seen_from
 from lanlab.frozen import dataclass
 from lanlab.workloads.outcome import Progress
 
-Request = dict[str, Any]
-Line = dict[str, Any]
+if TYPE_CHECKING:
+    from lanlab.workloads.service_parameters import ServiceParameters
 
 TOO_LONG_HINT = "find out why the server is so slow, or raise `--longest`"
 #: Extra time for the timed step, beyond its duration and the silence that its parts allow.
@@ -32,14 +33,14 @@ class Before:
 
     ports: Sequence[int] = ()
     #: The clock of the last part relative to that of the first: `offset_ns`, `error_ns`.
-    clock: Mapping[str, int] = field(default_factory=dict)
+    clock: m.ClockRelation = field(default_factory=m.ClockRelation)
     listening: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Part:
     role: str
-    request: Callable[[Before], Request]
+    request: Callable[[Before], m.Request]
     place: int = 0
     #: Name of the part whose clock `Before.clock` describes; `None`: the last part.
     clock_of: str | None = None
@@ -50,13 +51,13 @@ class EngineReport:
     role: str
     host: str = ""
     #: Result of the part; if it failed, the results up to then, if reported.
-    result: Request | None = None
-    lines: dict[str, list[Line]] = field(default_factory=dict)
+    result: m.RoleResult | None = None
+    lines: dict[str, list[m.Line]] = field(default_factory=dict)
 
 
 class Server(Protocol):
     @property
-    def target(self) -> Request:
+    def target(self) -> m.Target:
         """The server in the form of a request to an engine, including credentials."""
 
     @property
@@ -68,10 +69,10 @@ class Stage(Protocol):
     """What steps may request from their performer. Everything it opens ends with the trial."""
 
     @property
-    def setup(self) -> dict[str, Any]:
+    def setup(self) -> m.Setup:
         """For the record."""
 
-    def ask(self, role: str, request: Request, within_s: float) -> dict[str, Any]:
+    def ask(self, role: str, request: m.Request, within_s: float) -> m.Result:
         """Run a request to its end on the host in a role.
 
         Raises:
@@ -81,7 +82,7 @@ class Stage(Protocol):
     def address(self, role: str, place: int = 0) -> str:
         """Address of a host."""
 
-    def raw_link(self, role: str) -> Mapping[str, Any] | None:
+    def raw_link(self, role: str) -> m.LinkPlace | None:
         """Ethernet interface of a host, in the form of a request to its engine; `None` if it has
         none.
         """
@@ -98,7 +99,7 @@ class Stage(Protocol):
     def share_a_kernel(self) -> bool:
         """Whether all hosts are known to be one machine."""
 
-    def serve(self, parameters: Any, connections: int) -> Server:
+    def serve(self, parameters: ServiceParameters, connections: int) -> Server:
         """Start, or find, the file server of a condition.
 
         Args:
@@ -119,7 +120,7 @@ class Stage(Protocol):
             medium: `disk` or `tmpfs`.
         """
 
-    def dataset(self, role: str, medium: str, key: str, described: Request, within_s: float) -> str:
+    def dataset(self, role: str, medium: str, key: str, described: m.Spec, within_s: float) -> str:
         """The directory of a dataset on a host, generated and compared with its description.
 
         Args:
@@ -133,7 +134,7 @@ class Stage(Protocol):
         """Free space of a directory's file system on a host; `None` if unknown."""
 
     def to_remove(
-        self, parameters: Any, kind: str, spec: Request, within_s: float
+        self, parameters: ServiceParameters, kind: str, spec: m.Spec, within_s: float
     ) -> Callable[[BaseException | None], None]:
         """
         Register the removal of a trial from its server. At a user's own server it is recorded, so
@@ -191,16 +192,16 @@ class Steps:
         """Lead time of the announced start in addition to that of two parts, seconds."""
         return 0.0
 
-    def collect(self, reports: Sequence[EngineReport]) -> dict[str, dict[str, Any]]:
+    def collect(self, reports: Sequence[EngineReport]) -> dict[str, m.RoleResult]:
         """The results by role, from the reports of the parts, also for a failed trial."""
         return {part.role: part.result for part in reports if part.result is not None}
 
-    def missed_their_time(self, results: Mapping[str, Request]) -> bool:
+    def missed_their_time(self, results: Mapping[str, m.RoleResult]) -> bool:
         """Whether an end could do nothing in its time because the machine was busy; the step is
         then repeated."""
         return False
 
-    def progress(self, lines: Sequence[Line | None]) -> Progress:
+    def progress(self, lines: Sequence[m.Line | None]) -> Progress:
         """Progress of the trial, from each part's last progress line; the first part has one."""
         known = [line for line in lines if line is not None]
         messages = sum(line["messages"] for line in known)
@@ -224,22 +225,22 @@ _ROUND_TRIPS_OF_SILENCE = 3
 _MOST_SILENCE_NS = 600_000_000_000
 
 
-def _on_path(spec: Request, round_trip_ns: int) -> Request:
+def _on_path(spec: m.Spec, round_trip_ns: int) -> m.Spec:
     silence_ns = spec["silence_ns"] + _ROUND_TRIPS_OF_SILENCE * round_trip_ns
     return {**spec, "silence_ns": min(silence_ns, _MOST_SILENCE_NS)}
 
 
-def _joined(lines: Sequence[Line]) -> dict[str, list[int]]:
+def _joined(lines: Sequence[m.Line]) -> m.SeriesPart:
     columns: dict[str, list[int]] = {"flow": []}
     for line in lines:
         columns["flow"] += [line["flow"]] * len(line["at_ns"])
         for name, values in line.items():
             if isinstance(values, list):
                 columns.setdefault(name, []).extend(values)
-    return columns
+    return cast("m.SeriesPart", columns)
 
 
-def joined_samples(part: EngineReport) -> Request:
+def joined_samples(part: EngineReport) -> m.RoleResult:
     """
     The kernel's TCP state of a part's connections over time, as columns; empty if not reported.
     """
@@ -262,8 +263,8 @@ class TwoEnds(Steps):
     def __init__(
         self,
         roles: tuple[str, str],
-        listen: Request,
-        connect: Request,
+        listen: m.Request,
+        connect: m.Request,
         *,
         longest_s: float,
         one_port: bool = False,
@@ -280,25 +281,27 @@ class TwoEnds(Steps):
 
     def between(self, stage: Stage, connects: str, listens: str) -> Sequence[Sequence[Part]]:
         session = secrets.token_hex(16)
-        known = {"spec": _on_path(self._listen["spec"], stage.round_trip_ns())}
+        spec = _on_path(self._listen["spec"], stage.round_trip_ns())
         here, there = stage.address(listens), stage.address(connects)
 
-        def listen(before: Before) -> Request:
-            clock = {"sender_clock": dict(before.clock)} if self._tells_clock else {}
+        def listen(before: Before) -> m.Request:
+            clock: m.Request = {"sender_clock": before.clock.copy()} if self._tells_clock else {}
             return {
                 **self._listen,
-                **known,
+                "spec": spec,
                 "bind": here,
                 "peer": seen_from(here, there),
                 "session": session,
                 **clock,
             }
 
-        def connect(before: Before) -> Request:
-            ports = {"port": before.ports[0]} if self._one_port else {"ports": list(before.ports)}
+        def connect(before: Before) -> m.Request:
+            ports: m.Request = (
+                {"port": before.ports[0]} if self._one_port else {"ports": list(before.ports)}
+            )
             return {
                 **self._connect,
-                **known,
+                "spec": spec,
                 "bind": there,
                 "peer": seen_from(there, here),
                 "session": session,
@@ -316,7 +319,7 @@ class TwoEnds(Steps):
         connects, listens = f"{prefix}{self._connects}", f"{prefix}{self._listens}"
         (listen,), (connect,) = self.between(stage, connects, listens)
 
-        def connect_to_its_own(before: Before) -> Request:
+        def connect_to_its_own(before: Before) -> m.Request:
             return connect.request(replace(before, ports=before.listening[listens]))
 
         return (
@@ -336,7 +339,7 @@ class TwoEnds(Steps):
             amount = {"time_ns": spec["amount"]["time_ns"] + time_ns}
             request["spec"] = {**spec, "amount": amount}
 
-    def missed_their_time(self, results: Mapping[str, Request]) -> bool:
+    def missed_their_time(self, results: Mapping[str, m.RoleResult]) -> bool:
         sent, spec = results.get("sender", {}), self._connect["spec"]
         time_ns = spec["amount"].get("time_ns")
         if time_ns is None or sent.get("sent_messages") != 0:
@@ -346,7 +349,7 @@ class TwoEnds(Steps):
         is_able = not (sent["refused_messages"] or sent["unsent_messages"])
         return (is_free and is_able) or bool(2 * sent["start_skew_ns"] > time_ns)
 
-    def progress(self, lines: Sequence[Line | None]) -> Progress:
+    def progress(self, lines: Sequence[m.Line | None]) -> Progress:
         listener, connector = lines
         assert listener is not None
         sent = None if connector is None else connector["messages"]
@@ -361,7 +364,7 @@ class TwoEnds(Steps):
             None if connector is None else connector.get("tcp"),
         )
 
-    def collect(self, reports: Sequence[EngineReport]) -> dict[str, dict[str, Any]]:
+    def collect(self, reports: Sequence[EngineReport]) -> dict[str, m.RoleResult]:
         found = super().collect(reports)
         for part in reports:
             if part.role in found:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal, cast
 
 from pydantic import model_validator
 
 from lanlab.roles import BOTH, REVERSE_PREFIX, ROLES
+from lanlab.trial_data import Amount, Rate, RoleResult, SimulatedWork, Spec, World
 from lanlab.workloads.arrivals import check_stream
 from lanlab.workloads.both_ways import BothWays, of_reverse
 from lanlab.workloads.definitions import Flag, parameter
@@ -26,7 +26,7 @@ from lanlab.workloads.parameters import (
 from lanlab.workloads.peer_results import peer_metrics
 from lanlab.workloads.peer_steps import PeerSteps
 from lanlab.workloads.peers import check_peer
-from lanlab.workloads.registry import Habits
+from lanlab.workloads.registry import Habits, Workload
 from lanlab.workloads.small_stack import ADDRESS_HELP, MEMORY_HELP, PROFILE_HELP
 from lanlab.workloads.steps import MARGIN_S, Steps, TwoEnds
 from lanlab.workloads.stream_results import stream_metrics
@@ -195,9 +195,7 @@ class StreamParameters(FlowParameters):
         return self.rate_bps is not None or self.rate_messages_per_s is not None
 
 
-class Stream:
-    """The `stream` workload."""
-
+class Stream(Workload[StreamParameters]):
     name = "stream"
     roles = ROLES[name]
     Parameters = StreamParameters
@@ -260,15 +258,13 @@ class Stream:
             tells_clock=True,
         )
 
-    def simulated_work(self, parameters: StreamParameters, habits: Habits) -> dict[str, object]:
-        """See `lanlab.workloads.registry.Simulates`."""
+    def simulated_work(self, parameters: StreamParameters, habits: Habits) -> SimulatedWork:
         return {"ip_version": parameters.ip_version, "spec": engine_spec(parameters)}
 
     def simulated_results(
-        self, parameters: StreamParameters, result: Mapping[str, Any]
-    ) -> dict[str, dict[str, Any]]:
-        """See `lanlab.workloads.registry.Simulates`."""
-        return dict(zip(self.roles, result["outcomes"], strict=True))
+        self, parameters: StreamParameters, result: World
+    ) -> dict[str, RoleResult]:
+        return dict(zip(self.roles, cast("list[RoleResult]", result["outcomes"]), strict=True))
 
     def summarise(
         self, parameters: StreamParameters, outcome: TrialOutcome, changes: CounterChanges
@@ -306,8 +302,8 @@ def _longest_time_s(expected_s: float, parameters: StreamParameters) -> float:
     return expected_s
 
 
-def engine_spec(parameters: StreamParameters) -> dict[str, object]:
-    amount: dict[str, int]
+def engine_spec(parameters: StreamParameters) -> Spec:
+    amount: Amount
     if parameters.time_s is not None:
         amount = {"time_ns": nanoseconds(parameters.time_s)}
     elif parameters.bytes is not None:
@@ -315,7 +311,7 @@ def engine_spec(parameters: StreamParameters) -> dict[str, object]:
     else:
         assert parameters.messages is not None
         amount = {"messages": parameters.messages}
-    rate: dict[str, float] | None = None
+    rate: Rate | None = None
     if parameters.rate_bps is not None:
         rate = {"bps": parameters.rate_bps}
     elif parameters.rate_messages_per_s is not None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from lanlab.errors import EngineError
+from lanlab.trial_data import Flow, Intervals, RoleResult, StreamReceived, StreamSent
 from lanlab.workloads.fairness import jain_index
 from lanlab.workloads.losses import lost_by_place
 from lanlab.workloads.metrics import time_metrics
@@ -61,7 +62,7 @@ def stream_metrics(
     return metrics | interrupt_metrics(outcome)
 
 
-def sent_metrics(parameters: StreamParameters, sent: Mapping[str, Any]) -> Metrics:
+def sent_metrics(parameters: StreamParameters, sent: StreamSent) -> Metrics:
     size = parameters.message_size_bytes
     metrics: Metrics = {
         "offered_messages": sent["offered_messages"],
@@ -86,7 +87,7 @@ def sent_metrics(parameters: StreamParameters, sent: Mapping[str, Any]) -> Metri
     return metrics | (_pacing(sent) if parameters.has_rate else {})
 
 
-def window_metrics(received: Mapping[str, Any]) -> Metrics:
+def window_metrics(received: StreamReceived) -> Metrics:
     if received["window_ns"] <= 0:
         return {}
     return {
@@ -95,7 +96,7 @@ def window_metrics(received: Mapping[str, Any]) -> Metrics:
     }
 
 
-def outage_metrics(intervals: Mapping[str, Any], warmup_s: float, messages: int) -> Metrics:
+def outage_metrics(intervals: Intervals, warmup_s: float, messages: int) -> Metrics:
     """
     The longest gap within a stream in which messages were due, and the rate of the rest; empty if
     there was none.
@@ -149,7 +150,7 @@ def check_arrived(window_bytes: int, window_ns: int, total_bytes: int) -> None:
         )
 
 
-def _pacing(sent: Mapping[str, Any]) -> Metrics:
+def _pacing(sent: StreamSent) -> Metrics:
     metrics: Metrics = {"back_to_back_messages": sent["back_to_back_messages"]}
     return metrics | time_metrics("gap", sent["gap"], ("p1", "p50", "p99"))
 
@@ -173,7 +174,7 @@ def _udp_metrics(size: int, outcome: TrialOutcome, changes: CounterChanges) -> M
     return metrics
 
 
-def datagram_metrics(received: Mapping[str, Any]) -> Metrics:
+def datagram_metrics(received: StreamReceived) -> Metrics:
     metrics: Metrics = {
         name: received[name]
         for name in (
@@ -205,7 +206,7 @@ def _unseen_places(outcome: TrialOutcome, changes: CounterChanges) -> set[str]:
     return unseen
 
 
-def _tcp_metrics(size: int, sent: Mapping[str, Any], received: Mapping[str, Any]) -> Metrics:
+def _tcp_metrics(size: int, sent: StreamSent, received: StreamReceived) -> Metrics:
     # TCP keeps no messages and loses none: everything sent, including the warm-up, must have
     # arrived.
     total_bytes = sent["total_messages"] * size
@@ -220,9 +221,9 @@ def _tcp_metrics(size: int, sent: Mapping[str, Any], received: Mapping[str, Any]
     return metrics | segment_metrics(size, sent)
 
 
-def segment_metrics(size: int, sent: Mapping[str, Any]) -> Metrics:
+def segment_metrics(size: int, sent: StreamSent | RoleResult) -> Metrics:
     """Segment counts from the sender's kernel; empty if not reported."""
-    facts = [flow["tcp"] for flow in sent["flows"] if flow.get("tcp") is not None]
+    facts = [tcp for flow in sent["flows"] if (tcp := flow.get("tcp")) is not None]
     metrics: Metrics = {}
     if facts:
         segments = sum(flow["data_segments_sent"] for flow in facts)
@@ -234,7 +235,7 @@ def segment_metrics(size: int, sent: Mapping[str, Any]) -> Metrics:
     return metrics
 
 
-def sharing_metrics(controls: Sequence[str], flows: Sequence[Mapping[str, Any]]) -> Metrics:
+def sharing_metrics(controls: Sequence[str], flows: Sequence[Flow]) -> Metrics:
     """The fairness of several flows. Flows have the same order at both ends, and use the congestion
     controls in turn.
     """
@@ -257,7 +258,7 @@ def sharing_metrics(controls: Sequence[str], flows: Sequence[Mapping[str, Any]])
     return metrics
 
 
-def flow_goodputs_bps(flows: Sequence[Mapping[str, Any]]) -> list[float]:
+def flow_goodputs_bps(flows: Sequence[Flow]) -> list[float]:
     """Goodput of each flow by its receiver's count, bit/s; 0 for a flow that delivered nothing."""
     return [
         8e9 * flow["window_bytes"] / flow["window_ns"] if flow["window_ns"] > 0 else 0.0

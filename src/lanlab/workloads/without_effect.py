@@ -14,16 +14,19 @@ from lanlab.frozen import dataclass
 from lanlab.ipx import has_segment
 from lanlab.services import SERVICES
 
+#: Takes the parameters of a workload.
+_Met = Callable[[Any], bool]
+
 
 @dataclass(frozen=True)
 class Need:
     key: str
-    met: Callable[[Any], bool]
+    met: _Met
     words: str
     values: tuple[object, ...] = ()
 
 
-def _over(transport: str) -> Callable[[Any], bool]:
+def _over(transport: str) -> _Met:
     return lambda parameters: parameters.transport == transport
 
 

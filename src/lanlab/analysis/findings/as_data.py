@@ -8,7 +8,7 @@ from typing import Any
 from lanlab.analysis.findings.verdicts import Judged, Judgement, Verdicts
 
 
-def verdicts_as_data(verdicts: Verdicts) -> dict[str, Any]:
+def verdicts_as_data(verdicts: Verdicts) -> dict[str, object]:
     """All judgements, at full precision; an unbounded end of an interval is null."""
     return {
         "on": verdicts.on,
@@ -23,7 +23,7 @@ def verdicts_as_data(verdicts: Verdicts) -> dict[str, Any]:
     }
 
 
-def judgement_as_data(one: Judgement) -> dict[str, Any]:
+def judgement_as_data(one: Judgement) -> dict[str, object]:
     further = one.further
     return {
         "id": one.finding.id,

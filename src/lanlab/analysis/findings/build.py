@@ -19,7 +19,7 @@ def build(statement: Statement, evidence: Evidence) -> Node:
     return _built(statement, Scope(evidence))
 
 
-def _built(statement: Any, outer: Scope) -> Node:
+def _built(statement: Statement, outer: Scope) -> Node:
     scope = outer.of(statement)
     if isinstance(statement, forms.Value) and statement.for_each:
         by_ends = forms_simple.by_range_ends(statement, scope)
@@ -33,7 +33,7 @@ def _built(statement: Any, outer: Scope) -> Node:
     return _nothing(statement, scope, statement.for_each)
 
 
-def _combinations(statement: Any, scope: Scope, factors: tuple[str, ...]) -> Iterator[Scope]:
+def _combinations(statement: Statement, scope: Scope, factors: tuple[str, ...]) -> Iterator[Scope]:
     metrics = set(_metrics(statement, scope))
     levels = [_levels(scope, factor, metrics) for factor in factors]
     is_listed = all(factor in scope.named for factor in factors)
@@ -55,7 +55,7 @@ def _levels(scope: Scope, factor: str, metrics: set[str]) -> tuple[Level, ...]:
     return tuple(known)
 
 
-def _core(statement: Any, scope: Scope) -> Node:
+def _core(statement: Statement, scope: Scope) -> Node:
     match statement:
         case forms.AllOf():
             return all_of([_built(one, scope) for one in statement.of])
@@ -105,7 +105,7 @@ _BUILDERS: dict[type, Callable[[Any, Scope], Node]] = {
 }
 
 
-def _metrics(statement: Any, scope: Scope) -> Iterator[str]:
+def _metrics(statement: Statement, scope: Scope) -> Iterator[str]:
     inner = scope.of(statement)
     sides = [getattr(statement, key, None) for key in ("a", "b")]
     yield from (side.metric for side in sides if side is not None and side.metric is not None)
@@ -117,7 +117,7 @@ def _metrics(statement: Any, scope: Scope) -> Iterator[str]:
             yield from _metrics(one, inner)
 
 
-def _nothing(statement: Any, scope: Scope, factors: tuple[str, ...]) -> Gap:
+def _nothing(statement: Statement, scope: Scope, factors: tuple[str, ...]) -> Gap:
     metric = next(_metrics(statement, scope), scope.metric)
     named = {**dict.fromkeys(factors, ()), **scope.named}
     return Gap(scope.evidence.why_not(metric, named))

@@ -321,13 +321,9 @@ def _nothing_beside(a: Series, b: Series, level: Level) -> list[Node]:
 
 def _along_words(one: Series, what: str) -> str:
     places = list(one.places.values())
-    common = place_words(places[0]) if len(places) == 1 else _common(places)
+    common = place_words(places[0]) if len(places) == 1 else apart(places)[-1]
     known = [level for level, place in one.places.items() if isinstance(place.found, Side)]
     levels = known if len(known) > 1 else one.levels
     # A line through some of the levels says nothing about those beyond its ends.
     ends = f"{levels[0]} to {levels[-1]}"
     return f"{what} along {one.along} {ends}{f' at {common}' if common else ''}"
-
-
-def _common(places: Sequence[Place]) -> str:
-    return apart(places)[-1]

@@ -11,11 +11,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
-from typing import Any, Literal
+from typing import Literal
 
 from lanlab.analysis.findings.evidence import Cell, Evidence, matches
 from lanlab.frozen import dataclass
-from lanlab.studies import Level, Selection
+from lanlab.studies import Level, Selection, Statement
 
 Take = Literal["least", "greatest"]
 
@@ -48,7 +48,7 @@ class Scope:
             taken_lists,
         )
 
-    def of(self, statement: Any) -> Scope:
+    def of(self, statement: Statement) -> Scope:
         return self.within(statement.at, statement.metric)
 
     def fixed(self, levels: Mapping[str, Level]) -> Scope:

@@ -5,7 +5,6 @@ Judges statements about other systems on a run, by dropping the levels that the 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Any
 
 from lanlab.studies import Level, Selection, Statement
 
@@ -45,7 +44,7 @@ def assumed_levels(
     return {factor: next(iter(levels), THIS_SYSTEM) for factor, levels in named.items()}
 
 
-def _named(statement: Any) -> Iterator[tuple[str, tuple[Level, ...]]]:
+def _named(statement: Statement) -> Iterator[tuple[str, tuple[Level, ...]]]:
     for key in ("at", "a", "b"):
         selection = getattr(statement, key, None)
         if isinstance(selection, Selection):
@@ -57,12 +56,12 @@ def _named(statement: Any) -> Iterator[tuple[str, tuple[Level, ...]]]:
         yield from _named(one)
 
 
-def _counted(statement: Any) -> Iterator[str]:
+def _counted(statement: Statement) -> Iterator[str]:
     if statement.form == "count":
         yield from statement.over
 
 
-def _compared(statement: Any) -> Iterator[str]:
+def _compared(statement: Statement) -> Iterator[str]:
     for key in _SEVERAL:
         found = getattr(statement, key, None) or ()
         yield from (found,) if isinstance(found, str) else found
@@ -70,7 +69,7 @@ def _compared(statement: Any) -> Iterator[str]:
         yield from _compared(one)
 
 
-def _inner(statement: Any) -> tuple[Any, ...]:
+def _inner(statement: Statement) -> tuple[Statement, ...]:
     of = getattr(statement, "of", ())
     if isinstance(of, str):  # the `of` of `share` is a name
         return ()

@@ -6,12 +6,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from lanlab.analysis.attempts import counting
 from lanlab.frozen import dataclass
 from lanlab.store import TrialRecord
-from lanlab.workloads.metrics import STATION_SUMS
+from lanlab.trial_data import StationRecord
 
 
 @dataclass(frozen=True)
@@ -31,10 +30,9 @@ class StationSpread:
     own_sd_ratios: tuple[float | None, ...]
 
 
-def station_record(trial: TrialRecord) -> Mapping[str, Any] | None:
+def station_record(trial: TrialRecord) -> StationRecord | None:
     """A trial's sums by station (`lanlab.workloads.station_sums`); `None` if it has none."""
-    client = trial.raw.get("client")
-    found = client.get(STATION_SUMS) if isinstance(client, Mapping) else None
+    found = trial.result("client").get("station_sums")
     if isinstance(found, Mapping) and isinstance(found.get("table"), Mapping):
         return found
     return None
@@ -67,9 +65,9 @@ def station_spread(trials: Sequence[TrialRecord]) -> StationSpread | None:
         for place, mean in enumerate(by_station):
             if mean:
                 means.setdefault(place, []).append(mean / overall)
-                deviation = record["table"]["response_sd_ns"][place]
-                if deviation is not None:
-                    own.setdefault(place, []).append(deviation / mean)
+                own_sd_ns = record["table"]["response_sd_ns"][place]
+                if own_sd_ns is not None:
+                    own.setdefault(place, []).append(own_sd_ns / mean)
     if not means:
         return None
     averages = {place: math.fsum(each) / len(each) for place, each in means.items()}

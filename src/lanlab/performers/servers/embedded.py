@@ -7,13 +7,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import field
-from typing import Any
 from urllib.parse import quote
 
 from lanlab.addresses import in_url
 from lanlab.engine import Engine, Measurement, engine_path
 from lanlab.errors import EngineLost
 from lanlab.frozen import dataclass
+from lanlab.messages import Line, Result, Target
 from lanlab.performers.engine_host import CANCEL_S, cancel
 from lanlab.services import SERVICES
 from lanlab.testbeds.raw_links import engine_without_rights, raw_link
@@ -21,7 +21,7 @@ from lanlab.testbeds.raw_links import engine_without_rights, raw_link
 _SETUP_S = 60.0
 
 #: Lines of data from an engine that serves; `None` when it has ended.
-_Lines = queue.SimpleQueue[dict[str, Any] | None]
+_Lines = queue.SimpleQueue[Line | None]
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Station:
     interface: str
     name: str
     #: IPX frame type by the engine's name; empty: detected.
-    segment: dict[str, Any] = field(default_factory=dict)
+    segment: Target = field(default_factory=Target)
     #: The emulated period system, from `PROFILES`; `None` for none.
     profile: str | None = None
 
@@ -69,14 +69,14 @@ class Wanted:
 
 
 class Serving:
-    def __init__(self, wanted: Wanted, ready: dict[str, Any], lines: _Lines) -> None:
+    def __init__(self, wanted: Wanted, ready: Line, lines: _Lines) -> None:
         served = ready.get("served") or {}
         self._wanted, self._lines = wanted, lines
         self.port: int = ready["ports"][0]
         #: SHA-256 of the server's certificate or host key, hexadecimal; `None` if it has none.
         self.trust_sha256: str | None = served.get("trust_sha256")
         self._share: str | None = served.get("share")
-        self.done: dict[str, Any] | None = None
+        self.done: Result | None = None
 
     @property
     def url(self) -> str:
@@ -96,7 +96,7 @@ class Serving:
         place = f"{in_url(self._wanted.address)}:{self._share}"
         return f"mount -t nfs -o {options} {place} /mnt"
 
-    def clients(self, within_s: float | None) -> Iterator[dict[str, Any]]:
+    def clients(self, within_s: float | None) -> Iterator[Line]:
         """Messages on clients (`client_seen`), until that time is over or the server has ended."""
         end_s = None if within_s is None else time.monotonic() + within_s
         while True:
@@ -111,7 +111,7 @@ class Serving:
 
 
 @contextmanager
-def _begun(wanted: Wanted) -> Iterator[tuple[Engine, dict[str, Any]]]:
+def _begun(wanted: Wanted) -> Iterator[tuple[Engine, dict[str, object]]]:
     at = wanted.station or wanted.own_stack
     if at is None:
         with Engine("here", [engine_path()]) as engine:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lanlab.errors import EngineError, UnmetNeed, UsageError
+from lanlab.messages import Credentials
 from lanlab.performers.engine_host import EngineHost
 from lanlab.performers.servers.of_trial import target_of
 from lanlab.services import CARRIERS, EMBEDDED, SERVICES
@@ -97,7 +97,7 @@ def start_server(
     service: str,
     root: Path,
     address: str,
-    credentials: Mapping[str, Any] | None,
+    credentials: Credentials | None,
 ) -> RunningServer:
     """
     Start a server on a host.

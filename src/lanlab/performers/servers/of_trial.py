@@ -7,8 +7,9 @@ import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
+from lanlab import trial_data as m
 from lanlab.addresses import seen_from
 from lanlab.errors import UnmetNeed
 from lanlab.ipx import segment
@@ -21,8 +22,6 @@ from lanlab.workloads import server_url
 if TYPE_CHECKING:
     from lanlab.workloads.service_parameters import ServiceParameters
 
-Request = dict[str, Any]
-
 _SETUP_S = 120.0
 _USER = "lanlab"
 _STATION = "LANLAB"
@@ -30,28 +29,27 @@ _STATION = "LANLAB"
 
 @dataclass
 class Server:
-    target: Request
+    target: m.Target
     #: CPU time of the server so far, seconds; `None` if unknown.
     cpu_s: Callable[[], float | None]
-    facts: Request = field(default_factory=dict)
+    facts: m.RoleResult = field(default_factory=m.RoleResult)
     #: The served directory, on a host of the testbed; `None`: elsewhere.
     root: str | None = None
     #: Total counts of an ended server, for the record.
-    ended: Request = field(default_factory=dict)
+    ended: m.RoleResult = field(default_factory=m.RoleResult)
     #: Why the CPU time of a server on this machine is unknown; `None` otherwise.
     cpu_unknown: Callable[[], str | None] = lambda: None
 
-    def seen_since(self, before_s: float | None) -> dict[str, Any]:
+    def seen_since(self, before_s: float | None) -> m.RoleResult:
         """The server's facts for a trial's record, with the CPU time since `before_s`."""
         after_s = self.cpu_s()
         cpu_s = None if before_s is None or after_s is None else after_s - before_s
         if (reason := self.cpu_unknown()) is not None:
             # The server's work cannot be separated from that of other processes.
-            return {"kind": "file_server", "cpu_s": None, "cpu": None, "cpu_unknown": reason} | (
-                self.facts
-            )
+            none = {"kind": "file_server", "cpu_s": None, "cpu": None, "cpu_unknown": reason}
+            return cast("m.RoleResult", none | self.facts)
         # A server on another machine uses no CPU time of this one.
-        used = {"user_ns": round(1e9 * (cpu_s or 0.0)), "system_ns": 0}
+        used: m.CpuTime = {"user_ns": round(1e9 * (cpu_s or 0.0)), "system_ns": 0}
         return {"kind": "file_server", "cpu_s": cpu_s, "cpu": used, **self.facts}
 
 
@@ -72,13 +70,13 @@ def served(
     if parameters.is_users_server:
         url = server_url.parse_url(parameters.server)
         target = target_of(url, parameters, client)
-        facts = {"server": parameters.server}
+        facts: m.RoleResult = {"server": parameters.server}
         if url.service == "directory":
             yield Server(target, lambda: None, facts, url.directory)
             return
         local = None
         if host.find_server is not None and url.usual_port:
-            local = host.find_server(target["address"], url.usual_port)
+            local = host.find_server(target["address"] or "", url.usual_port)
         if local is None:
             yield Server(target, lambda: None, facts)
         else:
@@ -102,7 +100,7 @@ def served(
 
 def target_of(
     url: server_url.ServerUrl, parameters: ServiceParameters, client: EngineHost
-) -> Request:
+) -> m.Target:
     """
     A user's own server in a request to its client's engine, with its address as the client sees it.
 
@@ -119,17 +117,17 @@ def target_of(
             family = parameters.address_family
             target["address"] = resolved(client, url.host, family, names, url.usual_port)
         else:
-            target |= {"carrier": parameters.carrier, "link": client.raw_link}
+            target |= {"carrier": cast("m.Carrier", parameters.carrier), "link": client.raw_link}
             target |= _segment(parameters)
     return target
 
 
-def _segment(parameters: ServiceParameters) -> Request:
+def _segment(parameters: ServiceParameters) -> m.Target:
     service = SERVICES[parameters.service]
     return segment(service, parameters.ipx_framing, parameters.ipx_network)
 
 
-def _credentials(parameters: ServiceParameters) -> Request | None:
+def _credentials(parameters: ServiceParameters) -> m.Credentials | None:
     if not SERVICES[parameters.service].has_users:
         return None
     return {"user": _USER, "secret": SERVICES[parameters.service].new_password()}
@@ -145,7 +143,7 @@ def _embedded(
 ) -> Iterator[Server]:
     credentials = _credentials(parameters)
     service = SERVICES[parameters.service].engine_name
-    request: Request = {
+    request: m.Request = {
         "type": "serve",
         "service": service,
         "root": root,
@@ -155,21 +153,24 @@ def _embedded(
         "connections": connections,
     }
     address = seen_from(client.address, host.address)
-    way: Request = {"address": address, "bind": client.address}
+    way: m.Target = {"address": address, "bind": client.address}
     if not parameters.is_over_ip:
         # Unique on the network.
         name = f"{_STATION}{secrets.token_hex(4).upper()}"
-        own = {"carrier": parameters.carrier, **_segment(parameters)}
-        request |= {**own, "link": host.raw_link, "station_name": name}
-        request["profile"] = parameters.profile
+        own: m.Target = {
+            "carrier": cast("m.Carrier", parameters.carrier),
+            **_segment(parameters),
+        }
+        request |= cast("m.Request", own | {"link": host.raw_link, "station_name": name})
+        request["profile"] = cast("m.SystemProfile | None", parameters.profile)
         way = {**own, "link": client.raw_link, "server_name": name}
     serving = host.engine.start(request)
-    ended: Request = {}
+    ended: m.RoleResult = {}
     try:
         ready = serving.wait_ready(_SETUP_S)
         facts = ready.get("served") or {}
         sha256 = facts.get("trust_sha256")
-        target = {
+        target: m.Target = {
             "service": service,
             **way,
             "port": ready["ports"][0] or None,
@@ -199,7 +200,7 @@ def _real(
             f"no server `{parameters.server}` on this testbed", hint="use server `embedded`"
         )
     credentials = _credentials(parameters)
-    service = parameters.service
+    service = cast("m.ServiceKind", parameters.service)
     with host.start_server(
         parameters.server, service, Path(root), host.address, credentials
     ) as running:
@@ -208,7 +209,7 @@ def _real(
         if own is not None:
             credentials = {"user": own.user, "secret": own.secret}
         sha256 = running.trust_sha256
-        target = {
+        target: m.Target = {
             "service": service,
             "address": seen_from(client.address, host.address),
             "port": running.port,
@@ -218,5 +219,5 @@ def _real(
             **engine_options(SERVICES[parameters.service], parameters),
             "trust": "system" if sha256 is None else {"sha256": sha256},
         }
-        facts = {"server": parameters.server, "version": running.version}
+        facts: m.RoleResult = {"server": parameters.server, "version": running.version}
         yield Server(target, running.cpu_s, facts, root)

@@ -5,7 +5,6 @@ The fastest service of a file server for each purpose: a sentence, and a table w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from lanlab.analysis.limits import reaches_limit, tcp_limit_bps
 from lanlab.analysis.ranking import Ranking
@@ -53,7 +52,7 @@ class Purposes:
     #: Explains the time of each file of one user: task, service, words.
     reasons: Table
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {
             "answer": self.sentence,
             "why": self.why,

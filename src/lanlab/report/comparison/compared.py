@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lanlab.analysis.comparison import Compared, judged
 from lanlab.analysis.comparison_facts import Differing, differing_facts
@@ -120,7 +120,7 @@ class RunComparison:
         charts = [ratio_forest(self.study, group) for group in groups_of(self.found)]
         return _page(self, charts, comparison_tables(self.study, self.found), self.others, home)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         unlike = () if self.paired is None else self.paired.unlike
         return {
             "study": self.study.id,
@@ -208,7 +208,7 @@ class PublishedComparison:
         charts = [published_forest(self.study, group) for group in groups]
         return _page(self, charts, [published_table(self.study, group) for group in groups])
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         run, trials = self.run
         return {
             "study": self.study.id,

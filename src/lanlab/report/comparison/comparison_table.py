@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from lanlab.analysis.comparison import Compared, Sample
 from lanlab.analysis.comparison_facts import Differing
@@ -27,6 +26,7 @@ from lanlab.report.document.table import Cell, Column, Table, words
 from lanlab.report.metrics.metric_table import DISTURBED
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.labels import label_facts
+from lanlab.store.records import Level
 from lanlab.studies import Study
 from lanlab.workloads.metrics import metric_direction
 
@@ -44,12 +44,12 @@ def groups_of(found: Sequence[Compared]) -> list[list[Compared]]:
     return list(groups.values())
 
 
-def flat(one: Compared) -> dict[str, Any]:
+def flat(one: Compared) -> dict[str, Level | None]:
     """All fields of one comparison by name, in SI units; missing values are `None`."""
     test, margin, further = one.test, one.margin, one.further
     base = {f"base {name}": value for name, value in _sample(one.metric, one.base).items()}
     other = {f"other {name}": value for name, value in _sample(one.metric, one.other).items()}
-    found = {
+    found: dict[str, Level | None] = {
         "experiment": one.experiment,
         "metric": one.metric,
         "unit": quantity(None, one.metric).si_unit,
@@ -88,7 +88,7 @@ def flat(one: Compared) -> dict[str, Any]:
     }
 
 
-def _sample(metric: str, sample: Sample) -> dict[str, Any]:
+def _sample(metric: str, sample: Sample) -> dict[str, Level | None]:
     interval = interval_of_mean(metric, sample.values, sample.limit)
     return {
         "n": sample.n,
@@ -242,11 +242,11 @@ def unlike_table(study: Study, found: Sequence[Unlike]) -> Table:
     return Table("unlike", "What was not compared", columns, tuple(rows))
 
 
-def _level(study: Study, key: str, level: Any) -> str:
+def _level(study: Study, key: str, level: Level | None) -> str:
     return "not set" if level is None else level_text(study, key, level)
 
 
-def published_record(one: PublishedRatio) -> dict[str, Any]:
+def published_record(one: PublishedRatio) -> dict[str, Level | None]:
     """All fields of one comparison by name, in SI units; missing values are `None`."""
     summary, value = one.ours, one.value
     low, high = one.interval or (None, None)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.copy_cost import DATASET, CopyCost, Cost, copy_costs
 from lanlab.analysis.run_data import RunData
 from lanlab.figures.number_text import number, percent, with_interval
 from lanlab.figures.wording import condition_text, quantity
+from lanlab.messages import Stall
 from lanlab.plan import expand
 from lanlab.report.copies.copy_text import caches_words, checked_words, moved_words
 from lanlab.report.document.table import EMPTY, Cell, Column, Table, words
@@ -64,9 +64,9 @@ def tables_of_copies(data: RunData, experiment: str) -> list[Table]:
 def _row(study: Study, trials: Sequence[TrialRecord], failed: int) -> tuple[Cell, ...]:
     retries = sum(int(trial.metrics.get("retries", 0)) for trial in trials)
     faults: Counter[str] = Counter()
-    stalls: list[dict[str, Any]] = []
+    stalls: list[Stall] = []
     for trial in trials:
-        source = trial.raw.get("client") or {}
+        source = trial.result("client")
         faults.update({name: int(n) for name, n in (source.get("faults") or {}).items() if n})
         stalls += source.get("stalls") or ()
     worst = max((float(trial.metrics.get("stall_ratio", 0.0)) for trial in trials), default=0.0)
@@ -86,15 +86,15 @@ def _row(study: Study, trials: Sequence[TrialRecord], failed: int) -> tuple[Cell
     )
 
 
-def _alike(found: Any) -> str:
+def _alike(found: Iterable[str]) -> str:
     counts = Counter(found)
     if len(counts) == 1:
         return str(next(iter(counts)))
     return "; ".join(f"{text} ({n} trials)" for text, n in counts.most_common())
 
 
-def _stalls(stalls: Sequence[dict[str, Any]]) -> str:
-    found: dict[str, list[dict[str, Any]]] = {}
+def _stalls(stalls: Sequence[Stall]) -> str:
+    found: dict[str, list[Stall]] = {}
     for stall in stalls:
         found.setdefault(f"{stall['operation']}: {stall['likely']}", []).append(stall)
     return "; ".join(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from lanlab.analysis.agreed import agreed_of, agreed_words
+from lanlab.messages import Stall
 from lanlab.report.traffic.stream_text import line
 from lanlab.store import TrialRecord
 from lanlab.units import format_rate, format_size, format_time
@@ -21,7 +21,7 @@ _VERIFIED = {
 
 def copy_lines(trial: TrialRecord) -> list[str]:
     """The results of a successful trial; unknown values have no line."""
-    metrics, source = trial.metrics, trial.raw.get("client") or {}
+    metrics, source = trial.metrics, trial.result("client")
     said = [line("copied", f"{copied_words(trial)} in {format_time(metrics['elapsed_s'])}")]
     if "goodput_bps" in metrics:
         rate = f"{metrics['files_per_s']:.4g} files/s"
@@ -51,11 +51,11 @@ def copy_lines(trial: TrialRecord) -> list[str]:
     if metrics.get("faults") or metrics.get("retries"):
         faults = ", ".join(f"{count} {name}" for name, count in source.get("faults", {}).items())
         said.append(line("retries", f"{metrics['retries']} ({faults})"))
-    if source.get("carrier"):
-        said.append(line("frames", carrier_words(source["carrier"])))
+    if counted := source.get("carrier"):
+        said.append(line("frames", carrier_words(counted)))
     if "wire_frames_per_kb" in metrics:
         said.append(line("on wire", _wire_words(metrics)))
-    at_server = (trial.raw.get("server") or {}).get("carrier")
+    at_server = trial.result("server").get("carrier")
     if at_server:
         said.append(line("at server", f"{carrier_words(at_server)}, in its whole life"))
     said += [line("stall", _stall(stall)) for stall in source.get("stalls", ())]
@@ -107,7 +107,7 @@ def copied_words(trial: TrialRecord) -> str:
 
 def why_words(trial: TrialRecord) -> str:
     """What the time of each file consists of; empty if its round trips are unknown."""
-    clients = max(1, len((trial.raw.get("client") or {}).get("connect_ns") or ()))
+    clients = max(1, len(trial.result("client").get("connect_ns") or ()))
     return explained_words(
         trial.metrics,
         trial.metrics["copied_files"] / clients,
@@ -119,7 +119,7 @@ def server_words(trial: TrialRecord) -> str:
     return str((agreed_of(trial) or {}).get("server") or "")
 
 
-def _stall(stall: dict[str, Any]) -> str:
+def _stall(stall: Stall) -> str:
     return (
         f"{stall['calls']} {stall['operation']} calls ({100 * stall['calls_ratio']:.3g} %) "
         f"each take "
@@ -134,7 +134,7 @@ def manner_words(trial: TrialRecord) -> str:
 
 
 def moved_words(trial: TrialRecord) -> str:
-    client = trial.raw.get("client") or {}
+    client = trial.result("client")
     manner = client.get("manner") or {}
     words = [agreed_words(trial) or str(trial.parameters.get("service"))]
     if manner:
@@ -157,7 +157,7 @@ def caches_words(trial: TrialRecord) -> str:
     """Whether the file caches of both hosts were cold before the trial."""
     if trial.parameters.get("cache") != "cold":
         return "caches warm"
-    dropped = (trial.raw.get("setup") or {}).get("caches") or {}
+    dropped = trial.setup.get("caches") or {}
     of = {name: str(each["of"]) for name, each in dropped.items()}
     cold = [name for name, what in of.items() if what != "nothing"]
     if not cold:
@@ -170,7 +170,7 @@ def caches_words(trial: TrialRecord) -> str:
 
 def checked_words(trial: TrialRecord) -> str:
     """How much of a copy was verified, skipped, and not removed."""
-    setup, source = trial.raw.get("setup") or {}, trial.raw.get("client") or {}
+    setup, source = trial.setup, trial.result("client")
     verified = (setup.get("checked") or source).get("verified") or {"how": "none"}
     text = _VERIFIED[verified["how"]]
     left_out = source.get("left_out") or {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.number_text import with_interval
@@ -160,7 +159,7 @@ def _interval_rows(trial: TrialRecord, records: Store) -> Iterator[tuple[Cell, .
             yield (Cell(trial.number, ""), words(end), *(Cell(number, "") for number in numbers))
 
 
-def _numbers(series: Series, column: str) -> list[Any]:
+def _numbers(series: Series, column: str) -> list[float | None]:
     if column not in series.columns:
         return [None] * series.rows
     return list(series.columns[column].tolist())

@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import jinja2
@@ -25,7 +25,7 @@ def rendered(
     home: str = "",
     *,
     has_files: bool = False,
-    **values: Any,
+    **values: object,
 ) -> str:
     """
     A page as text.

@@ -71,7 +71,7 @@ class Presentation:
                 title = f"{name[0].upper()}{name[1:]}"
                 yield figure(experiment, "against_factor", title, metric=metric)
 
-    def to_json(self, trial: TrialRecord) -> dict[str, Any]:
+    def to_json(self, trial: TrialRecord) -> dict[str, object]:
         return {}
 
     def lines(self, run: RunRecord, trial: TrialRecord, *, with_modes: bool) -> list[str]:

@@ -99,7 +99,7 @@ def echo_lines(trial: TrialRecord, *, with_modes: bool = False) -> list[str]:
         if f"{name}_cpu_s" in metrics
     ]
     if "interrupt_cpu_s" in metrics:
-        parts.append(interrupts(metrics["interrupt_cpu_s"], trial.raw.get("setup") or {}))
+        parts.append(interrupts(metrics["interrupt_cpu_s"], trial.setup))
     if parts:
         said.append(line("processor", "; ".join(parts)))
     return said + (modes_lines(trial) if with_modes else [])
@@ -124,6 +124,6 @@ def peer_lines(trial: TrialRecord) -> Iterator[tuple[str, str]]:
     clock = "its own clock"
     if "kernel_rtt_mean_ns" in trial.metrics:
         clock += " and its kernel's time stamps"
-    socket = trial.raw.get("requester", {}).get("icmp_socket")
+    socket = trial.result("requester").get("icmp_socket")
     by = f", by a {socket} socket" if socket else ""
     yield "counted", f"by this end alone{by}, with {clock}; the peer counts nothing"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from lanlab.analysis.load_increase import Increase, LoadResult, load_results
 from lanlab.analysis.run_data import RunData
@@ -35,7 +34,7 @@ class LoadPresentation(Presentation):
         yield figure(experiment, "round_trips_over_time", "Round trips over time")
         yield figure(experiment, "round_trip_percentiles", "Round-trip times")
 
-    def to_json(self, trial: TrialRecord) -> dict[str, Any]:
+    def to_json(self, trial: TrialRecord) -> dict[str, object]:
         """Goodput of each stream during the echo, by direction, under `streams_bps`."""
         return {"streams_bps": flow_goodputs(trial.raw)}
 

@@ -58,7 +58,7 @@ class MetadataPresentation(Presentation):
         return [*filter(None, said), line("connecting", connecting), *self.common_lines([trial])]
 
     def common_lines(self, trials: Sequence[TrialRecord]) -> list[str]:
-        client = trials[-1].raw.get("client") or {}
+        client = trials[-1].result("client")
         said = []
         if words := agreed_words(trials[-1]):
             said.append(line("method", words))

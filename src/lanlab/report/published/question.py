@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.findings.published_evidence import PublishedEvidence
@@ -53,7 +52,7 @@ class QuestionAnswer:
     found: tuple[Found, ...]
     text: str
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         best = [
             {"condition": dict(condition), "level": level, "is_shown": is_shown}
             for condition, level, is_shown in self.found

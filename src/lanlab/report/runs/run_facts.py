@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from lanlab.analysis.measured_where import measured_where
 from lanlab.analysis.run_data import RunData
@@ -46,8 +45,8 @@ def facts_of(data: RunData) -> list[tuple[str, str]]:
     if where.testbed != data.run.testbed.get("name"):
         joined = where.link
     facts.append(("Testbed here", f"{where.testbed}: {joined}{shape}{framing}"))
-    hosts: dict[str, dict[str, Any]] = data.run.testbed.get("facts", {}).get("hosts") or {}
-    host = next(iter(hosts.values()), {})
+    hosts = data.run.testbed.get("facts", {}).get("hosts") or {}
+    host = next(iter(hosts.values()), None)
     if host:
         memory = host.get("memory_bytes")
         parts = [
@@ -107,7 +106,7 @@ def environment_of(run: RunRecord) -> tuple[tuple[str, str], ...]:
     return tuple(_flat("", {"testbed": bed, "versions": run.versions}))
 
 
-def _flat(prefix: str, value: Any) -> list[tuple[str, str]]:
+def _flat(prefix: str, value: object) -> list[tuple[str, str]]:
     if isinstance(value, Mapping):
         return [
             pair

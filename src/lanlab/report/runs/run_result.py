@@ -10,13 +10,14 @@ from lanlab.analysis.attempts import by_condition, counting
 from lanlab.figures.number_text import number
 from lanlab.figures.wording import quantity
 from lanlab.store import RunRecord, TrialHead, TrialRecord
+from lanlab.trial_data import ExperimentData
 
 _DIGITS = 3
 
 
 def metrics_of_list(run: RunRecord) -> dict[str, str] | None:
     """The metric of each experiment that a list shows; `None` if it shows a search."""
-    experiments: Sequence[dict[str, Any]] = run.study.get("experiment", ())
+    experiments = run.study.get("experiment", ())
     if any(experiment.get("search") for experiment in experiments):
         return None
     return {str(one["id"]): str(one["metrics"][0]) for one in experiments}
@@ -30,7 +31,7 @@ def result_text(run: RunRecord, trials: Sequence[TrialRecord] | Sequence[TrialHe
     Args:
         trials: Its trials; heads are enough without a search.
     """
-    experiments: Sequence[dict[str, Any]] = run.study.get("experiment", ())
+    experiments = run.study.get("experiment", ())
     for experiment in experiments:
         own: list[Any] = [trial for trial in trials if trial.experiment == experiment["id"]]
         text = _searched(run, own) if experiment.get("search") else _measured(experiment, own)
@@ -39,7 +40,7 @@ def result_text(run: RunRecord, trials: Sequence[TrialRecord] | Sequence[TrialHe
     return ""
 
 
-def _measured(experiment: dict[str, Any], trials: Sequence[Any]) -> str:
+def _measured(experiment: ExperimentData, trials: Sequence[Any]) -> str:
     metric = str(experiment["metrics"][0])
     found = {
         key: [trial.metrics[metric] for trial in own if metric in trial.metrics]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from lanlab import __version__
 from lanlab.errors import LabError, RunError
 from lanlab.store.labels import label_of
 from lanlab.store.shape import reading_records
+from lanlab.trial_data import Summary
 
 if TYPE_CHECKING:
     from lanlab.store import RunRecord, Series, Store, TrialRecord
@@ -81,7 +82,7 @@ def run_to_show(store: Store, name: str) -> RunRecord:
     return replace(run, status="interrupted") if is_killed(run, store) else run
 
 
-def unreadable_row(run_id: str, why: str) -> dict[str, Any]:
+def unreadable_row(run_id: str, why: str) -> dict[str, object]:
     """The row of a run whose records are malformed."""
     texts = ("measured", "result", "study", "scale", "testbed", "link", "started_at", "name")
     counts = ("trials", "failed_trials", "missing_trials")
@@ -103,12 +104,12 @@ UNREADABLE = "cannot be read"
 _SUMMARY = {"trials": int, "failed_trials": int, "missing_trials": int, "result": str, "by": str}
 
 
-def run_row(run: RunRecord, store: Store) -> dict[str, Any]:
+def run_row(run: RunRecord, store: Store) -> dict[str, object]:
     """A run in a list, from its summary, which is made when the finished run is first listed."""
     from lanlab.analysis.alternation import LETTERS, place_of
     from lanlab.analysis.measured_where import measured_where
 
-    summary = run.summary or {}
+    summary = run.summary or cast("Summary", {})
     if {key: type(value) for key, value in summary.items()} != _SUMMARY or summary[
         "by"
     ] != __version__:
@@ -141,11 +142,11 @@ def run_row(run: RunRecord, store: Store) -> dict[str, Any]:
         }
 
 
-def _summary(run: RunRecord, store: Store) -> dict[str, Any]:
+def _summary(run: RunRecord, store: Store) -> Summary:
     from lanlab.analysis.failures import missing_places
     from lanlab.report.runs.run_result import metrics_of_list, result_text
 
-    trials: list[Any] = []
+    trials: Sequence[Any] = []
     # Malformed records are read whole, for an error that tells which.
     with contextlib.suppress(LabError), reading_records(run.id):
         if (metrics := metrics_of_list(run)) is not None:

@@ -84,7 +84,7 @@ def _row(
 
 
 def _until(failed: Sequence[TrialRecord]) -> str:
-    done = sum(int((t.raw.get("client") or {}).get("readings_count") or 0) for t in failed)
+    done = sum(int(t.result("client").get("readings_count") or 0) for t in failed)
     return f"failed after {done:,} attempts at operations" if done else "failed"
 
 
@@ -137,24 +137,23 @@ def _frames(trials: Sequence[TrialRecord]) -> list[str]:
     for role, whose in (("client", "frames"), ("server", "server's frames")):
         counted = Counter[str]()
         for trial in trials:
-            counted.update((trial.raw.get(role) or {}).get("carrier") or {})
+            counted.update(trial.result(role).get("carrier") or {})
         if words := trouble_words(counted):
             said.append(f"{whose}: {'; '.join(words)}")
     return said
 
 
 def _thinned(trial: TrialRecord) -> int:
-    how = (trial.raw.get("client") or {}).get("thinned") or {}
+    how = trial.result("client").get("thinned") or {}
     return int(how.get("every", 1))
 
 
 def _unsteady(trial: TrialRecord) -> str:
-    from lanlab.workloads.metrics import STATION_SUMS
     from lanlab.workloads.station_steady import least_readings
 
     if trial.metrics.get("steady_ratio") != 0:
         return ""
-    sums = (trial.raw.get("client") or {}).get(STATION_SUMS) or {}
+    sums = trial.result("client").get("station_sums") or {}
     steady = sums.get("steady") or {}
     if steady and steady["active_end_ns"] <= steady["active_start_ns"]:
         return "never all active"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+
+from lanlab.messages import Heard
 
 _FRAMINGS = {
     "ethernet_ii": "Ethernet II",
@@ -24,7 +25,7 @@ _FRESH_NS = 2_000_000_000
 _MOST_SHOWN = 8
 
 
-def listen_lines(heard: dict[str, Any]) -> list[str]:
+def listen_lines(heard: Heard) -> list[str]:
     """Lines for people: each list with its heading, and the number of omitted entries."""
     seconds = heard["elapsed_ns"] / 1e9
     lines = [
@@ -61,7 +62,7 @@ def listen_lines(heard: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _unlike_framings(heard: dict[str, Any]) -> Iterator[str]:
+def _unlike_framings(heard: Heard) -> Iterator[str]:
     users: dict[str, list[str]] = {}
     for station in heard["stations"]:
         if len(station["ipx_framings"]) == 1:
@@ -75,7 +76,7 @@ def _unlike_framings(heard: dict[str, Any]) -> Iterator[str]:
         yield f"      {_FRAMINGS[framing]}: {', '.join(who[:_MOST_SHOWN])}{more}"
 
 
-def _netware(heard: dict[str, Any]) -> Iterator[str]:
+def _netware(heard: Heard) -> Iterator[str]:
     servers = [one["name"] for one in heard["servers"] if _is_netware(one["protocol"], one["kind"])]
     if servers:
         yield ""
@@ -94,7 +95,7 @@ def _is_netware(protocol: str, kind: str) -> bool:
     return (protocol, kind) == ("SAP", "file server")
 
 
-def _who(mac: str, heard: dict[str, Any]) -> str:
+def _who(mac: str, heard: Heard) -> str:
     node = f":{mac.replace(':', '').upper()}:"
     names = [one["name"] for one in heard["servers"] if node in one["address"]]
     return f"{mac} ({names[0]})" if names else mac
@@ -113,7 +114,7 @@ def _list(title: str, rows: Sequence[Sequence[str]], others: int, what: str) -> 
         yield f"  and {others:,} {what} of others, which are not in this list"
 
 
-def _protocols(heard: dict[str, Any]) -> list[list[str]]:
+def _protocols(heard: Heard) -> list[list[str]]:
     return [
         [
             each["protocol"],
@@ -125,7 +126,7 @@ def _protocols(heard: dict[str, Any]) -> list[list[str]]:
     ]
 
 
-def _stations(heard: dict[str, Any]) -> list[list[str]]:
+def _stations(heard: Heard) -> list[list[str]]:
     return [
         [
             each["mac"],
@@ -137,7 +138,7 @@ def _stations(heard: dict[str, Any]) -> list[list[str]]:
     ]
 
 
-def _names(heard: dict[str, Any]) -> list[list[str]]:
+def _names(heard: Heard) -> list[list[str]]:
     kinds = {True: "group", False: "unique", None: ""}
     return [
         [
@@ -151,13 +152,13 @@ def _names(heard: dict[str, Any]) -> list[list[str]]:
     ]
 
 
-def _servers(heard: dict[str, Any]) -> list[list[str]]:
+def _servers(heard: Heard) -> list[list[str]]:
     return [
         [each["name"], each["kind"], each["address"], each["protocol"]] for each in heard["servers"]
     ]
 
 
-def _questions(heard: dict[str, Any]) -> list[list[str]]:
+def _questions(heard: Heard) -> list[list[str]]:
     return [
         [
             f"{each['question']} {each['asked']}",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from lanlab.analysis.clocks_kept import clocks_kept
 from lanlab.analysis.loss_places import PLACES, not_received, unseen_places
@@ -17,6 +16,7 @@ from lanlab.report.traffic.tcp_text import peer_lines, tcp_lines
 from lanlab.roles import REVERSE_PREFIX, ROLES, is_one_way
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.large_runs import column
+from lanlab.trial_data import Setup
 from lanlab.units import format_rate, format_time
 from lanlab.workloads.processor_time import shares_a_kernel
 
@@ -201,7 +201,7 @@ def _processor(trial: TrialRecord) -> Iterator[tuple[str, str]]:
         if (text := _cost(trial.metrics, name, doing))
     ]
     if "interrupt_cpu_s" in trial.metrics:
-        parts.append(interrupts(trial.metrics["interrupt_cpu_s"], trial.raw.get("setup") or {}))
+        parts.append(interrupts(trial.metrics["interrupt_cpu_s"], trial.setup))
     if parts:
         yield "processor", "; ".join(parts)
 
@@ -217,7 +217,7 @@ def _cost(metrics: Metrics, name: str, doing: str) -> str:
     return ", ".join(parts)
 
 
-def interrupts(interrupt_cpu_s: float, setup: Mapping[str, Any]) -> str:
+def interrupts(interrupt_cpu_s: float, setup: Setup) -> str:
     whose = "of the machine that both hosts share" if shares_a_kernel(setup) else "of both hosts"
     return f"interrupts {interrupt_cpu_s:.2f} s ({whose})"
 
@@ -235,8 +235,11 @@ def medium_words(trial: TrialRecord) -> str | None:
     if late < _REPORTED_RATIO and lateness["longest_gap_ns"] < _REPORTED_GAP_NS:
         return None
     p50, p99, longest, gap = (
-        format_time(lateness[f"{name}_ns"] / 1e9)
-        for name in ("p50", "p99", "longest", "longest_gap")
+        format_time(time_ns / 1e9)
+        for time_ns in (
+            *(lateness["p50_ns"], lateness["p99_ns"]),
+            *(lateness["longest_ns"], lateness["longest_gap_ns"]),
+        )
     )
     return (
         f"{number(100 * late, 2)} % of {lateness['deliveries']} frames late; p50 {p50}, p99 {p99}, "

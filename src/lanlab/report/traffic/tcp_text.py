@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Literal
 
 from lanlab.figures.number_text import number
+from lanlab.messages import TcpFacts
 from lanlab.store import TrialRecord
 from lanlab.units import format_rate, format_size, format_time
 
@@ -58,9 +59,9 @@ def window_text(trial: TrialRecord) -> str:
     return _span([format_size(size) for size in sorted(sizes)])
 
 
-def _facts(trial: TrialRecord) -> list[Mapping[str, Any]]:
-    flows = (trial.raw.get("sender") or {}).get("flows") or ()
-    return [flow["tcp"] for flow in flows if flow.get("tcp") is not None]
+def _facts(trial: TrialRecord) -> list[TcpFacts]:
+    flows = trial.result("sender").get("flows") or ()
+    return [tcp for flow in flows if (tcp := flow.get("tcp")) is not None]
 
 
 def _received(trial: TrialRecord) -> str:
@@ -73,7 +74,9 @@ def _received(trial: TrialRecord) -> str:
     return text
 
 
-def _times(facts: Sequence[Mapping[str, Any]], key: str) -> str:
+def _times(
+    facts: Sequence[TcpFacts], key: Literal["round_trip_ns", "minimum_round_trip_ns"]
+) -> str:
     return _span([format_time(time / 1e9) for time in sorted(f[key] for f in facts if f.get(key))])
 
 
@@ -82,15 +85,15 @@ def _span(ascending: Sequence[str]) -> str:
     return " to ".join(ends)
 
 
-def _limited(facts: Sequence[Mapping[str, Any]]) -> str:
+def _limited(facts: Sequence[TcpFacts]) -> str:
     """What limited the sender besides the network, as shares of the time in which it had data."""
     busy_ns = sum(one.get("busy_ns", 0) for one in facts)
     said = []
-    for key, what in (
-        ("receive_window_limited_ns", "the receiver's window"),
-        ("send_buffer_limited_ns", "the send buffer"),
+    for limited_ns, what in (
+        ([one.get("receive_window_limited_ns", 0) for one in facts], "the receiver's window"),
+        ([one.get("send_buffer_limited_ns", 0) for one in facts], "the send buffer"),
     ):
-        share = sum(one.get(key, 0) for one in facts) / busy_ns if busy_ns else 0.0
+        share = sum(limited_ns) / busy_ns if busy_ns else 0.0
         if share >= _LEAST_RATIO:
             said.append(f"by {what} for {100 * share:.0f} % of the time")
     return f"; limited {' and '.join(said)}" if said else ""

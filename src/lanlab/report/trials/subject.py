@@ -11,6 +11,7 @@ from typing import Any
 
 from lanlab.roles import BOTH, REVERSE
 from lanlab.services import EMBEDDED, SERVICES
+from lanlab.store.records import Level
 from lanlab.units import format_rate, format_time
 from lanlab.workloads.peers import STARTED
 
@@ -39,7 +40,7 @@ _VARIED = {
 
 def subject(
     workload: str,
-    parameters: Mapping[str, Any],
+    parameters: Mapping[str, Level | None],
     varied: Collection[str] = (),
     searched: str | None = None,
 ) -> str:
@@ -73,7 +74,7 @@ def subject(
     return ", ".join(parts)
 
 
-def places(testbed: str, link: str | None, parameters: Mapping[str, Any]) -> str:
+def places(testbed: str, link: str | None, parameters: Mapping[str, Level | None]) -> str:
     """
     The hosts of a measurement, or its link; empty if the server's URL names the host.
 
@@ -128,7 +129,7 @@ def _size(size_bytes: int) -> str:
     return f"{size_bytes}-byte"
 
 
-def _counted(count: Any, what: str) -> str:
+def _counted(count: Level | None, what: str) -> str:
     return "" if count is None else f"{count} {what}{'' if count == 1 else 's'}"
 
 

@@ -76,13 +76,11 @@ class Ganesha(Server):
     version_arguments = ("-v",)
 
     def problem(self, service: str, credentials: Credentials | None) -> str | None:
-        """See `Server.problem`."""
         if credentials is not None:
             return f"server `{self.name}`: found a user; allowed: none, as NFS has no login"
         return super().problem(service, credentials)
 
     def launch(self, place: Place) -> Launch:
-        """See `Server.launch`."""
         port, mount_port, lock_port, quota_port = place.ports
         uid, gid = self.acts_as(place.root)
         text = _CONFIGURATION.format(

@@ -88,7 +88,7 @@ def _prctl(option: int, value: int) -> None:
     ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
-def _say(line: dict[str, Any]) -> None:
+def _say(line: dict[str, object]) -> None:
     with contextlib.suppress(OSError):
         os.write(sys.stdout.fileno(), json.dumps(line).encode() + b"\n")
 

@@ -93,7 +93,6 @@ class Nginx(Server):
         return [TemporaryFolder(".lanlab-uploads-", parent)]
 
     def launch(self, place: Place) -> Launch:
-        """See `Server.launch`."""
         (port,) = place.ports
         identity = certificate(place) if place.service == "webdavs" else None
         login = ""

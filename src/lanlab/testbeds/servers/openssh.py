@@ -66,7 +66,6 @@ class OpenSsh(Server):
     nobody = "daemon"
 
     def launch(self, place: Place) -> Launch:
-        """See `Server.launch`."""
         host = ssh_key(place, "host_key")
         user = ssh_key(place, "user_key")
         authorized = place.write("authorized_keys", user.public.read_text())

@@ -87,14 +87,12 @@ class OwnServer(Server):
         return found
 
     def version(self) -> str:
-        """See `Server.version`."""
         if not self._described.version:
             return self.name
         program, *arguments = self._described.version
         return version_of(self.path(program), tuple(arguments))
 
     def launch(self, place: Place) -> Launch:
-        """See `Server.launch`."""
         (port,) = place.ports
         described = self._described
         own = None if described.user is None else Credentials(described.user, described.password)

@@ -93,13 +93,11 @@ class ProFtpd(Server):
         return f"server `{self.name}`: found {' '.join(found)} in `{root}`; allowed: no pattern"
 
     def problem(self, service: str, credentials: Credentials | None) -> str | None:
-        """See `Server.problem`."""
         if credentials is None:
             return f"server `{self.name}`: found no user; allowed: a user with a password"
         return super().problem(service, credentials)
 
     def launch(self, place: Place) -> Launch:
-        """See `Server.launch`."""
         assert place.credentials is not None
         (port,) = place.ports
         log = place.private / "proftpd.log"

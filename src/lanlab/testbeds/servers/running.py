@@ -35,7 +35,7 @@ class Keeper:
     """The process on the host that starts the server, and ends it with lanlab; see `keeper.py`."""
 
     def __init__(
-        self, host: Host, settings: dict[str, Any], folders: Sequence[TemporaryFolder]
+        self, host: Host, settings: dict[str, object], folders: Sequence[TemporaryFolder]
     ) -> None:
         """
         Args:

@@ -93,7 +93,6 @@ class Samba(Server):
         return super().problem(service, credentials)
 
     def launch(self, place: Place) -> Launch:
-        """See `Server.launch`."""
         assert place.credentials is not None
         (port,) = place.ports
         place.folder("state")

@@ -84,7 +84,6 @@ class Vsftpd(Server):
     needs_root = True
 
     def problem(self, service: str, credentials: Credentials | None) -> str | None:
-        """See `Server.problem`."""
         if credentials is None:
             return f"server `{self.name}`: found no user; allowed: a user with a password"
         return super().problem(service, credentials)
@@ -107,7 +106,6 @@ class Vsftpd(Server):
             return file.read().strip() or "does not tell its version"
 
     def launch(self, place: Place) -> Launch:
-        """See `Server.launch`."""
         assert place.credentials is not None
         (port,) = place.ports
         tls, trust = "", None

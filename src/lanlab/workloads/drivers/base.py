@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from lanlab.workloads.parameters import FlowParameters
 
 Metrics = dict[str, float | int]
+#: Parameters of a stream or an echo; a driver is only given those that it supports.
+Measured = Any
 
 _VERSION_WITHIN_S = 5.0
 
@@ -73,11 +75,13 @@ class Driver(ABC):
         """Names of the programs needed for a condition; the first one reports the version."""
 
     @abstractmethod
-    def commands(self, workload: str, parameters: Any, place: Place) -> Commands:
+    def commands(self, workload: str, parameters: Measured, place: Place) -> Commands:
         """The commands of a trial."""
 
     @abstractmethod
-    def metrics(self, workload: str, parameters: Any, client: Output, server: Output) -> Metrics:
+    def metrics(
+        self, workload: str, parameters: Measured, client: Output, server: Output
+    ) -> Metrics:
         """A trial's results by lanlab's keys. Values that the program does not report are absent.
 
         Raises:
@@ -85,7 +89,7 @@ class Driver(ABC):
         """
 
     def checked_metrics(
-        self, workload: str, parameters: Any, client: Output, server: Output
+        self, workload: str, parameters: Measured, client: Output, server: Output
     ) -> Metrics:
         """`metrics`, with checks that the values are plausible.
 

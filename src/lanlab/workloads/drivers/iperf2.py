@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 import signal
-from typing import Any
 
 from lanlab.errors import RunError
 from lanlab.workloads.drivers.abilities import Abilities
-from lanlab.workloads.drivers.base import Commands, Driver, Metrics, Output, Place
+from lanlab.workloads.drivers.base import Commands, Driver, Measured, Metrics, Output, Place
 from lanlab.workloads.drivers.counts import StreamCounts, rate_bps
 
 #: More UDP than any machine sends, for trials without a rate: iperf 2 refuses 0.
@@ -39,11 +38,9 @@ class Iperf2(Driver):
     )
 
     def programs(self, workload: str, transport: str) -> tuple[str, ...]:
-        """See `Driver.programs`."""
         return ("iperf",)
 
-    def commands(self, workload: str, parameters: Any, place: Place) -> Commands:
-        """See `Driver.commands`."""
+    def commands(self, workload: str, parameters: Measured, place: Place) -> Commands:
         p, path = parameters, self.path("iperf")
         common = ["-p", str(place.port), "-l", str(p.message_size_bytes), "-e", "-f", "b"]
         if p.ip_version == 6:
@@ -72,8 +69,9 @@ class Iperf2(Driver):
             del server[at : at + 2]
         return Commands(server, client, (p.transport, place.port), signal.SIGINT)
 
-    def metrics(self, workload: str, parameters: Any, client: Output, server: Output) -> Metrics:
-        """See `Driver.metrics`."""
+    def metrics(
+        self, workload: str, parameters: Measured, client: Output, server: Output
+    ) -> Metrics:
         size = parameters.message_size_bytes
         # The server's report to the client follows this line.
         own = client.text.partition("Server Report")[0]

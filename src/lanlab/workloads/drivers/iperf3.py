@@ -10,7 +10,7 @@ from lanlab.errors import RunError, UnmetNeed
 from lanlab.outside import BadValue, json_of
 from lanlab.pipes import run_briefly
 from lanlab.workloads.drivers.abilities import Abilities
-from lanlab.workloads.drivers.base import Commands, Driver, Metrics, Output, Place
+from lanlab.workloads.drivers.base import Commands, Driver, Measured, Metrics, Output, Place
 from lanlab.workloads.drivers.counts import StreamCounts, rate_bps
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ class Iperf3(Driver):
     )
 
     def programs(self, workload: str, transport: str) -> tuple[str, ...]:
-        """See `Driver.programs`."""
         return ("iperf3",)
 
     def check_found(self, workload: str, parameters: FlowParameters) -> None:
@@ -54,8 +53,7 @@ class Iperf3(Driver):
                 hint="install iperf3 3.21 or newer, or use io `single`",
             )
 
-    def commands(self, workload: str, parameters: Any, place: Place) -> Commands:
-        """See `Driver.commands`."""
+    def commands(self, workload: str, parameters: Measured, place: Place) -> Commands:
         path, port = self.path("iperf3"), str(place.port)
         p = parameters
         client: list[str] = [path, "--client", place.target_address, "--port", port, "--json"]
@@ -81,8 +79,9 @@ class Iperf3(Driver):
         server += ["--bind", place.target_address]
         return Commands(server, client, ("tcp", place.port))
 
-    def metrics(self, workload: str, parameters: Any, client: Output, server: Output) -> Metrics:
-        """See `Driver.metrics`."""
+    def metrics(
+        self, workload: str, parameters: Measured, client: Output, server: Output
+    ) -> Metrics:
         sent_run, received_run = _run(client.text, "client"), _run(server.text, "server")
         size = parameters.message_size_bytes
         sent, received = sent_run["end"]["sum_sent"], received_run["end"]["sum_received"]

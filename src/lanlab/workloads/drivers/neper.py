@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from lanlab.workloads.drivers.abilities import Abilities
-from lanlab.workloads.drivers.base import Commands, Driver, Metrics, Output, Place
+from lanlab.workloads.drivers.base import Commands, Driver, Measured, Metrics, Output, Place
 from lanlab.workloads.drivers.counts import StreamCounts, assignments, echo_cpu, number
 
 
@@ -32,11 +30,9 @@ class Neper(Driver):
     version_arguments = ("--nolog", "--version")
 
     def programs(self, workload: str, transport: str) -> tuple[str, ...]:
-        """See `Driver.programs`."""
         return (f"{transport}_{'rr' if workload == 'echo' else 'stream'}",)
 
-    def commands(self, workload: str, parameters: Any, place: Place) -> Commands:
-        """See `Driver.commands`."""
+    def commands(self, workload: str, parameters: Measured, place: Place) -> Commands:
         p, tcp = parameters, parameters.transport == "tcp"
         size = str(p.message_size_bytes)
         path = self.path(self.programs(workload, p.transport)[0])
@@ -59,8 +55,9 @@ class Neper(Driver):
             client += ["-B", size, *(["--no-cork"] if tcp else [])]
         return Commands(server, client, ("tcp", place.port))
 
-    def metrics(self, workload: str, parameters: Any, client: Output, server: Output) -> Metrics:
-        """See `Driver.metrics`."""
+    def metrics(
+        self, workload: str, parameters: Measured, client: Output, server: Output
+    ) -> Metrics:
         sent, heard = assignments(client.text), assignments(server.text)
         if workload == "echo":
             return _echo(sent, client, server)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import signal
-from typing import Any
 
 from lanlab.workloads.drivers.abilities import Abilities
-from lanlab.workloads.drivers.base import Commands, Driver, Metrics, Output, Place
+from lanlab.workloads.drivers.base import Commands, Driver, Measured, Metrics, Output, Place
 from lanlab.workloads.drivers.counts import StreamCounts, assignments, echo_cpu, number
 
 _STREAM_KEYS = (
@@ -46,11 +45,9 @@ class Netperf(Driver):
     version_arguments = ("-V",)
 
     def programs(self, workload: str, transport: str) -> tuple[str, ...]:
-        """See `Driver.programs`."""
         return ("netperf", "netserver")
 
-    def commands(self, workload: str, parameters: Any, place: Place) -> Commands:
-        """See `Driver.commands`."""
+    def commands(self, workload: str, parameters: Measured, place: Place) -> Commands:
         p, control = parameters, str(place.port)
         # Without a fork, the process that lanlab starts is the one that receives.
         server = [self.path("netserver"), "-D", "-f", "-N", "-p", control]
@@ -80,8 +77,9 @@ class Netperf(Driver):
         client += ["-k", _STREAM_KEYS if stream else _ECHO_KEYS]
         return Commands(server, client, ("tcp", place.port), signal.SIGTERM)
 
-    def metrics(self, workload: str, parameters: Any, client: Output, server: Output) -> Metrics:
-        """See `Driver.metrics`."""
+    def metrics(
+        self, workload: str, parameters: Measured, client: Output, server: Output
+    ) -> Metrics:
         values = assignments(client.text)
         if workload == "echo":
             return _echo(values, client, server)
@@ -94,7 +92,9 @@ def _buffers(send: int | None, receive: int | None) -> str:
     return f"{'' if send is None else send},{'' if receive is None else receive}"
 
 
-def _stream(parameters: Any, values: dict[str, str], client: Output, server: Output) -> Metrics:
+def _stream(
+    parameters: Measured, values: dict[str, str], client: Output, server: Output
+) -> Metrics:
     def of(key: str) -> float:
         return number(values, key, "netperf")
 

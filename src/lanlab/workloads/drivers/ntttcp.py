@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import signal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lanlab.workloads.drivers.abilities import Abilities
-from lanlab.workloads.drivers.base import Commands, Driver, Metrics, Output, Place
+from lanlab.workloads.drivers.base import Commands, Driver, Measured, Metrics, Output, Place
 from lanlab.workloads.drivers.counts import StreamCounts, required
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ class Ntttcp(Driver):
     version_arguments = ("-h",)
 
     def programs(self, workload: str, transport: str) -> tuple[str, ...]:
-        """See `Driver.programs`."""
         return ("ntttcp",)
 
     def problem(self, workload: str, parameters: FlowParameters) -> str | None:
@@ -37,8 +36,7 @@ class Ntttcp(Driver):
             return "driver `ntttcp`: found ip_version 6; allowed over udp: 4"
         return super().problem(workload, parameters)
 
-    def commands(self, workload: str, parameters: Any, place: Place) -> Commands:
-        """See `Driver.commands`."""
+    def commands(self, workload: str, parameters: Measured, place: Place) -> Commands:
         p, path = parameters, self.path("ntttcp")
         # The control connection uses the port before the data port.
         common = ["-m", f"1,*,{place.target_address}", "-p", str(place.port + 1)]
@@ -56,8 +54,9 @@ class Ntttcp(Driver):
         ended = "cpu busy (all)"
         return Commands(server, client, ("tcp", place.port), signal.SIGTERM, ended)
 
-    def metrics(self, workload: str, parameters: Any, client: Output, server: Output) -> Metrics:
-        """See `Driver.metrics`."""
+    def metrics(
+        self, workload: str, parameters: Measured, client: Output, server: Output
+    ) -> Metrics:
         size = parameters.message_size_bytes
         (sent_bytes, sent_bps), (received_bytes, received_bps) = (
             _total(output.text, f"ntttcp {end}")

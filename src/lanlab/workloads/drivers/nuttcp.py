@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from lanlab.workloads.drivers.abilities import Abilities
-from lanlab.workloads.drivers.base import Commands, Driver, Metrics, Output, Place
+from lanlab.workloads.drivers.base import Commands, Driver, Measured, Metrics, Output, Place
 from lanlab.workloads.drivers.counts import StreamCounts, rate_bps, required
 
 _KIB = 1024
@@ -31,10 +30,9 @@ class Nuttcp(Driver):
     version_arguments = ("-V",)
 
     def programs(self, workload: str, transport: str) -> tuple[str, ...]:
-        """See `Driver.programs`."""
         return ("nuttcp",)
 
-    def problem(self, workload: str, parameters: Any) -> str | None:
+    def problem(self, workload: str, parameters: Measured) -> str | None:
         """See `Driver.problem`; buffers are in KiB."""
         for key in ("send_buffer_bytes", "receive_buffer_bytes"):
             value = getattr(parameters, key)
@@ -42,8 +40,7 @@ class Nuttcp(Driver):
                 return f"driver `nuttcp`: found {key} {value}; allowed: multiples of {_KIB}"
         return super().problem(workload, parameters)
 
-    def commands(self, workload: str, parameters: Any, place: Place) -> Commands:
-        """See `Driver.commands`."""
+    def commands(self, workload: str, parameters: Measured, place: Place) -> Commands:
         p, path = parameters, self.path("nuttcp")
         version = f"-{p.ip_version}"
         client = [path, version, f"-P{place.port}", f"-p{place.port + 1}", "-fparse", "-vv"]
@@ -64,8 +61,9 @@ class Nuttcp(Driver):
         server = [path, version, "-S", "-1", "--nofork", f"-P{place.port}"]
         return Commands(server, client, ("tcp", place.port))
 
-    def metrics(self, workload: str, parameters: Any, client: Output, server: Output) -> Metrics:
-        """See `Driver.metrics`."""
+    def metrics(
+        self, workload: str, parameters: Measured, client: Output, server: Output
+    ) -> Metrics:
         size, text = parameters.message_size_bytes, client.text
         sent, received = (
             required(

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 import signal
-from typing import Any
 
 from lanlab.errors import RunError
 from lanlab.workloads.drivers.abilities import Abilities
-from lanlab.workloads.drivers.base import Commands, Driver, Metrics, Output, Place
+from lanlab.workloads.drivers.base import Commands, Driver, Measured, Metrics, Output, Place
 from lanlab.workloads.drivers.counts import StreamCounts, echo_cpu
 
 _UDP = (1, 65_507)
@@ -34,11 +33,9 @@ class Qperf(Driver):
     )
 
     def programs(self, workload: str, transport: str) -> tuple[str, ...]:
-        """See `Driver.programs`."""
         return ("qperf",)
 
-    def commands(self, workload: str, parameters: Any, place: Place) -> Commands:
-        """See `Driver.commands`."""
+    def commands(self, workload: str, parameters: Measured, place: Place) -> Commands:
         p, path = parameters, self.path("qperf")
         client = [path, place.target_address, "-lp", str(place.port), "-ip", str(place.port + 1)]
         # Full precision, in bytes and nanoseconds, with the counts of both ends.
@@ -50,8 +47,9 @@ class Qperf(Driver):
         server = [path, "-lp", str(place.port)]
         return Commands(server, client, ("tcp", place.port), signal.SIGTERM)
 
-    def metrics(self, workload: str, parameters: Any, client: Output, server: Output) -> Metrics:
-        """See `Driver.metrics`."""
+    def metrics(
+        self, workload: str, parameters: Measured, client: Output, server: Output
+    ) -> Metrics:
         values = {key: float(value) for key, value, _ in _VALUE.findall(client.text)}
         try:
             if workload == "echo":
@@ -61,7 +59,9 @@ class Qperf(Driver):
             raise RunError(f"`qperf` wrote no {missing}: {client.text.strip()[-200:]}") from None
 
 
-def _stream(parameters: Any, values: dict[str, float], client: Output, server: Output) -> Metrics:
+def _stream(
+    parameters: Measured, values: dict[str, float], client: Output, server: Output
+) -> Metrics:
     udp = parameters.transport == "udp"
     sent, received = int(values["send_msgs"]), int(values["recv_msgs"])
     counts = StreamCounts(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from lanlab.errors import UnknownName
-from lanlab.lazily import Lazily
+from lanlab.lazily import instances
 
 if TYPE_CHECKING:
     from lanlab.workloads.drivers.base import Driver
@@ -15,18 +14,8 @@ if TYPE_CHECKING:
 OWN = "lanlab"
 
 
-def _maker(name: str) -> Callable[[], Driver]:
-    def make() -> Driver:
-        module = importlib.import_module(f"lanlab.workloads.drivers.{name}")
-        made: Driver = getattr(module, name.capitalize())()
-        return made
-
-    return make
-
-
-#: Each in a module of its name, imported on first use.
 _NAMES = ("iperf3", "iperf2", "nuttcp", "sockperf", "qperf", "netperf", "neper", "ntttcp")
-DRIVERS: Mapping[str, Driver] = Lazily({name: _maker(name) for name in _NAMES})
+DRIVERS: Mapping[str, Driver] = instances("lanlab.workloads.drivers", _NAMES)
 
 DRIVER_NAMES = (OWN, *DRIVERS)
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 import signal
-from typing import Any
 
 from lanlab.workloads.drivers.abilities import Abilities
-from lanlab.workloads.drivers.base import Commands, Driver, Metrics, Output, Place
+from lanlab.workloads.drivers.base import Commands, Driver, Measured, Metrics, Output, Place
 from lanlab.workloads.drivers.counts import StreamCounts, echo_cpu, required
 
 _SIZES = (14, 65_507)
@@ -43,10 +42,9 @@ class Sockperf(Driver):
     )
 
     def programs(self, workload: str, transport: str) -> tuple[str, ...]:
-        """See `Driver.programs`."""
         return ("sockperf",)
 
-    def problem(self, workload: str, parameters: Any) -> str | None:
+    def problem(self, workload: str, parameters: Measured) -> str | None:
         """See `Driver.problem`; a rate is a whole number of messages per second."""
         found = super().problem(workload, parameters)
         if found is None and workload == "stream":
@@ -58,8 +56,7 @@ class Sockperf(Driver):
                 )
         return found
 
-    def commands(self, workload: str, parameters: Any, place: Place) -> Commands:
-        """See `Driver.commands`."""
+    def commands(self, workload: str, parameters: Measured, place: Place) -> Commands:
         p, path = parameters, self.path("sockperf")
         common = ["-i", place.target_address, "-p", str(place.port)]
         if p.transport == "tcp":
@@ -84,8 +81,9 @@ class Sockperf(Driver):
             client.append("--tcp-avoid-nodelay")
         return Commands(server, client, (p.transport, place.port), signal.SIGINT)
 
-    def metrics(self, workload: str, parameters: Any, client: Output, server: Output) -> Metrics:
-        """See `Driver.metrics`."""
+    def metrics(
+        self, workload: str, parameters: Measured, client: Output, server: Output
+    ) -> Metrics:
         client = Output(_COLOUR.sub("", client.text), client.cpu_s)
         server = Output(_COLOUR.sub("", server.text), server.cpu_s)
         if workload == "echo":
@@ -93,14 +91,14 @@ class Sockperf(Driver):
         return _stream(parameters, client, server)
 
 
-def _messages_per_s(parameters: Any) -> float | None:
+def _messages_per_s(parameters: Measured) -> float | None:
     if parameters.rate_bps is not None:
         return float(parameters.rate_bps / 8 / parameters.message_size_bytes)
     found: float | None = parameters.rate_messages_per_s
     return found
 
 
-def _stream(parameters: Any, client: Output, server: Output) -> Metrics:
+def _stream(parameters: Measured, client: Output, server: Output) -> Metrics:
     sent = required(r"Total of (\d+) messages sent in ([\d.]+) sec", client.text, "sockperf")
     received = required(r"Total (\d+) messages received", server.text, "sockperf server")
     size, messages, time_s = parameters.message_size_bytes, int(received[1]), float(sent[2])
