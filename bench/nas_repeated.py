@@ -32,6 +32,7 @@ from copy_servers import started
 from lanlab.testbeds import testbed
 from lanlab.testbeds.base import Host
 from lanlab.testbeds.servers import Credentials
+from lanlab.testbeds.servers.ganesha import EXPORT
 
 #: `lanlab` with a plan of fewer bytes.
 _SHORTER = (
@@ -72,7 +73,7 @@ def targets(
             if one.trust_sha256 is not None:
                 trust += ["--trust", f"sha256:{one.trust_sha256}"]
             if service == "nfs":
-                urls.append(urls[-1].replace("nfs://", "nfs4://"))
+                urls.append(f"nfs4://{address}:{one.port}{EXPORT}")
         yield urls + trust, logins
 
 
@@ -125,7 +126,10 @@ def _run(
     memory.join()
     if process.returncode:
         sys.exit(f"lanlab nas: {process.returncode}: {said}")
-    return json.loads(answer), time.monotonic() - began, memory.most_bytes
+    found = json.loads(answer)
+    if found["left_out"]:
+        sys.exit(f"lanlab nas: left out: {found['left_out']}")
+    return found, time.monotonic() - began, memory.most_bytes
 
 
 def _claims(answer: dict[str, Any]) -> set[tuple[str, str, str]]:
