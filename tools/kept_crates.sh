@@ -7,9 +7,9 @@ set -euo pipefail
 
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 readonly kept=${CARGO_HOME:-$HOME/.cargo}/lanlab-ci
-# One folder for these locks and this compiler.
-readonly place=$kept/target-$({ rustc -vV; cat Cargo.lock fuzz/Cargo.lock Cargo.toml fuzz/Cargo.toml; } |
-    sha256sum | cut -c 1-16)
+# One folder for these locks, this compiler and its options.
+readonly place=$kept/target-$({ rustc -vV; env | sed -n '/^CARGO_PROFILE_/p' | sort
+    cat Cargo.lock fuzz/Cargo.lock Cargo.toml fuzz/Cargo.toml; } | sha256sum | cut -c 1-16)
 
 # Remove what was built of our crates: clean_ours MANIFEST OPTION OF CARGO CLEAN ...
 clean_ours() {
