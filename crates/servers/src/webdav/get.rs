@@ -17,7 +17,7 @@ use super::super::http::{FileBody, octets_asked};
 use super::{Body, plain};
 use lanlab_served::Confined;
 
-/// A file, or one requested range of it; several ranges are answered with the whole file (RFC 9110, section 14.2).
+/// A file, or one requested range of it. Several ranges, and ranges of HEAD, are ignored (RFC 9110, section 14.2).
 pub fn get(
     confined: &Confined,
     names: &str,
@@ -37,7 +37,7 @@ pub fn get(
         return Ok(state.named(plain(status)));
     }
     let size_bytes = found.len();
-    let range = text(asked, RANGE).filter(|_| state.is_that_of(asked));
+    let range = text(asked, RANGE).filter(|_| !is_head && state.is_that_of(asked));
     let (status, first, count) = match range.and_then(|range| octets_asked(range, size_bytes)) {
         None => (StatusCode::OK, 0, size_bytes),
         Some((first, last)) if first <= last => {
