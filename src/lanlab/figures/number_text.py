@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 _MINUS = "\N{MINUS SIGN}"
-_MOST_FACTOR = 1_000
+_MOST_FACTOR = 10
 _MOST_DIGITS = 6
 
 
@@ -55,7 +55,7 @@ def percent(ratio: float, digits: int = 3) -> str:
 
 
 def is_too_wide(value: float, ends: tuple[float, float]) -> bool:
-    """Whether an interval says nothing: an end differs from the value by a factor above 1,000."""
+    """Whether an interval says nothing: an end differs from the value by a factor above 10."""
     low, high = ends
     return high > _MOST_FACTOR * value > 0 or 0 < _MOST_FACTOR * low < value
 

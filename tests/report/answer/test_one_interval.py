@@ -28,7 +28,7 @@ from lanlab.units import format_rate
 
 EXPERIMENT, METRIC = "throughput", "goodput_bps"
 #: What each further trial of a condition has of the first: no normal spread.
-FACTORS = (1.0, 0.35, 2.1)
+FACTORS = (1.0, 0.55, 1.6)
 
 
 @pytest.fixture(scope="module")
