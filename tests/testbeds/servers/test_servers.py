@@ -152,14 +152,16 @@ def test_discovery_recognises_the_server(
         pytest.skip("`lanlab nas` measures it by its URL alone")
     script = (
         "import sys; from lanlab.nas.discovery import discover; "
-        "print([(one.service, one.problem, one.exports) for one in "
-        "discover(sys.argv[1], {sys.argv[2]: int(sys.argv[3])})])"
+        "from lanlab.performers.servers.places import places_of; "
+        "address, name, port = sys.argv[1:]; "
+        "print([(one.service, one.problem) for one in discover(address, {name: int(port)})], "
+        "places_of(f'{name}://{address}:{port}/x', None) if 'nfs' in name else [])"
     )
     argv = [*bed.hosts[0].command_prefix, sys.executable, "-c", script]
     where = [server.host.addresses["ipv4"], name, str(server.port)]
     shown = subprocess.run([*argv, *where], capture_output=True, text=True, check=True)
-    exports = (str(served_by_one),) if name == "nfs" else ()
-    assert shown.stdout.strip() == str([(name, None, exports)])
+    exports = {"nfs": [str(served_by_one)], "nfs4": ["/data"]}.get(name, [])
+    assert shown.stdout.strip() == f"{[(name, None)]} {exports}"
 
 
 @pytest.fixture
