@@ -324,8 +324,14 @@ fn times_attributes_and_sizes_are_set_by_level() {
     assert_eq!(raw.set_file(0x0104, fid, &farthest), Err(error::DISK_FULL.name));
     assert_eq!(raw.set_file(0x0199, fid, &far), Err(error::INVALID_LEVEL.name));
     raw.close(fid);
-    // A size is that of an open file, and of one that may be written.
-    assert_eq!(raw.set_path(0x0104, name, &[0; 8]), Err(error::INVALID_LEVEL.name));
+    // Linux 6.1's cifs truncates by path (level 0104h), and gives up if the level is refused.
+    for (level, octets) in [(0x0104, 0x2001_u64), (1020, 0x1234), (0x0103, 0x1000)] {
+        assert_eq!(raw.set_path(level, name, &octets.to_le_bytes()), Ok(()), "{level}");
+        assert_eq!(size(&mut raw), octets, "{level}");
+    }
+    assert_eq!(raw.set_path(0x0104, name, &far), Err(error::INVALID_PARAMETER.name));
+    assert_eq!(raw.set_path(0x0104, "SUB", &[0; 8]), Err(error::FILE_IS_A_DIRECTORY.name));
+    // A size is that of a file that may be written.
     assert_eq!(raw.set_path(0x0102, name, &[1]), Err(error::INVALID_LEVEL.name));
     let fid = raw.nt_open(name, 1, 0x1, 0).unwrap();
     assert_eq!(raw.set_file(0x0104, fid, &[0; 8]), Err(error::ACCESS_DENIED.name));

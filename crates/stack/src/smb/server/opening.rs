@@ -142,6 +142,19 @@ impl State {
         Ok((fid, found, outcome))
     }
 
+    pub async fn open_to_resize(&mut self, path: Names) -> Result<u16, Refused> {
+        let wish = Wish {
+            path,
+            sharing: Sharing { writes: true, deletes: false, ..Sharing::RENAME },
+            existing: Existing::Open,
+            creates: false,
+            directory: Some(false),
+            is_read_only: false,
+            dies: false,
+        };
+        Ok(self.open_file(wish).await?.0)
+    }
+
     fn share_file(&self, number: u64, wish: &Wish) -> Result<Opened, Refused> {
         Ok(self.open_files.open(number, wish.sharing, wish.path.clone())?)
     }

@@ -44,12 +44,12 @@ impl State {
                 // Space is not reserved; data beyond it is cut off.
                 let size_bytes = Length::parse(data).map_err(malformed)?.octets;
                 if self.look(&path).await?.size_bytes > size_bytes {
-                    self.resize(fid, size_bytes).await?;
+                    self.resize(fid, path, size_bytes).await?;
                 }
             }
             set::END_OF_FILE | set::PASS_END_OF_FILE => {
                 let size_bytes = Length::parse(data).map_err(malformed)?.octets;
-                self.resize(fid, size_bytes).await?;
+                self.resize(fid, path, size_bytes).await?;
             }
             _ => return Err(error::INVALID_LEVEL),
         }
@@ -72,8 +72,24 @@ impl State {
         Ok(())
     }
 
-    async fn resize(&mut self, fid: Option<u16>, size_bytes: u64) -> Result<(), Refused> {
-        let open = self.open(fid.ok_or(error::INVALID_LEVEL)?)?;
+    /// Without a number, the file is opened for this call, as in Samba; Linux's cifs truncates that way.
+    async fn resize(
+        &mut self,
+        fid: Option<u16>,
+        path: Names,
+        size_bytes: u64,
+    ) -> Result<(), Refused> {
+        let Some(fid) = fid else {
+            let fid = self.open_to_resize(path).await?;
+            let resized = self.set_size(fid, size_bytes).await;
+            self.close_at(fid, 0).await?;
+            return resized;
+        };
+        self.set_size(fid, size_bytes).await
+    }
+
+    async fn set_size(&mut self, fid: u16, size_bytes: u64) -> Result<(), Refused> {
+        let open = self.open(fid)?;
         let handle = open.handle.filter(|_| open.writes).ok_or(error::ACCESS_DENIED)?;
         if size_bytes > i64::MAX as u64 {
             return Err(error::INVALID_PARAMETER);
