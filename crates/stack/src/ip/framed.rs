@@ -40,6 +40,27 @@ impl FramedStation {
         Ok(true)
     }
 
+    /// Handle frames from `receive` until none is left, `most` were handled, or a reply must leave. Let the program
+    /// read before [`send`](Self::send): acknowledgements then announce the whole window, which a sender that looks
+    /// at windows only when all is acknowledged (mTCP) needs. Returns the number of frames.
+    ///
+    /// # Errors Those of `receive`.
+    pub fn take_all<E>(
+        &mut self,
+        now: impl Fn() -> Instant,
+        most: usize,
+        mut receive: impl FnMut(&mut [u8]) -> Result<Option<usize>, E>,
+    ) -> Result<usize, E> {
+        let mut taken = 0;
+        while taken < most && self.take(now(), &mut receive)? {
+            taken += 1;
+            if self.station.interface.has_replies() {
+                break;
+            }
+        }
+        Ok(taken)
+    }
+
     /// Send due frames with `send`, which returns whether the link had room.
     ///
     /// # Errors Those of `send`.

@@ -184,6 +184,16 @@ impl Interface {
         self.connections[id.0].readable_bytes()
     }
 
+    /// Whether a program has not read all data yet.
+    pub fn has_unread(&self) -> bool {
+        self.connections.iter().any(|connection| connection.readable_bytes() > 0)
+    }
+
+    /// Whether a frame was made in reply to a segment: it cannot be merged with later ones.
+    pub fn has_replies(&self) -> bool {
+        self.sending.iter().any(|&id| self.connections[id].has_frame())
+    }
+
     pub fn room_bytes(&self, id: ConnectionId) -> usize {
         self.connections[id.0].room_bytes()
     }
@@ -196,6 +206,16 @@ impl Interface {
     pub fn abort(&mut self, now: Instant, id: ConnectionId) {
         self.connections[id.0].abort();
         self.touched(now, id.0);
+    }
+
+    /// Reset every open connection.
+    pub fn abort_all(&mut self, now: Instant) {
+        let all: Vec<_> = self.by_ends.values().copied().collect();
+        for id in all.into_iter().map(ConnectionId) {
+            if !self.is_over(id) {
+                self.abort(now, id);
+            }
+        }
     }
 
     /// The program releases a connection: it is closed, and its buffers and port are free once both ends have

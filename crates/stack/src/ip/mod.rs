@@ -19,8 +19,8 @@
 //! - **Acknowledgements** are sent at once if more than one largest segment of the peer is unacknowledged, as
 //!   in Linux and RFC 9293 (SHLD-19), or if data arrives out of order. Only a single segment is delayed by
 //!   the profile's delay, which counts from that segment, not by a system-wide tick. With
-//!   `TcpProfile::acknowledges_pushed`, a pushed segment and the first after a pause are acknowledged at
-//!   once.
+//!   `TcpProfile::acknowledges_pushed`, the first segment after a pause and a pushed short one are acknowledged at
+//!   once, a pushed full one after 1 ms.
 //! - **Blind attacks** (this module): a reset whose number is not exactly the next one, a SYN of an
 //!   open connection and an acknowledgement out of range cause at most one acknowledgement per
 //!   second (RFC 5961).

@@ -8,8 +8,9 @@ use super::{ETHERNET_HEADER_BYTES, MTU_BYTES, TcpProfile};
 pub const BUFFERS: RangeInclusive<u32> = 1460..=65_535;
 /// Range of the maximum segment size: what every host accepts (RFC 9293, 3.7.1) to Ethernet's.
 pub const MSS: RangeInclusive<u16> = 536..=1460;
-/// Default buffer size, as in mTCP's larger configurations.
-const BUFFER_BYTES: u32 = 8 * 1024;
+/// Default buffer size: an even number of segments, which are acknowledged in pairs. mTCP sends a window and then waits
+/// until all of it is acknowledged.
+const BUFFER_BYTES: u32 = 6 * 1460;
 /// The send ring is two send buffers long, so few segments are split where it wraps.
 const SEND_RINGS: usize = 2;
 /// Default delay of a single segment's acknowledgement: Linux's, and below the 160 ms after which mTCP resends.
@@ -115,8 +116,8 @@ mod tests {
         let usual = TcpProfile::small(&Asked::default()).unwrap();
         let expected = TcpProfile {
             mss_bytes: None,
-            receive_buffer_bytes: 8_192,
-            send_buffer_bytes: 8_192,
+            receive_buffer_bytes: 8_760,
+            send_buffer_bytes: 8_760,
             send_rings: 2,
             delayed_ack_ns: Some(40_000_000),
             acknowledges_pushed: true,

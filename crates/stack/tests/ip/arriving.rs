@@ -1,15 +1,21 @@
 //! Segments that may come from a stranger who sees nothing of the connection (RFC 5961), and when data are acknowledged.
 
-use lanlab_stack::ip::small::Asked;
-use lanlab_stack::ip::{ConnectionId, Interface, Received, TcpProfile};
+use std::net::IpAddr;
+
+use lanlab_stack::ip::small::{Asked, Facts};
+use lanlab_stack::ip::{
+    ConnectionId, FramedStation, Interface, Received, Station, StationConfig, TcpProfile,
+};
 use lanlab_units::Instant;
 
-use super::pair::{RECEIVER, hosts};
-use super::segments::{ACK, FIN, RST, SYN, read, segment};
+use super::pair::{ADDRESSES, MACS, RECEIVER, hosts};
+use super::segments::{ACK, FIN, RST, SYN, read, segment, segment_with};
 use super::{PORT, profile};
 
 const PSH: u8 = 8;
 const SECOND_NS: u64 = 1_000_000_000;
+/// Option of a SYN: the largest segment of Ethernet.
+const MSS_1460: [u8; 4] = [2, 4, 0x05, 0xb4];
 
 /// An interface with a connection that the peer has opened with number 500, and its own initial number.
 struct Opened {
@@ -25,7 +31,9 @@ impl Opened {
         host.listen(PORT);
         let id = ConnectionId(0);
         let mut opened = Self { host, id, first: 0, family };
-        let answer = opened.answers(0, SYN, [500, 0], b"");
+        let syn = segment_with(family, PORT, SYN, [500, 0], &MSS_1460, b"");
+        opened.host.handle_frame(Instant::ZERO, &syn);
+        let answer = opened.sent(0);
         opened.first = answer[0].0[0];
         assert_eq!(opened.answers(0, ACK, [501, opened.first + 1], b""), []);
         assert!(opened.host.is_open(opened.id));
@@ -168,17 +176,28 @@ const MTCP_US: [u64; 50] = [
 ];
 
 #[test]
-fn every_pushed_segment_of_mtcp_is_acknowledged_at_once() {
+fn pushed_segments_of_mtcp_are_acknowledged_in_pairs_or_after_1_ms() {
     let mut opened = Opened::new(&TcpProfile::small(&Asked::default()).unwrap(), 0);
     let ack = opened.first + 1;
-    for (number, at_us) in MTCP_US.into_iter().enumerate() {
-        let first = 501 + 1_460 * number as u32;
+    let mut acknowledged = vec![];
+    for (number, at_us) in (0..).zip(MTCP_US) {
         let at_ns = at_us * 1_000;
+        if let Some(due) = opened.host.poll_timeout().filter(|due| due.as_nanos() < at_ns) {
+            let said = opened.sent(due.as_nanos());
+            acknowledged.extend(said.into_iter().map(|said| (due.as_nanos(), said.0[1])));
+        }
+        let first = 501 + 1_460 * number;
         let mut said = opened.answers(at_ns, PSH | ACK, [first, ack], &[32; 1_460]);
         assert_eq!(opened.reads(at_ns), 1_460);
         said.extend(opened.sent(at_ns));
-        assert!(said.contains(&([ack, first + 1_460], ACK)), "segment {number}: {said:?}");
+        acknowledged.extend(said.into_iter().map(|said| (at_ns, said.0[1])));
     }
+    for (number, at_us) in (0..49).zip(MTCP_US) {
+        let until = at_us * 1_000 + 1_000_000;
+        let is_covered = |said: &(u64, u32)| said.0 <= until && said.1 > 501 + 1_460 * number;
+        assert!(acknowledged.iter().any(is_covered), "segment {number}: {acknowledged:?}");
+    }
+    assert!((25..=40).contains(&acknowledged.len()), "{acknowledged:?}");
 }
 
 #[test]
@@ -205,4 +224,69 @@ fn single_segments_are_acknowledged_after_40_ms_unless_pushed() {
         }
         opened.reads(at_ns);
     }
+}
+
+/// SPDTEST of mTCP 2013 sends five segments, waits until all are acknowledged, and only then looks at the window: one of
+/// 2,352 bytes makes its next burst a single segment.
+#[test]
+fn segments_read_together_get_one_acknowledgement_with_the_whole_window() {
+    let tcp = TcpProfile::small(&Asked::default()).unwrap();
+    let IpAddr::V4(address) = ADDRESSES[RECEIVER][0] else { panic!("IPv6") };
+    let config =
+        StationConfig { mac: MACS[RECEIVER], address, peer: None, tcp, connections: 1, seed: 7 };
+    let station = Station::new(config, Instant::ZERO);
+    let mut framed = FramedStation::new(station, Facts::new(tcp, 1_000_000));
+    framed.station.interface.listen(PORT);
+    let arrive = |framed: &mut FramedStation, frames: &[Vec<u8>]| {
+        let mut coming = frames.iter();
+        let receive = |into: &mut [u8]| {
+            let next = coming.next();
+            next.map_or(Ok::<_, ()>(None), |frame| {
+                into[..frame.len()].copy_from_slice(frame);
+                Ok(Some(frame.len()))
+            })
+        };
+        framed.take_all(|| Instant::ZERO, 64, receive).unwrap()
+    };
+    // Numbers and window of each segment sent.
+    let leave = |framed: &mut FramedStation| {
+        let mut all = vec![];
+        let send = |frame: &[u8]| {
+            if frame[12..14] == [8, 0] {
+                let window = u16::from_be_bytes([frame[48], frame[49]]);
+                all.push((read(&frame[14..]).2, window));
+            }
+            Ok::<_, ()>(true)
+        };
+        framed.send(Instant::ZERO, send).unwrap();
+        all
+    };
+    let syn = segment_with(0, PORT, SYN, [500, 0], &MSS_1460, b"");
+    assert_eq!(arrive(&mut framed, &[syn]), 1);
+    let ack = leave(&mut framed)[0].0[0] + 1;
+    let data = |number: u32| segment(0, PORT, PSH | ACK, [501 + 1_460 * number, ack], &[32; 1_460]);
+    arrive(&mut framed, &[segment(0, PORT, ACK, [501, ack], b"")]);
+    leave(&mut framed);
+    assert_eq!(arrive(&mut framed, &[0, 1, 2, 3, 4].map(data)), 5);
+    assert!(framed.station.interface.has_unread());
+    let mut into = [0; 8_760];
+    let interface = &mut framed.station.interface;
+    let read = interface.receive(Instant::ZERO, ConnectionId(0), &mut into);
+    assert_eq!(read, Received::Bytes(7_300));
+    assert!(!framed.station.interface.has_unread());
+    assert_eq!(leave(&mut framed), [([ack, 7_801], 8_760)]);
+    // A segment after a gap is answered before the next one is taken.
+    assert_eq!(arrive(&mut framed, &[6, 5, 7].map(data)), 1);
+    assert_eq!(leave(&mut framed), [([ack, 7_801], 8_760)]);
+}
+
+/// SPDTEST serves one connection: if nobody ends it, it waits for ever.
+#[test]
+fn abandoned_connections_are_reset_once() {
+    let mut opened = Opened::new(&profile(8192), 0);
+    let number = opened.first + 1;
+    opened.host.abort_all(Instant::ZERO);
+    assert_eq!(opened.sent(0), [([number, 501], RST | ACK)]);
+    opened.host.abort_all(Instant::ZERO);
+    assert_eq!(opened.sent(0), []);
 }

@@ -64,12 +64,25 @@ pub(super) fn segment(
     family: usize,
     port: u16,
     flags: u8,
+    numbers: [u32; 2],
+    data: &[u8],
+) -> Vec<u8> {
+    segment_with(family, port, flags, numbers, &[], data)
+}
+
+/// The same with whole words of options.
+pub(super) fn segment_with(
+    family: usize,
+    port: u16,
+    flags: u8,
     [seq, ack]: [u32; 2],
+    options: &[u8],
     data: &[u8],
 ) -> Vec<u8> {
     let mut tcp = [&1024_u16.to_be_bytes()[..], &port.to_be_bytes()].concat();
     tcp.extend([seq.to_be_bytes(), ack.to_be_bytes()].concat());
-    tcp.extend([0x50, flags, 0x20, 0, 0, 0, 0, 0]);
+    tcp.extend([0x50 + 4 * options.len() as u8, flags, 0x20, 0, 0, 0, 0, 0]);
+    tcp.extend(options);
     tcp.extend(data);
     frame(family, 6, tcp, 16)
 }

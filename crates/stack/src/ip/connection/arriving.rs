@@ -10,12 +10,19 @@ use super::super::frames::ip_header_bytes;
 use super::segments::PROBE_LENGTH;
 use super::{Connection, NANOS_PER_MICRO};
 
+/// Time for a second segment after one that is pushed and full: small senders (mTCP) push every segment, and each
+/// acknowledgement costs their processor as much as a segment.
+const SECOND_SEGMENT_NS: u64 = 1_000_000;
+/// Segment size of a peer that names none (RFC 9293, 3.7.1).
+const USUAL_MSS_BYTES: u16 = 536;
+
 #[derive(Debug, Default)]
 pub(super) struct Peer {
     first: Option<TcpSeqNumber>,
     /// Shift of the peer's windows, and its largest window (RFC 5961, 5.2).
     window_shift: u8,
     largest_window: u32,
+    mss_bytes: Option<u16>,
     data_came: Option<Instant>,
 }
 
@@ -87,8 +94,10 @@ impl Connection {
         while let Ok((rest, option)) = TcpOption::parse(options)
             && option != TcpOption::EndOfList
         {
-            if let TcpOption::WindowScale(scale) = option {
-                shift = scale.min(14);
+            match option {
+                TcpOption::WindowScale(scale) => shift = scale.min(14),
+                TcpOption::MaxSegmentSize(bytes) if is_syn => self.seen.mss_bytes = Some(bytes),
+                _ => {}
             }
             options = rest;
         }
@@ -97,17 +106,24 @@ impl Connection {
         }
         self.seen.largest_window = self.seen.largest_window.max(window << self.seen.window_shift);
         if bytes > 0 {
-            self.acknowledge_soon(now, is_pushed);
+            self.acknowledge_soon(now, is_pushed, bytes);
         }
     }
 
     /// Acknowledge at once if the data ends a write of the peer's program, or follows a pause as
     /// long as the delay: the peer may wait for the acknowledgement.
-    fn acknowledge_soon(&mut self, now: Instant, is_pushed: bool) {
+    fn acknowledge_soon(&mut self, now: Instant, is_pushed: bool, bytes: usize) {
         let Some(delay_ns) = self.ack_delay_ns else { return };
         let before = self.seen.data_came.replace(now);
         let is_after_pause = before.is_none_or(|at| now.nanos_since(at) >= delay_ns);
-        let waits_ns = if is_pushed || is_after_pause { 0 } else { delay_ns };
+        let mss_bytes = u64::from(self.seen.mss_bytes.unwrap_or(USUAL_MSS_BYTES));
+        let is_full = bytes as u64 >= mss_bytes.min(self.facts.mss_bytes);
+        let waits_ns = match (is_pushed, is_full) {
+            _ if is_after_pause => 0,
+            (true, false) => 0,
+            (true, true) => SECOND_SEGMENT_NS,
+            (false, _) => delay_ns,
+        };
         let waits = Duration::from_micros(waits_ns / NANOS_PER_MICRO);
         self.socket_mut().set_ack_delay(Some(waits));
     }

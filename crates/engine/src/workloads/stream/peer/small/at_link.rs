@@ -18,6 +18,10 @@ use crate::workloads::setup::random_bytes;
 /// Maximum frames read per turn, so that flows get theirs.
 const TURN_FRAMES: usize = 64;
 
+fn gone(error: &std::io::Error) -> Failure {
+    Failure::system("the interface", error).hint("it was taken down or removed")
+}
+
 pub struct AtLink {
     pub framed: FramedStation,
     pub random: u64,
@@ -99,27 +103,28 @@ impl AtLink {
 
     /// Read arrived frames, and send due ones. Returns whether there may be more to do at once.
     pub fn turn(&mut self, now: Instant) -> Result<bool, Failure> {
-        let gone = |error: std::io::Error| {
-            Failure::system("the interface", &error).hint("it was taken down or removed")
-        };
-        let mut taken = 0;
-        while taken < TURN_FRAMES
-            && self.framed.take(now, |into| self.link.receive(into)).map_err(gone)?
-        {
-            taken += 1;
-            self.send(now).map_err(gone)?;
-        }
+        let has_more = self.arrive(now)?;
+        self.depart(now)?;
+        Ok(has_more)
+    }
+
+    /// Read arrived frames. Returns whether there may be more.
+    pub fn arrive(&mut self, now: Instant) -> Result<bool, Failure> {
+        let taken = self
+            .framed
+            .take_all(|| now, TURN_FRAMES, |into| self.link.receive(into))
+            .map_err(|error| gone(&error))?;
+        Ok(taken > 0)
+    }
+
+    /// Send due frames.
+    pub fn depart(&mut self, now: Instant) -> Result<(), Failure> {
         self.framed.station.handle_timeout(now);
-        self.send(now).map_err(gone)?;
+        self.framed.send(now, |frame| self.link.send(frame)).map_err(|error| gone(&error))?;
         while self.framed.station.interface.poll_event().is_some() {}
         self.framed
             .check_memory(size_of::<Self>() - size_of::<Station>())
-            .map_err(|message| Failure::new("stack.memory", message))?;
-        Ok(taken == TURN_FRAMES)
-    }
-
-    fn send(&mut self, now: Instant) -> std::io::Result<()> {
-        self.framed.send(now, |frame| self.link.send(frame))
+            .map_err(|message| Failure::new("stack.memory", message))
     }
 
     /// Wait for a frame, a timer of the station, or `until`, but only briefly.
@@ -144,5 +149,14 @@ impl AtLink {
     pub fn facts(&mut self) -> StackFacts {
         self.framed.facts.dropped_frames += self.link.new_drops();
         stack_facts(&self.framed.facts)
+    }
+}
+
+impl Drop for AtLink {
+    /// A trial that is given up, e.g. because its start is late, must not leave the peer waiting.
+    fn drop(&mut self) {
+        let now = os::monotonic();
+        self.framed.station.interface.abort_all(now);
+        let _ = self.depart(now);
     }
 }

@@ -36,43 +36,44 @@ pub fn receive(
     let latest_end = plan.latest_end(start);
     let mut is_cancelled = running.wait_to_begin(start).is_none();
     // A peer sends as soon as it is connected.
+    at_link.arrive(os::monotonic())?;
     for (id, counter, _) in &mut flows {
         let now = os::monotonic();
         counter.begin(at_link.framed.station.interface.readable_bytes(*id) as u64, now);
     }
     while !is_cancelled && flows.iter().any(|(_, _, ended_by)| ended_by.is_none()) {
         let mut now = os::monotonic();
-        let mut has_more = at_link.turn(now)?;
+        let mut has_more = at_link.arrive(now)?;
         for (id, counter, ended_by) in &mut flows {
-            if ended_by.is_some() {
-                continue;
-            }
-            now = os::monotonic();
-            *ended_by = match at_link.framed.station.interface.receive(now, *id, &mut buffer) {
-                Read::Bytes(bytes) => {
-                    if counter.is_measuring(now) {
-                        usage.begin();
+            // What the window can hold is read before it is acknowledged.
+            while ended_by.is_none() {
+                now = os::monotonic();
+                *ended_by = match at_link.framed.station.interface.receive(now, *id, &mut buffer) {
+                    Read::Bytes(bytes) => {
+                        if counter.is_measuring(now) {
+                            usage.begin();
+                        }
+                        receive_calls += 1;
+                        has_more = true;
+                        let messages = counter.count(bytes as u64, now, &mut intervals);
+                        running.count(messages, bytes as u64);
+                        counter.has_amount(now).then_some(EndedBy::Finished)
                     }
-                    receive_calls += 1;
-                    has_more = true;
-                    let messages = counter.count(bytes as u64, now, &mut intervals);
-                    running.count(messages, bytes as u64);
-                    counter.has_amount(now).then_some(EndedBy::Finished)
+                    Read::End => Some(counter.end_of_peer(now)),
+                    Read::Broken => Some(EndedBy::PeerClosed),
+                    Read::Nothing if counter.has_amount(now) => Some(EndedBy::Finished),
+                    Read::Nothing if counter.quiet_ns(now) > plan.tcp_silence_ns() => {
+                        Some(EndedBy::Silence)
+                    }
+                    Read::Nothing => break,
+                };
+                if ended_by.is_some() {
+                    // The sender may never end.
+                    at_link.framed.station.interface.abort(now, *id);
                 }
-                Read::End => Some(counter.end_of_peer(now)),
-                Read::Broken => Some(EndedBy::PeerClosed),
-                Read::Nothing if counter.has_amount(now) => Some(EndedBy::Finished),
-                Read::Nothing => {
-                    let is_silent = counter.quiet_ns(now) > plan.tcp_silence_ns();
-                    is_silent.then_some(EndedBy::Silence)
-                }
-            };
-            if ended_by.is_some() {
-                // The sender may never end.
-                at_link.framed.station.interface.abort(now, *id);
             }
         }
-        at_link.turn(now)?;
+        at_link.depart(now)?;
         if now > latest_end {
             return Err(lanlab_workloads::went_on_too_long());
         }

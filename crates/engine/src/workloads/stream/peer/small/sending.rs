@@ -86,7 +86,7 @@ pub fn send(
     let mut stopped = began.is_none().then_some(EndedBy::Cancelled);
     while stopped.is_none() && flows.iter().any(|flow| flow.phase != Phase::Over) {
         let mut now = os::monotonic();
-        let mut has_more = at_link.turn(now)?;
+        let mut has_more = at_link.arrive(now)?;
         let mut until = now.plus_nanos(LOOK_NS);
         for flow in flows.iter_mut().filter(|flow| flow.phase != Phase::Over) {
             now = os::monotonic();
@@ -96,7 +96,7 @@ pub fn send(
                 Turn::Blocked | Turn::Over => {}
             }
         }
-        at_link.turn(now)?;
+        at_link.depart(now)?;
         if now > latest_end {
             return Err(lanlab_workloads::went_on_too_long());
         }
