@@ -63,7 +63,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let bound =
         bound.map_err(|error| Fault::of_connection(format_args!("listen at {address}"), &error))?;
     // The crate opens its own socket, with a queue that a crowd fills: clients then wait a second to resend their SYN.
-    lanlab_os::lengthen_accept_queue(bound.port(), crate::BACKLOG as i32);
+    lanlab_os::lengthen_accept_queue(bound.port(), crate::BACKLOG.cast_signed());
     let visits = Arc::new(Visits::default());
     let strangers = MemoryBudget::crowded(STRANGERS * UNIT_BYTES, bounds);
     let traces = Traces::new(&visits, offer.credentials.is_some(), (strangers, bound.port()));

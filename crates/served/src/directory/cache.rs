@@ -159,20 +159,19 @@ impl Cache {
                 kept.index.take_if(|_| !is_unchanged);
                 is_unchanged
             };
-            let index = match kept.index.take() {
-                Some(index) => index,
-                None => {
-                    let _reading = reading?;
-                    let mut is_large = kept.is_large;
-                    if kept.too_long.is_some_and(|since| since.elapsed() < TOO_LONG_KEPT) {
-                        return Err(io::ErrorKind::ArgumentListTooLong.into());
-                    }
-                    drop(kept);
-                    let read = self.read(directory, &mut is_large);
-                    kept = locked(&names.kept);
-                    kept.note(is_large, read.as_ref().err());
-                    read?
+            let index = if let Some(index) = kept.index.take() {
+                index
+            } else {
+                let _reading = reading?;
+                let mut is_large = kept.is_large;
+                if kept.too_long.is_some_and(|since| since.elapsed() < TOO_LONG_KEPT) {
+                    return Err(io::ErrorKind::ArgumentListTooLong.into());
                 }
+                drop(kept);
+                let read = self.read(directory, &mut is_large);
+                kept = locked(&names.kept);
+                kept.note(is_large, read.as_ref().err());
+                read?
             };
             let result = used(&index);
             let count = index.len();
