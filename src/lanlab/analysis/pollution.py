@@ -207,9 +207,7 @@ class _End:
 
 
 def _ends(
-    raw: Mapping[str, object],
-    hosts: Mapping[str, m.HostSeen],
-    others: Mapping[str, m.HostSeen],
+    raw: Mapping[str, object], hosts: Mapping[str, m.HostSeen], others: Mapping[str, m.HostSeen]
 ) -> Iterator[_End]:
     for role, facts in hosts.items():
         result = _longest_watched(raw, role)
@@ -238,9 +236,7 @@ class _Kernel:
 
 
 def _kernels(
-    raw: Mapping[str, object],
-    hosts: Mapping[str, m.HostSeen],
-    others: Mapping[str, m.HostSeen],
+    raw: Mapping[str, object], hosts: Mapping[str, m.HostSeen], others: Mapping[str, m.HostSeen]
 ) -> Iterator[_Kernel]:
     groups: dict[object, list[_End]] = {}
     for place, end in enumerate(_ends(raw, hosts, others)):

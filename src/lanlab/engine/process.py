@@ -252,9 +252,7 @@ class Engine:
         return self._process.pid
 
     def start(
-        self,
-        request: Mapping[str, object],
-        on_data: Callable[[Line], None] | None = None,
+        self, request: Mapping[str, object], on_data: Callable[[Line], None] | None = None
     ) -> Measurement:
         """
         Send a request.

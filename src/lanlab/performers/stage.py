@@ -103,10 +103,7 @@ class EngineStage:
         wanted = octets + files * _PAGE_BYTES
         request: Request = {"type": "ready_memory", "bytes": wanted, "directory": directory}
         answer = self.ask(role, request, _MEMORY_S)
-        noted: dict[str, object] = {
-            "wanted_bytes": wanted,
-            "ready_bytes": answer["ready_bytes"],
-        }
+        noted: dict[str, object] = {"wanted_bytes": wanted, "ready_bytes": answer["ready_bytes"]}
         self.setup["memory"] = noted
         if answer["reason"] is None:
             noted["elapsed_s"] = answer["elapsed_ns"] / 1e9

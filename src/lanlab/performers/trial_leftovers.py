@@ -200,10 +200,7 @@ def _place(server: str, spec: Spec) -> str:
 
 
 def empty_left(
-    server: str,
-    service: Target,
-    ask: Callable[[Request], Result],
-    setup: Setup,
+    server: str, service: Target, ask: Callable[[Request], Result], setup: Setup
 ) -> None:
     """Remove what earlier, killed trials have left at this server. What cannot be removed is
     recorded, and tried again next time.

@@ -143,10 +143,7 @@ _PLACE = frozenset({"turn", "side"})
 
 
 def _go_on(
-    plan: SeriesPlan,
-    runs: dict[tuple[int, int], RunRecord],
-    store: Store,
-    watching: Watching,
+    plan: SeriesPlan, runs: dict[tuple[int, int], RunRecord], store: Store, watching: Watching
 ) -> list[RunRecord]:
     sides, total = plan["sides"], plan["turns"] * len(plan["sides"])
     done = 0

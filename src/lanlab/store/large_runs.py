@@ -237,10 +237,7 @@ class Part(dict[str, Any]):
     __slots__ = ("_omitted", "_whole")
 
     def __init__(
-        self,
-        kept: dict[str, object],
-        omitted: list[str],
-        whole: Callable[[], Mapping[str, object]],
+        self, kept: dict[str, object], omitted: list[str], whole: Callable[[], Mapping[str, object]]
     ) -> None:
         super().__init__(kept)
         self._omitted, self._whole = omitted, whole

@@ -10,13 +10,7 @@ from typing import TYPE_CHECKING
 from lanlab.errors import UsageError
 from lanlab.studies.expressions import BadExpression, evaluate
 from lanlab.studies.machine_numbers import NUMBERS, REQUIRED, most_waiting
-from lanlab.studies.machines import (
-    MOST_LIKE,
-    Machine,
-    Origin,
-    Simulation,
-    known_machine,
-)
+from lanlab.studies.machines import MOST_LIKE, Machine, Origin, Simulation, known_machine
 from lanlab.studies.plain_level import plain_level
 from lanlab.studies.problems import Problem, did_you_mean, listed, show
 from lanlab.studies.vocabulary import Vocabulary

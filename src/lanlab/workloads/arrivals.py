@@ -79,10 +79,7 @@ def check_stream(
 
 
 def check_echo(
-    size_bytes: int,
-    timeout_s: float | None,
-    requested: EchoRequested,
-    changes: CounterChanges,
+    size_bytes: int, timeout_s: float | None, requested: EchoRequested, changes: CounterChanges
 ) -> None:
     """
     Check that a request was answered.

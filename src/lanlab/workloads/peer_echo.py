@@ -69,12 +69,7 @@ class PeerEchoSteps(OneEnd):
     """
 
     def __init__(
-        self,
-        url: str,
-        parameters: FlowParameters,
-        replies: int,
-        spec: Spec,
-        longest_s: float,
+        self, url: str, parameters: FlowParameters, replies: int, spec: Spec, longest_s: float
     ) -> None:
         peer = parse_peer(url, ECHO)
         request: Request = {

@@ -107,9 +107,7 @@ def _checked(lost: float, messages: float) -> float:
 
 
 def _reported_received(
-    parameters: StreamParameters,
-    flows: Sequence[PeerReportFlow],
-    report: RoleResult | None,
+    parameters: StreamParameters, flows: Sequence[PeerReportFlow], report: RoleResult | None
 ) -> Metrics:
     """The peer's own report of what it received, including the warm-up. Its rate omits the time in
     which this end waits until all is read.

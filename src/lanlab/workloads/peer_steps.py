@@ -39,12 +39,7 @@ class OneEnd(Steps):
     """
 
     def __init__(
-        self,
-        role: str,
-        peer: Peer,
-        family: AddressFamily,
-        request: m.Request,
-        longest_s: float,
+        self, role: str, peer: Peer, family: AddressFamily, request: m.Request, longest_s: float
     ) -> None:
         self._role, self._peer, self._family = role, peer, family
         self._longest_s = longest_s

@@ -195,10 +195,7 @@ def _spec(parameters: StationsParameters, target: Target) -> Spec:
         # The interval may never become narrow enough.
         time_s = 600.0
     return {
-        "service": {
-            **set_parts(target),
-            "timeout_ns": nanoseconds(parameters.timeout_s),
-        },
+        "service": {**set_parts(target), "timeout_ns": nanoseconds(parameters.timeout_s)},
         "working_name": working_name(parameters),
         "token": secrets.token_hex(16),
         "stations": parameters.stations,

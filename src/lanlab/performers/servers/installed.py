@@ -92,12 +92,7 @@ def find_server(address: str, port: int) -> LocalServer | None:
 
 
 def start_server(
-    host: Host,
-    name: str,
-    service: str,
-    root: Path,
-    address: str,
-    credentials: Credentials | None,
+    host: Host, name: str, service: str, root: Path, address: str, credentials: Credentials | None
 ) -> RunningServer:
     """
     Start a server on a host.

@@ -157,10 +157,7 @@ def _embedded(
     if not parameters.is_over_ip:
         # Unique on the network.
         name = f"{_STATION}{secrets.token_hex(4).upper()}"
-        own: m.Target = {
-            "carrier": cast("m.Carrier", parameters.carrier),
-            **_segment(parameters),
-        }
+        own: m.Target = {"carrier": cast("m.Carrier", parameters.carrier), **_segment(parameters)}
         request |= cast("m.Request", own | {"link": host.raw_link, "station_name": name})
         request["profile"] = cast("m.SystemProfile | None", parameters.profile)
         way = {**own, "link": client.raw_link, "server_name": name}

@@ -20,13 +20,7 @@ ASSETS = Path(__file__).parent / "assets"
 _SCRIPTS_PLACE = "SCRIPT-SOURCES"
 
 
-def rendered(
-    template: str,
-    home: str = "",
-    *,
-    has_files: bool = False,
-    **values: object,
-) -> str:
+def rendered(template: str, home: str = "", *, has_files: bool = False, **values: object) -> str:
     """
     A page as text.
 
