@@ -110,7 +110,7 @@ mod tests {
         let number = |text: &str| text.parse::<u64>().unwrap();
         let is_case = |line: &&str| !line.starts_with('#');
         for case in include_str!("../tests/room_cases.txt").lines().filter(is_case) {
-            let [clients, grace_ms, evicted] = case.split('|').collect::<Vec<_>>()[..] else {
+            let [clients, grace, evicted] = case.split('|').collect::<Vec<_>>()[..] else {
                 panic!("{case}")
             };
             let client = |text: &str| {
@@ -123,7 +123,7 @@ mod tests {
             let clients: Vec<_> = clients.split_whitespace().map(client).collect();
             let evicted: Vec<_> =
                 evicted.split_whitespace().map(|place| number(place) as usize).collect();
-            let grace_ns = number(grace_ms.trim()) * 1_000_000;
+            let grace_ns = number(grace.trim()) * 1_000_000;
             assert_eq!(least_useful(&all(&clients), grace_ns), evicted, "{case}");
         }
     }
