@@ -30,8 +30,9 @@ pub struct WorldPlan {
 }
 
 impl WorldPlan {
-    /// Memory limit of hosts and frames, without nodes and programs, bytes.
-    pub fn memory_bytes(&self) -> u64 {
+    /// Memory limit of hosts and frames, without nodes and programs, bytes. `most_on_medium`: the
+    /// world is ended before its medium holds more frames.
+    pub fn memory_bytes(&self, most_on_medium: u64) -> u64 {
         let queues = |machine: &Machine| {
             [machine.ring_frames, machine.queue_frames, machine.transmit_queue_frames, 1]
         };
@@ -43,8 +44,8 @@ impl WorldPlan {
         let rate_bps = u128::from(self.medium.rate_bps.unwrap_or(0));
         let under_way = rate_bps * way_ns / (8 * u128::from(shortest_bytes) * 1_000_000_000) + 2;
         let of_ports = in_switch.saturating_add(u64::try_from(under_way).unwrap_or(u64::MAX));
-        let frames =
-            frames_queued.saturating_add(of_ports.saturating_mul(self.medium.ports.into()));
+        let on_medium = of_ports.saturating_mul(self.medium.ports.into()).min(most_on_medium);
+        let frames = frames_queued.saturating_add(on_medium);
         let hosts = self.machines.len() as u64 * HOST_BYTES;
         frames.saturating_mul(FRAME_BYTES).saturating_add(hosts)
     }

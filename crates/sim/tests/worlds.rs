@@ -243,11 +243,12 @@ fn impossible_worlds_are_refused() {
 
 #[test]
 fn world_memory_covers_all_frames_it_can_hold() {
-    let plan = |switch_queue_bytes, delay_ns| {
+    let most = |switch_queue_bytes, delay_ns, on_medium| {
         let medium =
             Plan { switch_queue_bytes, delay_ns, ..medium(Topology::Switch, 2, 10_000_000) };
-        WorldPlan { medium, machines: two(&Machine::default()) }.memory_bytes()
+        WorldPlan { medium, machines: two(&Machine::default()) }.memory_bytes(on_medium)
     };
+    let plan = |switch_queue_bytes, delay_ns| most(switch_queue_bytes, delay_ns, u64::MAX);
     // Of each host: 16 in its ring, 50 in its queue, 32 to be sent, one on its processor, one that the switch
     // sends and two that begin and end on the wire, of 2 KiB each; and 16 KiB for what it is.
     let least = 2 * ((16 + 50 + 32 + 1 + 1 + 2) * 2048 + 16_384);
@@ -256,6 +257,8 @@ fn world_memory_covers_all_frames_it_can_hold() {
     assert_eq!(plan(7_200, 0), least + 2 * 100 * 2048);
     assert_eq!(plan(0, SECOND_NS), least + 2 * 17_361 * 2048);
     assert!(plan(u32::MAX, u64::MAX) > 1 << 60);
+    // Ended before a hundred frames are on its medium, 6 of which it has anyway.
+    assert_eq!(most(u32::MAX, u64::MAX, 100), least + 94 * 2048);
 }
 
 /// Of 20 ms of work 10 are done when the host stops for 5.

@@ -5,6 +5,7 @@ use lanlab_medium::{BadPlan, LossPlan, Plan as MediumPlan};
 use lanlab_sim::WorldPlan;
 use lanlab_workloads::{echo, stream};
 
+use super::world::{MOST_FRAMES, SLICE_EVENTS};
 use crate::cost::{Cost, METERS_BYTES, OWN_THREADS};
 use crate::medium::topology;
 use crate::messages::{
@@ -239,7 +240,9 @@ fn memory_bytes(request: &Simulate, medium: MediumPlan, work: &Work, message_byt
         Work::Stations(bytes) => *bytes,
         _ => 0,
     };
-    world_plan(request, medium).memory_bytes().saturating_add(nodes).saturating_add(files)
+    // Between two looks at the frames, each event sends at most one.
+    let frames = world_plan(request, medium).memory_bytes(MOST_FRAMES + SLICE_EVENTS);
+    frames.saturating_add(nodes).saturating_add(files)
 }
 
 /// Buffers of recently ended connections: FTP has one connection per file.

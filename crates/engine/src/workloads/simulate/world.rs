@@ -17,8 +17,10 @@ use crate::messages::{
 use crate::running::{Failed, Measured, Running};
 use crate::workloads::pcap_file::PcapFile;
 
-/// Events between two checks for cancellation: some hundredths of a second.
-const SLICE_EVENTS: u64 = 100_000;
+/// Events between two checks for cancellation and memory: some hundredths of a second.
+pub(super) const SLICE_EVENTS: u64 = 100_000;
+/// A world that holds more frames at once is ended: the queues of 256 ports have room for a million.
+pub(super) const MOST_FRAMES: u64 = 1 << 16;
 const MOST_PCAP_BYTES: u64 = 2 << 30;
 const MOST_NAMED: usize = 8;
 
@@ -81,7 +83,8 @@ fn run_slices(
             Ended::ProgramsDone => (SimulationEnd::ProgramsDone, None),
             Ended::Events => {
                 let written = file.map_or(0, |file| file.borrow().written_bytes());
-                match next_after(events, most_events, written, running.is_cancelled()) {
+                let frames = world.frames_under_way() as u64;
+                match next_after(events, most_events, written, frames, running.is_cancelled()) {
                     Next::Slice => continue,
                     Next::Cancelled => (SimulationEnd::Cancelled, Some(Failure::cancelled())),
                     Next::FileTooLong => {
@@ -91,6 +94,15 @@ fn run_slices(
                         );
                         let failure = Failure::new("simulate.pcap_too_long", message)
                             .hint("simulate less time, or without `pcap`");
+                        (SimulationEnd::Events, Some(failure))
+                    }
+                    Next::TooManyFrames => {
+                        let message = format!(
+                            "the world has {frames} frames at once after {virtual_s} s of virtual time; \
+                             allowed: {MOST_FRAMES}"
+                        );
+                        let failure = Failure::new("simulate.frames", message)
+                            .hint("simulate fewer machines, or smaller queues");
                         (SimulationEnd::Events, Some(failure))
                     }
                     Next::NoMoreEvents => {
@@ -133,14 +145,23 @@ enum Next {
     Slice,
     Cancelled,
     FileTooLong,
+    TooManyFrames,
     NoMoreEvents,
 }
 
-fn next_after(events: u64, most_events: u64, written_bytes: u64, is_cancelled: bool) -> Next {
+fn next_after(
+    events: u64,
+    most_events: u64,
+    written_bytes: u64,
+    frames: u64,
+    is_cancelled: bool,
+) -> Next {
     if is_cancelled {
         Next::Cancelled
     } else if written_bytes > MOST_PCAP_BYTES {
         Next::FileTooLong
+    } else if frames > MOST_FRAMES {
+        Next::TooManyFrames
     } else if events < most_events {
         Next::Slice
     } else {
@@ -183,10 +204,11 @@ mod tests {
 
     #[test]
     fn a_world_runs_until_a_bound_or_cancellation() {
-        assert_eq!(next_after(100_000, 100_001, 2_147_483_648, false), Next::Slice);
-        assert_eq!(next_after(100_000, 100_001, 2_147_483_649, false), Next::FileTooLong);
-        assert_eq!(next_after(100_000, 100_000, 0, false), Next::NoMoreEvents);
-        assert_eq!(next_after(100_000, 100_001, 2_147_483_649, true), Next::Cancelled);
+        assert_eq!(next_after(100_000, 100_001, 2_147_483_648, 65_536, false), Next::Slice);
+        assert_eq!(next_after(100_000, 100_001, 2_147_483_649, 65_537, false), Next::FileTooLong);
+        assert_eq!(next_after(100_000, 100_001, 0, 65_537, false), Next::TooManyFrames);
+        assert_eq!(next_after(100_000, 100_000, 0, 0, false), Next::NoMoreEvents);
+        assert_eq!(next_after(100_000, 100_001, 2_147_483_649, 0, true), Next::Cancelled);
     }
 
     #[test]

@@ -118,14 +118,24 @@ fn impossible_input_is_refused_with_the_allowed_values() {
 
 #[test]
 fn a_world_too_big_for_memory_is_refused_before_it_begins() {
-    let queues = r#"{"ring_frames": 65536, "queue_frames": 65536, "transmit_queue_frames": 65536}"#;
+    let queues = r#"[
+        {"ring_frames": 65536, "queue_frames": 65536, "transmit_queue_frames": 65536},
+        {"ring_frames": 65536, "queue_frames": 65536, "transmit_queue_frames": 65536}
+    ]"#;
     let checked = asked(&[
         ("/world/medium/rate_bps", "100000000000"),
         ("/world/medium/delay_ns", "10000000000"),
-        ("/world/machines/0", queues),
+        ("/world/machines", queues),
     ]);
     let refused = checked.unwrap().cost.check_beside(Cost::default()).unwrap_err();
     assert_eq!(refused.code, "request.too_large");
+}
+
+#[test]
+fn queues_of_a_switch_count_up_to_the_frames_that_a_world_may_have() {
+    let of = |bytes: &str| asked(&[("/world/medium/switch_queue_bytes", bytes)]).unwrap().cost;
+    let [least, more, most] = ["72", "7200", "16777216"].map(|bytes| of(bytes).memory_bytes);
+    assert!(least < more && more < most && most < least + 2048 * (MOST_FRAMES + SLICE_EVENTS));
 }
 
 const ECHO: &str = r#"{
@@ -146,7 +156,7 @@ fn memory_covers_the_world_its_nodes_and_programs() {
     let of_nodes = |changes: &[(&str, &str)]| {
         let request = request(changes);
         let checked = check(&request).unwrap();
-        checked.cost.memory_bytes - world_plan(&request, checked.medium).memory_bytes()
+        checked.cost.memory_bytes - world_plan(&request, checked.medium).memory_bytes(MOST_FRAMES)
     };
     // Twice both buffers and both windows, four messages, and meters of 1 MiB.
     let stream_bytes = 2 * (1_000 + 20_000 + 18_000) + 2 * (3_000 + 30_000 + 16_800) + 2 * 4 * 500;
