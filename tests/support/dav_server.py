@@ -90,7 +90,9 @@ class _Handler(BaseHTTPRequestHandler):
         scheme, _, algorithm = self.server.scheme.partition(" ")
         if scheme != "Digest" or fields.get("username") != USER:
             return False, False
-        name = {"MD5": "md5", "SHA-256": "sha256"}[algorithm.removesuffix("-sess")]
+        name = {"MD5": "md5", "SHA-256": "sha256", "SHA-512-256": "sha512_256"}[
+            algorithm.removesuffix("-sess")
+        ]
 
         def digest(*parts: str) -> str:
             return hashlib.new(name, ":".join(parts).encode()).hexdigest()

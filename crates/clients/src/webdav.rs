@@ -125,17 +125,16 @@ impl Session {
         basic: Authorization,
     ) -> Result<Authorization> {
         let offered = digest::challenges(challenge_fields(&answer));
+        let digest = Digest::of(&offered, who);
+        let takes_basic = offered.is_empty() || digest::takes_basic(&offered);
+        let found = digest::names(&offered);
         answer.reason(&self.http, what).await?;
-        let mut own = [0; 16];
-        getrandom::fill(&mut own)
-            .map_err(|error| Fault::new(Class::Local, format!("random octets: {error}")))?;
-        match Digest::of(&offered, who, &BASE64_STANDARD.encode(own)) {
+        match digest {
             Some(digest) => Ok(Authorization::Digest(Box::new(digest))),
-            None if offered.is_empty() || digest::takes_basic(&offered) => Ok(basic),
+            None if takes_basic => Ok(basic),
             None => {
-                let found = digest::names(&offered);
                 let message = format!(
-                    "{what}: the server wants {found}; spoken: Digest (MD5, SHA-256), Basic"
+                    "{what}: the server wants {found}; spoken: Digest (MD5, SHA-256, SHA-512-256), Basic"
                 );
                 Err(Fault::new(Class::Login, message).hint("have the server take one of these"))
             }
