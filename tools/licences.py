@@ -34,6 +34,7 @@ _PURPOSE = {
     "hdrhistogram": "histograms of round trips and operations",
     "hex": "hashes and signatures as text",
     "hmac": "signatures of S3",
+    "http-auth": "Digest login of the WebDAV client",
     "http-body-util": "bodies of HTTP",
     "httparse": "heads of answers over HTTP",
     "hyper": "HTTP, server",
