@@ -2,9 +2,6 @@
 //! for the fuzz target and for the test that feeds it all seeds: it sends only packets of its own, does what is due,
 //! ends no session twice, and leaves no file open.
 
-#[path = "../../crates/stack/tests/support/memory_files.rs"]
-mod memory_files;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use lanlab_stack::carrier::CarrierFacts;
@@ -26,7 +23,7 @@ use lanlab_wire::ncp::{bindery, burst, directories, files, negotiation, search, 
 use lanlab_wire::netbios_name::{Name, suffix};
 use lanlab_wire::smb1::strings::CodePage;
 
-use memory_files::MemoryFiles;
+use crate::memory_files::MemoryFiles;
 
 const OWN: Mac = Mac([2, 0, 0, 0, 0, 1]);
 /// Packets of one conversation, and frames that a station may send at one time.

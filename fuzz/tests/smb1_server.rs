@@ -5,9 +5,6 @@
 //! user and share, unless it is to have others; so that files are reached, the file that was opened last
 //! stands where most commands have it, if that is asked for.
 
-#[path = "../../crates/stack/tests/support/memory_files.rs"]
-mod memory_files;
-
 use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::file_server::{FileServer, Session};
 use lanlab_stack::smb::Dialect;
@@ -22,7 +19,7 @@ use lanlab_wire::smb1::{command, negotiate, session_setup_andx, tree_connect, tr
 
 use lanlab_stack::files::FileStore;
 
-use memory_files::MemoryFiles;
+use crate::memory_files::MemoryFiles;
 
 /// Calls for files, and messages, that one message may lead to at most: a delete by a pattern has
 /// some for each file.

@@ -5,6 +5,8 @@
 mod file_services;
 mod heard_frames;
 mod ipx_station;
+#[path = "../../crates/stack/tests/support/memory_files.rs"]
+mod memory_files;
 mod nbf_frames;
 mod nbf_station;
 mod ncp_station;

@@ -2,6 +2,8 @@
 
 #[path = "../../../fuzz/tests/ipx_station.rs"]
 mod ipx_station;
+#[path = "support/memory_files.rs"]
+mod memory_files;
 #[path = "../../../fuzz/tests/nbf_frames.rs"]
 mod nbf_frames;
 #[path = "../../../fuzz/tests/nbf_station.rs"]
