@@ -191,7 +191,9 @@ impl Interface {
 
     /// Whether a frame was made in reply to a segment: it cannot be merged with later ones.
     pub fn has_replies(&self) -> bool {
-        self.sending.iter().any(|&id| self.connections[id].has_frame())
+        // A handshake is answered before others take its place.
+        let is_reply = |connection: &Connection| connection.has_frame() || connection.is_half_open;
+        self.sending.iter().any(|&id| is_reply(&self.connections[id]))
     }
 
     pub fn room_bytes(&self, id: ConnectionId) -> usize {
