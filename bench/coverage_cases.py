@@ -6,10 +6,16 @@ suffices. `coverage.py` prints it, `tests/analysis/statistics/test_by_simulation
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+
 from case import Case, Random, correlated
+from planned_trials import sd_of_cv, trials_for_equivalence, trials_to_detect
 
 from lanlab.analysis.statistics import (
     Margin,
@@ -20,11 +26,8 @@ from lanlab.analysis.statistics import (
     mean_interval,
     paired_by_block,
     peak_then_decline,
-    sd_of_cv,
     tost,
-    trials_for_equivalence,
     trials_to_decide,
-    trials_to_detect,
     two_lines,
     welch,
 )
@@ -227,12 +230,12 @@ def _decline_is_wrong(random: Random) -> bool:
 
 
 _SD = sd_of_cv(0.05)
-_TO_DETECT = trials_to_detect(1.05, _SD, scale="log").trials_per_side or 0
+_TO_DETECT = trials_to_detect(1.05, _SD, scale="log") or 0
 _TO_DETECT_BY_BLOCK = (
-    trials_to_detect(1.05, _SD * math.sqrt(2), scale="log", design="by block").trials_per_side or 0
+    trials_to_detect(1.05, _SD * math.sqrt(2), scale="log", design="by block") or 0
 )
-_TO_EQUATE = trials_for_equivalence(Margin.of_ratio(0.05), _SD).trials_per_side or 0
-_TO_EQUATE_OFF = trials_for_equivalence(Margin.of_ratio(0.05), _SD, true=1.02).trials_per_side or 0
+_TO_EQUATE = trials_for_equivalence(Margin.of_ratio(0.05), _SD) or 0
+_TO_EQUATE_OFF = trials_for_equivalence(Margin.of_ratio(0.05), _SD, true=1.02) or 0
 
 
 def _detected(random: Random) -> bool:

@@ -87,14 +87,10 @@ def test_the_default_level_is_5_percent_the_power_80_and_the_cap_1000() -> None:
     assert test == statistics.tost(compared, margin, level=0.05)
     assert test != statistics.tost(compared, margin, level=0.1)
     same = {"level": 0.05, "power": 0.8, "cap": 1_000}
-    for ask in (
-        partial(statistics.trials_to_detect, 1.2, 1.0),
-        partial(statistics.trials_for_equivalence, margin, 5.0),
-        partial(statistics.trials_to_decide, compared, mean_trial_s=1.0),
-    ):
-        assert ask() == ask(**same)
-        for other in ({"level": 0.04}, {"power": 0.9}, {"cap": 900}):
-            assert ask() != ask(**{**same, **other})
+    ask = partial(statistics.trials_to_decide, compared, mean_trial_s=1.0)
+    assert ask() == ask(**same)
+    for other in ({"level": 0.04}, {"power": 0.9}, {"cap": 900}):
+        assert ask() != ask(**{**same, **other})
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -19,14 +19,7 @@ from lanlab.analysis.statistics.intervals import (
 )
 from lanlab.analysis.statistics.least_squares import Coefficient, Fit, fit_groups, identified
 from lanlab.analysis.statistics.multiple import holm
-from lanlab.analysis.statistics.power import (
-    Further,
-    Needed,
-    sd_of_cv,
-    trials_for_equivalence,
-    trials_to_decide,
-    trials_to_detect,
-)
+from lanlab.analysis.statistics.power import Further, trials_to_decide
 from lanlab.analysis.statistics.samples import PrintedMean, Scale, scale_of
 from lanlab.analysis.statistics.saturation import (
     TwoLines,
@@ -58,7 +51,6 @@ __all__ = [
     "KnownSpread",
     "Margin",
     "MeanInterval",
-    "Needed",
     "PeakThenDecline",
     "PrintedMean",
     "Scale",
@@ -76,11 +68,8 @@ __all__ = [
     "peak_then_decline",
     "printed_condition_mean",
     "scale_of",
-    "sd_of_cv",
     "tost",
-    "trials_for_equivalence",
     "trials_to_decide",
-    "trials_to_detect",
     "two_lines",
     "two_modes",
     "welch",

@@ -1,7 +1,4 @@
-"""
-The number of trials that a claim needs: estimated before a run from an expected spread, afterwards
-from the measured spread.
-"""
+"""The number of trials that an undecided claim needs, estimated from the measured spread."""
 
 from __future__ import annotations
 
@@ -27,15 +24,6 @@ _LEFT_OUT = 1e-14
 
 
 @dataclass(frozen=True)
-class Needed:
-    #: Trials of each condition (by block: blocks); `None` if out of reach (more than `cap`).
-    trials_per_side: int | None
-    #: Probability of a decision with this number, or with `cap` if out of reach.
-    power: float
-    cap: int
-
-
-@dataclass(frozen=True)
 class Further:
     would_show: Literal["differs", "equivalent", "different"]
     #: Trials of each condition, including existing ones; `None` if out of reach.
@@ -50,115 +38,6 @@ class Further:
         if self.further_trials is None or self.minutes is None:
             return f"not in reach: more than {self.cap} trials of each condition"
         return f"about {self.further_trials} more trials, {self.minutes:.0f} minutes"
-
-
-def sd_of_cv(cv_ratio: float) -> float:
-    """
-    Standard deviation on the log scale of trials with a coefficient of variation, 0.05 for 5 %.
-
-    Exact for lognormal trials: √ln(1 + cv²).
-
-    Examples:
-        >>> round(sd_of_cv(0.05), 5)
-        0.04997
-    """
-    if not cv_ratio > 0:
-        raise UsageError(f"cv_ratio: need a number above 0, got {cv_ratio:g}")
-    return math.sqrt(math.log1p(cv_ratio**2))
-
-
-def trials_to_detect(
-    difference: float,
-    sd: float,
-    *,
-    sd_b: float | None = None,
-    scale: Scale = "linear",
-    design: Design = "unpaired",
-    level: float = 0.05,
-    power: float = 0.8,
-    cap: int = CAP,
-) -> Needed:
-    """
-    Trials of each condition needed to find a true difference by a two-sided test.
-
-    Args:
-        difference: True difference in the unit of `sd`; on a log scale the true ratio.
-        sd: Standard deviation of the trials, on the scale (`sd_of_cv`); by block, of the
-            differences in a block.
-        sd_b: Standard deviation of the other condition's trials, if different.
-        scale: `log` if `difference` is a ratio.
-        design: Whether trials are compared within blocks.
-        level: Level of the test.
-        power: Probability to find it.
-        cap: More trials than this are out of reach.
-
-    Raises:
-        UsageError: No difference, no spread, a level or power outside 0 to 1, or a cap below 2.
-
-    Source:
-        J. Cohen, "Statistical Power Analysis", 1988, chapter 2; here over the joint distribution of
-        both estimated variances, on which Welch's degrees of freedom depend.
-
-    Examples:
-        >>> import math
-        >>> trials_to_detect(1.05, sd_of_cv(0.05), scale="log").trials_per_side
-        18
-    """
-    away = abs(_on_scale("difference", difference, scale))
-    if away == 0:
-        raise UsageError("difference: a difference of zero cannot be detected")
-    spread = _Spread(sd, sd if sd_b is None else sd_b, design)
-
-    def chance(n: int) -> float:
-        return _detects(away, spread, n, level, two_sided=True)
-
-    return _least(chance, level, power, cap)
-
-
-def trials_for_equivalence(
-    margin: Margin,
-    sd: float,
-    *,
-    sd_b: float | None = None,
-    true: float | None = None,
-    design: Design = "unpaired",
-    level: float = 0.05,
-    power: float = 0.8,
-    cap: int = CAP,
-) -> Needed:
-    """
-    Trials of each condition needed to show that two almost equal conditions are equivalent.
-
-    Args:
-        margin: The margin to declare, on the scale of `sd`.
-        sd: As for `trials_to_detect`.
-        sd_b: As for `trials_to_detect`.
-        true: The true difference, or ratio, within the margin; by default none.
-        design: As for `trials_to_detect`.
-        level: Level of each of the two one-sided tests.
-        power: Probability to show it.
-        cap: More trials than this are out of reach.
-
-    Raises:
-        UsageError: A true difference that is not within the margin, and as `trials_to_detect`.
-
-    Source:
-        K. F. Phillips, "Power of the two one-sided tests procedure in bioequivalence", Journal of
-        Pharmacokinetics and Biopharmaceutics 18, 1990.
-
-    Examples:
-        >>> trials_for_equivalence(Margin.of_ratio(0.05), sd_of_cv(0.05)).trials_per_side
-        19
-    """
-    same = 1.0 if margin.scale == "log" else 0.0
-    there = _on_scale("true", same if true is None else true, margin.scale)
-    low, high = margin.scaled
-    if not low < there < high:
-        raise UsageError(
-            f"true: {true:g} is not within the margin {margin.low:g} … {margin.high:g}"
-        )
-    spread = _Spread(sd, sd if sd_b is None else sd_b, design)
-    return _least(lambda n: _encloses(there, low, high, spread, n, level), level, power, cap)
 
 
 def trials_to_decide(
@@ -190,7 +69,7 @@ def trials_to_decide(
 
     Raises:
         UsageError: A margin on another scale, `margin` and `against` both, a time that is not
-            above 0, and as `trials_to_detect`.
+            above 0, no spread, a level or power outside 0 to 1, or a cap below 2.
     """
     if not (math.isfinite(mean_trial_s) and mean_trial_s > 0):
         raise UsageError(f"mean_trial_s: need seconds above 0, got {mean_trial_s:g}")
@@ -213,16 +92,14 @@ def trials_to_decide(
         away = max(low - seen, seen - high)
     else:
         same = 1.0 if comparison.scale == "log" else 0.0
-        away = abs(
-            seen - _on_scale("against", same if against is None else against, comparison.scale)
-        )
+        away = abs(seen - _on_scale(same if against is None else against, comparison.scale))
 
     def chance(n: int) -> float:
         if margin is not None and would_show == "equivalent":
             return _encloses(seen, *margin.scaled, spread, n, level)
         return _detects(away, spread, n, level, two_sided=margin is None) if away > 0 else 0.0
 
-    needed = _least(chance, level, power, cap).trials_per_side
+    needed = _least(chance, level, power, cap)
     if needed is None:
         return Further(would_show, None, None, None, cap)
     further = max(0, needed - comparison.n_a) + max(0, needed - comparison.n_b)
@@ -304,10 +181,10 @@ def _quantiles(n: int, tail: float) -> tuple[Floats, Floats]:
     return dfs, np.asarray(stdtrit(dfs, 1 - tail))
 
 
-def _on_scale(name: str, value: float, scale: Scale) -> float:
-    if not math.isfinite(value) or (scale == "log" and value <= 0):
-        raise UsageError(f"{name}: need {'a ratio above 0' if scale == 'log' else 'a number'}")
-    return math.log(value) if scale == "log" else value
+def _on_scale(against: float, scale: Scale) -> float:
+    if not math.isfinite(against) or (scale == "log" and against <= 0):
+        raise UsageError(f"against: need {'a ratio above 0' if scale == 'log' else 'a number'}")
+    return math.log(against) if scale == "log" else against
 
 
 def _detects(away: float, spread: _Spread, n: int, level: float, *, two_sided: bool) -> float:
@@ -327,17 +204,17 @@ def _encloses(
     return min(1.0, float(chances @ np.maximum(inside, 0.0)))
 
 
-def _least(chance: Callable[[int], float], level: float, power: float, cap: int) -> Needed:
+def _least(chance: Callable[[int], float], level: float, power: float, cap: int) -> int | None:
     check_share("level", level)
     check_share("power", power)
     if cap < 2:
         raise UsageError(f"cap: need at least 2, got {cap}")
-    if (reached := chance(cap)) < power:
-        return Needed(None, reached, cap)
+    if chance(cap) < power:
+        return None
     low, high = 1, 2
     while high < cap and chance(high) < power:
         low, high = high, min(cap, 2 * high)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if chance(middle) >= power else (middle, high)
-    return Needed(high, chance(high), cap)
+    return high
