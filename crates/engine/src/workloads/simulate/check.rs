@@ -5,7 +5,6 @@ use lanlab_medium::{BadPlan, LossPlan, Plan as MediumPlan};
 use lanlab_sim::WorldPlan;
 use lanlab_workloads::{echo, stream};
 
-use super::world::{MOST_FRAMES, SLICE_EVENTS};
 use crate::cost::{Cost, METERS_BYTES, OWN_THREADS};
 use crate::medium::topology;
 use crate::messages::{
@@ -15,6 +14,10 @@ use crate::messages::{
 use crate::workloads::setup::check_range;
 use crate::workloads::{echo as real_echo, stream as real_stream};
 
+/// Events between two checks for cancellation and memory: some hundredths of a second.
+pub(super) const SLICE_EVENTS: u64 = 100_000;
+/// A world that holds more frames at once is ended: the queues of 256 ports have room for a million.
+pub(super) const MOST_FRAMES: u64 = 1 << 16;
 const MTU_BYTES: u32 = 1500;
 const UDP_HEADER_BYTES: u32 = 8;
 const TCP_HEADER_BYTES: u32 = 20;

@@ -8,7 +8,7 @@ use lanlab_sim::{Bounds, Ended, HostId, World};
 use lanlab_stack::ip::TcpProfile;
 use lanlab_units::Instant;
 
-use super::check::{Checked, world_plan};
+use super::check::{Checked, MOST_FRAMES, SLICE_EVENTS, world_plan};
 use super::programs::Programs;
 use super::{outcomes, service};
 use crate::messages::{
@@ -17,10 +17,6 @@ use crate::messages::{
 use crate::running::{Failed, Measured, Running};
 use crate::workloads::pcap_file::PcapFile;
 
-/// Events between two checks for cancellation and memory: some hundredths of a second.
-pub(super) const SLICE_EVENTS: u64 = 100_000;
-/// A world that holds more frames at once is ended: the queues of 256 ports have room for a million.
-pub(super) const MOST_FRAMES: u64 = 1 << 16;
 const MOST_PCAP_BYTES: u64 = 2 << 30;
 const MOST_NAMED: usize = 8;
 
