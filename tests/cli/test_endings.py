@@ -89,6 +89,8 @@ def started(folder: Path, *args: str, stdout: int = subprocess.PIPE) -> subproce
     )
 
     def is_ready() -> bool:
+        if process.poll() is not None:  # `--help` is soon done
+            return True
         # Before, while Python itself starts, a signal is Python's.
         status = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
         caught = next(line for line in status.splitlines() if line.startswith("SigCgt"))
