@@ -13,22 +13,13 @@ from lanlab.analysis.statistics.condition_mean import (
 from lanlab.analysis.statistics.drift import Drift, drift
 from lanlab.analysis.statistics.equivalence import Equivalence, Margin, tost
 from lanlab.analysis.statistics.explained import ExplainedShare, explained_share
-from lanlab.analysis.statistics.intervals import (
-    MeanInterval,
-    mean_interval,
-)
+from lanlab.analysis.statistics.intervals import MeanInterval, mean_interval
 from lanlab.analysis.statistics.least_squares import Coefficient, Fit, fit_groups, identified
 from lanlab.analysis.statistics.multiple import holm
 from lanlab.analysis.statistics.power import Further, trials_to_decide
 from lanlab.analysis.statistics.samples import PrintedMean, Scale, scale_of
-from lanlab.analysis.statistics.saturation import (
-    TwoLines,
-    two_lines,
-)
-from lanlab.analysis.statistics.trend import (
-    PeakThenDecline,
-    peak_then_decline,
-)
+from lanlab.analysis.statistics.saturation import TwoLines, two_lines
+from lanlab.analysis.statistics.trend import PeakThenDecline, peak_then_decline
 from lanlab.analysis.statistics.two_groups import (
     Comparison,
     KnownSpread,
