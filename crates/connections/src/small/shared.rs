@@ -14,8 +14,6 @@ use crate::wired::FrameLink;
 
 /// Maximum frames received before releasing the lock.
 const TURN_FRAMES: usize = 64;
-/// Time for the program to read before arrived data is acknowledged, so that the whole window is announced.
-const READING_NS: u64 = 1_000_000;
 /// Pause before retrying a link that accepts no frame.
 const RETRY_NS: u64 = 100_000;
 
@@ -35,7 +33,6 @@ pub struct State {
     reach: Reach,
     live_connections: usize,
     waiting: Vec<Waker>,
-    acknowledges_at: Option<Instant>,
 }
 
 impl State {
@@ -54,7 +51,6 @@ impl State {
             reach: Reach::Asking,
             live_connections: 0,
             waiting: Vec::new(),
-            acknowledges_at: None,
         }
     }
 
@@ -86,34 +82,28 @@ impl State {
 
 impl AtLink for State {
     fn drive_by_thread(&mut self) -> bool {
-        let taken = match self
-            .framed
-            .take_all(os::monotonic, TURN_FRAMES, |into| self.link.receive(into))
-        {
-            Ok(taken) => taken,
-            Err(error) => {
-                self.fail(error.kind(), error.to_string());
-                return false;
+        let mut taken = 0;
+        while taken < TURN_FRAMES {
+            match self.framed.take(os::monotonic(), |into| self.link.receive(into)) {
+                Ok(true) => {
+                    taken += 1;
+                    self.flush();
+                }
+                Ok(false) => break,
+                Err(error) => {
+                    self.fail(error.kind(), error.to_string());
+                    return false;
+                }
             }
-        };
-        let now = os::monotonic();
-        self.framed.station.handle_timeout(now);
-        self.framed.facts.dropped_frames += self.link.new_drops();
-        let interface = &self.framed.station.interface;
-        if interface.has_unread()
-            && !interface.has_replies()
-            && *self.acknowledges_at.get_or_insert(now.plus_nanos(READING_NS)) > now
-        {
-            self.wake_all();
-            return taken == TURN_FRAMES;
         }
+        self.framed.station.handle_timeout(os::monotonic());
         self.flush();
-        taken > 0
+        self.framed.facts.dropped_frames += self.link.new_drops();
+        taken == TURN_FRAMES
     }
 
     fn flush(&mut self) {
         let now = os::monotonic();
-        self.acknowledges_at = None;
         if let Err(error) = self.framed.send(now, |frame| self.link.send(frame)) {
             return self.fail(error.kind(), error.to_string());
         }
@@ -140,8 +130,7 @@ impl AtLink for State {
 
     fn poll_timeout(&self) -> Option<Instant> {
         let retry_at = self.framed.is_blocked().then(|| os::monotonic().plus_nanos(RETRY_NS));
-        let own = [self.framed.station.poll_timeout(), retry_at, self.acknowledges_at];
-        own.into_iter().flatten().min()
+        [self.framed.station.poll_timeout(), retry_at].into_iter().flatten().min()
     }
 
     fn failure(&self) -> Option<&LinkFailure> {
