@@ -184,11 +184,6 @@ impl Interface {
         self.connections[id.0].readable_bytes()
     }
 
-    /// Whether a program has not read all data yet.
-    pub fn has_unread(&self) -> bool {
-        self.connections.iter().any(|connection| connection.readable_bytes() > 0)
-    }
-
     /// Whether a frame was made in reply to a segment: it cannot be merged with later ones.
     pub fn has_replies(&self) -> bool {
         // A handshake is answered before others take its place.
