@@ -11,6 +11,7 @@ from ftplib import FTP
 from pathlib import Path
 
 import pytest
+from missing import missing
 from netbeui_cable import cable
 from raw_engine import SESSION, Line, RawEngine
 
@@ -107,7 +108,7 @@ def test_sftp_ends_an_incomplete_listing_with_a_failure(root: Path) -> None:
 @pytest.mark.parametrize("pattern", ["*", "NONE*.*", "NONE.DAT"])
 def test_smb1_refuses_an_incomplete_listing(root: Path, pattern: str) -> None:
     if shutil.which("smbclient") is None:
-        pytest.skip("smbclient is not installed")
+        missing("need `smbclient`, not found; apt install smbclient")
     with served("smb1", root) as port:
         argv = ["smbclient", "//127.0.0.1/lanlab", "-p", str(port), "-N", "-m", "NT1"]
         options = ["--option=client min protocol=NT1", "-c", f"ls {pattern}"]
