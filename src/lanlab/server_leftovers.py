@@ -11,7 +11,7 @@ _MOST_NAMES = 3
 
 
 def note(place: str, left: LeftBehind) -> None:
-    """Note that a server refused to remove files of a trial. `place`: URL of its directory."""
+    """Record that a server refused to remove a trial's files; `place` is their directory's URL."""
     _left[place] = (
         f"the server refused to remove what lanlab wrote: {names_of(left)} stay at "
         f"{place.rpartition('/')[0]}: it said: {left['refusal']}",

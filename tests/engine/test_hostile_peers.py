@@ -248,6 +248,7 @@ def test_a_stream_stops_within_a_second_of_the_last_keepalive(engine: RawEngine)
         silent_s = time.monotonic()
         for receiver in receivers.values():
             receiver.alive = None
+        # Shorter than the silence after which a sender gives up.
         time.sleep(1.7)
         stopped_s = {name: each.last_message_s - silent_s for name, each in receivers.items()}
         print(f"stopped after the last word, s: {stopped_s}")

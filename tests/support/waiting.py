@@ -9,7 +9,7 @@ PATIENCE_S = 180.0
 
 
 def until(condition: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
-    """The longer it takes, the seldomer it looks: to look through `/proc` takes the processor."""
+    """Looks less often the longer it takes, because reading `/proc` costs CPU time."""
     begin = time.monotonic()
     while not condition():
         if (waited_s := time.monotonic() - begin) > patience_s:

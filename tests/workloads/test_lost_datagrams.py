@@ -57,8 +57,8 @@ def only(trial: Trial, place: str, beside: str = "") -> int:
 
 
 def check_excess(trial: Trial, lost: int, link_bps: float) -> None:
-    """Nearly all that was sent beyond what the link takes in that time was lost. A busy machine may
-    leave some unsent, and the link idle at times: then more of what it sends at once is lost."""
+    """Nearly everything sent beyond the link's capacity was lost. A busy sender may pause, which
+    leaves the link idle, and then send a burst, of which more is lost."""
     sent = trial.metrics["offered_messages"] - trial.source["unsent_messages"]
     carried = link_bps / 8 / (500 + 66) * trial.source["elapsed_ns"] / 1e9
     assert lost >= 0.85 * (sent - carried)

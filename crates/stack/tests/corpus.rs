@@ -1,4 +1,4 @@
-//! What has been fed to a fuzz target once is fed to it by every test run, and some of anything else.
+//! Every test run feeds the fuzz targets their stored inputs, and some random ones.
 
 #[path = "../../../fuzz/tests/ipx_station.rs"]
 mod ipx_station;
@@ -19,7 +19,7 @@ mod smb1_server;
 
 use proptest::prelude::*;
 
-/// A seed that is cut is another seed: a short one is cut at every octet, a longer one so often.
+/// Seeds are also fed truncated: short ones at every byte, longer ones at about this many places.
 const CUTS: usize = 48;
 const SHORT_BYTES: usize = 200;
 

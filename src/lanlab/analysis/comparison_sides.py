@@ -107,7 +107,7 @@ def sample_of(
     metric: str,
     run: RunRecord | None = None,
 ) -> Sample:
-    """The trials of a condition; of `run`, if the limit of its link is needed."""
+    """The trials of a condition. Give `run` if the limit of its link is needed."""
     parameters = dict(condition.parameters)
     own = [
         trial

@@ -94,7 +94,7 @@ impl Client {
         Ok(client)
     }
 
-    /// Make a new client and its session known to the server.
+    /// Register a new client at the server, and create its session.
     async fn introduce(&self) -> Result<(ChannelLimits, Option<String>)> {
         let mut random = [0; 16];
         getrandom::fill(&mut random)

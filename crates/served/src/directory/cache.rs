@@ -5,8 +5,8 @@
 //! time shows changes. Two changes within the file system's clock resolution look like one, so
 //! names are cached only if the directory was unchanged for longer than that before it was read.
 //!
-//! Reading a large directory takes a second. Nobody waits for that with a lock or a thread: other uses of that
-//! directory fail with `WouldBlock`, to be tried again, and few large directories are read at once.
+//! Reading a large directory takes a second. Other requests for that directory get `WouldBlock` and try again, so
+//! they hold no lock and no thread meanwhile. Few large directories are read at once.
 
 use std::collections::HashMap;
 use std::io;
@@ -62,7 +62,7 @@ struct Places {
     watched: HashMap<i32, Identity>,
     uses: u64,
     names: usize,
-    /// Freed when nobody holds the lock: names of a large directory take a tenth of a second.
+    /// Freed without the lock, because freeing a large index takes a tenth of a second.
     evicted: Vec<Slot>,
 }
 

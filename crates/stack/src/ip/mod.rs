@@ -20,7 +20,7 @@
 //!   in Linux and RFC 9293 (SHLD-19), or if data arrives out of order. Only a single segment is delayed by
 //!   the profile's delay, which counts from that segment, not by a system-wide tick. With
 //!   `TcpProfile::acknowledges_pushed`, the first segment after a pause and a pushed short one are acknowledged at
-//!   once, a pushed full one after 1 ms.
+//!   once; a pushed full one is acknowledged after 1 ms.
 //! - **Blind attacks** (this module): a reset whose number is not exactly the next one, a SYN of an
 //!   open connection and an acknowledgement out of range cause at most one acknowledgement per
 //!   second (RFC 5961).

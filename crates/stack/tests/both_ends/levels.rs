@@ -331,7 +331,7 @@ fn times_attributes_and_sizes_are_set_by_level() {
     }
     assert_eq!(raw.set_path(0x0104, name, &far), Err(error::INVALID_PARAMETER.name));
     assert_eq!(raw.set_path(0x0104, "SUB", &[0; 8]), Err(error::FILE_IS_A_DIRECTORY.name));
-    // A size is that of a file that may be written.
+    // The size can be set only through a handle that allows writing.
     assert_eq!(raw.set_path(0x0102, name, &[1]), Err(error::INVALID_LEVEL.name));
     let fid = raw.nt_open(name, 1, 0x1, 0).unwrap();
     assert_eq!(raw.set_file(0x0104, fid, &[0; 8]), Err(error::ACCESS_DENIED.name));

@@ -207,7 +207,7 @@ _Pairs = dict[Level, dict[Level, Cell]]
 
 
 def _pairs(ask: Answer, body: Body) -> list[tuple[dict[str, Level], _Pairs]]:
-    """For each condition of the other factors, the places with a value of two levels."""
+    """By condition of the other factors: the points at which two levels have values."""
     groups: dict[str, tuple[dict[str, Level], _Pairs]] = {}
     for point in body.points(ask, ask.metric):
         rest = _rest(point.levels, ask.factor, ask.along)
