@@ -259,6 +259,7 @@ def test_a_simulated_ratio_has_the_models_error_and_the_best_has_none() -> None:
     assert ftp.low == pytest.approx(ftp.worse / error)
     assert ftp.high == pytest.approx(ftp.worse * error)
     [unknown, _] = rankings(run, trials, ["copies"])["copies"]
+    assert groups(unknown) == [["smb", "ftp"]]
     assert [(r.low, r.high) for group in unknown.groups for r in group] == [(None, None)] * 2
     assert unknown.model_factor is None
 

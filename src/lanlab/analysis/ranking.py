@@ -186,7 +186,9 @@ def _ranked_experiment(
     by_pair: dict[str, dict[tuple[Level, Level], Compared]] = {}
     for (key, (a, b), _), pair in zip(one.pairs, done, strict=True):
         by_pair.setdefault(key, {})[a.factors[factor], b.factors[factor]] = pair
-    least_log = math.sqrt(2) * (model_error_log or 0.0)
+    # Without a known error of the model, no simulated difference is an order.
+    unknown_log = math.inf if study.is_simulated else 0.0
+    least_log = math.sqrt(2) * (unknown_log if model_error_log is None else model_error_log)
     found = []
     for key, own in one.groups.items():
         measured = [condition for condition in own if one.samples[id(condition)].n]
@@ -326,7 +328,7 @@ def _by_model(
     groups: tuple[tuple[Ranked, ...], ...], error_log: float
 ) -> tuple[tuple[Ranked, ...], ...]:
     def widened(one: Ranked) -> Ranked:
-        if not error_log or not one.worse or one.worse == 1.0:
+        if not 0 < error_log < math.inf or not one.worse or one.worse == 1.0:
             return replace(one, low=None, high=None)
         factor = math.exp(error_log)
         return replace(one, low=one.worse / factor, high=one.worse * factor)

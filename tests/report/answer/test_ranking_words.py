@@ -195,19 +195,23 @@ def as_simulated(study: Study) -> Study:
     return study.model_copy(update={"experiment": own})
 
 
-def test_a_simulated_run_shows_the_error_of_its_model_once(
+def test_a_simulated_run_shows_the_error_of_its_model_once_and_without_one_no_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    one = ranking("smb 1|nfs 2", model_factor=2.2414)
-    for factor, told in (
-        (2.2414, "Simulated ratios within the model's error, a factor of 2.24, show no order."),
-        (None, "The error of the simulation is not known."),
-    ):
-        a, b, *_ = (own.id for own in STUDY.experiment)
-        own = {a: (replace(one, model_factor=factor),), b: (one,)}
-        monkeypatch.setattr(ranking_text, "run_rankings", lambda data, own=own: own)
-        data = RunData(RUN, (), as_simulated(STUDY), Published(schema=1))
-        assert ranking_sentences(data)[2:] == [told]
+    known = ranking("smb 1|nfs 2", model_factor=2.2414)
+    unknown = replace(known, model_factor=None)
+    a, b, *_ = (own.id for own in STUDY.experiment)
+
+    def said(one: Ranking) -> list[str]:
+        monkeypatch.setattr(ranking_text, "run_rankings", lambda data: {a: (one,), b: (one,)})
+        return ranking_sentences(RunData(RUN, (), as_simulated(STUDY), Published(schema=1)))
+
+    error = "Simulated ratios within the model's error, a factor of 2.24, show no order."
+    assert said(known)[2:] == [error]
+    assert all("SMB, then NFS 3 2.0" in one for one in said(known)[:2])
+    assert [one.partition(": ")[2] for one in said(unknown)] == [
+        "SMB and NFS 3 are not ranked by transfer time: the model's error is not known."
+    ] * 2
 
 
 def test_only_measured_experiments_without_a_load_are_ranked(

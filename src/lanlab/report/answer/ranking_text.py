@@ -55,8 +55,13 @@ def ranking_sentences(data: RunData) -> list[str]:
         _sentence(data, own, f"{data.titles[name]}: " if len(found) > 1 else "")
         for name, own in found.items()
     ]
-    ranked = [one for own in found.values() for one in own if one.is_tested]
-    return [*said, *map(_model_sentence, ranked[:1])] if data.study.is_simulated else said
+    factors = [one.model_factor for own in found.values() for one in own if one.is_tested]
+    if factors and factors[0] is not None:
+        factor = number(factors[0], 3)
+        said.append(
+            f"Simulated ratios within the model's error, a factor of {factor}, show no order."
+        )
+    return said
 
 
 def joined(parts: Sequence[str]) -> str:
@@ -117,6 +122,9 @@ def _sentence(data: RunData, own: Sequence[Ranking], opening: str) -> str:
             f"{opening}{joined(list(names.values()))} are not ranked by {shown.name}: a ranking "
             f"takes two trials of each."
         )
+    if data.study.is_simulated and any(o.model_factor is None and not o.at_limit for o in own):
+        every = joined(list(names.values()))
+        return f"{opening}{every} are not ranked by {shown.name}: the model's error is not known."
     alike = _all_alike(data.study, own, shown.name)
     if alike is not None:
         return f"{opening}{alike}"
@@ -128,13 +136,6 @@ def _sentence(data: RunData, own: Sequence[Ranking], opening: str) -> str:
     parts = _parts(data.study, own, names, worse)
     text = f"{opening}{order}: {'; '.join(parts)}."
     return text[0].upper() + text[1:]
-
-
-def _model_sentence(one: Ranking) -> str:
-    if one.model_factor is None:
-        return "The error of the simulation is not known."
-    factor = number(one.model_factor, 3)
-    return f"Simulated ratios within the model's error, a factor of {factor}, show no order."
 
 
 def _all_alike(study: Study, own: Sequence[Ranking], name: str) -> str | None:
