@@ -103,6 +103,17 @@ def test_a_file_of_any_bytes_is_refused(tmp_path: Path, content: bytes) -> None:
     assert path.read_bytes() == content
 
 
+def test_a_journal_that_names_another_file_is_refused(tmp_path: Path, octets: bytes) -> None:
+    """SQLite would remove the file whose name is before its last eight bytes."""
+    path = tmp_path / "store.sqlite"
+    path.write_bytes(octets)
+    first = bytes.fromhex("d9d505f920a163d7")
+    journal = tmp_path / "store.sqlite-journal"
+    journal.write_bytes(first + bytes(504) + first)
+    assert read_all(path) is not None
+    assert (path.read_bytes(), journal.stat().st_size) == (octets, 520)
+
+
 @pytest.fixture
 def spoilt(tmp_path: Path, octets: bytes) -> Iterator[Callable[[str], Path]]:
     def spoil(sql: str) -> Path:

@@ -212,8 +212,12 @@ def refuse_foreign_logs(store: Path) -> None:
                     continue
                 if stat.S_ISREG(facts.st_mode) and facts.st_nlink == 1:
                     with place.open() as file:
-                        found = file.read(len(beginnings[0]))
-                    if not found or found in beginnings:
+                        length = len(beginnings[0])
+                        found = file.read(length)
+                        file.seek(max(length, facts.st_size - length))
+                        # SQLite would remove the file that a journal names before its last bytes.
+                        names_another = suffix == "-journal" and file.read() == beginnings[0]
+                    if not found or (found in beginnings and not names_another):
                         continue
         except FileNotFoundError:
             continue
