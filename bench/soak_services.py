@@ -2,10 +2,11 @@
 Work on names at each file server until it has answered many requests, and print by how much its
 memory grew. Each round logs in anew, and makes, looks up, lists, opens, renames and removes files.
 
-    python bench/soak_services.py --requests 1000000 sftp webdav smb smb1 s3
-    sudo unshare -n python bench/soak_services.py ncp
+    python bench/soak_services.py --requests 1000000 sftp webdav smb smb1 s3 ftps webdavs s3s
+    sudo unshare -n python bench/soak_services.py ncp nbf ipx nbipx spp small
 
-NetWare needs a network namespace of its own, in which a pair of interfaces is made. Memory is read
+NetWare, the carriers of SMB 1 and FTP over the small TCP (`small`) need a network namespace of
+their own, in which a pair of interfaces is made. Memory is read
 after the first tenth and at the end. Exit code 1 if a server grew by more than 1 MiB.
 """
 
@@ -24,26 +25,48 @@ from raw_engine import Line, RawEngine, start_together
 from soak_requests import HEAD, PROMISED_BYTES, soaked
 
 _SECRET = "s3cret-words"
-_NAMES = ("sftp", "webdav", "smb", "smb1", "s3", "ftp", "nfs")
+_NAMES = ("sftp", "webdav", "smb", "smb1", "s3", "ftp", "nfs", "ftps", "webdavs", "s3s")
 _CLIENTS, _FILES, _LONGEST_S = 4, 1000, 300
+_SMALL_STACK = "10.9.0.2"
+#: Services on an Ethernet, and what carries them.
+_ON_ETHERNET = {
+    "ncp": ("ncp", "ncp"),
+    "nbf": ("smb1", "nbf"),
+    "ipx": ("smb1", "ipx"),
+    "nbipx": ("smb1", "nbipx"),
+    "spp": ("smb1", "spp"),
+    "small": ("ftp", None),
+}
 
 
 def _served(name: str, root: str) -> Line:
     """The request that lets an engine serve."""
-    asked: Line = {"type": "serve", "service": name, "root": root, "bind": "127.0.0.1"}
+    service, carrier = _ON_ETHERNET.get(name, (name, None))
+    asked: Line = {"type": "serve", "service": service, "root": root, "bind": "127.0.0.1"}
     if name != "nfs":
         asked["credentials"] = {"user": "me", "secret": _SECRET}
-    if name == "ncp":
-        asked |= {"carrier": "ncp", "link": {"interface": "right"}, "station_name": "SOAKED"}
+    link = {"interface": "right"}
+    if carrier is not None:
+        asked |= {"carrier": carrier, "ipx": _ipx(carrier), "link": link, "station_name": "SOAKED"}
+    elif name == "small":
+        asked["stack"] = {"link": link, "address": _SMALL_STACK, "memory_bytes": 1_000_000}
     return asked
+
+
+def _ipx(carrier: str) -> Line:
+    return {"framing": "ethernet-ii", "network": 7} if carrier in {"ipx", "nbipx"} else {}
 
 
 def _target(name: str, ready: Line) -> Line:
     """Where a client finds that server."""
     served = ready["served"]
-    target: Line = {"service": name, "share": served["share"]}
-    if name == "ncp":
-        target |= {"carrier": "ncp", "link": {"interface": "left"}, "server_name": "SOAKED"}
+    service, carrier = _ON_ETHERNET.get(name, (name, None))
+    target: Line = {"service": service, "share": served["share"]}
+    if carrier is not None:
+        target |= {"carrier": carrier, "ipx": _ipx(carrier), "link": {"interface": "left"}}
+        target["server_name"] = "SOAKED"
+    elif name == "small":
+        target |= {"address": _SMALL_STACK, "port": 21}
     else:
         trust = "system" if served["trust_sha256"] is None else {"sha256": served["trust_sha256"]}
         target |= {"address": "127.0.0.1", "port": ready["ports"][0], "trust": trust}
@@ -82,7 +105,10 @@ def _round(client: RawEngine, target: Line) -> int:
     phases = _done(client, "metadata", spec)["phases"]
     _done(client, "metadata_empty", spec)
     # Services whose client does not count requests have one or more in each operation.
-    return sum(phase["exchanges"] or phase["operations"] for phase in phases)
+    return sum(
+        phase["exchanges"]["answered"] if phase["exchanges"] else phase["operations"]
+        for phase in phases
+    )
 
 
 def _soaked(name: str, requests: int) -> int:
@@ -101,6 +127,8 @@ def _make_cable() -> None:
         ("link", "add", "left", "type", "veth", "peer", "name", "right"),
         ("link", "set", "left", "up"),
         ("link", "set", "right", "up"),
+        ("link", "set", "lo", "up"),
+        ("address", "add", "10.9.0.1/16", "dev", "left"),
     ):
         subprocess.run(["ip", *argv], check=True)
 
@@ -111,7 +139,7 @@ def main() -> int:
     parser.add_argument("--requests", type=int, default=1_000_000, help="to each server")
     parser.add_argument("names", nargs="*", default=_NAMES)
     asked = parser.parse_args()
-    if "ncp" in asked.names:
+    if not _ON_ETHERNET.keys().isdisjoint(asked.names):
         _make_cable()
     print(HEAD)
     grown = [_soaked(name, asked.requests) for name in asked.names]
