@@ -45,6 +45,10 @@ def test_endless_tables_are_refused_wherever_a_user_names_a_file(tmp_path: Path)
     file.write_text(f"a = {DEEP[:30_000]}")
     with pytest.raises(ValueError, match="without end"):
         toml_of(file.read_bytes())
+    for key in ("a." * 10_000, '"\\"" . ' * 50):
+        with pytest.raises(ValueError, match="without end"):
+            toml_of(f"{key}b = 1".encode())
+    assert toml_of(b"a" + 30 * b".a" + b" = 1")["a"]
     for read in (read_changes, lambda path: read_destinations(str(path))):
         with pytest.raises(LabError, match="without end"):
             read(file)

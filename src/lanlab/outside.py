@@ -9,9 +9,15 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
 from lanlab.user_files import text_of
+
+#: A dotted key of TOML with more than 40 parts.
+_DEEP_KEY = re.compile(
+    r"""(?<![\w"'-])(?:(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){40}"""
+)
 
 #: Larger than any count, rate or time in ns that can be measured.
 MOST = 2.0**63
@@ -61,10 +67,14 @@ def toml_of(content: bytes) -> dict[str, Any]:
     # Imported here, because most commands that measure read no TOML file.
     import tomllib
 
+    text = text_of(content)
     try:
-        return tomllib.loads(text_of(content))
+        # Python's parser takes the square of a key's parts, or more.
+        if _DEEP_KEY.search(text) is None:
+            return tomllib.loads(text)
     except RecursionError:
-        raise BadValue("tables within tables without end") from None
+        pass
+    raise BadValue("tables within tables without end")
 
 
 def in_range(number: float) -> bool:
