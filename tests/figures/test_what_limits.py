@@ -6,7 +6,7 @@ import pytest
 from synthetic_runs import synthetic_run
 
 from lanlab.analysis.run_data import RunData
-from lanlab.figures import what_limits
+from lanlab.figures import against_factor
 from lanlab.figures.chart import Chart
 from lanlab.figures.registry import build_figure
 from lanlab.store import TrialRecord
@@ -21,7 +21,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch, causes: dict[int, str | None]) -> Cha
         assert isinstance(size, int)
         return causes[max(least for least in causes if least <= size)]
 
-    monkeypatch.setattr(what_limits, "cause_of", cause_of)
+    monkeypatch.setattr(against_factor, "cause_of", cause_of)
     run = synthetic_run("manford-kolahi", "quick")
     figure = Figure(figure="what_limits", title="What limits", experiments=("throughput",))
     return build_figure(RunData(run.run, run.trials, run.study, run.published), figure)

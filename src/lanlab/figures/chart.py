@@ -8,7 +8,7 @@ same data.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from lanlab.figures.number_text import number
@@ -97,6 +97,12 @@ class Limit:
             return list(self.points)
         pairs = zip(self.points[::2], self.points[1::2], strict=True)
         return [place for pair in pairs for place in (*pair, (math.nan, math.nan))]
+
+
+def line_across(name: str, heights: Sequence[float], rows: int) -> Limit:
+    """A guide across all rows, at each of some values."""
+    points = tuple((row, at) for at in heights for row in (-0.5, rows - 0.5))
+    return Limit(name, points, kind="guide", in_pairs=True)
 
 
 @dataclass(frozen=True)

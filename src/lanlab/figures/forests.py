@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from lanlab.analysis.comparison import Compared
 from lanlab.analysis.comparison_published import PublishedRatio
-from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
+from lanlab.figures.chart import Axis, Chart, Limit, Point, Series, line_across
 from lanlab.figures.gather import FigureData
 from lanlab.figures.wording import condition_text, name_of, quantity
 from lanlab.studies import Study
@@ -27,82 +27,70 @@ def ratio_forest(study: Study, found: Sequence[Compared]) -> Chart:
     titles = {experiment.id: experiment.title for experiment in study.experiment}
     names = [condition_text(study, one.factors) or "all" for one in found]
     rows = list(dict.fromkeys(names))
-    others = list(dict.fromkeys(one.other_name for one in found))
+    series: dict[str, list[Point]] = {one.other_name: [] for one in found}
     is_ratio = first.scale == "log"
 
     def to_shown(value: float) -> float:
         return value if is_ratio else shown.shown(value)
 
-    series = []
-    for other in others:
-        points = []
-        for name, one in zip(names, found, strict=True):
-            if one.other_name != other or one.effect is None:
-                continue
-            ends = None if one.test is None else (one.test.low, one.test.high)
-            if ends is not None and not all(map(math.isfinite, ends)):
-                ends = None
-            points.append(
-                Point(
-                    x=float(rows.index(name)),
-                    y=to_shown(one.effect),
-                    low=None if ends is None else to_shown(ends[0]),
-                    high=None if ends is None else to_shown(ends[1]),
-                    condition=f"{name}, {other}, {one.other.n} against {one.base.n} {one.unit}s",
-                )
-            )
-        series.append(Series(other, tuple(points), "points"))
-    limits = [_lines("the same", (1.0 if is_ratio else 0.0,), len(rows))]
-    if first.margin is not None:
-        ends = (to_shown(first.margin.low), to_shown(first.margin.high))
-        # The margin of a difference is a share of each row's base, so it has no common line.
-        if is_ratio:
-            limits.append(_lines("margin", ends, len(rows)))
+    for name, one in zip(names, found, strict=True):
+        if one.effect is None:
+            continue
+        ends = (None, None) if one.test is None else (one.test.low, one.test.high)
+        is_known = all(end is not None and math.isfinite(end) for end in ends)
+        low, high = (to_shown(end) if end is not None and is_known else None for end in ends)
+        sides = f"{one.other_name}, {one.other.n} against {one.base.n} {one.unit}s"
+        x, y = float(rows.index(name)), to_shown(one.effect)
+        series[one.other_name].append(Point(x, y, low, high, condition=f"{name}, {sides}"))
+    limits = [line_across("the same", (1.0 if is_ratio else 0.0,), len(rows))]
+    # The margin of a difference is a share of each row's base, so it has no common line.
+    if first.margin is not None and is_ratio:
+        ends = (first.margin.low, first.margin.high)
+        limits.append(line_across("margin", ends, len(rows)))
     direction = metric_direction(first.metric)
-    better = {"more": ", more is better", "less": ", less is better", None: ""}[direction]
     sign = "/" if is_ratio else "less"
     unit = "" if is_ratio else ("percentage points" if shown.unit == "%" else shown.unit)
-    label = f"{others[0]} {sign} {first.base_name}" if len(others) == 1 else f"{sign} of the base"
-    return Chart(
-        title=f"{titles.get(first.experiment, first.experiment)}: {shown.name}{better}",
-        x=Axis("condition", "", categories=tuple(rows)),
-        y=Axis(label, unit, logarithmic=is_ratio),
-        series=tuple(series),
-        limits=tuple(limits),
-        caption=_INTERVALS,
-        sideways=True,
-        empty="nothing can be compared",
+    other = next(iter(series))
+    label = f"{other} {sign} {first.base_name}" if len(series) == 1 else f"{sign} of the base"
+    title = f"{titles.get(first.experiment, first.experiment)}: {shown.name}"
+    return _forest(
+        f"{title}, {direction} is better" if direction else title,
+        rows,
+        Axis(label, unit, logarithmic=is_ratio),
+        [Series(name, tuple(points), "points") for name, points in series.items()],
+        limits,
     )
 
 
 def published_forest(study: Study, found: Sequence[PublishedRatio]) -> Chart:
     name = quantity(study, found[0].ours.metric).name
-    rows = []
-    for one in found:
-        words = [condition_text(study, one.ours.factors), one.series]
-        rows.append(", ".join(filter(None, words)) or "all")
+    rows = [
+        ", ".join(filter(None, (condition_text(study, one.ours.factors), one.series))) or "all"
+        for one in found
+    ]
     points = []
     for place, (row, one) in enumerate(zip(rows, found, strict=True)):
-        if one.ratio is None:
-            continue
-        low, high = one.interval or (None, None)
-        ratios = tuple(value / one.value.si for value in one.ours.values)
-        points.append(Point(float(place), one.ratio, low, high, ratios, row))
-    return Chart(
-        title=f"{name[0].upper()}{name[1:]}: measured and published",
-        x=Axis("condition", "", categories=tuple(rows)),
-        y=Axis("measured / published", "", logarithmic=True),
-        series=(Series("measured / published", tuple(points), "points"),),
-        limits=(_lines("the same", (1.0,), len(rows)),),
-        caption=_INTERVALS,
-        sideways=True,
-        empty="nothing can be compared",
+        if one.ratio is not None:
+            ratios = tuple(value / one.value.si for value in one.ours.values)
+            low, high = one.interval or (None, None)
+            points.append(Point(float(place), one.ratio, low, high, ratios, row))
+    ratio = "measured / published"
+    return _forest(
+        f"{name[0].upper()}{name[1:]}: measured and published",
+        rows,
+        Axis(ratio, "", logarithmic=True),
+        [Series(ratio, tuple(points), "points")],
+        [line_across("the same", (1.0,), len(rows))],
     )
 
 
-def _lines(name: str, places: Sequence[float], rows: int) -> Limit:
-    points = tuple((row, at) for at in places for row in (-0.5, rows - 0.5))
-    return Limit(name, points, kind="guide", in_pairs=True)
+def _forest(
+    title: str, rows: Sequence[str], y: Axis, series: Sequence[Series], limits: Sequence[Limit]
+) -> Chart:
+    x = Axis("condition", "", categories=tuple(rows))
+    own = tuple(series), tuple(limits)
+    empty = "nothing can be compared"
+    return Chart(title, x, y, *own, caption=_INTERVALS, sideways=True, empty=empty)
 
 
 _SAID = (
@@ -122,15 +110,9 @@ def factor_effects(data: FigureData) -> Chart:
     points: dict[str, list[Point]] = {} if found is None else {name: [] for name in found.factors}
     for place, case in enumerate(cases):
         for one in case.spreads:
-            points[one.factor].append(
-                Point(
-                    x=float(place),
-                    y=one.ratio,
-                    low=one.least,
-                    high=one.greatest,
-                    condition=f"{rows[place]}, {name_of(one.factor)}",
-                )
-            )
+            said = f"{rows[place]}, {name_of(one.factor)}"
+            point = Point(float(place), one.ratio, one.least, one.greatest, condition=said)
+            points[one.factor].append(point)
     shown = quantity(data.study, found.metric) if found else None
     return data.chart(
         Axis("condition", "", categories=tuple(rows)),

@@ -131,6 +131,17 @@ def called(study: Study, published: Published, factors: Mapping[str, Level]) -> 
     )
 
 
+def place_along(factor: str, shown: Quantity) -> Callable[[Summary], float | None]:
+    """The position of a condition on the axis of a numeric factor."""
+
+    def place(summary: Summary) -> float | None:
+        level = summary.factors.get(factor)
+        is_number = isinstance(level, int | float) and not isinstance(level, bool)
+        return shown.shown(float(level)) if is_number and level is not None else None
+
+    return place
+
+
 def points_of(
     summaries: Sequence[Summary],
     x_of: Callable[[Summary], float | None],

@@ -12,9 +12,10 @@ from lanlab.analysis.loss_over_time import (
     rate_factor,
 )
 from lanlab.analysis.over_time import REVERSE_RECEIVER
-from lanlab.figures.chart import Axis, Cells, Chart, Limit, Point, Series
+from lanlab.figures.chart import Axis, Cells, Chart, Point, Series
 from lanlab.figures.gather import FigureData
-from lanlab.figures.number_text import plain
+from lanlab.figures.number_text import counted, plain
+from lanlab.figures.over_time import TIME, warmup
 from lanlab.roles import RECEIVER
 from lanlab.store import Level, TrialRecord
 
@@ -41,16 +42,13 @@ def loss_over_time_and_rate(data: FigureData) -> Chart:
     if len(found) > _MOST_ROWS:
         said += f" The first {_MOST_ROWS} of {len(found)} rows."
     others = {key for trial in own for key in trial.factors if key != rate_factor(trial)}
-    warmups = {float(trial.parameters.get("warmup_s", 0.0)) for trial in own}
-    warmup_s = warmups.pop() if len(warmups) == 1 else 0.0
-    ends = ((warmup_s, 0.0), (warmup_s, 1.0))
     return data.chart(
-        Axis("time since the start", "s"),
+        TIME,
         Axis("lost messages", "%"),
         found[:_MOST_ROWS],
         said,
         drawn="",
-        limits=(Limit("end of the warm-up", ends, kind="guide"),) if found and warmup_s else (),
+        limits=tuple(warmup(own, (0.0, 1.0)) if found else ()),
         cells=Cells(
             width=width_ns / 1e9,
             rows="condition" if others else "sending rate",
@@ -88,13 +86,12 @@ def _rows(data: FigureData, own: Sequence[TrialRecord], width_ns: int) -> list[S
 
 def _point(name: str, loss: IntervalLoss) -> Point:
     first_s, last_s = loss.start_ns / 1e9, (loss.start_ns + loss.width_ns) / 1e9
-    trials = f"{loss.trials} trial{'' if loss.trials == 1 else 's'}"
     return Point(
         x=(loss.start_ns + loss.width_ns / 2) / 1e9,
         y=100 * loss.lost_messages / loss.expected_messages,
         condition=(
             f"{name}, {plain(first_s)} to {plain(last_s)} s, lost {loss.lost_messages:,} of "
-            f"{loss.expected_messages:,} messages of {trials}"
+            f"{loss.expected_messages:,} messages of {counted(loss.trials, 'trial')}"
         ),
         n=loss.trials,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 _MINUS = "\N{MINUS SIGN}"
 _MOST_FACTOR = 10
@@ -52,6 +53,23 @@ def percent(ratio: float, digits: int = 3) -> str:
     if 99.5 < shown < 110:
         shown, decimals = (min(shown, 99.9) if shown < 100 else shown), 1
     return f"{shown:.{decimals}f} %".replace("-", _MINUS)
+
+
+def counted(count: int, what: str) -> str:
+    """A count with its noun, as in `1 trial` and `2 trials`."""
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def with_ends(value: float, ends: tuple[float, float] | None, digits: int = 3) -> str:
+    """A value and its interval, as in `1.20 (1.10 … 1.30)`."""
+    text = number(value, digits)
+    return text if ends is None else f"{text} ({' … '.join(number(e, digits) for e in ends)})"
 
 
 def is_too_wide(value: float, ends: tuple[float, float]) -> bool:

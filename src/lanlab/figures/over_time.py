@@ -41,23 +41,18 @@ def goodput_over_time(data: FigureData) -> Chart:
     drawn, series = _drawn(own, data, y.shown)
     top = max((p.y for one in series for p in one.points), default=0.0)
     last = max((p.x for one in series for p in one.points), default=0.0)
-    limits = []
-    if drawn:
-        link = wire_of(data.run)
-        limit = limit_of("goodput_bps", drawn[0].parameters, link)
-        if link is not None and limit is not None:
-            level = y.shown(limit)
-            limits.append(Limit(link.limit_name, ((0.0, level), (last, level))))
-        warmup_s = float(drawn[0].parameters.get("warmup_s", 0.0))
-        if warmup_s > 0:
-            ends = ((warmup_s, 0.0), (warmup_s, top))
-            limits.append(Limit("end of the warm-up", ends, kind="guide"))
+    limits = warmup(drawn[:1], (0.0, top))
+    link = wire_of(data.run)
+    limit = limit_of("goodput_bps", drawn[0].parameters, link) if drawn else None
+    if link is not None and limit is not None:
+        level = y.shown(limit)
+        limits.insert(0, Limit(link.limit_name, ((0.0, level), (last, level))))
     said = "What arrived at the receiver in each step; what is counted begins after the warm-up."
     every = [t for t in data.counting if t.experiment in data.figure.experiments]
     if len(every) > len(drawn):
         said += f" {len(drawn)} of {len(every)} trials."
     return data.chart(
-        Axis("time since the start", "s"),
+        TIME,
         axis(data.study, "goodput_bps"),
         series,
         said,
@@ -111,6 +106,18 @@ def _whole(trial: TrialRecord, role: str) -> list[Step]:
     return [step for step in steps_of(trial, role) if step.start_ns + step.width_ns <= end_ns]
 
 
+TIME = Axis("time since the start", "s")
+
+
+def warmup(trials: Sequence[TrialRecord], ends: tuple[float, float]) -> list[Limit]:
+    """A line at the end of the warm-up, from one height to another, if all trials have the same."""
+    found = {float(trial.parameters.get("warmup_s", 0.0)) for trial in trials}
+    if len(found) != 1 or not (end_s := found.pop()):
+        return []
+    points = tuple((end_s, y) for y in ends)
+    return [Limit("end of the warm-up", points, kind="guide")]
+
+
 _ROUND_TRIPS = (
     "Mean of the replies that came in each step of time; what is counted begins after the warm-up. "
     "The first trial of each condition."
@@ -137,18 +144,13 @@ def round_trips_over_time(data: FigureData) -> Chart:
         for name, trial in list(drawn.items())[:MOST_TRIALS]
     )
     ys = [point.y for one in series for point in one.points]
-    warmups = {float(trial.parameters.get("warmup_s", 0.0)) for trial in drawn.values()}
-    limits = []
-    if len(warmups) == 1 and (warmup_s := warmups.pop()) > 0:
-        ends = ((warmup_s, min(ys)), (warmup_s, max(ys)))
-        limits.append(Limit("end of the warm-up", ends, kind="guide"))
     return data.chart(
-        Axis("time since the start", "s"),
+        TIME,
         Axis("round-trip time", shown.unit, far_apart(ys)),
         series,
         _ROUND_TRIPS,
         drawn="Steps of one trial are not independent of each other.",
-        limits=tuple(limits),
+        limits=tuple(warmup(list(drawn.values()), (min(ys, default=0.0), max(ys, default=0.0)))),
         empty="the steps of its time are not in the store",
     )
 
@@ -188,30 +190,16 @@ _VIEWS: Mapping[str, tuple[Axis, _Lines]] = {
             "delivery rate": lambda sample: sample.delivery_rate_bps / 1e6,
         },
     ),
-    "retransmitted": (
+    "retransmissions": (
         Axis("segments sent again", "segments"),
         {"sent again": lambda sample: float(sample.retransmitted_segments)},
     ),
 }
 
 
-def tcp_window_over_time(data: FigureData) -> Chart:
-    return _view(data, "window")
-
-
-def tcp_round_trip_over_time(data: FigureData) -> Chart:
-    return _view(data, "round_trip")
-
-
-def tcp_rate_over_time(data: FigureData) -> Chart:
-    return _view(data, "rate")
-
-
-def tcp_retransmissions_over_time(data: FigureData) -> Chart:
-    return _view(data, "retransmitted")
-
-
-def _view(data: FigureData, name: str) -> Chart:
+def tcp_over_time(data: FigureData) -> Chart:
+    """The quantity that the figure's name has between `tcp_` and `_over_time`."""
+    name = data.figure.figure.removeprefix("tcp_").removesuffix("_over_time")
     axis, lines = _VIEWS[name]
     own = [
         trial
@@ -238,16 +226,14 @@ def _view(data: FigureData, name: str) -> Chart:
     if own:
         words = data.called(own[0].factors)
         said += f" in trial {own[0].number}{f' ({words})' if words else ''}"
-        said += " of its first flow." if int(own[0].parameters.get("flows", 1)) > 1 else "."
-    else:
-        said += "."
+        said += " of its first flow" * (int(own[0].parameters.get("flows", 1)) > 1)
+    said += "."
     whose = "the sender of the first direction" if back else "the sender"
     if bands:
-        said += (
-            f" Shaded: what limited {whose}, where it was not the network or its congestion window."
-        )
+        shaded = f" Shaded: what limited {whose}"
+        said += f"{shaded}, where it was not the network or its congestion window."
     return data.chart(
-        Axis("time since the start", "s"),
+        TIME,
         axis,
         series,
         said,

@@ -10,10 +10,17 @@ from lanlab.analysis.published import amount_of, points_for
 from lanlab.analysis.summary import Summary
 from lanlab.figures.chart import Axis, Chart, Point, PublishedMark, PublishedSeries, Series
 from lanlab.figures.gather import far_apart, printed
-from lanlab.figures.published_values import DESCRIBING, Ends, ends_of, levels_text, shown_as
+from lanlab.figures.published_values import (
+    DESCRIBING,
+    Ends,
+    ends_of,
+    levels_text,
+    shown_as,
+    varied_keys,
+)
 from lanlab.figures.wording import Quantity, condition_text, obtained
 from lanlab.frozen import dataclass
-from lanlab.studies import Level, Published, PublishedValue, Study
+from lanlab.studies import Published, PublishedValue, Study
 from lanlab.studies.published import PublishedTable
 from lanlab.studies.tables import laid_out
 
@@ -107,11 +114,11 @@ def _of_table(study: Study, published: Published, table: PublishedTable) -> list
     groups: dict[tuple[str, str], list[PublishedValue]] = {}
     for cell in measured or cells:
         groups.setdefault((cell.metric, cell.statistic), []).append(cell)
-    in_columns = {
-        key
-        for key in {key for column in table.columns for key in column.at}
-        if len({repr(column.at.get(key)) for column in table.columns if key in column.at}) > 1
-    }
+    levels: dict[str, set[str]] = {}
+    for column in table.columns:
+        for key, level in column.at.items():
+            levels.setdefault(key, set()).add(repr(level))
+    in_columns = {key for key, own in levels.items() if len(own) > 1}
     found = []
     for (metric, statistic), values in groups.items():
         if len(values) < 2:
@@ -121,8 +128,7 @@ def _of_table(study: Study, published: Published, table: PublishedTable) -> list
         kind = "" if statistic == "mean" else f"-{statistic}"
         name = f"{table.id}-{metric}{kind}".replace("_", "-").replace(".", "-")
         chart, places = drawn.chart(f"{table.where}: {table.title}", in_columns)
-        several = len(groups) > 1
-        if several:
+        if len(groups) > 1:
             chart = replace(chart, title=f"{chart.title}, {drawn.name}")
         found.append(PublishedFigure(name, chart, places, drawn.shown))
     return found
@@ -147,9 +153,8 @@ class _Group:
     @property
     def varied(self) -> list[str]:
         """Keys of conditions that vary, in the order of the study's factors."""
-        keys = dict.fromkeys(key for value in self.values for key in value.condition)
         order = [factor.name for factor in self.published.factor]
-        found = [key for key in keys if len({repr(v.condition.get(key)) for v in self.values}) > 1]
+        found = varied_keys(self.values)
         return sorted(found, key=lambda key: order.index(key) if key in order else len(order))
 
     def chart(
@@ -199,16 +204,14 @@ class _Group:
             words = levels_text(self.published, value.condition, rest) or "as printed"
             lines.setdefault(words, []).append(self._point(x, value, ends[value.id]))
             places.append((x, value))
-        title = self._title(x_key)
-        unit = "B" if x_key.endswith("_bytes") else ""
         series = tuple(
             Series(words, tuple(sorted(points, key=lambda point: point.x)))
             for words, points in lines.items()
         )
         ys = [point.y for points in lines.values() for point in points]
-        axis = Axis(self.name, self.shown.unit, far_apart(ys))
-        chart = Chart("", Axis(title, unit), axis, series)
-        return chart, tuple(places)
+        x_axis = Axis(self._title(x_key), "B" if x_key.endswith("_bytes") else "")
+        y_axis = Axis(self.name, self.shown.unit, far_apart(ys))
+        return Chart("", x_axis, y_axis, series), tuple(places)
 
     def _rows(
         self, _: str, in_columns: set[str], ends: Mapping[str, Ends | None]
@@ -217,9 +220,9 @@ class _Group:
         if len(in_cell) == len(self.varied):
             in_cell = []
         if not in_cell and len(self.varied) > 1:
-            counts = {key: self._levels(key) for key in self.varied}
-            fitting = [key for key in self.varied if len(counts[key]) <= _MOST_SERIES]
-            in_cell = [max(fitting, key=lambda key: len(counts[key]))] if fitting else []
+            counts = {key: len({v.condition.get(key) for v in self.values}) for key in self.varied}
+            fitting = [key for key in self.varied if counts[key] <= _MOST_SERIES]
+            in_cell = [max(fitting, key=counts.__getitem__)] if fitting else []
         rest = [key for key in self.varied if key not in in_cell]
         rows: list[str] = []
         bars: dict[str, list[Point]] = {}
@@ -235,22 +238,12 @@ class _Group:
             places.append((x, value))
         ys = [point.y for points in bars.values() for point in points]
         series = tuple(Series(words, tuple(points), "bars") for words, points in bars.items())
-        axis = Axis("condition", "", categories=tuple(rows))
-        logarithmic = far_apart(ys)
-        return (
-            Chart("", axis, self._axis(logarithmic=logarithmic), series, sideways=True),
-            tuple(places),
-        )
+        x_axis, is_wide = Axis("condition", "", categories=tuple(rows)), far_apart(ys)
+        y_axis = Axis(f"{self.name}{_LOGARITHMIC * is_wide}", self.shown.unit, is_wide)
+        return Chart("", x_axis, y_axis, series, sideways=True), tuple(places)
 
     def _title(self, key: str) -> str:
         return next((f.title for f in self.published.factor if f.name == key), key)
-
-    def _levels(self, key: str) -> set[Level | None]:
-        return {value.condition.get(key) for value in self.values}
-
-    def _axis(self, *, logarithmic: bool) -> Axis:
-        name = f"{self.name}{_LOGARITHMIC}" if logarithmic else self.name
-        return Axis(name, self.shown.unit, logarithmic)
 
     def _point(self, x: float, value: PublishedValue, ends: Ends | None) -> Point:
         shown = self.shown

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
+from lanlab.figures.chart import Axis, Chart, Point, Series, line_across
 from lanlab.figures.gather import far_apart, printed
 from lanlab.figures.published_tables import PublishedFigure, table_figures
 from lanlab.figures.published_values import (
     DESCRIBING,
-    Ends,
     ends_of,
     level_title,
     levels_text,
     shown_as,
+    varied_keys,
 )
 from lanlab.figures.wording import BOUNDS, Quantity, quantity
 from lanlab.studies import Published, PublishedValue, Study
@@ -56,36 +56,47 @@ def _ratios(published: Published, values: Sequence[PublishedValue]) -> Published
         at = levels_text(published, value.condition, rest)
         rows.append(f"{one} / {other}{f', {at}' if at else ''}")
         points.append(_point(place, _as_ratio(value), None, f"{rows[-1]}{_bound(value)}", value))
-    same = Limit("the same", ((-0.5, 1.0), (len(rows) - 0.5, 1.0)), kind="guide")
-    chart = Chart(
-        title="Printed ratios",
-        x=Axis("condition", "", categories=tuple(rows)),
-        y=Axis("ratio, logarithmic", "", logarithmic=True),
-        series=(Series("put as a ratio", tuple(points), "points"),),
-        limits=(same,),
-        caption="What the text says of one against another; no spread is printed.",
-        sideways=True,
+    chart = _chart(
+        "Printed ratios",
+        rows,
+        Axis("ratio, logarithmic", "", logarithmic=True),
+        [Series("put as a ratio", tuple(points), "points")],
+        "What the text says of one against another; no spread is printed.",
+        ("the same", 1.0),
     )
     return PublishedFigure("text-ratios", chart, (), Quantity("ratio", "ratio", "", 1.0, ""))
 
 
 def _shares(published: Published, values: Sequence[PublishedValue]) -> PublishedFigure:
-    rows, points = [], []
-    varied = _varied(values)
-    for place, value in enumerate(values):
-        rows.append(levels_text(published, value.condition, varied))
-        points.append(_point(place, 100 * value.si, None, f"{rows[-1]}{_bound(value)}", value))
-    whole = Limit("the whole link", ((-0.5, 100.0), (len(rows) - 0.5, 100.0)), kind="guide")
-    chart = Chart(
-        title="Printed shares of the link",
-        x=Axis("condition", "", categories=tuple(rows)),
-        y=Axis("share of the link", "%"),
-        series=(Series("put as a share", tuple(points), "bars"),),
-        limits=(whole,),
-        caption="What the text says of how much of the link was used; no spread is printed.",
-        sideways=True,
+    varied = varied_keys(values)
+    rows = [levels_text(published, value.condition, varied) for value in values]
+    points = tuple(
+        _point(place, 100 * value.si, None, f"{row}{_bound(value)}", value)
+        for place, (row, value) in enumerate(zip(rows, values, strict=True))
+    )
+    chart = _chart(
+        "Printed shares of the link",
+        rows,
+        Axis("share of the link", "%"),
+        [Series("put as a share", points, "bars")],
+        "What the text says of how much of the link was used; no spread is printed.",
+        ("the whole link", 100.0),
     )
     return PublishedFigure("text-shares", chart, (), Quantity("share", "share", "%", 0.01, ""))
+
+
+def _chart(
+    title: str,
+    rows: Sequence[str],
+    y: Axis,
+    series: Sequence[Series],
+    caption: str,
+    guide: tuple[str, float] | None = None,
+) -> Chart:
+    limits = [] if guide is None else [line_across(guide[0], (guide[1],), len(rows))]
+    x = Axis("condition", "", categories=tuple(rows))
+    own = tuple(series), tuple(limits)
+    return Chart(title, x, y, *own, caption=caption, sideways=True)
 
 
 def _levels(
@@ -95,59 +106,38 @@ def _levels(
     title = next((one.title for one in published.metric if one.name == metric), plain.name)
     named = shown_as(study, published, values)
     shown = Quantity(metric, title, named.unit, named.si_per_unit, named.si_unit)
-    rows: list[str] = []
-    varied = _varied(values)
+    varied = varied_keys(values)
+    texts = [levels_text(published, value.condition, varied) or "all" for value in values]
+    rows = list(dict.fromkeys(texts))
     groups: dict[str, list[Point]] = {}
     places = []
-    known: list[Ends] = []
-    for value in values:
-        row = levels_text(published, value.condition, varied) or "all"
-        if row not in rows:
-            rows.append(row)
-        ends = ends_of(published, value)
-        known += [ends] if ends else []
+    every_ends = [ends_of(published, value) for value in values]
+    for row, value, ends in zip(texts, values, every_ends, strict=True):
         pair = None if ends is None else (shown.shown(ends.low), shown.shown(ends.high))
-        x = rows.index(row)
-        derived = ", worked out" if value.kind == "derived" else ""
-        said = f"{row}{_bound(value)}{derived}"
-        name = _NAMES[value.statistic]
-        point = _point(x, shown.shown(value.si), pair, said, value)
-        groups.setdefault(name, []).append(replace(point, n=None if ends is None else ends.n))
+        said = f"{row}{_bound(value)}{', worked out' * (value.kind == 'derived')}"
+        point = _point(rows.index(row), shown.shown(value.si), pair, said, value)
+        point = replace(point, n=None if ends is None else ends.n)
+        groups.setdefault(_NAMES[value.statistic], []).append(point)
         if value.statistic == "mean":
-            places.append((float(x), value))
-    ys = [point.y for points in groups.values() for point in points]
-    is_wide = far_apart(ys)
-    spread = (
-        "Intervals of 95 % where a standard deviation is printed."
-        if known
-        else "No spread is printed."
+            places.append((point.x, value))
+    is_wide = far_apart([point.y for points in groups.values() for point in points])
+    spread = "Intervals of 95 % where a standard deviation is printed."
+    chart = _chart(
+        f"{title[0].upper()}{title[1:]} in the text",
+        rows,
+        Axis(f"{title}, logarithmic" if is_wide else title, shown.unit, is_wide),
+        [Series(name, tuple(points), "points") for name, points in groups.items()],
+        "Numbers as the text prints them, or as they follow from it. "
+        + (spread if any(every_ends) else "No spread is printed."),
     )
-    chart = Chart(
-        title=f"{title[0].upper()}{title[1:]} in the text",
-        x=Axis("condition", "", categories=tuple(rows)),
-        y=Axis(f"{title}, logarithmic" if is_wide else title, shown.unit, is_wide),
-        series=tuple(Series(name, tuple(points), "points") for name, points in groups.items()),
-        caption=f"Numbers as the text prints them, or as they follow from it. {spread}",
-        sideways=True,
-    )
-    name = f"text-{metric}".replace("_", "-")
-    return PublishedFigure(name, chart, tuple(places), shown)
-
-
-def _varied(values: Sequence[PublishedValue]) -> list[str]:
-    keys = dict.fromkeys(key for value in values for key in value.condition)
-    return [key for key in keys if len({repr(v.condition.get(key)) for v in values}) > 1]
+    return PublishedFigure(f"text-{metric}".replace("_", "-"), chart, tuple(places), shown)
 
 
 def _point(
-    x: int,
-    y: float,
-    ends: tuple[float, float] | None,
-    condition: str,
-    value: PublishedValue,
+    x: int, y: float, ends: tuple[float, float] | None, condition: str, value: PublishedValue
 ) -> Point:
-    low, high = ends or (None, None)
     where = printed(value) if value.published else value.where
+    low, high = ends or (None, None)
     return Point(float(x), y, low, high, (), f"{condition}: {where}")
 
 

@@ -32,6 +32,13 @@ class Ends:
     n: int | None = None
 
 
+def varied_keys(values: Iterable[PublishedValue]) -> list[str]:
+    """Keys of conditions that differ between the values."""
+    own = list(values)
+    keys = dict.fromkeys(key for value in own for key in value.condition)
+    return [key for key in keys if len({repr(v.condition.get(key)) for v in own}) > 1]
+
+
 def levels_text(published: Published, condition: Mapping[str, Level], keys: Iterable[str]) -> str:
     """Levels by the study's names, as in `Windows 98 SE, NetBEUI`."""
     return ", ".join(
@@ -89,20 +96,27 @@ def ends_of(published: Published, value: PublishedValue) -> Ends | None:
         n = len(trials) + len(lost)
         seen = printed_condition_mean(value.metric, PrintedMean(value.si, sd, n))
         return Ends(seen.low, seen.high, "95 %", trials, n)
-    printed_sd = next(
-        (
-            other.si
-            for other in published.value
-            if (other.metric, other.statistic) == (value.metric, "sd")
-            and other.condition == value.condition
-        ),
-        None,
-    )
+    printed_sd = _at_same(published, value, value.metric, "sd")
     count = printed_trials(published)
     if printed_sd is not None and count is not None:
         seen = printed_condition_mean(value.metric, PrintedMean(value.si, printed_sd, count))
         return Ends(seen.low, seen.high, "95 %", n=count)
     return _by_clock(published, value)
+
+
+def _at_same(
+    published: Published, value: PublishedValue, metric: str, statistic: str
+) -> float | None:
+    """Another published number of the same condition, in SI units."""
+    return next(
+        (
+            other.si
+            for other in published.value
+            if (other.metric, other.statistic) == (metric, statistic)
+            and other.condition == value.condition
+        ),
+        None,
+    )
 
 
 def trials_of(published: Published, value: PublishedValue) -> tuple[float, ...]:
@@ -150,15 +164,7 @@ def _by_clock(published: Published, value: PublishedValue) -> Ends | None:
         return Ends(value.si - step, value.si + step, "clock step")
     if value.metric != "goodput_bps":
         return None
-    elapsed = next(
-        (
-            other.si
-            for other in published.value
-            if (other.metric, other.statistic) == ("elapsed_ns", "mean")
-            and other.condition == value.condition
-        ),
-        None,
-    )
+    elapsed = _at_same(published, value, "elapsed_ns", "mean")
     if elapsed is None or elapsed <= step:
         return None
     slow, fast = elapsed / (elapsed + step), elapsed / (elapsed - step)

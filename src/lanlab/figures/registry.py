@@ -14,6 +14,7 @@ from lanlab.errors import of_name
 from lanlab.figures.chart import Chart
 from lanlab.figures.finishing import in_readable_unit, with_distinct_labels, without_far_limits
 from lanlab.figures.gather import FigureData
+from lanlab.figures.number_text import listed
 from lanlab.figures.wording import condition_text
 from lanlab.lazily import Lazily
 from lanlab.store import TrialRecord
@@ -26,7 +27,7 @@ _SET_APART = "Series with the same position are drawn side by side."
 Builder = Callable[[FigureData], Chart]
 #: Each module with its figures; a figure is the function of its name.
 _MODULES: Mapping[str, tuple[str, ...]] = {
-    "against_size": ("against_factor", "against_size", "rtt_against_size"),
+    "against_factor": ("against_factor", "against_size", "rtt_against_size", "what_limits"),
     "against_stations": (
         *("delay_throughput", "greatest_throughput", "response_against_stations"),
         "throughput_against_stations",
@@ -49,12 +50,12 @@ _MODULES: Mapping[str, tuple[str, ...]] = {
         "saturation_curve",
     ),
     "station_trials": ("station_errors", "station_fairness", "steady_cut"),
-    "what_limits": ("what_limits",),
 }
 
 
 def _builder(module: str, name: str) -> Builder:
-    builder: Builder = getattr(import_module(f"lanlab.figures.{module}"), name)
+    function = "tcp_over_time" if name.startswith("tcp_") else name
+    builder: Builder = getattr(import_module(f"lanlab.figures.{module}"), function)
     return builder
 
 
@@ -114,9 +115,5 @@ def missing_text(trials: Sequence[TrialRecord], study: Study, experiments: Seque
             words = condition_text(study, trial.factors) or trial.experiment
             counts.setdefault(words, [0, 0])[place] += 1
     lacking = {words: count for words, count in counts.items() if count[1]}
-    named = [
-        f"{words} (n = {there} of {there + missing})"
-        for words, (there, missing) in list(lacking.items())[:_MOST_NAMED]
-    ]
-    more = f" and {len(lacking) - _MOST_NAMED} more" if len(lacking) > _MOST_NAMED else ""
-    return f"Failed trials are missing: {', '.join(named)}{more}."
+    named = [f"{words} (n = {n} of {n + lost})" for words, (n, lost) in lacking.items()]
+    return f"Failed trials are missing: {listed(named, _MOST_NAMED)}."

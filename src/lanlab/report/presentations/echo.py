@@ -32,7 +32,7 @@ _COLUMNS: Sequence[TrialColumn] = (
 class EchoPresentation(FlowPresentation):
     def remark(self, data: RunData, trials: Sequence[TrialRecord]) -> str | None:
         # Single measurements load no figures.
-        from lanlab.figures.against_size import refill_ns
+        from lanlab.figures.against_factor import refill_ns
 
         link = wire_of(data.run)
         if link is None or not link.has_token_bucket or not trials:

@@ -1,6 +1,4 @@
-"""A metric against a numeric factor; throughput and round-trip time against message size, with the
-link's limit.
-"""
+"""A metric against a numeric factor, with the link's limit; simulated, with what limits it."""
 
 from __future__ import annotations
 
@@ -9,13 +7,17 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal
 
+from lanlab.analysis.attempts import condition_key
+from lanlab.analysis.limiting import cause_of
 from lanlab.analysis.limits import udp_wire_bytes
 from lanlab.analysis.summary import Summary
 from lanlab.analysis.wires import wire_of
-from lanlab.figures.chart import Chart, Limit
+from lanlab.figures.chart import Chart, Limit, Point, Series
 from lanlab.figures.finishing import name_in_common
-from lanlab.figures.gather import FigureData, axis, published_of
+from lanlab.figures.gather import FigureData, axis, place_along, points_of, published_of
+from lanlab.figures.number_text import plain
 from lanlab.figures.wording import quantity
+from lanlab.store import TrialRecord
 from lanlab.studies.scaling import is_numeric
 
 SIZE = "message_size_bytes"
@@ -32,11 +34,9 @@ def against_size(data: FigureData) -> Chart:
     link = wire_of(data.run)
     if link is None:
         return size_chart(data, metric, None, "")
-
-    def limit(size_bytes: int, ip_version: int) -> float:
-        return link.goodput_limit_bps("udp", ip_version, size_bytes)
-
-    return size_chart(data, metric, limit, link.limit_name)
+    return size_chart(
+        data, metric, lambda size, ip: link.goodput_limit_bps("udp", ip, size), link.limit_name
+    )
 
 
 def size_chart(
@@ -128,13 +128,8 @@ def against_factor(data: FigureData) -> Chart:
     numeric = [key for key in drawn.factors if is_numeric(drawn.workload, key)]
     factor = data.figure.factor or next(iter(numeric), "")
     x, y = quantity(data.study, factor), quantity(data.study, metric)
-
-    def place(summary: Summary) -> float | None:
-        level = summary.factors.get(factor)
-        return x.shown(level) if isinstance(level, int | float) else None
-
-    found = data.drawn(metric)
-    groups = data.in_series(found, (factor,))
+    place = place_along(factor, x)
+    groups = data.in_series(data.drawn(metric), (factor,))
     series = data.lines(groups, place, y)
     xs = [point.x for one in series for point in one.points]
     return data.chart(
@@ -143,3 +138,61 @@ def against_factor(data: FigureData) -> Chart:
         series,
         published=published_of(groups, place, y, data.published),
     )
+
+
+_TEXT = (
+    "The name of each curve says what limits it, and from where on something else does: there it "
+    "bends. Causes are read off how busy wire and processors were, and where frames were lost."
+)
+
+
+def what_limits(data: FigureData) -> Chart:
+    """A metric against the figure's factor, a series for each level of the others."""
+    metric = data.metric("goodput", "goodput_bps")
+    found = data.own_summaries(metric)
+    factor = data.figure.factor or _first_numeric(found) or "rate_bps"
+    x, y = quantity(data.study, factor), quantity(data.study, metric)
+    place = place_along(factor, x)
+    causes = _causes(data, found)
+    series = []
+    for name, group in data.in_series(found, (factor,)).items():
+        points = points_of(group, place, y, data.study)
+        by_condition = {
+            point.condition: causes[condition_key(summary.factors)]
+            for summary in group
+            for point in points_of([summary], place, y, data.study)
+        }
+        named = _named_limits(points, by_condition, x.unit)
+        series.append(Series(f"{name}: {named}" if named else name, points))
+    return data.chart(axis(data.study, factor), metric, series, _TEXT)
+
+
+def _first_numeric(found: Sequence[Summary]) -> str | None:
+    names = (
+        name
+        for summary in found[:1]
+        for name in reversed(summary.factors)
+        if is_numeric(summary.workload, name)
+    )
+    return next(names, None)
+
+
+def _causes(data: FigureData, found: Sequence[Summary]) -> dict[str, str | None]:
+    trials: dict[tuple[str, str], list[TrialRecord]] = {}
+    for trial in data.trials:
+        trials.setdefault((trial.experiment, condition_key(trial.factors)), []).append(trial)
+    keys = [(summary.experiment, condition_key(summary.factors)) for summary in found]
+    return {key: cause_of(trials.get((experiment, key), [])) for experiment, key in keys}
+
+
+def _named_limits(points: Sequence[Point], causes: dict[str, str | None], unit: str) -> str:
+    """The bottlenecks along the points, each with its first point; the first bottleneck without."""
+    found: list[str] = []
+    before = None
+    for place, point in enumerate(points):
+        cause = causes.get(point.condition)
+        if cause and cause != before:
+            where = f" from {plain(point.x)} {unit}".rstrip() if place else ""
+            found.append(cause + where)
+            before = cause
+    return ", ".join(found)
