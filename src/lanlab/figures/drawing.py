@@ -1,5 +1,4 @@
-"""
-Draws figures in separate processes.
+"""Draws figures in separate processes.
 
 Importing matplotlib takes a quarter of a second of processor time, and each figure of a report
 another quarter. The processes import it while records are read, and draw while tables are made.
@@ -119,8 +118,7 @@ def other_processes() -> Iterator[None]:
 
 
 def begin(job: Job) -> Callable[[], Any]:
-    """
-    Begin a job, in another process if there is one.
+    """Begin a job, in another process if there is one.
 
     Args:
         job: Its arguments and results must be picklable.

@@ -8,15 +8,7 @@ from typing import Any
 from lanlab.analysis.published import is_own, points_for
 from lanlab.analysis.run_data import RunData
 from lanlab.analysis.summary import Summary
-from lanlab.figures.chart import (
-    Axis,
-    Chart,
-    Kind,
-    Point,
-    PublishedMark,
-    PublishedSeries,
-    Series,
-)
+from lanlab.figures.chart import Axis, Chart, Kind, Point, PublishedMark, PublishedSeries, Series
 from lanlab.figures.number_text import plain
 from lanlab.figures.published_values import level_title, levels_text
 from lanlab.figures.wording import (
@@ -98,8 +90,7 @@ class FigureData(RunData):
     def chart(
         self, x: Axis | str, y: Axis | str, series: Sequence[Series], said: str = "", **more: Any
     ) -> Chart:
-        """
-        A chart with the figure's title.
+        """A chart with the figure's title.
 
         Args:
             x, y: An axis, or the key of its quantity, logarithmic if the values are far apart.

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from lanlab.analysis.over_time import (
-    MOST_TRIALS,
-    REVERSE_RECEIVER,
-    Step,
-    steps_of,
-)
+from lanlab.analysis.over_time import MOST_TRIALS, REVERSE_RECEIVER, Step, steps_of
 from lanlab.analysis.summary import limit_of
 from lanlab.analysis.tcp_over_time import (
     REVERSE_SENDER,
@@ -27,10 +22,9 @@ from lanlab.store import TrialRecord
 
 
 def goodput_over_time(data: FigureData) -> Chart:
-    """
-    Goodput in equal steps of time, with up to four lines: one for each trial, or for each direction
-    of a bidirectional trial. A vertical line marks the end of the warm-up. Trials without steps
-    (`lanlab.analysis.over_time`) are not drawn.
+    """Goodput in equal steps of time, with up to four lines: one for each trial, or for each
+    direction of a bidirectional trial. A vertical line marks the end of the warm-up. Trials without
+    steps (`lanlab.analysis.over_time`) are not drawn.
     """
     y = quantity(data.study, "goodput_bps")
     own = [

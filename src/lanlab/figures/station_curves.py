@@ -45,8 +45,7 @@ def named_curves(data: FigureData) -> list[NamedCurve]:
 def chart_along(
     data: FigureData, metric: str, curves: Sequence[NamedCurve], value: HeightOfModel, said: str
 ) -> Chart:
-    """
-    A metric against the number of stations, a line for each level of the other factors, with
+    """A metric against the number of stations, a line for each level of the other factors, with
     bounds.
 
     Args:
@@ -80,9 +79,7 @@ def stations_axis(series: Sequence[Series]) -> Axis:
 
 
 def _bounding_lines(
-    series: Sequence[Series],
-    curves: Sequence[NamedCurve],
-    value: HeightOfModel,
+    series: Sequence[Series], curves: Sequence[NamedCurve], value: HeightOfModel
 ) -> tuple[Limit, ...]:
     """For each series, the asymptotes and the queue that fits it best; empty if there are many
     series, or too few levels for a fit.

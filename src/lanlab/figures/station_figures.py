@@ -6,8 +6,7 @@ from __future__ import annotations
 def station_figures(
     experiment: str, within_s: float | None = None, of: str = "mean"
 ) -> list[dict[str, object]]:
-    """
-    The figures of stations, in the form of a study file.
+    """The figures of stations, in the form of a study file.
 
     Args:
         of: Which response time: `mean`, `p50`, `p90` or `p99`.
@@ -16,11 +15,7 @@ def station_figures(
     response = f"response_{of}_ns"
     drawn: tuple[tuple[str, str, dict[str, object]], ...] = (
         ("response_against_stations", "Response time by stations", {"metric": response, **limit}),
-        (
-            "throughput_against_stations",
-            "Throughput by stations",
-            {"metric": "operations_per_s"},
-        ),
+        ("throughput_against_stations", "Throughput by stations", {"metric": "operations_per_s"}),
         ("station_fairness", "Fairness among stations", {}),
     )
     return [

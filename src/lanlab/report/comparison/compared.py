@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING
 from lanlab.analysis.comparison import Compared, judged
 from lanlab.analysis.comparison_facts import Differing, differing_facts
 from lanlab.analysis.comparison_published import PublishedRatio, compare_with_published
-from lanlab.analysis.comparison_runs import (
-    Paired,
-    pair_levels,
-    pair_runs,
-    pair_sides,
-    run_names,
-)
+from lanlab.analysis.comparison_runs import Paired, pair_levels, pair_runs, pair_sides, run_names
 from lanlab.analysis.comparison_sides import Run, Side
 from lanlab.analysis.published import published_numbers
 from lanlab.analysis.run_spread import Others
@@ -271,9 +265,7 @@ def between_sides(
     others: Sequence[Run] = (),
     base: int = 0,
 ) -> RunComparison:
-    """
-    Compare runs of several settings with those at `base`. Raises as `pair_sides` and `judged`.
-    """
+    """Compare runs of several settings with those at `base`. Raises as `pair_sides`, `judged`."""
     with reading_records(", ".join(run.id for side in sides for run, _ in side.runs)):
         paired = pair_sides(sides, base, metrics, others)
         return _between(sides, base, paired, margin_ratio)

@@ -12,11 +12,7 @@ from lanlab.store import TrialRecord
 from lanlab.units import format_rate, format_size, format_time
 from lanlab.workloads.carrier_counts import carrier_words
 
-_VERIFIED = {
-    "content": "every byte compared",
-    "size": "sizes compared",
-    "none": "not compared",
-}
+_VERIFIED = {"content": "every byte compared", "size": "sizes compared", "none": "not compared"}
 
 
 def copy_lines(trial: TrialRecord) -> list[str]:
@@ -191,8 +187,7 @@ def checked_words(trial: TrialRecord) -> str:
 
 
 def explained_words(metrics: Mapping[str, float | int], count: float, octets: float = 0) -> str:
-    """
-    What the time of each file or operation consists of.
+    """What the time of each file or operation consists of.
 
     Args:
         metrics: As of `lanlab.workloads.explained_time`, with `elapsed_s`; means of several trials.

@@ -25,11 +25,8 @@ _TITLE, _HEADER = "table.title", "table.header"
 
 class Fitted:
     def __init__(self, table: Table, title: str) -> None:
-        """
-        Args:
-            table: Columns with a short name are shown if at least one cell has content, or if there
-                are no rows.
-            title: Printed above the table; empty for none.
+        """Args: table: Columns with a short name are shown if at least one cell has content, or if
+        there are no rows. title: Printed above the table; empty for none.
         """
         self.title = title
         self._columns = [
@@ -83,8 +80,7 @@ class _Measured:
 
 
 def fit(columns: Sequence[_Measured], width: int) -> tuple[list[_Measured], list[_Measured]]:
-    """
-    Choose the columns to show, and set their widths.
+    """Choose the columns to show, and set their widths.
 
     Returns:
         The columns to show and those to omit, in order.

@@ -10,13 +10,7 @@ from lanlab.analysis.run_data import RunData
 from lanlab.analysis.summary import Summary
 from lanlab.figures.gather import called
 from lanlab.figures.number_text import number, percent, with_interval
-from lanlab.figures.wording import (
-    Quantity,
-    as_printed,
-    obtained,
-    quantity,
-    values_text,
-)
+from lanlab.figures.wording import Quantity, as_printed, obtained, quantity, values_text
 from lanlab.report.document.table import EMPTY, Cell, Column, Table
 from lanlab.report.metrics.order_text import ABOVE, HOW_ENDED, is_above
 from lanlab.studies import Study

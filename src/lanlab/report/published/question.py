@@ -27,13 +27,7 @@ from lanlab.report.published.question_forms import (
     ratio_text,
 )
 from lanlab.report.published.values_table import Run
-from lanlab.studies import (
-    LoadedStudy,
-    Published,
-    Study,
-    known_studies,
-    load_study,
-)
+from lanlab.studies import LoadedStudy, Published, Study, known_studies, load_study
 from lanlab.studies.model import Answer
 
 #: First word of the answer from each source.
@@ -61,8 +55,7 @@ class QuestionAnswer:
 
 
 def question_answers(loaded: LoadedStudy, runs: Sequence[Run]) -> list[QuestionAnswer]:
-    """
-    The answers from the published values, then from simulated runs, then from local runs.
+    """The answers from the published values, then from simulated runs, then from local runs.
 
     Returns:
         Empty if the study file does not define how its question is answered.
@@ -77,8 +70,7 @@ def question_answers(loaded: LoadedStudy, runs: Sequence[Run]) -> list[QuestionA
 
 
 def question_lines(run: Run, others: Sequence[Run] | None) -> list[str]:
-    """
-    The answers to the question of a run's study: a line for each body of evidence, always in the
+    """The answers to the question of a run's study: a line for each body of evidence, always in the
     order of `question_answers`.
 
     Args:

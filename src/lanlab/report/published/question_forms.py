@@ -15,12 +15,7 @@ from lanlab.figures.number_text import number, plain, with_interval
 from lanlab.figures.published_values import level_title, levels_text
 from lanlab.figures.wording import Quantity, quantity
 from lanlab.frozen import dataclass
-from lanlab.studies import (
-    Finding,
-    Level,
-    Published,
-    Study,
-)
+from lanlab.studies import Finding, Level, Published, Study
 from lanlab.studies.base import is_level
 from lanlab.studies.model import Answer
 from lanlab.studies.plain_level import plain_level

@@ -51,12 +51,7 @@ from lanlab.report.trials.single_figures import (
 )
 from lanlab.report.trials.trial_table import trial_table
 from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import (
-    ExperimentAtScale,
-    Study,
-    known_studies,
-    load_study,
-)
+from lanlab.studies import ExperimentAtScale, Study, known_studies, load_study
 from lanlab.studies.model import Figure
 
 
@@ -164,12 +159,9 @@ class RunOnPage:
 
 
 def run_on_page(
-    data: RunData,
-    name: str,
-    others: Sequence[tuple[RunRecord, list[TrialRecord]]] | None = None,
+    data: RunData, name: str, others: Sequence[tuple[RunRecord, list[TrialRecord]]] | None = None
 ) -> RunOnPage:
-    """
-    Gather the content of the page of a run.
+    """Gather the content of the page of a run.
 
     Args:
         name: Unique on the page.
@@ -334,8 +326,5 @@ def _tables(data: RunData, scaled: ExperimentAtScale) -> list[Table]:
     # These come after the first metric and before the others.
     tables[1:1] = shown.further_tables(data, experiment.id)
     tables[:0] = shown.first_tables(data, experiment.id)
-    more = (
-        host_table(data.trials, experiment.id),
-        loss_table(data, experiment.id),
-    )
+    more = (host_table(data.trials, experiment.id), loss_table(data, experiment.id))
     return [*tables, *(table for table in more if table.rows)]

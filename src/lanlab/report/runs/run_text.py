@@ -20,13 +20,8 @@ from lanlab.report.trials.failure_table import failure_table
 from lanlab.studies import ExperimentAtScale
 
 
-def tables(
-    data: RunData,
-    analyses: Analyses,
-    others: Sequence[Run] = (),
-) -> list[Fitted]:
-    """
-    The first metric of each experiment that has trials, with losses if the study draws them and
+def tables(data: RunData, analyses: Analyses, others: Sequence[Run] = ()) -> list[Fitted]:
+    """The first metric of each experiment that has trials, with losses if the study draws them and
     costs per byte and file for copies; then published and measured values, the results of searches,
     and failed trials.
 

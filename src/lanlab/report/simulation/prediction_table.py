@@ -110,8 +110,7 @@ def _most(one: Summary) -> float | None:
 def with_ranges(
     found: Sequence[Predicted], own: Sides, members: Sequence[Sides]
 ) -> list[Predicted]:
-    """
-    Add the range that the fit leaves open: the values over all machines that fit the published
+    """Add the range that the fit leaves open: the values over all machines that fit the published
     values.
 
     Args:
@@ -137,8 +136,7 @@ def with_ranges(
                 range_before=_around(one.before, [before / own_before for before, _ in pairs]),
                 range_after=_around(one.after, [after / own_after for _, after in pairs]),
                 range_ratio=_around(
-                    one.ratio,
-                    [after / before * own_before / own_after for before, after in pairs],
+                    one.ratio, [after / before * own_before / own_after for before, after in pairs]
                 ),
             )
         )
@@ -150,8 +148,7 @@ def _around(value: float | None, factors: Sequence[float]) -> Ends | None:
 
 
 def with_intervals(found: Sequence[Predicted], half_log: float | None) -> list[Predicted]:
-    """
-    Add intervals that include the model's error and the range that the fit leaves open.
+    """Add intervals that include the model's error and the range that the fit leaves open.
 
     Args:
         half_log: The result of `lanlab.analysis.model_error.model_error_log`. The interval of a
