@@ -10,9 +10,9 @@ from lanlab.analysis.run_data import RunData
 from lanlab.errors import StoreError
 from lanlab.figures.chart import Chart
 from lanlab.figures.registry import build_figure
-from lanlab.figures.station_figures import station_figures
 from lanlab.report.answer.answers import sentences
 from lanlab.report.page.rendering import rendered
+from lanlab.report.presentations.stations import station_figures
 from lanlab.report.runs.run_page import run_on_page
 from lanlab.report.trials.single_figures import figures_of, figures_over_time
 from lanlab.store import RunRecord, TrialRecord

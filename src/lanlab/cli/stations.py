@@ -74,7 +74,7 @@ def stations(
     from lanlab.cli.levels import checked
     from lanlab.cli.results import print_run, run_as_json
     from lanlab.cli.scan import is_scan, scan_of, with_single_levels
-    from lanlab.figures.station_figures import station_figures
+    from lanlab.report.presentations.stations import station_figures
     from lanlab.report.stations.stations_text import (
         answer_sentence,
         host_table,

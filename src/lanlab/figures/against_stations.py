@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from lanlab.analysis.summary import interval_of_mean
-from lanlab.figures.chart import Chart, Limit, Point, PublishedMark, PublishedSeries, Series
-from lanlab.figures.gather import FigureData, category_axis, mean_point, printed
+from lanlab.analysis.summary import Summary
+from lanlab.figures.chart import Axis, Chart, Limit, Point, PublishedMark, PublishedSeries, Series
+from lanlab.figures.gather import FigureData, category_axis, point_of_trials, printed
 from lanlab.figures.number_text import plain
 from lanlab.figures.published_values import levels_text
-from lanlab.figures.station_curves import (
-    NamedCurve,
-    asymptotic_response_s,
-    chart_along,
-    named_curves,
-    series_along,
-)
-from lanlab.figures.wording import Quantity, condition_text, quantity
+from lanlab.figures.wording import Quantity, condition_text, obtained, quantity
+from lanlab.frozen import dataclass
+from lanlab.store import Level
 from lanlab.studies import Published, Study
 from lanlab.studies.model import Figure
 from lanlab.units import format_time
 
 if TYPE_CHECKING:
     from lanlab.analysis.stations import ServerModel, StationCurve, StationsWithin
+
+    #: Returns the y value of a model's line at a number of stations or, if the last argument is
+    #: true, of the model's asymptotes.
+    HeightOfModel = Callable[[StationCurve, ServerModel, int, bool], float]
 
 _RESPONSE = "response_mean_ns"
 _OPERATIONS = "operations_per_s"
@@ -62,7 +60,11 @@ def delay_throughput(data: FigureData) -> Chart:
     series = []
     for one in series_along(data, _GOODPUT):
         own = delays.get(one.name, {})
-        points = [_beside(rate, own[rate.x]) for rate in one.points if rate.x in own]
+        points = [
+            replace(own[rate.x], x=rate.y, label=plain(rate.x))
+            for rate in one.points
+            if rate.x in own
+        ]
         series.append(Series(one.name, tuple(points)))
     said = "Each point is a number of stations, written next to it; lines join them in its order."
     drawn = "Means of the trials; intervals of 95 % of response times."
@@ -74,7 +76,7 @@ def _along(data: FigureData, metric: str, fitted_to: str) -> Chart:
 
     def value(curve: StationCurve, model: ServerModel, stations: int, asymptote: bool) -> float:
         response_s = (
-            asymptotic_response_s(model, stations)
+            max(model.alone_s, stations * model.bottleneck_s - model.think_s)
             if asymptote
             else float(model.response_s([stations])[0])
         )
@@ -91,12 +93,10 @@ def _along(data: FigureData, metric: str, fitted_to: str) -> Chart:
         for each in (named_curves(data) if metric in (_RESPONSE, _OPERATIONS, _GOODPUT) else ())
         if metric != _GOODPUT or each.curve.message_size_bytes is not None
     ]
+    series = series_along(data, metric)
+    lines = bounding_lines(series, curves, value)
     said = f"Thin lines: a queue fitted to the {fitted_to}, and its asymptotes."
-    return chart_along(data, metric, curves, value, said)
-
-
-def _beside(rate: Point, delay: Point) -> Point:
-    return replace(delay, x=rate.y, label=plain(delay.x))
+    return data.chart(stations_axis(series), metric, series, said if lines else "", limits=lines)
 
 
 #: A limit above this multiple of the maximum would compress everything else, so it is not drawn.
@@ -201,9 +201,8 @@ def _greatest_point(each: NamedCurve, sizes: Sequence[int], shown: Quantity, stu
     found = greatest_throughput(each.curve)
     best = next(level for level in each.curve.levels if level.stations == found.stations)
     goodputs = [8 * size * rate for rate in best.operations_per_s]
-    mean, ends = math.fsum(goodputs) / len(goodputs), interval_of_mean("goodput_bps", goodputs)
     levels = condition_text(study, {**each.curve.factors, "stations": found.stations})
-    return mean_point(float(sizes.index(size)), shown, mean, ends, goodputs, levels)
+    return point_of_trials(float(sizes.index(size)), shown, "goodput_bps", goodputs, levels)
 
 
 def _printed_greatest(
@@ -220,3 +219,89 @@ def _printed_greatest(
             mark = PublishedMark(float(sizes.index(size)), shown.shown(value.si), printed(value))
             found.setdefault(name, []).append(mark)
     return tuple(PublishedSeries(name, tuple(marks)) for name, marks in found.items())
+
+
+STATIONS = "stations"
+#: Maximum number of curves with bounds; bounds of more would hide the curves.
+_MOST_BOUNDED = 4
+_WIDE = 30
+_PLACES = 60
+
+
+@dataclass(frozen=True)
+class NamedCurve:
+    name: str
+    curve: StationCurve
+
+
+def named_curves(data: FigureData) -> list[NamedCurve]:
+    """The curves of a figure's experiments, named by the factors that vary."""
+    from lanlab.analysis.stations import curves_of
+
+    return [
+        NamedCurve(_name(data, curve.experiment, curve.factors), curve)
+        for curve in curves_of(data.trials, data.figure.experiments)
+    ]
+
+
+def series_along(data: FigureData, metric: str) -> tuple[Series, ...]:
+    """A metric against the number of stations, a series for each level of the other factors."""
+    groups: dict[str, list[Summary]] = {}
+    for summary in data.drawn(metric):
+        if summary.mean is not None:
+            name = _name(data, summary.experiment, summary.factors)
+            groups.setdefault(name, []).append(summary)
+    return data.lines(groups, stations_of, quantity(data.study, metric))
+
+
+def stations_of(summary: Summary) -> float | None:
+    level = summary.parameters.get(STATIONS)
+    return float(level) if isinstance(level, int | float) else None
+
+
+def stations_axis(series: Sequence[Series]) -> Axis:
+    xs = [point.x for one in series for point in one.points]
+    return Axis("stations", "", logarithmic=bool(xs) and max(xs) >= _WIDE * min(xs))
+
+
+def bounding_lines(
+    series: Sequence[Series], curves: Sequence[NamedCurve], value: HeightOfModel
+) -> tuple[Limit, ...]:
+    """For each series, the asymptotes and the queue that fits it best; empty if there are many
+    series, or too few levels for a fit.
+    """
+    from lanlab.analysis.stations import fit_model
+
+    if len(series) > _MOST_BOUNDED:
+        return ()
+    by_name = {each.name: each.curve for each in curves}
+    lines = []
+    for index, one in enumerate(series):
+        curve = by_name.get(one.name)
+        if curve is None or len(curve.levels) < 3:
+            continue
+        model = fit_model(curve, "queue")
+        places = _places(max(curve.stations))
+        ending = f", {one.name}" if len(series) > 1 else ""
+        for words, is_asymptote in (("asymptotes", True), ("queue", False)):
+            points = tuple(
+                (float(number), value(curve, model, number, is_asymptote)) for number in places
+            )
+            # The asymptotes bound any queue at the same server.
+            kind: Literal["physical", "guide"] = "physical" if is_asymptote else "guide"
+            lines.append(Limit(f"{words}{ending}", points, series=index, kind=kind))
+    return tuple(lines)
+
+
+def _places(most: int) -> list[int]:
+    if most <= _PLACES:
+        return list(range(1, most + 1))
+    ratio = most ** (1 / (_PLACES - 1))
+    return sorted({round(ratio**place) for place in range(_PLACES)})
+
+
+def _name(data: FigureData, experiment: str, factors: Mapping[str, Level]) -> str:
+    rest = {k: level for k, level in factors.items() if k != STATIONS and k not in data.figure.at}
+    title = data.titles[experiment] if len(data.figure.experiments) > 1 else ""
+    words = [title, condition_text(data.study, rest)]
+    return ", ".join(filter(None, words)) or obtained(data.study).word

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.copy_cost import CopyCost, copy_costs
 from lanlab.analysis.file_sizes import SizeClass, classes_of
-from lanlab.analysis.summary import interval_of_mean, limit_of
+from lanlab.analysis.summary import limit_of
 from lanlab.analysis.wires import wire_of
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
-from lanlab.figures.gather import FigureData, far_apart, mean_point
+from lanlab.figures.gather import FigureData, far_apart, point_of_trials
+from lanlab.figures.number_text import counted
 from lanlab.figures.wording import Quantity, condition_text, quantity
 from lanlab.plan import expand
 from lanlab.store import Level, RunRecord, TrialRecord
@@ -34,7 +34,7 @@ def goodput_against_file_size(data: FigureData) -> Chart:
     y = quantity(data.study, "goodput_bps")
     lines: dict[str, list[Point]] = {}
     versions: set[Level] = set()
-    counted = counting([trial for trial in data.trials if trial.purpose == "trial"])
+    own_trials = counting([trial for trial in data.trials if trial.purpose == "trial"])
     for condition in expand(data.study, data.run.scale):
         if condition.experiment not in data.figure.experiments:
             continue
@@ -42,7 +42,7 @@ def goodput_against_file_size(data: FigureData) -> Chart:
             continue
         own = [
             trial
-            for trial in counted
+            for trial in own_trials
             if (trial.experiment, trial.factors) == (condition.experiment, dict(condition.factors))
         ]
         rest = {k: v for k, v in condition.factors.items() if k != "dataset"}
@@ -85,11 +85,10 @@ def _points(
             continue
         files, octets = sum(c.files for c in classes), sum(c.octets for c in classes)
         size = octets / files
-        each = files // len(classes)
-        words = f"{each} file{'s' * (each != 1)} of {format_size(round(size))} on average"
+        each = counted(files // len(classes), "file")
+        words = f"{each} of {format_size(round(size))} on average"
         words = ", ".join(filter(None, [condition_text(study, factors), words]))
-        mean, ends = math.fsum(rates) / len(rates), interval_of_mean("goodput_bps", rates, limit)
-        found.append(mean_point(size / 1e3, y, mean, ends, rates, words))
+        found.append(point_of_trials(size / 1e3, y, "goodput_bps", rates, words, limit))
     return found
 
 
@@ -123,14 +122,12 @@ def cost_per_byte_and_file(data: FigureData) -> Chart:
         if (point := _cost_point(cost, data.study)) is not None
     ]
     left_out = len(found) - len(drawn)
-    text = f"{left_out} of {len(found)} conditions are not drawn: costs not separated." * (
-        left_out > 0
-    )
+    text = f"{left_out} of {len(found)} conditions are not drawn: costs not separated."
     return data.chart(
         Axis("cost of a file", "ms", logarithmic=far_apart([one.points[0].x for one in drawn])),
         Axis("cost of a GB", "s", logarithmic=far_apart([one.points[0].y for one in drawn])),
         drawn,
-        text,
+        text if left_out else "",
         drawn=_COSTS_DRAWN,
         empty="no costs could be separated",
     )
@@ -140,12 +137,7 @@ def _cost_point(cost: CopyCost, study: Study) -> Point | None:
     byte, file = cost.per_byte, cost.per_file
     if byte is None or file is None:
         return None
-    return Point(
-        x=1e3 * file.value,
-        y=1e9 * byte.value,
-        low=None if byte.low is None else 1e9 * byte.low,
-        high=None if byte.high is None else 1e9 * byte.high,
-        condition=condition_text(study, cost.factors),
-        x_low=None if file.low is None else 1e3 * file.low,
-        x_high=None if file.high is None else 1e3 * file.high,
-    )
+    low, high = (None if end is None else 1e9 * end for end in (byte.low, byte.high))
+    x_low, x_high = (None if end is None else 1e3 * end for end in (file.low, file.high))
+    x, y, words = 1e3 * file.value, 1e9 * byte.value, condition_text(study, cost.factors)
+    return Point(x, y, low, high, (), words, x_low, x_high)

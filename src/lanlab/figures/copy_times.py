@@ -8,7 +8,7 @@ from lanlab.analysis.published import amount_of, is_own
 from lanlab.analysis.summary import Summary
 from lanlab.figures.chart import Axis, Chart, PublishedMark, PublishedSeries
 from lanlab.figures.gather import FigureData, in_order, printed
-from lanlab.figures.wording import condition_text, level_text, obtained, quantity
+from lanlab.figures.wording import Quantity, condition_text, level_text, obtained, quantity
 from lanlab.store import Level
 from lanlab.studies import Published, PublishedValue, Study
 from lanlab.studies.counterparts import in_published_words, stands_for_something
@@ -54,14 +54,17 @@ def copy_times(data: FigureData) -> Chart:
         text,
         drawn=_DRAWN,
         published=tuple(
-            PublishedSeries(
-                name,
-                tuple(PublishedMark(row, y.shown(value.si), _text(value)) for row, value in own),
-            )
+            PublishedSeries(name, tuple(_mark(row, y, value) for row, value in own))
             for name, own in marks.items()
         ),
         sideways=True,
     )
+
+
+def _mark(row: float, y: Quantity, value: PublishedValue) -> PublishedMark:
+    is_rate_of_trial = (value.metric, value.statistic) == ("goodput_bps", "trial")
+    text = f"{printed(value)}, in {value.unit}" if is_rate_of_trial else printed(value)
+    return PublishedMark(row, y.shown(value.si), text)
 
 
 def _what(study: Study, summary: Summary) -> str:
@@ -154,14 +157,6 @@ def _rates_of_trials(published: Published) -> list[PublishedValue]:
             rate = {"metric": "goodput_bps", "si": 8e9 * amount / value.si, "si_unit": "bit/s"}
             found.append(value.model_copy(update=rate))
     return found
-
-
-def _text(value: PublishedValue) -> str:
-    return (
-        printed(value)
-        if value.metric != "goodput_bps" or value.statistic != "trial"
-        else (f"{printed(value)}, in {value.unit}")
-    )
 
 
 def _words(published: Published, factors: Sequence[str], value: PublishedValue) -> str:

@@ -5,7 +5,7 @@ for the same series on a page.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from lanlab.figures.chart import Chart, Limit, Point, PublishedSeries, Series
@@ -82,7 +82,10 @@ def without_far_limits(chart: Chart) -> Chart:
     levels: dict[str, list[Limit]] = {}
     for one in far:
         levels.setdefault(f"{number(_least(one))} {chart.y.unit}".strip(), []).append(one)
-    said = ", ".join(_text(own, height) for height, own in levels.items())
+    names = {height: name_in_common(own) for height, own in levels.items()}
+    said = ", ".join(
+        name if height in name else f"{name} ({height})" for height, name in names.items()
+    )
     return replace(
         chart,
         limits=tuple(one for one in chart.limits if one not in far),
@@ -100,11 +103,6 @@ def name_in_common(limits: Sequence[Limit]) -> str:
     return _BETWEEN.join(word for word in named[0] if all(word in words for words in named))
 
 
-def _text(limits: Sequence[Limit], height: str) -> str:
-    name = name_in_common(limits)
-    return name if height in name else f"{name} ({height})"
-
-
 def in_readable_unit(chart: Chart) -> Chart:
     means = [point.y for one in chart.series for point in one.points]
     means += [mark.y for one in chart.published for mark in one.marks]
@@ -112,37 +110,26 @@ def in_readable_unit(chart: Chart) -> Chart:
     if chart.is_empty or unit == chart.y.unit:
         return chart
 
-    def shown(value: float) -> float:
-        return value / size
+    def rescaled(point: Point) -> Point:
+        low, high = (None if end is None else end / size for end in (point.low, point.high))
+        trials = tuple(value / size for value in point.trials)
+        return replace(point, y=point.y / size, low=low, high=high, trials=trials)
+
+    def marks(one: PublishedSeries) -> PublishedSeries:
+        return replace(one, marks=tuple(replace(mark, y=mark.y / size) for mark in one.marks))
 
     return replace(
         chart,
         y=replace(chart.y, unit=unit),
-        series=tuple(
-            replace(one, points=tuple(_point(point, shown) for point in one.points))
-            for one in chart.series
-        ),
+        series=tuple(replace(o, points=tuple(map(rescaled, o.points))) for o in chart.series),
         limits=tuple(
-            replace(one, points=tuple((x, shown(y)) for x, y in one.points)) for one in chart.limits
+            replace(one, points=tuple((x, y / size) for x, y in one.points)) for one in chart.limits
         ),
         shapes=tuple(
-            replace(one, outline=tuple((shown(y), half) for y, half in one.outline))
+            replace(one, outline=tuple((y / size, half) for y, half in one.outline))
             for one in chart.shapes
         ),
-        published=tuple(
-            replace(one, marks=tuple(replace(mark, y=shown(mark.y)) for mark in one.marks))
-            for one in chart.published
-        ),
-    )
-
-
-def _point(point: Point, shown: Callable[[float], float]) -> Point:
-    return replace(
-        point,
-        y=shown(point.y),
-        low=None if point.low is None else shown(point.low),
-        high=None if point.high is None else shown(point.high),
-        trials=tuple(map(shown, point.trials)),
+        published=tuple(map(marks, chart.published)),
     )
 
 

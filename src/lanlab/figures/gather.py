@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from lanlab.analysis.published import is_own, points_for
 from lanlab.analysis.run_data import RunData
-from lanlab.analysis.summary import Summary
+from lanlab.analysis.summary import Summary, interval_of_mean
 from lanlab.figures.chart import Axis, Chart, Kind, Point, PublishedMark, PublishedSeries, Series
 from lanlab.figures.number_text import plain
 from lanlab.figures.published_values import level_title, levels_text
@@ -161,6 +162,19 @@ def mean_point(
     """A mean over trials with its interval; all values in the unit of records."""
     low, high = (None if one is None else shown.shown(one) for one in ends or (None, None))
     return Point(x, shown.shown(mean), low, high, tuple(map(shown.shown, values)), condition)
+
+
+def point_of_trials(
+    x: float,
+    shown: Quantity,
+    metric: str,
+    values: Sequence[float],
+    condition: str,
+    limit: float | None = None,
+) -> Point:
+    """The mean of trials and its interval; all values in the unit of records."""
+    ends = interval_of_mean(metric, values, limit)
+    return mean_point(x, shown, math.fsum(values) / len(values), ends, values, condition)
 
 
 def published_of(

@@ -69,7 +69,9 @@ def with_measured(figure: PublishedFigure, study: Study, found: Sequence[Summary
                 continue  # the spread over seeds is none of repeated measurements
             if value.id in belonging and ours is not None:
                 where = condition_text(study, summary.factors) or "the one condition"
-                own = marks.setdefault(_beside_axis(figure.chart, study, summary, x), {})
+                rest = {k: v for k, v in summary.factors.items() if v != x}
+                name = "" if figure.chart.x.categories else condition_text(study, rest)
+                own = marks.setdefault(name, {})
                 own.setdefault((x, figure.shown.shown(ours)), f"{where}, {summary.n} trials")
     if not marks:
         return figure.chart
@@ -81,22 +83,12 @@ def with_measured(figure: PublishedFigure, study: Study, found: Sequence[Summary
         )
         for name, own in marks.items()
     )
-    least = min(mark.y for series in drawn for mark in series.marks)
-    chart = _linear(figure.chart) if least <= 0 else figure.chart
+    chart = figure.chart
+    if min(mark.y for series in drawn for mark in series.marks) <= 0:
+        # A linear axis includes zero: the deviation of two equal trials is zero.
+        name = chart.y.name.removesuffix(_LOGARITHMIC)
+        chart = replace(chart, y=replace(chart.y, name=name, logarithmic=False))
     return replace(chart, published=(*chart.published, *drawn))
-
-
-def _linear(chart: Chart) -> Chart:
-    """With a linear axis that includes zero, because the deviation of two equal trials is zero."""
-    name = chart.y.name.removesuffix(_LOGARITHMIC)
-    return replace(chart, y=replace(chart.y, name=name, logarithmic=False))
-
-
-def _beside_axis(chart: Chart, study: Study, summary: Summary, x: float) -> str:
-    if chart.x.categories:
-        return ""
-    rest = {key: level for key, level in summary.factors.items() if level != x}
-    return condition_text(study, rest)
 
 
 def _of_table(study: Study, published: Published, table: PublishedTable) -> list[PublishedFigure]:

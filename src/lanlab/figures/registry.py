@@ -32,18 +32,17 @@ _MODULES: Mapping[str, tuple[str, ...]] = {
         *("delay_throughput", "greatest_throughput", "response_against_stations"),
         "throughput_against_stations",
     ),
-    "bars": ("bars",),
+    "bars": ("bars", "flow_shares"),
     "copy_costs": ("cost_per_byte_and_file", "goodput_against_file_size"),
     "copy_times": ("copy_times",),
     "distributions": (
         *("round_trip_ecdf", "round_trip_percentiles", "round_trip_violins", "trial_violins"),
     ),
-    "flow_shares": ("flow_shares",),
     "forests": ("factor_effects",),
-    "loss_over_time_and_rate": ("loss_over_time_and_rate",),
     "over_time": (
-        *("goodput_over_time", "round_trips_over_time", "tcp_rate_over_time"),
-        *("tcp_retransmissions_over_time", "tcp_round_trip_over_time", "tcp_window_over_time"),
+        *("goodput_over_time", "loss_over_time_and_rate", "round_trips_over_time"),
+        *("tcp_rate_over_time", "tcp_retransmissions_over_time", "tcp_round_trip_over_time"),
+        "tcp_window_over_time",
     ),
     "received_against_sent": (
         *("losses_against_sent", "received_against_sent", "received_ratio_against_sent"),

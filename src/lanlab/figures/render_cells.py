@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from lanlab.figures import look_matplotlib as look
 from lanlab.figures.chart import Cells, Chart, Mark, Series, point_text
-from lanlab.figures.look_matplotlib import (
-    GRID,
-    INK,
-    MUTED,
-    SHADES,
-    Entry,
-    Look,
-    draw_legend,
-    lay_out,
-    legend_columns,
-    legend_height_in,
-)
 from lanlab.figures.number_text import plain
 from lanlab.figures.scale_matplotlib import ROUND
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
 
 BOUNDS_PERCENT = (0.0, 0.1, 1.0, 5.0, 20.0, 50.0)
@@ -50,14 +37,15 @@ def draw_cells(chart: Chart, cells: Cells, width_in: float, title: str) -> tuple
     from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    columns = _columns(chart, cells)
+    xs = [point.x for series in chart.series for point in series.points]
+    columns = 1 + max((_column(x, cells.width) for x in xs), default=-1)
     is_missing = any(len(series.points) < columns for series in chart.series)
     names = [
         *_shade_names(cells),
         *([cells.missing] if is_missing else []),
         *(limit.name for limit in chart.limits),
     ]
-    legend_in = legend_height_in(names, legend_columns(names, width_in), width_in)
+    legend_in = look.legend_height_in(names, look.legend_columns(names, width_in), width_in)
     rows = max(1, len(chart.series))
     height_in = 0.62 + max(_LEAST_IN, _ROW_IN * rows) + legend_in
     figure = Figure(figsize=(width_in, height_in))
@@ -74,12 +62,16 @@ def draw_cells(chart: Chart, cells: Cells, width_in: float, title: str) -> tuple
     for row, series in enumerate(chart.series):
         _draw_row(axes, series, row, columns, cells.width)
     for index, limit in enumerate(chart.limits):
-        entries.append((f"limit-{index}", limit.name, _draw_line(axes, limit.points[0][0], index)))
+        x, gid = limit.points[0][0], f"limit-{index}"
+        axes.axvline(x, color=look.GRID, linewidth=2.6, zorder=2.9, gid=f"{gid}-halo")
+        drawn_as: look.Look = {"color": look.INK, "linestyle": (0, (4, 2)), "linewidth": 1.2}
+        line = axes.axvline(x, zorder=3, gid=f"{gid}-line", **drawn_as)
+        entries.append((gid, limit.name, line))
     if chart.is_empty:
-        axes.text(0.5, 0.5, chart.empty, ha="center", transform=axes.transAxes, color=MUTED)
+        axes.text(0.5, 0.5, chart.empty, ha="center", transform=axes.transAxes, color=look.MUTED)
         axes.set_yticks([])
-    draw_legend(figure, entries, legend_columns(names, width_in))
-    lay_out(figure, legend_in, title)
+    look.draw_legend(figure, entries, look.legend_columns(names, width_in))
+    look.lay_out(figure, legend_in, title)
     return figure, axes
 
 
@@ -95,11 +87,6 @@ def cell_marks(chart: Chart, axes: Axes, height: float) -> list[Mark]:
     return found
 
 
-def _columns(chart: Chart, cells: Cells) -> int:
-    places = [_column(point.x, cells.width) for series in chart.series for point in series.points]
-    return max(places, default=-1) + 1
-
-
 def _column(x: float, width: float) -> int:
     return int(x / width)
 
@@ -107,33 +94,20 @@ def _column(x: float, width: float) -> int:
 def _draw_row(axes: Axes, series: Series, row: int, columns: int, width: float) -> None:
     shades = {_column(point.x, width): shade_of(point.y) for point in series.points}
     by_shade: dict[int | None, list[tuple[float, float]]] = {}
-    for shade, first, count in _runs([shades.get(column) for column in range(columns)]):
-        by_shade.setdefault(shade, []).append((first * width, count * width))
+    for shade, same in groupby(range(columns), shades.get):
+        first, *others = same
+        by_shade.setdefault(shade, []).append((first * width, (1 + len(others)) * width))
     extent = (row - _HEIGHT / 2, _HEIGHT)
     for shade, spans in by_shade.items():
         group = _MISSING if shade is None else f"shade-{shade}"
         axes.broken_barh(spans, extent, gid=f"{group}-row{row}", zorder=2, **_look(shade))
 
 
-def _runs(shades: Sequence[int | None]) -> Iterator[tuple[int | None, int, int]]:
-    for shade, columns in groupby(range(len(shades)), lambda column: shades[column]):
-        first, *others = columns
-        yield shade, first, 1 + len(others)
-
-
-def _look(shade: int | None) -> Look:
+def _look(shade: int | None) -> look.Look:
     if shade is None:
-        return {"facecolor": "none", "edgecolor": MUTED, "hatch": "////", "linewidth": 0.0}
+        return {"facecolor": "none", "edgecolor": look.MUTED, "hatch": "////", "linewidth": 0.0}
     # Without an edge, a thin line of the background would appear between neighbours.
-    return {"facecolor": SHADES[shade], "edgecolor": SHADES[shade], "linewidth": 0.3}
-
-
-def _draw_line(axes: Axes, x: float, index: int) -> Line2D:
-    axes.axvline(x, color=GRID, linewidth=2.6, zorder=2.9, gid=f"limit-{index}-halo")
-    dashes = (0, (4, 2))
-    return axes.axvline(
-        x, color=INK, linestyle=dashes, linewidth=1.2, zorder=3, gid=f"limit-{index}-line"
-    )
+    return {"facecolor": look.SHADES[shade], "edgecolor": look.SHADES[shade], "linewidth": 0.3}
 
 
 def _shade_names(cells: Cells) -> list[str]:
@@ -141,10 +115,10 @@ def _shade_names(cells: Cells) -> list[str]:
     return [cells.none, *below, f"more than {plain(BOUNDS_PERCENT[-1])} %"]
 
 
-def _shades_of_legend(cells: Cells, is_missing: bool) -> list[Entry]:
+def _shades_of_legend(cells: Cells, is_missing: bool) -> list[look.Entry]:
     from matplotlib.patches import Patch
 
-    entries: list[Entry] = [
+    entries: list[look.Entry] = [
         (f"shade-{shade}", name, Patch(**_look(shade)))
         for shade, name in enumerate(_shade_names(cells))
     ]

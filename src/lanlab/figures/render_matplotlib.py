@@ -7,31 +7,9 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
+from lanlab.figures import look_matplotlib as look
 from lanlab.figures.chart import Chart, Mark, bar_span
 from lanlab.figures.drawing import load
-from lanlab.figures.look_matplotlib import (
-    COLOURS,
-    FILLS,
-    GRID,
-    GUIDE_LINES,
-    HATCHES,
-    INK,
-    LIMIT_LINE,
-    LINES,
-    MARKERS,
-    MUTED,
-    Entry,
-    Look,
-    colour_of,
-    draw_legend,
-    form_of,
-    lay_out,
-    legend_columns,
-    legend_height_in,
-    legend_names,
-    style,
-    style_of,
-)
 from lanlab.figures.render_cells import cell_marks, draw_cells
 from lanlab.figures.render_sideways import draw_sideways
 from lanlab.figures.scale_matplotlib import scale_axes, stack_width, tilted_names_in
@@ -83,7 +61,7 @@ def to_files(
     chart: Chart, kinds: Sequence[Literal["svg", "pdf", "png"]] = FILE_KINDS
 ) -> dict[str, bytes]:
     """A figure with its title as `.svg`, `.pdf` and `.png`, laid out once."""
-    with load().rc_context(style(svg_text="path")):
+    with load().rc_context(look.style(svg_text="path")):
         figure, _ = _draw(chart, _PRINT_WIDTH_IN, chart.title)
         return {f".{kind}": _saved(figure, kind) for kind in kinds}
 
@@ -95,7 +73,7 @@ def to_drawing(chart: Chart, prefix: str, width_in: float) -> Drawing:
         prefix: Added to every id, so that a page can contain several figures.
         width_in: In inches of 72 points; letters keep their size.
     """
-    with load().rc_context(style(svg_text="none")):
+    with load().rc_context(look.style(svg_text="none")):
         figure, axes = _draw(chart, width_in)
         svg = _saved(figure, "svg").decode()
         height = figure.get_figheight() * 72
@@ -126,30 +104,30 @@ def _draw(chart: Chart, width_in: float, title: str = "") -> tuple[Figure, Axes]
     # pyplot would keep every figure in memory and needs a display.
     from matplotlib.figure import Figure
 
-    names = legend_names(chart)
-    columns = legend_columns(names, width_in)
-    legend_in = legend_height_in(names, columns, width_in)
+    names = look.legend_names(chart)
+    columns = look.legend_columns(names, width_in)
+    legend_in = look.legend_height_in(names, columns, width_in)
     # The legend must not be taller than the plot.
     plot_in = max(_PLOT_HEIGHT_IN, legend_in + _LABELS_IN)
     height_in = plot_in + tilted_names_in(chart, width_in) + legend_in
     figure = Figure(figsize=(width_in, height_in))
     axes = figure.add_subplot()
     scale_axes(chart, axes)
-    entries: list[Entry] = []
+    entries: list[look.Entry] = []
     for index, series in enumerate(chart.series):
         entries.append((f"series-{index}", series.name, _draw_series(axes, chart, index)))
     guides = [limit.name for limit in chart.limits if limit.kind == "guide"]
     for index, limit in enumerate(chart.limits):
-        style: Look
-        if limit.kind == "guide":
-            colour = MUTED if limit.series is None else colour_of(style_of(chart, limit.series))
-            dashes = GUIDE_LINES[guides.index(limit.name) % len(GUIDE_LINES)]
-            style = {"color": colour, "linestyle": dashes, "linewidth": 1.0}
-        else:
-            colour = INK if limit.series is None else colour_of(style_of(chart, limit.series))
-            style = {"color": colour, "linestyle": LIMIT_LINE, "linewidth": 1.0}
+        is_guide, own = limit.kind == "guide", limit.series
+        colour = look.MUTED if is_guide else look.INK
+        dashes = look.LIMIT_LINE
+        if is_guide:
+            dashes = look.GUIDE_LINES[guides.index(limit.name) % len(look.GUIDE_LINES)]
+        if own is not None:
+            colour = look.colour_of(look.style_of(chart, own))
+        drawn_as: look.Look = {"color": colour, "linestyle": dashes, "linewidth": 1.0}
         xs, ys = zip(*limit.with_gaps(), strict=True)
-        (line,) = axes.plot(xs, ys, zorder=1.5, gid=f"limit-{index}-line", **style)
+        (line,) = axes.plot(xs, ys, zorder=1.5, gid=f"limit-{index}-line", **drawn_as)
         entries.append((f"limit-{index}", limit.name, line))
     for index, published in enumerate(chart.published):
         for number_, mark in enumerate(published.marks):
@@ -163,9 +141,9 @@ def _draw(chart: Chart, width_in: float, title: str = "") -> tuple[Figure, Axes]
     entries += _draw_bands(axes, chart)
     _draw_shapes(axes, chart)
     if chart.is_empty:
-        axes.text(0.5, 0.5, chart.empty, ha="center", transform=axes.transAxes, color=MUTED)
-    draw_legend(figure, entries, columns)
-    lay_out(figure, legend_in, title)
+        axes.text(0.5, 0.5, chart.empty, ha="center", transform=axes.transAxes, color=look.MUTED)
+    look.draw_legend(figure, entries, columns)
+    look.lay_out(figure, legend_in, title)
     return figure, axes
 
 
@@ -176,8 +154,8 @@ def _draw_shapes(axes: Axes, chart: Chart) -> None:
             ys,
             [shape.x - half for half in halves],
             [shape.x + half for half in halves],
-            facecolor=FILLS[0],
-            edgecolor=colour_of(0),
+            facecolor=look.FILLS[0],
+            edgecolor=look.colour_of(0),
             alpha=0.3,
             linewidth=0.8,
             zorder=1.2,
@@ -185,17 +163,17 @@ def _draw_shapes(axes: Axes, chart: Chart) -> None:
         )
 
 
-def _draw_bands(axes: Axes, chart: Chart) -> list[Entry]:
+def _draw_bands(axes: Axes, chart: Chart) -> list[look.Entry]:
     names = chart.band_names()
-    shown: Look = {}
+    shown: look.Look = {}
     for index, band in enumerate(chart.bands):
         kind = names.index(band.name)
         drawn = axes.axvspan(
             band.x_low,
             band.x_high,
-            facecolor=FILLS[(kind + len(COLOURS)) % len(FILLS)],
-            hatch=HATCHES[(kind + 1) % len(HATCHES)],
-            edgecolor=GRID,
+            facecolor=look.FILLS[(kind + len(look.COLOURS)) % len(look.FILLS)],
+            hatch=look.HATCHES[(kind + 1) % len(look.HATCHES)],
+            edgecolor=look.GRID,
             alpha=0.35,
             linewidth=0,
             zorder=0.5,
@@ -214,14 +192,14 @@ def _draw_series(axes: Axes, chart: Chart, index: int) -> Artist | Container:
         return draw_bars(axes, chart, index, 0.94 * (right - left))
     xs = [point.x for point in series.points]
     offset_pt = series_offset_pt(chart, index)
-    own = style_of(chart, index)
-    marker = form_of(own, MARKERS)
+    own = look.style_of(chart, index)
+    marker = look.form_of(own, look.MARKERS)
     # Lines with points have markers; other lines differ by their dashes.
-    line_style = {"line": "-", "bound": form_of(own, LINES)}.get(series.kind, "none")
+    line_style = {"line": "-", "bound": look.form_of(own, look.LINES)}.get(series.kind, "none")
     (line,) = axes.plot(
         xs,
         [point.y for point in series.points],
-        color=colour_of(own),
+        color=look.colour_of(own),
         linestyle=line_style,
         marker="none" if series.kind == "bound" else marker,
         markersize=4.5,
@@ -234,7 +212,7 @@ def _draw_series(axes: Axes, chart: Chart, index: int) -> Artist | Container:
         series.points,
         xs,
         index,
-        colour_of(own),
+        look.colour_of(own),
         offset_pt=offset_pt,
         # On a numeric axis, the rings of trials stay at their points' positions.
         beside_pt=TRIALS_PT if chart.x.categories else 0.0,
@@ -246,7 +224,7 @@ def _draw_series(axes: Axes, chart: Chart, index: int) -> Artist | Container:
     ]
     for place, (y, low, high) in enumerate(ends):
         (drawn,) = axes.plot(
-            [low, high], [y] * 2, color=colour_of(own), linewidth=1.0, marker="|", markersize=6
+            [low, high], [y] * 2, color=look.colour_of(own), linewidth=1.0, marker="|", markersize=6
         )
         drawn.set(gid=f"series-{index}-across{place}", zorder=3.5)
     for place, point in enumerate(series.points):
@@ -257,7 +235,7 @@ def _draw_series(axes: Axes, chart: Chart, index: int) -> Artist | Container:
                 xytext=(4, 4),
                 textcoords="offset points",
                 fontsize=7,
-                color=INK,
+                color=look.INK,
                 gid=f"series-{index}-label{place}",
                 zorder=5,
             )

@@ -6,21 +6,8 @@ import math
 import textwrap
 from typing import TYPE_CHECKING
 
+from lanlab.figures import look_matplotlib as look
 from lanlab.figures.chart import Chart
-from lanlab.figures.look_matplotlib import (
-    INK,
-    MARKERS,
-    MUTED,
-    Entry,
-    colour_of,
-    draw_legend,
-    form_of,
-    lay_out,
-    legend_columns,
-    legend_height_in,
-    legend_names,
-    style_of,
-)
 from lanlab.figures.number_text import plain
 from lanlab.figures.scale_matplotlib import LETTER_IN, ROUND, log_ticks, within_sight
 from lanlab.figures.series_matplotlib import (
@@ -55,9 +42,9 @@ def draw_sideways(chart: Chart, width_in: float, title: str) -> tuple[Figure, Ax
 
     # The axis names a single series.
     named = len(chart.series) + len(chart.limits) + len(chart.published)
-    names = legend_names(chart) if named > 1 else []
-    columns = legend_columns(names, width_in) if names else 1
-    legend_in = legend_height_in(names, columns, width_in) if names else 0.1
+    names = look.legend_names(chart) if named > 1 else []
+    columns = look.legend_columns(names, width_in) if names else 1
+    legend_in = look.legend_height_in(names, columns, width_in) if names else 0.1
     most_letters = max(8, int(_NAMES_SHARE * width_in / LETTER_IN))
     rows = [textwrap.fill(name, most_letters) for name in chart.x.categories]
     lines = max((name.count("\n") + 1 for name in rows), default=1)
@@ -71,7 +58,7 @@ def draw_sideways(chart: Chart, width_in: float, title: str) -> tuple[Figure, Ax
     axes.grid(visible=False, axis="y")
     axes.set_xlabel(chart.y.label)
     _scale(chart, axes, width_in)
-    entries: list[Entry] = []
+    entries: list[look.Entry] = []
     for index, series in enumerate(chart.series):
         entries.append((f"series-{index}", series.name, _draw_series(axes, chart, index)))
     for index, limit in enumerate(chart.limits):
@@ -79,7 +66,7 @@ def draw_sideways(chart: Chart, width_in: float, title: str) -> tuple[Figure, Ax
         (line,) = axes.plot(
             [y for _, y in limit.with_gaps()],
             [x for x, _ in limit.with_gaps()],
-            color=INK if index == 0 else MUTED,
+            color=look.INK if index == 0 else look.MUTED,
             linestyle="-" if index == 0 else (0, (3, 2)),
             linewidth=1.0,
             zorder=1.5,
@@ -91,10 +78,10 @@ def draw_sideways(chart: Chart, width_in: float, title: str) -> tuple[Figure, Ax
         drawn = draw_published(axes, [mark.y for mark in published.marks], rows_, index, 0)
         entries.append((f"published-{index}", published.label, drawn))
     if chart.is_empty:
-        axes.text(0.5, 0.5, chart.empty, ha="center", transform=axes.transAxes, color=MUTED)
+        axes.text(0.5, 0.5, chart.empty, ha="center", transform=axes.transAxes, color=look.MUTED)
     if names:
-        draw_legend(figure, entries, columns)
-    lay_out(figure, legend_in, title)
+        look.draw_legend(figure, entries, columns)
+    look.lay_out(figure, legend_in, title)
     return figure, axes
 
 
@@ -106,18 +93,18 @@ def _draw_series(axes: Axes, chart: Chart, index: int) -> Artist | Container:
     if chart.series[index].kind == "bars":
         # A logarithmic axis has no zero, so bars begin at the axis's end.
         return draw_bars(axes, chart, index, 0.92 * ROW_SHARE / len(chart.series), _begin(chart))
-    own = style_of(chart, index)
+    own = look.style_of(chart, index)
     (line,) = axes.plot(
         [point.y for point in points],
         places,
-        color=colour_of(own),
+        color=look.colour_of(own),
         linestyle="none",
-        marker=form_of(own, MARKERS),
+        marker=look.form_of(own, look.MARKERS),
         markersize=4.5,
         gid=f"series-{index}-line",
         zorder=3,
     )
-    draw_spread(axes, points, places, index, colour_of(own), sideways=True)
+    draw_spread(axes, points, places, index, look.colour_of(own), sideways=True)
     return line
 
 

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from lanlab.figures import look_matplotlib as look
 from lanlab.figures.chart import (
     Chart,
     Mark,
@@ -15,19 +16,6 @@ from lanlab.figures.chart import (
     bar_span,
     mark_text,
     point_text,
-)
-from lanlab.figures.look_matplotlib import (
-    GRID,
-    HATCHES,
-    INK,
-    PAPER,
-    PUBLISHED_MARKERS,
-    Look,
-    colour_of,
-    draw_intervals,
-    form_of,
-    stack_look,
-    style_of,
 )
 
 if TYPE_CHECKING:
@@ -66,18 +54,20 @@ def draw_bars(
     axes: Axes, chart: Chart, index: int, thickness: float, begin: float = 0.0
 ) -> BarContainer:
     """The bars of a series with their intervals; `begin` is where they start."""
-    points, own = chart.series[index].points, style_of(chart, index)
+    points, own = chart.series[index].points, look.style_of(chart, index)
     places = [place_of(chart, index, point.x) for point in points]
-    look: Look = {
-        "color": colour_of(own),
-        "hatch": form_of(own, HATCHES),
-        "edgecolor": GRID if own else colour_of(own),
+    drawn_as: look.Look = {
+        "color": look.colour_of(own),
+        "hatch": look.form_of(own, look.HATCHES),
+        "edgecolor": look.GRID if own else look.colour_of(own),
         "linewidth": 0.6,
         "zorder": 2,
     }
-    bars = _bars(axes, chart, places, [point.y - begin for point in points], begin, thickness, look)
+    bars = _bars(
+        axes, chart, places, [point.y - begin for point in points], begin, thickness, drawn_as
+    )
     _name(bars, index)
-    draw_spread(axes, points, places, index, INK, sideways=chart.sideways)
+    draw_spread(axes, points, places, index, look.INK, sideways=chart.sideways)
     return bars
 
 
@@ -86,8 +76,8 @@ def draw_stack(axes: Axes, chart: Chart, index: int, thickness: float) -> BarCon
     floors = chart.floors(index)
     lengths = {point.x: point.y for point in chart.series[index].points}
     own = [lengths.get(x, 0.0) for x in floors]
-    look = stack_look(style_of(chart, index))
-    bars = _bars(axes, chart, list(floors), own, list(floors.values()), thickness, look)
+    drawn_as = look.stack_look(look.style_of(chart, index))
+    bars = _bars(axes, chart, list(floors), own, list(floors.values()), thickness, drawn_as)
     _name(bars, index)
     return bars
 
@@ -99,11 +89,11 @@ def _bars(
     lengths: Sequence[float],
     base: float | Sequence[float],
     thickness: float,
-    look: Look,
+    drawn_as: look.Look,
 ) -> BarContainer:
     if chart.sideways:
-        return axes.barh(places, lengths, left=base, height=thickness, **look)
-    return axes.bar(places, lengths, bottom=base, width=thickness, **look)
+        return axes.barh(places, lengths, left=base, height=thickness, **drawn_as)
+    return axes.bar(places, lengths, bottom=base, width=thickness, **drawn_as)
 
 
 def _name(bars: BarContainer, index: int) -> None:
@@ -118,10 +108,10 @@ def draw_published(
         xs,
         ys,
         linestyle="none",
-        marker=PUBLISHED_MARKERS[index % len(PUBLISHED_MARKERS)],
+        marker=look.PUBLISHED_MARKERS[index % len(look.PUBLISHED_MARKERS)],
         markersize=7,
         markerfacecolor="none",
-        markeredgecolor=INK,
+        markeredgecolor=look.INK,
         markeredgewidth=1.1,
         gid=f"published-{index}-{number}",
         zorder=4,
@@ -173,7 +163,7 @@ def draw_level(
     """Draw the line with its name above its right end, and return its legend entry."""
     line = axes.axhline(
         mark.y,
-        color=INK,
+        color=look.INK,
         linestyle=_DASHES,
         linewidth=0.9,
         zorder=1.6,
@@ -189,10 +179,10 @@ def draw_level(
         ha="right",
         va="bottom",
         fontsize=6.5,
-        color=INK,
+        color=look.INK,
         gid=f"published-{index}-{number}-name",
         # Keeps the name readable above a line without hiding the line.
-        bbox={"boxstyle": "square,pad=0.1", "facecolor": PAPER, "linewidth": 0, "alpha": 0.85},
+        bbox={"boxstyle": "square,pad=0.1", "facecolor": look.PAPER, "linewidth": 0, "alpha": 0.85},
         zorder=5,
     )
     return line
@@ -240,7 +230,7 @@ def draw_spread(
         beside_pt: Distance of the trials from their point.
     """
     transform = shifted(axes, offset_pt)
-    draw_intervals(axes, points, places, index, colour, sideways=sideways, transform=transform)
+    look.draw_intervals(axes, points, places, index, colour, sideways=sideways, transform=transform)
     # A single trial needs no ring, because it is its own mean.
     several = [(place, p) for place, p in zip(places, points, strict=True) if len(p.trials) > 1]
     at = [place for place, p in several for _ in p.trials]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import cast
 
+from lanlab.figures.against_stations import STATIONS, stations_axis
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
 from lanlab.figures.gather import FigureData, axis
-from lanlab.figures.station_curves import STATIONS, stations_axis
 from lanlab.figures.wording import quantity
 from lanlab.store import Level, TrialRecord
 

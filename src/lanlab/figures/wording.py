@@ -125,7 +125,8 @@ class Quantity:
 def quantity(study: Study | None, key: str) -> Quantity:
     """How a study displays a metric or factor; without a study, how lanlab does."""
     metric = METRICS.get(key)
-    si_unit = _si_unit(key) if metric is None else metric.unit
+    units = (unit for suffix, unit in _SUFFIXES.items() if key.endswith(suffix))
+    si_unit = next(units, "") if metric is None else metric.unit
     name = (metric.name if metric else _FACTORS.get(key)) or name_of(key)
     own = study.units.get(key) if study else None
     if own is not None:
@@ -140,19 +141,11 @@ def condition_text(study: Study, factors: Mapping[str, Level]) -> str:
     return ", ".join(level_text(study, key, level) for key, level in factors.items())
 
 
-def _published_of(study: Study) -> Published:
-    from lanlab.studies import Published, known_studies
-
-    if study.id in known_studies():
-        return _published_by_id(study.id)
-    return Published.model_validate(study.published or {"schema": 1})
-
-
 @lru_cache(maxsize=8)
-def _published_by_id(study_id: str) -> Published:
-    from lanlab.studies import load_study
+def _published_by_id(study_id: str) -> Published | None:
+    from lanlab.studies import known_studies, load_study
 
-    return load_study(study_id).published
+    return load_study(study_id).published if study_id in known_studies() else None
 
 
 def level_text(study: Study, key: str, level: Level) -> str:
@@ -168,7 +161,12 @@ def level_text(study: Study, key: str, level: Level) -> str:
     if isinstance(level, bool):
         return name_of(key) if level else f"no {name_of(key)}"
     if isinstance(level, str):
-        named = _published_of(study).named_level(key, level)
+        published = _published_by_id(study.id)
+        if published is None:
+            from lanlab.studies import Published
+
+            published = Published.model_validate(study.published or {"schema": 1})
+        named = published.named_level(key, level)
         return f"{name_of(key)} {level}" if named is None else named.title
     if key == "stations":
         return f"{level} station{'' if level == 1 else 's'}"
@@ -212,10 +210,3 @@ def name_of(key: str) -> str:
     for suffix in _SUFFIXES:
         key = key.removesuffix(suffix)
     return " ".join(_ABBREVIATIONS.get(word, word) for word in key.split("_"))
-
-
-def _si_unit(key: str) -> str:
-    for suffix, unit in _SUFFIXES.items():
-        if key.endswith(suffix):
-            return unit
-    return ""

@@ -67,7 +67,12 @@ def answer_of(data: RunData, parts: Analyses) -> tuple[list[str], list[str]]:
 
 def _results(data: RunData, parts: Analyses) -> list[str]:
     ranked = parts.each("ranking", lambda: ranking_sentences(data))
-    said = parts.each("saturation", lambda: _searches(data))
+    said = parts.each(
+        "saturation",
+        lambda: [
+            saturation_sentence(data.study, one) for one in saturations(data.run, data.trials)
+        ],
+    )
     crossed = {one.experiment.id for one in crossed_experiments(data.study, data.run.scale)}
     said += parts.each("effects of factors", lambda: factor_effects_sentences(data))
     for scaled in data.experiments:
@@ -91,10 +96,6 @@ def remark_sentences(data: RunData, parts: Analyses) -> list[str]:
     if data.run.status != "done":
         said.append(f"The run is {data.run.status}: only the trials that had ended are shown.")
     return said
-
-
-def _searches(data: RunData) -> list[str]:
-    return [saturation_sentence(data.study, found) for found in saturations(data.run, data.trials)]
 
 
 def _experiment(data: RunData, scaled: ExperimentAtScale) -> list[str]:

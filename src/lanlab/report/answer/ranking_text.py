@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from urllib.parse import unquote, urlsplit
 
-from lanlab.analysis.factor_effects import Case, Effect, FactorEffects, Spread, factor_effects
+from lanlab.analysis.factor_effects import Effect, FactorEffects, Spread, factor_effects
 from lanlab.analysis.model_error import model_error_log
 from lanlab.analysis.ranking import Ranked, Ranking, rankings
 from lanlab.analysis.run_data import RunData
@@ -236,16 +236,19 @@ def factor_effects_sentences(data: RunData) -> list[str]:
     if found is None:
         return []
     shown = quantity(data.study, found.metric).name
+    spreads = [
+        f"{number(one.ratio, 3)} times by the {name_of(one.factor)} ({_ends(one)})"
+        for one in found.overall
+    ]
     return [
-        f"With all else equal, {shown} changes {joined([_spread(one) for one in found.overall])}.",
+        f"With all else equal, {shown} changes {joined(spreads)}.",
         _deciding(data.study, found),
         *(_factor(data.study, found, one) for one in found.overall),
     ]
 
 
-def _spread(one: Spread) -> str:
-    ends = f"{number(one.least, 3)} to {number(one.greatest, 3)}"
-    return f"{number(one.ratio, 3)} times by the {name_of(one.factor)} ({ends})"
+def _ends(one: Spread | Effect) -> str:
+    return f"{number(one.least, 3)} to {number(one.greatest, 3)}"
 
 
 def _deciding(study: Study, found: FactorEffects) -> str:
@@ -253,29 +256,27 @@ def _deciding(study: Study, found: FactorEffects) -> str:
     known = [case for case in found.cases if case.spreads]
     others = [case for case in known if case.spreads[0].factor != top]
     text = f"The {name_of(top)} decides in {len(known) - len(others)} of {len(known)} cases"
-    if others:
-        named = [_case(study, case) for case in others[:_MOST_CASES]]
-        more = len(others) - len(named)
-        text += f"; another factor does at {joined([*named, *([f'{more} more'] if more else [])])}"
-    return f"{text}."
-
-
-def _case(study: Study, case: Case) -> str:
-    first = case.spreads[0]
-    times = f"{name_of(first.factor)}, {number(first.ratio, 3)} times"
-    return f"{condition_text(study, case.at)} ({times})"
+    if not others:
+        return f"{text}."
+    named = []
+    for case in others[:_MOST_CASES]:
+        first = case.spreads[0]
+        times = f"{name_of(first.factor)}, {number(first.ratio, 3)} times"
+        named.append(f"{condition_text(study, case.at)} ({times})")
+    if len(others) > len(named):
+        named.append(f"{len(others) - len(named)} more")
+    return f"{text}; another factor does at {joined(named)}."
 
 
 def _factor(study: Study, found: FactorEffects, spread: Spread) -> str:
     own = [one for one in found.effects if one.factor == spread.factor]
     base, metric = level_text(study, spread.factor, own[0].base), quantity(study, found.metric).name
+    levels = [
+        f"{with_interval(one.ratio, one.interval)} times with "
+        f"{level_text(study, one.factor, one.level)} ({_ends(one)})"
+        for one in own
+    ]
     return (
-        f"Of the {metric} of {base} there is {joined([_level(study, one) for one in own])}; the "
+        f"Of the {metric} of {base} there is {joined(levels)}; the "
         f"effect is greatest with {condition_text(study, spread.greatest_at)}."
     )
-
-
-def _level(study: Study, one: Effect) -> str:
-    ends = f"{number(one.least, 3)} to {number(one.greatest, 3)}"
-    times = with_interval(one.ratio, one.interval)
-    return f"{times} times with {level_text(study, one.factor, one.level)} ({ends})"

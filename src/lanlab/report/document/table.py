@@ -35,6 +35,11 @@ class LazyCell(Cell):
 EMPTY = Cell(None, "")
 
 
+def cell(value: Value, write: Callable[[Any], str] = str) -> Cell:
+    """A value with its text; empty for `None`."""
+    return EMPTY if value is None else Cell(value, write(value))
+
+
 @functools.lru_cache(maxsize=4096)
 def words(text: str) -> Cell:
     return Cell(text, text)

@@ -11,7 +11,7 @@ from lanlab.analysis.summary import Summary
 from lanlab.figures.gather import called
 from lanlab.figures.number_text import number, percent, with_interval
 from lanlab.figures.wording import Quantity, as_printed, obtained, quantity, values_text
-from lanlab.report.document.table import EMPTY, Cell, Column, Table
+from lanlab.report.document.table import EMPTY, Cell, Column, Table, cell
 from lanlab.report.metrics.order_text import ABOVE, HOW_ENDED, is_above
 from lanlab.studies import Study
 
@@ -65,11 +65,10 @@ def metric_table(data: RunData, experiment: str, metric: str) -> Table:
             )
         ),
         Column("", f"mean ({usual.unit})" if si.unit != shown.unit else ""),
-        Column(f"mean ({inner})" if inner != unit else ""),
-        Column(f"95 % low ({inner})" if inner != unit else ""),
-        Column(f"95 % high ({inner})" if inner != unit else ""),
-        Column(f"standard deviation ({inner})" if inner != unit else ""),
-        Column(f"limit ({inner})" if inner != unit else ""),
+        *(
+            Column(f"{name} ({inner})" if inner != unit else "")
+            for name in ("mean", "95 % low", "95 % high", "standard deviation", "limit")
+        ),
         # The page has this column only if conditions differ, otherwise a sentence above the tables.
         *([Column("ended", "ended" if is_mixed else "", is_number=False)] if ended else []),
     ]
@@ -78,6 +77,8 @@ def metric_table(data: RunData, experiment: str, metric: str) -> Table:
     for place, (summary, own) in enumerate(zip(summaries, points, strict=True)):
         exact = summary.mean, summary.ci_low, summary.ci_high, summary.sd, summary.limit
         share = summary.mean / summary.limit if summary.mean is not None and summary.limit else None
+        above = f" {ABOVE}" if is_above(summary) else ""
+        ratios = "\n".join(_ratio_text(summary, point) for point in _means(own))
         rows.append(
             (
                 *(
@@ -93,14 +94,14 @@ def metric_table(data: RunData, experiment: str, metric: str) -> Table:
                 Cell(summary.disturbed, str(summary.disturbed or "")),
                 Cell(summary.left_out, str(summary.left_out or "")),
                 *map(partial(_shown, shown, read), exact, (4, 4, 4, 2, 4)),
-                EMPTY if share is None else Cell(share, _share_text(summary, share)),
+                EMPTY if share is None else Cell(share, f"{percent(share)}{above}"),
                 Cell(None, "\n".join(_published_lines(own))),
-                Cell(None, "\n".join(_ratio_text(summary, point) for point in _means(own))),
+                Cell(None, ratios),
                 Cell(None, "\n".join(_published_text(point) for point in _means(own))),
-                Cell(None, "\n".join(_ratio_text(summary, point) for point in _means(own))),
+                Cell(None, ratios),
                 *(cell for key in series for cell in _published_cells(shown, summary, own, key)),
                 Cell(None, _mean_text(usual, summary, data.study)),
-                *(EMPTY if v is None else Cell(v, str(v)) for v in exact),
+                *map(cell, exact),
                 *(Cell(e.how, HOW_ENDED[e.how]) for e in ended[place : place + 1]),
             )
         )
@@ -109,9 +110,7 @@ def metric_table(data: RunData, experiment: str, metric: str) -> Table:
 
 
 def _shown(shown: Quantity, read: Quantity, value: float | None, digits: int) -> Cell:
-    if value is None:
-        return EMPTY
-    return Cell(shown.shown(value), number(read.shown(value), digits))
+    return EMPTY if value is None else Cell(shown.shown(value), number(read.shown(value), digits))
 
 
 def _mean_text(shown: Quantity, summary: Summary, study: Study) -> str:
@@ -124,10 +123,6 @@ def _mean_text(shown: Quantity, summary: Summary, study: Study) -> str:
         mean = shown.shown(summary.mean)
         text = with_interval(mean, ends, is_simulated=study.is_simulated)
     return f"{text} {DISTURBED}" if summary.disturbed else text
-
-
-def _share_text(summary: Summary, share: float) -> str:
-    return f"{percent(share)} {ABOVE}" if is_above(summary) else percent(share)
 
 
 def _published_lines(points: Sequence[PublishedPoint]) -> list[str]:
@@ -145,12 +140,8 @@ def _means(points: Sequence[PublishedPoint]) -> list[PublishedPoint]:
     return sorted(means, key=lambda point: point.series)
 
 
-def _ours(summary: Summary, statistic: str) -> float | None:
-    return summary.sd if statistic == "sd" else summary.mean
-
-
 def _ratio(summary: Summary, point: PublishedPoint) -> float | None:
-    ours = _ours(summary, point.value.statistic)
+    ours = summary.sd if point.value.statistic == "sd" else summary.mean
     return ours / point.value.si if ours is not None and point.value.si else None
 
 

@@ -8,7 +8,7 @@ from lanlab.analysis.load_increase import Increase, LoadResult, load_results
 from lanlab.analysis.run_data import RunData
 from lanlab.figures.number_text import number, percent
 from lanlab.figures.wording import condition_text
-from lanlab.report.document.table import EMPTY, Cell, Column, Table, words
+from lanlab.report.document.table import EMPTY, Cell, Column, Table, cell, words
 from lanlab.report.presentations.base import Presentation, figure
 from lanlab.store import TrialRecord
 from lanlab.studies import Study
@@ -42,8 +42,6 @@ class LoadPresentation(Presentation):
 PRESENTATION = LoadPresentation()
 
 
-_MS = 1e6
-_WAYS = ("up", "down")
 _LOAD_COLUMNS = (
     Column("condition", "condition", "condition", is_number=False),
     Column("load", "load", "load", is_number=False),
@@ -74,20 +72,19 @@ _LOAD_COLUMNS = (
 
 
 def _row(found: LoadResult, study: Study) -> tuple[Cell, ...]:
-    goodputs = [found.goodput_bps.get(way) for way in _WAYS]
-    per_minute = found.echo_round_trips_per_minute
+    goodputs = [found.goodput_bps.get(way) for way in ("up", "down")]
     mean = None if found.mean is None else found.mean.under_load
     return (
         words(condition_text(study, found.factors)),
         words(found.load),
         *_increase(found.median),
         *_increase(found.p99),
-        _milliseconds(mean),
-        _share(found.loss_alone_ratio),
-        _share(found.loss_ratio),
-        *(EMPTY if bps is None else Cell(bps, number(bps / 1e6, 3)) for bps in goodputs),
-        EMPTY if per_minute is None else Cell(per_minute, number(per_minute, 3)),
-        Cell(found.trials, str(found.trials)),
+        cell(mean, _milliseconds),
+        cell(found.loss_alone_ratio, percent),
+        cell(found.loss_ratio, percent),
+        *(cell(bps, lambda bps: number(bps / 1e6, 3)) for bps in goodputs),
+        cell(found.echo_round_trips_per_minute, lambda count: number(count, 3)),
+        cell(found.trials),
     )
 
 
@@ -95,8 +92,8 @@ def _increase(one: Increase | None) -> tuple[Cell, ...]:
     if one is None:
         return (EMPTY,) * 5
     return (
-        _milliseconds(one.alone),
-        _milliseconds(one.under_load),
+        cell(one.alone, _milliseconds),
+        cell(one.under_load, _milliseconds),
         Cell(one.mean, increase_text(one)),
         Cell(one.low, ""),
         Cell(one.high, ""),
@@ -105,50 +102,42 @@ def _increase(one: Increase | None) -> tuple[Cell, ...]:
 
 def increase_text(one: Increase) -> str:
     """An increase in milliseconds, as in `29.3 (25.1 … 33.5)`."""
-    text = number(one.mean / _MS, 3)
-    if one.low is None or one.high is None:
-        return text
-    return f"{text} ({number(one.low / _MS, 3)} … {number(one.high / _MS, 3)})"
+    text = _milliseconds(one.mean)
+    return text if one.low is None or one.high is None else f"{text} ({_interval(one)})"
 
 
-def _milliseconds(value: float | None) -> Cell:
-    return EMPTY if value is None else Cell(value, number(value / _MS, 3))
+def _interval(one: Increase) -> str:
+    return " … ".join(_milliseconds(end) for end in (one.low, one.high) if end is not None)
 
 
-def _share(ratio: float | None) -> Cell:
-    return EMPTY if ratio is None else Cell(ratio, percent(ratio))
+def _milliseconds(value: float) -> str:
+    return number(value / 1e6, 3)
 
 
 def _sentence(found: LoadResult, study: Study) -> str:
     where = condition_text(study, found.factors)
-    of = f"Under load {_words(found.load)}{f' ({where})' if where else ''}"
+    load = "both ways" if found.load == "both" else found.load
+    of = f"Under load {load}{f' ({where})' if where else ''}"
     if found.median is None:
         return f"{of}, there is no trial of the echo alone in the same block to compare with."
     said = (
         f"{of}, the median round trip took {_grown(found.median)}: "
-        f"{number(found.median.under_load / _MS, 3)} ms instead of "
-        f"{number(found.median.alone / _MS, 3)} ms"
+        f"{_milliseconds(found.median.under_load)} ms instead of "
+        f"{_milliseconds(found.median.alone)} ms"
     )
     # With few round trips there is no 99th percentile.
     if found.p99 is not None:
-        said += (
-            f"; the 99th percentile was {number(found.p99.under_load / _MS, 3)} ms instead of "
-            f"{number(found.p99.alone / _MS, 3)} ms"
-        )
+        said += f"; the 99th percentile was {_milliseconds(found.p99.under_load)} ms"
+        said += f" instead of {_milliseconds(found.p99.alone)} ms"
     said += "."
     if found.loss_ratio:
         said += f" {percent(found.loss_ratio)} of the requests had no reply in time."
     return said
 
 
-def _words(load: str) -> str:
-    return "both ways" if load == "both" else load
-
-
 def _grown(one: Increase) -> str:
-    text = f"{number(one.mean / _MS, 3)} ms more"
+    text = f"{_milliseconds(one.mean)} ms more"
     if one.low is None or one.high is None:
         return f"{text}, by one block, which says nothing about chance"
-    ends = f"{number(one.low / _MS, 3)} … {number(one.high / _MS, 3)}"
     unclear = "" if one.low > 0 or one.high < 0 else ", so that no increase is shown"
-    return f"{text} (95 % {ends}, {one.blocks} blocks{unclear})"
+    return f"{text} (95 % {_interval(one)}, {one.blocks} blocks{unclear})"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from lanlab.analysis.run_data import RunData
-from lanlab.figures.station_figures import station_figures
 from lanlab.figures.wording import condition_text
 from lanlab.report.presentations.base import Presentation, SeriesOf, over
 from lanlab.report.stations.stations_text import answer_sentence
@@ -62,3 +61,24 @@ def carrier_of_stations(study: Study, parameters: Mapping[str, Level]) -> str:
     size = parameters.get("message_size_bytes")
     of = f" of {format_size(int(size))} each," if isinstance(size, int) else ""
     return f"{service}, {operations}{of}"
+
+
+def station_figures(
+    experiment: str, within_s: float | None = None, of: str = "mean"
+) -> list[dict[str, object]]:
+    """The figures of stations, in the form of a study file.
+
+    Args:
+        of: Which response time: `mean`, `p50`, `p90` or `p99`.
+    """
+    limit = {} if within_s is None else {"within_s": within_s}
+    response = f"response_{of}_ns"
+    drawn: tuple[tuple[str, str, dict[str, object]], ...] = (
+        ("response_against_stations", "Response time by stations", {"metric": response, **limit}),
+        ("throughput_against_stations", "Throughput by stations", {"metric": "operations_per_s"}),
+        ("station_fairness", "Fairness among stations", {}),
+    )
+    return [
+        {"figure": name, "title": title, "experiments": [experiment], **more}
+        for name, title, more in drawn
+    ]

@@ -15,9 +15,14 @@ from lanlab.report.presentations.base import (
     rate_of,
     time_of,
 )
-from lanlab.report.traffic.stream_columns import share_text, with_arrival
+from lanlab.report.traffic.stream_columns import (
+    not_sent_text,
+    resent_text,
+    share_text,
+    with_arrival,
+)
 from lanlab.report.traffic.stream_text import directions, stream_lines
-from lanlab.report.traffic.tcp_text import retransmitted_text, round_trip_text, window_text
+from lanlab.report.traffic.tcp_text import round_trip_text, window_text
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies.model import Experiment, Figure
 
@@ -27,23 +32,18 @@ def _loss(trial: TrialRecord) -> str:
     return "" if loss is None else share_text(loss)
 
 
-def _not_sent(trial: TrialRecord) -> str:
-    offered = trial.metrics.get("offered_messages")
-    return share_text(1 - trial.metrics["sent_messages"] / offered) if offered else ""
-
-
 _COLUMNS: Mapping[str, Sequence[TrialColumn]] = {
     "udp": (
         GOODPUT,
         TrialColumn("peer's goodput", rate_of("peer_goodput_bps")),
         TrialColumn("loss", _loss),
         TrialColumn("jitter", time_of("delay_variation_mean_ns")),
-        TrialColumn("not sent", _not_sent),
+        TrialColumn("not sent", lambda trial: not_sent_text(trial.metrics)),
     ),
     "tcp": (
         GOODPUT,
         TrialColumn("acknowledged", rate_of("acknowledged_bps")),
-        TrialColumn("retransmitted", retransmitted_text),
+        TrialColumn("retransmitted", lambda trial: resent_text(trial.metrics)),
         TrialColumn("round trip", round_trip_text),
         TrialColumn("window", window_text),
     ),

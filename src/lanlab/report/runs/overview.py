@@ -64,8 +64,7 @@ def with_overviews(
                 replace(
                     page,
                     heading=_heading(page, name),
-                    evidence=NO_TABLE,
-                    values=NO_TABLE,
+                    named={**page.named, "evidence": NO_TABLE, "values": NO_TABLE},
                     question=(),
                 )
                 for page, name in zip(runs, _names(runs), strict=True)
@@ -73,7 +72,8 @@ def with_overviews(
             overview = _overview(runs, trials)
             overviews[runs[0].name] = overview
             # Show these once on the page and in a file, with the first run.
-            runs[0] = replace(runs[0], evidence=overview.evidence, values=overview.values)
+            both = {"evidence": overview.evidence, "values": overview.values}
+            runs[0] = replace(runs[0], named={**runs[0].named, **both})
         found += runs
     return found, overviews
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -79,23 +79,12 @@ class RunOnPage:
     #: Caveats about the trials: failures, disturbances, missing trials.
     remarks: tuple[str, ...]
     experiments: tuple[ExperimentOnPage, ...]
-    saturation: Table
-    statements: Table
+    #: Tables that belong to no experiment, by name, in the order of their files. Without rows they
+    #: are neither shown nor written.
+    named: Mapping[str, Table]
     #: Verdicts on the study's findings; empty if the study has none.
     verdicts: Verdicts
-    findings: Table
-    findings_introduction: tuple[str, ...]
-    findings_shown: tuple[FindingOnPage, ...]
-    comparisons: Table
-    failures: Table
-    trials: Table
-    #: For a simulated run: published and simulated values, and how many are how close.
-    accuracy: Table
-    accuracy_counts: Table
     accuracy_notes: tuple[str, ...]
-    #: Verdicts from published values and runs; no rows with only one body of evidence.
-    evidence: Table
-    values: Table
     #: Contradictions within the published values; no sections for a user's own study.
     published_chapter: PublishedChapter
     environment: tuple[tuple[str, str], ...]
@@ -131,31 +120,21 @@ class RunOnPage:
         return Table("answer", "Sentences", (Column("sentence", is_number=False),), rows)
 
     @property
-    def conditions(self) -> Table:
-        """How the run was made, to be written to a file."""
-        rows = tuple((words(name), words(value)) for name, value in self.facts + self.environment)
+    def own_tables(self) -> tuple[Table, ...]:
+        """Tables that belong to no experiment; the last but its own is how the run was made."""
+        made = tuple((words(name), words(value)) for name, value in self.facts + self.environment)
         columns = (Column("fact", is_number=False), Column("value", is_number=False))
-        return Table("facts", "What was run", columns, rows)
+        conditions = Table("facts", "What was run", columns, made)
+        others = (*self.published_chapter.tables, self.sentences, conditions, *self.named.values())
+        return tuple(table for table in others if table.rows)
 
     @property
-    def own_tables(self) -> tuple[Table, ...]:
-        """Tables that belong to no experiment."""
-        others = (
-            *self.published_chapter.tables,
-            self.sentences,
-            self.conditions,
-            self.saturation,
-            self.statements,
-            self.findings,
-            self.comparisons,
-            self.failures,
-            self.trials,
-            self.accuracy,
-            self.accuracy_counts,
-            self.evidence,
-            self.values,
-        )
-        return tuple(table for table in others if table.rows)
+    def findings_shown(self) -> tuple[FindingOnPage, ...]:
+        return findings_on_page(self.verdicts, self.study)
+
+    @property
+    def findings_introduction(self) -> tuple[str, ...]:
+        return introduction(self.verdicts)
 
 
 def run_on_page(
@@ -194,30 +173,29 @@ def run_on_page(
         answer=tuple(results),
         remarks=(),
         experiments=tuple(_experiments(data, name, parts)),
-        saturation=table("saturation", lambda: saturation_table(data)),
-        statements=table("published statements", lambda: statement_table(data)),
+        named={},
         verdicts=verdicts,
-        findings=finding_table(verdicts, data.study),
-        findings_introduction=introduction(verdicts),
-        findings_shown=findings_on_page(verdicts, data.study),
-        comparisons=comparison_table(verdicts),
-        failures=table("failed trials", lambda: failure_table(data)),
-        trials=trial_table(data),
-        accuracy=accuracy_table(accuracies, data.study),
-        accuracy_counts=accuracy_count_table(accuracies, data.study, data.published),
         accuracy_notes=tuple(accuracy_sentences(accuracies, data.study)),
-        evidence=NO_TABLE,
-        values=table(
-            "published values", lambda: values_table(data.published, [(data.run, data.trials)])
-        ),
         published_chapter=parts.of("published values", what_was_published, PublishedChapter()),
         environment=environment_of(data.run),
         command=command_of(data.run),
         is_built_in=data.run.study_id in known_studies(),
         is_single=data.run.scale == SINGLE,
     )
-    evidence = table("bodies of evidence", lambda: _evidence(found))
-    return replace(found, evidence=evidence, remarks=(*remarks, *parts.lines()))
+    values = partial(values_table, data.published, [(data.run, data.trials)])
+    named = {
+        "saturation": table("saturation", lambda: saturation_table(data)),
+        "statements": table("published statements", lambda: statement_table(data)),
+        "findings": finding_table(verdicts, data.study),
+        "comparisons": comparison_table(verdicts),
+        "failures": table("failed trials", lambda: failure_table(data)),
+        "trials": trial_table(data),
+        "accuracy": accuracy_table(accuracies, data.study),
+        "accuracy_counts": accuracy_count_table(accuracies, data.study, data.published),
+        "evidence": table("bodies of evidence", lambda: _evidence(found)),
+        "values": table("published values", values),
+    }
+    return replace(found, named=named, remarks=(*remarks, *parts.lines()))
 
 
 def bodies_of(runs: Sequence[RunOnPage]) -> list[Verdicts]:

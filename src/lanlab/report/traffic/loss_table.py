@@ -9,7 +9,7 @@ from lanlab.analysis.run_data import RunData
 from lanlab.figures.gather import called
 from lanlab.figures.number_text import number, percent
 from lanlab.figures.wording import quantity
-from lanlab.report.document.table import EMPTY, Cell, Column, Table
+from lanlab.report.document.table import Cell, Column, Table, cell
 
 _SHORT = {
     RECEIVED: "received",
@@ -68,9 +68,9 @@ def loss_table(data: RunData, experiment: str) -> Table:
                 for factor, level in condition.factors.items()
             ),
             Cell(None, called(data.study, data.published, condition.factors) or "measured"),
-            Cell(offered[number_][0], str(offered[number_][0])),
-            _count(offered[number_][1]),
-            *(_share(shares[place][number_][1]) for place in _SHORT if place in kept),
+            cell(offered[number_][0]),
+            cell(offered[number_][1], _count),
+            *(cell(shares[place][number_][1], _share) for place in _SHORT if place in kept),
         )
         for number_, condition in enumerate(conditions)
         if shares[RECEIVED][number_][0]
@@ -78,11 +78,9 @@ def loss_table(data: RunData, experiment: str) -> Table:
     return Table(f"{experiment}-losses", "Where messages were lost", columns, rows)
 
 
-def _count(mean: float | None) -> Cell:
-    if mean is None:
-        return EMPTY
-    return Cell(mean, number(mean, 1 + max(3, int(math.log10(mean or 1)))))
+def _count(mean: float) -> str:
+    return number(mean, 1 + max(3, int(math.log10(mean or 1))))
 
 
-def _share(mean: float | None) -> Cell:
-    return EMPTY if mean is None else Cell(mean, percent(mean) if mean else "0")
+def _share(mean: float) -> str:
+    return percent(mean) if mean else "0"

@@ -10,8 +10,6 @@ from lanlab.figures.number_text import number
 from lanlab.report.document.table import Cell, Column, Table
 from lanlab.units import format_time
 
-_Means = Mapping[str, float | None]
-
 
 def with_arrival(data: RunData, table: Table, experiment: str) -> Table:
     """Add columns for loss and jitter, or for retransmissions, to a table of streams. Columns
@@ -25,7 +23,9 @@ def with_arrival(data: RunData, table: Table, experiment: str) -> Table:
     for heading, rank, text in _COLUMNS:
         columns.append(Column("", short=heading, rank=rank))
         for means, row in zip(found, cells, strict=True):
-            row.append(Cell(None, text(means)))
+            # Over TCP nothing counts as lost or unsent, because every lost segment is resent.
+            is_known = means["reordered_messages"] is not None or heading in _OVER_TCP
+            row.append(Cell(None, text(means) if is_known else ""))
     return replace(table, columns=tuple(columns), rows=tuple(map(tuple, cells)))
 
 
@@ -39,36 +39,34 @@ def share_text(share: float) -> str:
     return f"{number(100 * share, 3)} %" if share else "0 %"
 
 
-def _loss(means: _Means) -> str:
-    # Over TCP nothing counts as lost, because every lost segment is resent.
-    loss = means["loss_ratio"] if means["reordered_messages"] is not None else None
+def not_sent_text(means: Mapping[str, float | None]) -> str:
+    offered, sent = means.get("offered_messages"), means.get("sent_messages")
+    return share_text(1 - sent / offered) if offered and sent is not None else ""
+
+
+def resent_text(means: Mapping[str, float | None]) -> str:
+    sent, again = means.get("data_segments_sent"), means.get("retransmitted_segments")
+    return share_text(again / sent) if sent and again is not None else ""
+
+
+def _loss(means: Mapping[str, float | None]) -> str:
+    loss = means["loss_ratio"]
     return "" if loss is None else share_text(loss)
 
 
-def _jitter(means: _Means) -> str:
+def _jitter(means: Mapping[str, float | None]) -> str:
     mean_ns = means["delay_variation_mean_ns"]
     return "" if mean_ns is None else format_time(mean_ns / 1e9)
 
 
-def _not_sent(means: _Means) -> str:
-    offered, sent = means["offered_messages"], means["sent_messages"]
-    if not offered or sent is None or means["reordered_messages"] is None:
-        return ""
-    return share_text(1 - sent / offered)
-
-
-def _sent_again(means: _Means) -> str:
-    sent, again = means["data_segments_sent"], means["retransmitted_segments"]
-    return share_text(again / sent) if sent and again is not None else ""
-
-
+_OVER_TCP = ("jitter", "retransmitted")
 _METRICS = (
     *("loss_ratio", "reordered_messages", "delay_variation_mean_ns", "offered_messages"),
     *("sent_messages", "data_segments_sent", "retransmitted_segments"),
 )
-_COLUMNS: Sequence[tuple[str, int, Callable[[_Means], str]]] = (
+_COLUMNS: Sequence[tuple[str, int, Callable[[Mapping[str, float | None]], str]]] = (
     ("loss", 1, _loss),
     ("jitter", 3, _jitter),
-    ("not sent", 2, _not_sent),
-    ("retransmitted", 1, _sent_again),
+    ("not sent", 2, not_sent_text),
+    ("retransmitted", 1, resent_text),
 )

@@ -7,6 +7,7 @@ from typing import Literal
 
 from lanlab.figures.number_text import number
 from lanlab.messages import TcpFacts
+from lanlab.report.traffic.stream_columns import resent_text
 from lanlab.store import TrialRecord
 from lanlab.units import format_rate, format_size, format_time
 
@@ -22,7 +23,7 @@ def tcp_lines(trial: TrialRecord) -> Iterator[tuple[str, str]]:
     if metrics.get("data_segments_sent"):
         text = (
             f"{metrics['data_segments_sent']:,} sent, "
-            f"{metrics['retransmitted_segments']:,} retransmitted ({retransmitted_text(trial)})"
+            f"{metrics['retransmitted_segments']:,} retransmitted ({resent_text(metrics)})"
         )
         if "bytes_per_segment" in metrics:
             text += f", {number(metrics['bytes_per_segment'], 4)} B in each"
@@ -33,15 +34,6 @@ def tcp_lines(trial: TrialRecord) -> Iterator[tuple[str, str]]:
         yield "round trip", f"{round_trip} at the end{shortest} (the sender's kernel)"
     if window := window_text(trial):
         yield "window", f"congestion window {window} at the end{_limited(_facts(trial))}"
-
-
-def retransmitted_text(trial: TrialRecord) -> str:
-    """The share of retransmitted segments; empty if unknown."""
-    sent = trial.metrics.get("data_segments_sent")
-    if not sent:
-        return ""
-    again = trial.metrics["retransmitted_segments"]
-    return f"{number(100 * again / sent, 3)} %"
 
 
 def round_trip_text(trial: TrialRecord) -> str:
