@@ -227,7 +227,7 @@ def test_every_figure_of_the_examples_can_be_drawn(study: str) -> None:
 
 
 def assert_nothing_is_cut_off(chart: Chart, width_in: float) -> None:
-    with matplotlib.rc_context(render_matplotlib.style(svg_text="path")):
+    with matplotlib.rc_context(render_matplotlib.look.style(svg_text="path")):
         figure, axes = render_matplotlib._draw(chart, width_in)
         figure.draw_without_rendering()
         least, most = axes.get_xlim()

@@ -89,7 +89,7 @@ def test_small_bars_are_visible_next_to_large_ones() -> None:
         limits=(),
         published=(),
     )
-    with matplotlib.rc_context(render_matplotlib.style(svg_text="none")):
+    with matplotlib.rc_context(render_matplotlib.look.style(svg_text="none")):
         _, axes = render_matplotlib._draw(far, 6.0)
         heights = [bar.get_window_extent().height for bar in axes.patches]
     assert heights[1] > heights[0] > 0.04 * heights[1]
@@ -157,7 +157,7 @@ def test_each_dash_has_one_meaning_and_each_name_appears_once() -> None:
         ),
         published=(PublishedSeries("printed", (PublishedMark(None, 5, "5"),)),),
     )
-    with matplotlib.rc_context(render_matplotlib.style(svg_text="none")):
+    with matplotlib.rc_context(render_matplotlib.look.style(svg_text="none")):
         figure, axes = render_matplotlib._draw(chart, 6.0)
         dashes = {one.get_gid(): one.get_linestyle() for one in axes.lines}
         patterns = {
@@ -175,7 +175,7 @@ def test_each_dash_has_one_meaning_and_each_name_appears_once() -> None:
 
 def test_an_interval_beyond_the_axis_ends_in_an_arrow() -> None:
     chart = Chart("t", SIZE, RATE, (line("a", point(1, 2, 1, 1e6), point(2, 3, 2, 4)),))
-    with matplotlib.rc_context(render_matplotlib.style(svg_text="none")):
+    with matplotlib.rc_context(render_matplotlib.look.style(svg_text="none")):
         _, axes = render_matplotlib._draw(chart, 6.0)
         (over,) = [one for one in axes.lines if one.get_gid() == "series-0-over"]
         assert list(over.get_xdata()) == [1]
@@ -191,7 +191,7 @@ def test_an_interval_beyond_the_axis_ends_in_an_arrow() -> None:
 def test_numbers_are_tilted_only_where_they_do_not_fit(width_in: float, angle: float) -> None:
     sizes = range(128, 1409, 128)
     chart = Chart("t", SIZE, RATE, (line("a", *(point(size, 1) for size in sizes)),))
-    with matplotlib.rc_context(render_matplotlib.style(svg_text="none")):
+    with matplotlib.rc_context(render_matplotlib.look.style(svg_text="none")):
         figure, axes = render_matplotlib._draw(chart, width_in)
         figure.draw_without_rendering()
         assert {label.get_rotation() for label in axes.get_xticklabels()} == {angle}
@@ -201,7 +201,7 @@ def test_two_part_names_wrap_before_they_tilt() -> None:
     names = tuple(f"IPv4, {size:,} B" for size in (128, 256, 384, 512, 640, 768, 896, 1024))
     x = replace(SIZE, categories=names)
     chart = Chart("t", x, RATE, (line("a", *(point(at, 1) for at in range(len(names)))),))
-    with matplotlib.rc_context(render_matplotlib.style(svg_text="none")):
+    with matplotlib.rc_context(render_matplotlib.look.style(svg_text="none")):
         figure, axes = render_matplotlib._draw(chart, 6.4)
         figure.draw_without_rendering()
         labels = axes.get_xticklabels()

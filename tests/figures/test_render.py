@@ -100,7 +100,7 @@ def test_no_letter_is_cut_off(
     name: str, place: int, width_in: float, charts: dict[tuple[str, int], Chart]
 ) -> None:
     chart = charts[name, place]
-    with matplotlib.rc_context(render_matplotlib.style(svg_text="path")):
+    with matplotlib.rc_context(render_matplotlib.look.style(svg_text="path")):
         figure, axes = render_matplotlib._draw(chart, width_in)
         figure.draw_without_rendering()
         (legend,) = figure.legends

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from lanlab.analysis.summary import Summary
 from lanlab.figures.chart import Axis, Chart, Limit, Point, PublishedMark, PublishedSeries, Series
 from lanlab.figures.gather import FigureData, category_axis, point_of_trials, printed
-from lanlab.figures.number_text import plain
+from lanlab.figures.number_text import counted, plain
 from lanlab.figures.published_values import levels_text
 from lanlab.figures.wording import Quantity, condition_text, obtained, quantity
 from lanlab.frozen import dataclass
@@ -143,7 +143,7 @@ def with_answer(data: FigureData, chart: Chart, *, draws_limit: bool = True) -> 
         said.append(f"{name}{within_text(found)}")
         if found.basis == "measured" and found.stations:
             upright = ((float(found.stations), 0.0), (float(found.stations), top))
-            lines.append(Limit(f"{name}{_users(found.stations)}", upright, kind="guide"))
+            lines.append(Limit(f"{name}{counted(found.stations, 'user')}", upright, kind="guide"))
     caption = f"{'. '.join(said)}. {chart.caption}"
     return replace(chart, limits=(*chart.limits, *lines), caption=caption)
 
@@ -157,11 +157,7 @@ def within_text(found: StationsWithin) -> str:
     high = "more" if found.high is None else found.high
     spread = "" if found.low is None else f" (95 % interval: {found.low} to {high})"
     how = "" if found.basis == "measured" else "; beyond what was measured, by a model"
-    return f"{_users(found.stations)} within {limit}{spread}{how}"
-
-
-def _users(number: int) -> str:
-    return "1 user" if number == 1 else f"{number} users"
+    return f"{counted(found.stations, 'user')} within {limit}{spread}{how}"
 
 
 _SIZE = "message_size_bytes"

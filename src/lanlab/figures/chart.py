@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from lanlab.figures.number_text import number
+from lanlab.figures.number_text import counted, number
 from lanlab.frozen import dataclass
 
 
@@ -288,15 +288,9 @@ def point_text(chart: Chart, series: Series, point: Point) -> str:
     if point.low is not None and point.high is not None:
         text += f" ({chart.interval} {number(point.low)} … {number(point.high)})"
     if point.x_low is not None and point.x_high is not None:
-        across = f" {chart.x.unit}" if chart.x.unit else ""
-        text += (
-            f", {number(point.x)}{across} "
-            f"({chart.interval} {number(point.x_low)} … {number(point.x_high)})"
-        )
-    count = len(point.trials)
-    if count:
-        text += f", {count} trial{'s' if count != 1 else ''}"
-    return text
+        across = f", {number(point.x)} {chart.x.unit}".rstrip()
+        text += f"{across} ({chart.interval} {number(point.x_low)} … {number(point.x_high)})"
+    return f"{text}, {counted(len(point.trials), 'trial')}" if point.trials else text
 
 
 def mark_text(chart: Chart, published: PublishedSeries, mark: PublishedMark) -> str:

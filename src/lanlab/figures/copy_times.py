@@ -69,11 +69,8 @@ def _mark(row: float, y: Quantity, value: PublishedValue) -> PublishedMark:
 
 def _what(study: Study, summary: Summary) -> str:
     keys = [key for key in ("service", "dataset") if key in summary.parameters]
-    keys = [key for key in keys if key not in summary.factors]
-    return (
-        condition_text(study, {key: summary.parameters[key] for key in keys})
-        or obtained(study).word
-    )
+    named = {str(key): summary.parameters[key] for key in keys if key not in summary.factors}
+    return condition_text(study, named) or obtained(study).word
 
 
 def _inside(summary: Summary) -> str:

@@ -10,7 +10,7 @@ from lanlab.analysis.saturation import Saturation, curve_of, saturations
 from lanlab.analysis.summary import Summary
 from lanlab.analysis.wires import limit_name
 from lanlab.figures.chart import Axis, Chart, Limit, Series
-from lanlab.figures.gather import FigureData, axis, points_of, published_levels
+from lanlab.figures.gather import FigureData, axis, place_along, points_of, published_levels
 from lanlab.figures.number_text import plain
 from lanlab.figures.wording import Quantity, quantity
 
@@ -29,10 +29,8 @@ def received_against_sent(data: FigureData) -> Chart:
         everything = ((0.0, 0.0), (top, y.shown(top * x.si_per_unit)))
         limits.append(Limit("received = sent", everything, kind="guide"))
         for level_bps in sorted({s.limit for s in found if s.limit is not None}):
-            level = y.shown(level_bps)
-            limits.append(
-                Limit(f"{limit_name(data.run)}, {y.text(level_bps)}", ((0.0, level), (top, level)))
-            )
+            name, level = f"{limit_name(data.run)}, {y.text(level_bps)}", y.shown(level_bps)
+            limits.append(Limit(name, ((0.0, level), (top, level))))
     simulation = data.study.simulation
     loads = {} if simulation is None else simulation.readings_at("rate_bps")
     places = {name: x.shown(float(load)) for name, load in loads.items()}
@@ -61,10 +59,8 @@ def received_ratio_against_sent(data: FigureData) -> Chart:
         else:
             curve = [(0.0, y.shown(1.0)), (top, y.shown(1.0))] if rates else []
         if curve:
-            name = (
-                f"{limit_name(data.run)}, {quantity(data.study, 'goodput_bps').text(carried_bps)}"
-            )
-            limits.append(Limit(name, tuple(curve)))
+            carried = quantity(data.study, "goodput_bps").text(carried_bps)
+            limits.append(Limit(f"{limit_name(data.run)}, {carried}", tuple(curve)))
     return data.chart(
         axis(data.study, "rate_bps"),
         axis(data.study, "received_ratio"),
@@ -172,22 +168,19 @@ def saturation_curve(data: FigureData) -> Chart:
     metric = first.metric if first else "goodput_ratio"
     x, y = quantity(data.study, factor), quantity(data.study, metric)
 
-    def load(summary: Summary) -> float | None:
-        level = summary.factors.get(factor)
-        return None if level is None else x.shown(float(level))
-
+    curves = {name: curve_of(data.run, data.trials, name, metric) for name in names}
     series = [
-        Series(
-            data.titles[name] if len(names) > 1 else "measured",
-            points_of(curve_of(data.run, data.trials, name, metric), load, y, data.study),
-        )
-        for name in names
+        Series(data.titles[name] if len(names) > 1 else "measured", points)
+        for name, curve in curves.items()
+        for points in (points_of(curve, place_along(factor, x), y, data.study),)
     ]
     found = [found for found in saturations(data.run, data.trials) if found.experiment in names]
     limits = [limit for one in found for limit in _bounds(data, one, len(names) > 1)]
+    every = [v for one in series for point in one.points for v in (point.y, *point.trials)]
+    y_axis = axis(data.study, metric)
     return data.chart(
         _zoomed(axis(data.study, factor), [p.x for s in series for p in s.points], limits),
-        _from_least(axis(data.study, metric), series),
+        _with_ends(y_axis, min(every), max(every), 0.08, 0.002) if every else y_axis,
         series,
         "Share of the load that arrives, in full-length trials; between each pair of lines, the "
         "95 % interval of the rate, a loss goal is crossed.",
@@ -201,16 +194,11 @@ def _zoomed(shown: Axis, loads: Sequence[float], limits: Sequence[Limit]) -> Axi
         return shown
     low = max((load for load in loads if load < min(ends)), default=min(ends))
     high = min((load for load in loads if load > max(ends)), default=max(ends))
-    margin = max(0.15 * (high - low), 0.01 * high)
-    return replace(shown, ends=(max(0.0, low - margin), high + margin))
+    return _with_ends(shown, low, high, 0.15, 0.01)
 
 
-def _from_least(shown: Axis, series: Sequence[Series]) -> Axis:
-    every = [y for one in series for point in one.points for y in (point.y, *point.trials)]
-    if not every:
-        return shown
-    low, high = min(every), max(every)
-    margin = max(0.08 * (high - low), 0.002 * high)
+def _with_ends(shown: Axis, low: float, high: float, share: float, least: float) -> Axis:
+    margin = max(share * (high - low), least * high)
     return replace(shown, ends=(max(0.0, low - margin), high + margin))
 
 

@@ -12,7 +12,7 @@ from lanlab.analysis.comparison_runs import Paired, pair_levels, pair_runs, pair
 from lanlab.analysis.comparison_sides import Run, Side
 from lanlab.analysis.published import published_numbers
 from lanlab.analysis.run_spread import Others
-from lanlab.figures.number_text import number
+from lanlab.figures.number_text import with_ends
 from lanlab.figures.wording import condition_text, level_text, quantity
 from lanlab.frozen import dataclass
 from lanlab.report.comparison.comparison_remarks import remarks, run_state
@@ -345,12 +345,9 @@ def _published_sentence(study: Study, one: PublishedRatio) -> str:
     series = f" ({one.series})" if one.series else ""
     if one.ratio is None:
         return f"{shown.name[0].upper()}{shown.name[1:]}{at}{series}: {one.why}."
-    ends = ""
-    if one.interval is not None:
-        ends = f" ({number(one.interval[0], 3)} … {number(one.interval[1], 3)})"
     reason = f", {one.why}" if one.why else ""
     return (
-        f"The {shown.name}{at} is {number(one.ratio, 3)}{ends} times the "
+        f"The {shown.name}{at} is {with_ends(one.ratio, one.interval)} times the "
         f"\N{LEFT DOUBLE QUOTATION MARK}{one.value.published}\N{RIGHT DOUBLE QUOTATION MARK} "
         f"printed{series}{reason}."
     )

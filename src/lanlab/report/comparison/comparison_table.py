@@ -11,7 +11,7 @@ from lanlab.analysis.comparison_published import PublishedRatio
 from lanlab.analysis.comparison_runs import Unlike
 from lanlab.analysis.measured_where import measured_where
 from lanlab.analysis.summary import interval_of_mean
-from lanlab.figures.number_text import number, with_interval
+from lanlab.figures.number_text import number, with_ends, with_interval
 from lanlab.figures.wording import (
     Quantity,
     as_printed,
@@ -22,7 +22,7 @@ from lanlab.figures.wording import (
     values_text,
 )
 from lanlab.report.comparison.comparison_text import effect_text, p_text, verdict_text
-from lanlab.report.document.table import Cell, Column, Table, words
+from lanlab.report.document.table import EMPTY, Cell, Column, Table, cell, words
 from lanlab.report.metrics.metric_table import DISTURBED
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.labels import label_facts
@@ -116,21 +116,23 @@ def _table(study: Study, group: Sequence[Compared]) -> Table:
     better = f", {direction} is better" if direction else ""
     other = f"{others[0]}{unit}" if len(others) == 1 else f"mean{unit}"
 
-    def both(name: str, *, is_number: bool = True, rank: int = 0) -> Column:
-        return Column("", name, name, is_number=is_number, rank=rank)
-
-    columns = (
-        both("condition", is_number=False),
-        both("" if len(others) == 1 else "side", is_number=False),
-        both(f"{base}{unit}", rank=1),
-        both(f"{first.unit}s", rank=3),
-        both(other, rank=1),
-        both(f"{first.unit}s ", rank=3),
-        both(f"{effect}, 95 %"),
-        both("p", rank=4),
-        both("p, Holm", rank=2),
-        both("Hedges g", rank=5),
-        both("verdict", is_number=False),
+    side = "" if len(others) == 1 else "side"
+    ranks = {
+        "condition": None,
+        side: None,
+        f"{base}{unit}": 1,
+        f"{first.unit}s": 3,
+        other: 1,
+        f"{first.unit}s ": 3,
+        f"{effect}, 95 %": 0,
+        "p": 4,
+        "p, Holm": 2,
+        "Hedges g": 5,
+        "verdict": None,
+    }
+    columns = tuple(
+        Column("", name, name, is_number=rank is not None, rank=rank or 0)
+        for name, rank in ranks.items()
     )
     rows = tuple(
         (
@@ -143,10 +145,11 @@ def _table(study: Study, group: Sequence[Compared]) -> Table:
             Cell(None, effect_text(study, one)),
             Cell(None, p_text(None if one.test is None else one.test.p_two_sided)),
             Cell(None, p_text(one.p_holm)),
-            Cell(None, _g(one)),
+            EMPTY if g is None else Cell(None, number(g, 2)),
             words(verdict_text(one)),
         )
         for one in group
+        for g in (None if one.test is None else one.test.hedges_g,)
     )
     title = f"{titles.get(first.experiment, first.experiment)}: {shown.name}{better}"
     return Table(f"{first.experiment}-{first.metric}", title, columns, rows)
@@ -165,10 +168,6 @@ def _mean(shown: Quantity, sample: Sample) -> str:
 
 def _count(sample: Sample) -> str:
     return f"{sample.n} of {sample.n + sample.missing}" if sample.missing else str(sample.n)
-
-
-def _g(one: Compared) -> str:
-    return "" if one.test is None or one.test.hedges_g is None else number(one.test.hedges_g, 2)
 
 
 _SHOWN = {"polluted": "disturbed"}
@@ -205,9 +204,7 @@ def runs_table(
                 words(run.scale),
                 words(bed),
                 words(run.status),
-                Cell(len(trials), str(len(trials))),
-                Cell(failed, str(failed)),
-                Cell(disturbed, str(disturbed)),
+                *map(cell, (len(trials), failed, disturbed)),
                 *(words(labels[place].get(title, "")) for title in called),
             )
         )
@@ -229,10 +226,13 @@ def unlike_table(study: Study, found: Sequence[Unlike]) -> Table:
     rows = []
     for one in found:
         if one.differing:
-            why = "; ".join(
-                f"{key} is {' and '.join(_level(study, key, level) for level in pair)}"
+            named = {
+                key: " and ".join(
+                    "not set" if level is None else level_text(study, key, level) for level in pair
+                )
                 for key, pair in one.differing.items()
-            )
+            }
+            why = "; ".join(f"{key} is {levels}" for key, levels in named.items())
             why += f" in {' and '.join(one.has)}"
         else:
             why = f"only {', '.join(one.has)} has it" if len(one.has) == 1 else ""
@@ -240,10 +240,6 @@ def unlike_table(study: Study, found: Sequence[Unlike]) -> Table:
         where = condition_text(study, one.factors) or "all"
         rows.append((words(one.experiment), words(where), words(why)))
     return Table("unlike", "What was not compared", columns, tuple(rows))
-
-
-def _level(study: Study, key: str, level: Level | None) -> str:
-    return "not set" if level is None else level_text(study, key, level)
 
 
 def published_record(one: PublishedRatio) -> dict[str, Level | None]:
@@ -300,19 +296,10 @@ def published_table(study: Study, found: Sequence[PublishedRatio]) -> Table:
             summary.n_text,
             as_printed(one.value),
             "" if one.sd is None else as_printed(one.sd),
-            _ratio(one),
+            "" if one.ratio is None else with_ends(one.ratio, one.interval),
             whose,
             one.value.where,
         )
         rows.append(tuple(Cell(None, text) for text in texts))
     title = f"{by.capitalize()} and published"
     return Table("measured-and-published", title, columns, tuple(rows))
-
-
-def _ratio(one: PublishedRatio) -> str:
-    if one.ratio is None:
-        return ""
-    text = number(one.ratio, 3)
-    if one.interval is None:
-        return text
-    return f"{text} ({number(one.interval[0], 3)} … {number(one.interval[1], 3)})"

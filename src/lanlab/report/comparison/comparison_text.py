@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from lanlab.analysis.comparison import LEVEL, Compared
-from lanlab.figures.number_text import number, plain
+from lanlab.figures.number_text import counted, number, plain, with_ends
 from lanlab.figures.wording import Quantity, condition_text, quantity
 from lanlab.report.comparison.comparison_remarks import mode_sentences
 from lanlab.studies import Study
@@ -63,8 +63,9 @@ def sentence(study: Study, one: Compared) -> str:
     if one.effect is None:
         return f"No {shown.name} of {sides}{at} can be compared: {one.why}."
     if one.test is None:
-        if _is_none(one):
-            return f"{_capital(shown.name)} of {sides}{at} was the same, but {_reason(one)}."
+        if abs(one.effect - (1.0 if one.scale == "log" else 0.0)) < 1e-12:
+            name = shown.name[0].upper() + shown.name[1:]
+            return f"{name} of {sides}{at} was the same, but {_reason(one)}."
         return f"{_claim(shown, one, at, 'was')}, but {_reason(one)}."
     if one.verdict == "equivalent" and one.margin is not None:
         within = _margin_text(shown, one)
@@ -140,7 +141,7 @@ def _counted(found: Sequence[Compared]) -> str:
     said = ", ".join(f"{count} {words}" for count, words in parts if count)
     others = list(dict.fromkeys(one.other_name for one in found))
     bases = list(dict.fromkeys(one.base_name for one in found))
-    total = f"{len(found)} comparison{'s' if len(found) != 1 else ''}"
+    total = counted(len(found), "comparison")
     return f"{total} of {', '.join(others)} with {', '.join(bases)}: {said}."
 
 
@@ -190,20 +191,16 @@ def _claim(shown: Quantity, one: Compared, at: str, verb: str) -> str:
     if one.scale == "linear":
         unit = _POINTS if shown.unit == "%" else shown.unit
         size = number(abs(shown.shown(one.effect)), 3)
-        ends = ""
         if one.test is not None:
             sign = -1 if one.effect < 0 else 1
             low, high = sorted(sign * shown.shown(end) for end in (one.test.low, one.test.high))
-            ends = f" ({number(low, 3)} … {number(high, 3)})"
+            size += f" ({number(low, 3)} … {number(high, 3)})"
         word = "higher" if one.effect >= 0 else "lower"
-        return f"{name} {verb} {size}{ends} {unit} {word} than {one.base_name}'s{at}".replace(
-            "  ", " "
-        )
+        return f"{name} {verb} {f'{size} {unit}'.strip()} {word} than {one.base_name}'s{at}"
     ends = ""
-    if not all(1 / _AS_FACTOR < ratio < _AS_FACTOR for ratio in _ratios(one)):
-        if one.test is not None:
-            ends = f" ({number(one.test.low, 3)} … {number(one.test.high, 3)})"
-        return f"{name} {verb} {number(one.effect, 3)}{ends} times {one.base_name}'s{at}"
+    interval = None if one.test is None else (one.test.low, one.test.high)
+    if not all(1 / _AS_FACTOR < ratio < _AS_FACTOR for ratio in (one.effect, *(interval or ()))):
+        return f"{name} {verb} {with_ends(one.effect, interval)} times {one.base_name}'s{at}"
     gain = 100 * abs(one.effect - 1)
     if one.test is not None:
         sign = -1 if one.effect < 1 else 1
@@ -234,11 +231,6 @@ def as_known(value: float, low: float, high: float) -> float:
     return value if value >= half / 10 else round(value, 2 - math.floor(math.log10(half)))
 
 
-def _ratios(one: Compared) -> tuple[float, ...]:
-    assert one.effect is not None
-    return (one.effect,) if one.test is None else (one.effect, one.test.low, one.test.high)
-
-
 def _undecided(shown: Quantity, one: Compared, sides: str, at: str) -> str:
     assert one.test is not None
     text = f"Undecided whether {sides} differ in {shown.name}{at}"
@@ -261,9 +253,8 @@ def _more(one: Compared) -> str:
         return f": more than {further.cap} {one.unit}s a side"
     minutes = further.minutes
     took = "less than a minute" if minutes < 1 else f"{minutes:.0f} min"
-    plural = "s" if further.further_trials != 1 else ""
     turns = ", alternating" if one.unit == "run" else ""
-    return f": about {further.further_trials} more {one.unit}{plural}{turns}, {took}"
+    return f": about {counted(further.further_trials, f'more {one.unit}')}{turns}, {took}"
 
 
 def _margin_text(shown: Quantity, one: Compared) -> str:
@@ -282,11 +273,6 @@ def _but_disturbed(one: Compared) -> str:
     return f", but most trials of {' and '.join(names)} were disturbed"
 
 
-def _is_none(one: Compared) -> bool:
-    none = 1.0 if one.scale == "log" else 0.0
-    return one.effect is not None and abs(one.effect - none) < 1e-12
-
-
 def _reason(one: Compared) -> str:
     if one.why.startswith(f"one {one.unit} of"):
         return f"seen in {one.why}".replace(": no", ", so no")
@@ -295,7 +281,3 @@ def _reason(one: Compared) -> str:
 
 def _signed(value: float) -> str:
     return f"+{number(value, 3)}" if value > 0 else number(value, 3)
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]

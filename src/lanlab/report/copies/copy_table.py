@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.copy_cost import DATASET, CopyCost, Cost, copy_costs
 from lanlab.analysis.run_data import RunData
-from lanlab.figures.number_text import number, percent, with_interval
+from lanlab.figures.number_text import counted, number, percent, with_interval
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.messages import Stall
 from lanlab.plan import expand
 from lanlab.report.copies.copy_text import caches_words, checked_words, moved_words
-from lanlab.report.document.table import EMPTY, Cell, Column, Table, words
+from lanlab.report.document.table import EMPTY, Cell, Column, Table, cell, words
 from lanlab.store import TrialRecord
 from lanlab.studies import Study
 from lanlab.units import format_size, format_time
@@ -27,14 +27,14 @@ def copy_table(data: RunData, experiment: str) -> Table:
         No rows if every trial failed.
     """
     own = [t for t in data.trials if t.experiment == experiment and t.purpose == "trial"]
-    counted = counting(own)
+    counting_ones = counting(own)
     rows = []
     factors: tuple[str, ...] = ()
     for condition in expand(data.study, data.run.scale):
         if condition.experiment != experiment:
             continue
         factors = tuple(condition.factors)
-        mine = [trial for trial in counted if trial.factors == dict(condition.factors)]
+        mine = [trial for trial in counting_ones if trial.factors == dict(condition.factors)]
         failed = sum(t.status == "failed" and t.factors == dict(condition.factors) for t in own)
         if mine:
             rows.append(_row(data.study, mine, failed))
@@ -73,12 +73,12 @@ def _row(study: Study, trials: Sequence[TrialRecord], failed: int) -> tuple[Cell
     return (
         *(Cell(level, condition_text(study, {name: level})) for name, level in levels.items()),
         Cell(None, condition_text(study, levels) or "all"),
-        Cell(len(trials), str(len(trials))),
+        cell(len(trials)),
         Cell(failed, str(failed or "")),
         words(_alike(moved_words(trial) for trial in trials)),
         words(_alike(caches_words(trial) for trial in trials)),
         words(_alike(checked_words(trial) for trial in trials)),
-        Cell(retries, str(retries)),
+        cell(retries),
         words(", ".join(f"{n} {name.replace('_', ' ')}" for name, n in sorted(faults.items()))),
         Cell(worst, percent(worst) if worst else "none"),
         words(_stalls(stalls)) if stalls else EMPTY,
@@ -115,10 +115,8 @@ WIRE_NAMES = (
 )
 WIRE_FACTORS = (1e3, 1, 1, 1)
 _WIRE_HEADS = (
-    "frames per kB",
-    "frames per file",
-    "bytes on the medium per byte",
-    "bytes on the medium per file",
+    *("frames per kB", "frames per file"),
+    *("bytes on the medium per byte", "bytes on the medium per file"),
 )
 _WIRE_COLUMNS = tuple(
     Column(name, head, head) for name, head in zip(WIRE_NAMES, _WIRE_HEADS, strict=True)
@@ -164,13 +162,6 @@ def _cost_columns(name: str, heading: str, short: str) -> tuple[Column, ...]:
     )
 
 
-def _wire_cells(costs: Sequence[Cost | None]) -> tuple[Cell, ...]:
-    return tuple(
-        EMPTY if cost is None else Cell(cost.value, number(factor * cost.value, 3))
-        for cost, factor in zip(costs, WIRE_FACTORS, strict=True)
-    )
-
-
 def wire_costs(data: RunData, experiment: str) -> dict[str, tuple[Cost | None, ...]]:
     """Frames and bytes on the medium per byte and per file, in the order of `WIRE_NAMES`, by
     condition; empty if the medium did not count them.
@@ -187,10 +178,10 @@ def _cost_row(
     one: CopyCost, study: Study, on_wire: Mapping[str, Sequence[Cost | None]]
 ) -> tuple[Cell, ...]:
     copied = "; ".join(
-        f"{n} trial{'s' * (n != 1)} of {files} file{'s' * (files != 1)}, {format_size(octets)}"
+        f"{counted(n, 'trial')} of {counted(files, 'file')}, {format_size(octets)}"
         for octets, files, n in one.copied
     )
-    worst = one.residual_ratio
+    wire = on_wire.get(repr(sorted(one.factors.items())), (None,) * 4) if on_wire else ()
     note = one.note
     if one.p_lack is not None and one.p_lack <= _LEVEL:
         remark = "costs are not constant: the datasets deviate from them by more than chance"
@@ -199,27 +190,25 @@ def _cost_row(
         *(Cell(level, condition_text(study, {name: level})) for name, level in one.factors.items()),
         Cell(None, condition_text(study, one.factors) or "all"),
         words(copied),
-        Cell(one.trials, str(one.trials)),
+        cell(one.trials),
         *_cost_cells(one.per_byte, _GIGA),
         *_cost_cells(one.per_file, _MILLI),
         *_cost_cells(one.per_trial, _MILLI),
         *(
-            _wire_cells(on_wire.get(repr(sorted(one.factors.items())), (None,) * 4))
-            if on_wire
-            else ()
+            EMPTY if cost is None else Cell(cost.value, number(factor * cost.value, 3))
+            for cost, factor in zip(wire, WIRE_FACTORS[: len(wire)], strict=True)
         ),
-        EMPTY if worst is None else Cell(worst, f"{number(100 * worst, 2)} %"),
-        EMPTY if one.p_lack is None else Cell(one.p_lack, ""),
+        cell(one.residual_ratio, lambda worst: f"{number(100 * worst, 2)} %"),
+        Cell(one.p_lack, ""),
         words(note),
     )
 
 
 def _cost_cells(cost: Cost | None, factor: float) -> tuple[Cell, ...]:
     if cost is None:
-        return (EMPTY, EMPTY, EMPTY, EMPTY)
+        return (EMPTY,) * 4
     ends = None
     if cost.low is not None and cost.high is not None:
         ends = factor * cost.low, factor * cost.high
-    values = (cost.value, cost.low, cost.high)
-    exact = (EMPTY if value is None else Cell(value, "") for value in values)
+    exact = (Cell(value, "") for value in (cost.value, cost.low, cost.high))
     return (*exact, Cell(None, with_interval(factor * cost.value, ends)))

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from lanlab.analysis.agreed import agreed_of, agreed_words
+from lanlab.figures.number_text import counted
 from lanlab.messages import Stall
 from lanlab.report.traffic.stream_text import line
 from lanlab.store import TrialRecord
@@ -47,23 +48,18 @@ def copy_lines(trial: TrialRecord) -> list[str]:
     if metrics.get("faults") or metrics.get("retries"):
         faults = ", ".join(f"{count} {name}" for name, count in source.get("faults", {}).items())
         said.append(line("retries", f"{metrics['retries']} ({faults})"))
-    if counted := source.get("carrier"):
-        said.append(line("frames", carrier_words(counted)))
+    if frames := source.get("carrier"):
+        said.append(line("frames", carrier_words(frames)))
     if "wire_frames_per_kb" in metrics:
-        said.append(line("on wire", _wire_words(metrics)))
+        per_kb = f"{metrics['wire_frames_per_kb']:.3g} frames for each kB"
+        octets = f"{metrics['wire_bytes_per_byte']:.4g} bytes for each byte"
+        both = f"{metrics['wire_frames']} frames, {format_size(int(metrics['wire_bytes']))}"
+        said.append(line("on wire", f"{both}: {per_kb}, {octets}"))
     at_server = trial.result("server").get("carrier")
     if at_server:
         said.append(line("at server", f"{carrier_words(at_server)}, in its whole life"))
     said += [line("stall", _stall(stall)) for stall in source.get("stalls", ())]
     return [*said, *_how([trial])]
-
-
-def _wire_words(metrics: Mapping[str, float | int]) -> str:
-    return (
-        f"{metrics['wire_frames']} frames, {format_size(int(metrics['wire_bytes']))}: "
-        f"{metrics['wire_frames_per_kb']:.3g} frames for each kB, "
-        f"{metrics['wire_bytes_per_byte']:.4g} bytes for each byte"
-    )
 
 
 def common_copy_lines(trials: Sequence[TrialRecord]) -> list[str]:
@@ -89,16 +85,15 @@ def _counted(
         said = next(iter(found))
     else:
         said = "; ".join(
-            f"{text or 'not known'} ({count} trial{'s' if count > 1 else ''})"
+            f"{text or 'not known'} ({counted(count, 'trial')})"
             for text, count in found.most_common()
         )
     return [line(label, said)] if said else []
 
 
 def copied_words(trial: TrialRecord) -> str:
-    files = int(trial.metrics["copied_files"])
     size = format_size(int(trial.metrics["copied_bytes"]))
-    return f"{files} file{'s' if files != 1 else ''}, {size}"
+    return f"{counted(int(trial.metrics['copied_files']), 'file')}, {size}"
 
 
 def why_words(trial: TrialRecord) -> str:
@@ -116,13 +111,9 @@ def server_words(trial: TrialRecord) -> str:
 
 
 def _stall(stall: Stall) -> str:
-    return (
-        f"{stall['calls']} {stall['operation']} calls ({100 * stall['calls_ratio']:.3g} %) "
-        f"each take "
-        f"about {format_time(stall['mode_ns'] / 1e9)}, {100 * stall['time_ratio']:.3g} % of "
-        f"all call "
-        f"time; likely cause: {stall['likely']}"
-    )
+    calls = f"{stall['calls']} {stall['operation']} calls ({100 * stall['calls_ratio']:.3g} %)"
+    took = f"{format_time(stall['mode_ns'] / 1e9)}, {100 * stall['time_ratio']:.3g} %"
+    return f"{calls} each take about {took} of all call time; likely cause: {stall['likely']}"
 
 
 def manner_words(trial: TrialRecord) -> str:
@@ -135,9 +126,7 @@ def moved_words(trial: TrialRecord) -> str:
     words = [agreed_words(trial) or str(trial.parameters.get("service"))]
     if manner:
         depth = int(manner["depth"])
-        calls = (
-            "one stream" if manner["in_order"] else f"{depth} call{'s' * (depth > 1)} in parallel"
-        )
+        calls = "one stream" if manner["in_order"] else f"{counted(depth, 'call')} in parallel"
         words.append(f"{calls} of {_block(int(manner['block_bytes']))}")
     return ", ".join(words)
 
@@ -178,8 +167,7 @@ def checked_words(trial: TrialRecord) -> str:
     emptied = setup.get("emptied") or {}
     left = emptied.get("left") or {}
     if left.get("refusal") is not None:
-        count = int(left["count"])
-        what = f"{count} file{'s' if count != 1 else ''} or directories that lanlab made"
+        what = f"{counted(int(left['count']), 'file')} or directories that lanlab made"
         text += f"; the server refused to remove {what} ({left['refusal']})"
     elif not emptied.get("is_gone", True):
         text += "; the trial's directory stays, as it holds files that are not lanlab's"

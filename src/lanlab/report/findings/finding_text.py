@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from lanlab.analysis.findings.systems import THIS_SYSTEM
 from lanlab.analysis.findings.verdicts import Further, Judged, Judgement, Verdicts
-from lanlab.figures.number_text import number, percent, plain
+from lanlab.figures.number_text import counted, number, percent, plain
 from lanlab.figures.wording import level_text, quantity
 from lanlab.studies import Finding, Study
 from lanlab.studies.findings import Equivalent
@@ -26,8 +26,7 @@ _MEANS = {"holds": ", the means hold", "does not hold": ", the means do not"}
 
 
 def counts_sentence(verdicts: Verdicts) -> str:
-    count = len(verdicts.judgements)
-    findings = "1 finding" if count == 1 else f"{count} findings"
+    findings = counted(len(verdicts.judgements), "finding")
     if verdicts.is_simulated:
         return (
             f"{findings} on {verdicts.on}, a simulation: {counts(verdicts)}. A verdict on a "
@@ -36,23 +35,19 @@ def counts_sentence(verdicts: Verdicts) -> str:
         )
     said = f"{findings} on {verdicts.on}: {counts(verdicts)}."
     if verdicts.family:
-        tests = "1 test" if verdicts.family == 1 else f"{verdicts.family} tests"
-        said += (
-            f" {tests}, corrected together by Holm's method: the chance of any false verdict is "
-            f"at most {100 * verdicts.level:g} %."
-        )
+        chance = f"the chance of any false verdict is at most {100 * verdicts.level:g} %"
+        tests = counted(verdicts.family, "test")
+        said += f" {tests}, corrected together by Holm's method: {chance}."
     return said
 
 
 def counts(verdicts: Verdicts) -> str:
     hold, not_hold = verdicts.count("holds"), verdicts.count("does not hold")
-    parts = [
-        f"{hold} {'holds' if hold == 1 else 'hold'}",
-        f"{not_hold} {'does not hold' if not_hold == 1 else 'do not hold'}",
-        f"{verdicts.count('undecided')} undecided",
-        f"{verdicts.count('not tested')} not tested",
-    ]
-    return ", ".join(parts)
+    return (
+        f"{hold} {'holds' if hold == 1 else 'hold'}, "
+        f"{not_hold} {'does not hold' if not_hold == 1 else 'do not hold'}, "
+        f"{verdicts.count('undecided')} undecided, {verdicts.count('not tested')} not tested"
+    )
 
 
 def untested_line(findings: Sequence[Finding], by: str) -> str:
@@ -140,13 +135,13 @@ def claim_origin(finding: Finding) -> str:
 
 def tally_text(tally: Tally) -> str:
     """How many parts of a statement are shown to hold, and how many the statement requires."""
-    parts = [f"shown for {tally.shown} of {tally.parts}", f"refuted for {tally.refuted}"]
+    shown = f"shown for {tally.shown} of {tally.parts}, refuted for {tally.refuted}"
     wanted = [
         f"{word} {plain(end)}"
         for word, end in (("at least", tally.least), ("at most", tally.most))
         if end is not None
     ]
-    return f"{', '.join(parts)}; claimed {' and '.join(wanted)}"
+    return f"{shown}; claimed {' and '.join(wanted)}"
 
 
 def here_text(judgement: Judgement) -> str:
@@ -168,8 +163,7 @@ def further_text(judgement: Judgement) -> str:
     if isinstance(further, Further):
         minutes = ""
         if further.minutes is not None:
-            whole = round(further.minutes)
-            minutes = f", {whole} minute{'' if whole == 1 else 's'}"
+            minutes = f", {counted(round(further.minutes), 'minute')}"
             if further.minutes < 1:
                 minutes = ", less than a minute"
         return (
@@ -201,9 +195,9 @@ def comparison_text(one: Judged, study: Study | None) -> str:
         asked = {"holds": "holds", "does not hold": "does not hold"}.get(
             one.truth, "undecided: neither the claim nor its opposite is shown"
         )
-        tests = "1 test" if one.family == 1 else f"{one.family} tests"
+        p = "below 0.0001" if one.p_holm < 0.0001 else f"{one.p_holm:.2g}"
         parts.append(asked)
-        parts.append(f"{seen.test}, p {_p(one.p_holm)} after Holm over {tests}")
+        parts.append(f"{seen.test}, p {p} after Holm over {counted(one.family, 'test')}")
         if seen.hedges_g is not None:
             parts.append(f"g {number(seen.hedges_g, 2)}")
     else:
@@ -211,8 +205,7 @@ def comparison_text(one: Judged, study: Study | None) -> str:
     if seen.is_tested or seen.basis in ("all equal", "too few"):
         parts.append(f"{' and '.join(map(str, seen.n[:2]))} trials" + (" …" * (len(seen.n) > 2)))
     if seen.lost_trials:
-        lost = "1 lost trial" if seen.lost_trials == 1 else f"{seen.lost_trials} lost trials"
-        parts.append(f"for every possible value of {lost}")
+        parts.append(f"for every possible value of {counted(seen.lost_trials, 'lost trial')}")
     if seen.candidates > 1:
         parts.append(f"for each of {seen.candidates} possible pairs or conditions")
     return "; ".join(parts)
@@ -257,10 +250,6 @@ def _value(one: Judged, value: float, study: Study | None, *, chosen: bool = Fal
     if chosen:
         return f"{plain(shown.shown(value))} {shown.unit}".strip()
     return shown.text(value)
-
-
-def _p(p: float) -> str:
-    return "below 0.0001" if p < 0.0001 else f"{p:.2g}"
 
 
 #: A factor with its levels in lanlab's units, or a metric.

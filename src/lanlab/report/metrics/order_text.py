@@ -10,7 +10,7 @@ from lanlab.analysis.slow_first import SlowFirst, slow_first
 from lanlab.analysis.summary import Summary
 from lanlab.analysis.trial_order import LEAST_TRIALS, hanging_together
 from lanlab.analysis.wires import wire_of
-from lanlab.figures.number_text import number, percent, with_interval
+from lanlab.figures.number_text import counted, listed, number, percent, with_interval
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.plan.stopping import DECIDING_TRIALS
 from lanlab.store import RunRecord
@@ -56,13 +56,12 @@ def _neighbours(summaries: Sequence[Summary], data: RunData) -> list[str]:
     first = found[0]
     named = condition_text(data.study, first.summary.factors)
     named = named or data.titles[first.summary.experiment]
-    conditions = "1 condition" if count == 1 else f"{count} conditions"
     most = "in" if len(found) == 1 else "most in"
     return [
-        f"Trials drift or are autocorrelated in {len(found)} of {conditions} with {LEAST_TRIALS} "
-        f"trials or more, {most} {named} (correlation {number(first.correlation, 2)}): each trial "
-        "resembles the one before, so the 95 % interval is widened. Run it again several times and "
-        "compare runs."
+        f"Trials drift or are autocorrelated in {len(found)} of {counted(count, 'condition')} with "
+        f"{LEAST_TRIALS} trials or more, {most} {named} "
+        f"(correlation {number(first.correlation, 2)}): each trial resembles the one before, "
+        "so the 95 % interval is widened. Run it again several times and compare runs."
     ]
 
 
@@ -106,23 +105,18 @@ def _goal_sentence(
         ("short", f"not with the number planned from the first {DECIDING_TRIALS} trials in"),
         ("given_up", "given up:"),
     ):
-        text += f"; {words} {_ended_named(study, of[how])}" if of[how] else ""
+        named = [_ended_name(study, one) for one in of[how]]
+        text += f"; {words} {listed(named, _MOST_ENDED)}" if named else ""
     if of["unfinished"]:
         text += f"; {len(of['unfinished'])} not finished"
     return f"{text}."
-
-
-def _ended_named(study: Study, ended: Sequence[Ending]) -> str:
-    named = [_ended_name(study, one) for one in ended[:_MOST_ENDED]]
-    more = f" and {len(ended) - _MOST_ENDED} more" if len(ended) > _MOST_ENDED else ""
-    return ", ".join(named) + more
 
 
 def _ended_name(study: Study, ended: Ending) -> str:
     where = condition_text(study, dict(ended.factors)) or "the only condition"
     ratio = ended.half_width_ratio
     width = "no interval" if ratio is None else percent(ratio)
-    return f"{where} ({width}, {ended.trials} trial{'' if ended.trials == 1 else 's'})"
+    return f"{where} ({width}, {counted(ended.trials, 'trial')})"
 
 
 ABOVE = "\N{DOUBLE DAGGER}"

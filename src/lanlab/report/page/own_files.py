@@ -91,10 +91,7 @@ def write_page(text: str, path: Path) -> None:
     """
     with _reading(path):
         if os.path.lexists(path) and (why := _why_no_page_of_ours(path)):
-            raise UsageError(
-                f"{path} already exists, and {why}; it was not replaced",
-                hint="name another file, or move it away",
-            )
+            raise _in_place(path, why)
     content = text.encode()
     content += f"<!-- lanlab sha256:{_digest(content)} -->\n".encode()
     try:
@@ -124,10 +121,12 @@ def check_file(path: Path) -> None:
             return
         else:
             why = "lanlab did not write it as it is now"
-    raise UsageError(
-        f"{path} already exists, and {why}; it was not replaced",
-        hint="name another file, or move it away",
-    )
+    raise _in_place(path, why)
+
+
+def _in_place(path: Path, why: str) -> UsageError:
+    said = f"{path} already exists, and {why}; it was not replaced"
+    return UsageError(said, hint="name another file, or move it away")
 
 
 def write_file(text: str, path: Path) -> None:
@@ -138,43 +137,43 @@ def write_file(text: str, path: Path) -> None:
         StoreError: The file cannot be written. The earlier file is still there.
     """
     check_file(path)
-    content, folder = text.encode(), path.parent
+    folder = path.parent
     try:
         make_folders(folder)
-        before = dict(_listed(folder, _EXPORTS_NAME))
-        new = frozenset({_digest(content)})
-        both = {**before, path.name: before.get(path.name, frozenset()) | new | {_EMPTY}}
+        before = _listed(folder, _EXPORTS_NAME)
         with TemporaryFolder(_PREFIX, folder) as made:
-            written = _written(content, made / "file")
-            # List both the old and the new digest, in case this is interrupted.
-            _put(_written(_list_of(both), made / "between"), folder, _EXPORTS_NAME)
-            _put(written, folder, path.name)
-            after = _list_of({**before, path.name: new})
-            _put(_written(after, made / "after"), folder, _EXPORTS_NAME)
+            _write_and_move({path.name: text.encode()}, folder, made, before, _EXPORTS_NAME)
     except OSError as error:
         raise _unwritten(path, error) from error
 
 
-def _write_and_move(files: Mapping[str, bytes], folder: Path, made: Path, before: _Listed) -> None:
+def _write_and_move(
+    files: Mapping[str, bytes],
+    folder: Path,
+    made: Path,
+    before: _Listed,
+    list_name: str = LIST_NAME,
+) -> None:
     digests = {name: frozenset({_digest(content)}) for name, content in files.items()}
     # An empty file may reserve the name until the file is written.
-    new = {name: found | {_EMPTY} for name, found in digests.items()}
-    both = {
-        name: before.get(name, frozenset()) | new.get(name, frozenset()) for name in {*before, *new}
+    both = {**before} | {
+        name: before.get(name, frozenset()) | found | {_EMPTY} for name, found in digests.items()
     }
+    is_folder = list_name == LIST_NAME
     written = {
         name: _written(content, made / str(number))
         for number, (name, content) in enumerate(files.items())
     }
     list_between = _written(_list_of(both), made / "between")
-    list_after = _written(_list_of(digests), made / "after")
+    # Exports of other names stay, while a folder is of one report.
+    list_after = _written(_list_of(digests if is_folder else {**before, **digests}), made / "after")
     # List both the old and the new digest, in case this is interrupted.
-    _put(list_between, folder, LIST_NAME)
+    _put(list_between, folder, list_name)
     for name, path in written.items():
         _put(path, folder, name)
-    for name in before.keys() - files.keys():
+    for name in (before.keys() - files.keys()) if is_folder else ():
         _remove(folder, name, before)
-    _put(list_after, folder, LIST_NAME)
+    _put(list_after, folder, list_name)
 
 
 def _remove(folder: Path, name: str, listed: _Listed) -> None:
@@ -212,9 +211,9 @@ def _refuse(names: Iterable[str], folder: Path, listed: _Listed) -> None:
     foreign = list(dict.fromkeys(_in_the_way(names, folder, listed)))
     if foreign:
         more = f" and {len(foreign) - _MOST_NAMED} more" if len(foreign) > _MOST_NAMED else ""
+        named = ", ".join(foreign[:_MOST_NAMED]) + more
         raise UsageError(
-            f"{folder} has files that lanlab did not make: "
-            f"{', '.join(foreign[:_MOST_NAMED])}{more}; nothing was written",
+            f"{folder} has files that lanlab did not make: {named}; nothing was written",
             hint="name another folder, or move these away",
         )
 

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lanlab.figures import look_matplotlib as look
+
 if TYPE_CHECKING:
     import jinja2
     from markupsafe import Markup
@@ -96,35 +98,17 @@ def _with_ids(text: str) -> Markup:
 
 #: Colours of a drawing, with the page's variables that replace them to support dark mode.
 _THEME = {
-    "#fefefe": "var(--page)",
-    "#1b1f24": "var(--ink)",
-    "#5b6470": "var(--muted)",
-    "#dfe3e8": "var(--grid)",
-    "#0072b2": "var(--series-0)",
-    "#d55e00": "var(--series-1)",
-    "#009e73": "var(--series-2)",
-    "#aa4499": "var(--series-3)",
-    "#e69f00": "var(--series-4)",
-    "#56b4e9": "var(--series-5)",
-    "#f0e442": "var(--series-6)",
-    "#9aa3ad": "var(--series-7)",
-    "#6b7480": "var(--series-8)",
-    "#332288": "var(--series-9)",
-    "#7f7000": "var(--series-10)",
-    "#882255": "var(--series-11)",
-    "#117799": "var(--series-12)",
-    "#1b1f25": "var(--hatch)",
-    "#edf0f4": "var(--shade-0)",
-    "#b6d0ea": "var(--shade-1)",
-    "#8ab2dc": "var(--shade-2)",
-    "#5f95cb": "var(--shade-3)",
-    "#3c77b5": "var(--shade-4)",
-    "#205692": "var(--shade-5)",
-    "#0d2f5e": "var(--shade-6)",
+    look.PAPER: "page",
+    look.INK: "ink",
+    look.MUTED: "muted",
+    look.GRID: "grid",
+    **{colour: f"series-{n}" for n, colour in enumerate((*look.FILLS, *look.COLOURS[4:]))},
+    look.HATCH: "hatch",
+    **{colour: f"shade-{n}" for n, colour in enumerate(look.SHADES)},
 }
 
 
 def _themed(svg: str) -> str:
     for colour, name in _THEME.items():
-        svg = svg.replace(colour, name)
+        svg = svg.replace(colour, f"var(--{name})")
     return svg

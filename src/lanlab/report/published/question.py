@@ -14,7 +14,7 @@ from lanlab.analysis.findings.run_evidence import RunEvidence
 from lanlab.analysis.findings.sample import Trials
 from lanlab.analysis.model_error import model_error_log
 from lanlab.analysis.published import amount_of, published_numbers
-from lanlab.figures.number_text import number, percent
+from lanlab.figures.number_text import counted, number, percent
 from lanlab.figures.wording import quantity
 from lanlab.frozen import dataclass
 from lanlab.report.published.question_forms import (
@@ -142,12 +142,9 @@ def _answered(asked: Sequence[Answer], body: Body, published: Body) -> QuestionA
     if not said:
         return None
     said += lacking
-    text = f"{_OPENINGS[body.kind]}: {'; '.join(said)} ({_certainty(asked, body)})."
+    sure = "; ".join(filter(None, (_spread(asked, body), body.disturbed, *_provisos(asked, body))))
+    text = f"{_OPENINGS[body.kind]}: {'; '.join(said)} ({sure})."
     return QuestionAnswer(body.kind, body.evidence.title, tuple(found), text)
-
-
-def _certainty(asked: Sequence[Answer], body: Body) -> str:
-    return "; ".join(filter(None, (_spread(asked, body), body.disturbed, *_provisos(asked, body))))
 
 
 def _provisos(asked: Sequence[Answer], body: Body) -> Iterator[str]:
@@ -177,10 +174,8 @@ def _spread(asked: Sequence[Answer], body: Body) -> str:
         for one in samples
     ]
     if body.kind == "published" and min(counts, default=1) == 1:
-        return (
-            f"printed numbers, {'some' if max(counts, default=1) > 1 else 'all'} without a spread"
-        )
+        which = "some" if max(counts, default=1) > 1 else "all"
+        return f"printed numbers, {which} without a spread"
     few = "" if min(counts) == max(counts) else f"{min(counts)} to "
     which = "comparisons corrected together" if any(a.form == "best" for a in asked) else ""
-    plural = "" if max(counts) == 1 else "s"
-    return ", ".join(filter(None, (f"{few}{max(counts)} trial{plural} each", which)))
+    return ", ".join(filter(None, (f"{few}{counted(max(counts), 'trial')} each", which)))

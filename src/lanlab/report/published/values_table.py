@@ -125,9 +125,7 @@ def _key(condition: Condition, factors: Mapping[str, Level]) -> str:
 
 def _columns(name: str, head: str, si_unit: str, unit: str) -> tuple[Column, ...]:
     return (
-        Column(f"{name} ({si_unit})"),
-        Column(f"{name}, 95 % low ({si_unit})"),
-        Column(f"{name}, 95 % high ({si_unit})"),
+        *(Column(f"{name}{end} ({si_unit})") for end in ("", ", 95 % low", ", 95 % high")),
         Column("", f"{head} ({unit})", f"{head} ({unit})"),
         *(Column(f"{name}: {each}") for each in WIRE_NAMES),
         Column("", f"{head}: frames per kB + per file"),
@@ -157,15 +155,12 @@ def _cells(body: _Body, value: PublishedValue, printed_bytes: float | None) -> t
         "" if cost is None else number(factor * cost.value, 3)
         for cost, factor in zip(costs, WIRE_FACTORS, strict=True)
     ]
-    byte_frames, file_frames, byte_bytes, file_bytes = said
+    sums = [f"{a} + {b}" if a else "" for a, b in (said[:2], said[2:])]
     return (
-        Cell(found.sample.mean, ""),
-        Cell(low, ""),
-        Cell(high, ""),
+        *(Cell(value, "") for value in (found.sample.mean, low, high)),
         Cell(None, text),
         *(EMPTY if cost is None else Cell(cost.value, "") for cost in costs),
-        Cell(None, f"{byte_frames} + {file_frames}" if byte_frames else ""),
-        Cell(None, f"{byte_bytes} + {file_bytes}" if byte_bytes else ""),
+        *(Cell(None, both) for both in sums),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,9 +16,7 @@ from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.shape import reading_records
 
 if TYPE_CHECKING:
-    from lanlab.report.page.figure_page import FigureOnPage
     from lanlab.report.runs.overview import Overview
-    from lanlab.report.runs.run_page import RunOnPage
 
 _PAGE = "report.html"
 #: Page that lists the files of a report of several runs.
@@ -78,13 +76,6 @@ def check_report_folder(out_dir: Path) -> None:
     check_folder((_PAGE, _LIST, _REFERENCES, "figures/figure", "tables/table"), out_dir)
 
 
-def _figures(pages: Iterable[RunOnPage], overviews: Iterable[Overview]) -> Iterator[FigureOnPage]:
-    found = {one.figure.name: one.figure for one in overviews if one.figure is not None}
-    for page in pages:
-        found |= {figure.name: figure for figure in page.all_figures}
-    yield from found.values()
-
-
 def _files(
     runs: Sequence[tuple[RunRecord, list[TrialRecord]]],
     others: Sequence[tuple[RunRecord, list[TrialRecord]]] | None,
@@ -108,7 +99,9 @@ def _files(
     if len(pages) > 1:
         files[_LIST] = rendered("files", has_files=True, pages=pages).encode()
     files[_REFERENCES] = bibtex(page.study for page in pages).encode()
-    for figure in _figures(pages, overviews.values()):
+    joint = [one.figure for one in overviews.values() if one.figure is not None]
+    figures = [*joint, *(figure for page in pages for figure in page.all_figures)]
+    for figure in {figure.name: figure for figure in figures}.values():
         for ending, content in figure.files().items():
             files[f"figures/{figure.name}{ending}"] = content
         files[f"tables/{figure.name}.csv"] = figure.table.to_csv().encode()

@@ -63,11 +63,12 @@ def with_overviews(
             runs = [
                 replace(
                     page,
-                    heading=_heading(page, name),
+                    heading=name if name.startswith(title) else f"{title}: {name}",
                     named={**page.named, "evidence": NO_TABLE, "values": NO_TABLE},
                     question=(),
                 )
                 for page, name in zip(runs, _names(runs), strict=True)
+                for title in (page.study.title,)
             ]
             overview = _overview(runs, trials)
             overviews[runs[0].name] = overview
@@ -76,11 +77,6 @@ def with_overviews(
             runs[0] = replace(runs[0], named={**runs[0].named, **both})
         found += runs
     return found, overviews
-
-
-def _heading(page: RunOnPage, name: str) -> str:
-    title = page.study.title
-    return name if name.startswith(title) else f"{title}: {name}"
 
 
 def _names(runs: Sequence[RunOnPage]) -> list[str]:

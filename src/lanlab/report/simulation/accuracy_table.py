@@ -27,9 +27,9 @@ from lanlab.analysis.simulated import (
     kept_accuracies,
 )
 from lanlab.analysis.simulated_run import run_accuracies
-from lanlab.figures.number_text import number, percent
+from lanlab.figures.number_text import counted, number, percent
 from lanlab.figures.wording import BOUNDS, level_text, quantity
-from lanlab.report.document.table import EMPTY, Cell, Column, Table, words
+from lanlab.report.document.table import EMPTY, Cell, Column, Table, cell, words
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, Study
 
@@ -92,13 +92,12 @@ def accuracy_count_table(found: Sequence[Accuracy], study: Study, published: Pub
         own = [one for one in found if one.standing == standing]
         *near, total = counts(own)
         if total:
-            cells = [Cell(count, str(count)) for count in (*near, total)]
+            cells = map(cell, (*near, total))
             worth = ""
             skills = [one.skill for one in own if one.skill is not None and one.can_fail]
             if skills:
                 worth = f"{sum(skill > 0 for skill in skills)} of {len(skills)} nearer than print"
-                checked = cross_validated(held_out_values(own))
-                if checked:
+                if checked := cross_validated(held_out_values(own)):
                     inside = sum(one.is_inside for one in checked)
                     worth += f"; {inside} of {len(checked)} in the interval by the others"
             elif standing == "fitted" and study.simulation is not None:
@@ -158,7 +157,7 @@ def missed_sentence(found: Sequence[Accuracy]) -> str:
         return (
             "The model's error is unknown: every published value was fitted, or cannot be missed."
         )
-    values = "1 published value" if len(found) == 1 else f"{len(found)} published values"
+    values = counted(len(found), "published value")
     worst = percent(max(abs(one.error_ratio) for one in found), 2)
     said = f"At {values} that nothing was fitted to, the model errs by up to {worst}"
     half_log = model_error_log(found)
@@ -220,7 +219,7 @@ def _row(
 
 def _by_others(one: HeldOut | None, study: Study) -> tuple[Cell, Cell, Cell]:
     if one is None:
-        return EMPTY, EMPTY, EMPTY
+        return (EMPTY,) * 3
     text = _ends(one.accuracy, one.low, one.high, study).text
     outside = "" if one.is_inside else ", printed value outside"
     return Cell(one.low, ""), Cell(one.high, ""), Cell(None, f"{text}{outside}")
@@ -235,8 +234,7 @@ def _ends(one: Accuracy, low: float | None, high: float | None, study: Study) ->
 def _skill(one: Accuracy) -> Cell:
     if one.skill is None:
         return EMPTY if one.baseline is None else Cell(None, "print alone is exact")
-    text = number(one.skill, 2) if one.skill > 0 else "no prediction"
-    return Cell(one.skill, text)
+    return Cell(one.skill, number(one.skill, 2) if one.skill > 0 else "no prediction")
 
 
 def _shown(one: Accuracy, value: float, study: Study) -> str:

@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from lanlab.analysis.attempts import condition_key
+from lanlab.analysis.attempts import by_condition, condition_key
 from lanlab.analysis.limiting import cause_of
 from lanlab.analysis.model_error import widened
 from lanlab.analysis.summary import Summary, summarise
-from lanlab.figures.number_text import number
+from lanlab.figures.number_text import counted, number
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.frozen import dataclass
 from lanlab.report.document.table import EMPTY, Cell, Column, Table, words
@@ -68,18 +68,13 @@ def predictions(before: Run, after: Run) -> list[Predicted]:
             {condition_key(one.factors): one for one in summarise(*run, experiment.id, metric)}
             for run in (before, after)
         ]
+        grouped = [
+            by_condition(trial for trial in trials if trial.experiment == experiment.id)
+            for _, trials in (before, after)
+        ]
         for key, one in sides[0].items():
             other = sides[1].get(key)
-            causes = [
-                cause_of(
-                    [
-                        trial
-                        for trial in trials
-                        if trial.experiment == experiment.id and condition_key(trial.factors) == key
-                    ]
-                )
-                for _, trials in (before, after)
-            ]
+            causes = [cause_of(own.get(key, [])) for own in grouped]
             found.append(
                 Predicted(
                     experiment.id,
@@ -221,11 +216,11 @@ def intervals_sentence(members: int) -> str:
             "simulated: no other machines that agree with print were asked for, or none are known "
             "of this study."
         )
-    others = "1 other machine" if members == 1 else f"{members} other machines"
     return (
         "Intervals are of what the model misses, 95 %, and of what its fit leaves open: the range "
-        f"over {others} that agree with every fitted value as well. Those of a ratio take both "
-        "sides as missed independently. For another adapter, clock or disk they are too narrow."
+        f"over {counted(members, 'other machine')} that agree with every fitted value as well. "
+        "Those of a ratio take both sides as missed independently. For another adapter, clock or "
+        "disk they are too narrow."
     )
 
 

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.station_hosts import HostShare, host_shares
 from lanlab.analysis.summary import interval_of_mean
-from lanlab.figures.number_text import is_too_wide, percent
-from lanlab.report.document.table import EMPTY, Cell, Column, Table, words
+from lanlab.figures.number_text import counted, is_too_wide, percent
+from lanlab.report.document.table import EMPTY, Cell, Column, Table, cell, words
 from lanlab.services import SERVICES
 from lanlab.store import TrialRecord
 from lanlab.units import format_rate, format_time
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 #: Points that deviate from Little's law by more are flagged: right counts satisfy it.
 _LITTLE_WITHIN = 0.01
+_RESPONSE = "response_mean_ns"
 _COLUMNS = (
     Column("stations", "stations", "stations"),
     Column("operations_per_s", "operations/s", "operations/s"),
@@ -56,52 +57,45 @@ def stations_table(trials: Sequence[TrialRecord]) -> Table:
 def _row(
     number: int, trials: Sequence[TrialRecord], failed: Sequence[TrialRecord]
 ) -> tuple[Cell, ...]:
-    def mean(metric: str) -> float | None:
+    def mean(metric: str, write: Callable[[float], str]) -> Cell:
         values = [trial.metrics[metric] for trial in trials if metric in trial.metrics]
-        return sum(values) / len(values) if values else None
-
-    def cell(value: float | None, text: str) -> Cell:
-        return EMPTY if value is None else Cell(value, text)
+        return cell(sum(values) / len(values) if values else None, write)
 
     if not trials:
-        return (Cell(number, str(number)), *(EMPTY for _ in _COLUMNS[2:]), _words(_until(failed)))
-    rate, goodput = mean("operations_per_s"), mean("goodput_bps")
-    response, slow = mean("response_mean_ns"), mean("response_p99_ns")
-    jain, errors = mean("jain_index"), mean("errors")
-    means = [t.metrics["response_mean_ns"] for t in trials if "response_mean_ns" in t.metrics]
-    interval = interval_of_mean("response_mean_ns", [float(each) for each in means])
+        done = sum(int(t.result("client").get("readings_count") or 0) for t in failed)
+        said = f"failed after {done:,} attempts at operations" if done else "failed"
+        return (cell(number), *(EMPTY for _ in _COLUMNS[2:]), words(said))
+    means = [float(t.metrics[_RESPONSE]) for t in trials if _RESPONSE in t.metrics]
+    lost = f"{len(failed)} of {len(trials) + len(failed)} trials failed" if failed else ""
+    remark = ", ".join(filter(None, (_remark(trials), lost)))
     return (
-        Cell(number, str(number)),
-        cell(rate, f"{rate:,.0f}" if rate is not None and rate >= 100 else f"{rate or 0:.3g}"),
-        cell(goodput, format_rate(goodput or 0.0)),
-        cell(response, format_time((response or 0.0) / 1e9)),
-        _interval_cell(response or 0.0, interval),
-        cell(slow, format_time((slow or 0.0) / 1e9)),
-        cell(jain, f"{jain or 0.0:.3f}"),
-        cell(errors, f"{errors or 0.0:.3g}"),
-        _words(", ".join(filter(None, (_remark(trials), _missing(trials, failed))))),
+        cell(number),
+        mean("operations_per_s", _rate),
+        mean("goodput_bps", format_rate),
+        mean(_RESPONSE, _time_of_ns),
+        _interval_cell(means),
+        mean("response_p99_ns", _time_of_ns),
+        mean("jain_index", "{:.3f}".format),
+        mean("errors", "{:.3g}".format),
+        words(remark) if remark else EMPTY,
     )
 
 
-def _until(failed: Sequence[TrialRecord]) -> str:
-    done = sum(int(t.result("client").get("readings_count") or 0) for t in failed)
-    return f"failed after {done:,} attempts at operations" if done else "failed"
+def _rate(per_s: float) -> str:
+    return f"{per_s:,.0f}" if per_s >= 100 else f"{per_s:.3g}"
 
 
-def _missing(trials: Sequence[TrialRecord], failed: Sequence[TrialRecord]) -> str:
-    return f"{len(failed)} of {len(trials) + len(failed)} trials failed" if failed else ""
+def _time_of_ns(time_ns: float) -> str:
+    return format_time(time_ns / 1e9)
 
 
-def _words(text: str) -> Cell:
-    return Cell(text, text) if text else EMPTY
-
-
-def _interval_cell(mean: float, interval: tuple[float, float] | None) -> Cell:
+def _interval_cell(means: Sequence[float]) -> Cell:
+    interval = interval_of_mean(_RESPONSE, means)
     if interval is None:
         return EMPTY
-    ends = " … ".join(format_time(end / 1e9) for end in interval)
-    ends = "too few trials" if is_too_wide(mean, interval) else ends
-    return Cell((interval[1] - interval[0]) / 2, ends)
+    ends = " … ".join(map(_time_of_ns, interval))
+    is_wide = is_too_wide(sum(means) / len(means), interval)
+    return Cell((interval[1] - interval[0]) / 2, "too few trials" if is_wide else ends)
 
 
 def _remark(trials: Sequence[TrialRecord]) -> str:
@@ -113,7 +107,8 @@ def _remark(trials: Sequence[TrialRecord]) -> str:
     ended = max(int(trial.metrics.get("ended_stations", 0)) for trial in trials)
     if ended:
         said.append(f"{ended} stations ended early")
-    every = max((_thinned(trial) for trial in trials), default=1)
+    thinned = (trial.result("client").get("thinned") or {} for trial in trials)
+    every = max((int(how.get("every", 1)) for how in thinned), default=1)
     if every > 1:
         said.append(f"1 of {every} readings saved")
     said += _frames(trials)
@@ -141,11 +136,6 @@ def _frames(trials: Sequence[TrialRecord]) -> list[str]:
         if words := trouble_words(counted):
             said.append(f"{whose}: {'; '.join(words)}")
     return said
-
-
-def _thinned(trial: TrialRecord) -> int:
-    how = trial.result("client").get("thinned") or {}
-    return int(how.get("every", 1))
 
 
 def _unsteady(trial: TrialRecord) -> str:
@@ -196,27 +186,27 @@ def _sentence(found: StationsWithin, responses: dict[int, float], what: str) -> 
     limit = format_time(found.limit_s)
     most = max(responses)
     if found.basis == "measured" and found.stations:
-        between = f"{_users(found.last_within)}: {_time(responses, found.last_within)}"
+        between = f"{counted(found.last_within or 0, 'user')}: "
+        between += _time(responses, found.last_within)
         between += f"; {found.first_beyond}: {_time(responses, found.first_beyond)}"
-        return (
-            f"{_users(found.stations)}{_interval(found)} can be served before the {what} exceeds "
-            f"{limit} (measured with {between})."
-        )
+        users = f"{counted(found.stations, 'user')}{_interval(found)}"
+        exceeds = f"can be served before the {what} exceeds {limit}"
+        return f"{users} {exceeds} (measured with {between})."
     if found.basis in ("measured", "fewest"):
         fewest = min(responses)
         with_fewest = _time(responses, fewest)
         return (
-            f"Not even {_users(fewest)} can be served within a {what} of {limit}: "
+            f"Not even {counted(fewest, 'user')} can be served within a {what} of {limit}: "
             f"it is {with_fewest}."
         )
     reached = (
-        f"With {_users(most)}, the most measured, the {what} is "
+        f"With {counted(most, 'user')}, the most measured, the {what} is "
         f"{_time(responses, most)}: {limit} was not reached"
     )
     if found.basis == "predicted" and found.stations:
         return (
             f"{reached}; a model fitted to the measurements predicts that more than "
-            f"{_users(found.stations)}{_interval(found)} would exceed it."
+            f"{counted(found.stations, 'user')}{_interval(found)} would exceed it."
         )
     return f"{reached}. How many more users can be served is not known."
 
@@ -226,10 +216,6 @@ def _interval(found: StationsWithin) -> str:
         return ""
     high = "more" if found.high is None else f"{found.high}"
     return f" (95 % interval: {found.low} to {high})"
-
-
-def _users(number: int | None) -> str:
-    return "1 user" if number == 1 else f"{number} users"
 
 
 def _time(responses: dict[int, float], number: int | None) -> str:
@@ -269,20 +255,16 @@ def _host_row(stations: int, place: int, shares: Sequence[HostShare]) -> tuple[C
     def mean(name: str) -> float:
         return math.fsum(getattr(share, name) for share in shares) / len(shares)
 
-    rate, ratio, response = (
-        mean(name) for name in ("operations_per_s", "operations_ratio", "response_mean_ns")
-    )
-    skew = max(share.start_skew_ns for share in shares)
     error = max(share.clock_error_ns for share in shares)
     return (
-        Cell(stations, str(stations)),
+        cell(stations),
         words(shares[0].host),
-        Cell(shares[0].stations, str(shares[0].stations)),
-        Cell(len(shares), str(len(shares))),
-        Cell(rate, f"{rate:,.0f}" if rate >= 100 else f"{rate:.3g}"),
-        Cell(ratio, percent(ratio)),
-        Cell(mean("goodput_bps"), format_rate(mean("goodput_bps"))),
-        Cell(response, format_time(response / 1e9)),
-        Cell(skew, format_time(skew / 1e9)),
+        cell(shares[0].stations),
+        cell(len(shares)),
+        cell(mean("operations_per_s"), _rate),
+        cell(mean("operations_ratio"), percent),
+        cell(mean("goodput_bps"), format_rate),
+        cell(mean("response_mean_ns"), _time_of_ns),
+        cell(max(share.start_skew_ns for share in shares), _time_of_ns),
         Cell(error, f"± {format_time(error / 1e9)}" if error else "" if place == 0 else "none"),
     )

@@ -76,7 +76,11 @@ def _one_direction(run: RunRecord, trial: TrialRecord) -> list[str]:
     if "goodput_bps" in metrics:
         said.append(("goodput", _goodput(run, trial)))
     said += peer_lines(trial)
-    said += _outage(metrics)
+    if "outage_ns" in metrics:
+        lasted, began = (_time(metrics[key]) for key in ("outage_ns", "outage_from_ns"))
+        rest = format_rate(metrics["rate_outside_outage_bps"])
+        outage = f"nothing arrived for {lasted}, {began} after the start; otherwise {rest}"
+        said.append(("outage", outage))
     said += tcp_lines(trial) if _is_tcp(trial) else _arrival(trial)
     said += _pacing(trial)
     said += _delays(trial)
@@ -121,13 +125,6 @@ def _goodput(run: RunRecord, trial: TrialRecord) -> str:
     return f"{format_rate(goodput_bps)}{share}{rate}"
 
 
-def _outage(metrics: Metrics) -> Iterator[tuple[str, str]]:
-    if "outage_ns" in metrics:
-        lasted, began = (_time(metrics[key]) for key in ("outage_ns", "outage_from_ns"))
-        rest = format_rate(metrics["rate_outside_outage_bps"])
-        yield "outage", f"nothing arrived for {lasted}, {began} after the start; otherwise {rest}"
-
-
 def _arrival(trial: TrialRecord) -> Iterator[tuple[str, str]]:
     metrics = trial.metrics
     if "received_ratio" in metrics:
@@ -158,12 +155,9 @@ def _pacing(trial: TrialRecord) -> Iterator[tuple[str, str]]:
             if (key := f"gap_{name}_ns") in metrics
         )
         parts.append(f"gaps {', '.join(gaps)}")
-    for key, words in (
-        ("late_messages", "late by more than 1 ms"),
-        ("skipped_messages", "skipped"),
-        ("back_to_back_messages", "back to back"),
-    ):
-        parts.append(f"{metrics[key]} {words}")
+    parts.append(f"{metrics['late_messages']} late by more than 1 ms")
+    parts.append(f"{metrics['skipped_messages']} skipped")
+    parts.append(f"{metrics['back_to_back_messages']} back to back")
     yield "pacing", ", ".join(parts)
 
 
@@ -234,17 +228,10 @@ def medium_words(trial: TrialRecord) -> str | None:
     late = lateness["late_deliveries"] / lateness["deliveries"]
     if late < _REPORTED_RATIO and lateness["longest_gap_ns"] < _REPORTED_GAP_NS:
         return None
-    p50, p99, longest, gap = (
-        format_time(time_ns / 1e9)
-        for time_ns in (
-            *(lateness["p50_ns"], lateness["p99_ns"]),
-            *(lateness["longest_ns"], lateness["longest_gap_ns"]),
-        )
-    )
-    return (
-        f"{number(100 * late, 2)} % of {lateness['deliveries']} frames late; p50 {p50}, p99 {p99}, "
-        f"longest {longest}; paused for {gap} at most"
-    )
+    late_text = f"{number(100 * late, 2)} % of {lateness['deliveries']} frames late"
+    times = f"p50 {_time(lateness['p50_ns'])}, p99 {_time(lateness['p99_ns'])}"
+    longest, gap = _time(lateness["longest_ns"]), _time(lateness["longest_gap_ns"])
+    return f"{late_text}; {times}, longest {longest}; paused for {gap} at most"
 
 
 def one_way_remark(title: str, trials: Sequence[TrialRecord]) -> str | None:

@@ -9,13 +9,11 @@ from lanlab.analysis.pollution_words import flags, host_remarks, not_judged
 from lanlab.analysis.processor_outliers import processor_outliers
 from lanlab.analysis.run_data import RunData
 from lanlab.errors import UsageError
-from lanlab.figures.number_text import number
+from lanlab.figures.number_text import listed, number
 from lanlab.figures.wording import condition_text
 from lanlab.plan import Plan
-from lanlab.report.document.table import Cell, Column, Table, words
+from lanlab.report.document.table import Cell, Column, Table, cell, words
 from lanlab.report.metrics.metric_table import DISTURBED
-from lanlab.store import TrialRecord
-from lanlab.studies import Study
 
 #: Maximum number of conditions in a sentence; the table has all.
 _MOST_NAMED = 6
@@ -44,10 +42,10 @@ def failure_table(data: RunData) -> Table:
         trial = failure.trial
         rows.append(
             (
-                Cell(trial.number, str(trial.number)),
+                cell(trial.number),
                 words(trial.experiment),
                 words(condition_text(data.study, trial.factors)),
-                Cell(trial.block, str(trial.block)),
+                cell(trial.block),
                 words(trial.purpose),
                 words(failure.end or ""),
                 words(failure.code),
@@ -81,14 +79,14 @@ def failure_sentences(data: RunData) -> list[str]:
     said = [f"{len(failed)} of {len(data.trials)} trials failed and are in no mean."]
     missing = missing_places(data.trials)
     if missing:
-        names = Counter(_name(data.study, trial) for trial in missing)
-        named = [f"{name} ({count})" for name, count in names.most_common(_MOST_NAMED)]
-        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-        places = "place has" if len(missing) == 1 else "places have"
-        said.append(
-            f"{len(missing)} {places} no trial that counts, so their means have fewer: "
-            f"{', '.join(named)}{more}."
+        names = Counter(
+            f"{trial.experiment} {condition_text(data.study, trial.factors)}".strip()
+            for trial in missing
         )
+        named = listed([f"{name} ({n})" for name, n in names.most_common()], _MOST_NAMED)
+        places = "place has" if len(missing) == 1 else "places have"
+        fewer = "no trial that counts, so their means have fewer"
+        said.append(f"{len(missing)} {places} {fewer}: {named}.")
     else:
         said.append("Each was retried with success.")
     try:
@@ -98,23 +96,17 @@ def failure_sentences(data: RunData) -> list[str]:
     given_up = [f"{c.experiment} {condition_text(data.study, c.factors)}" for c in plan.given_up()]
     given_up += [f"the search of {experiment}" for experiment in plan.searches_given_up()]
     if given_up:
-        shown = ", ".join(name.strip() for name in given_up[:_MOST_NAMED])
-        more = f" and {len(given_up) - _MOST_NAMED} more" if len(given_up) > _MOST_NAMED else ""
-        said.append(f"Stopped after repeated failures: {shown}{more}.")
+        shown = listed([name.strip() for name in given_up], _MOST_NAMED)
+        said.append(f"Stopped after repeated failures: {shown}.")
     return said
 
 
-def _name(study: Study, trial: TrialRecord) -> str:
-    return f"{trial.experiment} {condition_text(study, trial.factors)}".strip()
-
-
 def _in_means(disturbed: int, repeated: int) -> str:
-    kept = disturbed - repeated
-    counted = f"{kept} are in means, which are marked {DISTURBED}"
-    if not repeated:
-        return f"they are in means, which are marked {DISTURBED}"
-    again = f"{repeated} were repeated and are in no mean"
-    return f"{again}, {counted}" if kept else "they were repeated and are in no mean"
+    kept = f"are in means, which are marked {DISTURBED}"
+    again = "were repeated and are in no mean"
+    if not repeated or repeated == disturbed:
+        return f"they {again if repeated else kept}"
+    return f"{repeated} {again}, {disturbed - repeated} {kept}"
 
 
 def pollution_sentences(data: RunData) -> list[str]:

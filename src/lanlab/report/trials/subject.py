@@ -17,8 +17,6 @@ from lanlab.workloads.peers import STARTED
 
 #: Looks up a parameter; `None` if it is not set, or differs between conditions.
 _Of = Callable[[str], Any]
-_KIBI, _MEBI = 2**10, 2**20
-_LOOPBACK, _VIRTUAL, _SIMULATED = "loopback", "virtual", "simulated"
 _VARIED = {
     "message_size_bytes": "message size",
     "rate_bps": "rate",
@@ -92,7 +90,7 @@ def places(testbed: str, link: str | None, parameters: Mapping[str, Level | None
     if not is_of_real_hosts(testbed):
         if has_url:
             return ""
-        known = {_LOOPBACK: "over loopback", _SIMULATED: f"simulated, over {link}"}
+        known = {"loopback": "over loopback", "simulated": f"simulated, over {link}"}
         return known.get(testbed, f"over a virtual link ({link or 'unshaped'})")
     # Opening a testbed without hosts reports the error.
     listed = listed_hosts(testbed) if ":" in testbed else None
@@ -121,7 +119,7 @@ def _protocol(of: _Of, what: str) -> str:
 
 
 def _size(size_bytes: int) -> str:
-    for factor, unit in ((_MEBI, "MiB"), (_KIBI, "KiB")):
+    for factor, unit in ((2**20, "MiB"), (2**10, "KiB")):
         if size_bytes >= factor and size_bytes % factor == 0:
             return f"{size_bytes // factor} {unit}"
     return f"{size_bytes}-byte"
@@ -211,41 +209,35 @@ def _server(of: _Of) -> str:
     server = str(of("server") or "")
     if "://" in server:
         return server
-    if not _is_over_a_network(of):
+    known = SERVICES.get(str(of("service")))
+    if known is not None and known.is_local:
         return "a local directory"
     return {"": "", EMBEDDED: "lanlab's server"}.get(server, f"server {server}")
 
 
-def _service(of: _Of) -> str:
+def _named(of: _Of, what: str) -> str:
+    """An activity after its service, if that has a name."""
     known = SERVICES.get(str(of("service")))
-    return "" if known is None or known.is_local else known.title
-
-
-def _is_over_a_network(of: _Of) -> bool:
-    known = SERVICES.get(str(of("service")))
-    return known is None or not known.is_local or "://" in str(of("server"))
+    return what if known is None or known.is_local else f"{known.title} {what}"
 
 
 def _copy(of: _Of, varied: set[str]) -> list[str]:
     is_download = of("direction") == "download"
     files = str(of("dataset") or "files").removeprefix("dir:")
     what = f"{'download' if is_download else 'upload'} of {files}"
-    service = _service(of)
     server = _server(of)
     if server:
         server = f"{'from' if is_download else 'to'} {server}"
     at_once = of("parallel_files")
     several = "" if at_once in (None, 1) else f"{at_once} files at once"
-    named = f"{service} {what}".strip()
-    return [f"{named} {server}".strip(), several]
+    return [f"{_named(of, what)} {server}".strip(), several]
 
 
 def _stations(of: _Of, varied: set[str]) -> list[str]:
     size = of("message_size_bytes")
     done = {"read": "reads", "write": "writes", "mix": "reads and writes"}
     operations = done.get(str(of("operation")), "operations")
-    named = f"{_service(of)} {operations}".strip()
-    server = _server(of)
+    named, server = _named(of, operations), _server(of)
     rate = of("rate_operations_per_s")
     return [
         f"{named} of {_size(size)} blocks" if size is not None else named,
@@ -257,8 +249,7 @@ def _stations(of: _Of, varied: set[str]) -> list[str]:
 
 
 def _metadata(of: _Of, varied: set[str]) -> list[str]:
-    files, server = of("files"), _server(of)
-    named = f"{_service(of)} metadata".strip()
+    files, server, named = of("files"), _server(of), _named(of, "metadata")
     return [
         f"{named} of {files:,} files" if files is not None else named,
         f"at {server}" if server else "",
