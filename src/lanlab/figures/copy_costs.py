@@ -34,17 +34,14 @@ def goodput_against_file_size(data: FigureData) -> Chart:
     y = quantity(data.study, "goodput_bps")
     lines: dict[str, list[Point]] = {}
     versions: set[Level] = set()
-    own_trials = counting([trial for trial in data.trials if trial.purpose == "trial"])
+    trials = counting([trial for trial in data.trials if trial.purpose == "trial"])
     for condition in expand(data.study, data.run.scale):
         if condition.experiment not in data.figure.experiments:
             continue
         if _FILE_TIME not in WORKLOADS[condition.workload].metrics:
             continue
-        own = [
-            trial
-            for trial in own_trials
-            if (trial.experiment, trial.factors) == (condition.experiment, dict(condition.factors))
-        ]
+        place = condition.experiment, dict(condition.factors)
+        own = [trial for trial in trials if (trial.experiment, trial.factors) == place]
         rest = {k: v for k, v in condition.factors.items() if k != "dataset"}
         name = data.named(rest)
         versions.add(condition.parameters.get("ip_version", 4))

@@ -172,13 +172,9 @@ Weighted = Sequence[tuple[float, float]]
 def _medians(
     names: Sequence[str], weighted: Sequence[Weighted], *, with_trials: bool = False
 ) -> Series:
+    trials = [tuple(value for value, _ in values) if with_trials else () for values in weighted]
     points = [
-        Point(
-            x=float(place),
-            y=_median(values),
-            trials=tuple(value for value, _ in values) if with_trials else (),
-            condition=names[place],
-        )
+        Point(float(place), _median(values), trials=trials[place], condition=names[place])
         for place, values in enumerate(weighted)
     ]
     return Series("median", tuple(points), kind="points")
@@ -214,13 +210,9 @@ def _violins(weighted: Sequence[Weighted], *, logarithmic: bool = True) -> tuple
             sum(weight * math.exp(-0.5 * ((y - value) / width) ** 2) for value, weight in at)
             for y in grid
         ]
-        top = max(dense)
-        outline = [
-            (back(y), _WIDEST * height / top)
-            for y, height in zip(grid, dense, strict=True)
-            if height / top > 0.002
-        ]
-        shapes.append(Shape(float(place), tuple(outline)))
+        shares = [(y, height / max(dense)) for y, height in zip(grid, dense, strict=True)]
+        outline = tuple((back(y), _WIDEST * share) for y, share in shares if share > 0.002)
+        shapes.append(Shape(float(place), outline))
     return tuple(shapes)
 
 

@@ -217,15 +217,10 @@ def _draw_series(axes: Axes, chart: Chart, index: int) -> Artist | Container:
         # On a numeric axis, the rings of trials stay at their points' positions.
         beside_pt=TRIALS_PT if chart.x.categories else 0.0,
     )
-    ends = [
-        (p.y, p.x_low, p.x_high)
-        for p in series.points
-        if p.x_low is not None and p.x_high is not None
-    ]
-    for place, (y, low, high) in enumerate(ends):
-        (drawn,) = axes.plot(
-            [low, high], [y] * 2, color=look.colour_of(own), linewidth=1.0, marker="|", markersize=6
-        )
+    known = [(p.y, p.x_low or 0.0, p.x_high) for p in series.points if p.x_high is not None]
+    across: look.Look = {"color": look.colour_of(own), "linewidth": 1.0, "marker": "|"}
+    for place, (y, *ends) in enumerate(known):
+        (drawn,) = axes.plot(ends, [y] * 2, markersize=6, **across)
         drawn.set(gid=f"series-{index}-across{place}", zorder=3.5)
     for place, point in enumerate(series.points):
         if point.label:

@@ -117,22 +117,19 @@ def _scale(chart: Chart, axes: Axes, width_in: float) -> None:
         axes.set_xlim(0, 1.02 * longest or 1.0)
         axes.xaxis.set_major_locator(MaxNLocator(ticks, steps=ROUND))
         return
-    values = [p.y for s in chart.series for p in s.points]
-    values += [end for s in chart.series for p in s.points for end in (p.low, p.high) if end]
-    values += [y for limit in chart.limits for _, y in limit.points]
-    values += [mark.y for series in chart.published for mark in series.marks]
-    values += [trial for s in chart.series for p in s.points for trial in p.trials]
+    points = [p for series in chart.series for p in series.points]
+    ys, trials = [p.y for p in points], [trial for p in points for trial in p.trials]
+    others = [y for limit in chart.limits for _, y in limit.points]
+    others += [mark.y for series in chart.published for mark in series.marks]
+    values = [*ys, *(end for p in points for end in (p.low, p.high) if end), *others, *trials]
     has_bars = any(series.kind == "bars" for series in chart.series)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
-    ys = [p.y for s in chart.series for p in s.points]
     if chart.y.logarithmic and values and all(y > 0 for y in ys):
         # Cut intervals that reach below zero at the end of the axis.
         values = [value for value in values if value > 0]
         axes.set_xscale("log")
         # A few extreme intervals must not compress the others.
-        ys = ys or list(values)
-        ys += [y for limit in chart.limits for _, y in limit.points]
-        ys += [mark.y for series in chart.published for mark in series.marks]
+        ys = [*(ys or values), *others]
         low = math.log(max(min(values), min(ys) / _BEYOND))
         high = math.log(min(max(values), max(ys) * _BEYOND))
         room = max(0.06 * (high - low), 0.004)
@@ -142,9 +139,7 @@ def _scale(chart: Chart, axes: Axes, width_in: float) -> None:
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
         return
-    low, high = within_sight(
-        values, [*ys, *(t for s in chart.series for p in s.points for t in p.trials)]
-    )
+    low, high = within_sight(values, [*ys, *trials])
     room = 0.06 * (high - low) or 0.05 * abs(high) or 1.0
     # The length of a bar is its value, so the axis starts at zero.
     axes.set_xlim(*((0.0, 1.06 * high or 1.0) if has_bars else (low - room, high + room)))

@@ -38,28 +38,20 @@ def station_fairness(data: FigureData) -> Chart:
         if not found:
             continue
         before = f"{name}: " if name else ""
-        count = len(found)
         conditions = [f"{name}, {n} stations".removeprefix(", ") for n in found]
-        ends = [
-            (None, None) if one.sd_ratio is None else (1 - one.sd_ratio, 1 + one.sd_ratio)
-            for one in found.values()
-        ]
-        for what, heights, spans in (
-            ("slowest station", [one.greatest_ratio for one in found.values()], None),
-            ("all stations", [1.0] * count, ends),
-            ("fastest station", [one.least_ratio for one in found.values()], None),
+        sds = [one.sd_ratio for one in found.values()]
+        ends = [(None, None) if sd is None else (1 - sd, 1 + sd) for sd in sds]
+        for what, heights in (
+            ("slowest station", [one.greatest_ratio for one in found.values()]),
+            ("all stations", [1.0] * len(found)),
+            ("fastest station", [one.least_ratio for one in found.values()]),
         ):
+            is_every = what == "all stations"
             points = tuple(
-                Point(
-                    x=float(n),
-                    y=y,
-                    low=spans[at][0] if spans else None,
-                    high=spans[at][1] if spans else None,
-                    condition=conditions[at],
-                )
-                for at, (n, y) in enumerate(zip(found, heights, strict=True))
+                Point(float(n), y, low if is_every else None, high if is_every else None, (), words)
+                for n, y, (low, high), words in zip(found, heights, ends, conditions, strict=True)
             )
-            series.append(Series(f"{before}{what}", points, "points" if spans else "line"))
+            series.append(Series(f"{before}{what}", points, "points" if is_every else "line"))
     return data.chart(
         stations_axis(series),
         Axis("mean response time over that of all stations", ""),
@@ -82,36 +74,23 @@ def station_errors(data: FigureData) -> Chart:
 
     own = [t for t in data.trials if t.experiment in data.figure.experiments]
     errors = station_errors(own)
-    stations = max(
-        (
-            len(record["table"]["readings"])
-            for trial in own
-            if (record := station_record(trial)) is not None
-        ),
-        default=0,
-    )
-    totals = [
-        sum(counts[place] if place < len(counts) else 0 for counts in errors.values())
-        for place in range(stations)
-    ]
+    records = [record for trial in own if (record := station_record(trial)) is not None]
+    stations = max((len(record["table"]["readings"]) for record in records), default=0)
+    # A station without errors may be missing at the end of the counts.
+    counts = {name: [*own, *[0] * (stations - len(own))] for name, own in errors.items()}
     shown = list(range(stations))
     text = _ERRORS_SAID
     if stations > _MOST_STATIONS:
-        worst = sorted(shown, key=lambda place: -totals[place])[:_MOST_STATIONS]
-        shown = sorted(worst)
+        totals = [sum(own[place] for own in counts.values()) for place in shown]
+        shown = sorted(sorted(shown, key=lambda place: -totals[place])[:_MOST_STATIONS])
         text += f" Of {stations} stations the {_MOST_STATIONS} with the most errors."
     series = []
-    for name, counts in sorted(errors.items(), key=lambda item: -sum(item[1])):
-        words = name.replace("_", " ")
+    for name, each in sorted(counts.items(), key=lambda item: -sum(item[1])):
         points = tuple(
-            Point(
-                float(at),
-                float(counts[place] if place < len(counts) else 0),
-                condition=f"station {place + 1}",
-            )
+            Point(float(at), float(each[place]), condition=f"station {place + 1}")
             for at, place in enumerate(shown)
         )
-        series.append(Series(words, points, "stack"))
+        series.append(Series(name.replace("_", " "), points, "stack"))
     return data.chart(
         Axis("station", "", categories=tuple(str(place + 1) for place in shown)),
         Axis("errors", ""),

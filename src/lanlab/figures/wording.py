@@ -9,13 +9,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from lanlab.analysis.measured_where import measured_where
-from lanlab.figures.number_text import number, plain
+from lanlab.figures.number_text import number, plain, with_interval
 from lanlab.frozen import dataclass
 from lanlab.services import SERVICES
 from lanlab.store import Level, RunRecord
 from lanlab.workloads.metrics import METRICS
 
 if TYPE_CHECKING:
+    from lanlab.analysis.summary import Summary
     from lanlab.studies import Published, PublishedValue, Study
 
 BOUNDS = {
@@ -110,6 +111,14 @@ class Quantity:
     def interval(self, low: float | None, high: float | None) -> tuple[float, float] | None:
         """The ends of an interval in the displayed unit; `None` without one."""
         return None if low is None or high is None else (self.shown(low), self.shown(high))
+
+    def mean_text(self, summary: Summary, study: Study) -> str:
+        """The mean with its interval, in the displayed unit."""
+        if summary.mean is None:
+            return "none"
+        ends = self.interval(summary.ci_low, summary.ci_high)
+        mean = self.shown(summary.mean)
+        return with_interval(mean, ends, is_simulated=study.is_simulated)
 
     def readable(self, values: Iterable[float | None]) -> Quantity:
         """The quantity in the best unit for all these values together."""

@@ -13,7 +13,7 @@ from lanlab.analysis.run_data import RunData
 from lanlab.analysis.saturation import saturations
 from lanlab.analysis.summary import Summary, interval_of_mean
 from lanlab.figures.gather import called
-from lanlab.figures.number_text import percent, plain, with_interval
+from lanlab.figures.number_text import percent, plain
 from lanlab.figures.received_against_sent import RATES
 from lanlab.figures.wording import Quantity, condition_text, quantity
 from lanlab.report.answer.ranking_text import factor_effects_sentences, joined, ranking_sentences
@@ -245,9 +245,7 @@ def _ranges(data: RunData, summaries: Sequence[Summary], along: str) -> list[str
 
 
 def _mean(study: Study, shown: Quantity, summary: Summary) -> str:
-    ends = shown.interval(summary.ci_low, summary.ci_high)
-    text = with_interval(shown.shown(_value(summary)), ends, is_simulated=study.is_simulated)
-    return f"{text} {shown.unit}".removesuffix(f" {_A_SECOND}").strip()
+    return f"{shown.mean_text(summary, study)} {shown.unit}".removesuffix(f" {_A_SECOND}").strip()
 
 
 def _share(summary: Summary) -> str:

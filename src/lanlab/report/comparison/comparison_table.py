@@ -283,10 +283,7 @@ def published_table(study: Study, found: Sequence[PublishedRatio]) -> Table:
         whose = "both" if one.has_their_spread else "ours alone" if one.interval else one.why
         ours = "none"
         if summary.mean is not None:
-            ends = shown.interval(summary.ci_low, summary.ci_high)
-            mean = shown.shown(summary.mean)
-            ours = with_interval(mean, ends, is_simulated=study.is_simulated)
-            ours = f"{ours} {shown.unit}".rstrip()
+            ours = f"{shown.mean_text(summary, study)} {shown.unit}".rstrip()
             ours += f" {DISTURBED}" if summary.disturbed else ""
         texts = (
             shown.name,

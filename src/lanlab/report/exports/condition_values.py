@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lanlab.analysis.summary import Summary, summarise
-from lanlab.figures.number_text import with_interval
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.frozen import dataclass
 from lanlab.report.document.table import Cell, Column, Table, words
-from lanlab.store import RunRecord, Series, Store, TrialRecord
+from lanlab.store import RunRecord, Store, TrialRecord
 from lanlab.studies import Study, at_scale
 from lanlab.workloads import workload
 from lanlab.workloads.metrics import Metric
@@ -61,19 +60,8 @@ def value_table(run: RunRecord, trials: Sequence[TrialRecord]) -> Table:
             *(Cell(summary.factors.get(key), "") for key in factors),
             words(metric.key),
             words(metric.unit),
-            *(
-                Cell(value, "")
-                for value in (
-                    summary.n,
-                    summary.failed,
-                    summary.missing,
-                    summary.disturbed,
-                    summary.mean,
-                    summary.ci_low,
-                    summary.ci_high,
-                    summary.sd,
-                )
-            ),
+            *(Cell(n, "") for n in (summary.n, summary.failed, summary.missing, summary.disturbed)),
+            *(Cell(x, "") for x in (summary.mean, summary.ci_low, summary.ci_high, summary.sd)),
         )
         for metric, summary in found
     )
@@ -106,13 +94,7 @@ def markdown_table(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
         for rows in zip(*(one.summaries for one in metrics), strict=True):
             cells = [condition_text(study, rows[0].factors) or "all", rows[0].n_text]
             for s, summary in zip(shown, rows, strict=True):
-                ends = s.interval(summary.ci_low, summary.ci_high)
-                mean = summary.mean
-                cells.append(
-                    "none"
-                    if mean is None
-                    else with_interval(s.shown(mean), ends, is_simulated=study.is_simulated)
-                )
+                cells.append(s.mean_text(summary, study))
             lines.append(f"| {' | '.join(map(_escaped, cells))} |")
         parts.append("\n".join(lines))
     note = "Means over trials with 95 % confidence intervals, from three trials on."
@@ -151,13 +133,9 @@ def _interval_rows(trial: TrialRecord, records: Store) -> Iterator[tuple[Cell, .
             continue
         series = records.series(trial.run_id, trial.number, [name])[name]
         end = name.removesuffix(_SUFFIX).replace("-", "_")
-        found = [_numbers(series, column) for column in _INTERVALS]
+        known = series.columns
+        lacking: list[float | None] = [None] * series.rows
+        found = [known[name].tolist() if name in known else lacking for name in _INTERVALS]
         for start_ns, width_ns, octets, *counts in zip(*found, strict=True):
             numbers = (start_ns, width_ns, octets, *counts, 8e9 * octets / width_ns)
             yield (Cell(trial.number, ""), words(end), *(Cell(number, "") for number in numbers))
-
-
-def _numbers(series: Series, column: str) -> list[float | None]:
-    if column not in series.columns:
-        return [None] * series.rows
-    return list(series.columns[column].tolist())

@@ -9,7 +9,7 @@ from lanlab.analysis.published import PublishedPoint, points_for
 from lanlab.analysis.run_data import RunData
 from lanlab.analysis.summary import Summary
 from lanlab.figures.gather import called
-from lanlab.figures.number_text import number, percent, with_interval
+from lanlab.figures.number_text import number, percent
 from lanlab.figures.wording import Quantity, as_printed, obtained, quantity, values_text
 from lanlab.report.document.table import EMPTY, Cell, Column, Table, cell
 from lanlab.report.metrics.order_text import ABOVE, HOW_ENDED, is_above
@@ -116,12 +116,8 @@ def _shown(shown: Quantity, read: Quantity, value: float | None, digits: int) ->
 def _mean_text(shown: Quantity, summary: Summary, study: Study) -> str:
     if summary.mean is None:
         return "none"
-    if summary.ci_low is None:
-        text = values_text(shown, summary.values)
-    else:
-        ends = shown.interval(summary.ci_low, summary.ci_high)
-        mean = shown.shown(summary.mean)
-        text = with_interval(mean, ends, is_simulated=study.is_simulated)
+    is_known = summary.ci_low is not None
+    text = shown.mean_text(summary, study) if is_known else values_text(shown, summary.values)
     return f"{text} {DISTURBED}" if summary.disturbed else text
 
 

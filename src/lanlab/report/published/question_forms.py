@@ -129,10 +129,9 @@ def best_text(ask: Answer, body: Body, found: Sequence[Found]) -> Iterator[str]:
     if shown:
         rest = f"; {most} mean, not shown to differ: {open_ones}" if open_ones else ""
         yield f"{most} {name}: {shown}{rest}"
-    else:
-        titles = {one.name: one.title for one in body.published.factor}
-        which = titles.get(ask.factor, ask.factor)
-        yield f"no {which} is shown to have the {most} {name}; {most} mean: {open_ones}"
+        return
+    which = {one.name: one.title for one in body.published.factor}.get(ask.factor, ask.factor)
+    yield f"no {which} is shown to have the {most} {name}; {most} mean: {open_ones}"
 
 
 def _where(places: Sequence[str], count: int) -> str:
@@ -146,19 +145,17 @@ def _where(places: Sequence[str], count: int) -> str:
 
 
 def _by_level(ask: Answer, body: Body, metric: str) -> dict[str, list[Cell]]:
-    found: dict[str, list[Cell]] = {}
-    points = body.points(ask, metric)
-    levels = _printed_levels(ask, body)
-    for level in levels:
-        own = [
-            p
-            for p in points
-            if ask.factor in p.levels
-            and is_level(p.levels[ask.factor], plain_level(ask.factor, level))
+    points, levels = body.points(ask, metric), _printed_levels(ask, body)
+    if not levels:
+        return {"": points}
+    known = [point for point in points if ask.factor in point.levels]
+    by_title = {
+        level_title(body.published, ask.factor, level): [
+            p for p in known if is_level(p.levels[ask.factor], plain_level(ask.factor, level))
         ]
-        if own:
-            found[level_title(body.published, ask.factor, level)] = own
-    return found if levels else {"": points}
+        for level in levels
+    }
+    return {title: own for title, own in by_title.items() if own}
 
 
 def range_text(ask: Answer, body: Body, published: Body) -> Iterator[str]:

@@ -64,12 +64,8 @@ def facts_of(data: RunData) -> list[tuple[str, str]]:
     failed = sum(trial.status != "done" for trial in data.trials)
     facts.append(("Scale", f"{data.run.scale}{title}"))
     facts += [("Skipped", f"{part.title}: {waits_for([part])}") for part in data.study.waiting]
-    facts.append(
-        (
-            "Trials",
-            f"{len(data.trials)}, {failed} of them failed" if failed else str(len(data.trials)),
-        )
-    )
+    lost = f", {failed} of them failed" if failed else ""
+    facts.append(("Trials", f"{len(data.trials)}{lost}"))
     facts.append(("Seed", str(data.run.seed)))
     facts.append(("Versions", ", ".join(f"{k} {v}" for k, v in sorted(data.run.versions.items()))))
     return facts
@@ -85,16 +81,11 @@ def command_of(run: RunRecord) -> str:
             return run.command if has_seed else f"{run.command} --seed {run.seed}"
     elif run.scale == SINGLE:
         return ""
-    options = {
-        "--scale": run.scale,
-        "--testbed": run.testbed.get("name"),
-        "--link": run.testbed.get("link"),
-        "--seed": run.seed,
-    }
+    bed, seed = run.testbed, run.seed
+    options = {"--scale": run.scale, "--testbed": bed.get("name"), "--link": bed.get("link")}
     words = ["lanlab", "run", run.study_id if run.study_id in known_studies() else "STUDY.toml"]
-    for option, value in options.items():
-        if value is not None:
-            words += [option, str(value)]
+    for option, value in {**options, "--seed": seed}.items():
+        words += [] if value is None else [option, str(value)]
     return shlex.join(words)
 
 

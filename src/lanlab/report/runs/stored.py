@@ -48,14 +48,9 @@ def others_in(store: Store, runs: Sequence[RunRecord]) -> list[tuple[RunRecord, 
 def other_kind_in(store: Store, run: RunRecord) -> list[tuple[RunRecord, list[TrialRecord]]]:
     """The newest finished run of the same study on the other kind of testbed, with its trials."""
 
-    def is_model(one: RunRecord) -> bool:
-        return bool(one.study.get("simulation"))
-
-    found = [
-        one
-        for one in store.runs()
-        if one.study_id == run.study_id and one.status == "done" and is_model(one) != is_model(run)
-    ]
+    is_model = bool(run.study.get("simulation"))
+    done = (one for one in store.runs() if one.study_id == run.study_id and one.status == "done")
+    found = [one for one in done if bool(one.study.get("simulation")) != is_model]
     return [(one, store.trials(one.id)) for one in found[-1:]]
 
 
@@ -109,9 +104,8 @@ def run_row(run: RunRecord, store: Store) -> dict[str, object]:
     from lanlab.analysis.measured_where import measured_where
 
     summary = run.summary or cast("Summary", {})
-    if {key: type(value) for key, value in summary.items()} != _SUMMARY or summary[
-        "by"
-    ] != __version__:
+    types = {key: type(value) for key, value in summary.items()}
+    if types != _SUMMARY or summary["by"] != __version__:
         summary = _summary(run, store)
         if run.status != "running" and summary["result"] != UNREADABLE:
             store.keep_summary(run.id, summary)
