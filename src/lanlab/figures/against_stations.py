@@ -114,9 +114,6 @@ def response_figure(study: Study, figure: Figure) -> Figure | None:
 def with_answer(data: FigureData, chart: Chart, *, draws_limit: bool = True) -> Chart:
     """A chart against stations, with a line at the figure's `within_s`, and a vertical one at the
     number of stations within it. Unchanged if the figure has no limit.
-
-    Args:
-        figure: Figure of a response time; its `metric` names which.
     """
     metric = data.figure.metric or _RESPONSE
     within_s = data.figure.within_s

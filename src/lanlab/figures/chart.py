@@ -59,7 +59,6 @@ class Point:
 
     @property
     def count(self) -> int | None:
-        """Number of trials behind the point; `None` if unknown."""
         return self.n if self.n is not None else len(self.trials) or None
 
 
@@ -124,8 +123,6 @@ class Shape:
 
 @dataclass(frozen=True)
 class Cells:
-    """Layout of a chart whose series are `cells`."""
-
     width: float
     rows: str
     #: Meaning of the first shade, as in `none lost`.

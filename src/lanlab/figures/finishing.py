@@ -98,7 +98,6 @@ def _least(limit: Limit) -> float:
 
 
 def name_in_common(limits: Sequence[Limit]) -> str:
-    """The parts that the names of all limits have in common."""
     named = [limit.name.split(_BETWEEN) for limit in limits]
     return _BETWEEN.join(word for word in named[0] if all(word in words for words in named))
 

@@ -42,11 +42,9 @@ class FigureData(RunData):
         return FigureData(self, figure, self.trials)
 
     def drawn(self, metric: str) -> list[Summary]:
-        """The conditions of the figure's experiments."""
         return [s for name in self.figure.experiments for s in self.summaries(name, metric)]
 
     def own_summaries(self, metric: str) -> list[Summary]:
-        """The summaries of the experiments with this metric, in the study's order."""
         own = [e.id for e in self._experiments if metric in e.metrics]
         return [s for name in own for s in self.summaries(name, metric)]
 

@@ -103,7 +103,6 @@ def style(svg_text: str) -> Look:
 
 
 def stack_look(own: int) -> Look:
-    """The look of a part of a stack, by the index of its style."""
     return {
         "facecolor": FILLS[own % len(FILLS)],
         "hatch": HATCHES[own % len(HATCHES)],

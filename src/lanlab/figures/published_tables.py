@@ -51,10 +51,6 @@ def table_figures(study: Study, published: Published) -> list[PublishedFigure]:
 def with_measured(figure: PublishedFigure, study: Study, found: Sequence[Summary]) -> Chart:
     """A published figure with marks for the measurements at the same conditions; unchanged if there
     are none.
-
-    Args:
-        figure: Figure of the study that was run.
-        found: All conditions of the run, of every metric.
     """
     values = [value for _, value in figure.places]
     marks: dict[str, dict[tuple[float, float], str]] = {}
@@ -142,7 +138,6 @@ class _Group:
 
     @property
     def varied(self) -> list[str]:
-        """Keys of conditions that vary, in the order of the study's factors."""
         order = [factor.name for factor in self.published.factor]
         found = varied_keys(self.values)
         return sorted(found, key=lambda key: order.index(key) if key in order else len(order))

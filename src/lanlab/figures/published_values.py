@@ -29,7 +29,6 @@ class Ends:
 
 
 def varied_keys(values: Iterable[PublishedValue]) -> list[str]:
-    """Keys of conditions that differ between the values."""
     own = list(values)
     keys = dict.fromkeys(key for value in own for key in value.condition)
     return [key for key in keys if len({repr(v.condition.get(key)) for v in own}) > 1]

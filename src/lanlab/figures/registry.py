@@ -64,21 +64,13 @@ FIGURES: Mapping[str, Builder] = Lazily(
 
 
 def check_figures(study: Study) -> None:
-    """Check before a run that all figures of a study are known.
-
-    Raises:
-        UnknownName: A figure is unknown.
-    """
+    """Check before a run that all figures of a study are known."""
     for figure in study.figure:
         of_name("figure", figure.figure, FIGURES)
 
 
 def build_figure(data: RunData, figure: Figure) -> Chart:
-    """One figure of a study from the trials of a run.
-
-    Raises:
-        UnknownName: The figure is unknown.
-    """
+    """One figure of a study from the trials of a run."""
     builder = of_name("figure", figure.figure, FIGURES)
     at = {name: plain_level(name, level) for name, level in figure.at.items()}
     trials = data.trials

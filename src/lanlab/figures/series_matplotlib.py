@@ -222,13 +222,7 @@ def draw_spread(
     beside_pt: float = TRIALS_PT,
     sideways: bool = False,
 ) -> None:
-    """Draw intervals, and next to them the trials if nothing overlaps.
-
-    Args:
-        places: Positions of the points along the axis of conditions.
-        offset_pt: The shift of the series.
-        beside_pt: Distance of the trials from their point.
-    """
+    """Draw intervals, and next to them the trials if nothing overlaps."""
     transform = shifted(axes, offset_pt)
     look.draw_intervals(axes, points, places, index, colour, sideways=sideways, transform=transform)
     # A single trial needs no ring, because it is its own mean.

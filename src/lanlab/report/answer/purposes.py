@@ -67,11 +67,7 @@ class Purposes:
 
 
 def purposes_of(run: RunRecord, trials: Sequence[TrialRecord]) -> Purposes:
-    """The answer of a run in which each experiment varies one ranked factor.
-
-    Args:
-        run, trials: The run. An experiment without results gets no row.
-    """
+    """The answer of a run in which each experiment varies one ranked factor."""
     data = RunData(run, trials)
     ranked = run_rankings(data)
     purposes = tuple(Purpose(data.titles[name], own[0]) for name, own in ranked.items())

@@ -26,9 +26,6 @@ _POINTS = "percentage points"
 def comparison_sentences(study: Study, found: Sequence[Compared]) -> list[str]:
     """The number of comparisons by outcome, the overall difference of each metric, and one sentence
     for each comparison.
-
-    Args:
-        found: The result of `judged`: all comparisons that were corrected together.
     """
     several = len({one.experiment for one in found}) > 1
     titles = {experiment.id: experiment.title for experiment in study.experiment}

@@ -22,9 +22,6 @@ from lanlab.units import format_size, format_time
 def copy_table(data: RunData, experiment: str) -> Table:
     """A row for each condition: protocol and settings, whether caches were cold, how much was
     verified, retries, and calls that waited for a timer.
-
-    Returns:
-        No rows if every trial failed.
     """
     own = [t for t in data.trials if t.experiment == experiment and t.purpose == "trial"]
     counting_ones = counting(own)
@@ -127,9 +124,6 @@ def cost_table(data: RunData, experiment: str) -> Table:
     """Costs of each condition: seconds per GB (1e9 bytes), milliseconds per file and per trial,
     with 95 % intervals, by least squares (`lanlab.analysis.copy_cost`). If the medium counted them,
     also frames and bytes on the wire.
-
-    Returns:
-        No rows if every trial failed.
     """
     found = copy_costs(data.run, data.trials, experiment)
     on_wire = wire_costs(data, experiment)

@@ -80,11 +80,7 @@ class _Measured:
 
 
 def fit(columns: Sequence[_Measured], width: int) -> tuple[list[_Measured], list[_Measured]]:
-    """Choose the columns to show, and set their widths.
-
-    Returns:
-        The columns to show and those to omit, in order.
-    """
+    """Choose the columns to show, and set their widths."""
     if columns:
         # The first column identifies a row, so it is never wrapped.
         columns[0].least = columns[0].wanted

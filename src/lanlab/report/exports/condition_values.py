@@ -23,11 +23,7 @@ class MetricValues:
 def metric_values(
     run: RunRecord, trials: Sequence[TrialRecord], *, only_named: bool = False
 ) -> Iterator[MetricValues]:
-    """The metrics of each experiment that at least one trial has; searches are excluded.
-
-    Args:
-        only_named: Only the metrics that the study names for its tables.
-    """
+    """The metrics of each experiment that at least one trial has; searches are excluded."""
     study = Study.model_validate(run.study)
     for scaled in at_scale(study, run.scale):
         experiment = scaled.experiment

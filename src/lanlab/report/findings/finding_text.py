@@ -51,11 +51,7 @@ def counts(verdicts: Verdicts) -> str:
 
 
 def untested_line(findings: Sequence[Finding], by: str) -> str:
-    """One line for all findings without a verdict.
-
-    Args:
-        by: The evidence, as in `these runs`.
-    """
+    """One line for all findings without a verdict."""
     ids = ", ".join(finding.id for finding in findings)
     how = "`lanlab findings --verbose` shows them, and why."
     return f"{len(findings)} not tested by {by}: {ids}. {how}"

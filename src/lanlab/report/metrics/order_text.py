@@ -133,9 +133,6 @@ def is_above(summary: Summary) -> bool:
 def above_limit_remark(data: RunData, summaries: Sequence[Summary]) -> str | None:
     """A sentence on means above the limit: whether chance alone can explain them, and other causes;
     `None` if no mean is above it.
-
-    Args:
-        summaries: Summaries of one metric of one experiment.
     """
     found = [summary for summary in summaries if is_above(summary)]
     if not found:

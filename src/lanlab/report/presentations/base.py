@@ -36,11 +36,9 @@ class Presentation:
     has_ranges = True
 
     def sentences(self, data: RunData, experiment: str) -> list[str]:
-        """Answers specific to this workload."""
         return []
 
     def remark(self, data: RunData, trials: Sequence[TrialRecord]) -> str | None:
-        """Caveats about the results of an experiment; `None` if there are none."""
         return None
 
     def range_factor(self, experiment: Experiment) -> str:
@@ -75,11 +73,7 @@ class Presentation:
         return {}
 
     def lines(self, run: RunRecord, trial: TrialRecord, *, with_modes: bool) -> list[str]:
-        """All results of one trial of a single measurement.
-
-        Args:
-            with_modes: Whether to include I/O modes and the reasons for them.
-        """
+        """All results of one trial of a single measurement."""
         return []
 
     def common_lines(self, trials: Sequence[TrialRecord]) -> list[str]:
@@ -114,7 +108,6 @@ class TrialColumn:
 
 
 def rate_of(key: str) -> Callable[[TrialRecord], str]:
-    """A column for a rate in bit/s."""
     return lambda trial: format_rate(trial.metrics[key]) if key in trial.metrics else ""
 
 

@@ -75,11 +75,7 @@ _STATISTICS = ("mean", "min", "p50", "p90", "p99", "p999", "max")
 
 
 def echo_lines(trial: TrialRecord, *, with_modes: bool = False) -> list[str]:
-    """The results of a successful trial; unknown values have no line.
-
-    Args:
-        with_modes: Whether to include how replies were waited for, and why.
-    """
+    """The results of a successful trial; unknown values have no line."""
     metrics = trial.metrics
     said = []
     if "rtt_mean_ns" in metrics:

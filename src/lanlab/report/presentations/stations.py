@@ -66,11 +66,7 @@ def carrier_of_stations(study: Study, parameters: Mapping[str, Level]) -> str:
 def station_figures(
     experiment: str, within_s: float | None = None, of: str = "mean"
 ) -> list[dict[str, object]]:
-    """The figures of stations, in the form of a study file.
-
-    Args:
-        of: Which response time: `mean`, `p50`, `p90` or `p99`.
-    """
+    """The figures of stations, in the form of a study file."""
     limit = {} if within_s is None else {"within_s": within_s}
     response = f"response_{of}_ns"
     drawn: tuple[tuple[str, str, dict[str, object]], ...] = (

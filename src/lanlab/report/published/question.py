@@ -55,11 +55,7 @@ class QuestionAnswer:
 
 
 def question_answers(loaded: LoadedStudy, runs: Sequence[Run]) -> list[QuestionAnswer]:
-    """The answers from the published values, then from simulated runs, then from local runs.
-
-    Returns:
-        Empty if the study file does not define how its question is answered.
-    """
+    """The answers from the published values, then from simulated runs, then from local runs."""
     if not loaded.study.answer:
         return []
     bodies = [Body("published", PublishedEvidence(loaded), loaded.study, loaded.published)]

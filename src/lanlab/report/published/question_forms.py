@@ -36,7 +36,6 @@ _Any = TypeVar("_Any")
 
 
 def _ends(ordered: Sequence[_Any]) -> Sequence[_Any]:
-    """The first and the last item."""
     return ordered if len(ordered) < 2 else (ordered[0], ordered[-1])
 
 

@@ -42,11 +42,7 @@ class _Body:
 
 
 def values_table(published: Published, runs: Sequence[Run]) -> Table:
-    """A row for each published mean of a rate, with columns for each measured or simulated run.
-
-    Returns:
-        No rows if no run has a counterpart of a published condition.
-    """
+    """A row for each published mean of a rate, with columns for each measured or simulated run."""
     printed = printed_means(published, _METRIC)
     # Thousands of trials take a second.
     bodies = [_body(run, trials) for run, trials in runs] if printed else []

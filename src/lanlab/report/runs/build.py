@@ -80,9 +80,6 @@ def _files(
     runs: Sequence[tuple[RunRecord, list[TrialRecord]]],
     others: Sequence[tuple[RunRecord, list[TrialRecord]]] | None,
 ) -> tuple[dict[str, bytes], tuple[Overview, ...]]:
-    """The content of every file by its path in the report, and the overview of each study that has
-    several runs.
-    """
     from lanlab.analysis.run_data import RunData
     from lanlab.report.runs.overview import with_overviews
     from lanlab.report.runs.run_page import run_on_page

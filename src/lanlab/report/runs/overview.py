@@ -33,8 +33,6 @@ _SHORT = {_NAMES["measured"]: "measured here", _NAMES["simulated"]: "simulated"}
 
 @dataclass(frozen=True)
 class Overview:
-    """A study with its question, the answer from each body of evidence, and one joint figure."""
-
     name: str
     title: str
     question: str | None

@@ -25,7 +25,6 @@ def measured_text(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
 
 
 def facts_of(data: RunData) -> list[tuple[str, str]]:
-    """Publication, hosts, link, time, scale and seed of a run, by name."""
     source, link = data.study.source, data.run.testbed.get("link_facts") or {}
     facts = []
     if source is not None:

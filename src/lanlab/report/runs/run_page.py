@@ -99,23 +99,19 @@ class RunOnPage:
 
     @property
     def all_figures(self) -> tuple[FigureOnPage, ...]:
-        """Figures of the run, then of the published values."""
         own = [figure for experiment in self.experiments for figure in experiment.figures]
         return (*own, *self.published_chapter.figures)
 
     def csv_name(self, table: Table) -> str:
-        """The file name of a table."""
         is_own = table.name.startswith(self.name)
         return f"{table.name}.csv" if is_own else f"{self.name}-{table.name}.csv"
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """All tables except those of figures, for CSV."""
         return (*(t for e in self.experiments for t in e.tables), *self.own_tables)
 
     @property
     def sentences(self) -> Table:
-        """The answer as a table, to be written to a file."""
         rows = tuple((words(one),) for one in self.question + self.answer)
         return Table("answer", "Sentences", (Column("sentence", is_number=False),), rows)
 
@@ -140,12 +136,7 @@ class RunOnPage:
 def run_on_page(
     data: RunData, name: str, others: Sequence[tuple[RunRecord, list[TrialRecord]]] | None = None
 ) -> RunOnPage:
-    """Gather the content of the page of a run.
-
-    Args:
-        name: Unique on the page.
-        others: As for `question_lines`.
-    """
+    """Gather the content of the page of a run."""
     parts, no_verdicts = Analyses(), Verdicts("this run", (), 0)
     question = parts.each(
         "answers to the question", lambda: question_lines((data.run, data.trials), others)

@@ -26,9 +26,6 @@ def metrics_of_list(run: RunRecord) -> dict[str, str] | None:
 def result_text(run: RunRecord, trials: Sequence[TrialRecord] | Sequence[TrialHead]) -> str:
     """The first metric of the first experiment that has one: the mean of a single condition, or the
     minimum and maximum of several.
-
-    Args:
-        trials: Its trials; heads are enough without a search.
     """
     experiments = run.study.get("experiment", ())
     for experiment in experiments:

@@ -24,9 +24,6 @@ def tables(data: RunData, analyses: Analyses, others: Sequence[Run] = ()) -> lis
     """The first metric of each experiment that has trials, with losses if the study draws them and
     costs per byte and file for copies; then published and measured values, the results of searches,
     and failed trials.
-
-    Args:
-        others: Other runs of the same study, whose rates are shown next to those of this run.
     """
     measured = {trial.experiment for trial in data.trials}
     found: list[tuple[Table, str]] = []

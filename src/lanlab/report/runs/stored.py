@@ -77,7 +77,6 @@ def run_to_show(store: Store, name: str) -> RunRecord:
 
 
 def unreadable_row(run_id: str, why: str) -> dict[str, object]:
-    """The row of a run whose records are malformed."""
     texts = ("measured", "result", "study", "scale", "testbed", "link", "started_at", "name")
     counts = ("trials", "failed_trials", "missing_trials")
     return {

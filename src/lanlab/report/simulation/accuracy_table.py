@@ -142,16 +142,12 @@ def held_out_of(run: RunRecord, trials: Sequence[TrialRecord]) -> list[Accuracy]
 
 
 def missed_in(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
-    """`missed_sentence` for the trials of a simulated run."""
     return missed_sentence(held_out_of(run, trials))
 
 
 def missed_sentence(found: Sequence[Accuracy]) -> str:
     """The model's error at values to which nothing was fitted. It shows how certain a simulated
     value is.
-
-    Args:
-        found: The result of `held_out_values`.
     """
     if not found:
         return (

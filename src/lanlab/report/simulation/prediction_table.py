@@ -27,8 +27,6 @@ _TWO_DIGITS_FROM = 1.1
 
 @dataclass(frozen=True)
 class Predicted:
-    """A metric at a condition, with unchanged and with changed machines."""
-
     experiment: str
     factors: dict[str, Level]
     metric: str

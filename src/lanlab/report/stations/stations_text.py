@@ -99,7 +99,6 @@ def _interval_cell(means: Sequence[float]) -> Cell:
 
 
 def _remark(trials: Sequence[TrialRecord]) -> str:
-    """Caveats about the numbers in a row; empty if there are none."""
     said = []
     said += list(dict.fromkeys(word for trial in trials if (word := _unsteady(trial))))
     if any(trial.metrics.get("wrong_data") for trial in trials):
@@ -154,9 +153,6 @@ def _unsteady(trial: TrialRecord) -> str:
 def answer_sentence(trials: Sequence[TrialRecord], limit_s: float, of: str = "mean") -> str:
     """The number of users up to which the response time stays within a limit, or that the limit was
     not reached.
-
-    Args:
-        of: Which response time: `mean`, `p50`, `p90` or `p99`.
     """
     from lanlab.analysis.stations import stations_within
 
@@ -237,11 +233,7 @@ _HOST_COLUMNS = (
 
 
 def host_table(trials: Sequence[TrialRecord], experiment: str) -> Table:
-    """A row for each host at each number of stations: means over the trials that count.
-
-    Returns:
-        No rows if no trial had several hosts.
-    """
+    """A row for each host at each number of stations: means over the trials that count."""
     found: dict[tuple[int, int], list[HostShare]] = {}
     own = [t for t in trials if t.experiment == experiment and "stations" in t.parameters]
     for trial in counting(own):

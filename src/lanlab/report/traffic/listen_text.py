@@ -26,7 +26,6 @@ _MOST_SHOWN = 8
 
 
 def listen_lines(heard: Heard) -> list[str]:
-    """Lines for people: each list with its heading, and the number of omitted entries."""
     seconds = heard["elapsed_ns"] / 1e9
     lines = [
         f"interface   {heard['interface']} ({heard['mac']})",

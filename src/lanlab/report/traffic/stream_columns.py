@@ -14,9 +14,6 @@ from lanlab.units import format_time
 def with_arrival(data: RunData, table: Table, experiment: str) -> Table:
     """Add columns for loss and jitter, or for retransmissions, to a table of streams. Columns
     without content are not shown.
-
-    Args:
-        table: A row for each condition, in the order of `summarise`.
     """
     found = [{key: one.mean(key)[1] for key in _METRICS} for one in data.conditions(experiment)]
     columns, cells = list(table.columns), [list(row) for row in table.rows]

@@ -31,9 +31,6 @@ _REPORTED_GAP_NS = 1_000_000
 def stream_lines(run: RunRecord, trial: TrialRecord, *, with_modes: bool = False) -> list[str]:
     """The results of a successful trial; unknown values have no line. Each direction of a
     bidirectional trial is shown separately.
-
-    Args:
-        with_modes: Whether to include the I/O modes, and the reasons for them.
     """
     said = []
     for heading, one in directions(trial):

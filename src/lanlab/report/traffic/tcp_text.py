@@ -37,7 +37,6 @@ def tcp_lines(trial: TrialRecord) -> Iterator[tuple[str, str]]:
 
 
 def round_trip_text(trial: TrialRecord) -> str:
-    """The smoothed round-trip time at the end, or the minimum and maximum of several flows."""
     return _times(_facts(trial), "round_trip_ns")
 
 

@@ -39,7 +39,6 @@ class Analyses:
         self.failed: list[FailedAnalysis] = []
 
     def of(self, name: str, compute: Callable[[], _Found], instead: _Found) -> _Found:
-        """The result of an analysis."""
         try:
             return compute()
         except _OF_THE_MACHINE:

@@ -20,7 +20,6 @@ _MOST_NAMED = 6
 
 
 def failure_table(data: RunData) -> Table:
-    """A row for each failed trial, in order."""
     columns = (
         Column("number", "no.", "no."),
         Column("experiment", "experiment", "experiment", is_number=False),
@@ -72,7 +71,6 @@ def _then(failure: Failure) -> str:
 
 
 def failure_sentences(data: RunData) -> list[str]:
-    """How many trials failed, which means lack a trial, and which conditions were given up."""
     failed = failures(data.trials)
     if not failed:
         return []

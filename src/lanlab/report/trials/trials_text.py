@@ -25,13 +25,7 @@ _GAP = "  "
 def measurement_lines(
     run: RunRecord, trials: Sequence[TrialRecord], *, verbose: bool = False
 ) -> list[str]:
-    """All trials of one condition.
-
-    Args:
-        trials: Failed trials get a line, and are excluded from the means.
-        verbose: Whether to show all results of each trial, with its I/O modes and the reasons for
-            them.
-    """
+    """All trials of one condition."""
     done = [trial for trial in trials if trial.status == "done"]
     said = [title_of(run)]
     if verbose or len(trials) == 1:
