@@ -101,11 +101,9 @@ def flow_shares(data: FigureData) -> Chart:
     It shows the condition with the most flows, or the first of several such. For few flows a table
     is enough.
     """
-    condition = max(
-        (c for c in expand(data.study, data.run.scale) if c.experiment in data.figure.experiments),
-        key=lambda c: int(c.parameters.get("flows", 1)),
-        default=None,
-    )
+    every = expand(data.study, data.run.scale)
+    drawn = [one for one in every if one.experiment in data.figure.experiments]
+    condition = max(drawn, key=lambda c: int(c.parameters.get("flows", 1)), default=None)
     if condition is None:
         # A search has no conditions, so there are no flows to show.
         return Chart(data.figure.title, Axis("flow", ""), axis(data.study, "goodput_bps"), ())

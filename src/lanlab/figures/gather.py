@@ -234,9 +234,8 @@ def published_levels(
     limits = {summary.limit for summary in summaries if summary.limit is not None}
     levels: dict[tuple[float, float | None], dict[str, str]] = {}
     for value in published.value:
-        if value.metric != "goodput_bps" or not is_own(value):
-            continue
-        if not _agrees(value, common):
+        agreeing = {common[key] == level for key, level in value.condition.items() if key in common}
+        if value.metric != "goodput_bps" or not is_own(value) or agreeing != {True}:
             continue
         if value.statistic == "maximum":
             si = value.si
@@ -252,11 +251,6 @@ def published_levels(
         PublishedSeries(" and ".join(said), (PublishedMark(x, level, "; ".join(said.values())),))
         for (level, x), said in sorted(levels.items(), key=lambda one: -one[0][0])
     )
-
-
-def _agrees(value: PublishedValue, parameters: Mapping[str, Level]) -> bool:
-    named = {key: level for key, level in value.condition.items() if key in parameters}
-    return bool(named) and all(parameters[key] == level for key, level in named.items())
 
 
 def far_apart(values: Collection[float]) -> bool:

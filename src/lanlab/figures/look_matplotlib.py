@@ -69,6 +69,7 @@ def form_of(style: int, forms: Sequence[_Form]) -> _Form:
 
 def style(svg_text: str) -> Look:
     """Settings of matplotlib; `svg_text` is `path`, or `none` to keep text as text in SVG."""
+    inks = ("axes.labelcolor", "text.color", "xtick.labelcolor", "ytick.labelcolor")
     return {
         "svg.fonttype": svg_text,
         # Without this, dollar signs in names would start formulas.
@@ -77,8 +78,8 @@ def style(svg_text: str) -> Look:
         "font.sans-serif": ["DejaVu Sans", "Verdana", "sans-serif"],
         "font.size": 8.5,
         "axes.labelsize": 8.5,
-        "axes.edgecolor": MUTED,
-        "axes.labelcolor": INK,
+        **dict.fromkeys(inks, INK),
+        **dict.fromkeys(("axes.edgecolor", "xtick.color", "ytick.color"), MUTED),
         "axes.linewidth": 0.7,
         "axes.spines.top": False,
         "axes.spines.right": False,
@@ -86,19 +87,12 @@ def style(svg_text: str) -> Look:
         "axes.axisbelow": True,
         "grid.color": GRID,
         "grid.linewidth": 0.6,
-        "text.color": INK,
-        "xtick.color": MUTED,
-        "ytick.color": MUTED,
-        "xtick.labelcolor": INK,
-        "ytick.labelcolor": INK,
-        "xtick.labelsize": 8,
-        "ytick.labelsize": 8,
-        "legend.fontsize": 8,
+        **dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "legend.fontsize"), 8),
         "legend.frameon": False,
         "lines.linewidth": 1.4,
+        "hatch.linewidth": 0.5,
         "svg.hashsalt": "lanlab",
         "pdf.fonttype": 42,
-        "hatch.linewidth": 0.5,
     }
 
 
@@ -199,12 +193,11 @@ def draw_intervals(
     ]
     if not known:
         return
-    at = [place for place, *_ in known]
-    ys = [y for _, y, _, _ in known]
+    at, ys, lows, highs = zip(*known, strict=True)
     # Converting units may move an end beyond its mean by rounding.
     reach = [
-        [max(0.0, y - low) for _, y, low, _ in known],
-        [max(0.0, high - y) for _, y, _, high in known],
+        [max(0.0, y - low) for y, low in zip(ys, lows, strict=True)],
+        [max(0.0, high - y) for y, high in zip(ys, highs, strict=True)],
     ]
     look: Look = {"fmt": "none", "ecolor": colour}
     if transform is not None:

@@ -110,13 +110,9 @@ def steady_cut(data: FigureData) -> Chart:
 
     metric = "response_mean_ns" if data.figure.metric == "response_mean_ns" else "operations_per_s"
     y = axis(data.study, metric)
-    own = [
-        (trial, record)
-        for trial in data.counting
-        if trial.experiment in data.figure.experiments
-        and (record := station_record(trial)) is not None
-        and record["over_time"]["at_ns"]
-    ]
+    counting = [t for t in data.counting if t.experiment in data.figure.experiments]
+    known = [(t, record) for t in counting if (record := station_record(t)) is not None]
+    own = [one for one in known if one[1]["over_time"]["at_ns"]]
     if not own:
         return data.chart(Axis("time", "s"), y, ())
     trial, record = max(own, key=lambda each: int(each[0].parameters.get(STATIONS, 1)))
@@ -131,20 +127,17 @@ def steady_cut(data: FigureData) -> Chart:
     )
     top = max((point.y for point in points), default=0.0)
     steady = record["steady"]
-    limits = [
-        _upright("all stations active", steady["active_start_ns"], steady["active_end_ns"], top)
-    ]
+    ends = steady["active_start_ns"], steady["active_end_ns"]
+    limits = [_upright("all stations active", *ends, top)]
+    said = f"No steady state: {steady['reason']}."
     if steady["found"]:
         limits.append(_upright("counted", steady["start_ns"], steady["end_ns"], top))
         said = "What lies between the inner lines counts."
-    else:
-        said = f"No steady state: {steady['reason']}."
-    text = f"Trial {trial.number}, {words}. {said}"
     return data.chart(
         Axis("time", "s"),
         y,
         (Series(words, points),),
-        text,
+        f"Trial {trial.number}, {words}. {said}",
         drawn="Equal steps of the trial's time.",
         limits=tuple(limits),
     )

@@ -8,7 +8,7 @@ from lanlab.analysis.comparison import Compared
 from lanlab.analysis.comparison_runs import Paired
 from lanlab.analysis.comparison_sides import Side
 from lanlab.analysis.run_spread import LEAST_DF, SPAN, Others
-from lanlab.figures.number_text import number
+from lanlab.figures.number_text import counted, number
 
 #: For more runs, the text gives their number and names only the first and last.
 _MOST_NAMED = 12
@@ -21,11 +21,9 @@ def remarks(
     """How the runs were compared, and which conditions could not be."""
     said = [f"{side.name} is {side.what}." for side in sides if side.what]
     if paired.unlike:
-        count = len(paired.unlike)
-        said.append(
-            f"{count} condition{'s' if count != 1 else ''} of unlike kind, or of one "
-            f"{'run' if _are_single(sides) else 'side'} alone, were not compared: see the table."
-        )
+        side = "run" if _are_single(sides) else "side"
+        conditions = f"{counted(len(paired.unlike), 'condition')} of unlike kind"
+        said.append(f"{conditions}, or of one {side} alone, were not compared: see the table.")
     for key, pair in paired.settings.items():
         said.append(f"The sides differ in {key}: {_values(pair)}.")
     for key, pair in paired.amounts.items():
@@ -65,15 +63,12 @@ def _of_time(
     if any(one.basis in ("single", "after") for one in found):
         what = "One run of each" if _are_single(sides) else "Runs that do not alternate"
         offered = max((one.offered for one in paired.yardsticks), default=0)
+        why = ", and no other runs of this study here show how much runs vary"
         if offered:
             runs = f"the {offered} other runs" if offered > 1 else "the one other run"
-            why = (
-                f", and {runs} of this study here do not show how much runs vary: "
-                f"that takes {LEAST_DF + 1} of one setting, over {SPAN} times the time between "
-                "the compared runs"
-            )
-        else:
-            why = ", and no other runs of this study here show how much runs vary"
+            needed = f"{LEAST_DF + 1} of one setting, over {SPAN} times the time between"
+            why = f", and {runs} of this study here do not show how much runs vary: that takes "
+            why += f"{needed} the compared runs"
         said.append(
             f"{what} cannot show whether a setting or the run itself is the reason{why}; "
             f"{_IN_TURNS}."
@@ -144,16 +139,9 @@ def mode_sentences(found: Sequence[Compared]) -> list[str]:
                 "more trials in the slow mode, so neither side is called better"
             )
         said.append(f"{text}.")
-    few = [
-        one
-        for one in found
-        if one.differs
-        and one.modes is None
-        and one.scale == "log"
-        and min(one.base.n, one.other.n) < _FEW
-    ]
-    if few:
-        first = min(few, key=lambda one: min(one.base.n, one.other.n))
+    claimed = [one for one in found if one.differs and one.modes is None and one.scale == "log"]
+    first = min(claimed, key=lambda one: min(one.base.n, one.other.n), default=None)
+    if first is not None and min(first.base.n, first.other.n) < _FEW:
         least, unit = min(first.base.n, first.other.n), first.unit
         advice = (
             f"Measure {_FEW} {unit}s of each to see that"

@@ -24,13 +24,8 @@ def copy_lines(trial: TrialRecord) -> list[str]:
         rate = f"{metrics['files_per_s']:.4g} files/s"
         said.append(line("goodput", f"{format_rate(metrics['goodput_bps'])}, {rate}"))
     if "file_time_p50_s" in metrics:
-        times = ", ".join(
-            f"{name} {format_time(metrics[f'file_time_{name}_s'])}"
-            for name in ("p50", "p99", "max")
-            if f"file_time_{name}_s" in metrics
-        )
         first = format_time(metrics["first_byte_p50_s"])
-        said.append(line("each file", f"{times}; first byte {first}"))
+        said.append(line("each file", f"{times_of(metrics, 'file')}; first byte {first}"))
     if "exchanges_per_file" in metrics:
         said.append(line("round trips", f"{metrics['exchanges_per_file']:.3g} for each file"))
     if why := why_words(trial):
@@ -60,6 +55,15 @@ def copy_lines(trial: TrialRecord) -> list[str]:
         said.append(line("at server", f"{carrier_words(at_server)}, in its whole life"))
     said += [line("stall", _stall(stall)) for stall in source.get("stalls", ())]
     return [*said, *_how([trial])]
+
+
+def times_of(metrics: Mapping[str, float | int], what: str) -> str:
+    """Percentiles of the times of files, or of an operation."""
+    return ", ".join(
+        f"{name} {format_time(metrics[key])}"
+        for name in ("p50", "p99", "max")
+        if (key := f"{what}_time_{name}_s") in metrics
+    )
 
 
 def common_copy_lines(trials: Sequence[TrialRecord]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lanlab.analysis.agreed import agreed_words
+from lanlab.report.copies.copy_text import times_of
 from lanlab.report.presentations.base import Presentation, TrialColumn, time_of
 from lanlab.report.traffic.stream_text import line
 from lanlab.store import RunRecord, TrialRecord
@@ -33,11 +34,7 @@ def _operation_line(trial: TrialRecord, operation: str, what: str) -> str | None
     rate = trial.metrics.get(f"{operation}_per_s")
     if rate is None:
         return None
-    times = ", ".join(
-        f"{name} {format_time(trial.metrics[key])}"
-        for name in ("p50", "p99", "max")
-        if (key := f"{operation}_time_{name}_s") in trial.metrics
-    )
+    times = times_of(trial.metrics, operation)
     exchanges = trial.metrics.get(f"{operation}_exchanges")
     needs = "" if exchanges is None else f"; round trips {exchanges:.3g}"
     if (explained := trial.metrics.get(f"{operation}_explained_ratio")) is not None:

@@ -215,14 +215,9 @@ def _judged(data: RunData) -> Verdicts:
 
 def _experiments(data: RunData, name: str, parts: Analyses) -> list[ExperimentOnPage]:
     measured = {trial.experiment for trial in data.trials}
-    every: list[Figure] = []
-    for of in (
-        lambda: figures_of(data.study),
-        lambda: figures_of_round_trips(data.study, data.trials),
-        lambda: figures_of_losses(data.study, data.trials),
-        lambda: figures_over_time(data.study, data.trials),
-    ):
-        every += parts.each("choice of figures", of)
+    every = parts.each("choice of figures", partial(figures_of, data.study))
+    for more in (figures_of_round_trips, figures_of_losses, figures_over_time):
+        every += parts.each("choice of figures", partial(more, data.study, data.trials))
 
     def charts_of(figure: Figure, number_: int) -> list[tuple[Figure, str, Chart]]:
         charts = panels(build_figure(data, figure))
@@ -243,20 +238,17 @@ def _experiments(data: RunData, name: str, parts: Analyses) -> list[ExperimentOn
     def drawn(figure: Figure, file_name: str, chart: Chart) -> list[FigureOnPage]:
         return [figure_on_page(chart, figure.published or "", file_name)]
 
+    figures_by_experiment: dict[str, list[FigureOnPage]] = {}
+    for (figure, file_name, _), chart in zip(built, styled, strict=True):
+        own_figures = parts.each(f"figure {figure.title}", partial(drawn, figure, file_name, chart))
+        # Show a figure of several experiments with the first of them.
+        figures_by_experiment.setdefault(figure.experiments[0], []).extend(own_figures)
     found = []
     for scaled in data.experiments:
         experiment = scaled.experiment
         if experiment.id not in measured:
             continue
-        figures = [
-            one
-            for (figure, file_name, _), chart in zip(built, styled, strict=True)
-            # Show a figure of several experiments with the first of them.
-            if figure.experiments[0] == experiment.id
-            for one in parts.each(
-                f"figure {figure.title}", partial(drawn, figure, file_name, chart)
-            )
-        ]
+        figures = figures_by_experiment.get(experiment.id, [])
         if scaled.search is not None and not figures:
             continue
         own = data.own(experiment.id)
