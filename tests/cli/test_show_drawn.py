@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from command_line import Lanlab
 
-from lanlab.figures.published_text import published_figures
+from lanlab.figures.published import published_figures
 from lanlab.figures.render_matplotlib import FILE_KINDS
 from lanlab.report.page.own_files import LIST_NAME
 from lanlab.studies import known_studies, load_study

@@ -15,8 +15,7 @@ from lanlab.figures.chart import Axis, Chart, Point, Series
 from lanlab.figures.distributions import panels
 from lanlab.figures.finishing import with_page_styles
 from lanlab.figures.look_matplotlib import COLOURS, HATCHES, MARKERS, colour_of, form_of
-from lanlab.figures.published_tables import with_measured
-from lanlab.figures.published_text import published_figures
+from lanlab.figures.published import published_figures, with_measured
 from lanlab.figures.registry import build_figure
 from lanlab.figures.render_matplotlib import to_files
 from lanlab.figures.scale_matplotlib import log_ticks

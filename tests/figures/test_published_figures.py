@@ -9,8 +9,7 @@ from synthetic_runs import synthetic_run
 
 from lanlab.analysis.published import all_summaries
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
-from lanlab.figures.published_tables import PublishedFigure, with_measured
-from lanlab.figures.published_text import published_figures
+from lanlab.figures.published import PublishedFigure, published_figures, with_measured
 from lanlab.figures.published_values import DESCRIBING, ends_of
 from lanlab.figures.render_matplotlib import to_bytes, to_drawing
 from lanlab.report.page.rendering import _THEME

@@ -33,8 +33,7 @@ _MODULES: Mapping[str, tuple[str, ...]] = {
         "throughput_against_stations",
     ),
     "bars": ("bars", "flow_shares"),
-    "copy_costs": ("cost_per_byte_and_file", "goodput_against_file_size"),
-    "copy_times": ("copy_times",),
+    "copies": ("copy_times", "cost_per_byte_and_file", "goodput_against_file_size"),
     "distributions": (
         *("round_trip_ecdf", "round_trip_percentiles", "round_trip_violins", "trial_violins"),
     ),

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from lanlab.analysis.discrepancies import Checked, checked_discrepancies
 from lanlab.analysis.summary import Summary
-from lanlab.figures.published_tables import with_measured
-from lanlab.figures.published_text import published_figures
+from lanlab.figures.published import published_figures, with_measured
 from lanlab.frozen import dataclass
 from lanlab.report.document.table import Cell, Column, Table, words
 from lanlab.report.page.figure_page import FigureOnPage, figure_on_page

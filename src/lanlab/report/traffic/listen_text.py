@@ -43,13 +43,51 @@ def listen_lines(heard: Heard) -> list[str]:
         lines.append(f"recorded    {heard['recorded_frames']:,} frames{left_out}")
     if not heard["frames"]:
         return [*lines, "", "nothing was heard: see whether the cable is plugged in"]
-    lines += _list("protocols", _protocols(heard), heard["other_protocol_frames"], "frames")
-    lines += _list("stations", _stations(heard), heard["other_station_frames"], "frames")
-    lines += _list("NetBIOS names", _names(heard), heard["other_names"], "sightings")
-    lines += _list("servers", _servers(heard), heard["other_servers"], "sightings")
-    lines += _list(
-        "questions without an answer", _questions(heard), heard["other_questions"], "questions"
-    )
+    protocols = [
+        (
+            one["protocol"],
+            _FRAMINGS[one["framing"]],
+            _frames(one["frames"]),
+            f"{one['bytes']:,} bytes",
+        )
+        for one in heard["protocols"]
+    ]
+    stations = [
+        (
+            one["mac"],
+            _frames(one["frames"]),
+            ", ".join(one["protocols"]),
+            ", ".join(one["addresses"]),
+        )
+        for one in heard["stations"]
+    ]
+    kinds = {True: "group", False: "unique", None: ""}
+    names = [
+        (
+            *(f"{one['name']}<{one['suffix']:02X}>", kinds[one["is_group"]]),
+            *(one["mac"], one["protocol"], _SIGNS[one["sign"]]),
+        )
+        for one in heard["names"]
+    ]
+    servers = [
+        (one["name"], one["kind"], one["address"], one["protocol"]) for one in heard["servers"]
+    ]
+    questions = [
+        (
+            *(f"{one['question']} {one['asked']}", f"asked by {one['mac']}"),
+            f"{one['times']:,} times" if one["times"] > 1 else "once",
+            "just before the end" if one["last_before_end_ns"] < _FRESH_NS else "",
+        )
+        for one in heard["unanswered"]
+    ]
+    for title, rows, others, what in (
+        ("protocols", protocols, heard["other_protocol_frames"], "frames"),
+        ("stations", stations, heard["other_station_frames"], "frames"),
+        ("NetBIOS names", names, heard["other_names"], "sightings"),
+        ("servers", servers, heard["other_servers"], "sightings"),
+        ("questions without an answer", questions, heard["other_questions"], "questions"),
+    ):
+        lines += _list(title, rows, others, what)
     lines += _unlike_framings(heard)
     lines += _netware(heard)
     if heard["unanswered"] and not heard["frames_between_others"]:
@@ -100,6 +138,10 @@ def _who(mac: str, heard: Heard) -> str:
     return f"{mac} ({names[0]})" if names else mac
 
 
+def _frames(count: int) -> str:
+    return f"{count:,} frames"
+
+
 def _list(title: str, rows: Sequence[Sequence[str]], others: int, what: str) -> Iterator[str]:
     if not rows:
         return
@@ -111,59 +153,3 @@ def _list(title: str, rows: Sequence[Sequence[str]], others: int, what: str) -> 
         yield "  " + "  ".join(cells).rstrip()
     if others:
         yield f"  and {others:,} {what} of others, which are not in this list"
-
-
-def _protocols(heard: Heard) -> list[list[str]]:
-    return [
-        [
-            each["protocol"],
-            _FRAMINGS[each["framing"]],
-            f"{each['frames']:,} frames",
-            f"{each['bytes']:,} bytes",
-        ]
-        for each in heard["protocols"]
-    ]
-
-
-def _stations(heard: Heard) -> list[list[str]]:
-    return [
-        [
-            each["mac"],
-            f"{each['frames']:,} frames",
-            ", ".join(each["protocols"]),
-            ", ".join(each["addresses"]),
-        ]
-        for each in heard["stations"]
-    ]
-
-
-def _names(heard: Heard) -> list[list[str]]:
-    kinds = {True: "group", False: "unique", None: ""}
-    return [
-        [
-            f"{each['name']}<{each['suffix']:02X}>",
-            kinds[each["is_group"]],
-            each["mac"],
-            each["protocol"],
-            _SIGNS[each["sign"]],
-        ]
-        for each in heard["names"]
-    ]
-
-
-def _servers(heard: Heard) -> list[list[str]]:
-    return [
-        [each["name"], each["kind"], each["address"], each["protocol"]] for each in heard["servers"]
-    ]
-
-
-def _questions(heard: Heard) -> list[list[str]]:
-    return [
-        [
-            f"{each['question']} {each['asked']}",
-            f"asked by {each['mac']}",
-            f"{each['times']:,} times" if each["times"] > 1 else "once",
-            "just before the end" if each["last_before_end_ns"] < _FRESH_NS else "",
-        ]
-        for each in heard["unanswered"]
-    ]
