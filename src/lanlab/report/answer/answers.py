@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -158,27 +158,24 @@ def _greatest_of(
     text = f"The highest {shown.name} of {named} was {_mean(data.study, shown, best)}{_share(best)}"
     rate = next(rate for rate in RATES if rate in best.factors)
     top = max(sweep, key=lambda summary: float(summary.factors[rate]))
-    ratios = [
-        float(trial.metrics["received_ratio"])
-        for trial in counting(trials)
-        if trial.factors == top.factors
-        and "received_ratio" in trial.metrics
-        # TCP delivers everything that was written.
-        and trial.parameters.get("transport") != "tcp"
+    counts = [trial for trial in counting(trials) if trial.factors == top.factors]
+    # TCP delivers everything that was written.
+    known = [
+        trial.metrics
+        for trial in counts
+        if "received_ratio" in trial.metrics and trial.parameters.get("transport") != "tcp"
     ]
-    if ratios:
+    if known:
         level = quantity(data.study, rate)
         at = f"{plain(level.shown(float(top.factors[rate])))} {level.unit}"
-        share = percent(sum(ratios) / len(ratios))
-        text += (
-            f"; at {at}, the highest sending speed, {share} of the messages {_arrived(top, trials)}"
-        )
+        share = percent(sum(float(one["received_ratio"]) for one in known) / len(known))
+        arrived = _arrived([trial.metrics for trial in counts])
+        text += f"; at {at}, the highest sending speed, {share} of the messages {arrived}"
     return text + "."
 
 
-def _arrived(top: Summary, trials: Sequence[TrialRecord]) -> str:
+def _arrived(counts: Sequence[Mapping[str, float]]) -> str:
     """What a received share refers to, if the sender did not reach the requested rate."""
-    counts = [trial.metrics for trial in counting(trials) if trial.factors == top.factors]
     offered, sent = (
         sum(float(one.get(key, 0)) for one in counts)
         for key in ("offered_messages", "sent_messages")

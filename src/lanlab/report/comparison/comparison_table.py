@@ -44,6 +44,10 @@ def groups_of(found: Sequence[Compared]) -> list[list[Compared]]:
     return list(groups.values())
 
 
+_ENDS = {"95 % low": "low", "95 % high": "high", "design": "design"}
+_TESTED = {"Hedges g": "hedges_g", "degrees of freedom": "df", "p": "p_two_sided"}
+
+
 def flat(one: Compared) -> dict[str, Level | None]:
     """All fields of one comparison by name, in SI units; missing values are `None`."""
     test, margin, further = one.test, one.margin, one.further
@@ -60,23 +64,17 @@ def flat(one: Compared) -> dict[str, Level | None]:
         **other,
         "effect is": "ratio" if one.scale == "log" else "difference",
         "effect": one.effect,
-        "95 % low": None if test is None else test.low,
-        "95 % high": None if test is None else test.high,
-        "design": None if test is None else test.design,
+        **{name: getattr(test, key, None) for name, key in _ENDS.items()},
         "basis": one.basis,
         "unit of n": one.unit,
-        "Hedges g": None if test is None else test.hedges_g,
-        "degrees of freedom": None if test is None else test.df,
-        "p": None if test is None else test.p_two_sided,
+        **{name: getattr(test, key, None) for name, key in _TESTED.items()},
         "p, Holm": one.p_holm,
-        "margin low": None if margin is None else margin.low,
-        "margin high": None if margin is None else margin.high,
+        **{f"margin {end}": getattr(margin, end, None) for end in ("low", "high")},
         "p equivalent, Holm": one.p_equivalent_holm,
         "verdict": one.verdict,
         "better is": metric_direction(one.metric),
         "better": one.better,
-        "further trials": None,
-        "further runs": None,
+        **{f"further {unit}s": None for unit in ("trial", "run")},
         "why no interval": one.why or None,
     }
     if further is not None:

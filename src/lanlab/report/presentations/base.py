@@ -108,17 +108,18 @@ class TrialColumn:
 
 
 def rate_of(key: str) -> Callable[[TrialRecord], str]:
-    return lambda trial: format_rate(trial.metrics[key]) if key in trial.metrics else ""
+    return text_of(key, format_rate)
 
 
 def time_of(key: str) -> Callable[[TrialRecord], str]:
     """A column for a time in s or ns, depending on how its key ends."""
     scale = 1e9 if key.endswith("_ns") else 1.0
+    return text_of(key, lambda time: format_time(time / scale))
 
-    def text(trial: TrialRecord) -> str:
-        return format_time(trial.metrics[key] / scale) if key in trial.metrics else ""
 
-    return text
+def text_of(key: str, write: Callable[[float], str]) -> Callable[[TrialRecord], str]:
+    """A column for any metric."""
+    return lambda trial: write(trial.metrics[key]) if key in trial.metrics else ""
 
 
 GOODPUT = TrialColumn("goodput", rate_of("goodput_bps"))

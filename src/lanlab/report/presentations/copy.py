@@ -15,27 +15,18 @@ from lanlab.report.presentations.base import (
     TrialColumn,
     figure,
     over,
+    text_of,
     time_of,
 )
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies.model import Experiment, Figure
 
-
-def _files_per_s(trial: TrialRecord) -> str:
-    files = trial.metrics.get("files_per_s")
-    return "" if files is None else f"{files:.4g}"
-
-
-def _retries(trial: TrialRecord) -> str:
-    return str(trial.metrics.get("retries") or "")
-
-
 _COLUMNS: Sequence[TrialColumn] = (
     TrialColumn("time", time_of("elapsed_s")),
     GOODPUT,
-    TrialColumn("files/s", _files_per_s),
+    TrialColumn("files/s", text_of("files_per_s", "{:.4g}".format)),
     TrialColumn("median file", time_of("file_time_p50_s")),
-    TrialColumn("retries", _retries),
+    TrialColumn("retries", text_of("retries", lambda count: f"{count}" if count else "")),
 )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lanlab.analysis.agreed import agreed_words
 from lanlab.report.copies.copy_text import times_of
-from lanlab.report.presentations.base import Presentation, TrialColumn, time_of
+from lanlab.report.presentations.base import Presentation, TrialColumn, text_of, time_of
 from lanlab.report.traffic.stream_text import line
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.units import format_time
@@ -17,14 +17,9 @@ def _rate(per_s: float) -> str:
     return f"{per_s:,.0f}" if per_s >= 1000 else f"{per_s:.4g}"
 
 
-def _files_per_s(trial: TrialRecord) -> str:
-    rate = trial.metrics.get("files_created_and_removed_per_s")
-    return "" if rate is None else _rate(rate)
-
-
 _COLUMNS: Sequence[TrialColumn] = (
     TrialColumn("time", time_of("elapsed_s")),
-    TrialColumn("files/s", _files_per_s),
+    TrialColumn("files/s", text_of("files_created_and_removed_per_s", _rate)),
     TrialColumn("median create", time_of("create_time_p50_s")),
     TrialColumn("median remove", time_of("remove_time_p50_s")),
 )

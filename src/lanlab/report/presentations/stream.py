@@ -13,6 +13,7 @@ from lanlab.report.presentations.base import (
     figure,
     numeric_factors,
     rate_of,
+    text_of,
     time_of,
 )
 from lanlab.report.traffic.stream_columns import (
@@ -26,17 +27,11 @@ from lanlab.report.traffic.tcp_text import round_trip_text, window_text
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies.model import Experiment, Figure
 
-
-def _loss(trial: TrialRecord) -> str:
-    loss = trial.metrics.get("loss_ratio")
-    return "" if loss is None else share_text(loss)
-
-
 _COLUMNS: Mapping[str, Sequence[TrialColumn]] = {
     "udp": (
         GOODPUT,
         TrialColumn("peer's goodput", rate_of("peer_goodput_bps")),
-        TrialColumn("loss", _loss),
+        TrialColumn("loss", text_of("loss_ratio", share_text)),
         TrialColumn("jitter", time_of("delay_variation_mean_ns")),
         TrialColumn("not sent", lambda trial: not_sent_text(trial.metrics)),
     ),

@@ -33,18 +33,13 @@ def tables(data: RunData, analyses: Analyses, others: Sequence[Run] = ()) -> lis
             of_experiment = partial(_of_experiment, data, scaled)
             found += analyses.each(f"tables of {experiment.id}", of_experiment)
 
-    def published_values() -> list[Table]:
-        return [values_table(data.published, [(data.run, data.trials), *others])]
-
-    def accuracy() -> list[Table]:
+    both = [(data.run, data.trials), *others]
+    ours = analyses.each("published values", lambda: [values_table(data.published, both)])
+    if data.study.simulation is not None:
         # Imported only when needed, because it loads the findings and the statistics.
         from lanlab.report.simulation.accuracy_table import accuracy_tables
 
-        return accuracy_tables(data)
-
-    ours = [*analyses.each("published values", published_values)]
-    if data.study.simulation is not None:
-        ours += analyses.each("accuracy of the simulation", accuracy)
+        ours += analyses.each("accuracy of the simulation", lambda: accuracy_tables(data))
     ours += analyses.each("saturation", lambda: [saturation_table(data)])
     ours += analyses.each("failed trials", lambda: [failure_table(data)])
     found += [(table, table.title) for table in ours if table.rows]

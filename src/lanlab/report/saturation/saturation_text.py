@@ -11,7 +11,7 @@ from lanlab.analysis.saturation import GoalFound, Saturation, saturations
 from lanlab.figures.number_text import number, percent, plain, with_interval
 from lanlab.figures.wording import Quantity, quantity
 from lanlab.plan import RandomLoss
-from lanlab.report.document.table import EMPTY, Cell, Column, Table
+from lanlab.report.document.table import Cell, Column, Table, cell
 from lanlab.store import Level
 from lanlab.studies import Study
 
@@ -221,8 +221,8 @@ def saturation_table(data: RunData) -> Table:
     rows = []
     for found in every:
         title = "" if only else data.titles.get(found.experiment, found.experiment)
-        for goal in found.goals:
-            rows.append(_row(found, goal, title, quantity(data.study, found.factor)))
+        shown = quantity(data.study, found.factor)
+        rows += [_row(found, goal, title, shown) for goal in found.goals]
     said = f"{only[:1].upper()}{only[1:]}" or "Saturation, found by search"
     return Table("saturation", said, columns, tuple(rows))
 
@@ -246,42 +246,28 @@ def highest(goal: GoalFound) -> float | None:
     return None if goal.verdict == "random_loss" else goal.result.lower
 
 
-def _percent(ratio: float) -> Cell:
-    return Cell(ratio, percent(ratio))
-
-
 def _row(found: Saturation, goal: GoalFound, title: str, shown: Quantity) -> tuple[Cell, ...]:
-    result = goal.result
-
-    def load(value: float | None) -> Cell:
-        return EMPTY if value is None else Cell(value, shown.text(value))
-
-    loss, median = found.random_loss, highest(goal)
-    met = None if goal.sweep is None else goal.sweep.load
+    result, random = goal.result, found.random_loss
+    median, met = highest(goal), None if goal.sweep is None else goal.sweep.load
     share = min(median / found.limit, 1.0) if median is not None and found.limit else None
     seen = None if goal.confirmed is None else goal.confirmed.mean
     end = ENDS[goal.verdict] if found.drift is None else f"{ENDS[goal.verdict]}, drifts"
-    order = found.drift and found.drift.correlation
+    low, high = (met, None) if goal.load is None else (goal.load.low, goal.load.high)
+    # The search's own result, unless a later trial contradicts it.
+    own = (result.lower, result.upper, result.throughput) if met is None else (None,) * 3
     return (
         Cell(found.experiment, title),
         Cell(shown.si_unit, ""),
         Cell(result.loss_ratio, goal_text(result.loss_ratio)),
         Cell(goal.verdict, OF_HOST if found.is_of_host else end),
-        load(median),
-        load(goal.load.low if goal.load is not None else met),
-        load(goal.load.high if goal.load is not None else None),
-        EMPTY if goal.load is None else _percent(goal.load.spread_ratio),
-        EMPTY if loss is None else Cell(loss.ratio, f"{number(100 * loss.ratio, 2)} %"),
-        # The search's own result, unless a later trial contradicts it.
-        *(
-            load(None if met is not None else own)
-            for own in (result.lower, result.upper, result.throughput)
-        ),
-        load(found.limit),
-        EMPTY if share is None else _percent(share),
-        load(found.sender_limit),
-        EMPTY if seen is None else Cell(seen, percent(seen, 4)),
-        Cell(len(found.steps), str(len(found.steps))),
+        *(cell(load, shown.text) for load in (median, low, high)),
+        cell(None if goal.load is None else goal.load.spread_ratio, percent),
+        cell(None if random is None else random.ratio, _loss_text),
+        *(cell(load, shown.text) for load in (*own, found.limit)),
+        cell(share, percent),
+        cell(found.sender_limit, shown.text),
+        cell(seen, lambda mean: percent(mean, 4)),
+        cell(len(found.steps)),
         Cell(found.disturbed, str(found.disturbed or "")),
-        EMPTY if order is None else Cell(order, number(order, 2)),
+        Cell(None if found.drift is None else found.drift.correlation, ""),
     )
