@@ -330,3 +330,32 @@ def test_servers_are_named_by_their_differences(servers: tuple[str, ...], names:
     study = copy_study(["smb"], [LARGE])
 
     assert list(level_names(study, "server", servers).values()) == names
+
+
+def test_a_level_with_a_result_at_one_condition_has_a_result() -> None:
+    run, trials = made()
+    # Interrupted when each service had been copied to once, by one dataset or the other.
+    first = {(t.factors["service"], t.factors["dataset"]): t for t in trials if t.block == 0}
+    begun = [first["smb", LARGE], first["nfs", LARGE], first["ftp", SMALL]]
+
+    ranking, *results, _ = sentences(replace(run, status="interrupted"), begun)
+    assert ranking == (
+        "SMB, NFS 3 and FTP are not ranked by elapsed time: a ranking takes two trials of each."
+    )
+    assert [one.rpartition(" (")[2] for one in results] == [
+        f"{LARGE}).",
+        f"{LARGE}).",
+        f"{SMALL}).",
+    ]
+
+
+def test_unlike_amounts_of_a_condition_are_named() -> None:
+    run, trials = made()
+    grown = [
+        replace(t, metrics={**t.metrics, "copied_bytes": 2 * t.metrics["copied_bytes"]})
+        if t.block == 0 and t.factors == trials[0].factors
+        else t
+        for t in trials
+    ]
+    unlike = "of 1 condition copied unlike amounts"
+    assert [unlike in " ".join(sentences(run, own)) for own in (trials, grown)] == [False, True]

@@ -143,7 +143,7 @@ def test_the_peak_of_a_simulated_sweep_lies_between_its_loads() -> None:
          " was between 0 kB/s (flows 3) and 625.0 kB/s (flows 1), from 0.00 % to 50.0 % of what "
          "this Ethernet can carry."),
         ({128: 5e6}, "message_size_bytes",
-         " was 625.0 kB/s, 50.0 % of what this Ethernet can carry."),
+         " was 625.0 kB/s (128 B), 50.0 % of what this Ethernet can carry."),
     ],
 )  # fmt: skip
 def test_a_range_has_its_ends_and_their_share_of_the_link(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -67,12 +67,7 @@ def answer_of(data: RunData, parts: Analyses) -> tuple[list[str], list[str]]:
 
 def _results(data: RunData, parts: Analyses) -> list[str]:
     ranked = parts.each("ranking", lambda: ranking_sentences(data))
-    said = parts.each(
-        "saturation",
-        lambda: [
-            saturation_sentence(data.study, one) for one in saturations(data.run, data.trials)
-        ],
-    )
+    said = parts.each("saturation", lambda: _searches(data))
     crossed = {one.experiment.id for one in crossed_experiments(data.study, data.run.scale)}
     said += parts.each("effects of factors", lambda: factor_effects_sentences(data))
     for scaled in data.experiments:
@@ -96,6 +91,10 @@ def remark_sentences(data: RunData, parts: Analyses) -> list[str]:
     if data.run.status != "done":
         said.append(f"The run is {data.run.status}: only the trials that had ended are shown.")
     return said
+
+
+def _searches(data: RunData) -> list[str]:
+    return [saturation_sentence(data.study, found) for found in saturations(data.run, data.trials)]
 
 
 def _experiment(data: RunData, scaled: ExperimentAtScale) -> list[str]:
@@ -158,24 +157,27 @@ def _greatest_of(
     text = f"The highest {shown.name} of {named} was {_mean(data.study, shown, best)}{_share(best)}"
     rate = next(rate for rate in RATES if rate in best.factors)
     top = max(sweep, key=lambda summary: float(summary.factors[rate]))
-    counts = [trial for trial in counting(trials) if trial.factors == top.factors]
-    # TCP delivers everything that was written.
-    known = [
-        trial.metrics
-        for trial in counts
-        if "received_ratio" in trial.metrics and trial.parameters.get("transport") != "tcp"
+    ratios = [
+        float(trial.metrics["received_ratio"])
+        for trial in counting(trials)
+        if trial.factors == top.factors
+        and "received_ratio" in trial.metrics
+        # TCP delivers everything that was written.
+        and trial.parameters.get("transport") != "tcp"
     ]
-    if known:
+    if ratios:
         level = quantity(data.study, rate)
         at = f"{plain(level.shown(float(top.factors[rate])))} {level.unit}"
-        share = percent(sum(float(one["received_ratio"]) for one in known) / len(known))
-        arrived = _arrived([trial.metrics for trial in counts])
-        text += f"; at {at}, the highest sending speed, {share} of the messages {arrived}"
+        share = percent(sum(ratios) / len(ratios))
+        text += (
+            f"; at {at}, the highest sending speed, {share} of the messages {_arrived(top, trials)}"
+        )
     return text + "."
 
 
-def _arrived(counts: Sequence[Mapping[str, float]]) -> str:
+def _arrived(top: Summary, trials: Sequence[TrialRecord]) -> str:
     """What a received share refers to, if the sender did not reach the requested rate."""
+    counts = [trial.metrics for trial in counting(trials) if trial.factors == top.factors]
     offered, sent = (
         sum(float(one.get(key, 0)) for one in counts)
         for key in ("offered_messages", "sent_messages")
@@ -218,7 +220,10 @@ def _ranges(data: RunData, summaries: Sequence[Summary], along: str) -> list[str
         least, most = min(group, key=_value), max(group, key=_value)
         at_that_size = " at that size" if along == "message_size_bytes" else ""
         if least is most:
-            text = f"{name} {series} {was} {_mean(data.study, in_unit, most)}{_share(most)}"
+            # Others of several levels may have no result.
+            is_one_of = len(group) == 1 and along in {*most.factors} - most.constant
+            at = f" ({_level(data.study, most, along)})" if is_one_of else ""
+            text = f"{name} {series} {was} {_mean(data.study, in_unit, most)}{at}{_share(most)}"
         elif not presented.has_ranges:
             each = [
                 f"{_mean(data.study, in_unit, one)} ({_level(data.study, one, along)}{_share(one)})"

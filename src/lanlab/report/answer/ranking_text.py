@@ -115,7 +115,8 @@ def _sentence(data: RunData, own: Sequence[Ranking], opening: str) -> str:
     )
     names = level_names(data.study, own[0].factor, levels, data.published)
     if not any(one.is_tested for one in own):
-        lacking = list(dict.fromkeys(names[level] for one in own for level in one.lacking))
+        # Levels with a result at some condition only lack trials.
+        lacking = [names[one] for one in levels if all(one in each.lacking for each in own)]
         if lacking:
             return f"{opening}No ranking: there is no result of {joined(lacking)}."
         return (

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from lanlab.analysis.attempts import by_condition, counting
 from lanlab.analysis.run_data import RunData
+from lanlab.figures.number_text import counted
 from lanlab.figures.wording import condition_text
 from lanlab.report.copies.copy_text import common_copy_lines, copy_lines
 from lanlab.report.document.table import Table
@@ -20,6 +22,7 @@ from lanlab.report.presentations.base import (
 )
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies.model import Experiment, Figure
+from lanlab.units import format_size
 
 _COLUMNS: Sequence[TrialColumn] = (
     TrialColumn("time", time_of("elapsed_s")),
@@ -33,6 +36,20 @@ _COLUMNS: Sequence[TrialColumn] = (
 class CopyPresentation(Presentation):
     # A range must not cover several file sizes.
     has_ranges = False
+
+    def remark(self, data: RunData, trials: Sequence[TrialRecord]) -> str | None:
+        unlike = [
+            sorted(amounts)
+            for own in by_condition(counting(trials)).values()
+            if len(amounts := {int(one.metrics.get("copied_bytes", 0)) for one in own}) > 1
+        ]
+        if not unlike:
+            return None
+        ends = " to ".join(format_size(size) for size in (unlike[0][0], unlike[0][-1]))
+        conditions = counted(len(unlike), "condition")
+        return (
+            f"The trials of {conditions} copied unlike amounts ({ends}): compare rates, not times."
+        )
 
     def range_factor(self, experiment: Experiment) -> str:
         return "dataset"
