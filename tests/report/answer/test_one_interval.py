@@ -177,6 +177,9 @@ def test_a_mean_above_the_limit_is_reported_with_its_interval(
     told = above_limit_remark(RunData(*skewed.pair(), skewed.study), [beyond])
     assert told is not None and "the interval excludes the limit" in told
     assert above_limit_remark(RunData(*skewed.pair(), skewed.study), [at]) is None
+    two = replace(within, values=one.values[:2], ci_low=None, ci_high=None)
+    few = above_limit_remark(RunData(*skewed.pair(), skewed.study), [two])
+    assert few is not None and "(2 trials, so no interval)" in few
 
 
 def test_the_table_marks_a_mean_above_the_limit() -> None:
