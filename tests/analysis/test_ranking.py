@@ -230,7 +230,7 @@ def test_services_below_the_network_limit_rank_lower() -> None:
     run = at_limit({"smb": (wire_s, 0, 0), "nfs": (wire_s, 0, 0), "ftp": (2 * wire_s, 0, 0)})
 
     [sentence] = said(run)
-    assert ", as fast as the network (94.1 Mbit/s), then FTP 2.0 " in sentence
+    assert ", as fast as the network (94.1 Mbit/s), then FTP 2.00 " in sentence
 
 
 def test_a_simulated_difference_within_the_models_error_shows_no_order() -> None:

@@ -224,7 +224,7 @@ def test_the_table_has_the_others_and_what_has_no_result() -> None:
     )
     assert lines[2].startswith(
         "one large file, download, 1 user      SMB and NFS 3 (as fast as the network, 94.1 Mbit/s)"
-        "  SFTP 1.4 \N{MULTIPLICATION SIGN} slower ("
+        "  SFTP 1.41 \N{MULTIPLICATION SIGN} slower ("
     )
     assert lines[5].startswith("many small files, upload, 1 user      SMB  ")
     assert lines[5].endswith("), NFS 3: no result")

@@ -215,15 +215,18 @@ def ratio_text(ranked: Ranked, names: Mapping[Level, str], worse: str, than: str
         return name
     is_factor = ranked.worse >= _LEAST_FACTOR
 
-    def text(ratio: float) -> str:
-        return number(ratio, 2) if is_factor else number(100 * (ratio - 1), 2)
+    def text(ratio: float, digits: int = 2) -> str:
+        return number(ratio if is_factor else 100 * (ratio - 1), digits)
 
     unit = " \N{MULTIPLICATION SIGN}" if is_factor else " %"
-    interval = ""
+    worse_text, interval = text(ranked.worse), ""
     if ranked.low is not None and ranked.high is not None:
-        ends = f"{text(ranked.low)} to {text(ranked.high)}{'' if is_factor else ' %'}"
-        interval = f" ({ends})"
-    return f"{name} {text(ranked.worse)}{unit} {worse}{than}{interval}"
+        ends = [text(ranked.low), text(ranked.high)]
+        if ends[0] == ends[1]:
+            # A narrow interval has one more digit.
+            worse_text, *ends = (text(one, 3) for one in (ranked.worse, ranked.low, ranked.high))
+        interval = f" ({' to '.join(ends)}{'' if is_factor else ' %'})"
+    return f"{name} {worse_text}{unit} {worse}{than}{interval}"
 
 
 _MOST_CASES = 4
