@@ -205,10 +205,10 @@ class Chart:
         return dict(sorted(floors.items()))
 
     def columns(self) -> tuple[str, ...]:
-        y = self.y.label
-        x = self.x.label
-        ends = (f"{y}, {self.interval} low", f"{y}, {self.interval} high")
-        across = (f"{x}, {self.interval} low", f"{x}, {self.interval} high")
+        x, y = self.x.label, self.y.label
+        ends, across = (
+            [f"{of}, {self.interval} {end}" for end in ("low", "high")] for of in (y, x)
+        )
         return ("series", "condition", x, y, *ends, "trials", *(across if self._is_plane else ()))
 
     def rows(self) -> Iterator[tuple[str | float | int | None, ...]]:

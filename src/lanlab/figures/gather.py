@@ -20,6 +20,7 @@ from lanlab.figures.wording import (
     link_text,
     obtained,
     quantity,
+    quoted,
 )
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, PublishedValue, Study
@@ -206,10 +207,7 @@ def printed(value: PublishedValue) -> str:
     the number.
     """
     read = f" (read as {plain(value.value)})" if value.status == "OCR repaired" else ""
-    return (
-        f"\N{LEFT DOUBLE QUOTATION MARK}{value.published}\N{RIGHT DOUBLE QUOTATION MARK}{read}, "
-        + value.where
-    )
+    return f"{quoted(value.published)}{read}, {value.where}"
 
 
 def published_levels(

@@ -191,6 +191,10 @@ def link_text(run: RunRecord) -> str:
     return f"testbed {where.testbed}, link {where.link or 'of no stated speed'}"
 
 
+def quoted(text: str) -> str:
+    return f"\N{LEFT DOUBLE QUOTATION MARK}{text}\N{RIGHT DOUBLE QUOTATION MARK}"
+
+
 def as_printed(value: PublishedValue) -> str:
     """A number as published, with its digits, unit and qualifier."""
     has_unit = value.unit in value.published or value.unit in ("ratio", "share")

@@ -13,7 +13,7 @@ from lanlab.analysis.comparison_sides import Run, Side
 from lanlab.analysis.published import published_numbers
 from lanlab.analysis.run_spread import Others
 from lanlab.figures.number_text import with_ends
-from lanlab.figures.wording import condition_text, level_text, quantity
+from lanlab.figures.wording import condition_text, level_text, quantity, quoted
 from lanlab.frozen import dataclass
 from lanlab.report.comparison.comparison_remarks import remarks, run_state
 from lanlab.report.comparison.comparison_table import (
@@ -348,6 +348,5 @@ def _published_sentence(study: Study, one: PublishedRatio) -> str:
     reason = f", {one.why}" if one.why else ""
     return (
         f"The {shown.name}{at} is {with_ends(one.ratio, one.interval)} times the "
-        f"\N{LEFT DOUBLE QUOTATION MARK}{one.value.published}\N{RIGHT DOUBLE QUOTATION MARK} "
-        f"printed{series}{reason}."
+        f"{quoted(one.value.published)} printed{series}{reason}."
     )

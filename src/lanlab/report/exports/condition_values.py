@@ -43,12 +43,10 @@ def value_table(run: RunRecord, trials: Sequence[TrialRecord]) -> Table:
     found = [(one.metric, s) for one in metric_values(run, trials) for s in one.summaries]
     factors = list(dict.fromkeys(key for _, summary in found for key in summary.factors))
     columns = (
-        Column("experiment", is_number=False),
+        Column("experiment"),
         *(Column(f"{key} (factor)") for key in factors),
-        Column("metric", is_number=False),
-        Column("unit", is_number=False),
-        *map(Column, ("n", "failed", "missing", "disturbed", "mean", "95 % low", "95 % high")),
-        Column("standard deviation"),
+        *map(Column, ("metric", "unit", "n", "failed", "missing", "disturbed", "mean")),
+        *map(Column, ("95 % low", "95 % high", "standard deviation")),
     )
     rows = tuple(
         (
@@ -114,11 +112,7 @@ def interval_table(trials: Sequence[TrialRecord], records: Store) -> Table:
     Raises:
         StoreError: A series is missing or damaged.
     """
-    columns = (
-        Column("trial"),
-        Column("end", is_number=False),
-        *(Column(name) for name in (*_INTERVALS, "rate (bit/s)")),
-    )
+    columns = (*map(Column, ("trial", "end", *_INTERVALS, "rate (bit/s)")),)
     rows = tuple(row for trial in trials for row in _interval_rows(trial, records))
     return Table("intervals", "intervals", columns, rows)
 

@@ -14,7 +14,7 @@ from lanlab.analysis.published_statements import Statement, statements
 from lanlab.analysis.run_data import RunData
 from lanlab.analysis.summary import interval_of_mean
 from lanlab.figures.number_text import number, percent, plain, with_interval
-from lanlab.figures.wording import BOUNDS, level_text, obtained, quantity
+from lanlab.figures.wording import BOUNDS, level_text, obtained, quantity, quoted
 from lanlab.frozen import dataclass
 from lanlab.plan import Condition
 from lanlab.report.copies.copy_table import WIRE_FACTORS, WIRE_NAMES, wire_costs
@@ -173,9 +173,7 @@ def statement_table(data: RunData) -> Table:
         Column("published", "the study printed", is_number=False),
         Column("about", "about", is_number=False),
         Column("where", "where", is_number=False),
-        Column("value"),
-        Column("bound", is_number=False),
-        Column("unit", is_number=False),
+        *map(Column, ("value", "bound", "unit")),
         Column("", "read as"),
         Column(by),
         Column("", f"{by} here"),
@@ -200,10 +198,7 @@ def _row(statement: Statement, study: Study) -> tuple[Cell, ...]:
     ours = statement.ours
     return (
         Cell(value.id, ""),
-        Cell(
-            value.published,
-            f"\N{LEFT DOUBLE QUOTATION MARK}{value.published}\N{RIGHT DOUBLE QUOTATION MARK}",
-        ),
+        Cell(value.published, quoted(value.published)),
         words(", ".join(about)),
         words(value.where),
         Cell(value.si, ""),

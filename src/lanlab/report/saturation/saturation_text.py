@@ -204,16 +204,12 @@ def saturation_table(data: RunData) -> Table:
         Column("interval high", "to", "to"),
         Column("spread (ratio)", "varies by", "varies by"),
         Column("random loss (ratio)", "random loss", "random loss"),
-        Column("lower bound", "lower bound", ""),
-        Column("upper bound", "upper bound", ""),
-        Column("arrives there", "arrives there", ""),
-        Column("limit", "limit", ""),
+        *(Column(n, n) for n in ("lower bound", "upper bound", "arrives there", "limit")),
         Column("share of limit (ratio)", "of limit", "of limit"),
         Column("highest load offered", "sender offered", ""),
         Column("confirmed mean (ratio)", "seen there", ""),
-        Column("trials", "trials", "trials"),
-        Column("disturbed", "disturbed", "disturbed"),
-        Column("drift (correlation)", "", ""),
+        *(Column(name, name, name) for name in ("trials", "disturbed")),
+        Column("drift (correlation)"),
     )
     every = saturations(data.run, data.trials)
     # If there is only one search, its title is printed once, above its rows.

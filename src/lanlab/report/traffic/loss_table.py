@@ -40,9 +40,7 @@ def loss_table(data: RunData, experiment: str) -> Table:
     offered = [one.mean("offered_messages") for one in conditions]
     shares = {place: [one.mean(metric) for one in conditions] for place, metric in SHARES.items()}
     kept = [
-        place
-        for place, means in shares.items()
-        if place == RECEIVED or any(mean for _, mean in means)
+        place for place, own in shares.items() if place == RECEIVED or any(mean for _, mean in own)
     ]
     factors = list(conditions[0].factors) if conditions else []
     columns = (
@@ -51,13 +49,8 @@ def loss_table(data: RunData, experiment: str) -> Table:
         Column("n", "n"),
         Column("offered (messages)", "offered"),
         *(
-            Column(
-                f"{words[place]} (ratio)",
-                words[place],
-                # A shorter word for narrow tables.
-                short if words[place] == PLACES.get(place, RECEIVED) else "unexplained",
-            )
-            for place, short in _SHORT.items()
+            Column(f"{words[place]} (ratio)", words[place], _short(place, words[place]))
+            for place in _SHORT
             if place in kept
         ),
     )
@@ -76,6 +69,11 @@ def loss_table(data: RunData, experiment: str) -> Table:
         if shares[RECEIVED][number_][0]
     )
     return Table(f"{experiment}-losses", "Where messages were lost", columns, rows)
+
+
+def _short(place: str, words: str) -> str:
+    """A shorter word for narrow tables."""
+    return _SHORT[place] if words == PLACES.get(place, RECEIVED) else "unexplained"
 
 
 def _count(mean: float) -> str:

@@ -22,18 +22,13 @@ _MOST_NAMED = 6
 def failure_table(data: RunData) -> Table:
     columns = (
         Column("number", "no.", "no."),
-        Column("experiment", "experiment", "experiment", is_number=False),
-        Column("condition", "condition", "condition", is_number=False),
+        *(Column(name, name, name, is_number=False) for name in ("experiment", "condition")),
         Column("block", "block"),
-        Column("purpose", "purpose", is_number=False),
-        Column("end", "end", is_number=False),
-        Column("code", "code", is_number=False),
+        *(Column(name, name, is_number=False) for name in ("purpose", "end", "code")),
         Column("cause", "cause", "cause", is_number=False),
-        Column("what to do", "what to do", is_number=False),
-        Column("seen until then", "seen until then", is_number=False),
+        *(Column(name, name, is_number=False) for name in ("what to do", "seen until then")),
         Column("took (s)", "took (s)"),
-        Column("fate", "", is_number=False),
-        Column("retried as", ""),
+        *map(Column, ("fate", "retried as")),
         Column("", "then", "then", is_number=False),
     )
     rows = []
@@ -42,15 +37,10 @@ def failure_table(data: RunData) -> Table:
         rows.append(
             (
                 cell(trial.number),
-                words(trial.experiment),
-                words(condition_text(data.study, trial.factors)),
+                *map(words, (trial.experiment, condition_text(data.study, trial.factors))),
                 cell(trial.block),
-                words(trial.purpose),
-                words(failure.end or ""),
-                words(failure.code),
-                words(failure.message),
-                words(failure.hint or ""),
-                words(failure.seen),
+                *map(words, (trial.purpose, failure.end or "", failure.code, failure.message)),
+                *map(words, (failure.hint or "", failure.seen)),
                 Cell(trial.elapsed_s, f"{trial.elapsed_s:.2f}"),
                 words(failure.fate),
                 Cell(failure.retried_as, ""),
