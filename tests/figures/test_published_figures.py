@@ -181,7 +181,7 @@ def test_texts_are_uncut_and_do_not_overlap(study: str, name: str, width_in: flo
     from lanlab.figures import render_matplotlib
 
     chart = figures_of(study)[name].chart
-    with matplotlib.rc_context(render_matplotlib.style(svg_text="path")):
+    with matplotlib.rc_context(render_matplotlib.look.style(svg_text="path")):
         figure, axes = render_matplotlib._draw(chart, width_in)
         figure.draw_without_rendering()
         edges = figure.bbox

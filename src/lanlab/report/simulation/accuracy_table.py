@@ -50,7 +50,8 @@ def accuracy_table(found: Sequence[Accuracy], study: Study) -> Table:
     columns = (
         Column("id", "published value", "value", is_number=False),
         Column("about", "about", "about", is_number=False),
-        *map(Column, ("published", "bound")),
+        Column("published"),
+        Column("bound", is_number=False),
         Column("", "published", "published"),
         Column("simulated"),
         Column("", "simulated", "simulated"),
