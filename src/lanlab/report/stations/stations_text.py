@@ -105,7 +105,7 @@ def _remark(trials: Sequence[TrialRecord]) -> str:
         said.append("WRONG DATA")
     ended = max(int(trial.metrics.get("ended_stations", 0)) for trial in trials)
     if ended:
-        said.append(f"{ended} stations ended early")
+        said.append(f"{counted(ended, 'station')} ended early")
     thinned = (trial.result("client").get("thinned") or {} for trial in trials)
     every = max((int(how.get("every", 1)) for how in thinned), default=1)
     if every > 1:
@@ -163,7 +163,21 @@ def answer_sentence(trials: Sequence[TrialRecord], limit_s: float, of: str = "me
     found = stations_within(curves[0], limit_s, can_predict=of == "mean")
     # Arithmetic means, rounded as in the table; the models use logarithms.
     responses = {level.stations: sum(level.response_s) / level.trials for level in curves[0].levels}
-    return _sentence(found, responses, what)
+    return _sentence(found, responses, what) + _doubt(found, responses, trials)
+
+
+def _doubt(
+    found: StationsWithin, responses: dict[int, float], trials: Sequence[TrialRecord]
+) -> str:
+    """That a number of stations which decides the answer had no steady state."""
+    decisive = {found.last_within, found.first_beyond} - {None} or {max(responses)}
+    unsteady = {
+        int(trial.parameters["stations"]): words
+        for trial in counting(trials)
+        if trial.parameters["stations"] in decisive and (words := _unsteady(trial))
+    }
+    said = [f"with {counted(number, 'user')}, {words}" for number, words in unsteady.items()]
+    return f" This is uncertain: {'; '.join(said)}." if said else ""
 
 
 def is_answered(trials: Sequence[TrialRecord], of: str = "mean") -> bool:
@@ -189,12 +203,11 @@ def _sentence(found: StationsWithin, responses: dict[int, float], what: str) -> 
         exceeds = f"can be served before the {what} exceeds {limit}"
         return f"{users} {exceeds} (measured with {between})."
     if found.basis in ("measured", "fewest"):
-        fewest = min(responses)
-        with_fewest = _time(responses, fewest)
-        return (
-            f"Not even {counted(fewest, 'user')} can be served within a {what} of {limit}: "
-            f"it is {with_fewest}."
-        )
+        fewest, time = counted(min(responses), "user"), _time(responses, min(responses))
+        time = f"just above {limit}" if time == limit else time
+        if min(responses) > 1:
+            return f"{fewest}, the fewest measured, exceed a {what} of {limit}: it is {time}."
+        return f"Not even {fewest} can be served within a {what} of {limit}: it is {time}."
     reached = (
         f"With {counted(most, 'user')}, the most measured, the {what} is "
         f"{_time(responses, most)}: {limit} was not reached"
