@@ -132,7 +132,7 @@ def predict(
     )
     said = prediction_sentence(found, chosen, change or str(changes_file))
     if folder is not None:
-        build_report(both, folder)
+        build_report(both, folder, answer=said)
     if as_json:
         print_json(
             {

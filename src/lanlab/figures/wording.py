@@ -153,8 +153,11 @@ def condition_text(study: Study, factors: Mapping[str, Level]) -> str:
 @lru_cache(maxsize=8)
 def _published_by_id(study_id: str) -> Published | None:
     from lanlab.studies import known_studies, load_study
+    from lanlab.studies.what_if import SUFFIX
 
-    return load_study(study_id).published if study_id in known_studies() else None
+    # A study with changed machines has the names of the unchanged one.
+    known = study_id.removesuffix(SUFFIX)
+    return load_study(known).published if known in known_studies() else None
 
 
 def level_text(study: Study, key: str, level: Level) -> str:
@@ -165,7 +168,7 @@ def level_text(study: Study, key: str, level: Level) -> str:
     if key == "service":
         known = SERVICES.get(str(level))
         return str(level).upper() if known is None else known.title
-    if key in _SELF_TOLD:
+    if key in _SELF_TOLD or (key == "server" and "://" in str(level)):
         return str(level)
     if isinstance(level, bool):
         return name_of(key) if level else f"no {name_of(key)}"

@@ -76,6 +76,11 @@ def _results(data: RunData, parts: Analyses) -> list[str]:
         if own and scaled.search is None and scaled.experiment.id not in crossed:
             found = partial(_experiment, data, scaled)
             said += parts.each(f"results of {scaled.experiment.id}", found)
+    if data.run.study_id == "nas":
+        from lanlab.report.answer.purposes import purposes_of
+
+        of = parts.each("purposes", lambda: [purposes_of(data.run, data.trials).sentence])
+        ranked = [*of, *ranked]
     # Rankings come first, because they answer the question.
     return [*ranked, *said]
 
@@ -110,7 +115,11 @@ def _experiment(data: RunData, scaled: ExperimentAtScale) -> list[str]:
     if metric in _SPEEDS and any(rate in experiment.factors for rate in RATES):
         said += _greatest(data, summaries, own)
     else:
-        said += _ranges(data, summaries, shown.range_factor(experiment))
+        alike = [one.id for one in data.study.experiment if one.workload == experiment.workload]
+        # Only ranges say what else differs between experiments.
+        title = "" if shown.has_ranges or len(alike) < 2 else f"{experiment.title}: "
+        along = shown.range_factor(experiment)
+        said += [f"{title}{one}" for one in _ranges(data, summaries, along)]
     remarks = (
         above_limit_remark(data, summaries),
         shown.remark(data, own),

@@ -29,7 +29,7 @@ def comparison_sentences(study: Study, found: Sequence[Compared]) -> list[str]:
     """
     several = len({one.experiment for one in found}) > 1
     titles = {experiment.id: experiment.title for experiment in study.experiment}
-    said = [_counted(found), *_over_conditions(study, found)]
+    said = [*_over_conditions(study, found), _counted(found)]
     untold = [one for one in found if one.verdict == "cannot_tell"]
     for one in found:
         if one.verdict == "cannot_tell" and len(untold) > _MOST_UNTOLD:
@@ -167,7 +167,9 @@ def _over_conditions(study: Study, found: Sequence[Compared]) -> list[str]:
             ends = " to ".join(dict.fromkeys(gains))
             side, word, than = _direction(shown, own[0], high > 1)
             text = f"{side} was {ends} % {word} than {than}"
-        said.append(f"{opening}{text} over {len(own)} conditions.")
+        is_of_runs = any(one.verdict == "runs_differ" for one in own)
+        claim = " in these runs" if is_of_runs else ""
+        said.append(f"{opening}{text}{claim} over {len(own)} conditions.")
     return said
 
 

@@ -21,7 +21,7 @@ DISTURBED = "\N{DAGGER}"
 def metric_table(data: RunData, experiment: str, metric: str) -> Table:
     summaries = data.summaries(experiment, metric)
     shown, si = quantity(data.study, metric), quantity(None, metric)
-    factors = list(summaries[0].factors) if summaries else []
+    factors = summaries[0].factors if summaries else {}
     points = [points_for(summary, data.published) for summary in summaries]
     # Values as people read them. In CSV, the unit does not depend on the values.
     together = [summary.mean for summary in summaries]
@@ -35,7 +35,10 @@ def metric_table(data: RunData, experiment: str, metric: str) -> Table:
     by = obtained(data.study)
     of, unit_read = f", {by.interval}" if data.study.is_simulated else "", read.unit or 1
     columns = [
-        *(Column(factor, quantity(data.study, factor).name) for factor in factors),
+        *(
+            Column(key, quantity(data.study, key).name, is_number=not isinstance(level, str))
+            for key, level in factors.items()
+        ),
         Column("", "", "condition", is_number=False),
         # The mean comes first, because phones show few columns.
         Column("", f"mean, {by.interval} ({unit_read})", f"{read.name} ({unit_read}){of}"),

@@ -84,10 +84,14 @@ def _compiled() -> jinja2.BytecodeCache | None:
     return jinja2.FileSystemBytecodeCache(str(folder)) if is_kept else None
 
 
-def _unbroken(text: str) -> str:
-    return re.sub(
+def _unbroken(text: str) -> Markup:
+    """A sentence with commands as code, and no line end between a number and its unit."""
+    from markupsafe import Markup, escape
+
+    kept = re.sub(
         r"(?<=\d) (?=%|±|…|\u00d7|[kMK]?B\b|[kMG]?bit|[mµn]?s\b)|(?<=[±…]) (?=\d)", "\u00a0", text
     )
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(kept))))
 
 
 def _with_ids(text: str) -> Markup:

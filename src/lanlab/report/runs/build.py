@@ -37,6 +37,7 @@ def build_report(
     runs: Sequence[tuple[RunRecord, list[TrialRecord]]],
     out_dir: Path,
     others: Sequence[tuple[RunRecord, list[TrialRecord]]] | None = None,
+    answer: str = "",
 ) -> ReportPaths:
     """Write `report.html`, `figures/` and `tables/` into a folder atomically. An earlier report of
     lanlab's is replaced; other files stay.
@@ -45,6 +46,7 @@ def build_report(
         runs: Runs with all their trials, in the order of the page.
         others: For a report of one run, runs of the same study on the other kind of testbed, whose
             answers it states.
+        answer: A sentence above all runs.
 
     Raises:
         UsageError: A user's file is in the way; nothing was written.
@@ -53,7 +55,7 @@ def build_report(
     """
     check_report_folder(out_dir)
     with other_processes(), reading_records(", ".join(run.id for run, _ in runs)):
-        files, overviews = _files(runs, others)
+        files, overviews = _files(runs, others, answer)
     # Write the page last, so that it never links to missing files.
     page = files.pop(_PAGE)
     write_folder({**files, _PAGE: page}, out_dir)
@@ -79,6 +81,7 @@ def check_report_folder(out_dir: Path) -> None:
 def _files(
     runs: Sequence[tuple[RunRecord, list[TrialRecord]]],
     others: Sequence[tuple[RunRecord, list[TrialRecord]]] | None,
+    answer: str,
 ) -> tuple[dict[str, bytes], tuple[Overview, ...]]:
     from lanlab.analysis.run_data import RunData
     from lanlab.report.runs.overview import with_overviews
@@ -92,7 +95,8 @@ def _files(
         name = study_name if ids.count(run.study_id) == 1 else f"{study_name}-{place}"
         pages.append(run_on_page(RunData(run, trials), name, others))
     pages, overviews = with_overviews(pages, {run.id: trials for run, trials in runs})
-    files = {_PAGE: rendered("report", has_files=True, pages=pages, overviews=overviews).encode()}
+    html = rendered("report", has_files=True, pages=pages, overviews=overviews, answer=answer)
+    files = {_PAGE: html.encode()}
     if len(pages) > 1:
         files[_LIST] = rendered("files", has_files=True, pages=pages).encode()
     files[_REFERENCES] = bibtex(page.study for page in pages).encode()

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from lanlab.analysis.failures import Failure, failures, missing_places
 from lanlab.analysis.pollution_words import flags, host_remarks, not_judged
 from lanlab.analysis.processor_outliers import processor_outliers
 from lanlab.analysis.run_data import RunData
 from lanlab.errors import UsageError
-from lanlab.figures.number_text import listed, number
+from lanlab.figures.number_text import counted, listed, number
 from lanlab.figures.wording import condition_text
 from lanlab.plan import Plan
 from lanlab.report.document.table import Cell, Column, Table, cell, words
 from lanlab.report.metrics.metric_table import DISTURBED
+from lanlab.store import Level
 
 #: Maximum number of conditions in a sentence; the table has all.
 _MOST_NAMED = 6
@@ -67,26 +69,28 @@ def failure_sentences(data: RunData) -> list[str]:
     said = [f"{len(failed)} of {len(data.trials)} trials failed and are in no mean."]
     missing = missing_places(data.trials)
     if missing:
-        names = Counter(
-            f"{trial.experiment} {condition_text(data.study, trial.factors)}".strip()
-            for trial in missing
-        )
+        names = Counter(_named(data, trial.experiment, trial.factors) for trial in missing)
         named = listed([f"{name} ({n})" for name, n in names.most_common()], _MOST_NAMED)
-        places = "place has" if len(missing) == 1 else "places have"
-        fewer = "no trial that counts, so their means have fewer"
-        said.append(f"{len(missing)} {places} {fewer}: {named}.")
+        are = "is" if len(missing) == 1 else "are"
+        lacking = f"{counted(len(missing), 'trial')} {are} missing"
+        said.append(f"{lacking}, so these means have fewer: {named}.")
     else:
         said.append("Each was retried with success.")
     try:
         plan = Plan(data.study, data.run.scale, data.run.seed, history=data.trials)
     except UsageError:  # another version planned its trials
         return said
-    given_up = [f"{c.experiment} {condition_text(data.study, c.factors)}" for c in plan.given_up()]
-    given_up += [f"the search of {experiment}" for experiment in plan.searches_given_up()]
+    given_up = [_named(data, one.experiment, one.factors) for one in plan.given_up()]
+    given_up += [f"the search of {data.titles[name]}" for name in plan.searches_given_up()]
     if given_up:
-        shown = listed([name.strip() for name in given_up], _MOST_NAMED)
-        said.append(f"Stopped after repeated failures: {shown}.")
+        said.append(f"Stopped after repeated failures: {listed(given_up, _MOST_NAMED)}.")
     return said
+
+
+def _named(data: RunData, experiment: str, factors: Mapping[str, Level]) -> str:
+    """A condition, with its experiment if there are several."""
+    titles = [data.titles[experiment]] if len(data.titles) > 1 else []
+    return ", ".join(filter(None, (*titles, condition_text(data.study, factors)))) or experiment
 
 
 def _in_means(disturbed: int, repeated: int) -> str:
