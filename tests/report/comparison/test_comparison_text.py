@@ -123,11 +123,11 @@ def test_the_overall_difference_of_a_metric_precedes_each_condition(study: Study
     found = [one(TEN, tuple(gain * value for value in TEN)) for gain in gains]
     even = one(TEN, (100e6, 102e6, 101e6, 103e6))
 
-    counts, over_all, *_ = comparison_sentences(study, found)
+    over_all, counts, *_ = comparison_sentences(study, found)
     assert over_all == "RUN2 was 5.00 to 20.0 % faster than RUN1 over 3 conditions."
     assert counts.startswith("3 comparisons")
     less = one(TEN, tuple(0.8 * value for value in TEN))
-    both = comparison_sentences(study, [*found, less])[1]
+    both = comparison_sentences(study, [*found, less])[0]
     assert both == "RUN2's throughput was 0.800 to 1.20 times RUN1's over 4 conditions."
     for few in (found[:2], [found[0], even, even]):
         assert not any("over" in text for text in comparison_sentences(study, few))

@@ -110,17 +110,14 @@ def test_a_retried_trial_leaves_nothing_missing(retried: SyntheticRun) -> None:
 def test_sentences_name_conditions_with_missing_trials(lacking: SyntheticRun) -> None:
     said = sentences(lacking.run, lacking.trials)
 
-    assert (
-        "1 place has no trial that counts, so their means have fewer: throughput IPv4, 384 B (1)."
-        in said
-    )
+    assert "1 trial is missing, so these means have fewer: UDP throughput, IPv4, 384 B (1)." in said
 
 
 def test_abandoned_conditions_are_reported_with_the_answer() -> None:
     found = a_run(of_one_condition)
     (told,) = [s for s in sentences(found.run, found.trials) if s.startswith("Stopped after")]
 
-    assert told == "Stopped after repeated failures: throughput IPv4, 384 B."
+    assert told == "Stopped after repeated failures: UDP throughput, IPv4, 384 B."
 
 
 def test_every_failed_trial_is_listed_with_its_cause(lacking: SyntheticRun) -> None:

@@ -115,7 +115,7 @@ def _experiment(data: RunData, scaled: ExperimentAtScale) -> list[str]:
     if metric in _SPEEDS and any(rate in experiment.factors for rate in RATES):
         said += _greatest(data, summaries, own)
     else:
-        alike = [one.id for one in data.study.experiment if one.workload == experiment.workload]
+        alike = {one.experiment for one in data.trials if one.workload == experiment.workload}
         # Only ranges say what else differs between experiments.
         title = "" if shown.has_ranges or len(alike) < 2 else f"{experiment.title}: "
         along = shown.range_factor(experiment)

@@ -56,8 +56,10 @@ def facts_of(data: RunData) -> list[tuple[str, str]]:
         ]
         facts.append(("Hosts here", ", ".join(filter(None, parts))))
     facts += [("Run", f"{data.run.id} ({data.run.status})"), *label_facts(data.run)]
-    ended = f" to {data.run.ended_at[11:19]}" if data.run.ended_at else ""
-    facts.append(("When", f"{data.run.started_at[:10]}, {data.run.started_at[11:19]}{ended} UTC"))
+    begun = f"{data.run.started_at[:10]}, {data.run.started_at[11:19]}"
+    if ended := data.run.ended_at:
+        begun += f" to {f'{ended[:10]}, {ended[11:19]}'.removeprefix(begun[:12])}"
+    facts.append(("When", f"{begun} UTC"))
     scale = data.study.scale.get(data.run.scale)
     title = f": {scale.title}" if scale and scale.title else ""
     failed = sum(trial.status != "done" for trial in data.trials)
