@@ -17,6 +17,7 @@ from lanlab.services import FRAME_TITLES, NEAREST, SERVICES, schemes
 
 if TYPE_CHECKING:
     from lanlab.cli.run_settings import RunSettings
+    from lanlab.cli.service_options import ServerOptions
     from lanlab.workloads.server_url import ServerUrl
 
 #: A share in Windows' notation, with slashes or backslashes; an export in that of mount(8).
@@ -56,25 +57,17 @@ class Endpoints:
                 hint="name a service that does, e.g. `--service sftp`",
             )
 
-    def testbed(
-        self,
-        asked: str,
-        interface: str | None,
-        *,
-        allow_default_route: bool,
-        is_small: bool = False,
-    ) -> str:
+    def testbed(self, asked: str, options: ServerOptions, *, is_small: bool) -> str:
         """
         Name of the testbed: a user's own server is reached from this host, or from a named one.
 
         Args:
-            interface: The interface to a server without IP.
-            allow_default_route: Whether the default route may use the interface.
             is_small: Whether the client uses the small stack.
         """
         from lanlab.cli.peer_options import small_interface
         from lanlab.testbeds.registry import INTERFACE, is_of_real_hosts
 
+        interface, allow_default_route = options.interface, options.allow_default_route
         if is_small and self.is_users_server and not is_of_real_hosts(asked):
             return small_interface(interface, allow_default_route=allow_default_route)
         if interface is None and not allow_default_route:
@@ -118,10 +111,8 @@ class Endpoints:
         self,
         asked: RunSettings,
         trust: str | None,
-        password_file: str | None,
-        interface: str | None,
+        options: ServerOptions,
         *,
-        allow_default_route: bool,
         is_small: bool = False,
     ) -> RunSettings:
         """The settings to measure with: the testbed and link to the server. Also gets the server's
@@ -134,10 +125,8 @@ class Endpoints:
             self.check_remote(asked.testbed)
         self.check_link(asked.link)
         check_trust(trust, self.servers)
-        self.get_password(password_file)
-        testbed = self.testbed(
-            asked.testbed, interface, allow_default_route=allow_default_route, is_small=is_small
-        )
+        self.get_password(options.password_file)
+        testbed = self.testbed(asked.testbed, options, is_small=is_small)
         return replace(asked, testbed=testbed, link=None if self.is_users_server else asked.link)
 
     def get_password(self, password_file: str | None) -> None:
