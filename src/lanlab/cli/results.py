@@ -61,7 +61,6 @@ def run_as_json(
     from lanlab.analysis.run_data import RunData
     from lanlab.report.published.question import question_lines
     from lanlab.report.trials.analyses import Analyses
-    from lanlab.workloads.option_words import by_option
 
     where = measured_where(run)
     parts = Analyses() if analyses is None else analyses
@@ -96,21 +95,7 @@ def run_as_json(
         **parts.of("round trips under load", lambda: _loads_as_json(trials), {}),
         "trials": [
             {
-                "number": trial.number,
-                "experiment": trial.experiment,
-                "block": trial.block,
-                "purpose": trial.purpose,
-                "status": trial.status,
-                "is_polluted": trial.is_disturbed,
-                "counts": trial.number in counted,
-                "pollution": pollution_of(trial.raw),
-                "options": by_option(trial.workload, trial.factors),
-                # Keys as in studies and the store, for programs written for version 0.1.
-                "factors": trial.factors,
-                # In a search, this differs between trials.
-                "time_s": trial.parameters.get("time_s"),
-                "error": trial.error,
-                "failure": failure_of.get(trial.number),
+                **_trial_as_json(trial, failure_of.get(trial.number), trial.number in counted),
                 **parts.of("what trials were measured with", partial(_ends_as_json, trial), {}),
                 **trial.metrics,
             }
@@ -124,6 +109,28 @@ def run_as_json(
     if parts.failed:
         found["failed_analyses"] = [one.to_json() for one in parts.failed]
     return found
+
+
+def _trial_as_json(trial: TrialRecord, failure: object, is_counted: bool) -> dict[str, object]:
+    from lanlab.workloads.option_words import by_option
+
+    return {
+        "number": trial.number,
+        "experiment": trial.experiment,
+        "block": trial.block,
+        "purpose": trial.purpose,
+        "status": trial.status,
+        "is_polluted": trial.is_disturbed,
+        "counts": is_counted,
+        "pollution": pollution_of(trial.raw),
+        "options": by_option(trial.workload, trial.factors),
+        # Keys as in studies and the store, for programs written for version 0.1.
+        "factors": trial.factors,
+        # In a search, this differs between trials.
+        "time_s": trial.parameters.get("time_s"),
+        "error": trial.error,
+        "failure": failure,
+    }
 
 
 def _rankings_as_json(data: RunData) -> dict[str, list[dict[str, object]]]:
