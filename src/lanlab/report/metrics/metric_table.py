@@ -22,6 +22,7 @@ from lanlab.report.metrics.order_text import ABOVE, HOW_ENDED, is_above
 from lanlab.studies import Study
 
 DISTURBED = "\N{DAGGER}"
+_EXACT = ("mean", "95 % low", "95 % high", "standard deviation", "limit")
 
 
 def metric_table(data: RunData, experiment: str, metric: str) -> Table:
@@ -71,11 +72,7 @@ def metric_table(data: RunData, experiment: str, metric: str) -> Table:
             )
         ),
         Column("", f"mean ({usual.unit})" if si.unit != shown.unit else ""),
-        Column(f"mean ({inner})" if inner != unit else ""),
-        Column(f"95 % low ({inner})" if inner != unit else ""),
-        Column(f"95 % high ({inner})" if inner != unit else ""),
-        Column(f"standard deviation ({inner})" if inner != unit else ""),
-        Column(f"limit ({inner})" if inner != unit else ""),
+        *(Column(f"{name} ({inner})" if inner != unit else "") for name in _EXACT),
         # The page has this column only if conditions differ, otherwise a sentence above the tables.
         *([Column("ended", "ended" if is_mixed else "", is_number=False)] if ended else []),
     ]
@@ -83,7 +80,9 @@ def metric_table(data: RunData, experiment: str, metric: str) -> Table:
     rows = []
     for place, (summary, own) in enumerate(zip(summaries, points, strict=True)):
         exact = summary.mean, summary.ci_low, summary.ci_high, summary.sd, summary.limit
+        counts = summary.failed, summary.missing, summary.disturbed, summary.left_out
         share = summary.mean / summary.limit if summary.mean is not None and summary.limit else None
+        ratios = Cell(None, "\n".join(_ratio_text(summary, point) for point in _means(own)))
         rows.append(
             (
                 *(
@@ -94,16 +93,13 @@ def metric_table(data: RunData, experiment: str, metric: str) -> Table:
                 Cell(None, _mean_text(read, summary, data.study)),
                 Cell(summary.n, summary.n_text),
                 Cell(None, summary.n_text if is_lacking else ""),
-                Cell(summary.failed, str(summary.failed or "")),
-                Cell(summary.missing, str(summary.missing or "")),
-                Cell(summary.disturbed, str(summary.disturbed or "")),
-                Cell(summary.left_out, str(summary.left_out or "")),
+                *(Cell(count, str(count or "")) for count in counts),
                 *map(partial(_shown, shown, read), exact, (4, 4, 4, 2, 4)),
                 EMPTY if share is None else Cell(share, _share_text(summary, share)),
                 Cell(None, "\n".join(_published_lines(own))),
-                Cell(None, "\n".join(_ratio_text(summary, point) for point in _means(own))),
-                Cell(None, "\n".join(_published_text(point) for point in _means(own))),
-                Cell(None, "\n".join(_ratio_text(summary, point) for point in _means(own))),
+                ratios,
+                Cell(None, "\n".join(map(_published_text, _means(own)))),
+                ratios,
                 *(cell for key in series for cell in _published_cells(shown, summary, own, key)),
                 Cell(None, _mean_text(usual, summary, data.study)),
                 *(EMPTY if v is None else Cell(v, str(v)) for v in exact),
