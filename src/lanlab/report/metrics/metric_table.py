@@ -35,6 +35,7 @@ def metric_table(data: RunData, experiment: str, metric: str) -> Table:
     together += [point.value.si for row in points for point in row]
     read, usual = shown.readable(together), si.readable(together)
     series = sorted({(p.series, p.value.statistic) for row in points for p in row})
+    about = [f"published {statistic}, {name or 'the study'}" for name, statistic in series]
     unit, inner = shown.unit or "1", si.si_unit or "1"
     # The precision goal refers to the first metric of an experiment.
     ended = [e for e in data.endings if (e.experiment, e.metric) == (experiment, metric)]
@@ -64,12 +65,9 @@ def metric_table(data: RunData, experiment: str, metric: str) -> Table:
         Column("", "", "published", is_number=False),
         Column("", "", "ours / theirs", is_number=False),
         *(
-            column
-            for name, statistic in series
-            for column in (
-                Column(f"published {statistic}, {name or 'the study'} ({unit})"),
-                Column(f"{by.word} / published {statistic}, {name or 'the study'} (ratio)"),
-            )
+            Column(text)
+            for one in about
+            for text in (f"{one} ({unit})", f"{by.word} / {one} (ratio)")
         ),
         Column("", f"mean ({usual.unit})" if si.unit != shown.unit else ""),
         *(Column(f"{name} ({inner})" if inner != unit else "") for name in _EXACT),
@@ -77,7 +75,7 @@ def metric_table(data: RunData, experiment: str, metric: str) -> Table:
         *([Column("ended", "ended" if is_mixed else "", is_number=False)] if ended else []),
     ]
     is_lacking = any(summary.missing for summary in summaries)
-    rows = []
+    said, rows = partial(called, data.study, data.published), []
     for place, (summary, own) in enumerate(zip(summaries, points, strict=True)):
         exact = summary.mean, summary.ci_low, summary.ci_high, summary.sd, summary.limit
         counts = summary.failed, summary.missing, summary.disturbed, summary.left_out
@@ -85,11 +83,8 @@ def metric_table(data: RunData, experiment: str, metric: str) -> Table:
         ratios = Cell(None, "\n".join(_ratio_text(summary, point) for point in _means(own)))
         rows.append(
             (
-                *(
-                    Cell(level, called(data.study, data.published, {factor: level}))
-                    for factor, level in summary.factors.items()
-                ),
-                Cell(None, called(data.study, data.published, summary.factors)),
+                *(Cell(level, said({factor: level})) for factor, level in summary.factors.items()),
+                Cell(None, said(summary.factors)),
                 Cell(None, _mean_text(read, summary, data.study)),
                 Cell(summary.n, summary.n_text),
                 Cell(None, summary.n_text if is_lacking else ""),
