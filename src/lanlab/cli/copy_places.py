@@ -188,12 +188,7 @@ def _get_passphrase(url: ServerUrl) -> None:
 
 
 def endpoints(
-    source: str,
-    targets: Sequence[str],
-    service: str | None,
-    server: str | None,
-    *,
-    download: bool,
+    source: str, targets: Sequence[str], service: str | None, server: str | None, *, download: bool
 ) -> Endpoints:
     """
     Interpret source and target.
@@ -374,8 +369,7 @@ def _directory(what: str, place: str) -> Path | None:
         why = error.strerror if isinstance(error, OSError) else None
         shown = place if len(place) <= 60 else f"{place[:57]}..."
         raise UsageError(
-            f"{what}: `{shown}`: {why or error}",
-            hint=system_hint(error, "name another directory"),
+            f"{what}: `{shown}`: {why or error}", hint=system_hint(error, "name another directory")
         ) from None
     if stat.S_ISDIR(mode):
         return path.absolute()

@@ -12,11 +12,7 @@ from lanlab.cli.service_options import ServerOptions, TargetsArgument
 @parameters_of("metadata", first=("service", "server", "client_count", "files"), takes_lists=True)
 @with_fields(ServerOptions, "login")
 def metadata(
-    target: TargetsArgument = None,
-    *,
-    given: Given,
-    login: ServerOptions,
-    settings: RunSettings,
+    target: TargetsArgument = None, *, given: Given, login: ServerOptions, settings: RunSettings
 ) -> None:
     """Time operations on names at file services, and rank the services.
 

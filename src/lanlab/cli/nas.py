@@ -231,11 +231,7 @@ def _measured(
 
 
 def _answer(
-    host: str,
-    run: RunRecord,
-    trials: list[TrialRecord],
-    left_out: Mapping[str, str],
-    as_json: bool,
+    host: str, run: RunRecord, trials: list[TrialRecord], left_out: Mapping[str, str], as_json: bool
 ) -> None:
     from lanlab.nas.network import adapter_bps
     from lanlab.report.answer.purposes import network_sentence, purposes_of

@@ -194,11 +194,7 @@ def _members(wanted: int | None, there: int) -> int:
 
 
 def _on_members(
-    study: Study,
-    changes: Sequence[Change],
-    members: int,
-    wanted: PredictOptions,
-    seed: int,
+    study: Study, changes: Sequence[Change], members: int, wanted: PredictOptions, seed: int
 ) -> tuple[Sides, list[Sides]]:
     from lanlab.run.simulated_conditions import SimulatedConditions, first_metrics
     from lanlab.studies.what_if import changed_study, with_member

@@ -27,9 +27,7 @@ _TIMEOUT = "60"
 
 _COMMANDS: Mapping[str, object] = {
     "setup": text_option(
-        "--setup",
-        "CMD",
-        "Shell command to run when the condition changes, untimed.",
+        "--setup", "CMD", "Shell command to run when the condition changes, untimed."
     ),
     "prepare": text_option("--prepare", "CMD", "Shell command to run before each trial, untimed."),
     "cleanup": text_option("--cleanup", "CMD", "Shell command to run after each trial, untimed."),
@@ -182,10 +180,7 @@ def with_run_hooks(command: Command, live_interval: str = "--interval") -> Comma
     """
     wanted = {**_COMMANDS, **_live_options(live_interval), **_EXPORTS}
     return with_more(
-        command,
-        wanted,
-        lambda **values: {"hooks": _hooks(live_interval, **values)},
-        at="verbose",
+        command, wanted, lambda **values: {"hooks": _hooks(live_interval, **values)}, at="verbose"
     )
 
 

@@ -40,8 +40,7 @@ def serve_files(
     offered = carried(of_name("file service", service, SERVICES), options.carrier)
     if offered.is_local or not offered.is_embedded:
         raise UsageError(
-            f"service `{service}` has no server",
-            hint="name one that has, e.g. `--service sftp`",
+            f"service `{service}` has no server", hint="name one that has, e.g. `--service sftp`"
         )
     if options.require_signing and not OPTIONS["signing"].has_effect_on(offered):
         raise only_for("--require-signing", service, "smb1")

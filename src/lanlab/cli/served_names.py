@@ -85,8 +85,7 @@ def check_user(offered: Service, user: str | None, *, guest: bool) -> None:
         return
     if guest or not offered.has_users:
         raise UsageError(
-            "--user has no effect on a server without logins",
-            hint="omit it, or omit --guest",
+            "--user has no effect on a server without logins", hint="omit it, or omit --guest"
         )
     if not user.isascii() or not user.isprintable() or not 0 < len(user.strip()) <= 20:
         raise UsageError(

@@ -53,9 +53,7 @@ class FileOptions:
     ipx_framing: str = option("--ipx-framing", "|".join(FRAMINGS), FRAMING_HELP, FRAMINGS[0])
     ipx_network: str | None = option("--ipx-network", "NUMBER", NETWORK_HELP)
     name: str | None = option(
-        "--name --as",
-        "NAME",
-        "Server name (SMB 1, NetWare), 1 to 15 characters. Default: LANLAB.",
+        "--name --as", "NAME", "Server name (SMB 1, NetWare), 1 to 15 characters. Default: LANLAB."
     )
     share: str | None = option(
         "--share",

@@ -72,8 +72,7 @@ def check_unused(context: typer.Context, peer: str | None) -> None:
             option = param.opts[0] if param.param_type_name == "option" else "DIRECTORY"
             if is_of_peers:
                 raise UsageError(
-                    f"{option} has no effect without --peer",
-                    hint="omit it, or add `--peer iperf3`",
+                    f"{option} has no effect without --peer", hint="omit it, or add `--peer iperf3`"
                 )
             raise UsageError(
                 f"{option} cannot be used with --peer: it serves no files",

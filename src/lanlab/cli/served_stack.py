@@ -58,10 +58,7 @@ def own_stack_of(offered: Service, options: FileOptions, given_address: str) -> 
             f"--stack-address: found `{address}`; allowed: an unused IPv4 address"
         ) from None
     if options.interface is None:
-        raise UsageError(
-            "--stack small needs --interface",
-            hint="add e.g. `--interface eth1`",
-        )
+        raise UsageError("--stack small needs --interface", hint="add e.g. `--interface eth1`")
     check_interface(options.interface, allow_default_route=options.allow_default_route)
     return OwnStack(options.interface, address, parse_size_bytes(options.stack_memory))
 

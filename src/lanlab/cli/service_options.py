@@ -22,10 +22,7 @@ TargetsArgument = Annotated[
 ]
 DefaultRouteOption = Annotated[
     bool,
-    typer.Option(
-        "--allow-default-route",
-        help="Allow an interface that has the default route.",
-    ),
+    typer.Option("--allow-default-route", help="Allow an interface that has the default route."),
 ]
 PasswordFilesOption = Annotated[
     list[str] | None,

@@ -14,9 +14,7 @@ from lanlab.cli.service_options import DefaultRouteOption
 StackInterfaceOption = Annotated[
     str | None,
     typer.Option(
-        "--interface",
-        metavar="NAME",
-        help="Ethernet interface for --stack small. Needs root.",
+        "--interface", metavar="NAME", help="Ethernet interface for --stack small. Needs root."
     ),
 ]
 SIMULATED = "simulated"

@@ -58,8 +58,7 @@ def discover(host: str, ports: Mapping[str, int] | None = None) -> tuple[Found, 
     except (OSError, UnicodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "not a host name"
         raise UsageError(
-            f"{host}: cannot be resolved: {why}",
-            hint="check the name, or give the address",
+            f"{host}: cannot be resolved: {why}", hint="check the name, or give the address"
         ) from None
     wanted = {name: port for name, (port, _) in PROBES.items()} if ports is None else ports
     with ThreadPoolExecutor(max(1, len(wanted))) as pool:

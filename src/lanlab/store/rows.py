@@ -116,8 +116,7 @@ _WITH_DIGEST = (
 #: Rows for `to_outlines`.
 OUTLINES = (
     select(
-        _WITH_DIGEST,
-        ["is_disturbed" if one == "raw" else f"trial.{one}" for one in TRIAL_COLUMNS],
+        _WITH_DIGEST, ["is_disturbed" if one == "raw" else f"trial.{one}" for one in TRIAL_COLUMNS]
     )
     + " WHERE trial.run_id = :run_id AND trial.number >= :first ORDER BY trial.number LIMIT :most"
 )

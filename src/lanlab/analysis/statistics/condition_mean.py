@@ -14,13 +14,7 @@ from collections.abc import Sequence
 
 from lanlab.analysis.statistics.intervals import t_half_width, t_quantile
 from lanlab.analysis.statistics.neighbours import widening
-from lanlab.analysis.statistics.samples import (
-    PrintedMean,
-    Scale,
-    check_share,
-    moments,
-    scale_of,
-)
+from lanlab.analysis.statistics.samples import PrintedMean, Scale, check_share, moments, scale_of
 from lanlab.frozen import dataclass
 from lanlab.workloads.scales import log_error
 
@@ -47,11 +41,7 @@ class ConditionMean:
 
 
 def condition_mean(
-    metric: str,
-    values: Sequence[float],
-    *,
-    confidence: float = 0.95,
-    resolution: float = 0.0,
+    metric: str, values: Sequence[float], *, confidence: float = 0.95, resolution: float = 0.0
 ) -> ConditionMean | None:
     """
     The arithmetic mean of a condition's trials, and its interval.

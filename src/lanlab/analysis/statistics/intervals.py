@@ -7,13 +7,7 @@ from collections.abc import Sequence
 
 from scipy.special import stdtrit
 
-from lanlab.analysis.statistics.samples import (
-    Moments,
-    Scale,
-    check_share,
-    moments,
-    unscaled,
-)
+from lanlab.analysis.statistics.samples import Moments, Scale, check_share, moments, unscaled
 from lanlab.frozen import dataclass
 
 
