@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from lanlab.store import Level, TrialHead, TrialRecord
 
-_Trial = TypeVar("_Trial", TrialRecord, TrialHead)
+_Trial = TypeVar("_Trial", bound=TrialRecord | TrialHead)
 Place = tuple[str, str, tuple[tuple[str, Level], ...], int]
 
 
@@ -52,11 +52,11 @@ def place_of(trial: TrialRecord) -> Place:
     return places_of((trial,))[0]
 
 
-def by_condition(trials: Iterable[TrialRecord]) -> dict[str, list[TrialRecord]]:
+def by_condition(trials: Iterable[_Trial]) -> dict[str, list[_Trial]]:
     """The trials of each condition, by `condition_key`, in order."""
-    found: dict[str, list[TrialRecord]] = {}
+    found: dict[str, list[_Trial]] = {}
     # Thousands of trials share one mapping of factors, so its key is computed once.
-    known: dict[int, list[TrialRecord]] = {}
+    known: dict[int, list[_Trial]] = {}
     for trial in trials:
         own = known.get(id(trial.factors))
         if own is None:

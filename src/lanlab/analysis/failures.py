@@ -12,7 +12,7 @@ from lanlab.store import TrialHead, TrialRecord
 from lanlab.trial_data import result_of, setup_of
 from lanlab.workloads import WORKLOADS
 
-_Trial = TypeVar("_Trial", TrialRecord, TrialHead)
+_Trial = TypeVar("_Trial", bound=TrialRecord | TrialHead)
 #: Counters of one end's result, by the result's kind, with their names.
 _COUNTS = {
     "stream_sent": ("total_messages", "sent"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from typing import Any
 
 from lanlab.store import TrialRecord
 from lanlab.store.large_runs import column, names_of
@@ -53,7 +52,7 @@ def shares_of(metrics: Sequence[Mapping[str, float | int]], metric: str) -> list
             the number of arrivals is unknown, or for TCP, which loses no messages.
     """
     offered, place = column(metrics, "offered_messages"), SHARED[metric]
-    parts: Sequence[Any] = column(metrics, "received_messages" if place == RECEIVED else place)
+    parts = column(metrics, "received_messages" if place == RECEIVED else place)
     known = column(metrics, "lost_link_messages")
     if place != RECEIVED:
         parts = [part or 0 for part in parts]

@@ -8,7 +8,7 @@ the steps that it draws to the record.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.series_rows import rows_in, with_rows
@@ -97,6 +97,6 @@ def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> Tri
     return trial
 
 
-def _rows(columns: Mapping[str, Any], section: SeriesPart) -> list[list[int]]:
+def _rows(columns: Mapping[str, Sequence[int]], section: SeriesPart) -> list[list[int]]:
     steps = joined_steps(columns["bytes"], int(section["interval_ns"]))
     return [[one.start_ns, one.width_ns, one.octets] for one in steps]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -88,7 +88,7 @@ def _check_hosts(testbed: str, as_json: bool) -> None:
 
 
 def _table(
-    listed: Iterable[Mapping[str, Any]], marks: tuple[str, str] = ("MISSING", "absent")
+    listed: Iterable[Mapping[str, object]], marks: tuple[str, str] = ("MISSING", "absent")
 ) -> object:
     from rich.table import Table
 

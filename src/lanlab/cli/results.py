@@ -7,7 +7,7 @@ import os
 import traceback
 from collections import Counter
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lanlab.cli.terminal import answer, print_json, say
 from lanlab.store import RunRecord, TrialRecord
@@ -141,7 +141,7 @@ def _rankings_as_json(data: RunData) -> dict[str, list[dict[str, object]]]:
     return {"rankings": found} if found else {}
 
 
-def _ends_as_json(trial: TrialRecord) -> dict[str, Any]:
+def _ends_as_json(trial: TrialRecord) -> dict[str, object]:
     from lanlab.analysis.station_hosts import host_shares
     from lanlab.report.presentations import PRESENTATIONS
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from lanlab.studies import findings as forms
 from lanlab.studies.base import Level
@@ -129,7 +128,7 @@ def _group(levels: Iterable[Level]) -> str:
     return f"({', '.join(map(str, levels))})"
 
 
-def _bounds(statement: Any, unit: str = "") -> str:
+def _bounds(statement: forms.Bounded, unit: str = "") -> str:
     least, most = statement.min, statement.max
     if least is None:
         return f"at most {_quantity(most, unit)}"

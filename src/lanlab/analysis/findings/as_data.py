@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from lanlab.analysis.findings.verdicts import Judged, Judgement, Verdicts
 
@@ -54,7 +53,7 @@ def judgement_as_data(one: Judgement) -> dict[str, object]:
     }
 
 
-def comparison_as_data(one: Judged) -> dict[str, Any]:
+def comparison_as_data(one: Judged) -> dict[str, object]:
     seen = one.comparison
     return {
         "what": seen.what,
