@@ -40,8 +40,7 @@ class Ending:
 def ending(
     summary: Summary, trials: Sequence[TrialRecord], policy: TrialPolicy, is_over: bool
 ) -> Ending:
-    """
-    How a condition ended.
+    """How a condition ended.
 
     Args:
         trials: All trials of the condition.

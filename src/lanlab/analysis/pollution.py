@@ -1,5 +1,4 @@
-"""
-Whether other activity disturbed a trial, judged from its record.
+"""Whether other activity disturbed a trial, judged from its record.
 
 Each check has a limit; `docs/measuring.md` explains the limits. Some results are *pollution*:
 another trial may be free of it, so a study may repeat such trials. Others are *remarks*: they apply
@@ -104,8 +103,7 @@ def judge(
     hosts: Mapping[str, m.HostSeen],
     others: Mapping[str, m.HostSeen] | None = None,
 ) -> Judgement:
-    """
-    Judge a finished trial.
+    """Judge a finished trial.
 
     Args:
         raw: The trial's record, with its facts, and the results of both roles. Each has the `host`

@@ -19,8 +19,7 @@ from lanlab.workloads.steps import Steps
 
 
 class EnginePerformer:
-    """
-    The engines of a testbed.
+    """The engines of a testbed.
 
     Args:
         hosts: Each with an engine.
@@ -54,8 +53,7 @@ def conduct(
     on_progress: OnProgress | None = None,
     medium: HasMedium | None = None,
 ) -> TrialOutcome:
-    """
-    Run the steps of one trial: open, prepare, time, verify; and clean up, also after a failure.
+    """Run the steps of one trial: open, prepare, time, verify; and clean up, also after a failure.
 
     Args:
         hosts: By role, in the order of the workload's roles.

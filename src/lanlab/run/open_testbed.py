@@ -78,8 +78,7 @@ class OpenTestbed:
         return self._study[1]
 
     def renew(self, damage: str) -> None:
-        """
-        Replace a damaged testbed, with new engines.
+        """Replace a damaged testbed, with new engines.
 
         Args:
             damage: The damage, for the records of the following trials.

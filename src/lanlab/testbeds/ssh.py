@@ -1,5 +1,4 @@
-"""
-Hosts reached by ssh, including this machine if it is named: an engine is copied to each.
+"""Hosts reached by ssh, including this machine if it is named: an engine is copied to each.
 
 Nothing is installed there, and only ports that a trial needs are open: lanlab talks to engines
 through ssh, and they end with its connections.
@@ -66,8 +65,7 @@ class _Remote:
             raise
 
     def start_engine(self) -> EngineCommand:
-        """
-        The command that starts the engine there.
+        """The command that starts the engine there.
 
         Raises:
             RunError: The connection has ended: ssh would open another one, which lanlab does not
@@ -277,8 +275,7 @@ def _addresses(
 def _of_interface(
     destination: Destination, interface: str, remote: _Remote | None, *, is_by_link: bool
 ) -> dict[AddressFamily, str]:
-    """
-    The addresses of an interface, the first of each family, from an engine on its host.
+    """The addresses of an interface, the first of each family, from an engine on its host.
 
     Args:
         is_by_link: Use the IPv6 link-local address; else only if there is no other.

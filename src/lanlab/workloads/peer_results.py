@@ -1,5 +1,4 @@
-"""
-The results of a stream with a peer, from the counts of this end and the peer's report; if they
+"""The results of a stream with a peer, from the counts of this end and the peer's report; if they
 differ, both are kept.
 """
 
@@ -35,8 +34,7 @@ _BEYOND_S = 30
 
 
 def peer_metrics(parameters: StreamParameters, outcome: TrialOutcome) -> Metrics:
-    """
-    A trial's results.
+    """A trial's results.
 
     Args:
         outcome: Outcome of a successful trial.

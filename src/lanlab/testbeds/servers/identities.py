@@ -21,8 +21,7 @@ class Identity:
 
 
 def certificate(place: Place) -> Identity:
-    """
-    A self-signed certificate for the place's address, with its key (ECDSA, P-256).
+    """A self-signed certificate for the place's address, with its key (ECDSA, P-256).
 
     Raises:
         UnmetNeed: `openssl` is missing.
@@ -41,8 +40,7 @@ def certificate(place: Place) -> Identity:
 
 
 def ssh_key(place: Place, name: str) -> Identity:
-    """
-    A key of SSH (Ed25519) without a passphrase.
+    """A key of SSH (Ed25519) without a passphrase.
 
     Raises:
         UnmetNeed: `ssh-keygen` is missing.

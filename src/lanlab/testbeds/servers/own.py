@@ -1,5 +1,4 @@
-"""
-A user's own server, described by a TOML file:
+"""A user's own server, described by a TOML file:
 
     name = "smbd-next"
     service = "smb"
