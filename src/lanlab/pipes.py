@@ -141,12 +141,13 @@ def run_briefly(
     cwd: Path | None = None,
     user: int | None = None,
     group: int | None = None,
+    extra_groups: Sequence[int] | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run a program and return its output, like `subprocess.run` but with bounded memory.
 
     Args:
         text: Standard input.
-        cwd, user, group: As for `subprocess.Popen`.
+        cwd, user, group, extra_groups: As for `subprocess.Popen`.
 
     Raises:
         OSError: It cannot be started, or printed more than 1 MiB.
@@ -163,6 +164,7 @@ def run_briefly(
         cwd=cwd,
         user=user,
         group=group,
+        extra_groups=extra_groups,
     )
     assert process.stdin and process.stdout and process.stderr
     bounds = {"kept_bytes": MOST_ANSWER_BYTES, "most_bytes": MOST_ANSWER_BYTES}

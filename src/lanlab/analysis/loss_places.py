@@ -56,7 +56,7 @@ def shares_of(metrics: Sequence[Mapping[str, float | int]], metric: str) -> list
     if place != RECEIVED:
         parts = [part or 0 for part in parts]
     return [
-        part / whole if whole and whole > 0 and lost is not None else None
+        part / whole if part is not None and whole and whole > 0 and lost is not None else None
         for part, whole, lost in zip(parts, offered, known, strict=True)
     ]
 

@@ -17,7 +17,7 @@ from lanlab.store import TrialRecord
 from lanlab.trial_data import SeriesPart
 
 if TYPE_CHECKING:
-    from lanlab.store.series import Series
+    from lanlab.store.series import Column, Series
 
 INTERVALS = "intervals"
 REVERSE_RECEIVER = f"{REVERSE_PREFIX}{RECEIVER}"
@@ -94,6 +94,6 @@ def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> Tri
     return trial
 
 
-def _rows(columns: Mapping[str, Sequence[int]], section: SeriesPart) -> list[list[int]]:
-    steps = joined_steps(columns["bytes"], int(section["interval_ns"]))
+def _rows(columns: Mapping[str, Column], section: SeriesPart) -> list[list[int]]:
+    steps = joined_steps(columns["bytes"].tolist(), int(section["interval_ns"]))
     return [[one.start_ns, one.width_ns, one.octets] for one in steps]

@@ -172,7 +172,7 @@ class Digests:
             value[key] = self._bound(value[key], number)
         return Part(value, omitted, lambda: self._at(number, path)) if omitted else value
 
-    def _at(self, number: int, path: list[str]) -> dict[str, object]:
+    def _at(self, number: int, path: list[str]) -> Any:
         whole: Any = self.whole(number)
         return functools.reduce(lambda value, key: value[key], path, whole)
 

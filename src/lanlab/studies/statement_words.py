@@ -129,11 +129,12 @@ def _group(levels: Iterable[Level]) -> str:
 
 def _bounds(statement: forms.Bounded, unit: str = "") -> str:
     least, most = statement.min, statement.max
-    if least is None:
+    if least is not None and most is not None:
+        return f"{_quantity(least, '')} to {_quantity(most, unit)}"
+    if most is not None:
         return f"at most {_quantity(most, unit)}"
-    if most is None:
-        return f"at least {_quantity(least, unit)}"
-    return f"{_quantity(least, '')} to {_quantity(most, unit)}"
+    assert least is not None
+    return f"at least {_quantity(least, unit)}"
 
 
 def _quantity(number: float, unit: str) -> str:

@@ -11,7 +11,7 @@ import difflib
 import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
@@ -220,7 +220,7 @@ def _burst(name: str, text: str) -> float:
 
 
 #: Settings: the field of the request, its parser, and its format.
-_SETTINGS: Mapping[str, tuple[str, Callable[[str, str], float], str]] = {
+_SETTINGS: Mapping[str, tuple[str, Callable[[str, str], Any], str]] = {
     "delay": ("delay_ns", _nanoseconds, "delay=1ms"),
     "propagation": ("propagation_ns", _nanoseconds, "propagation=25.6us"),
     "loss": ("loss_ratio", _loss, "loss=0.1%"),
@@ -228,8 +228,8 @@ _SETTINGS: Mapping[str, tuple[str, Callable[[str, str], float], str]] = {
 }
 
 
-def _settings(parts: Sequence[str], speed: str) -> dict[str, float]:
-    found: dict[str, float] = {}
+def _settings(parts: Sequence[str], speed: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
     for part in parts:
         name, separator, value = (each.strip() for each in part.partition("="))
         if name == _PRECISE and not separator:

@@ -53,7 +53,7 @@ class Definition:
     unit: Unit | None
     #: The placeholder in `--help`; empty: derived from its kind or choices.
     metavar: str
-    default: object
+    default: Any
     #: For example `1 to 64`; empty if unbounded.
     range: str
     #: A second, short name of the option, such as `-t`; empty for none.
@@ -160,7 +160,7 @@ def _option(key: str) -> str:
     return "--" + key.replace("_", "-")
 
 
-def _kind(annotation: object) -> tuple[type, tuple[str, ...], list[object]]:
+def _kind(annotation: Any) -> tuple[type, tuple[str, ...], list[object]]:
     """A quantity with units is `Annotated[int, …]`, an optional one a union with `None`."""
     if get_origin(annotation) is Annotated:
         plain, *metadata = get_args(annotation)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from lanlab.analysis.findings.verdicts import Judged, Judgement, Verdicts
 
@@ -53,7 +54,7 @@ def judgement_as_data(one: Judgement) -> dict[str, object]:
     }
 
 
-def comparison_as_data(one: Judged) -> dict[str, object]:
+def comparison_as_data(one: Judged) -> dict[str, Any]:
     seen = one.comparison
     return {
         "what": seen.what,
