@@ -18,7 +18,8 @@ FAMILY_NAMES: Mapping[AddressFamily, str] = {
 
 
 def ip_family(version: int) -> AddressFamily:
-    """The address family of an IP version.
+    """
+    The address family of an IP version.
 
     Args:
         version: 4 or 6.
@@ -27,7 +28,8 @@ def ip_family(version: int) -> AddressFamily:
 
 
 def bare(address: str) -> str:
-    """An address without its zone, as packets and kernel tables contain it.
+    """
+    An address without its zone, as packets and kernel tables contain it.
 
     Examples:
         >>> bare("fe80::1%eth0"), bare("10.0.0.1")
@@ -42,8 +44,9 @@ def zone_of(address: str) -> str:
 
 
 def is_of_one_link(address: str | None) -> bool:
-    """Whether an address is link-local (`fe80::/10`). Such an address needs a zone: the interface
-    of the host that uses it (RFC 4007, section 11). False for text that is not an address.
+    """
+    Whether an address is link-local (`fe80::/10`). Such an address needs a zone: the interface of
+    the host that uses it (RFC 4007, section 11). False for text that is not an address.
 
     Examples:
         >>> is_of_one_link("fe80::1%eth0"), is_of_one_link("fd00::1"), is_of_one_link("169.254.0.1")
@@ -57,8 +60,9 @@ def is_of_one_link(address: str | None) -> bool:
 
 
 def seen_from(own: str, other: str) -> str:
-    """Another host's address with the zone of `own` in place of its own: a zone is valid on one
-    host only.
+    """
+    Another host's address with the zone of `own` in place of its own: a zone is valid on one host
+    only.
 
     Examples:
         >>> seen_from("fe80::1%eth0", "fe80::2%enp3s0")
@@ -71,7 +75,8 @@ def seen_from(own: str, other: str) -> str:
 
 
 def in_url(address: str) -> str:
-    """An address as the host of a URL (RFC 3986, section 3.2.2; RFC 6874, section 2).
+    """
+    An address as the host of a URL (RFC 3986, section 3.2.2; RFC 6874, section 2).
 
     Examples:
         >>> in_url("10.0.0.1"), in_url("fe80::1%eth0")
@@ -83,7 +88,8 @@ def in_url(address: str) -> str:
 def socket_address(
     address: str, port: int
 ) -> tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]:
-    """An address as Python's sockets need it. They ignore the zone in an address given as text.
+    """
+    An address as Python's sockets need it. They ignore the zone in an address given as text.
 
     Raises:
         OSError: The interface does not exist.

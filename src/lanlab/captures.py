@@ -31,7 +31,8 @@ _unknown: dict[str, str] = {}
 
 
 def note(path: str, recorded: int, missing: int, why: str | None = None) -> None:
-    """Add the numbers of frames written to a file, and of missing ones.
+    """
+    Add the numbers of frames written to a file, and of missing ones.
 
     Args:
         why: The system's message, with the file name.
@@ -50,8 +51,8 @@ def to_json() -> dict[str, object]:
 
 
 def take() -> list[tuple[str, str]]:
-    """One error for each file with missing frames, with a hint. Afterwards all files are
-    forgotten.
+    """
+    One error for each file with missing frames, with a hint. Afterwards all files are forgotten.
     """
     hint = "name a file on a faster disk with more room, e.g. below /dev/shm"
     said = [

@@ -1,4 +1,5 @@
-"""All calls that create, replace or remove something on this machine's disk.
+"""
+All calls that create, replace or remove something on this machine's disk.
 `tools/check_disk_calls.py` checks that no other module makes such calls.
 
 Links below a folder are not followed: each directory on the path is opened from its parent and held
@@ -42,7 +43,8 @@ class Entry:
             return None
 
     def open(self) -> IO[bytes]:
-        """Open a regular file for reading.
+        """
+        Open a regular file for reading.
 
         Raises:
             OSError: It does not exist, cannot be read, or is not a regular file.
@@ -67,7 +69,8 @@ class Entry:
         return content if len(content) <= most_bytes else None
 
     def create(self, mode: int = 0o666) -> IO[bytes]:
-        """Create a file for writing. Existing files are not changed.
+        """
+        Create a file for writing. Existing files are not changed.
 
         Raises:
             FileExistsError: The name is in use, possibly by a dangling link.
@@ -81,7 +84,8 @@ class Entry:
         os.replace(new, self.name, src_dir_fd=directory, dst_dir_fd=self.directory)
 
     def link(self, file: Path) -> None:
-        """Add this name to the file's own.
+        """
+        Add this name to the file's own.
 
         Raises:
             OSError: The name is in use (FileExistsError), or the file system has no hard links.
@@ -89,7 +93,8 @@ class Entry:
         os.link(file, self.name, dst_dir_fd=self.directory)
 
     def take_free(self, new: Entry) -> None:
-        """Rename a file of the same directory to this name.
+        """
+        Rename a file of the same directory to this name.
 
         Raises:
             OSError: The name is in use (FileExistsError: by a file); nothing is changed.
@@ -106,7 +111,8 @@ class Entry:
             raise
 
     def remove(self, kind: Callable[[int], bool] = stat.S_ISREG) -> None:
-        """Remove a regular file, or an entry of the expected kind.
+        """
+        Remove a regular file, or an entry of the expected kind.
 
         Raises:
             OSError: It does not exist, or the name belongs to another kind, which is not removed.
@@ -163,7 +169,8 @@ def entry(
     makes_folders: bool = False,
     when_made: Callable[[Path], None] | None = None,
 ) -> Iterator[Entry]:
-    """An entry below a folder. The folder itself may be a link, because the user named it.
+    """
+    An entry below a folder. The folder itself may be a link, because the user named it.
 
     Args:
         name: Relative to the folder, with `/` between its parts.

@@ -1,4 +1,5 @@
-"""All errors that the package raises on purpose.
+"""
+All errors that the package raises on purpose.
 
 * LabError
   x UsageError            the request cannot be executed; nothing was run
@@ -58,7 +59,8 @@ class NothingToRun(UsageError):
 
 
 def of_name(kind: str, name: str, known: Mapping[str, _T]) -> _T:
-    """The value with that name.
+    """
+    The value with that name.
 
     Raises:
         UnknownName: No value has it.
@@ -166,7 +168,8 @@ SYSTEM_HINTS: Mapping[str, tuple[int, ...]] = {
 
 
 def system_hint(error: Exception, otherwise: str) -> str:
-    """The hint for a system error.
+    """
+    The hint for a system error.
 
     Args:
         otherwise: A hint that always applies, as an imperative.

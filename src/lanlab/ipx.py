@@ -19,7 +19,8 @@ _NETWORKS = range(1, 0xFFFFFFFF)
 
 
 def network_text(text: str) -> str:
-    """A network number in the notation of an IPX address.
+    """
+    A network number in the notation of an IPX address.
 
     Raises:
         ValueError: The text is not a network number.

@@ -40,7 +40,8 @@ def instances(package: str, names: Iterable[str]) -> Mapping[str, Any]:
 
 
 def names_of(package: str, modules: Mapping[str, tuple[str, ...]]) -> Callable[[str], object]:
-    """The `__getattr__` of a package (PEP 562) that imports some names at first use.
+    """
+    The `__getattr__` of a package (PEP 562) that imports some names at first use.
 
     Args:
         modules: The names that each module of the package provides.

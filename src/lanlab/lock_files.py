@@ -1,4 +1,6 @@
-"""Files that a process locks for as long as it lives. If a lock is free, its process has ended."""
+"""
+Files that a process locks for as long as it lives. If a lock is free, its process has ended.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ _own: set[Path] = set()
 
 @contextmanager
 def held(path: Path, content: bytes = b"") -> Iterator[None]:
-    """Create a file and lock it until the block ends. The file is not removed.
+    """
+    Create a file and lock it until the block ends. The file is not removed.
 
     Raises:
         OSError: It exists or cannot be written; nothing of it is left.

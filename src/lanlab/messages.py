@@ -1,4 +1,5 @@
-"""The types of the engine's messages, which only type checkers read: `messages.pyi`, made by
+"""
+The types of the engine's messages, which only type checkers read: `messages.pyi`, made by
 `tools/generate_messages.py`. At run time a message is the `dict` that its JSON gives.
 """
 

@@ -1,4 +1,5 @@
-"""Reads JSON and TOML from outside, with finite numbers and bounded nesting.
+"""
+Reads JSON and TOML from outside, with finite numbers and bounded nesting.
 
 Numbers from an engine (`engine/contract.py`) and from an iperf3 peer
 (`crates/messages/src/peer_stream.rs`) have other ranges.
@@ -27,7 +28,8 @@ class BadValue(ValueError):
 
 
 def json_of(text: str | bytes) -> Any:
-    """The value of a JSON text.
+    """
+    The value of a JSON text.
 
     Raises:
         BadValue: It is not JSON, is nested too deeply, or contains a number that is not finite.
@@ -55,7 +57,8 @@ def json_of(text: str | bytes) -> Any:
 
 
 def toml_of(content: bytes) -> dict[str, Any]:
-    """The tables of a TOML file.
+    """
+    The tables of a TOML file.
 
     Raises:
         UnicodeDecodeError: It is not UTF-8.

@@ -1,4 +1,5 @@
-"""Pipes to and from other programs, in bounded time and memory, even if a program reads nothing or
+"""
+Pipes to and from other programs, in bounded time and memory, even if a program reads nothing or
 prints without end.
 """
 
@@ -32,7 +33,8 @@ class Stalled(OSError):
 def write_within(
     pipe: IO[bytes], octets: bytes, within_s: float, stalled_s: float | None = None
 ) -> None:
-    """Write to a pipe within a time limit. Its buffer must be empty.
+    """
+    Write to a pipe within a time limit. Its buffer must be empty.
 
     Args:
         within_s: Time limit in total; 0 if the pipe must have room at once.
@@ -143,7 +145,8 @@ def run_briefly(
     group: int | None = None,
     extra_groups: Sequence[int] | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program and return its output, like `subprocess.run` but with bounded memory.
+    """
+    Run a program and return its output, like `subprocess.run` but with bounded memory.
 
     Args:
         text: Standard input.

@@ -1,4 +1,5 @@
-"""The roles of a trial: the names of its two ends, from the request to the store.
+"""
+The roles of a trial: the names of its two ends, from the request to the store.
 
 A testbed's first host has the workload's first role, and the second host the second role, unless
 the stream is reversed.
@@ -26,7 +27,8 @@ REVERSE_PREFIX = "reverse_"
 
 
 def host_places(roles: tuple[str, ...], direction: object) -> dict[str, int]:
-    """The role of each of the two hosts, the first role first.
+    """
+    The role of each of the two hosts, the first role first.
 
     Args:
         roles: Roles of the workload.
@@ -43,8 +45,8 @@ def host_places(roles: tuple[str, ...], direction: object) -> dict[str, int]:
 
 
 def every_place(workload: str, direction: object) -> dict[str, int]:
-    """The host of each role, including roles of a second direction and of the streams during an
-    echo.
+    """
+    The host of each role, including roles of a second direction and of the streams during an echo.
 
     Examples:
         >>> every_place("stream", "both")["reverse_sender"]

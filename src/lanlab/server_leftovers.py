@@ -21,7 +21,8 @@ def note(place: str, left: LeftBehind) -> None:
 
 
 def note_unknown(place: str, why: str, *, is_written: bool) -> None:
-    """Note that a trial's files could not be removed for another reason, such as a server that does
+    """
+    Note that a trial's files could not be removed for another reason, such as a server that does
     not respond.
 
     Args:
@@ -33,7 +34,8 @@ def note_unknown(place: str, why: str, *, is_written: bool) -> None:
 
 
 def note_unlisted(place: str, why: str) -> None:
-    """Note that a trial's directory could not be listed, or that the list was malformed.
+    """
+    Note that a trial's directory could not be listed, or that the list was malformed.
 
     Args:
         place: URL of the trial's directory.
@@ -52,8 +54,8 @@ def forget(place: str) -> None:
 
 
 def take() -> list[tuple[str, str, bool]]:
-    """All reports, each with a hint, and whether files are left. Afterwards they count as
-    reported.
+    """
+    All reports, each with a hint, and whether files are left. Afterwards they count as reported.
     """
     left = list(_left.values())
     _left.clear()

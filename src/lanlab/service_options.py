@@ -1,4 +1,5 @@
-"""The options of file services, one row each.
+"""
+The options of file services, one row each.
 
 A row makes the parameter of a study, the option of the command line with its help, the parameter of
 a URL, the field of a request to an engine, the errors, and the row of the reference. In the engine
@@ -45,7 +46,8 @@ class ServiceOption:
         return self.service == service.engine_name and self.over(service.carrier)
 
     def check(self, value: str | bool | None, service: Service) -> None:
-        """Refuse a value that the service does not support.
+        """
+        Refuse a value that the service does not support.
 
         Raises:
             ValueError: The option has no effect on the service, or the value is not allowed.

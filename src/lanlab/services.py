@@ -1,4 +1,5 @@
-"""The file services, one entry each, with all that the Python package knows about them.
+"""
+The file services, one entry each, with all that the Python package knows about them.
 
 A new service needs a client and an embedded server (`crates/clients`, `crates/servers`), and an
 entry here.

@@ -1,4 +1,5 @@
-"""The parts of a run's and a trial's record. Only type checkers read their types, in
+"""
+The parts of a run's and a trial's record. Only type checkers read their types, in
 `trial_data.pyi`; at run time each is a `dict`.
 
 A record may come from another version of lanlab, so any key may be missing.

@@ -1,4 +1,5 @@
-"""Parses and formats quantities as people write them.
+"""
+Parses and formats quantities as people write them.
 
 Internally a rate is whole bit/s, a size whole bytes and a time seconds. The command line, study
 files and reports convert other units with this module. kB is 1000 B, KiB is 1024 B.
@@ -111,8 +112,9 @@ _AMBIGUOUS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 
 
 def lines_of(text: str, width: int, indent: str = "", first: str = "") -> list[str]:
-    """Wrap a text into lines of at most `width` characters, but not within a word or between a
-    number and its unit. A longer word gets its own line.
+    """
+    Wrap a text into lines of at most `width` characters, but not within a word or between a number
+    and its unit. A longer word gets its own line.
 
     Args:
         text: One line.
@@ -180,7 +182,8 @@ def _problem(text: str) -> str | None:
 
 
 def plain_number(text: str) -> float:
-    """Read a number without a unit.
+    """
+    Read a number without a unit.
 
     Raises:
         ValueError: Not a plain number; also NaN, infinities and digits of other scripts, which
@@ -284,7 +287,8 @@ def parse_time_s(text: str) -> float:
 
 
 def time_of(option: str, text: str) -> float:
-    """The time of an option, in seconds.
+    """
+    The time of an option, in seconds.
 
     Raises:
         UsageError: Not a number with a time unit; the message names the option.

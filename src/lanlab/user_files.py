@@ -16,7 +16,8 @@ _PIECE_BYTES = 2**20
 
 
 def read_user_file(path: Path, what: str, most_bytes: int) -> bytes:
-    """Content of a regular file; symbolic links are followed.
+    """
+    Content of a regular file; symbolic links are followed.
 
     Args:
         what: The user's name for the file, such as `password file` or `--trust`.
@@ -53,7 +54,8 @@ def read_user_file(path: Path, what: str, most_bytes: int) -> bytes:
 
 
 def text_of(content: bytes) -> str:
-    """Content of a UTF-8 text file, without the byte order mark that some Windows editors write.
+    """
+    Content of a UTF-8 text file, without the byte order mark that some Windows editors write.
 
     Raises:
         UnicodeDecodeError: It is not UTF-8; the reason mentions UTF-16 if it looks like it.

@@ -37,7 +37,8 @@ def place_of(run: RunRecord) -> Place | None:
 
 
 def series_named(runs: Sequence[RunRecord], name: str) -> list[RunRecord]:
-    """The runs of a series, oldest first. `name` is the id of the series, the start of its id, or
+    """
+    The runs of a series, oldest first. `name` is the id of the series, the start of its id, or
     `last` for the series of the newest run. Empty if no series matches.
 
     Raises:

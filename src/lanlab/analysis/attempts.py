@@ -1,5 +1,5 @@
-"""Which trials count: a disturbed one may have been repeated at its position, a failed one
-retried.
+"""
+Which trials count: a disturbed one may have been repeated at its position, a failed one retried.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ Place = tuple[str, str, tuple[tuple[str, Level], ...], int]
 
 
 def counting(trials: Sequence[_Trial]) -> list[_Trial]:
-    """The finished trials that are included in means, in order. Excluded are disturbed trials that
+    """
+    The finished trials that are included in means, in order. Excluded are disturbed trials that
     were repeated.
 
     A position is repeated only while its trials are disturbed, so its last trial is either

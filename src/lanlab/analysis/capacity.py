@@ -1,4 +1,5 @@
-"""The capacity found by a search with its interval, and the result for each loss goal.
+"""
+The capacity found by a search with its interval, and the result for each loss goal.
 
 The model: each trial has its own capacity, lognormally distributed. Below it, the trial loses a
 random share of the messages; above it, exactly the capacity arrives. So a trial with losses shows
@@ -84,7 +85,8 @@ class Capacity:
 
 
 def capacity(result: SearchResult, width_ratio: float) -> Capacity:
-    """The capacity, and the load of each goal.
+    """
+    The capacity, and the load of each goal.
 
     Args:
         result: Result of a search that has ended.

@@ -11,7 +11,8 @@ from lanlab.units import format_time
 
 
 def clocks_kept(trials: Sequence[TrialRecord]) -> str:
-    """How the clocks of both ends are synchronised, and how accurate their kernels estimate them to
+    """
+    How the clocks of both ends are synchronised, and how accurate their kernels estimate them to
     be, as in `pc1 by chronyd, right to within 1.20 ms; nas by nothing`.
 
     Args:

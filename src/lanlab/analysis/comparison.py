@@ -1,4 +1,5 @@
-"""One metric of one condition on two sides: the difference, its certainty, and the trials needed to
+"""
+One metric of one condition on two sides: the difference, its certainty, and the trials needed to
 settle it.
 
 The origin of the sides determines the unit and the possible claims (`Basis`). Two levels of a
@@ -140,8 +141,8 @@ class Compared:
 
     @property
     def is_unguarded(self) -> bool:
-        """Whether most trials of a side were disturbed, unless the basis makes both sides share
-        that.
+        """
+        Whether most trials of a side were disturbed, unless the basis makes both sides share that.
         """
         sides = (self.base, self.other)
         return self.basis in _UNGUARDED and any(side.is_mostly_disturbed for side in sides)
@@ -180,7 +181,8 @@ def compared(
     basis: Basis,
     spread: KnownSpread | None = None,
 ) -> Compared:
-    """Compare two sides.
+    """
+    Compare two sides.
 
     Args:
         base, other: Their trials or runs.
@@ -265,8 +267,9 @@ def _p_of(one: Compared) -> float:
 
 
 def judged(found: Sequence[Compared], margin_ratio: float | None = None) -> list[Compared]:
-    """All comparisons made together, with p corrected by Holm's method: once for differences and,
-    if a margin is declared, once for equivalences.
+    """
+    All comparisons made together, with p corrected by Holm's method: once for differences and, if a
+    margin is declared, once for equivalences.
 
     Args:
         found: Every comparison that the user sees.

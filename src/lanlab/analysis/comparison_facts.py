@@ -25,8 +25,9 @@ class Differing:
 def differing_facts(
     runs: Sequence[tuple[RunRecord, Sequence[TrialRecord]]],
 ) -> tuple[Differing, ...]:
-    """The facts on testbed, link, hosts, versions, scale and modes in which runs differ, in the
-    order of their records. The seed is omitted, because it differs in every run.
+    """
+    The facts on testbed, link, hosts, versions, scale and modes in which runs differ, in the order
+    of their records. The seed is omitted, because it differs in every run.
     """
     sides = [_facts(run, trials) for run, trials in runs]
     names = dict.fromkeys(name for facts in sides for name in facts)

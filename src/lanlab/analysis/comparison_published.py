@@ -37,7 +37,8 @@ def compare_with_published(
     published: Published,
     metrics: Sequence[str] | None = None,
 ) -> tuple[PublishedRatio, ...]:
-    """Every published mean for a condition of the run, in the order of the conditions.
+    """
+    Every published mean for a condition of the run, in the order of the conditions.
 
     Args:
         run, trials: The run with all its trials.

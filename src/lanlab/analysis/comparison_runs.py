@@ -55,7 +55,8 @@ def run_names(runs: Sequence[Run]) -> tuple[str, ...]:
 
 
 def check_comparable(runs: Sequence[Run]) -> None:
-    """Refuse runs that cannot be compared.
+    """
+    Refuse runs that cannot be compared.
 
     Raises:
         UsageError: Fewer than two runs, a repeated run, or runs of different studies.
@@ -77,7 +78,8 @@ def check_comparable(runs: Sequence[Run]) -> None:
 
 
 def check_named_once(ids: Sequence[str]) -> None:
-    """Refuse a repeated run.
+    """
+    Refuse a repeated run.
 
     Raises:
         UsageError: A run is named twice.
@@ -95,7 +97,8 @@ def pair_runs(
     metrics: Sequence[str] | None = None,
     others: Sequence[Run] = (),
 ) -> Paired:
-    """Compare every common condition of each other run with the base.
+    """
+    Compare every common condition of each other run with the base.
 
     Args:
         runs: Runs of one study with all their trials.
@@ -120,7 +123,8 @@ def pair_sides(
     *,
     settings_differ: bool = True,
 ) -> Paired:
-    """Compare every common condition of each other side with the base.
+    """
+    Compare every common condition of each other side with the base.
 
     Args:
         base: Index of the side to compare the others with.
@@ -226,8 +230,9 @@ def pair_levels(
     metrics: Sequence[str] | None = None,
     name: Callable[[Level], str] = str,
 ) -> tuple[Compared, ...]:
-    """Compare the levels of a factor of one run with its base level, at each combination of the
-    other factors, by the blocks that have both.
+    """
+    Compare the levels of a factor of one run with its base level, at each combination of the other
+    factors, by the blocks that have both.
 
     Args:
         run: The run with all its trials.
@@ -291,7 +296,8 @@ def pair_levels(
 
 
 def check_metrics(trials: Sequence[TrialRecord], metrics: Sequence[str] | None) -> None:
-    """Refuse a metric that no run measured.
+    """
+    Refuse a metric that no run measured.
 
     Raises:
         UnknownName: With the available metrics.

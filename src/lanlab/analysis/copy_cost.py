@@ -1,5 +1,6 @@
-"""The cost of each byte and each file of a copy: in time, or in another additive metric such as
-frames on the medium.
+"""
+The cost of each byte and each file of a copy: in time, or in another additive metric such as frames
+on the medium.
 
 The model of a trial's time is `octets * per byte + files * per file + per trial`, fitted to the
 trials of all datasets copied under one condition. These costs distinguish file services: slow
@@ -57,7 +58,8 @@ class CopyCost:
 def copy_costs(
     run: RunRecord, trials: Sequence[TrialRecord], experiment: str, metric: str = _TIME
 ) -> tuple[CopyCost, ...]:
-    """The costs of each condition of an experiment, over all its datasets.
+    """
+    The costs of each condition of an experiment, over all its datasets.
 
     Each trial's weight is the inverse square of its dataset's mean. Trials that failed or were
     replaced by a repeat are excluded.

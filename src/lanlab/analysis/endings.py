@@ -40,7 +40,8 @@ class Ending:
 def ending(
     summary: Summary, trials: Sequence[TrialRecord], policy: TrialPolicy, is_over: bool
 ) -> Ending:
-    """How a condition ended.
+    """
+    How a condition ended.
 
     Args:
         trials: All trials of the condition.

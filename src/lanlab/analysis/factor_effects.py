@@ -1,4 +1,5 @@
-"""The effect of each of several crossed factors, with all others held constant.
+"""
+The effect of each of several crossed factors, with all others held constant.
 
 If the factors of a study vary together (each system had its own network, machine and software), it
 cannot show which of them matters. A simulation can combine them freely: a factor's effect is then
@@ -33,8 +34,8 @@ class Effect:
 
 @dataclass(frozen=True)
 class Spread:
-    """The range of a metric over a factor: its highest level divided by its lowest, all else
-    equal.
+    """
+    The range of a metric over a factor: its highest level divided by its lowest, all else equal.
     """
 
     factor: str
@@ -73,7 +74,8 @@ def crossed_experiments(study: Study, scale: str) -> list[ExperimentAtScale]:
 def factor_effects(
     run: RunRecord, trials: Sequence[TrialRecord], study: Study
 ) -> FactorEffects | None:
-    """The effects of a run's crossed factors on the first metric of their experiments.
+    """
+    The effects of a run's crossed factors on the first metric of their experiments.
 
     Returns:
         `None` if no factors are crossed, or no two trials can be compared.

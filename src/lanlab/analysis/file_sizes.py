@@ -1,4 +1,5 @@
-"""Copy rates by file size, from the times of every file.
+"""
+Copy rates by file size, from the times of every file.
 
 The times are a series of the store (`client-files`), too large for a record. A report reduces them
 to the number of files, their bytes and their time, for sizes from each power of two to the next.
@@ -36,7 +37,8 @@ class SizeClass:
 
 
 def size_classes(octets: ArrayLike, time_ns: ArrayLike) -> list[SizeClass]:
-    """Files by powers of two of their size; empty files are omitted.
+    """
+    Files by powers of two of their size; empty files are omitted.
 
     Args:
         octets: Size of each file, bytes, shape `(files,)`.
@@ -65,7 +67,8 @@ def size_classes(octets: ArrayLike, time_ns: ArrayLike) -> list[SizeClass]:
 def with_size_classes(
     trials: Sequence[TrialRecord], read: Callable[[TrialRecord, str], Series]
 ) -> list[TrialRecord]:
-    """Add the size classes of files to trials that have times of files.
+    """
+    Add the size classes of files to trials that have times of files.
 
     Args:
         trials: Trials of a run.

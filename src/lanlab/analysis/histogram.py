@@ -1,4 +1,5 @@
-"""Reads and merges the histograms of times that engines keep.
+"""
+Reads and merges the histograms of times that engines keep.
 
 Source: HdrHistogram, the V2 encoding: a header of 40 bytes, big-endian, then the counts of the
 buckets in order as ZigZag LEB128 numbers of 1 to 9 bytes. A negative number stands for that many
@@ -30,7 +31,8 @@ class Bucket:
 
 
 def buckets(text: str) -> list[Bucket]:
-    """The non-empty buckets, ascending.
+    """
+    The non-empty buckets, ascending.
 
     Args:
         text: A distribution's histogram from a result, in hexadecimal.
@@ -90,7 +92,8 @@ def _numbers(payload: bytes) -> Iterator[int]:
 
 
 def merged(several: Iterable[Iterable[Bucket]]) -> list[Bucket]:
-    """Merge histograms of the same precision.
+    """
+    Merge histograms of the same precision.
 
     Examples:
         >>> merged([[Bucket(2, 3, 1)], [Bucket(2, 3, 4), Bucket(8, 9, 1)]])

@@ -16,7 +16,8 @@ _EXACT_WAITS = (5, 11)
 def cautions(
     interfaces: Mapping[str, InterfaceSeen], kernels: Mapping[str, str | None] | None = None
 ) -> list[str]:
-    """Sentences without a full stop, shown before a run.
+    """
+    Sentences without a full stop, shown before a run.
 
     Args:
         interfaces: By host.
@@ -60,7 +61,8 @@ def cautions(
 
 
 def kernel_caution(kernel: str | None) -> str | None:
-    """Why a kernel gives less precise figures than newer ones; `None` if it does not.
+    """
+    Why a kernel gives less precise figures than newer ones; `None` if it does not.
 
     Examples:
         >>> kernel_caution("5.4.0-200-generic")

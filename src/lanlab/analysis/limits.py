@@ -1,4 +1,5 @@
-"""The capacity of an Ethernet: the cost of a frame on the wire, and the goodput that remains.
+"""
+The capacity of an Ethernet: the cost of a frame on the wire, and the goodput that remains.
 
 Sources: IEEE 802.3 (preamble and start 8 bytes, header 14, check sequence 4, shortest frame 64,
 gap 12), RFC 791, RFC 8200, RFC 768, RFC 9293, RFC 7323.
@@ -33,7 +34,8 @@ def reaches_limit(goodputs_bps: Sequence[float], limit_bps: float) -> bool:
 
 
 def wire_bytes(packet_bytes: int) -> int:
-    """Bytes that a frame with an IP packet of `packet_bytes` occupies on the wire.
+    """
+    Bytes that a frame with an IP packet of `packet_bytes` occupies on the wire.
 
     Examples:
         >>> wire_bytes(1500), wire_bytes(30)
@@ -67,7 +69,8 @@ def udp_wire_bytes(message_size_bytes: int, ip_version: int, *, mtu_bytes: int =
 def udp_limit_bps(
     link_rate_bps: float, message_size_bytes: int, ip_version: int, *, mtu_bytes: int = MTU_BYTES
 ) -> float:
-    """The maximum goodput of UDP messages of one size: frames back to back.
+    """
+    The maximum goodput of UDP messages of one size: frames back to back.
 
     Args:
         link_rate_bps: Bits on the wire per second, preamble and gap included: 10e6 for 10 Mbit/s.
@@ -96,7 +99,8 @@ def tcp_limit_bps(
     segment_bytes: int | None = None,
     mtu_bytes: int = MTU_BYTES,
 ) -> float:
-    """The maximum goodput of TCP in one direction of a full-duplex Ethernet.
+    """
+    The maximum goodput of TCP in one direction of a full-duplex Ethernet.
 
     Args:
         link_rate_bps: As for `udp_limit_bps`.
@@ -125,7 +129,8 @@ def tcp_limit_bps(
 def shared_tcp_limit_bps(
     link_rate_bps: float, ip_version: int, *, timestamps: bool = True
 ) -> float:
-    """The maximum goodput of TCP on a wire that both ends share, such as a hub or a bus: full
+    """
+    The maximum goodput of TCP on a wire that both ends share, such as a hub or a bus: full
     segments, an acknowledgement for every second one on the same wire, no collisions.
 
     Args:
@@ -152,7 +157,8 @@ def shared_tcp_limit_bps(
 def idle_round_trip_ns(
     link_rate_bps: float, message_size_bytes: int, ip_version: int, *, is_switched: bool = False
 ) -> float:
-    """The minimum time for a UDP message and its echo to cross an idle link: both complete frames,
+    """
+    The minimum time for a UDP message and its echo to cross an idle link: both complete frames,
     without the gap after a frame and without processing time in the hosts.
 
     Args:

@@ -1,4 +1,5 @@
-"""How much load increases round trips: the echo during streams compared with the idle echo of the
+"""
+How much load increases round trips: the echo during streams compared with the idle echo of the
 same blocks.
 """
 
@@ -50,7 +51,8 @@ class LoadResult:
 
 
 def load_results(trials: Sequence[TrialRecord], experiment: str) -> list[LoadResult]:
-    """Each load of an experiment compared with the idle echo, in the order of the trials' levels.
+    """
+    Each load of an experiment compared with the idle echo, in the order of the trials' levels.
 
     Args:
         trials: Trials of a run; those of other experiments are ignored.

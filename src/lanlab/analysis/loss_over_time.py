@@ -1,4 +1,5 @@
-"""Lost messages in each interval of a UDP stream's time, over all trials of a condition.
+"""
+Lost messages in each interval of a UDP stream's time, over all trials of a condition.
 
 The intervals are a series of the store. A report adds the rows that it draws to the record.
 """
@@ -37,7 +38,8 @@ class IntervalLoss:
 def with_losses(
     trials: Sequence[TrialRecord], read: Callable[[TrialRecord, str], Series]
 ) -> list[TrialRecord]:
-    """Trials of a scan over the sending rate, with their losses over time.
+    """
+    Trials of a scan over the sending rate, with their losses over time.
 
     Args:
         trials: Trials of a run; those without a rate among their factors stay unchanged.
@@ -62,7 +64,8 @@ def has_losses(trial: TrialRecord) -> bool:
 def losses_over_time(
     trials: Sequence[TrialRecord], role: str = RECEIVER, width_ns: int | None = None
 ) -> list[IntervalLoss]:
-    """The losses of several trials, added by interval. Intervals without expected messages are
+    """
+    The losses of several trials, added by interval. Intervals without expected messages are
     omitted, because nothing is known of them.
 
     Args:

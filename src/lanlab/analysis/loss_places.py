@@ -40,7 +40,8 @@ def not_received(metrics: Mapping[str, float | int]) -> dict[str, int]:
 
 
 def shares_of(metrics: Sequence[Mapping[str, float | int]], metric: str) -> list[float | None]:
-    """What happened to the requested messages of trials, as shares.
+    """
+    What happened to the requested messages of trials, as shares.
 
     Args:
         metrics: Metrics of `stream` trials.

@@ -1,5 +1,6 @@
-"""The model's error at published values to which nothing was fitted, and the resulting interval of
-a simulated value.
+"""
+The model's error at published values to which nothing was fitted, and the resulting interval of a
+simulated value.
 
 Machines that fit the published values (`lanlab.studies.ensemble`) show what the fit leaves open,
 but they share the model's deficits. Only errors at held-out values show those, so these errors
@@ -22,8 +23,8 @@ _CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class HeldOut:
-    """A published value to which nothing was fitted, with the interval predicted from the
-    others.
+    """
+    A published value to which nothing was fitted, with the interval predicted from the others.
     """
 
     accuracy: Accuracy
@@ -47,7 +48,8 @@ def with_others(first: Sequence[Accuracy], others: Iterable[Accuracy]) -> list[A
 
 
 def model_error_log(found: Sequence[Accuracy]) -> float | None:
-    """`half_width_log` of all of these values.
+    """
+    `half_width_log` of all of these values.
 
     Args:
         found: The result of `held_out_values`.
@@ -70,7 +72,8 @@ def error_logs(found: Iterable[Accuracy]) -> list[float]:
 
 
 def half_width_log(logs: Sequence[float], confidence: float = _CONFIDENCE) -> float:
-    """The expected distance of the next published value from the simulated one, as the logarithm of
+    """
+    The expected distance of the next published value from the simulated one, as the logarithm of
     their ratio.
 
     The errors are assumed to be normal with mean zero: a bias of the model is part of its error and
@@ -97,7 +100,8 @@ def root_mean_square(logs: Sequence[float]) -> float:
 def widened(
     value: float, half_log: float, fit: tuple[float, float] | None = None
 ) -> tuple[float, float]:
-    """The interval of a simulated value.
+    """
+    The interval of a simulated value.
 
     Args:
         value: The simulated value, above 0.
@@ -117,7 +121,8 @@ def widened(
 
 
 def cross_validated(found: Sequence[Accuracy]) -> list[HeldOut]:
-    """Each value with its interval from all other values, without its own error.
+    """
+    Each value with its interval from all other values, without its own error.
 
     Args:
         found: The result of `held_out_values`.

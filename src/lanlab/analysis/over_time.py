@@ -1,4 +1,5 @@
-"""Arrivals in each step of a stream's time.
+"""
+Arrivals in each step of a stream's time.
 
 The steps are a series of the store, too large for a record. The report of a single measurement adds
 the steps that it draws to the record.
@@ -34,7 +35,8 @@ class Step:
 
 
 def joined_steps(octets: Sequence[int], width_ns: int) -> list[Step]:
-    """Steps of equal width, merged to the number that a figure can show; an incomplete last step is
+    """
+    Steps of equal width, merged to the number that a figure can show; an incomplete last step is
     dropped.
 
     Examples:
@@ -56,7 +58,8 @@ def with_steps(
     read: Callable[[TrialRecord, str], Series],
     numbers: frozenset[int] | None = None,
 ) -> list[TrialRecord]:
-    """Trials of streams with their steps.
+    """
+    Trials of streams with their steps.
 
     Args:
         trials: Trials of a run.

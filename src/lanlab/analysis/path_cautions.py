@@ -8,7 +8,8 @@ from lanlab.trial_data import PacketBounds, PathSeen
 
 
 def path_cautions(paths: Mapping[str, PathSeen]) -> list[str]:
-    """Sentences without a full stop on paths that carry less than the interfaces at their ends.
+    """
+    Sentences without a full stop on paths that carry less than the interfaces at their ends.
 
     Examples:
         >>> bounds = {"least_bytes": 1420, "most_bytes": 1420}

@@ -1,4 +1,5 @@
-"""The maximum throughput over all loads, estimated from the simulated loads.
+"""
+The maximum throughput over all loads, estimated from the simulated loads.
 
 Up to saturation a receiver delivers everything that is sent. Beyond it, throughput stays constant
 if the wire or the sender is the bottleneck. Otherwise it falls linearly with the load, by the law
@@ -33,7 +34,8 @@ class Peak(NamedTuple):
 
 
 def peak_of(points: Iterable[tuple[float, float]]) -> Peak | None:
-    """The peak of a curve of throughput over load, both in the same unit.
+    """
+    The peak of a curve of throughput over load, both in the same unit.
 
     Args:
         points: Loads with their throughputs, in any order.
@@ -68,8 +70,9 @@ def peak_of(points: Iterable[tuple[float, float]]) -> Peak | None:
 
 
 def peaks(cells: Sequence[Cell]) -> list[Cell]:
-    """The peak of each series of simulated conditions that differ only in their load: a condition
-    that represents the maximum over all loads.
+    """
+    The peak of each series of simulated conditions that differ only in their load: a condition that
+    represents the maximum over all loads.
 
     Args:
         cells: Conditions with `PEAKED`, of trials.

@@ -1,4 +1,5 @@
-"""Whether other activity disturbed a trial, judged from its record.
+"""
+Whether other activity disturbed a trial, judged from its record.
 
 Each check has a limit; `docs/measuring.md` explains the limits. Some results are *pollution*:
 another trial may be free of it, so a study may repeat such trials. Others are *remarks*: they apply
@@ -103,7 +104,8 @@ def judge(
     hosts: Mapping[str, m.HostSeen],
     others: Mapping[str, m.HostSeen] | None = None,
 ) -> Judgement:
-    """Judge a finished trial.
+    """
+    Judge a finished trial.
 
     Args:
         raw: The trial's record, with its facts, and the results of both roles. Each has the `host`

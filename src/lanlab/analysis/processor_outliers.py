@@ -1,4 +1,5 @@
-"""Trials in which an end used far more processor time per byte than in the other trials of its
+"""
+Trials in which an end used far more processor time per byte than in the other trials of its
 condition. Causes: memory was not ready, a cache was cold, or the processor's clock rate differed. A
 single trial cannot show this, so lanlab does not repeat it.
 """

@@ -45,7 +45,8 @@ def series_of(value: PublishedValue, parameters: Mapping[str, Level]) -> str:
 
 
 def points_for(summary: Summary, published: Published) -> tuple[PublishedPoint, ...]:
-    """The published mean or standard deviation of the summary's metric at its condition.
+    """
+    The published mean or standard deviation of the summary's metric at its condition.
 
     A number belongs to the condition if it names every factor of the experiment and agrees in every
     parameter that it names. A factor with one level that no published number names is not a factor

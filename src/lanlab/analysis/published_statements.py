@@ -29,9 +29,10 @@ class Statement:
 def statements(
     run: RunRecord, trials: Sequence[TrialRecord], published: Published
 ) -> tuple[Statement, ...]:
-    """Published numbers that do not describe a single condition: shares of the link, ends of a
-    range, ratios and differences. Each has its counterpart in the run, if any. For a simulated run,
-    the counterpart is the value used for the accuracy.
+    """
+    Published numbers that do not describe a single condition: shares of the link, ends of a range,
+    ratios and differences. Each has its counterpart in the run, if any. For a simulated run, the
+    counterpart is the value used for the accuracy.
     """
     if not published.value:
         return ()

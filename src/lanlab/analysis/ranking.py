@@ -1,4 +1,5 @@
-"""Ranks the levels of a factor (services, servers, protocols, hosts) at each level of the other
+"""
+Ranks the levels of a factor (services, servers, protocols, hosts) at each level of the other
 factors.
 
 All pairs of levels are compared by block, as in `lanlab compare --by`, and corrected together for
@@ -101,9 +102,10 @@ def rankings(
     experiments: Sequence[str],
     model_error_log: float | None = None,
 ) -> dict[str, tuple[Ranking, ...]]:
-    """The rankings of each experiment at each combination of its other factors, in the study's
-    order. An experiment is left out if it varies no factor of `RANKED`, or its metric is not
-    compared by ratios.
+    """
+    The rankings of each experiment at each combination of its other factors, in the study's order.
+    An experiment is left out if it varies no factor of `RANKED`, or its metric is not compared by
+    ratios.
 
     Args:
         run, trials, experiments: What to rank.
@@ -272,7 +274,8 @@ def grouped(
     at_limit: frozenset[Level] = frozenset(),
     least_log: float = 0.0,
 ) -> tuple[tuple[Ranked, ...], ...]:
-    """The levels in groups, best first.
+    """
+    The levels in groups, best first.
 
     Args:
         levels: At least one.

@@ -13,8 +13,9 @@ from lanlab.store import Level, TrialRecord
 def round_trips_by_condition(
     trials: Sequence[TrialRecord], experiments: Sequence[str]
 ) -> list[tuple[dict[str, Level], list[Bucket]]]:
-    """The factor levels of each condition, and its round trips, ns. Trials without a histogram, as
-    of other programs, are omitted.
+    """
+    The factor levels of each condition, and its round trips, ns. Trials without a histogram, as of
+    other programs, are omitted.
     """
     found: dict[tuple[tuple[str, Level], ...], list[list[Bucket]]] = {}
     own = [t for t in trials if t.experiment in experiments and "requester" in ROLES[t.workload]]

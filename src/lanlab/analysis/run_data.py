@@ -67,7 +67,8 @@ class RunData:
 
     @cached_property
     def endings(self) -> Sequence[Ending]:
-        """How the conditions ended, in the order of the study. Conditions of searches, which have
+        """
+        How the conditions ended, in the order of the study. Conditions of searches, which have
         their own rules for the end, are omitted.
         """
         is_over = self.run.status == "done"

@@ -1,4 +1,5 @@
-"""The spread between runs of one setting, from other runs in the store.
+"""
+The spread between runs of one setting, from other runs in the store.
 
 Single runs of two settings cannot show whether they differ more than runs of one setting do,
 because all trials of a run share its minutes. Other runs with the same conditions, testbed and
@@ -45,7 +46,8 @@ class Others:
     def spread(
         self, conditions: Sequence[Condition], metric: str, scale: str
     ) -> KnownSpread | None:
-        """The spread between runs of a metric.
+        """
+        The spread between runs of a metric.
 
         Args:
             conditions: The conditions of both sides; other runs' conditions must have the same
@@ -81,7 +83,8 @@ def key_of(condition: Condition) -> tuple[str, str]:
 
 
 def others_for(base: Side, other: Side, runs: Sequence[Run]) -> Others:
-    """The runs that show how much runs of these sides differ.
+    """
+    The runs that show how much runs of these sides differ.
 
     Args:
         base, other: The compared sides; their own runs are omitted.

@@ -106,7 +106,8 @@ def saturations(run: RunRecord, trials: Sequence[TrialRecord]) -> tuple[Saturati
 
 
 def order_of(judged: Capacity) -> Alike | None:
-    """Correlation of the capacity between successive trials of a search, with its p under
+    """
+    Correlation of the capacity between successive trials of a search, with its p under
     independence, or a slope over all trials: whichever is more significant.
 
     Returns:
@@ -164,7 +165,8 @@ def _is_lossless(run: RunRecord) -> bool:
 def curve_of(
     run: RunRecord, trials: Sequence[TrialRecord], experiment: str, metric: str
 ) -> list[Summary]:
-    """One metric at every load of a search's full-length trials, ascending in load.
+    """
+    One metric at every load of a search's full-length trials, ascending in load.
 
     Args:
         run: The run, whose link sets the limits.

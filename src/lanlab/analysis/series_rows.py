@@ -26,7 +26,8 @@ def with_rows(
     rows_of: Callable[[Mapping[str, Column], SeriesPart], Sequence[Sequence[int]]],
     place: str = _PLACE,
 ) -> TrialRecord:
-    """Add rows of one series to a trial's record. If the trial has no such series, or the series is
+    """
+    Add rows of one series to a trial's record. If the trial has no such series, or the series is
     lost, it is returned unchanged, so that a report does not fail.
 
     Args:

@@ -103,7 +103,8 @@ class Accuracy:
 def accuracies(
     published: Published, simulation: Simulation, cells_of: Mapping[str, Sequence[SimulatedCell]]
 ) -> list[Accuracy]:
-    """Every published number with a counterpart among the simulated conditions.
+    """
+    Every published number with a counterpart among the simulated conditions.
 
     Args:
         published: The study's published values.
@@ -282,8 +283,8 @@ def fitted_names(
 
 
 def counts(found: Iterable[Accuracy]) -> tuple[int, ...]:
-    """How many of the comparable values are within each of `WITHIN_RATIOS`, and how many there
-    are.
+    """
+    How many of the comparable values are within each of `WITHIN_RATIOS`, and how many there are.
     """
     errors = [abs(one.error_ratio) for one in found if one.can_fail]
     # Tolerance for the rounding of decimals.

@@ -1,4 +1,5 @@
-"""A first trial that is much slower than the others of its condition, because of a cold cache or a
+"""
+A first trial that is much slower than the others of its condition, because of a cold cache or a
 disk that had to spin up. The mean includes it, so the user should know.
 """
 

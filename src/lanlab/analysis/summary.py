@@ -1,4 +1,5 @@
-"""Summarises trials for a table: mean, spread and interval of each condition.
+"""
+Summarises trials for a table: mean, spread and interval of each condition.
 
 The trial is the sampling unit. Values within a trial are correlated: an interval that ignores this
 misses the mean half of the time.
@@ -76,7 +77,8 @@ class Summary:
 def interval_of_mean(
     metric: str, values: Sequence[float], limit: float | None = None
 ) -> tuple[float, float] | None:
-    """The 95 % interval of a condition's mean, for every table, figure and comparison.
+    """
+    The 95 % interval of a condition's mean, for every table, figure and comparison.
 
     Args:
         metric: Key of a trial's results. It determines the method
@@ -187,7 +189,8 @@ def summary_of(
 def conditions_of(
     run: RunRecord, trials: Sequence[TrialRecord], experiment: str
 ) -> list[ConditionTrials]:
-    """The conditions of an experiment, in the order of the study's levels.
+    """
+    The conditions of an experiment, in the order of the study's levels.
 
     Args:
         run: The run, whose link sets the limits.

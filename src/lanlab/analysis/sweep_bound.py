@@ -35,7 +35,8 @@ def sweep_bound(
     trials: Sequence[TrialRecord],
     loss_ratio: float,
 ) -> SweepBound | None:
-    """The highest load at which a sweep of the same traffic met a loss goal; `None` without one.
+    """
+    The highest load at which a sweep of the same traffic met a loss goal; `None` without one.
 
     Args:
         search: With its trials, `steps`.

@@ -1,4 +1,5 @@
-"""The kernel's information on a sender's TCP connection over a trial, and what limited the sender.
+"""
+The kernel's information on a sender's TCP connection over a trial, and what limited the sender.
 
 The samples are a series of the store. A report adds some of them to the record.
 """
@@ -67,7 +68,8 @@ def with_samples(
     read: Callable[[TrialRecord, str], Series],
     numbers: frozenset[int],
 ) -> list[TrialRecord]:
-    """Trials of TCP streams with samples of their first flow.
+    """
+    Trials of TCP streams with samples of their first flow.
 
     Args:
         trials: Trials of a run.
@@ -95,8 +97,9 @@ def segment_bytes_of(trial: TrialRecord, role: str = SENDER) -> int:
 def limited_parts(
     samples: Sequence[TcpSample], segment_bytes: int = _SEGMENT_BYTES
 ) -> list[LimitedPart]:
-    """What limited a sender, where this can be determined: parts of its time in order, without
-    those in which only the network and the congestion window did. Each part covers at least 100 ms,
+    """
+    What limited a sender, where this can be determined: parts of its time in order, without those
+    in which only the network and the congestion window did. Each part covers at least 100 ms,
     because a sender waits for a window in every round trip. Successive equal parts are joined.
 
     The kernel's times are not sufficient. For the receiver's window, they lack the time until the

@@ -1,4 +1,5 @@
-"""Whether successive trials of a condition are correlated, as under lasting load.
+"""
+Whether successive trials of a condition are correlated, as under lasting load.
 
 If so, an interval that assumes independence is too short. At a correlation of 0.6 it contains the
 mean in 68 of 100 cases with 12 trials, and in 67 with 40. `lanlab.analysis.statistics.neighbours`
@@ -33,7 +34,8 @@ class Neighbours:
 
 
 def hanging_together(summaries: Sequence[Summary]) -> list[Neighbours]:
-    """The conditions with correlated trials, strongest first. At most one run in twenty has any by
+    """
+    The conditions with correlated trials, strongest first. At most one run in twenty has any by
     chance.
 
     With one condition, a correlation of 0.6 is found in 42 of 100 cases with 12 trials, 73 with 20
@@ -69,7 +71,8 @@ def seen_beyond_doubt(found: Sequence[Alike | None]) -> list[Alike | None]:
 
 
 def lag_one(metric: str, values: Sequence[float]) -> Alike | None:
-    """Correlation of each trial with the next, and its one-sided p under independence.
+    """
+    Correlation of each trial with the next, and its one-sided p under independence.
 
     Args:
         metric: Key of a trial's results; for rates and times, logarithms are compared.

@@ -58,7 +58,8 @@ class Wire:
     def goodput_limit_bps(
         self, transport: str, ip_version: int, message_size_bytes: int | None
     ) -> float:
-        """The maximum goodput of messages in one direction, bit/s.
+        """
+        The maximum goodput of messages in one direction, bit/s.
 
         Args:
             transport: `tcp` or `udp`.

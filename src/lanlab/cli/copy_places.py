@@ -58,7 +58,8 @@ class Endpoints:
             )
 
     def testbed(self, asked: str, options: ServerOptions, *, is_small: bool) -> str:
-        """Name of the testbed: a user's own server is reached from this host, or from a named one.
+        """
+        Name of the testbed: a user's own server is reached from this host, or from a named one.
 
         Args:
             is_small: Whether the client uses the small stack.
@@ -189,7 +190,8 @@ def _get_passphrase(url: ServerUrl) -> None:
 def endpoints(
     source: str, targets: Sequence[str], service: str | None, server: str | None, *, download: bool
 ) -> Endpoints:
-    """Interpret source and target.
+    """
+    Interpret source and target.
 
     Args:
         source: A directory, a dataset, or the URL of a server.
@@ -242,7 +244,8 @@ def endpoints(
 
 
 def served_places(targets: Sequence[str], service: str | None, server: str | None) -> Endpoints:
-    """Interpret the targets of a measurement that needs no source files.
+    """
+    Interpret the targets of a measurement that needs no source files.
 
     Args:
         targets: URLs or directories. Empty: a server that lanlab starts. Several: each is a level

@@ -1,4 +1,5 @@
-"""The end of every command: one sentence for an error, and the exit code: 0 (done), 1 (failed, or
+"""
+The end of every command: one sentence for an error, and the exit code: 0 (done), 1 (failed, or
 files were left on a user's server) or 2 (refused). LANLAB_TRACEBACK=1 adds a traceback.
 """
 
@@ -38,7 +39,8 @@ def tell_after_the_answer(error: LabError) -> None:
 
 
 def run_to_its_end(load: Callable[[], Callable[[], object]], interrupted: str) -> None:
-    """Load a command line, run it, and exit.
+    """
+    Load a command line, run it, and exit.
 
     Args:
         load: Imports the command line. During the import Ctrl-C ends the process at once.

@@ -91,7 +91,8 @@ def own_command(word: str) -> str | None:
 
 
 def own_option(option: str, known: Collection[str]) -> str | None:
-    """What to use in place of an option that a command does not have.
+    """
+    What to use in place of an option that a command does not have.
 
     Examples:
         >>> own_option("--client", {"--to"})

@@ -1,5 +1,6 @@
-"""The groups of commands in `--help`. For commands with many options, also which options are on
-plain `--help`, and which on the pages of topics.
+"""
+The groups of commands in `--help`. For commands with many options, also which options are on plain
+`--help`, and which on the pages of topics.
 
 This module imports nothing at its start, because every command reads it.
 """

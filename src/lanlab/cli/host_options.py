@@ -1,4 +1,5 @@
-"""Options that decorators add to commands: a class of them, and those that name real hosts and so
+"""
+Options that decorators add to commands: a class of them, and those that name real hosts and so
 define the testbed. `with_hosts` adds these after `--testbed` to every command that measures between
 two hosts.
 """
@@ -160,7 +161,8 @@ def with_more(
     defaults: Mapping[str, object] | None = None,
     also: Collection[str] = (),
 ) -> Command:
-    """A command with more options.
+    """
+    A command with more options.
 
     Args:
         wanted: The options, by name. If not given, an option is `None`, or false for a flag.
@@ -204,7 +206,8 @@ def with_fields(
     also: Collection[str] = (),
     defaults: Mapping[str, object] | None = None,
 ) -> Callable[[Command], Command]:
-    """Add an option for each field of a dataclass to a command, in place of its argument `at`.
+    """
+    Add an option for each field of a dataclass to a command, in place of its argument `at`.
 
     Args:
         left_out: Fields without an option.

@@ -1,5 +1,5 @@
-"""Handles Ctrl-C and the signals that request a program to end, so that each ends a command
-cleanly.
+"""
+Handles Ctrl-C and the signals that request a program to end, so that each ends a command cleanly.
 
 A clean end takes some tenths of a second to stop engines and hosts and to mark the run. A second
 press within that time would interrupt this, so it is ignored.
@@ -24,7 +24,8 @@ EXIT_CODE = 1
 
 
 class Interrupts:
-    """The effect of SIGINT, SIGTERM and SIGHUP.
+    """
+    The effect of SIGINT, SIGTERM and SIGHUP.
 
     Before the command works, it ends at once: an exception during an import may get lost or turn
     into another. While the command works, `KeyboardInterrupt` is raised, at most once per second.

@@ -80,7 +80,8 @@ class Levels:
 
 
 def levels_of(one: Definition, given: object) -> Levels:
-    """The values given to an option.
+    """
+    The values given to an option.
 
     Args:
         given: Text of the command line, or a value that the command itself made.
@@ -104,7 +105,8 @@ def levels_of(one: Definition, given: object) -> Levels:
 
 
 def check_commas(option: str, parts: Sequence[str], unit: str | None) -> None:
-    """Check that numbers between commas are a list, and not one number with a decimal comma, as in
+    """
+    Check that numbers between commas are a list, and not one number with a decimal comma, as in
     most of Europe (`1,5M`), or with grouped digits (`1,000`).
 
     Args:
@@ -212,7 +214,8 @@ _MOST_RATES = 10_000
 
 
 def of_all_flows(text: str, given: dict[str, object]) -> tuple[int, ...] | int | None:
-    """The rate of all flows of a condition together, bit/s.
+    """
+    The rate of all flows of a condition together, bit/s.
 
     Args:
         text: One rate per flow, a list or a range; 0 means no limit.

@@ -1,5 +1,6 @@
-"""Checks that there is enough memory before importing a numeric library, and imports pydantic
-without its search for plugins.
+"""
+Checks that there is enough memory before importing a numeric library, and imports pydantic without
+its search for plugins.
 
 With too little memory, numeric libraries abort the process (OpenBLAS: `Memory allocation still
 failed`), or retry for ever.
@@ -63,8 +64,9 @@ _LOADER = "pydantic.plugin._loader"
 
 
 def load_pydantic() -> None:
-    """Import pydantic's loader of plugins with a stand-in for `importlib.metadata`. The real one,
-    with parsers of e-mail and archives, takes longer to import than all of lanlab's models.
+    """
+    Import pydantic's loader of plugins with a stand-in for `importlib.metadata`. The real one, with
+    parsers of e-mail and archives, takes longer to import than all of lanlab's models.
     """
     if _METADATA in sys.modules or _LOADER in sys.modules:
         return

@@ -160,8 +160,9 @@ class _Silent:
 def _check(
     host: str, targets: Sequence[str], trust: str | None, store: str | None
 ) -> tuple[Speed | None, dict[str, str]]:
-    """Copy a large and some small files to each target once. After a failure, skip the target's
-    other copies.
+    """
+    Copy a large and some small files to each target once. After a failure, skip the target's other
+    copies.
 
     Returns:
         The rate of the slowest usable target, and why the others cannot be used.

@@ -36,7 +36,8 @@ def host_of(host: str, urls: Sequence[str]) -> tuple[str, list[str]]:
 def targets_of(
     host: str, urls: Sequence[str], user: str | None, share: str | None
 ) -> tuple[list[str], dict[str, str]]:
-    """The targets of a host, as URLs. Some of them lack a share, bucket or export.
+    """
+    The targets of a host, as URLs. Some of them lack a share, bucket or export.
 
     Args:
         urls: URLs and directories that the user named.

@@ -1,4 +1,5 @@
-"""Options for the parameters of a workload, generated from their definitions.
+"""
+Options for the parameters of a workload, generated from their definitions.
 
 Models load slowly, so a command only names its workload, and options are built only for the command
 that was typed.
@@ -49,8 +50,9 @@ def parameters_of(
     defaults: Mapping[str, str] | None = None,
     takes_lists: bool = False,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add the options for a workload's parameters to a command. They become its argument `given`,
-    at whose place `--help` lists them.
+    """
+    Add the options for a workload's parameters to a command. They become its argument `given`, at
+    whose place `--help` lists them.
 
     Args:
         only: Only these; if empty, all except those that the command defines itself.

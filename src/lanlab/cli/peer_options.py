@@ -60,7 +60,8 @@ def with_peer(workload: str, given: Given, settings: RunSettings) -> RunSettings
 def at_interface(
     given: Given, settings: RunSettings, interface: str | None, *, allow_default_route: bool
 ) -> RunSettings:
-    """The settings of a measurement with the small stack, at an interface of this machine.
+    """
+    The settings of a measurement with the small stack, at an interface of this machine.
 
     Args:
         interface: The interface to the peer.

@@ -49,7 +49,8 @@ def run_as_json(
     analyses: Analyses | None = None,
     others: Sequence[tuple[RunRecord, list[TrialRecord]]] | None = None,
 ) -> dict[str, object]:
-    """A run and its trials as JSON. The store keeps the engines' full reports.
+    """
+    A run and its trials as JSON. The store keeps the engines' full reports.
 
     Args:
         analyses: Collects the analyses that fail; they also appear under `failed_analyses`.
@@ -193,7 +194,8 @@ def _searches_as_json(run: RunRecord, trials: list[TrialRecord]) -> list[dict[st
 def print_run(
     run: RunRecord, trials: list[TrialRecord], as_json: bool, store: Store | None = None
 ) -> None:
-    """Print the answer of a run: sentences, then tables; or one JSON object.
+    """
+    Print the answer of a run: sentences, then tables; or one JSON object.
 
     Args:
         store: Searched for a run of the same study on the other kind of testbed.
@@ -283,7 +285,8 @@ def warn_of_failed(analyses: Analyses) -> None:
 def warn_of_disturbances(
     trials: Sequence[TrialRecord], *, verbose: bool, summary: bool = True
 ) -> None:
-    """Print the disturbances of trials to standard error. A single trial is always shown in full.
+    """
+    Print the disturbances of trials to standard error. A single trial is always shown in full.
 
     Args:
         verbose: Whether to print for each trial what was found, why it may mislead, and what helps.

@@ -1,4 +1,5 @@
-"""Options of every command that measures: the user's commands around trials, and export files.
+"""
+Options of every command that measures: the user's commands around trials, and export files.
 `with_run_hooks` adds them.
 """
 
@@ -170,7 +171,8 @@ def _written(name: str, run: RunRecord, trials: list[TrialRecord], records: Stor
 
 
 def with_run_hooks(command: Command, live_interval: str = "--interval") -> Command:
-    """Add these options to a command, as its argument `hooks`.
+    """
+    Add these options to a command, as its argument `hooks`.
 
     Args:
         live_interval: Name of the option for the interval of live lines, for a command whose

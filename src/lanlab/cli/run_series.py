@@ -109,8 +109,8 @@ def begin_series(names: Sequence[str], wanted: RunOptions, turns: int) -> None:
 
 
 def go_on_with_series(name: str, wanted: RunOptions) -> bool:
-    """Resume a series by its id or the id of one of its runs. Returns whether the name matches
-    one.
+    """
+    Resume a series by its id or the id of one of its runs. Returns whether the name matches one.
     """
     from lanlab.analysis.alternation import series_id, series_named
     from lanlab.run.alternate import resume_series

@@ -1,5 +1,6 @@
-"""Options of every command that measures: trials, testbed, link, and store. `with_run_settings`
-adds them as its argument `settings`.
+"""
+Options of every command that measures: trials, testbed, link, and store. `with_run_settings` adds
+them as its argument `settings`.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ def with_run_settings(
     hosts: Callable[[Command], Command] = with_hosts,
     live_interval: str | None = "--interval",
 ) -> Callable[[Command], Command]:
-    """Add these options to a command, at the place of its argument `settings` in `--help`.
+    """
+    Add these options to a command, at the place of its argument `settings` in `--help`.
 
     Args:
         trials: Default of `--trials`; `None` if the command defines its own or has none.

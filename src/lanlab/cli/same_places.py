@@ -45,7 +45,8 @@ def _addresses(host: str) -> set[str]:
 
 
 def local_file_system(directory: str, mounts: str = "/proc/self/mounts") -> str | None:
-    """The type of a directory's file system if its files are on this machine; `None` if they are on
+    """
+    The type of a directory's file system if its files are on this machine; `None` if they are on
     another host, or if the type is unknown.
     """
     with contextlib.suppress(OSError):

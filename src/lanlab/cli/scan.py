@@ -1,4 +1,5 @@
-"""A scan: options with several values define a study with one experiment, whose conditions are all
+"""
+A scan: options with several values define a study with one experiment, whose conditions are all
 combinations of them, measured in randomised blocks.
 
 The number of trials is computed and checked before any condition is created.
@@ -86,8 +87,9 @@ def is_scan(run: RunRecord) -> bool:
 
 
 def scan_of(workload_name: str, given: Mapping[str, object], trials: int) -> Scan | None:
-    """The scan that the options define; `None` if each has a single value. Several drivers alone
-    are not a scan.
+    """
+    The scan that the options define; `None` if each has a single value. Several drivers alone are
+    not a scan.
 
     Args:
         given: Values by key, as text of the command line; `None` if not given.
@@ -210,7 +212,8 @@ def _number(count: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Format a time in its two largest units.
+    """
+    Format a time in its two largest units.
 
     Examples:
         >>> duration(3.2), duration(65), duration(7_325), duration(1_400_000)

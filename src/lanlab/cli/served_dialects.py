@@ -27,7 +27,8 @@ _WORTH = {
 def dialects_of(
     offered: Service, options: FileOptions, system: SystemProfile | None = None
 ) -> tuple[str, str] | None:
-    """The oldest and the newest dialect to offer; `None` for all, or if the service has none.
+    """
+    The oldest and the newest dialect to offer; `None` for all, or if the service has none.
 
     Raises:
         UsageError: The dialect is unknown, the range is empty, or the service has no dialects.
@@ -67,7 +68,8 @@ def dialects_of(
 
 
 def credentials_of(offered: Service, options: FileOptions) -> tuple[dict[str, str] | None, bool]:
-    """The user and password to serve, and whether the user chose the password.
+    """
+    The user and password to serve, and whether the user chose the password.
 
     Raises:
         UsageError: The service uses no password, its length is not allowed, or its file cannot be

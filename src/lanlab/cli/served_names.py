@@ -30,7 +30,8 @@ def only_for(option: str, service: str, *services: str) -> UsageError:
 
 
 def server_name(offered: Service, name: str | None) -> str | None:
-    """The server's name, in upper case like all NetBIOS names; `None` for the default name.
+    """
+    The server's name, in upper case like all NetBIOS names; `None` for the default name.
 
     Raises:
         UsageError: The service has no name, or the name is not allowed.
@@ -49,7 +50,8 @@ def server_name(offered: Service, name: str | None) -> str | None:
 
 
 def share_name(offered: Service, name: str | None) -> str | None:
-    """The name of the share or volume; `None` for the server's default.
+    """
+    The name of the share or volume; `None` for the server's default.
 
     Raises:
         UsageError: The service has no shares, or the name is not allowed.
@@ -73,7 +75,8 @@ def share_name(offered: Service, name: str | None) -> str | None:
 
 
 def check_user(offered: Service, user: str | None, *, guest: bool) -> None:
-    """Refuse a user for a service without logins.
+    """
+    Refuse a user for a service without logins.
 
     Raises:
         UsageError: There are no logins, or the name is not allowed.
@@ -92,7 +95,8 @@ def check_user(offered: Service, user: str | None, *, guest: bool) -> None:
 
 
 def served_address(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    """An address of this machine.
+    """
+    An address of this machine.
 
     Raises:
         UsageError: The text is not an address, or names several.

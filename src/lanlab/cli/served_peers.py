@@ -58,7 +58,8 @@ _OF_BOTH = ("peer", "address", "port", "time", "quiet")
 
 
 def check_unused(context: typer.Context, peer: str | None) -> None:
-    """Refuse options that have no effect on the served peer, or without one.
+    """
+    Refuse options that have no effect on the served peer, or without one.
 
     Raises:
         UsageError: There are some.
@@ -87,7 +88,8 @@ def serve_peers(
     *,
     as_json: bool,
 ) -> None:
-    """Serve until Ctrl-C or for a time, and print the results of each client when it ends.
+    """
+    Serve until Ctrl-C or for a time, and print the results of each client when it ends.
 
     Raises:
         UsageError: The peer is unknown, or a limit is not allowed.

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 def own_stack_of(offered: Service, options: FileOptions, given_address: str) -> OwnStack | None:
-    """The station that serves; `None` to use the system's TCP.
+    """
+    The station that serves; `None` to use the system's TCP.
 
     Args:
         given_address: Value of `--address`.
@@ -63,7 +64,8 @@ def own_stack_of(offered: Service, options: FileOptions, given_address: str) -> 
 
 
 def stack_words(counted: StackFacts) -> str:
-    """The memory and traffic of the small stack, in words.
+    """
+    The memory and traffic of the small stack, in words.
 
     Examples:
         >>> stack_words({"held_bytes": 81_234, "memory_bytes": 512_000, "sent_frames": 70,

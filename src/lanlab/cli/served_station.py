@@ -35,7 +35,8 @@ def carried(offered: Service, carrier: str | None) -> Service:
 
 
 def system_of(offered: Service, profile: str | None) -> SystemProfile | None:
-    """The period system to emulate; `None` if none was requested.
+    """
+    The period system to emulate; `None` if none was requested.
 
     Raises:
         UsageError: The system is unknown, or does not use the service's carrier.

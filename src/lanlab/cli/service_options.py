@@ -53,7 +53,8 @@ class ServerOptions:
 
 
 def check_trust(trust: str | None, servers: Sequence[str]) -> None:
-    """Check that --trust applies to at least one server, and name the servers to which it does not.
+    """
+    Check that --trust applies to at least one server, and name the servers to which it does not.
 
     Args:
         trust: As typed.

@@ -1,4 +1,5 @@
-"""A measurement from the command line: a study of one condition, or a scan of several, which is run
+"""
+A measurement from the command line: a study of one condition, or a scan of several, which is run
 and stored like any study.
 """
 
@@ -45,7 +46,8 @@ def measure_and_answer(
 def measure(
     workload_name: str, parameters: Mapping[str, Level | None], settings: RunSettings
 ) -> tuple[RunRecord, list[TrialRecord]]:
-    """Run one condition, or all combinations of the parameters that have several values.
+    """
+    Run one condition, or all combinations of the parameters that have several values.
 
     Args:
         parameters: The workload's; those that are `None` keep their default. Each may be a list or
@@ -127,7 +129,9 @@ def _experiment(workload_name: str, parameters: Mapping[str, Level | None]) -> E
 
 
 def shown_metrics(workload_name: str, parameters: Mapping[str, object]) -> list[str]:
-    """The metric in a single condition's table: the workload's first, in each direction."""
+    """
+    The metric in a single condition's table: the workload's first, in each direction.
+    """
     from lanlab.workloads import workload
     from lanlab.workloads.peers import shown_metric
 
@@ -146,7 +150,8 @@ def measure_study(
     meanwhile: Callable[[], object] | None = None,
     hosts: int = _HOSTS,
 ) -> tuple[RunRecord, list[TrialRecord]]:
-    """Run a study of one experiment.
+    """
+    Run a study of one experiment.
 
     Args:
         experiment: In the form of a study file.

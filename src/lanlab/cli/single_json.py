@@ -1,5 +1,6 @@
-"""The results of a single measurement as one JSON object, their means, and the text for results
-that other programs measured.
+"""
+The results of a single measurement as one JSON object, their means, and the text for results that
+other programs measured.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ if TYPE_CHECKING:
 
 
 def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, object]:
-    """One object: the results by their keys in the store, and where they were measured. With
-    several trials each number is the mean over successful trials, and `trials` has each trial. With
-    several drivers, `drivers` has the numbers of each.
+    """
+    One object: the results by their keys in the store, and where they were measured. With several
+    trials each number is the mean over successful trials, and `trials` has each trial. With several
+    drivers, `drivers` has the numbers of each.
     """
     from lanlab.analysis.failures import failures
     from lanlab.analysis.measured_where import measured_where

@@ -206,7 +206,8 @@ _MOST_LEVELS = 100
 
 
 def host_count(testbed: str, client_hosts: int | None) -> int:
-    """Number of hosts of the testbed. Of real hosts, all that are named.
+    """
+    Number of hosts of the testbed. Of real hosts, all that are named.
 
     Args:
         client_hosts: The number requested for a testbed whose hosts have no names.
@@ -226,7 +227,8 @@ def host_count(testbed: str, client_hosts: int | None) -> int:
 
 
 def level_list(text: str) -> tuple[int, ...]:
-    """Parse numbers of stations, as in `1,2,4,8-10`. The result is sorted, without duplicates.
+    """
+    Parse numbers of stations, as in `1,2,4,8-10`. The result is sorted, without duplicates.
 
     Examples:
         >>> level_list("4,1,2,8-10,4")

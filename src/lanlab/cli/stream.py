@@ -79,7 +79,8 @@ def stream(
 
 
 def _default_size(is_bulk: bool, testbed: str, link: str | None, driver: str) -> str:
-    """The default size of messages.
+    """
+    The default size of messages.
 
     A message is one system call, so small ones measure the cost of calls, not the capacity of TCP.
     On a shaped link, or with a given rate or amount, a trial would have only a few hundred large

@@ -43,8 +43,9 @@ def can_ask() -> bool:
 
 
 class Talk:
-    """Standard error: a line for each remark and, on a terminal, a status line below them. It does
-    not use rich, whose import would take a tenth of a command's start.
+    """
+    Standard error: a line for each remark and, on a terminal, a status line below them. It does not
+    use rich, whose import would take a tenth of a command's start.
     """
 
     def __init__(self) -> None:
@@ -127,7 +128,8 @@ def asked_width() -> int | None:
 
 
 def broken(line: str, width: int) -> list[str]:
-    """A line wrapped to at most `width` characters (`lines_of`), with a hanging indent.
+    """
+    A line wrapped to at most `width` characters (`lines_of`), with a hanging indent.
 
     Examples:
         >>> broken("processor   sending 0.01 s; receiving 0.02 s", 34)

@@ -1,4 +1,5 @@
-"""Progress of a run: a status line on a terminal, otherwise occasional lines; and live lines, the
+"""
+Progress of a run: a status line on a terminal, otherwise occasional lines; and live lines, the
 results of each interval during a measurement.
 
 An engine reports progress four times a second (twice over a network). A live line ends with the
@@ -270,7 +271,8 @@ class LiveLines:
 
 
 def interval_between(before: Progress, now: Progress) -> _Interval:
-    """The results between two reports of an engine.
+    """
+    The results between two reports of an engine.
 
     Returns:
         `start_s`, `end_s`, `bytes`, `messages`, `rate_bps`; for UDP `expected_messages`,
@@ -303,7 +305,8 @@ def interval_between(before: Progress, now: Progress) -> _Interval:
 
 
 def live_text(workload: str, found: _Interval) -> str:
-    """Format the results of an interval as a line.
+    """
+    Format the results of an interval as a line.
 
     Examples:
         >>> live_text("stream", {"start_s": 0.0, "end_s": 1.0, "rate_bps": 9.57e6, "messages": 831,

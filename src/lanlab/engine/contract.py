@@ -1,4 +1,5 @@
-"""The engine's schema, and checks of values against this schema.
+"""
+The engine's schema, and checks of values against this schema.
 
 `schema.json` is the output of `lanlab-engine schema` without descriptions. The checks cover the
 part of JSON Schema that it uses. A library would cover all of it, but add its import to every

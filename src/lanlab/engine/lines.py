@@ -1,4 +1,5 @@
-"""Lines from an engine. Each is untrusted input: it must be one message of bounded length and of a
+"""
+Lines from an engine. Each is untrusted input: it must be one message of bounded length and of a
 type in the engine's schema, or it is refused.
 """
 
@@ -76,7 +77,8 @@ def bounded_lines(pipe: IO[bytes], most_bytes: int) -> Iterator[bytes]:
 
 
 def skip_to(lines: Iterator[bytes], mark: bytes) -> None:
-    """Skip all output before a line: login scripts of a host may print text.
+    """
+    Skip all output before a line: login scripts of a host may print text.
 
     Raises:
         BadLine: The line does not arrive, or too much arrives before it.
@@ -92,7 +94,8 @@ def skip_to(lines: Iterator[bytes], mark: bytes) -> None:
 
 
 def read_line(line: bytes) -> Line:
-    """A line as a JSON object with a `type`.
+    """
+    A line as a JSON object with a `type`.
 
     Raises:
         BadLine: It is not such an object, or contains a number that is not finite.
@@ -107,7 +110,8 @@ def read_line(line: bytes) -> Line:
 
 
 def check_reply(line: Line) -> None:
-    """Check a line against the engine's schema.
+    """
+    Check a line against the engine's schema.
 
     Raises:
         BadLine: It does not match; the message names the place of the first difference.

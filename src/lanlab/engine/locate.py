@@ -13,8 +13,9 @@ NAME = "lanlab-engine"
 
 
 def engine_path() -> str:
-    """The engine binary: `LANLAB_ENGINE` if set, else the one next to this Python (even if its
-    virtual environment is not active), else the first on PATH.
+    """
+    The engine binary: `LANLAB_ENGINE` if set, else the one next to this Python (even if its virtual
+    environment is not active), else the first on PATH.
 
     Raises:
         UnmetNeed: It does not exist, or `LANLAB_ENGINE` is not a program.

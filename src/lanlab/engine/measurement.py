@@ -105,7 +105,8 @@ class Measurement:
         return line
 
     def wait_ready(self, timeout_s: float) -> Line:
-        """Wait until this end is set up.
+        """
+        Wait until this end is set up.
 
         Raises:
             EngineError: The engine ended the request instead.
@@ -117,7 +118,8 @@ class Measurement:
         return line
 
     def result(self, timeout_s: float) -> Result:
-        """Wait for the result, an object with a `kind`.
+        """
+        Wait for the result, an object with a `kind`.
 
         Raises:
             EngineError: The engine ended the request otherwise; `partial` is what it had measured.

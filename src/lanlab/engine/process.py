@@ -45,7 +45,8 @@ DESCRIBE: Mapping[str, object] = {"type": "describe"}
 
 
 class Engine(Closing):
-    """An engine process, driven over its standard input and output.
+    """
+    An engine process, driven over its standard input and output.
 
     Args:
         name: The host's name, for messages and errors.
@@ -90,7 +91,8 @@ class Engine(Closing):
             self.greet()
 
     def greet(self) -> None:
-        """Wait for the engine's first message. Call once.
+        """
+        Wait for the engine's first message. Call once.
 
         Raises:
             EngineLost: It ended instead, or its first message is not `hello`.
@@ -214,8 +216,9 @@ class Engine(Closing):
         return EngineLost(f"{self.label}: the engine {how}{said}", host=self.name)
 
     def _await_reader(self, reader: Tail | threading.Thread) -> None:
-        """Wait once for the rest of a pipe: ssh passes its pipes to the shared connection, and
-        until that ends a thread may still read.
+        """
+        Wait once for the rest of a pipe: ssh passes its pipes to the shared connection, and until
+        that ends a thread may still read.
         """
         if id(reader) not in self._awaited:
             self._awaited.add(id(reader))
@@ -252,7 +255,8 @@ class Engine(Closing):
     def start(
         self, request: Mapping[str, object], on_data: Callable[[Line], None] | None = None
     ) -> Measurement:
-        """Send a request.
+        """
+        Send a request.
 
         Args:
             on_data: Called with each line of data. Set before the request is sent, because an
@@ -288,7 +292,8 @@ class Engine(Closing):
         return measurement
 
     def ask(self, request: Mapping[str, object], within_s: float = _ANSWER_S) -> Result:
-        """Send a simple request and wait for its answer. An engine that does not answer is ended.
+        """
+        Send a simple request and wait for its answer. An engine that does not answer is ended.
 
         Raises:
             EngineError: The engine refused it.
@@ -297,8 +302,8 @@ class Engine(Closing):
         return self.answer(self.start(request), within_s)
 
     def answer(self, asked: Measurement, within_s: float = _ANSWER_S) -> Result:
-        """Wait for the answer to a simple request that was sent before. Raises the errors of
-        `ask`.
+        """
+        Wait for the answer to a simple request that was sent before. Raises the errors of `ask`.
         """
         try:
             return asked.result(within_s)
@@ -311,7 +316,8 @@ class Engine(Closing):
         return self.ask(DESCRIBE)
 
     def clock_offset(self, pings: int) -> tuple[int, int]:
-        """Offset of the engine's monotonic clock from this process's clock, and the bound of its
+        """
+        Offset of the engine's monotonic clock from this process's clock, and the bound of its
         error.
 
         Returns:

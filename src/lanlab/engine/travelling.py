@@ -60,7 +60,8 @@ def machine_name(name: str) -> str:
 
 
 def parse_named_engines(texts: list[str]) -> dict[str, str]:
-    """Read `ARCH=PATH` from each text.
+    """
+    Read `ARCH=PATH` from each text.
 
     Raises:
         UsageError: One has another form, or names no file.
@@ -83,8 +84,9 @@ def parse_named_engines(texts: list[str]) -> dict[str, str]:
 
 
 def travelling_engine(architecture: str, host: str) -> TravellingEngine:
-    """The engine for a host: the one that `LANLAB_ENGINE_` with its architecture names, otherwise
-    this machine's own.
+    """
+    The engine for a host: the one that `LANLAB_ENGINE_` with its architecture names, otherwise this
+    machine's own.
 
     Args:
         architecture: As returned by `machine_name`.

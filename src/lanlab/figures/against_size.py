@@ -101,7 +101,8 @@ def rtt_against_size(data: FigureData) -> Chart:
 
 
 def refill_ns(link_rate_bps: float, message_size_bytes: int, ip_version: int) -> float:
-    """The time in which a token bucket gains the tokens for one message. A closed loop of requests
+    """
+    The time in which a token bucket gains the tokens for one message. A closed loop of requests
     soon empties the bucket, and then needs at least this time for each round trip. Both directions
     refill simultaneously, so it is about half of the time of both frames on a wire.
 
@@ -116,7 +117,8 @@ def refill_ns(link_rate_bps: float, message_size_bytes: int, ip_version: int) ->
 
 
 def against_factor(data: FigureData) -> Chart:
-    """The figure's `metric` against its `factor`, a line for each level of the other factors.
+    """
+    The figure's `metric` against its `factor`, a line for each level of the other factors.
 
     The axis of the factor is logarithmic unless a level is 0. The default `metric` is the first of
     the first experiment, and the default `factor` the first whose levels are numbers.

@@ -33,15 +33,17 @@ _GOODPUT = "goodput_bps"
 
 
 def response_against_stations(data: FigureData) -> Chart:
-    """The figure's `metric` (by default the mean response time) against the number of stations, a
-    line for each level of the other factors. Up to four lines of means have their bounds.
+    """
+    The figure's `metric` (by default the mean response time) against the number of stations, a line
+    for each level of the other factors. Up to four lines of means have their bounds.
     """
     chart = _along(data, data.figure.metric or _RESPONSE, "means")
     return with_answer(data, chart)
 
 
 def throughput_against_stations(data: FigureData) -> Chart:
-    """The figure's `metric` (by default goodput; or operations per second) against the number of
+    """
+    The figure's `metric` (by default goodput; or operations per second) against the number of
     stations, a line for each level of the other factors. Up to four lines have their bounds.
     """
     chart = _along(data, data.figure.metric or _GOODPUT, "response times")
@@ -52,7 +54,8 @@ def throughput_against_stations(data: FigureData) -> Chart:
 
 
 def delay_throughput(data: FigureData) -> Chart:
-    """The mean response time against goodput along the number of stations, a line for each level of
+    """
+    The mean response time against goodput along the number of stations, a line for each level of
     the other factors. The line rises when the server saturates, and turns back if more stations
     reduce goodput.
     """
@@ -112,7 +115,8 @@ def response_figure(study: Study, figure: Figure) -> Figure | None:
 
 
 def with_answer(data: FigureData, chart: Chart, *, draws_limit: bool = True) -> Chart:
-    """A chart against stations, with a line at the figure's `within_s`, and a vertical one at the
+    """
+    A chart against stations, with a line at the figure's `within_s`, and a vertical one at the
     number of stations within it. Unchanged if the figure has no limit.
 
     Args:

@@ -1,4 +1,5 @@
-"""A figure as data: its content in the units of its axes, without any style.
+"""
+A figure as data: its content in the units of its axes, without any style.
 
 A renderer makes a file from it. The report takes tooltips and the table next to the figure from the
 same data.

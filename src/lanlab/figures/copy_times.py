@@ -18,7 +18,8 @@ _DRAWN = "Points are means with 95 % intervals, rings below them single trials."
 
 
 def copy_times(data: FigureData) -> Chart:
-    """The figure's `metric`, by default the rate, as rows: first each condition, with its datasets
+    """
+    The figure's `metric`, by default the rate, as rows: first each condition, with its datasets
     side by side, then the published conditions. These have a mark for each trial, or for the mean
     if the study published no trials.
     """

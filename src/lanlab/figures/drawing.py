@@ -1,4 +1,5 @@
-"""Draws figures in separate processes.
+"""
+Draws figures in separate processes.
 
 Importing matplotlib takes a quarter of a second of processor time, and each figure of a report
 another quarter. The processes import it while records are read, and draw while tables are made.
@@ -120,7 +121,8 @@ def other_processes() -> Iterator[None]:
 
 
 def begin(function: Callable[_P, _T], *values: _P.args, **more: _P.kwargs) -> Callable[[], _T]:
-    """Begin a job, in another process if there is one.
+    """
+    Begin a job, in another process if there is one.
 
     Args:
         function, values, more: The job; all must be picklable, and its result.

@@ -1,4 +1,5 @@
-"""The last steps of charts: distinct labels, no distant limits, a readable unit, and the same style
+"""
+The last steps of charts: distinct labels, no distant limits, a readable unit, and the same style
 for the same series on a page.
 """
 
@@ -45,7 +46,8 @@ def with_distinct_labels(chart: Chart) -> Chart:
 
 
 def distinct(names: Sequence[str]) -> tuple[str, ...]:
-    """Names without their common parts.
+    """
+    Names without their common parts.
 
     Examples:
         >>> distinct(["IPv4, 64 B", "IPv6, 64 B"]), distinct(["IPv4, 64 B"])
@@ -147,8 +149,9 @@ def _point(point: Point, shown: Callable[[float], float]) -> Point:
 
 
 def with_page_styles(charts: Sequence[Chart]) -> list[Chart]:
-    """The charts of a page with a style for each name of a series: the first that no other series
-    in the same charts has. Stacks and cells have their own styles.
+    """
+    The charts of a page with a style for each name of a series: the first that no other series in
+    the same charts has. Stacks and cells have their own styles.
     """
     drawn = [[one.name for one in chart.series if _has_no_style(one)] for chart in charts]
     styles: dict[str, int] = {}
@@ -176,7 +179,8 @@ _KINDS = ("line", "points")
 
 
 def overlaid(charts: Sequence[tuple[str, Chart]]) -> Chart | None:
-    """One figure made from several, with the run in the name of each series.
+    """
+    One figure made from several, with the run in the name of each series.
 
     Returns:
         `None` if their axes differ, or they cannot be overlaid.

@@ -18,7 +18,8 @@ _CONTROLS = {"cubic": "CUBIC", "reno": "Reno", "bbr": "BBR", "dctcp": "DCTCP", "
 
 
 def flow_shares(data: FigureData) -> Chart:
-    """Goodput of each flow, a bar for each, coloured by its congestion control.
+    """
+    Goodput of each flow, a bar for each, coloured by its congestion control.
 
     It shows the condition with the most flows, or the first of several such. For few flows a table
     is enough.

@@ -98,7 +98,8 @@ class FigureData(RunData):
     def chart(
         self, x: Axis | str, y: Axis | str, series: Sequence[Series], said: str = "", **more: Any
     ) -> Chart:
-        """A chart with the figure's title.
+        """
+        A chart with the figure's title.
 
         Args:
             x, y: An axis, or the key of its quantity, logarithmic if the values are far apart.

@@ -25,9 +25,10 @@ _WITHOUT_LOSSES = "no stored interval has a count of lost messages"
 
 
 def loss_over_time_and_rate(data: FigureData) -> Chart:
-    """A row of cells for each condition and direction, from the lowest sending rate up. A cell is
-    an interval of time over all trials of the condition. Intervals without expected messages have
-    no cell.
+    """
+    A row of cells for each condition and direction, from the lowest sending rate up. A cell is an
+    interval of time over all trials of the condition. Intervals without expected messages have no
+    cell.
     """
     own = [
         trial

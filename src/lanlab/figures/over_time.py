@@ -27,9 +27,10 @@ from lanlab.store import TrialRecord
 
 
 def goodput_over_time(data: FigureData) -> Chart:
-    """Goodput in equal steps of time, with up to four lines: one for each trial, or for each
-    direction of a bidirectional trial. A vertical line marks the end of the warm-up. Trials without
-    steps (`lanlab.analysis.over_time`) are not drawn.
+    """
+    Goodput in equal steps of time, with up to four lines: one for each trial, or for each direction
+    of a bidirectional trial. A vertical line marks the end of the warm-up. Trials without steps
+    (`lanlab.analysis.over_time`) are not drawn.
     """
     y = quantity(data.study, "goodput_bps")
     own = [

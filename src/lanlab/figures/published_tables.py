@@ -35,14 +35,16 @@ class PublishedFigure:
 
 
 def table_figures(study: Study, published: Published) -> list[PublishedFigure]:
-    """A figure for each metric and statistic of each table, from its measurements. A table that
-    only describes the test bed gets one of the description. A single number is not drawn.
+    """
+    A figure for each metric and statistic of each table, from its measurements. A table that only
+    describes the test bed gets one of the description. A single number is not drawn.
     """
     return [figure for table in published.table for figure in _of_table(study, published, table)]
 
 
 def with_measured(figure: PublishedFigure, study: Study, found: Sequence[Summary]) -> Chart:
-    """A published figure with marks for the measurements at the same conditions; unchanged if there
+    """
+    A published figure with marks for the measurements at the same conditions; unchanged if there
     are none.
 
     Args:

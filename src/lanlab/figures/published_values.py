@@ -52,8 +52,9 @@ def level_title(published: Published, key: str, level: Level) -> str:
 
 
 def shown_as(study: Study, published: Published, values: Sequence[PublishedValue]) -> Quantity:
-    """The unit for the values of one metric: the study's, or the one in which all were published,
-    or lanlab's.
+    """
+    The unit for the values of one metric: the study's, or the one in which all were published, or
+    lanlab's.
     """
     metric, units = values[0].metric, {value.unit for value in values}
     ours = quantity(study, metric)
@@ -68,8 +69,9 @@ def shown_as(study: Study, published: Published, values: Sequence[PublishedValue
 
 
 def ends_of(published: Published, value: PublishedValue) -> Ends | None:
-    """The uncertainty of a published mean in SI units: the interval from its published trials, or
-    from its published deviation, or one step of the clock that timed it. `None` if unknown.
+    """
+    The uncertainty of a published mean in SI units: the interval from its published trials, or from
+    its published deviation, or one step of the clock that timed it. `None` if unknown.
     """
     if value.statistic != "mean":
         return None
@@ -117,8 +119,8 @@ def trials_of(published: Published, value: PublishedValue) -> tuple[float, ...]:
 
 
 def lost_trials_of(published: Published, value: PublishedValue) -> list[tuple[float, ...]]:
-    """The possible range of each lost trial of a published mean, minimum and maximum, in SI
-    units.
+    """
+    The possible range of each lost trial of a published mean, minimum and maximum, in SI units.
     """
     per = value.si / value.value
     found: list[tuple[float, ...]] = []

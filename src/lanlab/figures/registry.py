@@ -64,7 +64,8 @@ FIGURES: Mapping[str, Builder] = Lazily(
 
 
 def check_figures(study: Study) -> None:
-    """Check before a run that all figures of a study are known.
+    """
+    Check before a run that all figures of a study are known.
 
     Raises:
         UnknownName: A figure is unknown.

@@ -232,7 +232,8 @@ def draw_spread(
     beside_pt: float = TRIALS_PT,
     sideways: bool = False,
 ) -> None:
-    """Draw intervals, and next to them the trials if nothing overlaps.
+    """
+    Draw intervals, and next to them the trials if nothing overlaps.
 
     Args:
         places: Positions of the points along the axis of conditions.

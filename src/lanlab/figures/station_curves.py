@@ -45,7 +45,8 @@ def named_curves(data: FigureData) -> list[NamedCurve]:
 def chart_along(
     data: FigureData, metric: str, curves: Sequence[NamedCurve], value: HeightOfModel, said: str
 ) -> Chart:
-    """A metric against the number of stations, a line for each level of the other factors, with
+    """
+    A metric against the number of stations, a line for each level of the other factors, with
     bounds.
 
     Args:

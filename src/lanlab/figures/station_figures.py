@@ -6,7 +6,8 @@ from __future__ import annotations
 def station_figures(
     experiment: str, within_s: float | None = None, of: str = "mean"
 ) -> list[dict[str, object]]:
-    """The figures of stations, in the form of a study file.
+    """
+    The figures of stations, in the form of a study file.
 
     Args:
         of: Which response time: `mean`, `p50`, `p90` or `p99`.

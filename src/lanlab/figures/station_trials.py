@@ -123,7 +123,8 @@ def station_errors(data: FigureData) -> Chart:
 
 
 def steady_cut(data: FigureData) -> Chart:
-    """The figure's `metric` (`operations_per_s`, or `response_mean_ns`) over the time of one trial:
+    """
+    The figure's `metric` (`operations_per_s`, or `response_mean_ns`) over the time of one trial:
     the first of those with the most stations. All stations are busy between the outer vertical
     lines; the part between the inner lines is evaluated.
     """

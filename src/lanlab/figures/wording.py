@@ -59,7 +59,8 @@ _ABBREVIATIONS = {"rtt": "round-trip time", "p50": "median", "p99": "99th percen
 
 
 def readable_unit(unit: str, values: Sequence[float]) -> tuple[str, float]:
-    """The best unit for values that appear together, and its size in their current unit.
+    """
+    The best unit for values that appear together, and its size in their current unit.
 
     Examples:
         >>> readable_unit("ms", [0.165, 0.9]), readable_unit("ms", [0.165, 1.0])

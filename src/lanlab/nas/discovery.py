@@ -1,5 +1,6 @@
-"""Finds the file services of one host: lanlab connects to the usual port of each service and reads
-the first messages of its protocol. It contacts no other host or port, and does not log in.
+"""
+Finds the file services of one host: lanlab connects to the usual port of each service and reads the
+first messages of its protocol. It contacts no other host or port, and does not log in.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ class _NotSpoken(Exception):
 
 
 def discover(host: str, ports: Mapping[str, int] | None = None) -> tuple[Found, ...]:
-    """The services of a host, in the order of `PROBES`. Closed and filtered ports are omitted.
+    """
+    The services of a host, in the order of `PROBES`. Closed and filtered ports are omitted.
 
     Args:
         host: Name or address.

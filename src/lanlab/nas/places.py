@@ -19,7 +19,8 @@ def lacks_place(text: str) -> bool:
 
 
 def with_place(text: str, place: str | None = None) -> str:
-    """Add a share, bucket or export to a URL if it lacks one.
+    """
+    Add a share, bucket or export to a URL if it lacks one.
 
     Args:
         place: Its name; by default a placeholder for any.

@@ -1,5 +1,6 @@
-"""The measurements of `lanlab nas`: one large file and many small files, up and down, and metadata,
-by one user and by eight. Their sizes keep the run within its time limit.
+"""
+The measurements of `lanlab nas`: one large file and many small files, up and down, and metadata, by
+one user and by eight. Their sizes keep the run within its time limit.
 """
 
 from __future__ import annotations
@@ -64,7 +65,8 @@ class Task:
 
 
 def tasks(scale: Scale, slowest: Speed, targets: int) -> tuple[Task, ...]:
-    """The tasks of a plan.
+    """
+    The tasks of a plan.
 
     Args:
         slowest: The lowest goodput and the fewest files per second of all targets.
@@ -121,7 +123,8 @@ def study(
     trials: int,
     common: Mapping[str, Level],
 ) -> dict[str, object]:
-    """The plan as a study.
+    """
+    The plan as a study.
 
     Args:
         common: Parameters of every copy.

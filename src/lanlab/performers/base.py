@@ -26,7 +26,8 @@ class Performer(Protocol):
     def perform(
         self, kind: Workload[P], parameters: P, on_progress: OnProgress | None
     ) -> TrialOutcome:
-        """Run one trial.
+        """
+        Run one trial.
 
         Args:
             kind: Its workload.
@@ -40,7 +41,8 @@ class Performer(Protocol):
     def metrics(
         self, kind: Workload[P], parameters: P, outcome: TrialOutcome, changes: CounterChanges
     ) -> dict[str, float | int]:
-        """The results of a successful trial, by the keys of `kind.metrics`.
+        """
+        The results of a successful trial, by the keys of `kind.metrics`.
 
         Args:
             changes: Changes of the counters of the testbed's interfaces.

@@ -1,4 +1,5 @@
-"""Relates the monotonic clocks of a trial's engines to each other.
+"""
+Relates the monotonic clocks of a trial's engines to each other.
 
 Engines on one kernel share a clock, unless a time namespace or an engine whose clock starts with
 its process prevents it. So equal boot ids are not enough; all clocks are compared with ours, and
@@ -119,7 +120,8 @@ def read_clocks(hosts: Mapping[str, EngineHost]) -> Clocks:
 
 
 def clock_record(before: Clocks, after: Clocks | None) -> ClockRecord:
-    """The clocks in the form of a trial's record.
+    """
+    The clocks in the form of a trial's record.
 
     Args:
         before: The relation used for the trial.

@@ -1,4 +1,5 @@
-"""The timed step of a trial: sets up its parts, starts them together, and ends them, also after an
+"""
+The timed step of a trial: sets up its parts, starts them together, and ends them, also after an
 error.
 
 When all are ready they receive the same start time, each on its own clock, in advance: an engine
@@ -48,7 +49,8 @@ def conduct_timed(
     outcome: TrialOutcome,
     sent: SentOnMedium | None = None,
 ) -> None:
-    """Run the timed step. Its results, also of a failed step, go into `outcome`.
+    """
+    Run the timed step. Its results, also of a failed step, go into `outcome`.
 
     Args:
         steps: Steps of the trial.

@@ -13,8 +13,9 @@ _REMOVE_S = 300.0
 
 @contextmanager
 def temporary(host: EngineHost, medium: str, *, for_server: bool = False) -> Iterator[str]:
-    """A directory for one trial, removed with its content. If its engine was killed, the next trial
-    of the same user there removes it.
+    """
+    A directory for one trial, removed with its content. If its engine was killed, the next trial of
+    the same user there removes it.
 
     Args:
         medium: `disk` or `tmpfs`.

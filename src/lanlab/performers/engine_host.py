@@ -91,7 +91,8 @@ def resolved(
     netbios: NetbiosNames | None = None,
     port: int | None = None,
 ) -> str:
-    """The address of a name, from the view of a host.
+    """
+    The address of a name, from the view of a host.
 
     Args:
         netbios: How to look up a NetBIOS name: if nothing else knows the name, hosts of its
@@ -113,8 +114,9 @@ def resolved(
 def too_long(
     overdue: EngineOverdue, hosts: Iterable[EngineHost], within_s: float, hint: str | None
 ) -> LabError:
-    """The error for a request that timed out: engines that confirm the cancellation were waiting
-    for another host, the others are lost.
+    """
+    The error for a request that timed out: engines that confirm the cancellation were waiting for
+    another host, the others are lost.
 
     Args:
         hosts: Hosts whose requests were cancelled.
@@ -136,7 +138,8 @@ def cancel(
     others: list[EngineError] | None = None,
     within_s: float = CANCEL_S,
 ) -> Result | None:
-    """Cancel a request; an engine that does not answer is ended.
+    """
+    Cancel a request; an engine that does not answer is ended.
 
     Args:
         others: Receives the error that the request ended with.

@@ -19,7 +19,8 @@ from lanlab.workloads.steps import Steps
 
 
 class EnginePerformer:
-    """The engines of a testbed.
+    """
+    The engines of a testbed.
 
     Args:
         hosts: Each with an engine.
@@ -53,7 +54,8 @@ def conduct(
     on_progress: OnProgress | None = None,
     medium: HasMedium | None = None,
 ) -> TrialOutcome:
-    """Run the steps of one trial: open, prepare, time, verify; and clean up, also after a failure.
+    """
+    Run the steps of one trial: open, prepare, time, verify; and clean up, also after a failure.
 
     Args:
         hosts: By role, in the order of the workload's roles.

@@ -42,7 +42,8 @@ def _servers() -> ModuleType:
 
 
 class Hosts:
-    """An engine on each host of a testbed, until `close`.
+    """
+    An engine on each host of a testbed, until `close`.
 
     Args:
         has_engines: Whether the hosts are real; simulated ones have no engines and no facts.
@@ -69,7 +70,8 @@ class Hosts:
         self._facts |= {name: one.facts for name, one in started.items()}
 
     def revive(self) -> None:
-        """Restart every lost engine.
+        """
+        Restart every lost engine.
 
         Raises:
             EngineLost: It cannot be started again.
@@ -81,7 +83,8 @@ class Hosts:
                 self._take(start_engines([host]))
 
     def address(self, host: Host, family: AddressFamily) -> str | None:
-        """The address of a host in a family: the testbed's or, for a real host, another of the same
+        """
+        The address of a host in a family: the testbed's or, for a real host, another of the same
         interface; `None` if unknown.
         """
         if family in host.addresses or not self._are_real:
@@ -93,7 +96,8 @@ class Hosts:
         return any(host.start_engine for host in self._testbed.hosts)
 
     def engine_hosts(self, family: AddressFamily) -> list[EngineHost]:
-        """The hosts of a trial, in the testbed's order.
+        """
+        The hosts of a trial, in the testbed's order.
 
         Raises:
             UnmetNeed: A host has no address of that family.

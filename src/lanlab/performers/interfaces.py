@@ -36,7 +36,8 @@ def interface_of(facts: HostFacts, addresses: Collection[str]) -> str | None:
 
 
 def address_of(facts: HostFacts, addresses: Collection[str], family: AddressFamily) -> str | None:
-    """The address of a family on the same interface as a host's other addresses.
+    """
+    The address of a family on the same interface as a host's other addresses.
 
     Returns:
         The first that every host of the network can reach; `None` if there is none.
@@ -57,7 +58,8 @@ def address_of(facts: HostFacts, addresses: Collection[str], family: AddressFami
 
 
 def measured_interface(host: Host, hosts: Sequence[Host], facts: HostFacts) -> str | None:
-    """The interface of a host to the measured network.
+    """
+    The interface of a host to the measured network.
 
     Args:
         hosts: All hosts of the testbed: if it knows the interface of one, hosts without one carry

@@ -18,7 +18,8 @@ _SETUP_S = 30.0
 
 
 def listen(interface: str, longest_s: float, most_frames: int, pcap: Path | None) -> Heard:
-    """The traffic on a segment until the time is over, enough frames were received, or Ctrl-C.
+    """
+    The traffic on a segment until the time is over, enough frames were received, or Ctrl-C.
 
     Raises:
         UnmetNeed: This process lacks the right.

@@ -25,7 +25,8 @@ _AT_ONCE = 8
 def probed_paths(
     hosts: Sequence[EngineHost], interfaces: Mapping[str, InterfaceSeen], ports: Request
 ) -> dict[str, PathSeen]:
-    """The largest IP packets that pass between the second host and each of the others.
+    """
+    The largest IP packets that pass between the second host and each of the others.
 
     Args:
         hosts: Hosts of a trial, in the testbed's order.

@@ -43,7 +43,8 @@ class PeerServing:
 
 @contextmanager
 def serving_peers(wanted: WantedPeers, on_client: Callable[[Line], None]) -> Iterator[PeerServing]:
-    """Serve within the `with` block; `PeerServing.done` has the totals afterwards.
+    """
+    Serve within the `with` block; `PeerServing.done` has the totals afterwards.
 
     Args:
         on_client: Called with each client that has ended, from another thread.
@@ -77,7 +78,8 @@ def serving_peers(wanted: WantedPeers, on_client: Callable[[Line], None]) -> Ite
 
 @contextmanager
 def plain_peer(host: EngineHost, service: str) -> Iterator[int]:
-    """A plain TCP service on a host within the `with` block; returns its port.
+    """
+    A plain TCP service on a host within the `with` block; returns its port.
 
     Raises:
         EngineError: It cannot listen there.

@@ -1,4 +1,5 @@
-"""Runs another program on a host: starts it, waits until it listens, and always ends it.
+"""
+Runs another program on a host: starts it, waits until it listens, and always ends it.
 
 A host's command prefix replaces itself by the program, so the process started here is the program,
 and its CPU time is the program's.
@@ -176,8 +177,8 @@ class Program:
 
 
 class ProgramThere(Program):
-    """A program of another host, over a connection: the local process is the connection's
-    client.
+    """
+    A program of another host, over a connection: the local process is the connection's client.
     """
 
     def __init__(self, name: str, there: StartedThere) -> None:
@@ -229,7 +230,8 @@ def _content(file: IO[bytes]) -> str:
 
 
 def wait_listening(program: Program, transport: str, port: int, timeout_s: float) -> None:
-    """Wait until the kernel lists a program's port, without guessing from time or output.
+    """
+    Wait until the kernel lists a program's port, without guessing from time or output.
 
     Raises:
         RunError: It ended, or did not listen in that time; with what it wrote.
@@ -294,7 +296,8 @@ def _tables_of(prefix: Sequence[str], names: Sequence[str]) -> str:
 def wait_listening_there(
     program: Program, prefix: Sequence[str], transport: str, port: int, timeout_s: float
 ) -> None:
-    """Wait until a port that was free on a remote host is in use.
+    """
+    Wait until a port that was free on a remote host is in use.
 
     Raises:
         RunError: As in `wait_listening`.

@@ -39,7 +39,8 @@ _CPU = ("user_ns", "system_ns")
 
 
 class ProgramPerformer:
-    """The program that a condition names as its driver.
+    """
+    The program that a condition names as its driver.
 
     Args:
         hosts: Hosts of a testbed.
@@ -79,7 +80,8 @@ class ProgramPerformer:
         outcome: TrialOutcome,
         changes: CounterChanges,
     ) -> Metrics:
-        """See `Performer.metrics`.
+        """
+        See `Performer.metrics`.
 
         Raises:
             RunError: The output does not have the program's known form.
@@ -146,7 +148,8 @@ def _started(name: str, host: EngineHost, argv: Sequence[str], processor: int | 
 def check_programs_there(
     entry: Driver, workload: str, transport: str, host: RemotePrograms
 ) -> None:
-    """Check that the programs of a driver are installed on a remote host.
+    """
+    Check that the programs of a driver are installed on a remote host.
 
     Raises:
         UnmetNeed: One is not.

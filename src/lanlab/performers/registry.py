@@ -32,7 +32,8 @@ SIMULATORS: dict[str, Callable[[Testbed, SimulatedTrial], Performer]] = {"simula
 def performer_for(
     parameters: TrialParameters, bed: Testbed, hosts: Hosts, trial: SimulatedTrial | None = None
 ) -> Performer:
-    """The performer of a condition's trials.
+    """
+    The performer of a condition's trials.
 
     Args:
         parameters: Parameters of the condition.
@@ -54,7 +55,8 @@ def perform_between(
     lead_s: float,
     on_progress: OnProgress | None = None,
 ) -> TrialOutcome:
-    """Run a trial between two hosts without a testbed.
+    """
+    Run a trial between two hosts without a testbed.
 
     Args:
         first, second: The hosts, in the order of the workload's roles.

@@ -13,7 +13,8 @@ _COUNTED = ("frames", "bytes")
 
 
 class SentOnMedium:
-    """The readings of a medium around the timed step of a trial.
+    """
+    The readings of a medium around the timed step of a trial.
 
     Args:
         medium: The testbed that has it.
@@ -29,8 +30,8 @@ class SentOnMedium:
         self._before = self._read()
 
     def until_now(self) -> MediumSeen | None:
-        """For the record: `sent` since the beginning, by role, and the medium's `lateness`
-        meanwhile.
+        """
+        For the record: `sent` since the beginning, by role, and the medium's `lateness` meanwhile.
 
         Returns:
             `None` for a link without a medium.

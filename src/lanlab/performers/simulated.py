@@ -20,7 +20,8 @@ MAX_EVENTS = 2_000_000_000
 
 
 class SimulatedPerformer:
-    """An engine that simulates a trial from its beginning to its end.
+    """
+    An engine that simulates a trial from its beginning to its end.
 
     Args:
         bed: The simulated testbed, which has the engines.
@@ -59,7 +60,8 @@ class SimulatedPerformer:
 
 
 def simulate_request(kind: Workload[P], parameters: P, trial: SimulatedTrial) -> m.Request:
-    """The request to an engine to simulate a trial.
+    """
+    The request to an engine to simulate a trial.
 
     Raises:
         UsageError: A parameter or the link has no counterpart in a simulation.
@@ -85,7 +87,8 @@ def _machines(trial: SimulatedTrial, parameters: TrialParameters) -> Sequence[m.
 
 
 def check_workload(name: str) -> Simulates[Any]:
-    """A workload that can be simulated.
+    """
+    A workload that can be simulated.
 
     Raises:
         UsageError: It cannot be simulated.
@@ -101,7 +104,8 @@ def check_workload(name: str) -> Simulates[Any]:
 
 
 def check_simulated(parameters: TrialParameters) -> Simulates[Any]:
-    """The workload of a condition that can be simulated.
+    """
+    The workload of a condition that can be simulated.
 
     Raises:
         UsageError: Its workload or one of its parameters has no counterpart in a simulation.
@@ -131,7 +135,8 @@ def _with_options(machine: m.SimulatedMachine, parameters: TrialParameters) -> m
 
 
 def medium_request(link: LinkRequest) -> m.SimulatedMedium:
-    """A link in the form of a simulation.
+    """
+    A link in the form of a simulation.
 
     Raises:
         UsageError: It cannot be simulated.

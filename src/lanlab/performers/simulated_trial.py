@@ -28,8 +28,9 @@ class SimulatedTrial:
 def trial_seed(
     run_seed: int, experiment: str, factors: Mapping[str, object], purpose: str, block: int
 ) -> int:
-    """The seed of a simulated trial: different for each condition and block, and reproducible when
-    a run is continued or repeated.
+    """
+    The seed of a simulated trial: different for each condition and block, and reproducible when a
+    run is continued or repeated.
 
     Examples:
         >>> one = trial_seed(1, "e", {"size": 2}, "trial", 0)

@@ -24,7 +24,8 @@ _LOOK_S = 30.0
 
 
 class EngineStage:
-    """The hosts of one trial, and its opened resources.
+    """
+    The hosts of one trial, and its opened resources.
 
     Args:
         hosts: By role, the initiator first.

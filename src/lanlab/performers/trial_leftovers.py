@@ -1,4 +1,5 @@
-"""Removes a trial's files from its file server, and reports those that it cannot remove.
+"""
+Removes a trial's files from its file server, and reports those that it cannot remove.
 
 At a user's own server they are recorded in advance, so that the next trial there removes what a
 killed lanlab has left. There is one file for each trial, locked as long as its process lives; a
@@ -34,7 +35,8 @@ def _folder() -> Path:
 
 @contextmanager
 def noted(server: str, request: str, spec: Spec) -> Iterator[Callable[[], None]]:
-    """Record a trial for its duration; returns the function that removes the record after the
+    """
+    Record a trial for its duration; returns the function that removes the record after the
     clean-up.
 
     Args:
@@ -90,7 +92,8 @@ def folders_left(host: str) -> list[tuple[str, str]]:
 
 
 def remove_left(server: str, within_s: float) -> list[Left]:
-    """Remove all that killed trials have left at a server, from this machine.
+    """
+    Remove all that killed trials have left at a server, from this machine.
 
     Args:
         server: Its URL, whose password is known.
@@ -119,7 +122,8 @@ def remove_left(server: str, within_s: float) -> list[Left]:
 
 
 class Emptying:
-    """Removes a trial from its server, and reports what it leaves there.
+    """
+    Removes a trial from its server, and reports what it leaves there.
 
     Args:
         kind: Kind of the request that removes it.
@@ -145,8 +149,8 @@ class Emptying:
         self._setup, self._note_emptied, self._asked = setup, note_emptied, asked
 
     def __call__(self, failed: BaseException | None) -> None:
-        """Remove it, unless the trial ended before its first write or the server refused that
-        write.
+        """
+        Remove it, unless the trial ended before its first write or the server refused that write.
 
         Args:
             failed: Why the trial failed; errors of the clean-up must not hide it.

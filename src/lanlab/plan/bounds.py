@@ -1,5 +1,6 @@
-"""The meaning of the trials at one load for a loss goal: the load is a lower bound, an upper bound,
-or still open.
+"""
+The meaning of the trials at one load for a loss goal: the load is a lower bound, an upper bound, or
+still open.
 
 After RFC 9971, Multiple Loss Ratio Search: the classes are those of its appendix A, the conditional
 throughput that of its appendix B. In short, a load is an upper bound once more trial time was lossy

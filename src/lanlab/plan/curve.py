@@ -14,7 +14,8 @@ _BESIDE_RATIO = 0.1
 def curve_levels(
     count: int, low: float, high: float, bounds: Sequence[float], *, whole: bool
 ) -> tuple[float, ...]:
-    """Loads for a curve, ascending: one half evenly from `low` to `high`, the other between a tenth
+    """
+    Loads for a curve, ascending: one half evenly from `low` to `high`, the other between a tenth
     below the lowest of `bounds` and a tenth above the highest, where the curve bends.
 
     Args:

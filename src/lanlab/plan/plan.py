@@ -1,4 +1,5 @@
-"""The next trial to run.
+"""
+The next trial to run.
 
 First the conditions of all experiments in randomised complete blocks, each until it has the trials
 that its stopping rule requires; then the searches, one after another. A disturbed trial is repeated
@@ -115,9 +116,9 @@ class Plan:
         return self._next
 
     def upcoming(self, most: int) -> list[PlannedTrial]:
-        """The next trial and its successors if none of them fails, is disturbed, or ends its
-        condition early: a guess, for work that can be done ahead. For a search only the next trial
-        is known.
+        """
+        The next trial and its successors if none of them fails, is disturbed, or ends its condition
+        early: a guess, for work that can be done ahead. For a search only the next trial is known.
         """
         if not self._block_left:
             return [] if self._next is None else [self._next]

@@ -1,4 +1,5 @@
-"""Loss that does not depend on the load, as distinct from saturation.
+"""
+Loss that does not depend on the load, as distinct from saturation.
 
 Trials far below the throughput of the highest loads cannot be lossy because of the load. If they
 are lossy, and equally so at lower and at higher loads, messages are lost at random.

@@ -1,4 +1,5 @@
-"""State of the conditions and searches of a running plan: their trials, and which of them count.
+"""
+State of the conditions and searches of a running plan: their trials, and which of them count.
 
 A position is a condition in one block, or one step of a search. Several trials may run there,
 because disturbed ones are repeated and failed ones retried; at most one counts.

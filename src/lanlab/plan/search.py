@@ -1,4 +1,5 @@
-"""The search for saturation: for each of several loss goals the highest load that meets it.
+"""
+The search for saturation: for each of several loss goals the highest load that meets it.
 
 After RFC 9971, Multiple Loss Ratio Search; the terms in brackets are its own. How single trials
 become bounds is in `lanlab.plan.bounds`.
@@ -98,7 +99,8 @@ class SearchState:
         return SearchResult(self._goal_results(), limit, self._loss, full)
 
     def record(self, seen: SearchReading | None, *, is_lasting: bool = False) -> None:
-        """Record the result of the next step's trial.
+        """
+        Record the result of the next step's trial.
 
         Args:
             seen: `None` if every trial of the step failed. The load is still untested: the step is

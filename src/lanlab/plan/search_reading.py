@@ -20,7 +20,8 @@ class SearchReading(NamedTuple):
 
 
 def search_reading(metrics: Mapping[str, float | int], metric: str) -> SearchReading | None:
-    """The reading of a trial with these results; `None` if it did not measure the metric.
+    """
+    The reading of a trial with these results; `None` if it did not measure the metric.
 
     A sender omits messages (unsent, skipped) for one of two reasons. If the system made it wait for
     buffer space, its own link was full: that is a property of the link, and the messages count as

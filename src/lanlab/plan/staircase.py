@@ -1,5 +1,6 @@
-"""Full-length trials at and far below the bounds of a search, from which the interval of the
-capacity is computed.
+"""
+Full-length trials at and far below the bounds of a search, from which the interval of the capacity
+is computed.
 
 Two loads far below the bounds show random loss; if a message was lost there, two more follow. Then
 a staircase runs around the upper bound of each goal: up two steps after a good trial, down one
@@ -72,7 +73,8 @@ def staircase(
     count: int,
     width_ratio: float,
 ) -> Staircase:
-    """The trials to run once the bounds are known.
+    """
+    The trials to run once the bounds are known.
 
     Args:
         observed: The full-length trials so far.

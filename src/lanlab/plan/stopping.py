@@ -35,7 +35,8 @@ def t_quantile_975(degrees_of_freedom: int) -> float:
 def trials_needed(
     metric: str, first: Sequence[float], goal_ratio: float, *, least: int, most: int
 ) -> int:
-    """The number of trials of a condition, planned once from its first ones.
+    """
+    The number of trials of a condition, planned once from its first ones.
 
     Stein's number: enough for the 95 % interval of the mean to be within the goal if the trials
     continue to vary as the first ones did, with Student's t for their small number. The interval is
@@ -122,8 +123,8 @@ class Trials:
 
     @property
     def is_in_doubt(self) -> bool:
-        """Whether the last position is missing: then a single trial shows whether it works
-        again.
+        """
+        Whether the last position is missing: then a single trial shows whether it works again.
         """
         return self._missing_in_a_row > 0
 

@@ -1,4 +1,5 @@
-"""Alternates runs of several settings, so that changing load affects all alike.
+"""
+Alternates runs of several settings, so that changing load affects all alike.
 
 A series has turns, in each of which every side runs once. The first of two turns has the sides in
 an order drawn from the series' seed, the second in reverse order: a steady drift over both cancels
@@ -55,7 +56,8 @@ Watching = Callable[[Step], AbstractContextManager[Watcher]]
 
 
 def order_of_turn(seed: int, turn: int, sides: int) -> list[int]:
-    """The sides in the order in which a turn runs them.
+    """
+    The sides in the order in which a turn runs them.
 
     Examples:
         >>> [order_of_turn(7, turn, 2) for turn in range(4)]
@@ -69,7 +71,8 @@ def order_of_turn(seed: int, turn: int, sides: int) -> list[int]:
 def new_series(
     sides: Sequence[SideRequest], turns: int, seed: int | None, store: Store, watching: Watching
 ) -> list[RunRecord]:
-    """Run each side once in each turn.
+    """
+    Run each side once in each turn.
 
     Args:
         sides: At least 2.
@@ -108,7 +111,8 @@ def new_series(
 
 
 def resume_series(runs: Sequence[RunRecord], store: Store, watching: Watching) -> list[RunRecord]:
-    """Continue a series.
+    """
+    Continue a series.
 
     Args:
         runs: Its runs so far; at least one.
@@ -237,7 +241,8 @@ def _engine(facts: dict[str, str] | None) -> Iterator[None]:
 
 
 def with_settings(side: SideRequest, settings: Sequence[str]) -> SideRequest:
-    """A side with other settings.
+    """
+    A side with other settings.
 
     Args:
         side: The one to change.

@@ -13,7 +13,8 @@ from lanlab.workloads import workload
 
 
 def with_parameters(study: Study, scale: str, parameters: Mapping[str, str]) -> Study:
-    """The study with changed parameters in every experiment that has them.
+    """
+    The study with changed parameters in every experiment that has them.
 
     Args:
         study: The study to change.

@@ -1,4 +1,5 @@
-"""The user's commands around trials: `--setup`, `--prepare` and `--cleanup`.
+"""
+The user's commands around trials: `--setup`, `--prepare` and `--cleanup`.
 
 They run on lanlab's machine, in a shell, outside of the measurement. Their output is part of the
 trial's record. One that fails or takes too long ends its trial, not the run.
@@ -55,7 +56,8 @@ class TrialCommands:
         return self._commands is None
 
     def before(self, trial: PlannedTrial, testbed: OpenTestbed, ran: list[CommandRecord]) -> None:
-        """Run the commands before a trial.
+        """
+        Run the commands before a trial.
 
         Args:
             ran: Receives a record of each command, including a failed one.
@@ -81,7 +83,8 @@ class TrialCommands:
         *,
         outlasts_interrupt: bool = True,
     ) -> None:
-        """Run the commands after a trial, also after a failed one.
+        """
+        Run the commands after a trial, also after a failed one.
 
         Args:
             outlasts_interrupt: Whether the command continues to its end when the run is
@@ -162,7 +165,8 @@ def run_command(
     timeout_s: float,
     on_interrupt: Callable[[], None] | None = None,
 ) -> CommandRecord:
-    """Run a command in a shell, without input, until it ends or its time is over.
+    """
+    Run a command in a shell, without input, until it ends or its time is over.
 
     A process that it leaves in the background continues, and is not waited for. A command that
     takes too long is ended with its process group, and on Linux with all its children, even in

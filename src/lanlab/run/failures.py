@@ -23,7 +23,8 @@ _UNSUPPORTED = "unsupported"
 
 
 def cause_of(error: LabError, lost: LabError | None, damage: str | None) -> LabError:
-    """Why a trial failed, from all that is known.
+    """
+    Why a trial failed, from all that is known.
 
     Args:
         error: The error that ended it.
@@ -48,7 +49,8 @@ def retry_helps(error: LabError) -> bool:
 
 
 def error_record(error: LabError, roles: dict[str, str]) -> ErrorRecord:
-    """A cause in the form of the record.
+    """
+    A cause in the form of the record.
 
     Args:
         error: The result of `cause_of`.

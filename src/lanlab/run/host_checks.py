@@ -1,4 +1,5 @@
-"""Checks step by step whether real hosts can be measured: each is reachable, has an engine, and
+"""
+Checks step by step whether real hosts can be measured: each is reachable, has an engine, and
 reports its facts; then a few messages go from the first to the second.
 """
 
@@ -31,7 +32,8 @@ _REQUEST_BYTES = 64
 
 
 def check_hosts(name: str) -> dict[str, list[Need]]:
-    """The results for the hosts of a testbed.
+    """
+    The results for the hosts of a testbed.
 
     Args:
         name: Name of the testbed, as in `ssh:here,alice@nas`.

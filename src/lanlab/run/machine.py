@@ -13,7 +13,8 @@ _CONTROLS = Path("/proc/sys/net/ipv4")
 
 
 def check_machine(parameters: FlowParameters, testbed: str) -> None:
-    """Refuse processors and congestion controls that this machine lacks.
+    """
+    Refuse processors and congestion controls that this machine lacks.
 
     Raises:
         UnmetNeed: It lacks one, or this user may not use it.

@@ -78,7 +78,8 @@ class OpenTestbed:
         return self._study[1]
 
     def renew(self, damage: str) -> None:
-        """Replace a damaged testbed, with new engines.
+        """
+        Replace a damaged testbed, with new engines.
 
         Args:
             damage: The damage, for the records of the following trials.

@@ -1,4 +1,5 @@
-"""Execute the trials of a plan on a testbed and commit each to the store the moment it ends.
+"""
+Execute the trials of a plan on a testbed and commit each to the store the moment it ends.
 
 All refusals happen before the run is in the store. From then on the store has every finished trial;
 Ctrl-C, an error or a lost engine loses at most the one in flight.
@@ -64,7 +65,8 @@ class Watcher(Protocol):
 
 
 def new_run(request: RunRequest, store: Store, watcher: Watcher) -> RunRecord:
-    """Run a study from its beginning.
+    """
+    Run a study from its beginning.
 
     Returns:
         The run in the store at its end.
@@ -119,7 +121,8 @@ def new_run(request: RunRequest, store: Store, watcher: Watcher) -> RunRecord:
 def resume_run(
     name: str, store: Store, watcher: Watcher, *, allows_commands: bool = False
 ) -> RunRecord:
-    """Continue an interrupted run: the same study, plan, seed and testbed.
+    """
+    Continue an interrupted run: the same study, plan, seed and testbed.
 
     Args:
         allows_commands: Whether the user allows the commands of the record to run.

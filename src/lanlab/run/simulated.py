@@ -20,7 +20,8 @@ from lanlab.workloads.registry import Habits
 
 
 def check_worlds(study: Study, conditions: Sequence[Condition], link: str) -> None:
-    """Refuse conditions that cannot be simulated.
+    """
+    Refuse conditions that cannot be simulated.
 
     Raises:
         UsageError: No place matches a condition, or a parameter or link has no counterpart.
@@ -73,7 +74,8 @@ def expect_worlds(run: RunRecord, plan: Plan, testbed: OpenTestbed) -> None:
 def on_machines(
     study: Study, trial: Condition | PlannedTrial, link: str, seed: int
 ) -> SimulatedTrial:
-    """A trial of a study on its machines.
+    """
+    A trial of a study on its machines.
 
     Raises:
         UsageError: No machine represents its condition.

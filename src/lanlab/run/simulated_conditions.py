@@ -19,7 +19,8 @@ Wanted = tuple[Condition, SimulatedTrial]
 
 
 class SimulatedConditions:
-    """Simulates conditions, each only once for the same machines and seed.
+    """
+    Simulates conditions, each only once for the same machines and seed.
 
     Args:
         bed: The simulated testbed, which has the engines.
@@ -44,7 +45,8 @@ class SimulatedConditions:
         )
 
     def metrics(self, condition: Condition, trial: SimulatedTrial) -> Mapping[str, float | int]:
-        """The result of a trial of a condition.
+        """
+        The result of a trial of a condition.
 
         Raises:
             LabError: It has no result.
@@ -63,7 +65,8 @@ class SimulatedConditions:
 def first_metrics(
     study: Study, scale: str, link: str, seed: int, conditions: SimulatedConditions
 ) -> dict[tuple[str, str], float]:
-    """The first metric of each experiment at each of its conditions, from one trial each.
+    """
+    The first metric of each experiment at each of its conditions, from one trial each.
 
     Args:
         study: With machines; all its experiments can be simulated.

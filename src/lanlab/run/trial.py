@@ -50,7 +50,8 @@ def run_trial(
     on_progress: Callable[[Progress], None],
     commands: TrialCommands = NO_COMMANDS,
 ) -> TrialRecord:
-    """Run one trial. If it fails, its record has the cause, and in `raw` both roles' results up to
+    """
+    Run one trial. If it fails, its record has the cause, and in `raw` both roles' results up to
     then (as in `sender`, `receiver`), their last report (`progress`), and the facts before and
     after.
 

@@ -1,4 +1,5 @@
-"""Why two real hosts cannot reach each other although lanlab reaches both: no route between the
+"""
+Why two real hosts cannot reach each other although lanlab reaches both: no route between the
 measured addresses, or a firewall on one of them. Their engines answer, so neither host is down.
 """
 
@@ -28,7 +29,8 @@ def explained(
     names: Mapping[str, str],
     paths: Mapping[str, PathSeen],
 ) -> LabError:
-    """An error of a trial between real hosts, with advice on their network.
+    """
+    An error of a trial between real hosts, with advice on their network.
 
     Args:
         requests: The requests to the engines, by role.

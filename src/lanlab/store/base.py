@@ -55,8 +55,9 @@ class Deleted:
 
 
 class Store(Protocol):
-    """Durable records of runs and trials. Only a run's status and label can be changed, and only
-    whole runs can be removed.
+    """
+    Durable records of runs and trials. Only a run's status and label can be changed, and only whole
+    runs can be removed.
 
     A store belongs to the thread that opened it. Several processes may have the same store open.
     Every method raises `StoreError` if the store cannot be read or written; such a call stores

@@ -1,4 +1,5 @@
-"""The common part of the SQLite and PostgreSQL stores. Their `Database` classes contain the
+"""
+The common part of the SQLite and PostgreSQL stores. Their `Database` classes contain the
 differences: connecting, locking, transactions, and where series are kept.
 """
 
@@ -63,7 +64,8 @@ class Database(ABC):
 
     @abstractmethod
     def transaction(self, run_id: str) -> AbstractContextManager[Session]:
-        """One durable transaction: at the end of the block either all of it is kept, or nothing.
+        """
+        One durable transaction: at the end of the block either all of it is kept, or nothing.
 
         Raises:
             DuplicateRow, MissingRow: From `execute` within the block.

@@ -15,7 +15,8 @@ _SUFFIX = "-intervals"
 
 
 def take_intervals(trial: TrialRecord) -> tuple[TrialRecord, tuple[AnySeries, ...]]:
-    """Split a trial into its record without interval series, and these series.
+    """
+    Split a trial into its record without interval series, and these series.
 
     Each series is named after its role (`receiver-intervals`). `raw` keeps the series' name, and
     the width of the intervals in ns.

@@ -22,7 +22,8 @@ _LONGEST_NOTE = 4_000
 
 @dataclass(frozen=True)
 class RunLabel:
-    """A run's label.
+    """
+    A run's label.
 
     Raises:
         UsageError: A name or tag has a character that is not allowed, the note is too long, or
@@ -83,7 +84,8 @@ def label_from(data: LabelRecord | None) -> RunLabel:
 
 
 def check_name(name: str, run_id: str, runs: Iterable[RunRecord]) -> None:
-    """Refuse a name that could also refer to another run.
+    """
+    Refuse a name that could also refer to another run.
 
     Raises:
         UsageError: Another run has the name, or an id begins with it.
@@ -98,7 +100,8 @@ def check_name(name: str, run_id: str, runs: Iterable[RunRecord]) -> None:
 
 
 def id_of_name(name: str, rows: Sequence[Row]) -> str | None:
-    """The id of the run with a name; `None` if no run has it.
+    """
+    The id of the run with a name; `None` if no run has it.
 
     Args:
         rows: Id and label of each run, as stored.
@@ -116,7 +119,8 @@ def id_of_name(name: str, rows: Sequence[Row]) -> str | None:
 
 
 def id_among(name: str, ids: list[str]) -> str:
-    """The id that is `name` or begins with it, or for `last` the last one.
+    """
+    The id that is `name` or begins with it, or for `last` the last one.
 
     Raises:
         UnknownName: No id matches.

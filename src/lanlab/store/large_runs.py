@@ -1,5 +1,5 @@
-"""Trials of large runs, in little memory: metrics are packed, and digests of `raw` are read when
-used.
+"""
+Trials of large runs, in little memory: metrics are packed, and digests of `raw` are read when used.
 
 The digest of a trial is its `raw` without the largest parts. Each member is on its own line, so
 that it can be decoded alone. Omitted parts are read from the record when used.

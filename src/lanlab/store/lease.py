@@ -1,4 +1,5 @@
-"""Lets one process at a time execute a run of a store file.
+"""
+Lets one process at a time execute a run of a store file.
 
 The lease is a lock on a small file next to the store. The kernel releases the lock when the process
 ends, for any reason, so a killed process never holds a run. The lock is a `flock`, which belongs to

@@ -1,4 +1,5 @@
-"""Series as Parquet files, which DuckDB, pandas, polars and others can read.
+"""
+Series as Parquet files, which DuckDB, pandas, polars and others can read.
 
 Row groups have `BLOCK_ROWS`, so that writing and checking only need memory for one row group and
 the columns. Units and lanlab's version are in the file's key-value metadata.
@@ -46,7 +47,8 @@ def is_of_lanlab(file: IO[bytes], *, is_whole: bool) -> bool:
 
 
 def write(series: AnySeries, file: IO[bytes], about: Mapping[str, str]) -> SeriesEntry:
-    """Write a series as one Parquet file.
+    """
+    Write a series as one Parquet file.
 
     Args:
         series: Written in parts, so it is never copied as a whole.
@@ -73,7 +75,8 @@ def write(series: AnySeries, file: IO[bytes], about: Mapping[str, str]) -> Serie
 
 
 def check(file: IO[bytes], entry: SeriesEntry, what: str) -> None:
-    """Check that a file matches its entry in the store, and rewind it.
+    """
+    Check that a file matches its entry in the store, and rewind it.
 
     Raises:
         StoreError: The content differs; `what` names the file in the message.
@@ -93,7 +96,8 @@ def check(file: IO[bytes], entry: SeriesEntry, what: str) -> None:
 
 
 def read(file: IO[bytes], what: str) -> Series:
-    """Read the series from a Parquet file written by `write`.
+    """
+    Read the series from a Parquet file written by `write`.
 
     Raises:
         StoreError: `write` did not write it; `what` names the file in the message.

@@ -1,5 +1,6 @@
-"""Reads and writes Parquet files of plain numbers. A library would take 170 MB of disk, and 0.1 s
-of processor time to load.
+"""
+Reads and writes Parquet files of plain numbers. A library would take 170 MB of disk, and 0.1 s of
+processor time to load.
 
 `parquet.thrift` of Apache Parquet 2.10, structures in Thrift's compact protocol. Lists of integers
 are not compressed: that would save only a few kB, and a compressor's buffers fragment the memory of
@@ -63,7 +64,8 @@ def file_parts(
     metadata: Mapping[str, str],
     group_rows: int,
 ) -> Iterator[bytes]:
-    """The parts of a file, in order.
+    """
+    The parts of a file, in order.
 
     Args:
         columns: By name, lists of signed 64-bit numbers, or arrays; `None` where nothing was
@@ -165,7 +167,8 @@ def read_footer(file: IO[bytes]) -> _Fields:
 
 
 def read_columns(file: IO[bytes], footer: _Fields) -> dict[str, Column]:
-    """The columns of numbers, by name; masked if all values are missing.
+    """
+    The columns of numbers, by name; masked if all values are missing.
 
     Raises:
         LookupError, TypeError, ValueError: The file is damaged, or has other columns.

@@ -1,4 +1,5 @@
-"""The store in a PostgreSQL database, for several users who share their results.
+"""
+The store in a PostgreSQL database, for several users who share their results.
 
 All tables are in one schema, `lanlab` or the URL's `?schema=`; nothing else in the database is
 changed. A trial with its series is one transaction, which the server acknowledges when it is on

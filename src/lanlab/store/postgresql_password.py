@@ -1,4 +1,5 @@
-"""The password for a PostgreSQL server: from PGPASSWORD, else from the file that libpq reads.
+"""
+The password for a PostgreSQL server: from PGPASSWORD, else from the file that libpq reads.
 
 The file's format is described in https://www.postgresql.org/docs/current/libpq-pgpass.html: lines
 of `host:port:database:user:password`, with `*` for any, and `\\` to escape `:` and `\\`.

@@ -1,4 +1,5 @@
-"""The tables of a store in PostgreSQL, all in one schema: the same tables as in store files of this
+"""
+The tables of a store in PostgreSQL, all in one schema: the same tables as in store files of this
 version (`schema.py`), and two more.
 
 JSON columns have the type `json`, not `jsonb`, because it keeps the text as written, including

@@ -1,4 +1,5 @@
-"""A session with a PostgreSQL server, configured for durable commits and with time limits.
+"""
+A session with a PostgreSQL server, configured for durable commits and with time limits.
 
 The driver is pg8000 (BSD licence). It is pure Python, so it works on every system, and supports
 SCRAM with channel binding, TLS and local sockets. Only this module imports it.
@@ -85,7 +86,8 @@ class PostgresqlSession:
             raise
 
     def execute(self, sql: str, **values: object) -> list[Row]:
-        """Execute a statement with values for its `:names`.
+        """
+        Execute a statement with values for its `:names`.
 
         Raises:
             DuplicateRow, MissingRow: A key exists already, or does not exist.

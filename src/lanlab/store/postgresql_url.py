@@ -1,4 +1,5 @@
-"""Parses a `postgresql://` URL like libpq; the environment provides missing parts.
+"""
+Parses a `postgresql://` URL like libpq; the environment provides missing parts.
 
 Syntax and names follow https://www.postgresql.org/docs/current/libpq-connect.html, sections
 32.1.1.2 and 32.1.2, for a single server. A password is refused, because command lines are kept in
@@ -75,7 +76,8 @@ class Target:
 
 
 def parse_url(url: str) -> Target:
-    """The database that a URL names.
+    """
+    The database that a URL names.
 
     Raises:
         UsageError: It contains a password, or something unknown or not allowed. The message does

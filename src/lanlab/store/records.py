@@ -1,4 +1,5 @@
-"""The records of a run and its trials in a store.
+"""
+The records of a run and its trials in a store.
 
 They are plain values, the same for every store. All dicts can be written as JSON.
 """

@@ -59,7 +59,8 @@ def select(table: str, columns: Sequence[str]) -> str:
 
 
 def to_row(record: RunRecord | TrialRecord) -> dict[str, object]:
-    """The values of a record's columns.
+    """
+    The values of a record's columns.
 
     Raises:
         StoreError: A value cannot be stored exactly.
@@ -163,7 +164,8 @@ DIGESTS = (
 
 
 def to_outlines(found: Sequence[Row], digests: Digests) -> list[TrialRecord]:
-    """Trials from rows of `TRIAL_COLUMNS` that have `is_disturbed` in place of `raw`. Without a
+    """
+    Trials from rows of `TRIAL_COLUMNS` that have `is_disturbed` in place of `raw`. Without a
     digest, it is unknown whether a trial was disturbed.
 
     Raises:

@@ -1,4 +1,5 @@
-"""The tables of a store file.
+"""
+The tables of a store file.
 
 In the file's header, `application_id` identifies lanlab and `user_version` the schema. Both have
 fixed positions in the first 100 bytes (https://www.sqlite.org/fileformat2.html, section 1.3). So a
@@ -81,7 +82,8 @@ CREATE TABLE digest (
 
 
 def tables(**types: str) -> str:
-    """The tables that every store has, with the database's types: `sequence`, `json`, `whole` and
+    """
+    The tables that every store has, with the database's types: `sequence`, `json`, `whole` and
     `real` numbers.
 
     Trials, series and digests are never changed, and are removed only with their whole run: first
@@ -194,7 +196,8 @@ _LOGS = {
 
 
 def refuse_foreign_logs(store: Path) -> None:
-    """Refuse files next to a store that SQLite would write or remove but did not create.
+    """
+    Refuse files next to a store that SQLite would write or remove but did not create.
 
     Raises:
         StoreError: One is a link, FIFO, device, or a file of another program.

@@ -1,4 +1,5 @@
-"""Series: columns of numbers that a trial has in addition to its record.
+"""
+Series: columns of numbers that a trial has in addition to its record.
 
 Examples are intervals and readings: up to tens of millions of equal rows, in order.
 """
@@ -26,7 +27,8 @@ BLOCK_ROWS = 2**18
 
 @dataclass(frozen=True)
 class Series:
-    """Columns of equal length.
+    """
+    Columns of equal length.
 
     `columns` maps names to one-dimensional arrays of integers or floats, or to objects with the
     buffer protocol of such an array (which are not copied). A column that was read without any

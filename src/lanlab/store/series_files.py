@@ -1,4 +1,5 @@
-"""Series as files next to a store file: `STORE.series/RUN/NUMBER-NAME.parquet`.
+"""
+Series as files next to a store file: `STORE.series/RUN/NUMBER-NAME.parquet`.
 
 A file is written completely under another name, synchronised and renamed. Only then is the row that
 refers to it committed, so every row has its file, even after a crash. A crash may leave a file
@@ -36,7 +37,8 @@ class SeriesFiles:
         return self.directory / run_id / f"{number}-{name}.parquet"
 
     def write(self, run_id: str, number: int, series: AnySeries) -> SeriesEntry:
-        """Write a series. When this returns, it is on disk.
+        """
+        Write a series. When this returns, it is on disk.
 
         Raises:
             FileExistsError: A file with that name exists; it is not changed.
@@ -73,7 +75,8 @@ class SeriesFiles:
 
     @contextlib.contextmanager
     def open(self, run_id: str, number: int, name: str) -> Iterator[IO[bytes]]:
-        """The file of a series.
+        """
+        The file of a series.
 
         Raises:
             StoreError: It is missing or cannot be read.
@@ -95,7 +98,8 @@ class SeriesFiles:
             ) from error
 
     def tidy(self, run_id: str, referred: Collection[tuple[int, str]]) -> None:
-        """Remove a run's files that no row refers to.
+        """
+        Remove a run's files that no row refers to.
 
         Args:
             referred: Number and name of each series with a row.

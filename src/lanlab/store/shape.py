@@ -1,5 +1,6 @@
-"""Checks a store before it is used, because a store file may come from any source: its tables must
-be those of the schema, and its records must have the right types.
+"""
+Checks a store before it is used, because a store file may come from any source: its tables must be
+those of the schema, and its records must have the right types.
 """
 
 from __future__ import annotations
@@ -33,8 +34,9 @@ _Object = tuple[str, str, str | None]
 
 
 def refuse_other_objects(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file with a table, view, trigger or index that is not in its schema, because it
-    could run foreign code when the file is read or written.
+    """
+    Refuse a file with a table, view, trigger or index that is not in its schema, because it could
+    run foreign code when the file is read or written.
 
     Raises:
         StoreError: An object was added, is missing or differs.
@@ -70,7 +72,8 @@ def _expected() -> frozenset[_Object]:
 
 
 def run_record(fields: Mapping[str, object]) -> RunRecord:
-    """A run from the columns of a row.
+    """
+    A run from the columns of a row.
 
     Raises:
         StoreError: They are not a valid run.
@@ -84,7 +87,8 @@ def run_record(fields: Mapping[str, object]) -> RunRecord:
 
 
 def trial_record(fields: Mapping[str, object]) -> TrialRecord:
-    """A trial from the columns of a row.
+    """
+    A trial from the columns of a row.
 
     Raises:
         StoreError: They are not a valid trial.
@@ -156,8 +160,9 @@ MISSHAPEN = (AttributeError, ArithmeticError, LookupError, RecursionError, TypeE
 
 @contextmanager
 def reading_records(run_id: str) -> Iterator[None]:
-    """Context for computations on a run's records, whose nested parts (the study, raw results) are
-    not checked one by one.
+    """
+    Context for computations on a run's records, whose nested parts (the study, raw results) are not
+    checked one by one.
 
     Raises:
         StoreError: The records are malformed; the cause is kept.

@@ -1,4 +1,5 @@
-"""The store in one SQLite file.
+"""
+The store in one SQLite file.
 
 It uses a write-ahead log with full synchronisation: a trial is on disk when `commit_trial` returns,
 and readers (a report, the page) do not wait for a run that is writing.

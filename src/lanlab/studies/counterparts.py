@@ -1,4 +1,5 @@
-"""Conditions of a run in the publication's terms.
+"""
+Conditions of a run in the publication's terms.
 
 A study of period file services has levels that no current machine has. The study file names their
 counterparts, level by level; a level without one keeps its name and is an additional level.
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 def in_published_words(
     study: Study, experiment: str, levels: Mapping[str, Level]
 ) -> list[dict[str, Level]]:
-    """A condition with published factors in place of our counterparts.
+    """
+    A condition with published factors in place of our counterparts.
 
     Args:
         experiment: The experiment of the condition.
@@ -80,7 +82,8 @@ def levels_of_ours_apart(study: Study, parameters: Mapping[str, Level]) -> list[
 
 
 def stands_at(study: Study, parameters: Mapping[str, Level], levels: Mapping[str, Level]) -> bool:
-    """Whether our condition represents the published one at these levels.
+    """
+    Whether our condition represents the published one at these levels.
 
     Args:
         parameters: Of the condition.
@@ -96,7 +99,8 @@ def stands_at(study: Study, parameters: Mapping[str, Level], levels: Mapping[str
 def place_at(
     study: Study, levels: Mapping[str, Level], experiment: str = "", *, of: Simulation | None = None
 ) -> Place | None:
-    """The place of a condition. Places are described by levels of the study or of the publication.
+    """
+    The place of a condition. Places are described by levels of the study or of the publication.
 
     Args:
         study: With machines, unless `of` has them.

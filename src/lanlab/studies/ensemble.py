@@ -1,4 +1,5 @@
-"""Machines that fit the published values, which show the range of numbers that a fit leaves open.
+"""
+Machines that fit the published values, which show the range of numbers that a fit leaves open.
 
 Many machines reproduce every fitted value within its published digits; a fit selects one of them.
 `bench/ensemble.py` draws others and stores factors for their numbers next to the machines.

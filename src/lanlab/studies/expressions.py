@@ -1,4 +1,5 @@
-"""Small expressions over published numbers, for discrepancies and findings.
+"""
+Small expressions over published numbers, for discrepancies and findings.
 
 `abs(value('t.a') / value('t.b') - 1) < 0.02`: numbers, `+ - * /`, comparisons, `and`, `or`, `not`,
 `abs`, `min`, `max`, `round`, and `value('ID')`, the published number with that id in its published
@@ -52,7 +53,8 @@ class BadExpression(ValueError):
 
 
 def evaluate(expression: str, value: Callable[[str], float]) -> bool | float:
-    """The value of an expression.
+    """
+    The value of an expression.
 
     Args:
         expression: In the language above, at most `MAX_LENGTH` characters.

@@ -30,7 +30,8 @@ _LEVEL_KEYS = ("at_level", "until", "since", "peak_at_most", "levels", "positive
 def finding_problems(
     findings: Sequence[Finding], words: Vocabulary, numbers: Mapping[str, float]
 ) -> Iterator[Problem]:
-    """All errors of well-formed findings.
+    """
+    All errors of well-formed findings.
 
     Args:
         findings: Findings of one file.

@@ -1,4 +1,5 @@
-"""Findings: conclusions of a study as statements that can be checked.
+"""
+Findings: conclusions of a study as statements that can be checked.
 
 A statement has a form (`less`, `order`, …) and refers to a metric at levels of factors. The set of
 forms is fixed, so that each has one meaning for any source of numbers. `docs/studies.md` explains

@@ -166,7 +166,8 @@ def _fit_together(a: Mapping[str, object], b: Mapping[str, object]) -> bool:
 def published_problems_of(
     simulation: Simulation, published: Published, words: Vocabulary
 ) -> Iterator[Problem]:
-    """Conflicts between the machines and the published values, or the study's factors.
+    """
+    Conflicts between the machines and the published values, or the study's factors.
 
     Args:
         simulation: Without errors of its own.

@@ -34,7 +34,8 @@ def known_machines() -> dict[str, tuple[Simulation, str]]:
 
 
 def machines_named(text: str, roles: Sequence[str]) -> NamedMachines:
-    """The machines of a measurement.
+    """
+    The machines of a measurement.
 
     Args:
         text: A name for each role, separated by commas: one of `known_machines`, or

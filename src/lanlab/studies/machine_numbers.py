@@ -155,7 +155,8 @@ REQUIRED = tuple(name for name, kind in NUMBERS.items() if kind.is_required)
 
 
 def most_waiting(numbers: Mapping[str, float]) -> float | None:
-    """The limit of waiting blocks, if a machine's number of them exceeds its cache; else `None`.
+    """
+    The limit of waiting blocks, if a machine's number of them exceeds its cache; else `None`.
 
     Examples:
         >>> most_waiting({"write_behind_blocks": 9, "cache_blocks": 4})

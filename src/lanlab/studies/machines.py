@@ -1,4 +1,5 @@
-"""Period machines, the media between them, and their roles in a study's conditions.
+"""
+Period machines, the media between them, and their roles in a study's conditions.
 
 All are in `machines.toml` next to a study file. Every number has a source: it was published, fitted
 to published numbers, or assumed for a stated reason.
@@ -226,7 +227,8 @@ class KnownMachine:
 
 
 def known_machine(simulation: Simulation, name: str) -> KnownMachine:
-    """A machine with the numbers that it inherits from another.
+    """
+    A machine with the numbers that it inherits from another.
 
     Inherited costs are multiplied by its own `cost_ratio`, and, if both have a clock, by (the
     other's clock / its own) to the power of `clock_exponent`.

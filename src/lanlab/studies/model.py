@@ -1,4 +1,5 @@
-"""The contents of a study file.
+"""
+The contents of a study file.
 
 A study is data: a testbed, experiments (a workload, fixed parameters, and factors whose levels are
 crossed into conditions), and scales that define how much of it a run executes. Its published values

@@ -1,4 +1,5 @@
-"""The published part of a study: numbers, tables, figures, and their errors.
+"""
+The published part of a study: numbers, tables, figures, and their errors.
 
 All are in `published.toml` next to the study. It quotes no sentence of a publication, only numbers
 as they were printed.
@@ -72,7 +73,8 @@ class PublishedValue(_Printed):
 
 
 class MissingValue(_Printed):
-    """A number of the study that is lost.
+    """
+    A number of the study that is lost.
 
     It has its own key in the file, `missing`, so that nothing can compute with it.
     """

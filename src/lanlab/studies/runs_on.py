@@ -8,7 +8,8 @@ from lanlab.studies.scaling import done_at
 
 
 def study_on(study: Study, where: RunsOn, scale: str | None = None) -> Study:
-    """A study reduced to what runs in one place, as in a run's record.
+    """
+    A study reduced to what runs in one place, as in a run's record.
 
     Args:
         where: `real` for testbeds with hosts, `simulated` for modelled machines.

@@ -1,4 +1,5 @@
-"""A study at one of its scales.
+"""
+A study at one of its scales.
 
 If a value is set several times, the most specific setting applies: the study's experiment, then the
 scale's `parameters` if the workload has such a parameter, then the scale's entry for the

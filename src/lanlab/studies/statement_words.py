@@ -11,7 +11,8 @@ from lanlab.studies.selection import Selection
 
 
 def in_words(statement: forms.Statement, units: Mapping[str, str], metric: str = "") -> str:
-    """A statement in words.
+    """
+    A statement in words.
 
     Args:
         units: lanlab's unit of each metric.

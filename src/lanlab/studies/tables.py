@@ -27,7 +27,8 @@ class LaidOutTable:
 
 
 def laid_out(published: Published, table: PublishedTable) -> LaidOutTable:
-    """The table with its cells filled.
+    """
+    The table with its cells filled.
 
     A number belongs to a cell if its `where` equals the table's, or begins with it and a comma, and
     if its metric, statistic and whole condition are those of row and column together.

@@ -31,7 +31,8 @@ class Change:
 
 
 def parse_change(text: str) -> Change:
-    """Parse a change as users write it.
+    """
+    Parse a change as users write it.
 
     Raises:
         UsageError: It is malformed.
@@ -52,7 +53,8 @@ def parse_change(text: str) -> Change:
 
 
 def read_changes(path: Path) -> list[Change]:
-    """The changes of a TOML file: a table `[machine.NAME]` for each machine, with its numbers.
+    """
+    The changes of a TOML file: a table `[machine.NAME]` for each machine, with its numbers.
 
     Raises:
         UsageError: The file cannot be read, or contains something else.
@@ -78,7 +80,8 @@ def read_changes(path: Path) -> list[Change]:
 
 
 def changed_study(study: Study, changes: Sequence[Change]) -> tuple[Study, list[str]]:
-    """A study with changed machines, and the assumptions made, one sentence for each change.
+    """
+    A study with changed machines, and the assumptions made, one sentence for each change.
 
     All other machines keep their numbers. A new clock scales the machine's costs by its
     `clock_exponent`; costs that are changed as well get the given value.
@@ -157,7 +160,8 @@ def members_of(simulation: Simulation) -> int:
 
 
 def with_member(study: Study, place: int) -> Study:
-    """A study with alternative machines that fit the published values as well as its own.
+    """
+    A study with alternative machines that fit the published values as well as its own.
 
     Args:
         study: With machines.
@@ -241,7 +245,8 @@ def _changed(
 
 
 def affected(study: Study, changes: Sequence[Change]) -> Study:
-    """A study reduced to the experiments that have a condition on a changed machine.
+    """
+    A study reduced to the experiments that have a condition on a changed machine.
 
     Raises:
         UsageError: No experiment has one.

@@ -1,4 +1,5 @@
-"""The interface of every testbed: hosts, their addresses, a link, and a clean end, also after an
+"""
+The interface of every testbed: hosts, their addresses, a link, and a clean end, also after an
 error.
 
 A performer needs nothing else from a testbed: it prefixes an engine's command with a host's

@@ -1,4 +1,5 @@
-"""Detects changes of a virtual LAN's hosts since they were set up.
+"""
+Detects changes of a virtual LAN's hosts since they were set up.
 
 A link that was taken down and up again looks intact but has lost its settings: Linux drops the
 neighbours and the IPv6 addresses of an interface that goes down. Later results would describe
@@ -72,7 +73,8 @@ def interruption_of(
 
 
 def damage_of(made: Mapping[str, Found], now: Mapping[str, Found | None]) -> str | None:
-    """The change of a testbed since its set-up, in words.
+    """
+    The change of a testbed since its set-up, in words.
 
     Args:
         made: The state of each host at set-up.

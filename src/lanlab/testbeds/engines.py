@@ -17,7 +17,8 @@ class HostEngine:
 
 
 def start_engines(hosts: Sequence[Host]) -> dict[str, HostEngine]:
-    """Start an engine on each host; returns them by the host's name.
+    """
+    Start an engine on each host; returns them by the host's name.
 
     Engines on this machine start in parallel. An engine behind a connection is waited for at once,
     because it ends by itself without input.

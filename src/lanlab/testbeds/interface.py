@@ -14,7 +14,8 @@ from lanlab.testbeds.raw_links import engine_without_rights, raw_link
 
 
 class InterfaceTestbed(LoopbackTestbed):
-    """See `lanlab.testbeds.base.Testbed`. The interface's socket is opened here; the engine of the
+    """
+    See `lanlab.testbeds.base.Testbed`. The interface's socket is opened here; the engine of the
     first host, which reads its frames, receives it and has no rights.
     """
 

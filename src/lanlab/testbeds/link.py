@@ -1,4 +1,5 @@
-"""The settings of a link: a speed, a topology, and impairments.
+"""
+The settings of a link: a speed, a topology, and impairments.
 
 The form is `SPEED[:TOPOLOGY][+tbf][,SETTING...]`, as in `10M`, `unshaped`, `100M:switch`, `10M:hub`
 and `100M:cable,delay=1ms,loss=0.1%`. The text determines what limits the speed: lanlab's own medium
@@ -343,7 +344,8 @@ def _scaled(value: int, units: Sequence[tuple[int, str]]) -> str:
 
 
 def check_unshaped(testbed: str, link: str, hint: str) -> None:
-    """Refuse a shaped link for a testbed on an existing network.
+    """
+    Refuse a shaped link for a testbed on an existing network.
 
     Raises:
         UsageError: The link has a speed or a topology.

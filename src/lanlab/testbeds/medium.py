@@ -1,5 +1,6 @@
-"""lanlab's own medium below a virtual LAN: an engine that carries every frame between the hosts,
-each in the time that it takes on a wire.
+"""
+lanlab's own medium below a virtual LAN: an engine that carries every frame between the hosts, each
+in the time that it takes on a wire.
 
 The engine runs in its own network namespace, creates the interface of each host, and ends with its
 input, as every engine does; the interfaces then carry nothing.

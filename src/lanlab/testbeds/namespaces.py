@@ -1,4 +1,5 @@
-"""Hosts as Linux network namespaces that cannot outlive lanlab.
+"""
+Hosts as Linux network namespaces that cannot outlive lanlab.
 
 A namespace has no name; it exists as long as a process is in it. Its holder is a `cat` whose
 standard input is a pipe from lanlab: when lanlab ends, for any reason, the kernel closes the

@@ -1,4 +1,5 @@
-"""A testbed's requirements, whether this machine meets them, and how to install the rest.
+"""
+A testbed's requirements, whether this machine meets them, and how to install the rest.
 
 Each is tried, not guessed from versions: in a network namespace that lasts for a single command.
 """

@@ -1,4 +1,5 @@
-"""Opens a testbed with its engines on a thread, while the caller does something else, such as
+"""
+Opens a testbed with its engines on a thread, while the caller does something else, such as
 importing modules: most of the time is spent waiting for other programs.
 """
 
@@ -40,7 +41,8 @@ class Opened:
 
 
 class Opening:
-    """A testbed being opened on its own thread. The caller of `take` closes it; if it is not taken,
+    """
+    A testbed being opened on its own thread. The caller of `take` closes it; if it is not taken,
     the `with` block closes it.
 
     Engines are started too, except on real hosts, where this needs a connection, and on simulated
@@ -89,7 +91,8 @@ class Opening:
             raise
 
     def take(self) -> Opened:
-        """Wait for the testbed.
+        """
+        Wait for the testbed.
 
         Raises:
             LabError: The errors of `lanlab.testbeds.testbed`, and of starting engines.

@@ -9,7 +9,8 @@ from lanlab.errors import UsageError
 
 
 def numbered(pcap: Path, number: int) -> Path:
-    """The file of a later trial, by its number from 0.
+    """
+    The file of a later trial, by its number from 0.
 
     Examples:
         >>> [numbered(Path("frames.pcap"), number).name for number in (0, 1)]
@@ -19,7 +20,8 @@ def numbered(pcap: Path, number: int) -> Path:
 
 
 def check_pcap(pcap: Path) -> Path:
-    """The absolute path of a new file for frames.
+    """
+    The absolute path of a new file for frames.
 
     Raises:
         UsageError: The file exists, or its folder does not.

@@ -1,4 +1,5 @@
-"""Finds and ends processes that a killed lanlab left of a virtual LAN.
+"""
+Finds and ends processes that a killed lanlab left of a virtual LAN.
 
 By design nothing remains: namespaces last as long as the processes in them, and these end when
 lanlab's pipe to them closes. But a stopped or stuck process does not notice. So every process on a
@@ -127,7 +128,8 @@ def end(processes: list[Leftover]) -> list[Leftover]:
 
 
 def clean_leftovers() -> list[Leftover]:
-    """End the processes of testbeds whose lanlab is gone; returns those that were found.
+    """
+    End the processes of testbeds whose lanlab is gone; returns those that were found.
 
     If their lanlab has only just ended, they may still be ending by themselves, so they get some
     time.

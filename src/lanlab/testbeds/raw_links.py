@@ -1,5 +1,6 @@
-"""Sockets for whole Ethernet frames, opened here with the necessary right and passed to an engine
-that has none: the process that reads foreign frames has no rights.
+"""
+Sockets for whole Ethernet frames, opened here with the necessary right and passed to an engine that
+has none: the process that reads foreign frames has no rights.
 """
 
 from __future__ import annotations
@@ -79,7 +80,8 @@ def forwards(interface: str) -> bool:
 
 
 def check_interface(interface: str, *, allow_default_route: bool, sends: bool = True) -> None:
-    """Check that an interface may be used for whole frames.
+    """
+    Check that an interface may be used for whole frames.
 
     Args:
         allow_default_route: Whether it may be the interface of the default route.
@@ -111,8 +113,8 @@ def check_interface(interface: str, *, allow_default_route: bool, sends: bool = 
 
 @contextlib.contextmanager
 def raw_link(interface: str) -> Iterator[RawLink]:
-    """A socket for the whole frames of an interface: the only step that needs a right
-    (`CAP_NET_RAW`).
+    """
+    A socket for the whole frames of an interface: the only step that needs a right (`CAP_NET_RAW`).
 
     Raises:
         UnmetNeed: This process lacks the right.

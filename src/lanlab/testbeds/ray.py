@@ -1,4 +1,5 @@
-"""Nodes of a Ray cluster as hosts: Ray places an actor on each, watches it and restarts it, and the
+"""
+Nodes of a Ray cluster as hosts: Ray places an actor on each, watches it and restarts it, and the
 actor runs the engine.
 
 The nodes need only Ray, and listen only on a trial's ports: an engine's input and output pass
@@ -239,7 +240,8 @@ class RayTestbed(Closing):
 
 
 def _place(node: Node, actor: RemoteActor, deadline: float) -> _Place:
-    """A node whose actor has begun.
+    """
+    A node whose actor has begun.
 
     Raises:
         ActorLost: The node is gone.

@@ -1,4 +1,5 @@
-"""An actor on a node of a Ray cluster that runs an engine and passes its input and output on.
+"""
+An actor on a node of a Ray cluster that runs an engine and passes its input and output on.
 
 Ray sends this module to the node by value, so that lanlab need not be installed there; so it uses
 only the standard library. An engine ends when its input closes, and its input closes with the
@@ -51,7 +52,8 @@ class NodeActor:
         return None
 
     async def keep_engine(self, sha256: str, content: bytes) -> str:
-        """Write an engine to the first directory that has space and allows programs to start.
+        """
+        Write an engine to the first directory that has space and allows programs to start.
 
         Raises:
             OSError: No directory is suitable; with the reason for each.

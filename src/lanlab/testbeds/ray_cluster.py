@@ -36,7 +36,8 @@ class Node:
 
 
 class Cluster:
-    """A Ray cluster that this process has joined, until `close`.
+    """
+    A Ray cluster that this process has joined, until `close`.
 
     Args:
         address: HOST:PORT of its head node.

@@ -1,4 +1,5 @@
-"""An engine on a node of a Ray cluster, with the interface of a local process.
+"""
+An engine on a node of a Ray cluster, with the interface of a local process.
 
 Every call of the actor ends in bounded time, except reads, which end with the engine or the node.
 """
@@ -43,7 +44,8 @@ class RemoteActor:
     def call(
         self, method: str, *arguments: Ray, within_s: float | None = _ANSWER_WITHIN_S, **named: Ray
     ) -> Ray:
-        """The result of a method of the actor.
+        """
+        The result of a method of the actor.
 
         Raises:
             ActorSilent: There was no answer within that time.
@@ -83,7 +85,8 @@ class ActorProcess:
         self.why_lost: str | None = None
 
     def begin(self) -> ActorProcess:
-        """Start the engine.
+        """
+        Start the engine.
 
         Raises:
             EngineLost: It cannot be started.

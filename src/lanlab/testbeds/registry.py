@@ -97,7 +97,8 @@ def is_of_real_hosts(name: str) -> bool:
 
 
 def listed_hosts(name: str) -> list[str | None] | None:
-    """Labels of the hosts that the name of a testbed lists; `None` for this machine.
+    """
+    Labels of the hosts that the name of a testbed lists; `None` for this machine.
 
     Returns:
         `None` if the name lists no hosts.

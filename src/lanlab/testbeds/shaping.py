@@ -1,4 +1,5 @@
-"""The speed of a real Ethernet on a virtual link.
+"""
+The speed of a real Ethernet on a virtual link.
 
 A token bucket (TBF) at every sending interface. `stab` sets the size of a frame on the wire: the
 kernel counts the 14-byte header and the payload; check sequence (4), preamble (8) and gap (12) are

@@ -1,4 +1,5 @@
-"""Hosts that are modelled machines in virtual time, joined by a modelled link.
+"""
+Hosts that are modelled machines in virtual time, joined by a modelled link.
 
 They have no addresses of this machine and send none of its traffic: an engine computes each trial.
 """

@@ -1,4 +1,5 @@
-"""Hosts reached by ssh, including this machine if it is named: an engine is copied to each.
+"""
+Hosts reached by ssh, including this machine if it is named: an engine is copied to each.
 
 Nothing is installed there, and only ports that a trial needs are open: lanlab talks to engines
 through ssh, and they end with its connections.
@@ -65,7 +66,8 @@ class _Remote:
             raise
 
     def start_engine(self) -> EngineCommand:
-        """The command that starts the engine there.
+        """
+        The command that starts the engine there.
 
         Raises:
             RunError: The connection has ended: ssh would open another one, which lanlab does not
@@ -275,7 +277,8 @@ def _addresses(
 def _of_interface(
     destination: Destination, interface: str, remote: _Remote | None, *, is_by_link: bool
 ) -> dict[AddressFamily, str]:
-    """The addresses of an interface, the first of each family, from an engine on its host.
+    """
+    The addresses of an interface, the first of each family, from an engine on its host.
 
     Args:
         is_by_link: Use the IPv6 link-local address; else only if there is no other.

@@ -1,5 +1,6 @@
-"""Interfaces, addresses and neighbours of a virtual LAN: cables and a switch as lines for `ip
--batch` and `bridge -batch`, the hosts' settings as a request to an engine.
+"""
+Interfaces, addresses and neighbours of a virtual LAN: cables and a switch as lines for `ip -batch`
+and `bridge -batch`, the hosts' settings as a request to an engine.
 
 Everything that a real LAN finds out by protocols (ARP, neighbour discovery, learning of addresses,
 duplicate-address detection) is set in advance. A measurement sees only its own frames and, in the

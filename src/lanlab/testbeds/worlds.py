@@ -1,4 +1,5 @@
-"""Worlds simulated in parallel, each by its own engine process.
+"""
+Worlds simulated in parallel, each by its own engine process.
 
 A world depends only on its request, which contains its seed. So it may be computed before its turn:
 a result is used for an identical request only, and results no longer expected are dropped. Used in
@@ -24,7 +25,8 @@ _LONGEST_S = 3600.0
 
 
 class Worlds:
-    """Engines that simulate, as many in parallel as there are processors.
+    """
+    Engines that simulate, as many in parallel as there are processors.
 
     Args:
         start: Starts an engine. The first one is started at once.

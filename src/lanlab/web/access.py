@@ -1,4 +1,5 @@
-"""Access to the page: only for requests from a browser on this machine that have the token.
+"""
+Access to the page: only for requests from a browser on this machine that have the token.
 
 The token is the first part of every path. It is not in a cookie, because browsers send cookies of
 127.0.0.1 to every port (RFC 6265, section 8.5), so any other local server would receive it. A URL
@@ -37,7 +38,8 @@ def new_token() -> str:
 def refusal(
     method: str, path: str, headers: Mapping[str, str], peer: str, token: str
 ) -> Refusal | None:
-    """Why a request is refused; `None` if it is allowed.
+    """
+    Why a request is refused; `None` if it is allowed.
 
     Args:
         method: Such as `GET`.

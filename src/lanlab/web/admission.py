@@ -1,4 +1,5 @@
-"""Connections that wait for a handler thread. One thread reads their requests in bounded memory and
+"""
+Connections that wait for a handler thread. One thread reads their requests in bounded memory and
 time.
 
 A request must be complete within a fixed time, and its header has a length limit. If all places are

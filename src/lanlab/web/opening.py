@@ -19,7 +19,8 @@ def lower_priority() -> None:
 
 @contextlib.contextmanager
 def opened_in_browser(url: str | None) -> Iterator[None]:
-    """Open a URL in the default browser through a file that only this user can read, and remove the
+    """
+    Open a URL in the default browser through a file that only this user can read, and remove the
     file afterwards. The token must not be in the arguments of the browser's process, because every
     user can see those.
 

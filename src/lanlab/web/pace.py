@@ -1,4 +1,5 @@
-"""Limits this process's CPU use during a measurement: a thread works briefly and rests long.
+"""
+Limits this process's CPU use during a measurement: a thread works briefly and rests long.
 
 A trial is marked as disturbed if other processes used 0.1 of a processor (`analysis/pollution.py`).
 A table of thousands of trials takes a second to compute, so computing it less often is not enough.

@@ -1,4 +1,5 @@
-"""The state of a run on the page, updated with each trial: rows of trials, progress, next trials.
+"""
+The state of a run on the page, updated with each trial: rows of trials, progress, next trials.
 
 Every text and number comes from the report's tables and the run's plan; the browser only displays
 them.
@@ -189,7 +190,8 @@ def _mark(trial: TrialRecord, counts: bool) -> int:
 
 
 def lean(raw: Mapping[str, object], like: Mapping[str, object] | None = None) -> dict[str, object]:
-    """A trial's record without the large parts that no table of the page uses.
+    """
+    A trial's record without the large parts that no table of the page uses.
 
     Args:
         like: The reduced record of another trial, whose equal parts are reused. Do not change them.
@@ -202,7 +204,8 @@ def lean(raw: Mapping[str, object], like: Mapping[str, object] | None = None) ->
 
 
 def _shared(value: object, like: object = None) -> object:
-    """The value without its large parts.
+    """
+    The value without its large parts.
 
     All trials contain the same names, and trials of one condition share many values. Each is kept
     once, which saves most of the memory.

@@ -1,4 +1,5 @@
-"""The page's server, on loopback. Python's own server is sufficient for one user on this machine.
+"""
+The page's server, on loopback. Python's own server is sufficient for one user on this machine.
 
 It answers GET and HEAD, writes nothing and keeps no log. Connections wait for their requests in
 `admission`; only a complete request gets a thread.

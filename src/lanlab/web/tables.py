@@ -43,7 +43,8 @@ class ResultsSoFar:
 
 
 def results_so_far(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> ResultsSoFar:
-    """The results of a run's trials so far.
+    """
+    The results of a run's trials so far.
 
     Raises:
         StoreError: The records are not in lanlab's format.

@@ -1,4 +1,5 @@
-"""A thread that follows the store for all open pages: it reads new records once and passes them to
+"""
+A thread that follows the store for all open pages: it reads new records once and passes them to
 each page.
 
 While no page is open, it waits and reads nothing. Another thread computes tables, with rests in

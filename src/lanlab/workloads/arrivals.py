@@ -1,5 +1,6 @@
-"""Fail trials in which nothing arrived. They measured nothing, and a goodput of zero would look
-like a result; the error states the likely reason.
+"""
+Fail trials in which nothing arrived. They measured nothing, and a goodput of zero would look like a
+result; the error states the likely reason.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ _PLACES: Mapping[str, str] = dict(
 def check_stream(
     size_bytes: int, transport: str, outcome: TrialOutcome, changes: CounterChanges, way: str = ""
 ) -> None:
-    """Check that something was sent in the measured time, and that part of it arrived.
+    """
+    Check that something was sent in the measured time, and that part of it arrived.
 
     Args:
         size_bytes: Size of a message.
@@ -79,7 +81,8 @@ def check_stream(
 def check_echo(
     size_bytes: int, timeout_s: float | None, requested: EchoRequested, changes: CounterChanges
 ) -> None:
-    """Check that a request was answered.
+    """
+    Check that a request was answered.
 
     Args:
         timeout_s: The time-out, if one was given; `None`: it depends on the path.

@@ -12,7 +12,8 @@ from lanlab.workloads.steps import Part, Stage, TwoEnds
 
 
 class BothWays(TwoEnds):
-    """The steps of a bidirectional workload with two ends.
+    """
+    The steps of a bidirectional workload with two ends.
 
     Each direction has its own parts, session and ports. Roles of the second direction are those of
     the first with the prefix `reverse_`. Both listeners are set up before both that connect, and

@@ -51,7 +51,8 @@ _PART = re.compile(r"([0-9]{1,12})x([^.=+]+(?:\.[0-9][^.=+]*)?)(?:\.\.([^=+]+))?
 
 
 def groups(dataset: str) -> tuple[Group, ...]:
-    """The files of a dataset.
+    """
+    The files of a dataset.
 
     Args:
         dataset: A name of `NAMED`, or parts joined by `+`: `COUNTxSIZE`, `COUNTxLEAST..MOST`, and

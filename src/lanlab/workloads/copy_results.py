@@ -12,7 +12,8 @@ from lanlab.workloads.processor_time import cpu_metrics, interrupt_metrics
 
 
 def copy_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
-    """A trial's results.
+    """
+    A trial's results.
 
     Args:
         outcome: The client's result is its engine's report of `copy`; the server's contains its

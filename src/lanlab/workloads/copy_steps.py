@@ -111,7 +111,8 @@ def with_file_times(result: m.Copied, lines: Mapping[str, Sequence[m.Line]]) -> 
 
 
 def simulated_spec(parameters: CopyParameters) -> m.Spec:
-    """A copy between modelled machines: the client's files are on its machine.
+    """
+    A copy between modelled machines: the client's files are on its machine.
 
     Raises:
         UsageError: The source is a directory of this host, or the service cannot be simulated.

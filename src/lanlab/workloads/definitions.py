@@ -1,4 +1,5 @@
-"""Descriptions of a workload's parameters, read from its model, which defines each once by
+"""
+Descriptions of a workload's parameters, read from its model, which defines each once by
 `parameter`.
 
 The command line's options, the ranges in errors, and the reference's tables are generated from
@@ -96,7 +97,8 @@ def parameter(
     simulated: Sequence[object] = (),
     **bounds: Any,
 ) -> Any:
-    """A field of a workload's model: the only definition of a parameter.
+    """
+    A field of a workload's model: the only definition of a parameter.
 
     Args:
         default: In lanlab's units.
@@ -188,7 +190,8 @@ def _range(field: FieldInfo, symbol: str) -> str:
 
 
 def written(value: float, symbol: str) -> str:
-    """The shortest exact text of a quantity.
+    """
+    The shortest exact text of a quantity.
 
     Examples:
         >>> written(1048576, "B"), written(0.5, "s"), written(3.0, "s"), written(10000, "")

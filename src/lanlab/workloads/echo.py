@@ -151,7 +151,8 @@ class Echo(Workload[EchoParameters]):
     def summarise(
         self, parameters: EchoParameters, outcome: TrialOutcome, changes: CounterChanges
     ) -> dict[str, float | int]:
-        """A trial's results from the requester's measurements.
+        """
+        A trial's results from the requester's measurements.
 
         Raises:
             EngineError: No request was answered.

@@ -6,7 +6,8 @@ from lanlab.messages import Exchanges
 
 
 def explained_time(exchanges: Exchanges | None, clients: int, elapsed_s: float) -> dict[str, float]:
-    """The time that clients waited for answers and moved data, as metrics; empty if unknown.
+    """
+    The time that clients waited for answers and moved data, as metrics; empty if unknown.
 
     A round trip counts with the mean response time of small requests. The data counts with the
     time in which requests moved it, less a response time for each round trip among them.

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 
 def jain_index(goodput_bps: Sequence[float]) -> float:
-    """Jain's fairness index of flows that shared a bottleneck.
+    """
+    Jain's fairness index of flows that shared a bottleneck.
 
     Args:
         goodput_bps: Goodput of each flow over the same interval, bit/s, none negative. The index

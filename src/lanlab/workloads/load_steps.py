@@ -11,7 +11,8 @@ from lanlab.workloads.steps import EngineReport, Part, Stage, Steps, TwoEnds
 
 
 class LoadSteps(Steps):
-    """An echo, and streams at the same time.
+    """
+    An echo, and streams at the same time.
 
     Args:
         echo: Steps of the echo.

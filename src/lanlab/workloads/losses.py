@@ -36,7 +36,8 @@ NOT_RECEIVED = ("skipped_messages", "unsent_messages", "refused_messages", *LOST
 def lost_by_place(
     sent: StreamSent, received: StreamReceived, changes: CounterChanges
 ) -> dict[str, int]:
-    """Messages of the measured part that were sent but not received, by the place of loss.
+    """
+    Messages of the measured part that were sent but not received, by the place of loss.
 
     Args:
         sent, received: The counts of both ends.

@@ -1,4 +1,5 @@
-"""The metrics of every workload, one row each: key, unit, name, direction, format. Tables, figures,
+"""
+The metrics of every workload, one row each: key, unit, name, direction, format. Tables, figures,
 comparisons and study files use them.
 
 Imports nothing, because every command needs the names.
@@ -331,8 +332,9 @@ _LESS_FORMS = re.compile(r"^(rtt|elapsed|response|connect|file_time)_|_cpu_")
 
 
 def metric_direction(key: str) -> Direction | None:
-    """Whether more or less of a metric is better: more for rates and arrivals; less for times,
-    losses and processor time; `None` for settings and neutral metrics, such as an offered load.
+    """
+    Whether more or less of a metric is better: more for rates and arrivals; less for times, losses
+    and processor time; `None` for settings and neutral metrics, such as an offered load.
 
     Args:
         key: Key of a trial's results.

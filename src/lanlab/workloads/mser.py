@@ -1,4 +1,5 @@
-"""Truncation of a series at its ends that makes the mean of the rest most certain: MSER.
+"""
+Truncation of a series at its ends that makes the mean of the rest most certain: MSER.
 
 It minimises the marginal standard error of the rest: its variance divided by its length.
 """
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 def best_cuts(
     values: NDArray[np.float64], most_first: int, most_last: int, *, least: int = 1
 ) -> tuple[int, int]:
-    """Number of values to cut off at the start and at the end; of equally good cuts, the shortest.
+    """
+    Number of values to cut off at the start and at the end; of equally good cuts, the shortest.
 
     Args:
         values: In order of time, at equal steps, any unit; for MSER-5, means of five values.

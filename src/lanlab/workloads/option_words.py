@@ -10,7 +10,8 @@ from lanlab.workloads.registry import workload
 
 
 def by_option(workload_name: str, parameters: Mapping[str, object]) -> dict[str, object]:
-    """Parameters by the names of their options, in the same units: bytes, bit/s, seconds.
+    """
+    Parameters by the names of their options, in the same units: bytes, bit/s, seconds.
 
     Args:
         workload_name: The workload of the parameters.

@@ -216,7 +216,8 @@ class FlowParameters(TrialParameters):
         return self
 
     def ports_for(self, listeners: int) -> str | None:
-        """The ports of several ends that listen in turn, perhaps on one host.
+        """
+        The ports of several ends that listen in turn, perhaps on one host.
 
         Args:
             listeners: Number of ports that they need together.

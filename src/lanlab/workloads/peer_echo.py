@@ -1,5 +1,6 @@
-"""Round trips to a peer that is not lanlab's: the allowed conditions, the one step, and the error
-for a peer that does not answer.
+"""
+Round trips to a peer that is not lanlab's: the allowed conditions, the one step, and the error for
+a peer that does not answer.
 
 Only this end counts, and times by its own clock.
 """
@@ -29,7 +30,8 @@ _HINTS = {
 
 
 def check_echo_peer(url: str, parameters: FlowParameters, outstanding_requests: int) -> None:
-    """Refuse conditions that an echo with this peer cannot have.
+    """
+    Refuse conditions that an echo with this peer cannot have.
 
     Raises:
         ValueError: The transport is another, or a parameter has no effect.
@@ -55,7 +57,8 @@ def check_echo_peer(url: str, parameters: FlowParameters, outstanding_requests: 
 
 
 class PeerEchoSteps(OneEnd):
-    """The steps of an echo whose other end is a peer.
+    """
+    The steps of an echo whose other end is a peer.
 
     Args:
         url: The peer's URL.
@@ -100,7 +103,8 @@ class PeerEchoSteps(OneEnd):
 
 
 def check_answered(url: str, parameters: FlowParameters, requested: EchoRequested) -> None:
-    """Check that a peer has answered.
+    """
+    Check that a peer has answered.
 
     Raises:
         EngineError: It has not, or its answers are wrong.

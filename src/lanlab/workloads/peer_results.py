@@ -1,4 +1,5 @@
-"""The results of a stream with a peer, from the counts of this end and the peer's report; if they
+"""
+The results of a stream with a peer, from the counts of this end and the peer's report; if they
 differ, both are kept.
 """
 
@@ -34,7 +35,8 @@ _BEYOND_S = 30
 
 
 def peer_metrics(parameters: StreamParameters, outcome: TrialOutcome) -> Metrics:
-    """A trial's results.
+    """
+    A trial's results.
 
     Args:
         outcome: Outcome of a successful trial.

@@ -27,7 +27,8 @@ REPORT = "peer"
 
 
 class OneEnd(Steps):
-    """The steps of a trial whose other end is a peer.
+    """
+    The steps of a trial whose other end is a peer.
 
     Args:
         role: This end's role.
@@ -65,7 +66,8 @@ class OneEnd(Steps):
 
 
 class PeerSteps(OneEnd):
-    """The steps of a stream whose other end is a peer.
+    """
+    The steps of a stream whose other end is a peer.
 
     Args:
         parameters: Parameters of the condition.

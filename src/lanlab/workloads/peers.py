@@ -1,5 +1,6 @@
-"""A program at the other end that is not lanlab's: its URL, and the conditions that a stream with
-it can have.
+"""
+A program at the other end that is not lanlab's: its URL, and the conditions that a stream with it
+can have.
 
 This end connects, sends or receives, and counts. Counts that only the other end could make are
 unknown.
@@ -81,7 +82,8 @@ class Peer:
 
 
 def parse_peer(url: str, protocols: Protocols = PROTOCOLS) -> Peer:
-    """A peer from its URL.
+    """
+    A peer from its URL.
 
     Args:
         protocols: The allowed protocols.
@@ -191,7 +193,8 @@ def _check_small_stack(parameters: StreamParameters) -> None:
 
 
 def check_peer(parameters: StreamParameters) -> None:
-    """Refuse conditions that a stream with this peer cannot have.
+    """
+    Refuse conditions that a stream with this peer cannot have.
 
     Raises:
         ValueError: The peer does not support the direction or transport, or ignores a parameter.
@@ -221,7 +224,8 @@ def check_peer(parameters: StreamParameters) -> None:
 
 
 def without_meaning(parameters: Mapping[str, object]) -> tuple[str, ...]:
-    """Keys of an echo's parameters that have no meaning with its peer.
+    """
+    Keys of an echo's parameters that have no meaning with its peer.
 
     Examples:
         >>> without_meaning({"peer": "icmp://router"}), without_meaning({"peer": None})

@@ -18,7 +18,8 @@ _OPENSSH_MAGIC = b"openssh-key-v1\0"
 
 
 def is_private_key(secret: str) -> bool:
-    """Whether a secret is a private key, even if other lines precede it in its file.
+    """
+    Whether a secret is a private key, even if other lines precede it in its file.
 
     Examples:
         >>> is_private_key("\\n\\ufeff-----BEGIN RSA PRIVATE KEY-----"), is_private_key("-----")
@@ -29,7 +30,8 @@ def is_private_key(secret: str) -> bool:
 
 
 def needs_passphrase(key: str) -> bool:
-    """Whether a private key is encrypted.
+    """
+    Whether a private key is encrypted.
 
     Examples:
         >>> needs_passphrase("PuTTY-User-Key-File-3: ssh-rsa\\nEncryption: aes256-cbc")

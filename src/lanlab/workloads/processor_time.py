@@ -11,7 +11,8 @@ Metrics = dict[str, float | int]
 
 
 def cpu_metrics(name: str, cpu: CpuTime, capabilities: Capabilities) -> Metrics:
-    """CPU time of the threads at one end that moved the data.
+    """
+    CPU time of the threads at one end that moved the data.
 
     Args:
         name: Name of the end, as in `sender`.
@@ -33,7 +34,8 @@ def cpu_metrics(name: str, cpu: CpuTime, capabilities: Capabilities) -> Metrics:
 
 
 def cost_metrics(name: str, metrics: Mapping[str, float | int]) -> Metrics:
-    """CPU time of one end per message, and per 10⁹ bytes, that arrived.
+    """
+    CPU time of one end per message, and per 10⁹ bytes, that arrived.
 
     Args:
         name: Name of the end, as in `sender`.
@@ -52,7 +54,8 @@ def cost_metrics(name: str, metrics: Mapping[str, float | int]) -> Metrics:
 
 
 def interrupt_metrics(outcome: TrialOutcome, roles: Sequence[str] = ()) -> Metrics:
-    """Time that the hosts of a trial spent in hard and soft interrupts, of all programs, during the
+    """
+    Time that the hosts of a trial spent in hard and soft interrupts, of all programs, during the
     measurement.
 
     Args:

@@ -89,7 +89,8 @@ class Habits:
 @runtime_checkable
 class Simulates(Protocol[P]):
     def simulated_work(self, parameters: P, habits: Habits) -> SimulatedWork:
-        """The request to a simulator; see `SimulatedWork` in the engine's messages.
+        """
+        The request to a simulator; see `SimulatedWork` in the engine's messages.
 
         Raises:
             UsageError: The condition cannot be simulated.

@@ -20,7 +20,8 @@ _TIME_WORDS = re.compile(r"(^|_)(rtt|elapsed|response|transfer|duration|file_tim
 
 
 def scale_of(metric: str) -> Scale:
-    """The scale on which a metric's trials are compared and the interval of their mean is computed.
+    """
+    The scale on which a metric's trials are compared and the interval of their mean is computed.
 
     It follows from the kind of metric and never from the values: a scale chosen after seeing the
     data biases the result. Rates and times are positive, skewed to the right, and multiplied by
@@ -40,7 +41,8 @@ def scale_of(metric: str) -> Scale:
 
 
 def log_error(log_sd: float, n: int) -> float:
-    """Standard error of the logarithm of an arithmetic mean of lognormal trials.
+    """
+    Standard error of the logarithm of an arithmetic mean of lognormal trials.
 
     Args:
         log_sd: Standard deviation of the trials' natural logarithms.

@@ -63,7 +63,8 @@ def is_url(text: str) -> bool:
 
 
 def parse_url(text: str) -> ServerUrl:
-    """Read the URL of a file service, as in `smb://user@nas/share/below` or `sftp://host:2222/`.
+    """
+    Read the URL of a file service, as in `smb://user@nas/share/below` or `sftp://host:2222/`.
 
     Raises:
         UsageError: The service is unknown, there is a password, or the host or share is missing.
@@ -193,7 +194,8 @@ def passphrase_of(url: ServerUrl) -> str | None:
 
 
 def check_password(secret: str, service: str) -> str:
-    """A password that may be sent to a server.
+    """
+    A password that may be sent to a server.
 
     Args:
         service: Title of the service.
@@ -236,7 +238,8 @@ def read_password_file(path: Path) -> str:
 
 
 def target_of(url: ServerUrl, trust: str | None) -> Target:
-    """A user's own server in a request to an engine, with its password and without its address.
+    """
+    A user's own server in a request to an engine, with its password and without its address.
 
     Args:
         trust: `sha256:HEX` of a certificate or host key, `SHA256:` and its base64 as `ssh-keygen

@@ -1,5 +1,5 @@
-"""Parameters of all workloads that use a file service: the service, its server, and whom to
-trust.
+"""
+Parameters of all workloads that use a file service: the service, its server, and whom to trust.
 """
 
 from __future__ import annotations

@@ -19,7 +19,8 @@ SIMULATED_DIRECTORY: Spec = {"working_name": "00000000.lab", "token": "0" * 32}
 
 
 def simulated_target(parameters: ServiceParameters) -> Target:
-    """The service of a condition, in the form that an engine simulates.
+    """
+    The service of a condition, in the form that an engine simulates.
 
     Raises:
         UsageError: It cannot be simulated.

@@ -65,7 +65,8 @@ def without_address() -> ValueError:
 
 
 def check_small_stack(parameters: StreamParameters | CopyParameters) -> None:
-    """Refuse a small stack with an unsuitable address or buffers.
+    """
+    Refuse a small stack with an unsuitable address or buffers.
 
     Raises:
         ValueError: The address is not IPv4, the profile is unknown, or it scales no windows.
@@ -91,7 +92,8 @@ def check_small_stack(parameters: StreamParameters | CopyParameters) -> None:
 
 
 def requested(parameters: StreamParameters | CopyParameters, stage: Stage, role: str) -> OwnStack:
-    """The small stack of a host in a request to its engine.
+    """
+    The small stack of a host in a request to its engine.
 
     Raises:
         UnmetNeed: No interface was named, or no address where lanlab has no default.

@@ -29,8 +29,9 @@ _CELL_BYTES = 48
 
 @dataclass(frozen=True)
 class Slices:
-    """Operations that succeeded at their first attempt, summed by station and by the slice of time
-    in which they ended. One array element per non-empty cell.
+    """
+    Operations that succeeded at their first attempt, summed by station and by the slice of time in
+    which they ended. One array element per non-empty cell.
     """
 
     width_ns: int
@@ -61,7 +62,8 @@ class Slices:
 
 
 def slices_of(lines: Iterable[Line], readings: Columns, width_ns: int, stations: int) -> Slices:
-    """The cells in lines of engines.
+    """
+    The cells in lines of engines.
 
     Args:
         lines: Messages `station_slices`.

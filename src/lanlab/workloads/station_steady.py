@@ -1,4 +1,5 @@
-"""The part of a trial of stations that counts: all stations are busy, and the results have settled.
+"""
+The part of a trial of stations that counts: all stations are busy, and the results have settled.
 
 1. The part lies between the latest first start of a station and the earliest last end of one:
 outside of it fewer stations load the server than the condition says. 2. Of that part, MSER-5
@@ -79,7 +80,8 @@ class Steady:
 
 
 def steady_part(readings: Columns, stations: int, warm_up_readings: int = 0) -> Steady:
-    """The part of a trial that counts.
+    """
+    The part of a trial that counts.
 
     Args:
         readings: `station`, `intended_ns`, `start_ns`, `end_ns`, `outcome`, one row per operation,
@@ -119,8 +121,8 @@ def steady_part(readings: Columns, stations: int, warm_up_readings: int = 0) -> 
 
 
 def station_ends(readings: Columns, stations: int) -> tuple[_Numbers, _Numbers]:
-    """The start of each station's first operation and the end of its last, ns; -1 if it has
-    none.
+    """
+    The start of each station's first operation and the end of its last, ns; -1 if it has none.
     """
     firsts = np.full(stations, -1, dtype=np.int64)
     lasts = np.full(stations, -1, dtype=np.int64)
@@ -140,7 +142,8 @@ def _warm_at_ns(readings: Columns, count: int) -> int:
 
 
 def over_time(readings: Columns, steady: Steady, steps: int = _STEPS) -> StationSteps:
-    """The course of a trial from its first start to its last end, for a figure of the cut.
+    """
+    The course of a trial from its first start to its last end, for a figure of the cut.
 
     Returns:
         In equal steps of time: `at_ns`, the middle of each; `operations_per_s`, successful ones, by

@@ -1,4 +1,5 @@
-"""The results of the readings of a trial of stations: its metrics, and a table of its stations.
+"""
+The results of the readings of a trial of stations: its metrics, and a table of its stations.
 
 Rates, response times and shares cover the operations that ended within the part that counts
 (`station_steady`); errors and retries cover the whole trial, so that none is hidden.
@@ -64,7 +65,8 @@ def station_sums(
     think_time_s: float = 0.0,
     loop: Loop = "closed",
 ) -> StationSums:
-    """Metrics of a trial and the table of its stations.
+    """
+    Metrics of a trial and the table of its stations.
 
     Args:
         readings: Columns `station`, `intended_ns`, `start_ns`, `end_ns`, `bytes`, `outcome`,
@@ -201,9 +203,10 @@ def _little(
     think_time_s: float,
     loop: Loop,
 ) -> float | None:
-    """Throughput times response (and think) time divided by the operations in flight: 1 if nothing
-    was miscounted and stations did nothing else. Includes operations that failed in the end,
-    because they occupied their stations.
+    """
+    Throughput times response (and think) time divided by the operations in flight: 1 if nothing was
+    miscounted and stations did nothing else. Includes operations that failed in the end, because
+    they occupied their stations.
     """
     if len(within.end_ns) == 0:
         return None

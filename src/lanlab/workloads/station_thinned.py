@@ -1,4 +1,5 @@
-"""Results of a trial of stations that kept only some of its readings.
+"""
+Results of a trial of stations that kept only some of its readings.
 
 Counts, means, deviations and ends cover all operations, from the sums of slices of time; failed and
 repeated operations are all kept. Percentiles use the readings that were kept, each weighted by the
@@ -40,7 +41,8 @@ def thinned_sums(
     parameters: StationsParameters,
     result: RoleResult,
 ) -> StationSums:
-    """`station_sums` from thinned readings.
+    """
+    `station_sums` from thinned readings.
 
     Args:
         readings: The kept readings.

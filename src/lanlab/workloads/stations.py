@@ -1,5 +1,5 @@
-"""`stations`: many clients of a file service that read or write blocks, and the service they
-get.
+"""
+`stations`: many clients of a file service that read or write blocks, and the service they get.
 """
 
 from __future__ import annotations
@@ -202,8 +202,8 @@ class StationsParameters(ServiceParameters):
 
     @property
     def kept_readings(self) -> int:
-        """Single readings that an engine keeps; above it, it keeps every second, fourth and so
-        on.
+        """
+        Single readings that an engine keeps; above it, it keeps every second, fourth and so on.
         """
         return max(MOST_READINGS, (self.readings_per_station or 0) * self.stations)
 

@@ -22,7 +22,8 @@ _MOST_NAMED = 64
 
 
 def merged(parts: Sequence[RoleResult], names: Sequence[str]) -> RoleResult:
-    """One result for several hosts: counts are added, the longest times and the widest skew kept.
+    """
+    One result for several hosts: counts are added, the longest times and the widest skew kept.
 
     Distributions and other details are those of the first host; each host's own result is kept in
     `hosts`. Statistics of response times always use all readings.

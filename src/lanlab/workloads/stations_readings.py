@@ -30,7 +30,8 @@ _READING_BYTES = 40
 
 
 def columns_of(lines: Iterable[Line], message_size_bytes: int) -> dict[str, Column]:
-    """The readings in lines of engines, as columns in the order in which operations began.
+    """
+    The readings in lines of engines, as columns in the order in which operations began.
 
     Args:
         lines: Messages `station_readings`.
@@ -68,7 +69,8 @@ def columns_of(lines: Iterable[Line], message_size_bytes: int) -> dict[str, Colu
 
 
 def thinned(columns: Columns, every: int) -> dict[str, Column]:
-    """One of every `every` operations of each station, and all that failed or were repeated.
+    """
+    One of every `every` operations of each station, and all that failed or were repeated.
 
     Args:
         columns: As returned by `columns_of`.
@@ -84,7 +86,8 @@ def thinned(columns: Columns, every: int) -> dict[str, Column]:
 
 
 def octets_of(line: Line, what: Literal["readings", "slices"], each_bytes: int) -> bytes:
-    """The decoded Base64 of a line.
+    """
+    The decoded Base64 of a line.
 
     Args:
         what: The line's count.

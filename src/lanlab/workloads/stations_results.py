@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 def summed(
     parameters: StationsParameters, result: RoleResult, slices: Slices | None = None
 ) -> None:
-    """Sum the readings of a trial, also of a failed one, into its stations' results.
+    """
+    Sum the readings of a trial, also of a failed one, into its stations' results.
 
     Args:
         result: The stations' results, with `readings`, columns in the form of
@@ -51,7 +52,8 @@ def summed(
 
 
 def stations_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
-    """A trial's results.
+    """
+    A trial's results.
 
     Args:
         outcome: The client's result is the output of `summed`.

@@ -1,4 +1,5 @@
-"""The steps of one trial of stations: write the files of all stations, let them work on one host or
+"""
+The steps of one trial of stations: write the files of all stations, let them work on one host or
 several, and clean up, also after a failure.
 """
 
@@ -112,7 +113,8 @@ def with_readings(
     joined: RoleResult,
     lines: Sequence[Mapping[str, Sequence[Line]]],
 ) -> RoleResult:
-    """Results of all hosts together, with their readings and the resulting metrics.
+    """
+    Results of all hosts together, with their readings and the resulting metrics.
 
     Args:
         lines: What each host reported before its result, by kind.
@@ -142,7 +144,8 @@ def _all(lines: Sequence[Mapping[str, Sequence[Line]]], kind: str) -> list[Line]
 
 
 def simulated_spec(parameters: StationsParameters, habits: Habits) -> Spec:
-    """Stations on modelled machines, each on its own machine.
+    """
+    Stations on modelled machines, each on its own machine.
 
     Raises:
         UsageError: There are more stations than machines, or the service cannot be simulated.

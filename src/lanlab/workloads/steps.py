@@ -1,4 +1,5 @@
-"""The steps of one trial, defined by a workload and executed by a performer.
+"""
+The steps of one trial, defined by a workload and executed by a performer.
 
 A trial opens its resources, prepares, runs its timed part, verifies, and cleans up, also after a
 failure. Each step is a request to the host in a role. The workload defines the requests; the
@@ -135,8 +136,9 @@ class Stage(Protocol):
     def to_remove(
         self, parameters: ServiceParameters, kind: str, spec: m.Spec, within_s: float
     ) -> Callable[[BaseException | None], None]:
-        """Register the removal of a trial from its server. At a user's own server it is recorded,
-        so that a later trial removes it if this process is killed; leftovers of earlier trials are
+        """
+        Register the removal of a trial from its server. At a user's own server it is recorded, so
+        that a later trial removes it if this process is killed; leftovers of earlier trials are
         removed now.
 
         Args:
@@ -239,8 +241,8 @@ def _joined(lines: Sequence[m.Line]) -> m.SeriesPart:
 
 
 def joined_samples(part: EngineReport) -> m.RoleResult:
-    """The kernel's TCP state of a part's connections over time, as columns; empty if not
-    reported.
+    """
+    The kernel's TCP state of a part's connections over time, as columns; empty if not reported.
     """
     lines = part.lines.get("tcp_samples")
     return {"tcp_samples": _joined(lines)} if lines else {}

@@ -256,7 +256,8 @@ class Stream(Workload[StreamParameters]):
     def summarise(
         self, parameters: StreamParameters, outcome: TrialOutcome, changes: CounterChanges
     ) -> dict[str, float | int]:
-        """A trial's results from the counts of both ends. The receiver's count is the result.
+        """
+        A trial's results from the counts of both ends. The receiver's count is the result.
 
         Raises:
             EngineError: Nothing arrived.

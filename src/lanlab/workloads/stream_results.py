@@ -28,7 +28,8 @@ _LEAST_OUTAGE_NS = 500_000_000
 def stream_metrics(
     parameters: StreamParameters, outcome: TrialOutcome, changes: CounterChanges
 ) -> Metrics:
-    """A trial's results. The receiver's count is the result.
+    """
+    A trial's results. The receiver's count is the result.
 
     Args:
         parameters: The condition.
@@ -96,8 +97,9 @@ def window_metrics(received: StreamReceived) -> Metrics:
 
 
 def outage_metrics(intervals: Intervals, warmup_s: float, messages: int) -> Metrics:
-    """The longest gap within a stream in which messages were due, and the rate of the rest; empty
-    if there was none.
+    """
+    The longest gap within a stream in which messages were due, and the rate of the rest; empty if
+    there was none.
 
     Args:
         intervals: Arrivals over time.
@@ -129,7 +131,8 @@ def outage_metrics(intervals: Intervals, warmup_s: float, messages: int) -> Metr
 
 
 def check_arrived(window_bytes: int, window_ns: int, total_bytes: int) -> None:
-    """Fail a stream of which nothing arrived in the measured time: it has no rate.
+    """
+    Fail a stream of which nothing arrived in the measured time: it has no rate.
 
     Raises:
         EngineError: Nothing arrived.

@@ -1,4 +1,5 @@
-"""The requirements of parameters that otherwise have no effect.
+"""
+The requirements of parameters that otherwise have no effect.
 
 A condition that sets such a parameter without its requirement would not measure what was requested,
 or measure the same twice: it is refused. A parameter's default value needs nothing.

@@ -132,7 +132,8 @@ def _leaves(node: Node) -> Iterator[Comparison | Gap]:
 
 
 def truth_of(node: Node, truths: Mapping[Hashable, Truth], gap: Truth) -> Truth:
-    """The verdict on a statement, by Kleene's three-valued logic with a fourth value for missing
+    """
+    The verdict on a statement, by Kleene's three-valued logic with a fourth value for missing
     numbers.
 
     If every comparison is decided correctly, so is the statement.
@@ -168,8 +169,9 @@ def truth_of(node: Node, truths: Mapping[Hashable, Truth], gap: Truth) -> Truth:
 
 
 def without_repeats(node: Node, stated_by: frozenset[str]) -> Node:
-    """The statement without comparisons that rest only on the numbers that state the claim:
-    comparing a number with itself decides nothing.
+    """
+    The statement without comparisons that rest only on the numbers that state the claim: comparing
+    a number with itself decides nothing.
     """
     if isinstance(node, Joined):
         return replace(node, parts=tuple(without_repeats(one, stated_by) for one in node.parts))
@@ -179,8 +181,9 @@ def without_repeats(node: Node, stated_by: frozenset[str]) -> Node:
 
 
 def of_a_model(node: Node) -> Node:
-    """The statement judged by means alone. Seeds of one model are not a sample of machines, so a
-    test over them would claim too much.
+    """
+    The statement judged by means alone. Seeds of one model are not a sample of machines, so a test
+    over them would claim too much.
     """
     if isinstance(node, Joined):
         return replace(node, parts=tuple(of_a_model(one) for one in node.parts))
@@ -212,8 +215,8 @@ def tallies(node: Node, truths: Mapping[Hashable, Truth], gap: Truth) -> Iterato
 
 
 def known_part(node: Node) -> Node | None:
-    """The statement without parts that have no numbers, or that a published bound leaves
-    undecided.
+    """
+    The statement without parts that have no numbers, or that a published bound leaves undecided.
     """
     if isinstance(node, Gap):
         return None
@@ -240,7 +243,8 @@ def compared(
     candidates: int = 1,
     digits: Mapping[float, float] = MappingProxyType({}),
 ) -> Comparison:
-    """Compare an estimate with bounds.
+    """
+    Compare an estimate with bounds.
 
     Args:
         scale: Scale of the estimates; bounds are in the unit of `measure`.

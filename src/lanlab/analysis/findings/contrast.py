@@ -1,4 +1,5 @@
-"""A weighted sum of conditions' means, and its statistical uncertainty.
+"""
+A weighted sum of conditions' means, and its statistical uncertainty.
 
 A difference has weights 1 and -1, a ratio the same on the log scale. Differences of differences,
 slopes and single means are weighted sums, too. One formula covers all: within blocks if the
@@ -80,7 +81,8 @@ def scale_for(terms: Sequence[Term], wanted: Scale) -> Scale:
 
 
 def contrasts(terms: Sequence[Term], scale: Scale) -> tuple[Estimate, ...]:
-    """The contrast, once for each possible value of lost trials; once if no trial was lost.
+    """
+    The contrast, once for each possible value of lost trials; once if no trial was lost.
 
     Args:
         terms: Weights and samples.

@@ -40,7 +40,8 @@ def drift_within(statement: forms.NoTrend, scope: Scope) -> Node:
 
 
 def change(sample: Trials, scale: Scale) -> Estimate:
-    """Ordinary least squares over the positions of at least three trials.
+    """
+    Ordinary least squares over the positions of at least three trials.
 
     Returns:
         The change from the first position to the last, on the scale.

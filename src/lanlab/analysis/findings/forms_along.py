@@ -195,7 +195,8 @@ def clusters(statement: forms.Clusters, scope: Scope) -> Node:
 
 
 def peak_then_decline(statement: forms.PeakThenDecline, scope: Scope) -> Node:
-    """The last level is below the maximum before it, and no level after `peak_at_most` exceeds that
+    """
+    The last level is below the maximum before it, and no level after `peak_at_most` exceeds that
     maximum.
     """
     parts: list[Node] = []

@@ -46,8 +46,9 @@ def values(statement: forms.Value, scope: Scope) -> Node:
 
 
 def by_range_ends(statement: forms.Value, scope: Scope) -> Node | None:
-    """The statement, judged from published ends of ranges, which apply to all levels that they do
-    not name.
+    """
+    The statement, judged from published ends of ranges, which apply to all levels that they do not
+    name.
 
     Returns:
         `None` if a needed end is not published.

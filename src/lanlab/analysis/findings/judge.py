@@ -61,7 +61,8 @@ def judge_published(loaded: LoadedStudy) -> Verdicts:
 def judge_run(
     findings: Sequence[Finding], run: RunRecord, trials: Sequence[TrialRecord]
 ) -> Verdicts:
-    """Verdicts on findings from the trials of a run.
+    """
+    Verdicts on findings from the trials of a run.
 
     Args:
         findings: Findings of the run's study; see `findings_of`.

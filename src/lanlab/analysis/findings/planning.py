@@ -17,7 +17,8 @@ _FAR = 30.0
 def trials_needed(
     estimate: Estimate, low: float | None, high: float | None, level: float
 ) -> int | None:
-    """Trials per condition (or blocks) needed for a decision if effect and spread stay the same.
+    """
+    Trials per condition (or blocks) needed for a decision if effect and spread stay the same.
 
     Args:
         estimate: Estimate from all trials so far.

@@ -17,7 +17,8 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
 def half_digit(value: PublishedValue) -> float:
-    """Half of the last published digit, in the SI unit; 0 if the number is a word.
+    """
+    Half of the last published digit, in the SI unit; 0 if the number is a word.
 
     Examples:
         >>> read = {"id": "a", "metric": "m_ns", "statistic": "mean", "unit": "s", "value": 1.5,

@@ -1,4 +1,5 @@
-"""The data on a metric at one condition: trials, a published mean with its spread, or a number.
+"""
+The data on a metric at one condition: trials, a published mean with its spread, or a number.
 
 All values are in the metric's SI unit.
 """

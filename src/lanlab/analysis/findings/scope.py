@@ -1,4 +1,5 @@
-"""The conditions that a part of a statement refers to.
+"""
+The conditions that a part of a statement refers to.
 
 The rules are in `docs/studies.md`: an inner table overrides the outer ones. A list means "each of
 them" unless a `take` of the same table reduces it. If neither side names a factor, both sides are

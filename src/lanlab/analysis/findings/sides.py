@@ -180,7 +180,8 @@ def _pairs_at(a: Scope, b: Scope, as_share: bool) -> Iterator[tuple[Place, Place
 def alike(
     scopes: Sequence[Scope], as_share: bool = False, given: frozenset[str] = frozenset()
 ) -> Iterator[dict[str, Level]]:
-    """Levels of the factors that the scopes leave open, so that equal conditions are compared.
+    """
+    Levels of the factors that the scopes leave open, so that equal conditions are compared.
 
     Args:
         scopes: Scopes of all sides of a comparison.
@@ -260,7 +261,8 @@ class Series:
 def series(
     scope: Scope, along: str, levels: Sequence[Level] = (), as_share: bool = False
 ) -> list[Series]:
-    """One series for each combination of the factors that the scope leaves open.
+    """
+    One series for each combination of the factors that the scope leaves open.
 
     Args:
         levels: The levels to loop over; by default those of the scope, else all.

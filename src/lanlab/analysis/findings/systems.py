@@ -1,5 +1,5 @@
-"""Judges statements about other systems on a run, by dropping the levels that the run cannot
-have.
+"""
+Judges statements about other systems on a run, by dropping the levels that the run cannot have.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ _SEVERAL = ("along", "across", "factor", "over")
 def assumed_levels(
     statement: Statement, known: Collection[str], told_apart: Collection[str] = ()
 ) -> dict[str, Level] | None:
-    """Levels that a run lacks. If they are assumed for its system, a statement applies to it.
+    """
+    Levels that a run lacks. If they are assumed for its system, a statement applies to it.
 
     Args:
         statement: Statement of a finding.

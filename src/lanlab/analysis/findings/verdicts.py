@@ -1,4 +1,5 @@
-"""Verdicts on findings as data, apart from the judge, which imports scipy: runs of studies without
+"""
+Verdicts on findings as data, apart from the judge, which imports scipy: runs of studies without
 findings do not need it.
 """
 

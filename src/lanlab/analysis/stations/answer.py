@@ -43,7 +43,8 @@ class StationsWithin:
 def stations_within(
     curve: StationCurve, limit_s: float, *, can_predict: bool = True, seed: int = 1
 ) -> StationsWithin:
-    """The largest number of stations whose response time is within the limit.
+    """
+    The largest number of stations whose response time is within the limit.
 
     Isotonic regression first makes the measured response times rise with the stations: a fall is
     random variation or a change in the workload.

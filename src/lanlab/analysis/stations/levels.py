@@ -87,7 +87,8 @@ class StationCurve:
 def curves_of(
     trials: Sequence[TrialRecord], experiments: Sequence[str], response: str = "response_mean_ns"
 ) -> list[StationCurve]:
-    """The curves of experiments of a run, in the order of their trials.
+    """
+    The curves of experiments of a run, in the order of their trials.
 
     Args:
         trials: Trials of one run; those that do not count are ignored.

@@ -1,4 +1,5 @@
-"""Models of a server under a closed loop of stations, fitted to response times.
+"""
+Models of a server under a closed loop of stations, fitted to response times.
 
 `queue`: an operation waits for one of `servers` equal servers, first come first served, and
 additionally takes some time without a server (the network, work done in parallel). Times are
@@ -81,7 +82,8 @@ class ServerModel:
 def fit_model(
     curve: StationCurve, family: Family, responses_s: Floats | None = None
 ) -> ServerModel:
-    """The model of a family that fits the mean response times of a curve best.
+    """
+    The model of a family that fits the mean response times of a curve best.
 
     Args:
         curve: At least 2 levels.
@@ -102,8 +104,9 @@ def fit_model(
 
 
 def refits(curve: StationCurve, model: ServerModel, drawn_s: Floats) -> list[ServerModel]:
-    """The model fitted to other response times by one Gauss-Newton step from its own fit. This is
-    as good as a full fit if the means differ only as much as trials do.
+    """
+    The model fitted to other response times by one Gauss-Newton step from its own fit. This is as
+    good as a full fit if the means differ only as much as trials do.
 
     Args:
         curve: The curve that the model was fitted to.

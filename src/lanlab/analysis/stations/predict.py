@@ -1,4 +1,5 @@
-"""Predicts throughput and response time for more stations than were measured, with intervals.
+"""
+Predicts throughput and response time for more stations than were measured, with intervals.
 
 The model is chosen by a test: the third of the levels with the most stations is held out. Each
 model (`models`) is fitted to the other levels and predicts the held-out ones. The model with the
@@ -129,7 +130,8 @@ class Predictor:
 
 
 def predictor(curve: StationCurve, *, seed: int = 1) -> Predictor:
-    """Choose and fit the model of a curve.
+    """
+    Choose and fit the model of a curve.
 
     Args:
         curve: At least 3 levels of a mean response time; the models describe no percentiles.

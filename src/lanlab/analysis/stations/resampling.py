@@ -1,4 +1,5 @@
-"""Resamples the means of a curve by a bootstrap over trials.
+"""
+Resamples the means of a curve by a bootstrap over trials.
 
 Three trials per level are too few to draw from. So deviations of trials from the mean of their
 level are drawn from all levels together, as ratios, because effects on times and rates multiply.
@@ -19,7 +20,8 @@ Floats = NDArray[np.float64]
 
 
 def deviations(curve: StationCurve) -> Floats:
-    """Deviations of trials from the means of their levels.
+    """
+    Deviations of trials from the means of their levels.
 
     Returns:
         Natural logarithms of ratios of throughput and response time, shape `(trials, 2)`, for
@@ -36,7 +38,8 @@ def deviations(curve: StationCurve) -> Floats:
 
 
 def drawn_means(curve: StationCurve, draws: int, seed: int) -> Floats | None:
-    """Resampled means of every level.
+    """
+    Resampled means of every level.
 
     Args:
         curve: With its trials.

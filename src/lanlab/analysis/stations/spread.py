@@ -39,7 +39,8 @@ def station_record(trial: TrialRecord) -> StationRecord | None:
 
 
 def station_spread(trials: Sequence[TrialRecord]) -> StationSpread | None:
-    """How evenly stations were served.
+    """
+    How evenly stations were served.
 
     Args:
         trials: Trials of one condition. A station's mean in a trial is divided by the trial's mean

@@ -1,4 +1,5 @@
-"""The universal scalability law: throughput limited by a serial share and a cost of coordination.
+"""
+The universal scalability law: throughput limited by a serial share and a cost of coordination.
 
 X(N) = g N / (1 + a (N - 1) + b N (N - 1)): `g` is the rate of one station, `a` the serial share,
 `b` the cost of each pair of stations. With b above 0, throughput has a peak.
@@ -24,7 +25,8 @@ Floats = NDArray[np.float64]
 
 
 def throughput_by_law(curve: StationCurve, stations: int) -> float:
-    """Operations per second at a number of stations, by the law fitted to a curve: least squares of
+    """
+    Operations per second at a number of stations, by the law fitted to a curve: least squares of
     relative errors, with 0 <= a <= 1 and b >= 0.
 
     Raises:

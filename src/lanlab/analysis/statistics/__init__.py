@@ -1,4 +1,5 @@
-"""Statistics: pure functions over the values of trials, with immutable results.
+"""
+Statistics: pure functions over the values of trials, with immutable results.
 
 Start-up code does not import this package, because it loads numpy and parts of scipy.
 docs/statistics.md says which method answers which question, and when it fails.

@@ -1,4 +1,5 @@
-"""The mean of a condition and its interval, for all tables, figures and comparisons.
+"""
+The mean of a condition and its interval, for all tables, figures and comparisons.
 
 The mean is arithmetic for every metric, so a reader can check it from the trials: total bytes over
 total time, or total time over their number. The method of the interval depends on the metric
@@ -42,7 +43,8 @@ class ConditionMean:
 def condition_mean(
     metric: str, values: Sequence[float], *, confidence: float = 0.95, resolution: float = 0.0
 ) -> ConditionMean | None:
-    """The arithmetic mean of a condition's trials, and its interval.
+    """
+    The arithmetic mean of a condition's trials, and its interval.
 
     For rates and times, the interval uses the log scale and assumes lognormal trials. With s the
     standard deviation of the n logarithms, the mean is divided and multiplied by exp(t √(s²/n +
@@ -95,8 +97,9 @@ def condition_mean(
 def printed_condition_mean(
     metric: str, printed: PrintedMean, *, confidence: float = 0.95
 ) -> ConditionMean:
-    """The mean and its interval from a published mean, standard deviation and number of trials. On
-    the log scale, the trials are assumed to be lognormal.
+    """
+    The mean and its interval from a published mean, standard deviation and number of trials. On the
+    log scale, the trials are assumed to be lognormal.
 
     Examples:
         >>> seen = printed_condition_mean("goodput_bps", PrintedMean(26.5, 0.43, 40))
@@ -119,7 +122,8 @@ def _by_factor(mean: float, error: float, n: int, confidence: float) -> Conditio
 def cut(
     metric: str, ends: tuple[float, float], *, least: float, greatest: float
 ) -> tuple[float, float]:
-    """The interval of a mean, cut at the limits of the metric.
+    """
+    The interval of a mean, cut at the limits of the metric.
 
     Args:
         metric: Key of a trial's results.

@@ -1,4 +1,5 @@
-"""Whether trials drift in the order of execution.
+"""
+Whether trials drift in the order of execution.
 
 If conditions run one after another, a drift looks like an effect: 3 % over 20 trials causes a false
 difference in 88 of 100 comparisons. Randomised blocks remove it from the effect; this module
@@ -48,7 +49,8 @@ def drift(
     scale: Scale = "linear",
     confidence: float = 0.95,
 ) -> Drift:
-    """One slope over all conditions, each with its own mean.
+    """
+    One slope over all conditions, each with its own mean.
 
     Args:
         conditions: Values of each condition, one per trial, any one unit.

@@ -1,4 +1,5 @@
-"""Shows "no difference" by two one-sided tests against a declared margin.
+"""
+Shows "no difference" by two one-sided tests against a declared margin.
 
 A p above 0.05 shows nothing: with few or noisy trials every difference is "not significant". The
 margin is the largest difference that does not matter. It must be declared before the trials are
@@ -39,7 +40,8 @@ class Margin:
 
     @classmethod
     def of_ratio(cls, share: float) -> Margin:
-        """A relative margin, the same in both directions: 0.05 is `1 / 1.05 … 1.05`.
+        """
+        A relative margin, the same in both directions: 0.05 is `1 / 1.05 … 1.05`.
 
         Raises:
             UsageError: Not above 0.
@@ -50,7 +52,8 @@ class Margin:
 
     @classmethod
     def of_difference(cls, difference: float) -> Margin:
-        """An absolute margin in the values' unit.
+        """
+        An absolute margin in the values' unit.
 
         Raises:
             UsageError: Not above 0.
@@ -80,7 +83,8 @@ class Equivalence:
 
 
 def tost(comparison: Comparison, margin: Margin, *, level: float = 0.05) -> Equivalence:
-    """Two one-sided tests of any comparison: of trials, by block, or of published values.
+    """
+    Two one-sided tests of any comparison: of trials, by block, or of published values.
 
     Equivalent to asking whether the interval of confidence 1 - 2 `level` lies within the margin.
 

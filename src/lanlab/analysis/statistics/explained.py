@@ -29,7 +29,8 @@ def explained_share(
     scale: Scale = "linear",
     confidence: float = 0.95,
 ) -> ExplainedShare:
-    """One-way analysis of variance as an effect size. Other factors that vary count as random
+    """
+    One-way analysis of variance as an effect size. Other factors that vary count as random
     variation.
 
     Args:

@@ -40,7 +40,8 @@ def mean_interval(
     confidence: float = 0.95,
     resolution: float = 0.0,
 ) -> MeanInterval:
-    """The interval of a mean by Student's t distribution.
+    """
+    The interval of a mean by Student's t distribution.
 
     Correct for 2 or more trials if they are independent and roughly normal on the scale. For skewed
     values, the log scale (`scale_of`) helps more than further trials.

@@ -1,4 +1,5 @@
-"""Coefficients of a linear model from groups of trials, by weighted least squares.
+"""
+Coefficients of a linear model from groups of trials, by weighted least squares.
 
 The model's mean of a group is the sum of coefficients times known values of the group. Groups may
 differ in spread, as long and short transfers do. Each coefficient is a linear combination of the
@@ -46,7 +47,8 @@ class Fit:
 
 
 def identified(columns: Mapping[str, Sequence[float]]) -> bool:
-    """Whether the groups separate all coefficients: no column is a linear combination of others.
+    """
+    Whether the groups separate all coefficients: no column is a linear combination of others.
 
     Args:
         columns: For each coefficient, its factor in each group.
@@ -74,7 +76,8 @@ def fit_groups(
     weights: Sequence[float] | None = None,
     confidence: float = 0.95,
 ) -> Fit:
-    """Fit `mean of group = sum of coefficient * column`.
+    """
+    Fit `mean of group = sum of coefficient * column`.
 
     Args:
         columns: For each coefficient, its factor in each group, any unit.

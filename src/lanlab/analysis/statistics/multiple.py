@@ -1,4 +1,5 @@
-"""Many tests at once.
+"""
+Many tests at once.
 
 A family contains all claims made together: the findings that a study declares before its trials are
 seen, each once, tested on one run (or one publication). Within a family, p is adjusted by Holm's
@@ -14,7 +15,8 @@ from lanlab.errors import UnfitValues
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Adjusted p of declared claims. The claims whose p is at or below a level hold; any of them is
+    """
+    Adjusted p of declared claims. The claims whose p is at or below a level hold; any of them is
     false with at most that probability.
 
     Args:

@@ -1,4 +1,5 @@
-"""Widens the interval of a mean if successive trials are correlated, as under lasting load.
+"""
+Widens the interval of a mean if successive trials are correlated, as under lasting load.
 
 The correlation must be estimated from few trials. The estimate is increased by 1.15 / sqrt(n); the
 mean and the spread of trials with that correlation determine the width. These intervals contain the
@@ -38,7 +39,8 @@ class Dependence(NamedTuple):
 
 
 def lag_one(values: Sequence[float]) -> float | None:
-    """Measured correlation of each value with the next, -1 to 1; `None` if all values are equal.
+    """
+    Measured correlation of each value with the next, -1 to 1; `None` if all values are equal.
 
     Args:
         values: In order of measurement, at least 2.
@@ -56,7 +58,8 @@ def lag_one(values: Sequence[float]) -> float | None:
 
 
 def dependence(values: Sequence[float], added: float = OF_MEAN) -> Dependence:
-    """The effect for these trials, by their measured correlation.
+    """
+    The effect for these trials, by their measured correlation.
 
     Args:
         values: On the scale of the comparison, in order of measurement.
@@ -111,7 +114,8 @@ def _times(value: float, count: int) -> tuple[float, float]:
 
 
 def widening(values: Sequence[float], confidence: float) -> float:
-    """Factor that widens the interval of a mean that assumes independence.
+    """
+    Factor that widens the interval of a mean that assumes independence.
 
     Args:
         values: As for `dependence`.

@@ -50,7 +50,8 @@ def trials_to_decide(
     power: float = 0.8,
     cap: int = CAP,
 ) -> Further:
-    """Further trials needed to decide a comparison, if effect and spread stay as measured.
+    """
+    Further trials needed to decide a comparison, if effect and spread stay as measured.
 
     This is an estimate from few trials. The number depends on the square of the measured effect,
     and so on its error.
@@ -119,7 +120,8 @@ class _Spread:
             )
 
     def half_widths(self, n: int, tail: float) -> tuple[float, Floats, Floats]:
-        """Possible intervals with `n` trials per side; `tail` is the probability beyond each end.
+        """
+        Possible intervals with `n` trials per side; `tail` is the probability beyond each end.
 
         Returns:
             The true standard error of the difference; half widths of the interval, and their
@@ -154,8 +156,9 @@ def _legendre(nodes: int) -> tuple[Floats, Floats]:
 def _estimated_deviations(
     df: float, nodes: int = _NODES, left_out: float = _LEFT_OUT
 ) -> tuple[Floats, Floats]:
-    """Values of an estimated standard deviation whose true value is 1, and their probabilities:
-    nodes and weights for an integral, both of shape `(nodes,)`.
+    """
+    Values of an estimated standard deviation whose true value is 1, and their probabilities: nodes
+    and weights for an integral, both of shape `(nodes,)`.
 
     Args:
         df: Degrees of freedom of the estimate, above 0.

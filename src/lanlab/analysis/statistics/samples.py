@@ -1,4 +1,5 @@
-"""Checks values and computes their moments on a scale: the first step of every statistic.
+"""
+Checks values and computes their moments on a scale: the first step of every statistic.
 
 Each value belongs to one trial. Values within a trial are correlated and must not be passed one by
 one (see `lanlab.analysis.summary`).
@@ -23,7 +24,8 @@ _STEP_SD = 1 / math.sqrt(12)
 
 
 def sample(name: str, values: Iterable[float], at_least: int, *, scale: Scale = "linear") -> Floats:
-    """Values as an array of shape `(values,)`, checked for use in a statistic.
+    """
+    Values as an array of shape `(values,)`, checked for use in a statistic.
 
     Raises:
         UnfitValues: Fewer than `at_least`, one is not finite, or, for `log`, not above zero.
@@ -76,7 +78,8 @@ class Moments:
 
 
 def satterthwaite(parts: Iterable[tuple[float, float]]) -> float:
-    """Degrees of freedom of a sum of independent means (Satterthwaite 1946, Welch 1947).
+    """
+    Degrees of freedom of a sum of independent means (Satterthwaite 1946, Welch 1947).
 
     Args:
         parts: For each mean its part of the sum's variance, in the squared unit, not all 0; and the
@@ -107,7 +110,8 @@ def moments(
     at_least: int = 2,
     resolution: float = 0.0,
 ) -> Moments:
-    """Mean and spread of a sample on a scale.
+    """
+    Mean and spread of a sample on a scale.
 
     Args:
         name: Name of the values, for errors.
@@ -153,7 +157,8 @@ class PrintedMean:
             raise UnfitValues(f"published mean: need at least 2 trials, got {self.n}")
 
     def moments(self, scale: Scale = "linear") -> Moments:
-        """The moments on a scale.
+        """
+        The moments on a scale.
 
         On the log scale the trials are assumed to be lognormal. The parameters follow from mean m
         and sd s: σ² = ln(1 + s²/m²), μ = ln m - σ²/2. For a coefficient of variation below 10 % any

@@ -38,7 +38,8 @@ class TwoLines:
 def two_lines(
     loads: Sequence[float], responses: Sequence[float], *, confidence: float = 0.95
 ) -> TwoLines:
-    """Two lines that meet at a breakpoint, by least squares, with the breakpoint's interval.
+    """
+    Two lines that meet at a breakpoint, by least squares, with the breakpoint's interval.
 
     Args:
         loads: One per trial, at least 5, with at least 4 different loads. Two different loads are

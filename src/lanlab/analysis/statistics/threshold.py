@@ -1,4 +1,5 @@
-"""The load at which an effect begins, with its interval, although few trials show it exactly.
+"""
+The load at which an effect begins, with its interval, although few trials show it exactly.
 
 The threshold varies between trials. A trial below its threshold shows only that the threshold is
 higher, a trial above it that the threshold is lower. If the offered load exceeds the capacity, the
@@ -59,8 +60,9 @@ class ThresholdTrials:
 
 
 def threshold(seen: ThresholdTrials, *, resolution: float) -> Threshold | None:
-    """The median threshold by maximum likelihood, lognormal between trials, with a profile
-    likelihood interval.
+    """
+    The median threshold by maximum likelihood, lognormal between trials, with a profile likelihood
+    interval.
 
     The profile's bound is chosen to give Student's interval if all trials are exact. If the order
     is known, correlated trials widen the interval.

@@ -27,7 +27,8 @@ class PeakThenDecline:
 def peak_then_decline(
     levels: Sequence[Sequence[float]], *, scale: Scale = "log", confidence: float = 0.95
 ) -> PeakThenDecline:
-    """Whether the greatest mean is above the first and above the last level: two Welch tests.
+    """
+    Whether the greatest mean is above the first and above the last level: two Welch tests.
 
     The greatest of several means is biased upwards, so the one-sided p are multiplied by the number
     of levels that could have been the peak (Bonferroni).

@@ -1,4 +1,5 @@
-"""The difference between two conditions.
+"""
+The difference between two conditions.
 
 The default for lanlab's trials is `paired_by_block`, because they run in randomised blocks. Drift
 between blocks then cancels out; unpaired, it would widen the interval. `welch` is for trials
@@ -97,7 +98,8 @@ def welch(
     resolution: float = 0.0,
     in_order: bool = False,
 ) -> Comparison:
-    """Compare two independent groups of trials with possibly different spreads: Welch's t test.
+    """
+    Compare two independent groups of trials with possibly different spreads: Welch's t test.
 
     Args:
         a: One value per trial, any unit, at least 2.
@@ -139,7 +141,8 @@ def welch(
 def welch_printed(
     a: PrintedMean, b: PrintedMean, *, scale: Scale = "linear", confidence: float = 0.95
 ) -> Comparison:
-    """Welch's test from published means, standard deviations and numbers of trials.
+    """
+    Welch's test from published means, standard deviations and numbers of trials.
 
     `PrintedMean.moments` describes the log scale.
 
@@ -158,7 +161,8 @@ def paired_by_block(
     confidence: float = 0.95,
     resolution: float = 0.0,
 ) -> Comparison:
-    """Compare two conditions measured in the same blocks: Student's t on the differences within
+    """
+    Compare two conditions measured in the same blocks: Student's t on the differences within
     blocks.
 
     Args:
@@ -218,8 +222,9 @@ _MOST_COUNTED = 16
 
 
 def exchanged_p(differences: Sequence[float]) -> float:
-    """Two-sided p of a mean difference within blocks, if the sides of each block may be exchanged.
-    As their order is random, it needs no distribution.
+    """
+    Two-sided p of a mean difference within blocks, if the sides of each block may be exchanged. As
+    their order is random, it needs no distribution.
 
     Source:
         R. A. Fisher, "The Design of Experiments", 1935, section 21.
@@ -256,7 +261,8 @@ def by_spread(
     scale: Scale = "linear",
     confidence: float = 0.95,
 ) -> Comparison:
-    """Compare two groups, each of which may be a single value, by a spread known from other data.
+    """
+    Compare two groups, each of which may be a single value, by a spread known from other data.
 
     Args:
         a: One value per unit, any unit of measure, at least 1.

@@ -40,7 +40,8 @@ class TwoModes:
 
 
 def two_modes(conditions: Sequence[Sequence[float]]) -> TwoModes | None:
-    """The modes of all trials together, if visible.
+    """
+    The modes of all trials together, if visible.
 
     Each trial is compared with the median trial of its condition, as a ratio. There are two modes
     if at least 2 trials are about equally far from it, at least 4 are close, and none is in

@@ -129,7 +129,8 @@ def _begun(wanted: Wanted) -> Iterator[tuple[Engine, dict[str, object]]]:
 
 @contextmanager
 def serving(wanted: Wanted) -> Iterator[Serving]:
-    """Serve within the `with` block; `Serving.done` has the totals afterwards.
+    """
+    Serve within the `with` block; `Serving.done` has the totals afterwards.
 
     Raises:
         UnmetNeed: This process lacks the right to an interface.

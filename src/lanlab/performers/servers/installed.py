@@ -24,7 +24,8 @@ INSTALLED = "installed"
 
 
 def check_server(parameters: TrialParameters, host: Host, client: EngineHost) -> None:
-    """Check before a run that the server of a file service is available.
+    """
+    Check before a run that the server of a file service is available.
 
     Args:
         host: Where it would run.
@@ -93,7 +94,8 @@ def find_server(address: str, port: int) -> LocalServer | None:
 def start_server(
     host: Host, name: str, service: str, root: Path, address: str, credentials: Credentials | None
 ) -> RunningServer:
-    """Start a server on a host.
+    """
+    Start a server on a host.
 
     Args:
         name: Name of the server, such as `samba`, or `installed`.

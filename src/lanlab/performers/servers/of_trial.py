@@ -57,7 +57,8 @@ class Server:
 def served(
     parameters: ServiceParameters, client: EngineHost, host: EngineHost, connections: int = 0
 ) -> Iterator[Server]:
-    """The server of a trial, for its duration.
+    """
+    The server of a trial, for its duration.
 
     Args:
         connections: Connections at the same time; an embedded server that this host cannot support
@@ -97,8 +98,8 @@ def served(
 def target_of(
     url: server_url.ServerUrl, parameters: ServiceParameters, client: EngineHost
 ) -> m.Target:
-    """A user's own server in a request to its client's engine, with its address as the client sees
-    it.
+    """
+    A user's own server in a request to its client's engine, with its address as the client sees it.
 
     Raises:
         EngineError: Its name has no address there.

@@ -13,7 +13,8 @@ _WITHIN_S = 60.0
 
 
 def places_of(text: str, trust: str | None) -> list[str]:
-    """Names of the shares or buckets of a server, after one login.
+    """
+    Names of the shares or buckets of a server, after one login.
 
     Args:
         text: A URL with any share or bucket; its password is known.

@@ -1,5 +1,5 @@
-"""The fastest service of a file server for each purpose: a sentence, and a table with one row
-each.
+"""
+The fastest service of a file server for each purpose: a sentence, and a table with one row each.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ class Purposes:
 
 
 def purposes_of(run: RunRecord, trials: Sequence[TrialRecord]) -> Purposes:
-    """The answer of a run in which each experiment varies one ranked factor.
+    """
+    The answer of a run in which each experiment varies one ranked factor.
 
     Args:
         run, trials: The run. An experiment without results gets no row.

@@ -271,8 +271,8 @@ def between_sides(
     others: Sequence[Run] = (),
     base: int = 0,
 ) -> RunComparison:
-    """Compare runs of several settings with those at `base`. Raises as `pair_sides` and
-    `judged`.
+    """
+    Compare runs of several settings with those at `base`. Raises as `pair_sides` and `judged`.
     """
     with reading_records(", ".join(run.id for side in sides for run, _ in side.runs)):
         paired = pair_sides(sides, base, metrics, others)

@@ -24,7 +24,8 @@ _POINTS = "percentage points"
 
 
 def comparison_sentences(study: Study, found: Sequence[Compared]) -> list[str]:
-    """The number of comparisons by outcome, the overall difference of each metric, and one sentence
+    """
+    The number of comparisons by outcome, the overall difference of each metric, and one sentence
     for each comparison.
 
     Args:
@@ -45,7 +46,9 @@ def comparison_sentences(study: Study, found: Sequence[Compared]) -> list[str]:
 
 
 def correction_sentence(found: Sequence[Compared]) -> str:
-    """The correction for multiple tests; empty if at most one comparison was tested."""
+    """
+    The correction for multiple tests; empty if at most one comparison was tested.
+    """
     tested = sum(one.test is not None for one in found)
     if tested < 2:
         return ""
@@ -223,8 +226,9 @@ def _direction(shown: Quantity, one: Compared, is_more: bool) -> tuple[str, str,
 
 
 def as_known(value: float, low: float, high: float) -> float:
-    """The value with the digits that its interval supports. A value much smaller than its interval
-    is rounded to a hundredth of the interval's half width; any other is unchanged.
+    """
+    The value with the digits that its interval supports. A value much smaller than its interval is
+    rounded to a hundredth of the interval's half width; any other is unchanged.
 
     Examples:
         >>> as_known(0.00623, -1.04, 1.07), as_known(3.694, 3.31, 4.08)

@@ -20,7 +20,8 @@ from lanlab.units import format_size, format_time
 
 
 def copy_table(data: RunData, experiment: str) -> Table:
-    """A row for each condition: protocol and settings, whether caches were cold, how much was
+    """
+    A row for each condition: protocol and settings, whether caches were cold, how much was
     verified, retries, and calls that waited for a timer.
 
     Returns:
@@ -126,9 +127,10 @@ _WIRE_COLUMNS = tuple(
 
 
 def cost_table(data: RunData, experiment: str) -> Table:
-    """Costs of each condition: seconds per GB (1e9 bytes), milliseconds per file and per trial,
-    with 95 % intervals, by least squares (`lanlab.analysis.copy_cost`). If the medium counted them,
-    also frames and bytes on the wire.
+    """
+    Costs of each condition: seconds per GB (1e9 bytes), milliseconds per file and per trial, with
+    95 % intervals, by least squares (`lanlab.analysis.copy_cost`). If the medium counted them, also
+    frames and bytes on the wire.
 
     Returns:
         No rows if every trial failed.

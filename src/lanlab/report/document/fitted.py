@@ -83,7 +83,8 @@ class _Measured:
 
 
 def fit(columns: Sequence[_Measured], width: int) -> tuple[list[_Measured], list[_Measured]]:
-    """Choose the columns to show, and set their widths.
+    """
+    Choose the columns to show, and set their widths.
 
     Returns:
         The columns to show and those to omit, in order.

@@ -24,7 +24,8 @@ class MetricValues:
 def metric_values(
     run: RunRecord, trials: Sequence[TrialRecord], *, only_named: bool = False
 ) -> Iterator[MetricValues]:
-    """The metrics of each experiment that at least one trial has; searches are excluded.
+    """
+    The metrics of each experiment that at least one trial has; searches are excluded.
 
     Args:
         only_named: Only the metrics that the study names for its tables.
@@ -130,8 +131,9 @@ _INTERVALS = ("start_ns", "width_ns", "bytes", "messages", "lost_messages")
 
 
 def interval_table(trials: Sequence[TrialRecord], records: Store) -> Table:
-    """A row for each interval that a receiver counted. Times start with the trial, and so include
-    the warm-up.
+    """
+    A row for each interval that a receiver counted. Times start with the trial, and so include the
+    warm-up.
 
     Raises:
         StoreError: A series is missing or damaged.

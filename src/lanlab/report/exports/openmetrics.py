@@ -1,4 +1,5 @@
-"""The results of a run as OpenMetrics text, for collectors such as Prometheus' node exporter.
+"""
+The results of a run as OpenMetrics text, for collectors such as Prometheus' node exporter.
 
 The text follows OpenMetrics 1.0: every metric is a gauge in base units, with the unit in its name
 and the condition in its labels. It ends with `# EOF`.
@@ -32,8 +33,9 @@ _Sample = tuple[Mapping[str, str], float | int]
 
 
 def openmetrics_text(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
-    """Every metric at every condition: its mean over trials, and, from two trials on, the ends of
-    its 95 % interval. Two more gauges count the trials.
+    """
+    Every metric at every condition: its mean over trials, and, from two trials on, the ends of its
+    95 % interval. Two more gauges count the trials.
 
     If a workload stores a quantity in two units (the elapsed time of a copy in s and in ns), it
     becomes one gauge in the base unit.

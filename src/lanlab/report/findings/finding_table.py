@@ -112,8 +112,9 @@ _KINDS = ("published", "simulated", "measured")
 
 
 def evidence_table(bodies: Sequence[Verdicts], only: Sequence[Finding] | None = None) -> Table:
-    """A row for each finding, a column for each body of evidence: published values, measured runs
-    and simulated runs.
+    """
+    A row for each finding, a column for each body of evidence: published values, measured runs and
+    simulated runs.
 
     Args:
         bodies: Verdicts on the findings of one study; a finding missing from one leaves its cell

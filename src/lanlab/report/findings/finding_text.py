@@ -89,8 +89,8 @@ def margin_text(statement: Equivalent) -> str:
 
 
 def fitted_text(judgement: Judgement) -> str:
-    """The number of fitted conditions behind a verdict on a simulation; empty for other
-    verdicts.
+    """
+    The number of fitted conditions behind a verdict on a simulation; empty for other verdicts.
     """
     if judgement.fitted is None or judgement.verdict == "not tested":
         return ""
@@ -274,7 +274,8 @@ _LEVEL = re.compile(r"\d[\d.e+]*")
 
 
 def readable(text: str, study: Study | None) -> str:
-    """The text with display names in place of keys.
+    """
+    The text with display names in place of keys.
 
     Examples:
         >>> readable("(ip_version 4) / (ip_version 6) at os xp, message_size_bytes 384", None)

@@ -137,7 +137,8 @@ def is_above(summary: Summary) -> bool:
 
 
 def above_limit_remark(data: RunData, summaries: Sequence[Summary]) -> str | None:
-    """A sentence on means above the limit: whether chance alone can explain them, and other causes;
+    """
+    A sentence on means above the limit: whether chance alone can explain them, and other causes;
     `None` if no mean is above it.
 
     Args:

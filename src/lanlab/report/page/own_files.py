@@ -1,4 +1,5 @@
-"""Writes files where a user may have other files, and replaces only unchanged files of lanlab's.
+"""
+Writes files where a user may have other files, and replaces only unchanged files of lanlab's.
 
 In a folder, `lanlab-files.sha256` lists the files that lanlab wrote (`sha256sum --check` reads it).
 A single page ends with a digest of the text before it. Any other single file is listed in
@@ -37,7 +38,8 @@ _Listed = Mapping[str, frozenset[str]]
 
 
 def check_folder(names: Iterable[str], folder: Path) -> None:
-    """Refuse a folder into which files of these names must not be written.
+    """
+    Refuse a folder into which files of these names must not be written.
 
     Args:
         names: Paths relative to the folder, separated by `/`.
@@ -53,7 +55,8 @@ def check_folder(names: Iterable[str], folder: Path) -> None:
 
 
 def write_folder(files: Mapping[str, bytes], folder: Path) -> None:
-    """Write files into a folder. Earlier files of lanlab's that are not among them are removed; all
+    """
+    Write files into a folder. Earlier files of lanlab's that are not among them are removed; all
     other files stay.
 
     Args:
@@ -83,7 +86,8 @@ def write_folder(files: Mapping[str, bytes], folder: Path) -> None:
 
 
 def write_page(text: str, path: Path) -> None:
-    """Write a page atomically. An earlier page of lanlab's is replaced.
+    """
+    Write a page atomically. An earlier page of lanlab's is replaced.
 
     Raises:
         UsageError: Another file is in the way; it was not changed.
@@ -106,7 +110,8 @@ def write_page(text: str, path: Path) -> None:
 
 
 def check_file(path: Path) -> None:
-    """Refuse to replace a file that lanlab did not write, or that was changed since.
+    """
+    Refuse to replace a file that lanlab did not write, or that was changed since.
 
     Raises:
         UsageError: The path is such a file.
@@ -131,7 +136,8 @@ def check_file(path: Path) -> None:
 
 
 def write_file(text: str, path: Path) -> None:
-    """Write a file of any format atomically. An earlier file of lanlab's is replaced.
+    """
+    Write a file of any format atomically. An earlier file of lanlab's is replaced.
 
     Raises:
         UsageError: Another file is in the way; it was not changed.

@@ -1,5 +1,5 @@
-"""The interface between a workload and the report. Workloads override what differs from the
-default.
+"""
+The interface between a workload and the report. Workloads override what differs from the default.
 """
 
 from __future__ import annotations

@@ -40,8 +40,9 @@ _OPERATIONS = {"read": "reads", "write": "writes", "mix": "reads and writes"}
 
 
 def station_sentences(data: RunData, experiment: str) -> list[str]:
-    """The number of users within each response time that a figure of the study names; empty for
-    other workloads, or without such a figure.
+    """
+    The number of users within each response time that a figure of the study names; empty for other
+    workloads, or without such a figure.
     """
     asked = [
         (figure.within_s, (figure.metric or "response_mean_ns").split("_")[1])

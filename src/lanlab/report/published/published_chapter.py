@@ -27,7 +27,8 @@ def published_chapter(
     name: str,
     measured: Sequence[Summary] | None = None,
 ) -> PublishedChapter:
-    """The chapter, computed from the published values.
+    """
+    The chapter, computed from the published values.
 
     Args:
         name: Prefix for names of figures, so that they are unique on the page.

@@ -61,7 +61,8 @@ class QuestionAnswer:
 
 
 def question_answers(loaded: LoadedStudy, runs: Sequence[Run]) -> list[QuestionAnswer]:
-    """The answers from the published values, then from simulated runs, then from local runs.
+    """
+    The answers from the published values, then from simulated runs, then from local runs.
 
     Returns:
         Empty if the study file does not define how its question is answered.
@@ -76,7 +77,8 @@ def question_answers(loaded: LoadedStudy, runs: Sequence[Run]) -> list[QuestionA
 
 
 def question_lines(run: Run, others: Sequence[Run] | None) -> list[str]:
-    """The answers to the question of a run's study: a line for each body of evidence, always in the
+    """
+    The answers to the question of a run's study: a line for each body of evidence, always in the
     order of `question_answers`.
 
     Args:

@@ -42,7 +42,8 @@ class _Body:
 
 
 def values_table(published: Published, runs: Sequence[Run]) -> Table:
-    """A row for each published mean of a rate, with columns for each measured or simulated run.
+    """
+    A row for each published mean of a rate, with columns for each measured or simulated run.
 
     Returns:
         No rows if no run has a counterpart of a published condition.

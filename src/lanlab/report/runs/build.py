@@ -40,7 +40,8 @@ def build_report(
     out_dir: Path,
     others: Sequence[tuple[RunRecord, list[TrialRecord]]] | None = None,
 ) -> ReportPaths:
-    """Write `report.html`, `figures/` and `tables/` into a folder atomically. An earlier report of
+    """
+    Write `report.html`, `figures/` and `tables/` into a folder atomically. An earlier report of
     lanlab's is replaced; other files stay.
 
     Args:
@@ -69,7 +70,8 @@ def build_report(
 
 
 def check_report_folder(out_dir: Path) -> None:
-    """Refuse a folder that cannot contain a report, before a run is made for it.
+    """
+    Refuse a folder that cannot contain a report, before a run is made for it.
 
     Raises:
         UsageError: It is not a folder, or a user's file has the name of a report's file.
@@ -89,7 +91,8 @@ def _files(
     runs: Sequence[tuple[RunRecord, list[TrialRecord]]],
     others: Sequence[tuple[RunRecord, list[TrialRecord]]] | None,
 ) -> tuple[dict[str, bytes], tuple[Overview, ...]]:
-    """The content of every file by its path in the report, and the overview of each study that has
+    """
+    The content of every file by its path in the report, and the overview of each study that has
     several runs.
     """
     from lanlab.analysis.run_data import RunData

@@ -168,7 +168,8 @@ def run_on_page(
     name: str,
     others: Sequence[tuple[RunRecord, list[TrialRecord]]] | None = None,
 ) -> RunOnPage:
-    """Gather the content of the page of a run.
+    """
+    Gather the content of the page of a run.
 
     Args:
         name: Unique on the page.

@@ -23,7 +23,8 @@ def metrics_of_list(run: RunRecord) -> dict[str, str] | None:
 
 
 def result_text(run: RunRecord, trials: Sequence[TrialRecord | TrialHead]) -> str:
-    """The first metric of the first experiment that has one: the mean of a single condition, or the
+    """
+    The first metric of the first experiment that has one: the mean of a single condition, or the
     minimum and maximum of several.
 
     Args:

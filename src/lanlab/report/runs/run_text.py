@@ -25,7 +25,8 @@ def tables(
     analyses: Analyses,
     others: Sequence[Run] = (),
 ) -> list[Fitted]:
-    """The first metric of each experiment that has trials, with losses if the study draws them and
+    """
+    The first metric of each experiment that has trials, with losses if the study draws them and
     costs per byte and file for copies; then published and measured values, the results of searches,
     and failed trials.
 

@@ -17,7 +17,8 @@ from lanlab.studies import Study
 
 
 def saturation_sentence(study: Study, found: Saturation) -> str:
-    """The highest load that meets each goal, with its 95 % interval.
+    """
+    The highest load that meets each goal, with its 95 % interval.
 
     Goals met up to the same load are reported once: without losses, the 0.1 % goal is met too.
     """

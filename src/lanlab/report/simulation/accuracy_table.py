@@ -148,8 +148,9 @@ def missed_in(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
 
 
 def missed_sentence(found: Sequence[Accuracy]) -> str:
-    """The model's error at values to which nothing was fitted. It shows how certain a simulated
-    value is.
+    """
+    The model's error at values to which nothing was fitted. It shows how certain a simulated value
+    is.
 
     Args:
         found: The result of `held_out_values`.

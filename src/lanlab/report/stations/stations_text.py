@@ -162,7 +162,8 @@ def _unsteady(trial: TrialRecord) -> str:
 
 
 def answer_sentence(trials: Sequence[TrialRecord], limit_s: float, of: str = "mean") -> str:
-    """The number of users up to which the response time stays within a limit, or that the limit was
+    """
+    The number of users up to which the response time stays within a limit, or that the limit was
     not reached.
 
     Args:
@@ -251,7 +252,8 @@ _HOST_COLUMNS = (
 
 
 def host_table(trials: Sequence[TrialRecord], experiment: str) -> Table:
-    """A row for each host at each number of stations: means over the trials that count.
+    """
+    A row for each host at each number of stations: means over the trials that count.
 
     Returns:
         No rows if no trial had several hosts.

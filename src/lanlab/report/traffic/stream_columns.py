@@ -14,8 +14,9 @@ _Means = Mapping[str, float | None]
 
 
 def with_arrival(data: RunData, table: Table, experiment: str) -> Table:
-    """Add columns for loss and jitter, or for retransmissions, to a table of streams. Columns
-    without content are not shown.
+    """
+    Add columns for loss and jitter, or for retransmissions, to a table of streams. Columns without
+    content are not shown.
 
     Args:
         table: A row for each condition, in the order of `summarise`.

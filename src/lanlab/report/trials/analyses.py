@@ -1,5 +1,5 @@
-"""Runs each analysis of a run's trials separately: one that fails affects no other and hides no
-trial.
+"""
+Runs each analysis of a run's trials separately: one that fails affects no other and hides no trial.
 """
 
 from __future__ import annotations

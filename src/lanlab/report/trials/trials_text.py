@@ -25,7 +25,8 @@ _GAP = "  "
 def measurement_lines(
     run: RunRecord, trials: Sequence[TrialRecord], *, verbose: bool = False
 ) -> list[str]:
-    """All trials of one condition.
+    """
+    All trials of one condition.
 
     Args:
         trials: Failed trials get a line, and are excluded from the means.
@@ -50,7 +51,8 @@ def title_of(run: RunRecord) -> str:
 def mean_text(
     metric: str, trials: Sequence[TrialRecord], failed: int = 0, *, is_simulated: bool = False
 ) -> str:
-    """The mean of a metric over trials, with its interval if there are enough of them.
+    """
+    The mean of a metric over trials, with its interval if there are enough of them.
 
     Args:
         metric: A rate in bit/s or a time in ns.

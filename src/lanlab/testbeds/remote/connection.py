@@ -1,4 +1,5 @@
-"""A connection to a host by OpenSSH's own client, and the programs started through it.
+"""
+A connection to a host by OpenSSH's own client, and the programs started through it.
 
 The first session is the holder: its input is a pipe from lanlab, so it ends with lanlab, for any
 reason. The others share its connection (`ControlMaster` of ssh_config(5)) through a socket in a
@@ -198,7 +199,8 @@ class Connection:
         return line.decode(errors="replace").rstrip("\r")
 
     def next_line(self, within_s: float = _ANSWER_WITHIN_S) -> str:
-        """The holder's next line.
+        """
+        The holder's next line.
 
         Raises:
             RunError: There is none in time, or the connection has ended.
@@ -210,7 +212,8 @@ class Connection:
             raise RunError(f"{self.label}: {why}", host=self.label) from None
 
     def send(self, octets: bytes, within_s: float = _ANSWER_WITHIN_S) -> None:
-        """Send the holder bytes.
+        """
+        Send the holder bytes.
 
         Args:
             within_s: Time for all of them; 0: do not wait.

@@ -63,9 +63,10 @@ class Destination:
 
 
 def parse_destination(text: str) -> Destination:
-    """Read a host: `here` or `[USER@]HOST[:PORT]`; then either addresses of the measured network,
-    each after a `=`, or its interface after a `%`. A link-local address (`fe80::/10`) needs its
-    zone: within the brackets the interface of this machine, after a `=` that of the host itself.
+    """
+    Read a host: `here` or `[USER@]HOST[:PORT]`; then either addresses of the measured network, each
+    after a `=`, or its interface after a `%`. A link-local address (`fe80::/10`) needs its zone:
+    within the brackets the interface of this machine, after a `=` that of the host itself.
 
     Raises:
         UsageError: The text is malformed.
@@ -122,8 +123,9 @@ def _check_address(address: str, text: str) -> None:
 
 
 def read_destinations(text: str) -> list[Destination]:
-    """The hosts of a testbed, from the part after `ssh:` in its name: a TOML file, or hosts
-    separated by commas.
+    """
+    The hosts of a testbed, from the part after `ssh:` in its name: a TOML file, or hosts separated
+    by commas.
 
     Raises:
         UsageError: The file or a host in it is malformed.

@@ -1,6 +1,6 @@
-"""The shell script that holds a connection. It reports the facts of the host, reads which engine
-the host needs, finds or receives that engine, and waits for the end. Then it removes temporary
-files.
+"""
+The shell script that holds a connection. It reports the facts of the host, reads which engine the
+host needs, finds or receives that engine, and waits for the end. Then it removes temporary files.
 
 It is sent as one line for any POSIX shell, so it has no line ends, no comments, and no blank at its
 beginning. Its behaviour:

@@ -1,5 +1,6 @@
-"""Installs the engine on a host: copied over the connection, cached by its SHA-256 in the user's
-cache directory, and verified before it is started.
+"""
+Installs the engine on a host: copied over the connection, cached by its SHA-256 in the user's cache
+directory, and verified before it is started.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ class Arrival:
 
 
 def arrive(connection: Connection) -> Arrival:
-    """Read the holder's first line.
+    """
+    Read the holder's first line.
 
     Raises:
         LabError: It is not the output of a POSIX shell, or no engine exists for the system.
@@ -75,7 +77,8 @@ class InstalledEngine:
 
 
 def install(connection: Connection, arrival: Arrival, *, keep: bool) -> InstalledEngine:
-    """Ensure that a host has its engine.
+    """
+    Ensure that a host has its engine.
 
     Args:
         keep: Whether it stays in the user's cache directory there.

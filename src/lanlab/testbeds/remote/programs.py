@@ -43,7 +43,8 @@ class RemotePrograms:
         return StartedThere(words, f"{_SCRIPT}\n", mark)
 
     def printed_by(self, *argv: str) -> str | None:
-        """The output of a short-lived program there; `None` if it is missing or failed.
+        """
+        The output of a short-lived program there; `None` if it is missing or failed.
 
         Raises:
             RunError: There was no answer.

@@ -12,7 +12,8 @@ _MOST_CHARACTERS = 300
 
 
 def refusal(destination: Destination, said: str, exit_code: int | None) -> LabError:
-    """The error of a connection that could not be made.
+    """
+    The error of a connection that could not be made.
 
     Args:
         said: ssh's standard error.

@@ -1,4 +1,5 @@
-"""The interface of every server: its services, requirements, configuration and command.
+"""
+The interface of every server: its services, requirements, configuration and command.
 
 A server is an installed program, such as Samba or OpenSSH, that lanlab configures in a private
 folder and runs on a host of a testbed. The program's system-wide configuration, and a running
@@ -74,7 +75,8 @@ class Place:
             os.chown(path, self.uid, self.gid, follow_symlinks=False)
 
     def run(self, argv: Sequence[str], text: str = "") -> str:
-        """Run a tool as the server's user and return its output.
+        """
+        Run a tool as the server's user and return its output.
 
         Raises:
             RunError: It failed; with its message.

@@ -1,4 +1,5 @@
-"""NFS-Ganesha, for NFS versions 3 and 4.1, in user space.
+"""
+NFS-Ganesha, for NFS versions 3 and 4.1, in user space.
 
 Without Kerberos, NFS has no logins: any client that reaches it may do everything that the
 directory's owner may. Clients of version 3 find the ports of a mount through `rpcbind`, which needs

@@ -21,7 +21,8 @@ class Identity:
 
 
 def certificate(place: Place) -> Identity:
-    """A self-signed certificate for the place's address, with its key (ECDSA, P-256).
+    """
+    A self-signed certificate for the place's address, with its key (ECDSA, P-256).
 
     Raises:
         UnmetNeed: `openssl` is missing.
@@ -40,7 +41,8 @@ def certificate(place: Place) -> Identity:
 
 
 def ssh_key(place: Place, name: str) -> Identity:
-    """A key of SSH (Ed25519) without a passphrase.
+    """
+    A key of SSH (Ed25519) without a passphrase.
 
     Raises:
         UnmetNeed: `ssh-keygen` is missing.

@@ -1,4 +1,5 @@
-"""Runs one server on a host: starts it with few rights, checks that it listens, ends it completely.
+"""
+Runs one server on a host: starts it with few rights, checks that it listens, ends it completely.
 
 A separate program, run on the host as `python -I keeper.py SETTINGS`; it needs only the standard
 library. SETTINGS is a JSON object: `address`, `ports` (how many free ones to find), `uid`, `gid`

@@ -1,4 +1,5 @@
-"""The processes of a server that lanlab did not start, found by their sockets: those that listen at
+"""
+The processes of a server that lanlab did not start, found by their sockets: those that listen at
 its address or accepted a connection there (`/proc/net/tcp`, proc(5)), and their later children.
 """
 
@@ -80,7 +81,8 @@ class LocalServer:
         self._used_s = 0.0
 
     def cpu_s(self) -> float | None:
-        """CPU time of the server's processes since the first call, seconds.
+        """
+        CPU time of the server's processes since the first call, seconds.
 
         It covers the processes that hold a socket of the server or held one at an earlier call, the
         children that they started since, and terminated children that they waited for.

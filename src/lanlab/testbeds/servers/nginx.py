@@ -1,4 +1,5 @@
-"""nginx, for WebDAV over HTTP/1.1, with or without TLS.
+"""
+nginx, for WebDAV over HTTP/1.1, with or without TLS.
 
 `dav_ext_module` is a separate module, which Debian packages. The password is checked on every
 request, so it is stored in plain text in a file for the server alone: hashing it each time would

@@ -1,4 +1,5 @@
-"""OpenSSH, for SFTP.
+"""
+OpenSSH, for SFTP.
 
 It runs as an ordinary user and can only let in that user, by a key: passwords are the system's,
 which other programs cannot read. So user and key are created here, and the requested password is
@@ -89,7 +90,8 @@ class OpenSsh(Server):
         return Launch(argv, port, credentials=credentials, trust_sha256=host.sha256, logs=(log,))
 
     def check_found(self, host: Host | None = None) -> None:
-        """See `Server.check_found`; also checks that the server lets its user in.
+        """
+        See `Server.check_found`; also checks that the server lets its user in.
 
         Without PAM it looks for a `!` before the password. For users who may not read /etc/shadow,
         systemd's `nss-systemd` answers instead, and reports that for `nobody`.

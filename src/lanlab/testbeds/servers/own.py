@@ -1,4 +1,5 @@
-"""A user's own server, described by a TOML file:
+"""
+A user's own server, described by a TOML file:
 
     name = "smbd-next"
     service = "smb"

@@ -1,4 +1,5 @@
-"""ProFTPD, for FTP, with or without TLS.
+"""
+ProFTPD, for FTP, with or without TLS.
 
 Without root it cannot change its root directory, so access outside the served one is forbidden by
 configuration.

@@ -122,7 +122,8 @@ def start(
     *,
     server: str | Server | None = None,
 ) -> RunningServer:
-    """Start a real server on a host, and wait until it listens.
+    """
+    Start a real server on a host, and wait until it listens.
 
     Args:
         host: The host.

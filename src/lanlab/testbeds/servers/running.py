@@ -196,7 +196,8 @@ class RunningServer(Closing):
         return [process.pid for process in self._keeper.tree()[1:]]
 
     def cpu_s(self) -> float:
-        """User and system time of all the server's processes so far, seconds; in steps of 10 ms for
+        """
+        User and system time of all the server's processes so far, seconds; in steps of 10 ms for
         those that have ended.
 
         It covers living processes and those that were waited for when they ended. The system

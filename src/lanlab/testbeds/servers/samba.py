@@ -1,4 +1,5 @@
-"""Samba, for SMB 2 and 3, and, with its old dialects enabled, for SMB 1.
+"""
+Samba, for SMB 2 and 3, and, with its old dialects enabled, for SMB 1.
 
 It has its own users, but each must exist on the system as well. The requested name is mapped to the
 server's own user (`username map`).

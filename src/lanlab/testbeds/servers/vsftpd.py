@@ -1,4 +1,5 @@
-"""vsftpd, for FTP, with or without TLS.
+"""
+vsftpd, for FTP, with or without TLS.
 
 It needs root, and only lets in users of the system. In its own mount namespace it finds lanlab's
 lists of users and PAM rule in place of the system's: only one user can log in, with the requested

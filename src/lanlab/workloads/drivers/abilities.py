@@ -1,4 +1,5 @@
-"""The abilities of a program, as data, and the reason why it cannot measure a condition.
+"""
+The abilities of a program, as data, and the reason why it cannot measure a condition.
 
 A parameter for which a program has no option must keep lanlab's default: any other value is refused
 before anything runs, never silently ignored.

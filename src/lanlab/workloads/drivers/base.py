@@ -54,8 +54,8 @@ class Output:
 
 
 class Driver(ABC):
-    """One program. Subclasses define its abilities, its command lines, and how to read its
-    output.
+    """
+    One program. Subclasses define its abilities, its command lines, and how to read its output.
     """
 
     #: Name in `--tool` and in study files.

@@ -15,8 +15,8 @@ _VALUE = re.compile(r"^ +(\w+) += +([\d.]+) *(\S*)", re.MULTILINE)
 
 
 class Qperf(Driver):
-    """The client receives the totals of both ends. A latency is half a round trip, and only a
-    mean.
+    """
+    The client receives the totals of both ends. A latency is half a round trip, and only a mean.
     """
 
     name = "qperf"
