@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from typing import Any
 
 from lanlab.store import TrialRecord
 from lanlab.store.large_runs import column, names_of
@@ -52,12 +53,12 @@ def shares_of(metrics: Sequence[Mapping[str, float | int]], metric: str) -> list
             the number of arrivals is unknown, or for TCP, which loses no messages.
     """
     offered, place = column(metrics, "offered_messages"), SHARED[metric]
-    parts = column(metrics, "received_messages" if place == RECEIVED else place)
+    parts: Sequence[Any] = column(metrics, "received_messages" if place == RECEIVED else place)
     known = column(metrics, "lost_link_messages")
     if place != RECEIVED:
         parts = [part or 0 for part in parts]
     return [
-        part / whole if part is not None and whole and whole > 0 and lost is not None else None
+        part / whole if whole and whole > 0 and lost is not None else None
         for part, whole, lost in zip(parts, offered, known, strict=True)
     ]
 
