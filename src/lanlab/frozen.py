@@ -28,6 +28,8 @@ else:
 
 
 def _made(cls: type) -> type:
+    # Without a docstring, `dataclasses` would parse the class's signature for one.
+    cls.__doc__ = cls.__doc__ or cls.__name__
     made: type = dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
     fields = dataclasses.fields(made)
     values = _values_of([field.name for field in fields if field.compare])
