@@ -5,17 +5,16 @@ import sys
 
 _SCRIPT = """
 import sys
-from lanlab.cli.memory import load_pydantic
-load_pydantic()
-assert "importlib.metadata" not in sys.modules
+from lanlab.cli.memory import watch_imports
+watch_imports()
 from pydantic import TypeAdapter
 from pydantic.plugin import _loader
+assert "importlib.metadata" not in sys.modules
 assert TypeAdapter(int).validate_python("3") == 3
 import importlib.metadata
 assert importlib.metadata.version("pydantic")
 found = {point.name for point in _loader.entry_points(group="console_scripts")}
 assert "lanlab" in found, found
-load_pydantic()
 """
 
 
