@@ -131,7 +131,7 @@ class Digests:
 
     def chosen(self, number: int, key: str, names: tuple[str, ...]) -> RoleResult:
         """Members of an object in the digest. The others are not decoded, if possible."""
-        part = self._part(number, key)
+        part = self.part(number, key)
         if part and _is_plain(part):
             with contextlib.suppress(ValueError):
                 found: dict[str, Any] = _chooser(names)(part)
@@ -142,11 +142,11 @@ class Digests:
         return cast("RoleResult", member) if isinstance(member, Mapping) else {}
 
     def numbers(self, number: int, key: str, name: str) -> list[float | None] | None:
-        part = self._part(number, key)
+        part = self.part(number, key)
         # Within a string, the quotes would have backslashes before them.
         return [equal_once(one) for one in _named(name).findall(part)] if part else None
 
-    def _part(self, number: int, key: str) -> str:
+    def part(self, number: int, key: str) -> str:
         """The JSON text of a member; empty if the trial has no digest, or the digest no member."""
         text = self.text(number)
         mark = f'\n"{key}":'
@@ -157,7 +157,7 @@ class Digests:
         return text[start + len(mark) : text.index("\n", start + 1)].removesuffix(",")
 
     def _read(self, number: int, key: str) -> object:
-        part = self._part(number, key)
+        part = self.part(number, key)
         if not part:
             return _NOTHING if self.text(number) else self.whole(number).get(key, _NOTHING)
         if _MARK not in part:
@@ -216,6 +216,12 @@ class StoredRaw(Mapping[str, object]):
 
     def __len__(self) -> int:
         return len(list(self.digests.keys(self.number)))
+
+
+def text_of(raw: Mapping[str, object], key: str) -> str:
+    """The JSON text of a member of a trial's `raw`; empty if its digest does not have it whole."""
+    part = raw.digests.part(raw.number, key) if isinstance(raw, StoredRaw) else ""
+    return "" if _MARK in part else part
 
 
 def chosen(raw: Mapping[str, object], key: str, names: tuple[str, ...]) -> RoleResult:
@@ -296,6 +302,9 @@ class PackedMetrics(Mapping[str, float | int]):
         place, one = self.form.places[name]
         found: float | int = one.unpack_from(self.packed, place)[0]
         return found
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self[name] if name in self.form.places else default
 
     def __contains__(self, name: object) -> bool:
         return name in self.form.places
