@@ -4,6 +4,7 @@ Which trials count: a disturbed one may have been repeated at its position, a fa
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
@@ -11,6 +12,7 @@ from lanlab.store import Level, TrialHead, TrialRecord
 
 _Trial = TypeVar("_Trial", bound=TrialRecord | TrialHead)
 Place = tuple[str, str, tuple[tuple[str, Level], ...], int]
+_PARTS = operator.attrgetter("experiment", "purpose", "factors", "block")
 
 
 def counting(trials: Sequence[_Trial]) -> list[_Trial]:
@@ -25,6 +27,8 @@ def counting(trials: Sequence[_Trial]) -> list[_Trial]:
     if len(done) < 2 or not any(trial.is_disturbed for trial in done):
         return done
     places = places_of(done)
+    if len(set(places)) == len(places):
+        return done
     last: dict[Place, int] = {}
     for trial, place in zip(done, places, strict=True):
         last[place] = max(trial.number, last.get(place, trial.number))
@@ -40,11 +44,11 @@ def places_of(trials: Iterable[TrialRecord | TrialHead]) -> list[Place]:
     found = []
     # Thousands of trials share one mapping of factors.
     known: dict[int, tuple[tuple[str, Level], ...]] = {}
-    for trial in trials:
-        levels = known.get(id(trial.factors))
+    for experiment, purpose, factors, block in map(_PARTS, trials):
+        levels = known.get(id(factors))
         if levels is None:
-            levels = known[id(trial.factors)] = tuple(sorted(trial.factors.items()))
-        found.append((trial.experiment, trial.purpose, levels, trial.block))
+            levels = known[id(factors)] = tuple(sorted(factors.items()))
+        found.append((experiment, purpose, levels, block))
     return found
 
 

@@ -48,11 +48,10 @@ def failures(trials: Sequence[TrialRecord]) -> list[Failure]:
     Args:
         trials: All trials of the run, in order.
     """
-    by_place = _by_place(trials)
+    failed = [trial for trial in trials if trial.status == "failed"]
+    by_place = _by_place(trials) if failed else {}
     found = []
-    for trial in trials:
-        if trial.status != "failed":
-            continue
+    for trial in failed:
         at_place = by_place[place_of(trial)]
         later = [other.number for other in at_place if other.number > trial.number]
         counts = any(other.status == "done" for other in at_place)
