@@ -3,8 +3,6 @@ Frozen dataclasses that are created five times as fast: a command defines about 
 
 `dataclasses.dataclass(frozen=True)` compiles six functions per class, which takes 0.8 ms with
 Python 3.11 at 2 GHz. This module compiles only `__init__`; all classes share the other functions.
-This saves 50 of 547 ms of CPU time of `lanlab stream` (minimum of 12 runs each, alternating, 2
-virtual cores, 2026-11-26).
 """
 
 from __future__ import annotations

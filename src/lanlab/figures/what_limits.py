@@ -31,7 +31,11 @@ def what_limits(data: FigureData) -> Chart:
         is_number = isinstance(level, int | float) and not isinstance(level, bool)
         return x.shown(float(level)) if is_number and level is not None else None
 
-    causes = _causes(data, found)
+    causes = {
+        condition_key(one.factors): cause_of(one.trials)
+        for name in dict.fromkeys(summary.experiment for summary in found)
+        for one in data.conditions(name)
+    }
     series = []
     for name, group in data.in_series(found, (factor,)).items():
         points = points_of(group, place, y, data.study)
@@ -55,19 +59,6 @@ def _first_numeric(found: Sequence[Summary]) -> str | None:
         ),
         None,
     )
-
-
-def _causes(data: FigureData, found: Sequence[Summary]) -> dict[str, str | None]:
-    causes = {}
-    for summary in found:
-        key = condition_key(summary.factors)
-        own = [
-            trial
-            for trial in data.trials
-            if trial.experiment == summary.experiment and condition_key(trial.factors) == key
-        ]
-        causes[key] = cause_of(own)
-    return causes
 
 
 def _limits(points: Sequence[Point], causes: dict[str, str | None], unit: str) -> str:
