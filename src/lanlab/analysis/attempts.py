@@ -24,11 +24,11 @@ def counting(trials: Sequence[_Trial]) -> list[_Trial]:
     undisturbed or the last attempt allowed. The plan uses the same rule (`lanlab.plan.plan`).
     """
     done = [trial for trial in trials if trial.status == "done"]
-    if len(done) < 2 or not any(trial.is_disturbed for trial in done):
+    # Most conditions have no position twice, which their blocks show soonest.
+    is_once = len({trial.block for trial in done}) == len(done)
+    if is_once or not any(trial.is_disturbed for trial in done):
         return done
     places = places_of(done)
-    if len(set(places)) == len(places):
-        return done
     last: dict[Place, int] = {}
     for trial, place in zip(done, places, strict=True):
         last[place] = max(trial.number, last.get(place, trial.number))
