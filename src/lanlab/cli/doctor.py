@@ -12,6 +12,8 @@ from lanlab.cli.options import DEFAULT_TESTBED, JsonOption, StoreOption, argumen
 from lanlab.cli.service_options import PasswordFilesOption
 from lanlab.cli.terminal import answer, can_ask, print_json
 from lanlab.errors import UsageError
+from lanlab.report.document.fitted import Fitted, fitted_rows
+from lanlab.report.document.table import Column
 
 
 @with_hosts
@@ -83,15 +85,13 @@ def _check_hosts(testbed: str, as_json: bool) -> None:
 
 def _table(
     listed: Iterable[Mapping[str, object]], marks: tuple[str, str] = ("MISSING", "absent")
-) -> object:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, show_header=False)
+) -> Fitted:
+    rows = []
     for each in listed:
         mark = "ok" if each["found"] else marks[0 if each["required"] else 1]
         advice = "" if each["found"] else each["how_to_get"]
-        table.add_row(f"  {mark}", str(each["name"]), str(each["detail"]), str(advice))
-    return table
+        rows.append((f"  {mark}", str(each["name"]), str(each["detail"]), str(advice)))
+    return fitted_rows("", [Column("", short=" ", is_number=False)] * 4, rows)
 
 
 def _check_this_machine(store: str | None, as_json: bool) -> None:

@@ -124,7 +124,7 @@ def predict(study: options.StudyArgument, *, wanted: PredictOptions) -> None:
             }
         )
     else:
-        answer().print(said, soft_wrap=True)
+        answer().print(said, wrap=False)
         for table in prediction_tables(found, chosen):
             answer().print()
             print_table(table)
@@ -133,7 +133,7 @@ def predict(study: options.StudyArgument, *, wanted: PredictOptions) -> None:
         lines = ["assumed:", *(f"  {line}" for line in assumed)]
         lines += [] if half_log is None else [intervals_sentence(members)]
         for line in (*lines, worth, f"saved as {both[0][0].id} and {both[1][0].id}"):
-            answer().print(line, soft_wrap=True)
+            answer().print(line, wrap=False)
     if any(run.status != "done" for run, _ in both):
         raise typer.Exit(1)
 

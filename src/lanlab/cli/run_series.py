@@ -176,7 +176,7 @@ def _answer(runs: Sequence[RunRecord], store: Store, wanted: RunOptions) -> None
                 f"done: {len(runs)} runs{lacking}; `lanlab compare {series} --report FILE` "
                 f"writes a "
                 "report with figures",
-                soft_wrap=True,
+                wrap=False,
             )
         warn_of_disturbances(
             [trial for run in runs for trial in store.trials(run.id)],
