@@ -38,10 +38,7 @@ class _Watch:
 
 
 def watch_imports() -> None:
-    """
-    From now on, raise `MemoryError` if there is too little memory to import a library, and import
-    pydantic faster.
-    """
+    """From now on, import no library without enough memory, and no plugins of pydantic."""
     # One thread per library, because computations are small, and each thread reserves 40 MiB.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if not any(isinstance(finder, _Watch) for finder in sys.meta_path):
@@ -68,8 +65,7 @@ def _ask(names: tuple[str, ...]) -> None:
 
 
 def _without_metadata(path: Sequence[str] | None) -> ModuleSpec | None:
-    """
-    pydantic's loader of plugins with a stand-in for `importlib.metadata`. The real one, with
+    """pydantic's loader of plugins with a stand-in for `importlib.metadata`. The real one, with
     parsers of e-mail and archives, takes longer to import than all of lanlab's models.
     """
     spec = None if _METADATA in sys.modules else PathFinder.find_spec(_LOADER, path)
