@@ -51,6 +51,10 @@ def sample(name: str, values: Iterable[float], at_least: int, *, scale: Scale = 
     return array
 
 
+#: Of all intervals.
+CONFIDENCE = 0.95
+
+
 def check_share(name: str, value: float) -> None:
     """Refuse a confidence, level or power that is not between 0 and 1 (both exclusive)."""
     if not 0 < value < 1:
