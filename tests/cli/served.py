@@ -1,10 +1,14 @@
 """`lanlab serve` as a process, and what it said."""
 
+import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from command_line import COMMAND
+
+from lanlab.testbeds.namespaces import Namespace
 
 #: The last one is of a line that goes on with the one before.
 _FIELDS = (
@@ -43,3 +47,18 @@ def serving(
     finally:
         server.kill()
         server.communicate()
+
+
+def run_at(
+    host: Namespace, *argv: str, store: Path, password: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """A command on another host."""
+    return subprocess.run(
+        [*host.command_prefix, *COMMAND, *argv],
+        env=os.environ | {"LANLAB_PASSWORD": password, "LANLAB_STORE": str(store)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
