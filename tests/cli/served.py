@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from command_line import COMMAND
+from programs import ran
 
 from lanlab.testbeds.namespaces import Namespace
 
@@ -53,12 +54,7 @@ def run_at(
     host: Namespace, *argv: str, store: Path, password: str = ""
 ) -> subprocess.CompletedProcess[str]:
     """A command on another host."""
-    return subprocess.run(
+    return ran(
         [*host.command_prefix, *COMMAND, *argv],
         env=os.environ | {"LANLAB_PASSWORD": password, "LANLAB_STORE": str(store)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
     )

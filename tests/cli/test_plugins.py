@@ -1,7 +1,8 @@
 """Pydantic is imported without what would look for its plugins."""
 
-import subprocess
 import sys
+
+from programs import ran
 
 _SCRIPT = """
 import sys
@@ -20,5 +21,5 @@ assert "lanlab" in found, found
 
 def test_plugin_lookup_works_after_startup() -> None:
     command = [sys.executable, "-c", _SCRIPT]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = ran(command)
     assert done.returncode == 0, done.stderr

@@ -12,6 +12,7 @@ import pytest
 from command_line import COMMAND, Lanlab
 from missing import missing
 from netbeui_cable import cable, dissected
+from programs import ran
 from served import run_at, serving
 
 from lanlab.testbeds.namespaces import Namespace
@@ -132,12 +133,6 @@ def test_serving_without_root_states_what_is_needed(
     dropped = ["setpriv", "--bounding-set", "-net_raw", "--inh-caps", "-net_raw"]
     if shutil.which("setpriv") is None:
         missing("`setpriv` is not installed")
-    said = subprocess.run(
-        [*cable[1].command_prefix, *dropped, *COMMAND, *_SERVE, str(tmp_path)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    said = ran([*cable[1].command_prefix, *dropped, *COMMAND, *_SERVE, str(tmp_path)])
     assert (said.returncode, said.stdout) == (2, ""), said.stderr
     assert "needs root" in said.stderr

@@ -14,6 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 from command_line import COMMAND, environment
+from programs import ran
 
 from lanlab.cli.terminal import Talk, print_lines, say
 
@@ -155,12 +156,5 @@ try:
 except SystemExit as end:
     print(end.code, "rich" in sys.modules)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=tmp_path,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = ran([sys.executable, "-c", script], cwd=tmp_path, env=environment(), check=True)
     assert done.stdout.splitlines()[-1] == "0 False"
