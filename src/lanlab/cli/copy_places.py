@@ -220,27 +220,15 @@ def endpoints(
                 hint="as in `lanlab copy many-small smb://me@nas/share nfs://nas/volume`; "
                 "--download measures the way back",
             )
-        places, files, download = [source], targets[0], True
+        source, places, download = targets[0], [source], True
     else:
-        places = [
-            one if server_url.is_url(one) else directory_of("TARGET", one).as_uri()
-            for one in targets
-        ]
-        files = source
-    named = _files(files)
-    parsed = [server_url.parse_url(place) for place in places]
-    for one in parsed:
+        places = _places(targets)
+    named = _files(source)
+    for one in map(server_url.parse_url, places):
         if one.service == "directory":
             _check_apart(named["dataset"], one.directory)
-    _check_each_once(places)
-    return Endpoints(
-        {
-            **named,
-            "server": places[0] if len(places) == 1 else tuple(places),
-            "direction": "download" if download else "upload",
-        },
-        tuple(place for place, one in zip(places, parsed, strict=True) if one.needs_password),
-    )
+    direction = "download" if download else "upload"
+    return _of_user(places, {**named, "direction": direction})
 
 
 def served_places(targets: Sequence[str], service: str | None, server: str | None) -> Endpoints:
@@ -251,21 +239,27 @@ def served_places(targets: Sequence[str], service: str | None, server: str | Non
         targets: URLs or directories. Empty: a server that lanlab starts. Several: each is a level
             of the factor `server`.
     """
-    from lanlab.workloads import server_url
-
+    for target in targets:
+        check_given("TARGET", target)
     if not targets:
         return Endpoints(_started(service, server))
     _refuse_started(service, server)
-    places = []
-    for target in targets:
-        check_given("TARGET", target)
-        is_url = server_url.is_url(target)
-        places.append(target if is_url else directory_of("TARGET", target).as_uri())
+    return _of_user(_places(targets), {})
+
+
+def _places(targets: Sequence[str]) -> list[str]:
+    from lanlab.workloads.server_url import is_url
+
+    return [one if is_url(one) else directory_of("TARGET", one).as_uri() for one in targets]
+
+
+def _of_user(places: Sequence[str], parameters: dict[str, Any]) -> Endpoints:
+    from lanlab.workloads.server_url import parse_url
+
+    with_password = tuple(place for place in places if parse_url(place).needs_password)
     _check_each_once(places)
-    return Endpoints(
-        {"server": places[0] if len(places) == 1 else tuple(places)},
-        tuple(place for place in places if server_url.parse_url(place).needs_password),
-    )
+    server = places[0] if len(places) == 1 else tuple(places)
+    return Endpoints({**parameters, "server": server}, with_password)
 
 
 def _started(service: str | None, server: str | None) -> dict[str, object]:
@@ -311,11 +305,15 @@ def check_given(what: str, place: str | None) -> None:
     """Refuse an empty name, which would mean the current directory."""
     if place is not None and not place.strip():
         raise UsageError(
-            f"{what}: found an empty name; allowed: a directory, a dataset or a URL",
+            f"{what}: found an empty name; allowed: {_allowed(what)}",
             hint="check whether a shell variable is empty; this directory is `.`",
         )
     if place is not None:
         _refuse_other_notations(what, place)
+
+
+def _allowed(what: str) -> str:
+    return "a directory, a dataset or a URL" if what == "SOURCE" else "a directory or a URL"
 
 
 def _refuse_other_notations(what: str, place: str) -> None:
@@ -323,16 +321,13 @@ def _refuse_other_notations(what: str, place: str) -> None:
     share, export = _SHARE.fullmatch(place), _EXPORT.fullmatch(place)
     if not (share or export or place.startswith("\\")) or os.path.lexists(place):
         return
-    if export and export["host"].lower() in schemes():
-        raise UsageError(
-            f"{what}: found `{place}`; allowed: a directory, a dataset or a URL",
-            hint=f"write it as `{export['host']}:/{export['path']}`",
-        )
     if export:
+        host, path = export.groups()
+        is_url = host.lower() in schemes()
+        url = f"`{host}:/{path}`" if is_url else f"`nfs://{host}{path}`, or `sftp://{host}/{path}`"
         raise UsageError(
-            f"{what}: found `{place}`; allowed: a directory, a dataset or a URL",
-            hint=f"write it as `nfs://{export['host']}{export['path']}`, or "
-            f"`sftp://{export['host']}/{export['path']}`",
+            f"{what}: found `{place}`; allowed: {_allowed(what)}",
+            hint=f"write it as {url}",
         )
     url = "smb://HOST/SHARE"
     if share:
