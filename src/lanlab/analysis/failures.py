@@ -71,6 +71,30 @@ def failures(trials: Sequence[TrialRecord]) -> list[Failure]:
     return found
 
 
+def kind_of(trial: TrialRecord) -> tuple[str, str]:
+    """The server that failed, or else the experiment, and the code of the error."""
+    code = str((trial.error or {}).get("code", "unknown"))
+    return str(trial.factors.get("server", trial.experiment)), code
+
+
+def place_and_reason(trial: TrialRecord) -> tuple[str, str]:
+    """The place of a failed trial, as in ` at smb://nas/data`, and the reason."""
+    message = str((trial.error or {}).get("message", "unknown"))
+    server = str(trial.factors.get("server", ""))
+    # A user's server is measured from this machine, which needs no name.
+    reason = message.removeprefix("host0: ") if "://" in server else message
+    return f" at {server}" if server else "", reason
+
+
+def by_kind(failed: Sequence[Failure]) -> list[list[Failure]]:
+    """Failures by server and code, ordered by their last trials."""
+    found: dict[tuple[str, str], list[Failure]] = {}
+    for failure in failed:
+        kind = kind_of(failure.trial)
+        found[kind] = [*found.pop(kind, []), failure]
+    return list(found.values())
+
+
 def missing_places(trials: Sequence[_Trial]) -> list[_Trial]:
     if all(trial.status == "done" for trial in trials):
         return []

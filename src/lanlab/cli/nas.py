@@ -106,7 +106,7 @@ def nas(
     with RunWatch() as watch:
         run, trials = _measured(study, store, seed, watch)
     _answer(host, run, trials, {**left_out, **refused}, as_json)
-    finish(run, trials, verbose=verbose, summary=as_json)
+    finish(run, trials, verbose=verbose, summary=as_json, hint_of=_own_hint)
 
 
 def _targets(
@@ -143,7 +143,11 @@ def _targets(
 
 
 #: The part of a hint that names an option of `copy`.
-_ALLOW_MORE = re.compile(r"[;,] [^;,]*,? ?allow more by `--timeout`")
+_OPTION = re.compile(r"[;,] [^;]*`--(?!trust)[^;]*")
+
+
+def _own_hint(hint: str) -> str:
+    return _OPTION.sub("", hint)
 
 
 class _Silent:
@@ -167,7 +171,7 @@ def _check(
     Returns:
         The rate of the slowest usable target, and why the others cannot be used.
     """
-    from lanlab.analysis.failures import failures
+    from lanlab.analysis.failures import failures, place_and_reason
     from lanlab.nas import plan
     from lanlab.store import open_store
 
@@ -188,8 +192,8 @@ def _check(
                     # This copy is only made to plan the sizes, so it is not a result.
                     records.delete_run(watch.run_id)
         for one in failures(trials):
-            why = one.message.removeprefix("host0: ")
-            hint = _ALLOW_MORE.sub("", one.hint or "")
+            _, why = place_and_reason(one.trial)
+            hint = _own_hint(one.hint or "")
             refused[str(one.trial.factors["server"])] = f"{why}; {hint}" if hint else why
         usable = [url for url in usable if url not in refused]
         slowest.append(min((t.metrics[metric] for t in trials if t.status == "done"), default=0))
@@ -233,14 +237,19 @@ def _measured(
 def _answer(
     host: str, run: RunRecord, trials: list[TrialRecord], left_out: Mapping[str, str], as_json: bool
 ) -> None:
+    from lanlab.analysis.failures import by_kind, failures
     from lanlab.nas.network import adapter_bps
     from lanlab.report.answer.purposes import network_sentence, purposes_of
 
     found = purposes_of(run, trials)
     network = network_sentence(trials, found.names, adapter_bps(host))
     if as_json:
+        failed = [
+            {"server": own[0].trial.factors["server"], "trials": len(own), "reason": own[0].message}
+            for own in by_kind(failures(trials))
+        ]
         result = {"host": host, "run": run.id, "left_out": dict(left_out), "network": network}
-        print_json({**result, **found.to_json()})
+        print_json({**result, "failed": failed, **found.to_json()})
         return
     console = answer()
     console.print(found.sentence)

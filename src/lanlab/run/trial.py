@@ -95,6 +95,8 @@ def run_trial(
         paths = run.testbed.get("facts", {}).get("paths", {})
         cause = cause_of(error, testbed.hosts.loss(), taken.damage)
         error = explained(cause, testbed.bed, asked, names, paths)
+    ended = time.monotonic()
+    testbed.lost.note(planned, error, (ended - taken.elapsed_s, ended))
     roles = {name: role for role, name in names.items()}
     return TrialRecord(
         run_id=run.id,
@@ -136,6 +138,7 @@ def _measure(
         taken.damage = _damage(testbed, facts)
 
     try:
+        testbed.lost.check(planned)
         # Restarts lost engines first, so that their facts are read again.
         hosts.revive()
         commands.before(planned, testbed, taken.commands)
