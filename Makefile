@@ -87,10 +87,10 @@ licences: setup ## List the licences of all that lanlab is delivered with, in di
 audit: test-programs ## Look for known vulnerabilities of what lanlab is made of
 	$(BIN)/python tools/audit.py
 
-wheels: licences ## Build both wheels into dist, the same bytes everywhere, and the list of licences
+wheels: test-programs licences ## Build both wheels into dist, the same bytes everywhere, and the list of licences
 	bash tools/wheels.sh dist
 
-reproducible: setup ## Build both wheels here and elsewhere, and compare them
+reproducible: test-programs ## Build both wheels here and elsewhere, and compare them
 	bash tools/reproducible.sh
 
 soak: setup ## Run mixed conditions for 10 minutes and see whether anything grows

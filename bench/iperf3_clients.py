@@ -1,6 +1,6 @@
 """
-What many iperf3 clients at once at lanlab's server come to, beside one: CPU time a byte, and how
-evenly they are served.
+What many iperf3 clients at once at lanlab's server come to, beside one, and beside one at iperf3's
+own server: CPU time a byte, and how evenly they are served.
 
     .venv/bin/python bench/iperf3_clients.py --runs 3      # on a quiet machine, 2 minutes
 
@@ -12,11 +12,15 @@ loopback on either end.
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import resource
 import shutil
+import socket
 import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -74,6 +78,26 @@ def served(program: str, way: str, clients: int, seconds: int) -> Served:
     )
 
 
+def served_by_iperf3(program: str, way: str, seconds: int) -> Served:
+    """The same with one client at iperf3's own server."""
+    with socket.create_server((ADDRESS, 0)) as free:
+        port = str(free.getsockname()[1])
+    before_s = ended_programs_cpu_s()
+    server = subprocess.Popen(
+        [program, "-s", "-1", "-B", ADDRESS, "-p", port], stdout=subprocess.DEVNULL
+    )
+    # It does not say when it listens.
+    time.sleep(0.5)
+    argv = [program, "-c", ADDRESS, "-p", port, "-t", str(seconds), "-J", *WAYS[way]]
+    done = subprocess.run(argv, check=True, capture_output=True, timeout=seconds + WITHIN_S)
+    _, _, used = os.wait4(server.pid, 0)
+    server.returncode = 0
+    moved = json.loads(done.stdout)["end"]["sum_received"]["bytes"]
+    both_ns = 1e9 * (ended_programs_cpu_s() - before_s)
+    own_ns = 1e9 * (used.ru_utime + used.ru_stime)
+    return Served(own_ns / moved, both_ns / moved, 8 * moved / seconds, 1.0)
+
+
 def ended_programs_cpu_s() -> float:
     """CPU time of the programs that were started here and have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -100,9 +124,16 @@ def main() -> None:
         sys.exit("need `iperf3`, not found on PATH")
     for way in asked.ways.split(","):
         found: dict[int, list[Served]] = {1: [], asked.clients: []}
+        theirs: list[Served] = []
         for _ in range(asked.runs):
+            theirs.append(served_by_iperf3(program, way, asked.seconds))
             for clients, runs in found.items():
                 runs.append(served(program, way, clients, asked.seconds))
+        rate_bps = statistics.median(run.rate_bps for run in theirs)
+        costs = "; ".join(
+            f"CPU of {end} {1000 * cost(theirs):6.1f} ps/B" for end, cost in COSTS.items()
+        )
+        print(f"{way:>4} iperf3's own server  {rate_bps / 1e9:6.2f} Gbit/s  {costs}", flush=True)
         for clients, runs in found.items():
             rate_bps = statistics.median(run.rate_bps for run in runs)
             least = min(run.jain for run in runs)

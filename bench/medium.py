@@ -2,7 +2,7 @@
 How true lanlab's own medium is: round trips, goodput, a hub's share and its counts, against theory,
 the same medium on virtual time, tshark and iperf3.
 
-    .venv/bin/python bench/medium.py [--parts idle,goodput,frame,tcp,hub,counts,scale]
+    .venv/bin/python bench/medium.py [--parts idle,goodput,frame,few,tcp,hub,counts,scale]
 
 Run it on a quiet machine: what others take of its processors is late frames here. `--precise` spins
 before each deadline. `--awake` keeps the processors from sleeping: a virtual machine's take tens of
@@ -136,17 +136,28 @@ def goodput(asked: argparse.Namespace) -> None:
 
 def frame(asked: argparse.Namespace) -> None:
     """What a frame takes of a processor where frames are many, and how many system calls."""
+    frame_costs(asked, 100_000_000, [{"message_size_bytes": 18}])
+
+
+def few(asked: argparse.Namespace) -> None:
+    """The same where frames are few."""
+    ways = [{"message_size_bytes": 500, "rate_messages_per_s": n} for n in (100, 200, 400, 800)]
+    frame_costs(asked, 10_000_000, ways)
+
+
+def frame_costs(asked: argparse.Namespace, rate: int, ways: list[dict[str, int]]) -> None:
+    """A line for each way to send."""
     print(
-        "\n| processor, µs a frame | waiting | in the kernel | reads a frame | writes a frame | "
-        "late p50, p99, µs |\n" + "|---" * 6 + "|"
+        "\n| frames/s | processor, µs a frame | waiting | in the kernel | reads a frame | "
+        "writes a frame | late p50, p99, µs |\n" + "|---" * 7 + "|"
     )
-    lan = Lan(2, 100_000_000, precise=asked.precise)
+    lan = Lan(2, rate, precise=asked.precise)
     try:
         # What happens once is not a frame's.
-        trial(lan, "stream", 4, message_size_bytes=18, time_s=0.5)
-        for _ in range(asked.runs):
+        trial(lan, "stream", 4, **ways[0], time_s=0.5)
+        for way in ways * asked.runs:
             before, thread = lan.read(), lan.thread()
-            trial(lan, "stream", 4, message_size_bytes=18, time_s=3.0)
+            trial(lan, "stream", 4, **way, time_s=3.0)
             after, then = lan.read(), lan.thread()
             frames = sum(
                 late["frames"] - early["frames"]
@@ -157,7 +168,8 @@ def frame(asked: argparse.Namespace) -> None:
             system = (then.system_ticks - thread.system_ticks) / (then.ticks - thread.ticks)
             late = after["lateness"]
             print(
-                f"| {cpu_us - spun_us:.2f} | {spun_us:.2f} | {system:.0%} | "
+                f"| {way.get('rate_messages_per_s', 'most')} | {cpu_us - spun_us:.2f} | "
+                f"{spun_us:.2f} | {system:.0%} | "
                 f"{(then.reads - thread.reads) / frames:.3f} | "
                 f"{(then.writes - thread.writes) / frames:.3f} | "
                 f"{late['p50_ns'] / 1e3:.1f}, {late['p99_ns'] / 1e3:.0f} |"
@@ -312,6 +324,7 @@ _PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "idle": idle,
     "goodput": goodput,
     "frame": frame,
+    "few": few,
     "tcp": tcp,
     "hub": hub,
     "counts": counts,

@@ -3,7 +3,8 @@ Make a wheel of an engine that is built already, run by `tools/setup.sh`:
 
     tools/engine_wheel.py ENGINE FOLDER
 
-It is for this machine alone: the wheel that is delivered is made by `tools/wheels.sh`.
+It is for this machine alone, and needs no maturin: the wheel that is delivered is made by
+`tools/wheels.sh`.
 """
 
 from __future__ import annotations

@@ -33,14 +33,16 @@ HEADER_APART = """\
 
 
 def requirements() -> tuple[list[str], dict[str, list[str]], str]:
-    """What both distributions need to be built and run; what each extra apart needs; and the oldest
-    Python."""
+    """What both distributions need to be run, and `lanlab` to be installed from here; what each
+    extra apart needs; and the oldest Python."""
     wanted: list[str] = []
     apart: dict[str, list[str]] = {}
     for file in (ROOT / "pyproject.toml", ROOT / "crates/engine/pyproject.toml"):
         data = tomllib.loads(file.read_text())
         project = data["project"]
-        wanted += data["build-system"]["requires"]
+        # `make setup` needs no maturin for the engine; `make wheels` has it from the extra `dev`.
+        if file.parent == ROOT:
+            wanted += data["build-system"]["requires"]
         wanted += project.get("dependencies", [])
         for name, extra in project.get("optional-dependencies", {}).items():
             (apart.setdefault(name, []) if name in APART else wanted).extend(extra)

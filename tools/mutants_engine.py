@@ -46,8 +46,8 @@ _TESTS = {
     "metadata": "workloads/test_metadata",
     "path_mtu": "engine/test_engine_paths testbeds/test_ssh_paths",
     "pcap_file.rs": "engine/test_engine_simulate",
-    "segment.rs": "cli/test_ipx_commands cli/test_netware_commands",
-    "recorded.rs": "engine/test_engine_simulate cli/test_serve_netbeui cli/test_netbeui_commands",
+    "segment.rs": "cli/test_without_ip",
+    "recorded.rs": "engine/test_engine_simulate cli/test_serve_netbeui cli/test_without_ip",
     "serve": "cli/test_serve cli/test_own_server cli/test_serve_netbeui "
     "workloads/test_station_fairness",
     "setup": "workloads/test_exchange workloads/test_fixed_port workloads/test_strangers "

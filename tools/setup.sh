@@ -170,22 +170,24 @@ install_engine() {
     local inputs
     inputs=$(engine_inputs)
     is_engine_done && return
-    rm -f -- target/wheels/own/*.whl
+    local own=target/wheels/own engine
+    mkdir -p "$own"
+    rm -f -- "$own"/*.whl
     if [[ -n ${LANLAB_BUILT_ENGINE:-} ]]; then
         say "taking the engine $LANLAB_BUILT_ENGINE"
+        engine=$own/engine
         # Without symbols, as it is delivered: hosts that get a copy may have little room.
-        mkdir -p target/wheels/own
-        strip -o target/wheels/own/engine -- "$LANLAB_BUILT_ENGINE"
-        .venv/bin/python tools/engine_wheel.py target/wheels/own/engine target/wheels/own >/dev/null
+        strip -o "$engine" -- "$LANLAB_BUILT_ENGINE"
     else
         say "building the engine with $(rustc --version)"
         # As it is delivered: `make wheels` and `make reproducible` find it built.
         [[ -z $compiling ]] || show_compiling
         wait "$compiling" || true
         compiling=
-        LANLAB_PYTHON=$root/.venv/bin/python bash tools/wheels.sh target/wheels/own crates/engine
+        engine=$(bash tools/wheels.sh --compile)
     fi
-    pip install --no-deps --force-reinstall target/wheels/own/*.whl
+    .venv/bin/python tools/engine_wheel.py "$engine" "$own" >/dev/null
+    pip install --no-deps --force-reinstall "$own"/*.whl
     mark_done engine "$inputs"
 }
 

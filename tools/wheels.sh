@@ -4,9 +4,9 @@
 #
 #     tools/wheels.sh FOLDER [PROJECT, as in crates/engine]
 #
-# from the tree that it stands in, with the .venv of `make setup`. The same bytes need the same
+# from the tree that it stands in, with the .venv of `make test-programs`. The same bytes need the same
 # sources, rustc, linker and system; what else could get in (the home of cargo, the time) is kept out.
-# Cargo names files of the tree from its root. Only compiles what the engine's wheel is then made of, without .venv:
+# Cargo names files of the tree from its root. Only compiles the engine, without .venv, and prints its path:
 #
 #     tools/wheels.sh --compile
 set -euo pipefail
@@ -43,8 +43,10 @@ export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target/wheels}
 
 if [[ $1 == --compile ]]; then
     # As maturin does, so that it finds all of it done.
-    exec cargo build --profile release --locked --manifest-path crates/engine/Cargo.toml \
-        --bin lanlab-engine
+    cargo build --profile release --locked --manifest-path crates/engine/Cargo.toml \
+        --bin lanlab-engine --message-format json-render-diagnostics |
+        sed -n 's/.*"executable":"\([^"]*\)".*/\1/p'
+    exit
 fi
 PATH=$(dirname -- "$python"):$PATH "$python" -m pip wheel --quiet --disable-pip-version-check \
     --no-input --no-build-isolation --no-deps --no-cache-dir --wheel-dir "$out" \

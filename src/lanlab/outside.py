@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any
+from typing import Any, NoReturn
 
 from lanlab.user_files import text_of
 
@@ -89,7 +89,7 @@ def _finite(text: str) -> float:
     return value
 
 
-def _no_number(name: str) -> Any:
+def _no_number(name: str) -> NoReturn:
     raise BadValue(f"{name}, which is no number")
 
 

@@ -14,7 +14,8 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import IO, Any
+from pathlib import Path
+from typing import IO
 
 KEPT_BYTES = 65_536
 #: A program that prints more than this is killed.
@@ -135,14 +136,21 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def run_briefly(
-    argv: Sequence[str], within_s: float, text: str = "", **options: Any
+    argv: Sequence[str],
+    within_s: float,
+    text: str = "",
+    *,
+    cwd: Path | None = None,
+    user: int | None = None,
+    group: int | None = None,
+    extra_groups: Sequence[int] | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """
     Run a program and return its output, like `subprocess.run` but with bounded memory.
 
     Args:
         text: Standard input.
-        options: For `subprocess.Popen`.
+        cwd, user, group, extra_groups: As for `subprocess.Popen`.
 
     Raises:
         OSError: It cannot be started, or printed more than 1 MiB.
@@ -151,7 +159,15 @@ def run_briefly(
     pipe = subprocess.PIPE
     # In its own group, so that its child processes end with it.
     process = subprocess.Popen(
-        argv, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, **options
+        argv,
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        start_new_session=True,
+        cwd=cwd,
+        user=user,
+        group=group,
+        extra_groups=extra_groups,
     )
     assert process.stdin and process.stdout and process.stderr
     bounds = {"kept_bytes": MOST_ANSWER_BYTES, "most_bytes": MOST_ANSWER_BYTES}

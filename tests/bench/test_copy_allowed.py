@@ -1,11 +1,11 @@
 """`bench/copy_allowed.py` run on a record of a copy on the virtual LAN, and on one of loopback."""
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from programs import ran
 
 BENCH = Path(__file__).parents[2] / "bench"
 
@@ -15,11 +15,9 @@ pytestmark = [
 
 
 def _run(*argv: str | Path) -> str:
-    ran = subprocess.run(
-        [sys.executable, *argv], capture_output=True, text=True, timeout=120, check=False
-    )
-    assert ran.returncode == 0, ran.stderr
-    return ran.stdout
+    done = ran([sys.executable, *argv])
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_reached_share_of_a_copy_follows_from_its_record(tmp_path: Path) -> None:

@@ -1,10 +1,10 @@
 """The fit of machines: it recovers costs that are known, and changes nothing else in their file."""
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from programs import ran
 
 from lanlab.studies import load_study
 
@@ -93,7 +93,7 @@ def folder(tmp_path: Path) -> Path:
 
 def _fit(folder: Path, *options: str) -> str:
     command = [sys.executable, str(FIT), str(folder), *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = ran(command)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -123,7 +123,7 @@ def test_all_printed_round_trips_of_manford_kolahi_are_simulated_within_a_tenth(
     only: str, number: int
 ) -> None:
     command = [sys.executable, str(FIT), "manford-kolahi", "--check", "--only", only]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = ran(command, check=True)
     lines = [line.split() for line in done.stdout.splitlines() if line.startswith("rtt.")]
     assert len(lines) == number
     assert {name: error for name, _, _, error, *_ in lines if abs(float(error)) > 10} == {}

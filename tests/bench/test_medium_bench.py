@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from missing import missing
+from programs import ran
 
 from lanlab.testbeds.needs import needs
 from lanlab.testbeds.tools import find_tool
@@ -18,7 +19,7 @@ BENCH = Path(__file__).parents[2] / "bench"
 
 def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, BENCH / "medium.py", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return ran(command)
 
 
 # A capture loses frames when it has no processor in time.

@@ -3,13 +3,13 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from missing import missing
+from programs import ran
 
 BENCH = Path(__file__).parents[2] / "bench"
 
@@ -24,13 +24,8 @@ def test_the_bench_runs_and_names_what_is_missing(tmp_path: Path) -> None:
     for name in ("cat", "env", "ip", "iperf3", "nsenter", "setpriv", "sh", "taskset", "unshare"):
         if (found := shutil.which(name)) is not None:
             (tmp_path / name).symlink_to(found)
-    done = subprocess.run(
-        [sys.executable, str(BENCH / "peers.py"), *asked],
-        env={**os.environ, "PATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
+    done = ran(
+        [sys.executable, str(BENCH / "peers.py"), *asked], env={**os.environ, "PATH": str(tmp_path)}
     )
     if done.returncode and "network namespaces" in done.stderr:
         missing(done.stderr.splitlines()[-1])

@@ -14,6 +14,7 @@ import pytest
 import soak as soak_command
 from missing import missing
 from preloadable_engine import preloadable_engine
+from programs import ran
 from soak_run import soak
 from soak_verdict import judge
 
@@ -132,12 +133,8 @@ _PLAIN_ALLOCATOR = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "65536"}
 
 
 def run_soak(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return ran(
         [sys.executable, str(BENCH / "soak.py"), "--testbed", "loopback", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=400,
-        check=False,
         env=os.environ | _PLAIN_ALLOCATOR | environment,
     )
 

@@ -2,12 +2,12 @@
 
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from missing import missing
+from programs import ran
 
 pytestmark = pytest.mark.long
 
@@ -23,7 +23,7 @@ def test_each_kind_of_time_is_measured_and_has_a_bound(link: str) -> None:
         missing("hosts with ssh servers take root")
     command = [sys.executable, BENCH / "ssh_times.py", "--repeats", "1", "--trials", "3"]
     command += ["--link", link]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = ran(command)
     rows = re.findall(r"^\| (\w.*) \| (\S+) \| \S+ … \S+ \| (\S+) \|$", done.stdout, re.MULTILINE)
     assert len(rows) == 4, done.stderr
     *times, (_, skew, _) = rows

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from held import Held
+from programs import ran
 
 _MAIN = "from lanlab.cli import main; main()"
 COMMAND = [sys.executable, "-c", _MAIN]
@@ -147,14 +148,5 @@ def environment(**changes: str) -> Mapping[str, str]:
 
 def lanlab_process(folder: Path, *args: str, **changes: str) -> Said:
     """Run a command to its end in a process of its own; `changes` are of its environment."""
-    done = subprocess.run(
-        [*COMMAND, *args],
-        cwd=folder,
-        env=environment(**changes),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
+    done = ran([*COMMAND, *args], cwd=folder, env=environment(**changes))
     return Said(done.returncode, done.stdout, done.stderr)

@@ -1,10 +1,15 @@
 """`lanlab serve` as a process, and what it said."""
 
+import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from command_line import COMMAND
+from programs import ran
+
+from lanlab.testbeds.namespaces import Namespace
 
 #: The last one is of a line that goes on with the one before.
 _FIELDS = (
@@ -43,3 +48,13 @@ def serving(
     finally:
         server.kill()
         server.communicate()
+
+
+def run_at(
+    host: Namespace, *argv: str, store: Path, password: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """A command on another host."""
+    return ran(
+        [*host.command_prefix, *COMMAND, *argv],
+        env=os.environ | {"LANLAB_PASSWORD": password, "LANLAB_STORE": str(store)},
+    )

@@ -292,13 +292,6 @@ def test_colour_is_off_into_a_file(tmp_path: Path) -> None:
     assert "\x1b" not in said.out + said.err
 
 
-def test_no_color_overrides_force_color(tmp_path: Path) -> None:
-    forced = lanlab_process(tmp_path, "studies", FORCE_COLOR="1", NO_COLOR="1", COLUMNS="200")
-
-    assert "\x1b[3" not in forced.out
-    assert "milanovic-srbljic" in forced.out
-
-
 def test_a_closed_pipe_gives_no_error(tmp_path: Path) -> None:
     for args in (["show", "manford-kolahi"], ["studies", "--json"], ["--help"]):
         process = subprocess.Popen(

@@ -5,17 +5,11 @@ from pathlib import Path
 
 import pytest
 from command_line import COMMAND
+from programs import ran
 
 
 def shell(script: str, folder: Path, *argv: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["sh", "-c", script, "sh", *COMMAND, *argv],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        timeout=120,
-        check=False,
-    )
+    return ran(["sh", "-c", script, "sh", *COMMAND, *argv], cwd=folder)
 
 
 ECHO = ("echo", "--requests", "10", "--testbed", "loopback")

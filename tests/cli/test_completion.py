@@ -3,13 +3,13 @@
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from command_line import Lanlab, environment, lanlab_process
 from missing import missing
+from programs import ran
 from shown_options import shown_options
 from typer.completion import get_completion_script
 
@@ -87,16 +87,13 @@ def test_a_shell_runs_the_script_for_completion(shell: str, folder: Path) -> Non
     (folder / "lanlab").chmod(0o755)
     # A shell that is not interactive has no completion of its own to add to.
     begin = "compdef() { }\n" if shell == "zsh" else ""
-    done = subprocess.run(
+    done = ran(
         [
             shell,
             "-c",
             begin + script + "\n" + SHELLS[shell].replace("LINE", "lanlab stream --idle"),
         ],
         env=environment() | {"PATH": f"{folder}:{os.environ['PATH']}", "HOME": str(folder)},
-        capture_output=True,
-        text=True,
-        check=False,
     )
 
     assert "--idle-timeout" in done.stdout, done.stderr

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from command_line import COMMAND, Lanlab, environment, lanlab_process
+from programs import ran
 from waiting import until
 
 #: Text and JSON with letters beyond ASCII; help; what goes by rich and what does not.
@@ -41,13 +42,7 @@ def test_our_symbols_have_ascii_replacements(folder: Path) -> None:
         "print('5 µs ± 1 … ä \\udc80')"
     )
 
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=environment(PYTHONIOENCODING="ascii"),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = ran([sys.executable, "-c", code], env=environment(PYTHONIOENCODING="ascii"), check=True)
 
     assert done.stdout == "5 us +- 1 ... \\xe4 \\udc80\n"
 
@@ -127,9 +122,7 @@ before = set(sys.modules)
 from lanlab.cli import main
 main()
 """
-    done = subprocess.run(
-        (sys.executable, "-c", code), capture_output=True, text=True, timeout=60, check=True
-    )
+    done = ran((sys.executable, "-c", code), check=True)
     assert done.stdout.split() == [str(int(signal.SIGINT)), "lanlab", "lanlab.cli"]
 
 
@@ -158,14 +151,10 @@ def test_too_little_memory_is_an_error_before_libraries_fail(folder: Path) -> No
     main = "from lanlab.cli import main; main()"
     load = "from lanlab.cli.memory import watch_imports; watch_imports(); import scipy.special"
     said = [
-        subprocess.run(
+        ran(
             [sys.executable, "-c", LIMITED.replace("KIB", kib) + code],
             cwd=folder,
             env=environment(),
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
         )
         for kib, code in (("250000", run + main), ("150000", load))
     ]

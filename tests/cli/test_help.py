@@ -1,12 +1,12 @@
 """Help, typing slips, and what the shell completes."""
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import typer
 from command_line import Lanlab, environment
+from programs import ran
 from pydantic import ValidationError
 from typer.testing import CliRunner
 
@@ -165,7 +165,7 @@ def test_a_new_parameter_needs_only_its_definition(monkeypatch: pytest.MonkeyPat
 
 
 def test_completion_offers_the_options_of_the_command(folder: Path) -> None:
-    said = subprocess.run(
+    said = ran(
         [sys.executable, "-c", "from lanlab.cli import main; main()"],
         env=environment()
         | {
@@ -174,9 +174,6 @@ def test_completion_offers_the_options_of_the_command(folder: Path) -> None:
             "COMP_CWORD": "2",
         },
         cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert said.stdout.split() == ["--idle-timeout"], said.stderr
 
@@ -197,12 +194,10 @@ def test_no_command_gives_help(lanlab: Lanlab) -> None:
     ],
 )
 def test_help_loads_no_slow_module(arguments: str, loaded: list[str], tmp_path: Path) -> None:
-    done = subprocess.run(
+    done = ran(
         [sys.executable, "-c", LOADED.format(arguments=arguments)],
         cwd=tmp_path,
         env=environment(),
-        capture_output=True,
-        text=True,
         check=True,
     )
 

@@ -1,11 +1,11 @@
 """Ctrl-C in the middle of an import is heeded once that is done: what is imported may go on without
 what it failed to import, for whatever reason."""
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from programs import ran
 
 #: As libraries do with modules that they can do without.
 SWALLOWS = """
@@ -50,12 +50,5 @@ def test_an_interrupt_during_an_import_waits_for_its_end(
 ) -> None:
     (tmp_path / "swallows.py").write_text(SWALLOWS)
     (tmp_path / "inner.py").write_text(INNER.format(presses=presses))
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(presses)],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        timeout=60,
-        check=True,
-    )
+    done = ran([sys.executable, "-c", SCRIPT, str(presses)], cwd=tmp_path, check=True)
     assert done.stdout.splitlines() == said

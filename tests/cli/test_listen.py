@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from command_line import COMMAND
+from programs import ran
 
 from lanlab.testbeds.namespaces import Namespace, Namespaces
 
@@ -187,9 +188,7 @@ def test_ctrl_c_prints_the_results_and_listen_sends_nothing(
     def stop(process: subprocess.Popen[str]) -> None:
         send(there, FRAMES[3:5])
         time.sleep(0.5)
-        child = subprocess.run(
-            ["pgrep", "-P", str(process.pid)], capture_output=True, text=True, check=False
-        ).stdout.split()
+        child = ran(["pgrep", "-P", str(process.pid)]).stdout.split()
         # `nsenter` becomes the command itself, so that the process is lanlab's.
         assert len(child) == 1, "its engine"
         status = Path(f"/proc/{child[0]}/status").read_text()
@@ -245,13 +244,7 @@ def test_listen_ends_after_its_time(pair: tuple[Namespace, Namespace]) -> None:
 def test_invalid_options_are_refused(
     pair: tuple[Namespace, Namespace], argv: list[str], expected: str
 ) -> None:
-    run = subprocess.run(
-        [*pair[0].command_prefix, *COMMAND, "listen", *argv],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    run = ran([*pair[0].command_prefix, *COMMAND, "listen", *argv])
     assert (run.returncode, run.stdout) == (2, "")
     assert expected in run.stderr
 
@@ -264,12 +257,11 @@ def test_the_default_route_interface_needs_permission(
                  ["route", "add", "default", "via", "10.9.8.2"]):  # fmt: skip
         subprocess.run([*here.command_prefix, "ip", *argv], check=True, timeout=20)
     argv = [*here.command_prefix, *COMMAND, "listen", "--interface", "left", "--time", "10ms"]
-    refused = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    refused = ran(argv)
     assert refused.returncode == 2
     assert "has the default route" in refused.stderr
     assert "--allow-default-route" in refused.stderr
-    allowed = subprocess.run([*argv, "--allow-default-route"], capture_output=True, text=True,
-                             timeout=60, check=False)  # fmt: skip
+    allowed = ran([*argv, "--allow-default-route"])
     assert allowed.returncode == 0, allowed.stderr
 
 
@@ -285,13 +277,7 @@ def test_interfaces_without_full_frames_are_refused_for_sending(
         (["serve", "--service", "smb1+nbf", "."], 2),
         (["listen", "--time", "10ms"], 0),
     ):
-        run = subprocess.run(
-            [*here, *COMMAND, *argv, "--interface", "left"],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        run = ran([*here, *COMMAND, *argv, "--interface", "left"])
         assert run.returncode == code, run.stderr
         if code:
             assert "has an MTU of 1400; full frames need 1500" in run.stderr
@@ -303,13 +289,7 @@ def test_without_the_right_it_gives_a_hint(pair: tuple[Namespace, Namespace]) ->
     if subprocess.run([*drop, "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("no rights that could be given up")
     code = "from lanlab.testbeds.raw_links import raw_link\nwith raw_link('left'): pass"
-    run = subprocess.run(
-        [*pair[0].command_prefix, *drop, sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    run = ran([*pair[0].command_prefix, *drop, sys.executable, "-c", code])
     assert "needs root" in run.stderr
 
 

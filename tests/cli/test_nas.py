@@ -159,6 +159,41 @@ def test_a_wrong_password_is_tried_twice_at_most(
     assert [path.name for path in root.iterdir()] == ["letter"]
 
 
+@pytest.mark.parametrize("nth", [3, 4, 9])
+def test_a_login_refused_in_mid_run_is_tried_twice_at_most(
+    lanlab: Lanlab, engine: Engine, root: Path, monkeypatch: pytest.MonkeyPatch, nth: int
+) -> None:
+    whole = plan.study
+    logins = [-100]
+
+    def study(host: str, targets: Any, found: Any, *more: Any) -> dict[str, Any]:
+        # Two tasks of 8 users: a refusal meets some of them at once.
+        logins[0] = 0
+        return whole(host, targets, [found[2], found[9]], *more)
+
+    def refuse(octets: bytes, before: int) -> bytes:
+        if octets.startswith(b"PASS "):
+            logins[0] += 1
+            return octets if logins[0] < nth else b"PASS wrong\r\n"
+        return octets
+
+    monkeypatch.setattr(plan, "study", study)
+    with (
+        Served(engine, "ftp", root) as (ftp, _),
+        Served(engine, "webdav", root) as (webdav, _),
+        Relay(ftp) as relay,
+    ):
+        relay.there = refuse
+        said = lanlab("nas", HOST, relay.url, webdav, "--quick", "--yes", "--json")
+    assert said.code == 1 and nth <= logins[0] <= nth + 1, said.err
+    (failed,) = said.json()["failed"]
+    assert failed["server"] == relay.url and failed["trials"] >= 2
+    assert "check the user name and the password" in said.err
+    # The first failure is reported at once, and the number of all at the end.
+    assert said.err.count(" failed: FTP login of `me`") == 1, said.err
+    assert said.err.count(f" failed at {relay.url}; the last: FTP login of `me`") == 1, said.err
+
+
 @pytest.mark.parametrize(
     ("given", "error"),
     [
@@ -216,7 +251,7 @@ def test_an_interrupted_check_leaves_no_run(
 
 
 def test_a_silent_server_is_left_out(lanlab: Lanlab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "_CHECK_TIMEOUT_S", 1)
+    monkeypatch.setattr(plan, "_LIMITS", {"timeout_s": 1, "longest_s": 60})
     with socket.create_server((HOST, 0)) as server:
         url = f"ftp://me@{HOST}:{server.getsockname()[1]}/"
         said = lanlab("nas", HOST, url, "--yes")

@@ -1,7 +1,6 @@
 """Many requests of an echo on their way: how many there are, by what tshark sees on the link."""
 
 import json
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import pytest
 from command_line import Lanlab
 from peer_finding import missing, peer_program
+from programs import ran
 
 MESSAGE_BYTES = 100
 TESTBEDS = {
@@ -32,7 +32,7 @@ def exchanges(pcap: Path) -> dict[str, Exchange]:
     fields = ("frame.time_epoch", "udp.payload")
     command = [peer_program("tshark"), "-r", str(pcap), "-Y", shown, "-T", "fields"]
     command += [word for field in fields for word in ("-e", field)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = ran(command, check=True)
     for line in done.stdout.splitlines():
         time, payload = line.split("\t")
         # The number of the message stands in its first octets; the padding may differ.

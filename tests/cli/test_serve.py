@@ -8,19 +8,15 @@ from pathlib import Path
 
 import pytest
 from command_line import COMMAND, Lanlab
+from programs import ran
 from served import serving
 
 
 def copied(source: Path, said: dict[str, str], store: Path) -> subprocess.CompletedProcess[str]:
     trust = ["--trust", f"sha256:{said['identity'].split()[1]}"] if "identity" in said else []
-    return subprocess.run(
+    return ran(
         [*COMMAND, "copy", str(source), said["address"], "--trials", "1", *trust],
         env=os.environ | {"LANLAB_PASSWORD": said["password"], "LANLAB_STORE": str(store)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
     )
 
 

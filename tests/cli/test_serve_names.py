@@ -2,13 +2,13 @@
 
 import shutil
 import struct
-import subprocess
 from pathlib import Path
 
 import pytest
 from command_line import Lanlab
 from missing import missing
 from old_machine import CORE, LAN_MANAGER_2, MS_NET_3, OldMachine, RefusedError
+from programs import ran
 from served import serving
 
 SECRET = "Lathe-1"
@@ -90,15 +90,11 @@ def test_smbclient_lists_them_too(argv: tuple[str, ...]) -> None:
     if shutil.which("smbclient") is None:
         missing("need `smbclient`, not found on PATH; apt install smbclient")
     with serving(*argv) as (_, said):
-        done = subprocess.run(
+        done = ran(
             [
                 *("smbclient", "-L", "127.0.0.1", "-p", str(port_of(said)), "-m", "NT1"),
                 *("--option=client min protocol=NT1", "-U", f"cnc%{SECRET}", "-g"),
-            ],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
+            ]
         )
     assert done.returncode == 0, done.stdout + done.stderr
     listed = done.stdout.splitlines()

@@ -1,7 +1,6 @@
 """`lanlab serve` over NetBEUI: a client on another host, frames of both, and what is refused."""
 
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -13,7 +12,8 @@ import pytest
 from command_line import COMMAND, Lanlab
 from missing import missing
 from netbeui_cable import cable, dissected
-from served import serving
+from programs import ran
+from served import run_at, serving
 
 from lanlab.testbeds.namespaces import Namespace
 
@@ -30,20 +30,6 @@ def serving_at(
         yield begun
 
 
-def run(
-    host: Namespace, *argv: str, password: str, store: Path
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*host.command_prefix, *COMMAND, *argv],
-        env=os.environ | {"LANLAB_PASSWORD": password, "LANLAB_STORE": str(store)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-
-
 def test_a_client_on_the_wire_writes_if_permitted_and_its_frames_are_captured(
     cable: tuple[Namespace, Namespace], tmp_path: Path
 ) -> None:
@@ -56,7 +42,7 @@ def test_a_client_on_the_wire_writes_if_permitted_and_its_frames_are_captured(
         argv = ["copy", "20x6kB", said["address"], "--interface", "left", "--trials", "1"]
         argv += ["--pcap", str(pcap), "--json"]
         password, store = said["password"], tmp_path / "store.sqlite"
-        copied = run(here, *argv, password=password, store=store)
+        copied = run_at(here, *argv, password=password, store=store)
         assert copied.returncode == 0, copied.stderr
         found = json.loads(copied.stdout)
         assert (found["copied_files"], found["faults"], found["frames_lost_here"]) == (20, 0, 0)
@@ -64,12 +50,12 @@ def test_a_client_on_the_wire_writes_if_permitted_and_its_frames_are_captured(
         assert "frames_sent_again" in found
         # What is there is not replaced, and nothing is measured.
         before = pcap.read_bytes()
-        refused = run(here, *argv, password=password, store=store)
+        refused = run_at(here, *argv, password=password, store=store)
         assert (refused.returncode, refused.stdout) == (2, "")
         assert "already exists and is not replaced" in refused.stderr
         assert pcap.read_bytes() == before
         # Another server by that name is refused: the first one objects.
-        other = run(here, *_SERVE[:-1], "left", str(served), "--name", "CNCFILES",
+        other = run_at(here, *_SERVE[:-1], "left", str(served), "--name", "CNCFILES",
                     password=password, store=store)  # fmt: skip
         assert other.returncode == 1, other.stderr
         assert "another station has our name" in other.stderr
@@ -102,7 +88,7 @@ def test_what_is_served_is_read_only_by_default(
         assert said["serving"].endswith("(read-only)")
         assert said["address"] == "smb1+nbf://lanlab@LANLAB/lanlab"
         argv = ["copy", "2x6kB", said["address"], "--interface", "left", "--trials", "1"]
-        copied = run(here, *argv, password=said["password"], store=tmp_path / "store.sqlite")
+        copied = run_at(here, *argv, password=said["password"], store=tmp_path / "store.sqlite")
         assert copied.returncode == 1
         assert "denied" in copied.stderr, copied.stderr
     assert list(served.iterdir()) == []
@@ -147,12 +133,6 @@ def test_serving_without_root_states_what_is_needed(
     dropped = ["setpriv", "--bounding-set", "-net_raw", "--inh-caps", "-net_raw"]
     if shutil.which("setpriv") is None:
         missing("`setpriv` is not installed")
-    said = subprocess.run(
-        [*cable[1].command_prefix, *dropped, *COMMAND, *_SERVE, str(tmp_path)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    said = ran([*cable[1].command_prefix, *dropped, *COMMAND, *_SERVE, str(tmp_path)])
     assert (said.returncode, said.stdout) == (2, ""), said.stderr
     assert "needs root" in said.stderr

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from command_line import COMMAND, Lanlab
 from peer_finding import peer_program
+from programs import ran
 from served import serving
 
 from lanlab.testbeds.base import Host
@@ -66,15 +67,7 @@ def ended(server: subprocess.Popen[str]) -> dict[str, str]:
 
 
 def run(host: Host, *argv: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*host.command_prefix, *argv],
-        env=os.environ | environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=WITHIN_S,
-        check=False,
-    )
+    return ran([*host.command_prefix, *argv], env=os.environ | environment, timeout=WITHIN_S)
 
 
 def test_curl_takes_and_brings_files(hosts: tuple[Host, Host], tmp_path: Path) -> None:

@@ -2,12 +2,12 @@
 
 import csv
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 from command_line import Lanlab
 from peer_finding import peer_program
+from programs import ran
 
 from lanlab.studies import load_study
 from lanlab.studies.machines import known_machine
@@ -51,7 +51,7 @@ def test_the_frames_of_each_trial_are_a_file_that_tshark_reads(
 def _read(pcap: Path, *fields: str) -> list[list[str]]:
     wanted = [argument for field in fields for argument in ("-e", field)]
     command = [peer_program("tshark"), "-r", str(pcap), "-T", "fields", *wanted]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = ran(command, check=True)
     return [line.split("\t") for line in done.stdout.splitlines()]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from missing import missing
+from programs import ran
 
 if TYPE_CHECKING:
     from conftest import Lanlab
@@ -91,7 +91,7 @@ def read_by_tshark(pcap: Path, only: str, fields: Sequence[str], *options: str) 
         missing("`tshark` is not installed")
     wanted = [argument for field in fields for argument in ("-e", field)]
     argv = [tshark, "-r", str(pcap), *options, "-Y", only, "-T", "fields", *wanted]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
+    done = ran(argv, check=True)
     return [line.split("\t") for line in done.stdout.splitlines()]
 
 

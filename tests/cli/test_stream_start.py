@@ -1,10 +1,10 @@
 """How a stream over TCP begins, by what tshark sees on the link."""
 
-import subprocess
 from pathlib import Path
 
 from command_line import Lanlab
 from peer_finding import missing, peer_program
+from programs import ran
 
 RECEIVER = "10.77.0.2"
 FIRST_SEGMENTS = 8
@@ -33,7 +33,7 @@ def _segments(pcap: Path) -> list[tuple[bool, int, int, int]]:
     fields = ("ip.src", "tcp.len", "tcp.nxtseq", "tcp.ack")
     command = [peer_program("tshark"), "-r", str(pcap), "-Y", "tcp", "-T", "fields"]
     command += [word for field in fields for word in ("-e", field)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = ran(command, check=True)
     rows = [line.split("\t") for line in done.stdout.splitlines()]
     return [
         (source == RECEIVER, int(length), int(end or 0), int(ack or 0))

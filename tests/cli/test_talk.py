@@ -1,16 +1,20 @@
 """Progress and remarks on standard error: one line that is replaced, below lines that stay."""
 
 import contextlib
+import fcntl
 import io
 import os
 import pty
+import struct
 import subprocess
 import sys
+import termios
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from command_line import COMMAND, environment
+from programs import ran
 
 from lanlab.cli.terminal import Talk, print_lines, say
 
@@ -105,15 +109,13 @@ def test_answers_wrap_at_words_only_in_a_terminal(
     ]
 
 
-def test_progress_of_a_trial_disappears_at_its_end(tmp_path: Path) -> None:
+def in_terminal(folder: Path, *arguments: str, output: str, columns: int = 80) -> str:
+    """What a command writes to `stdout` or `stderr` if this is a terminal."""
     near, far = pty.openpty()
-    command = [*COMMAND, "stream", "--testbed", "loopback", "--time", "1.2", "--rate", "1M"]
+    fcntl.ioctl(far, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, output: far}
     process = subprocess.Popen(
-        command,
-        cwd=tmp_path,
-        env=environment(TERM="xterm"),
-        stdout=subprocess.DEVNULL,
-        stderr=far,
+        [*COMMAND, *arguments], cwd=folder, env=environment(TERM="xterm"), **streams
     )
     os.close(far)
     octets = b""
@@ -123,30 +125,36 @@ def test_progress_of_a_trial_disappears_at_its_end(tmp_path: Path) -> None:
             octets += some
     os.close(near)
     assert process.wait(60) == 0
-    text = octets.decode()
-    drawn = text.split(ERASED)
+    return octets.decode()
+
+
+def test_answers_are_as_wide_as_the_terminal(tmp_path: Path) -> None:
+    heading, *rows = in_terminal(tmp_path, "studies", output="stdout", columns=101).splitlines()
+    assert heading.startswith("\x1b[1mstudy ")
+    assert 90 < max(map(len, rows)) <= 101
+    said = in_terminal(tmp_path, "findings", "poo-tan", output="stdout", columns=101).splitlines()
+    assert 90 < max(len(line) for line in said if "\x1b" not in line) <= 101
+
+
+def test_progress_of_a_trial_disappears_at_its_end(tmp_path: Path) -> None:
+    command = ("stream", "--testbed", "loopback", "--time", "1.2", "--rate", "1M")
+    drawn = in_terminal(tmp_path, *command, output="stderr").split(ERASED)
     assert any("trial 1/1" in one and "bit/s, received" in one for one in drawn)
     assert "single [....................] trial 1/1" in drawn[1]
     assert "trial 1/1" not in drawn[-1]
 
 
-def test_a_single_measurement_needs_no_rich(tmp_path: Path) -> None:
-    script = """
+@pytest.mark.parametrize("command", ["stream --testbed loopback --time 0.05 --warmup 0", "studies"])
+def test_neither_measurements_nor_tables_load_rich(tmp_path: Path, command: str) -> None:
+    script = f"""
 import sys
 from lanlab.cli import exit_report, main
-sys.argv = ["lanlab", "stream", "--testbed", "loopback", "--time", "0.05", "--warmup", "0"]
+sys.argv = ["lanlab", *{command!r}.split()]
 exit_report.leave = sys.exit
 try:
     main()
 except SystemExit as end:
     print(end.code, "rich" in sys.modules)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=tmp_path,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = ran([sys.executable, "-c", script], cwd=tmp_path, env=environment(), check=True)
     assert done.stdout.splitlines()[-1] == "0 False"

@@ -3,7 +3,6 @@
 import functools
 import itertools
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from programs import ran
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from raw_engine import (
     SESSION,
@@ -53,7 +53,7 @@ import generate_messages
 
 
 def _schema() -> dict[str, Any]:
-    done = subprocess.run([engine_path(), "schema"], capture_output=True, text=True, check=True)
+    done = ran([engine_path(), "schema"], check=True)
     schema: dict[str, Any] = json.loads(done.stdout)
     return schema
 
@@ -242,7 +242,7 @@ def test_real_lines_cover_every_kind_of_message(lines: list[Line]) -> None:
 def test_hello_is_the_first_line_and_states_the_versions(lines: list[Line]) -> None:
     assert lines[0]["type"] == "hello"
     assert lines[0]["schema_version"] == SCHEMA_VERSION
-    version = subprocess.run([engine_path(), "--version"], capture_output=True, text=True)
+    version = ran([engine_path(), "--version"])
     assert version.stdout == f"lanlab-engine {lines[0]['engine_version']}\n"
 
 

@@ -1,12 +1,12 @@
 """What a simulated Ethernet carries, as the engine computes it."""
 
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from missing import missing
+from programs import ran
 from raw_engine import Line, RawEngine, medium_load
 
 
@@ -67,10 +67,8 @@ def test_the_frames_of_a_bus_can_be_read_by_tshark(engine: RawEngine, tmp_path: 
     if tshark is None:
         missing("need `tshark` to read frames independently; apt install tshark")
     fields = ("frame.time_epoch", "frame.len", "eth.src", "eth.dst", "eth.type")
-    shown = subprocess.run(
+    shown = ran(
         [tshark, "-r", path, "-T", "fields", *(word for name in fields for word in ("-e", name))],
-        capture_output=True,
-        text=True,
         check=True,
     ).stdout
     frames = [line.split("\t") for line in shown.splitlines()]

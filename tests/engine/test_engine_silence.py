@@ -4,6 +4,7 @@ import subprocess
 import time
 
 import pytest
+from programs import ran
 
 from lanlab.engine import engine_path
 
@@ -36,8 +37,6 @@ def test_a_silent_engine_still_ends_with_its_input(argv: tuple[str, ...]) -> Non
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "soon", "86401"])
 def test_an_invalid_silence_is_refused(seconds: str) -> None:
-    done = subprocess.run(
-        [engine_path(), "--end-after-silence", seconds], capture_output=True, text=True, timeout=10
-    )
+    done = ran([engine_path(), "--end-after-silence", seconds], timeout=10)
     assert done.returncode == 2
     assert done.stderr == f"error: found `{seconds}` seconds; allowed: 1 to 86400\n"

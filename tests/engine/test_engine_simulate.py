@@ -5,13 +5,13 @@ What the worlds come to is held against theory in `crates/engine/tests/simulate.
 """
 
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from peer_finding import missing
+from programs import ran
 from raw_engine import Line, RawEngine, simulate
 
 SECOND_NS = 1_000_000_000
@@ -57,7 +57,7 @@ def _result(engine: RawEngine, request: Line) -> dict[str, Any]:
 def _seen(tshark: str, path: Path, shown: str) -> tuple[int, int]:
     """How many frames of a file a filter shows, and how many are malformed, in one look."""
     command = [tshark, "-r", str(path), *_CHECKED, "-q", "-z", f"io,stat,0,{shown},{_MALFORMED}"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = ran(command, check=True)
     # Frames and bytes of each filter: | 0.000 <> 1.077 |   1264 | 1317088 |      0 |     0 |
     (row,) = (line for line in done.stdout.splitlines() if " <> " in line)
     shown_frames, _, malformed, _ = map(int, row.split("|")[2:6])

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from missing import missing
 from netbeui_cable import cable
+from programs import ran
 from raw_engine import SESSION, Line, RawEngine
 
 from lanlab.engine import engine_path
@@ -112,7 +113,7 @@ def test_smb1_refuses_an_incomplete_listing(root: Path, pattern: str) -> None:
     with served("smb1", root) as port:
         argv = ["smbclient", "//127.0.0.1/lanlab", "-p", str(port), "-N", "-m", "NT1"]
         options = ["--option=client min protocol=NT1", "-c", f"ls {pattern}"]
-        said = subprocess.run([*argv, *options], capture_output=True, text=True, timeout=60)
+        said = ran([*argv, *options])
     assert said.returncode == 1
     assert said.stdout.split() == ["NT_STATUS_IO_DEVICE_ERROR", "listing", f"\\{pattern}"]
 

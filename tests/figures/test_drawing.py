@@ -9,15 +9,15 @@ import pytest
 
 from lanlab.figures import drawing
 from lanlab.figures.chart import Axis, Chart, Point, Series
-from lanlab.figures.drawing import Job, begin, other_processes
+from lanlab.figures.drawing import begin, other_processes
 from lanlab.figures.render_matplotlib import to_drawing, to_files
 
 POINT = Point(1.0, 2.0, 1.5, 2.5, (2.0,), "")
 CHART = Chart("t", Axis("x", "s"), Axis("y", ""), (Series("one", (POINT,)),))
 
 
-def drawn(jobs: list[Job]) -> list[object]:
-    return [result() for result in [begin(job) for job in jobs]]
+def drawn(jobs: list[tuple[Any, ...]]) -> list[object]:
+    return [result() for result in [begin(*job) for job in jobs]]
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
 
 
 def test_worker_processes_draw_the_same_bytes(started: list[subprocess.Popen[bytes]]) -> None:
-    jobs: list[Job] = 2 * [(to_drawing, CHART, "a-", 4.0), (to_files, CHART)]
+    jobs: list[tuple[Any, ...]] = 2 * [(to_drawing, CHART, "a-", 4.0), (to_files, CHART)]
     here = drawn(jobs)
     with other_processes(), other_processes():
         assert drawn(jobs) == here

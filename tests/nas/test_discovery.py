@@ -1,8 +1,10 @@
 """What a host offers: services that answer, answer otherwise, or say nothing."""
 
+import contextlib
 import socket
 import struct
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -82,6 +84,22 @@ def test_a_silent_server_is_named_in_time(monkeypatch: pytest.MonkeyPatch) -> No
         found = discover(HOST, {"sftp": port})
         done.set()
     assert found == (Found("sftp", port, "no answer within 0.2 s"),)
+
+
+def test_a_server_that_sends_byte_after_byte_is_named_in_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(discovery, "GREET_S", 0.2)
+
+    def dribbles(connection: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            for _ in range(40):
+                connection.sendall(b"2")
+                time.sleep(0.05)
+
+    with listening(dribbles) as port:
+        found = discover(HOST, {"ftp": port})
+    assert found == (Found("ftp", port, "no answer within 0.2 s"),)
 
 
 def test_closed_ports_are_omitted() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from file_servers import closed_port
+from programs import ran
 
 from lanlab.errors import EngineError
 from lanlab.nas.places import lacks_place, with_place
@@ -69,7 +70,7 @@ def test_stock_samba_lists_its_shares_to_a_user(tmp_path: Path) -> None:
     configuration = tmp_path / "smb.conf"
     configuration.write_text(SAMBA.format(port=port, place=tmp_path))
     add = ["smbpasswd", "-c", str(configuration), "-a", "-s", user]
-    subprocess.run(add, input="pw\npw\n", text=True, check=True, capture_output=True)
+    ran(add, input="pw\npw\n", check=True)
     command = ["smbd", "-F", "-s", str(configuration), "-l", str(tmp_path)]
     samba = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:

@@ -2,12 +2,12 @@
 
 import dataclasses
 import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from programs import ran
 from small_runs import (
     Interrupting,
     NotedEngines,
@@ -173,13 +173,9 @@ def test_two_processes_do_not_execute_the_same_run(tmp_path: Path) -> None:
     with a_store(tmp_path) as store:
         run = interrupted(store, after=8)
         with store.acquire_run(run.id):
-            second = subprocess.run(
+            second = ran(
                 [sys.executable, "-c", program, str(tmp_path)],
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-                capture_output=True,
-                text=True,
-                timeout=30,
-                check=False,
             )
 
         expected = f"StoreError: run `{run.id}` is still running in another process\n"

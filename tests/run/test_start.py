@@ -1,9 +1,10 @@
 """What a single measurement does beside measuring: imports, and programs that it starts."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
+
+from programs import ran
 
 #: Runs a command line and prints, as its last line: modules that were imported by the end of it and
 #: those that were while the ends measured, and the programs that were started between the first
@@ -44,7 +45,7 @@ print(json.dumps([sorted(sys.modules), imported, during]))
 def looked_at(store: Path, *arguments: str) -> tuple[list[str], list[str], list[list[list[str]]]]:
     """Modules in the end, those imported while measuring, and programs of each trial."""
     command = (sys.executable, "-c", _LOOKED_AT, *arguments, "--store", str(store))
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = ran(command)
     assert done.returncode == 0, done.stderr
     modules, imported, during = json.loads(done.stdout.splitlines()[-1])
     return modules, imported, during
@@ -110,7 +111,7 @@ main()
 
 def modules_of(store: Path, *arguments: str) -> tuple[set[str], set[str]]:
     command = (sys.executable, "-c", _AT_HOSTS, *arguments, "--store", str(store))
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = ran(command)
     assert done.returncode == 0, done.stderr
     begun, ended = json.loads(done.stdout.splitlines()[-1])
     return set(begun), set(ended)

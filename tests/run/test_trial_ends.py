@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from lanlab.plan import PlannedTrial
+from lanlab.run.lost_servers import LostServers
 from lanlab.run.trial import run_trial
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.workloads import TrialOutcome
@@ -57,6 +58,7 @@ def trial_between_two(monkeypatch: pytest.MonkeyPatch, judged: list[Any]) -> Tri
         bed=bed,
         hosts=TwoHosts(),
         made_because=None,
+        lost=LostServers(),
         is_simulated=False,
         performer=lambda parameters: Performer(),
     )

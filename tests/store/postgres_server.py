@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from missing import missing
+from programs import ran
 
 #: Debian keeps the server's programs off PATH, in a folder for each version.
 _DEBIAN = Path("/usr/lib/postgresql")
@@ -78,9 +79,7 @@ class PostgresServer:
         )
 
     def _run(self, *command: str) -> None:
-        done = subprocess.run(
-            [*self._become, *command], capture_output=True, text=True, check=False, cwd="/"
-        )
+        done = ran([*self._become, *command], cwd="/")
         assert done.returncode == 0, done.stderr
 
     def start(self, *settings: str) -> None:

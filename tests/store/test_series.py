@@ -16,6 +16,7 @@ import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from programs import ran
 from store_samples import a_run, a_trial
 
 from lanlab import __version__
@@ -308,11 +309,8 @@ with open_store(sys.argv[1]) as store:
     found = store.series("last", 1)["readings"]
     assert (found.columns["time_ns"] == many.columns["time_ns"]).all()
 """
-    done = subprocess.run(
+    done = ran(
         [sys.executable, "-c", code, where],
-        capture_output=True,
-        text=True,
-        check=False,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
     )
     assert done.returncode == 0, done.stderr

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from programs import ran
 from small_disks import on_mount
 from store_samples import a_run, a_trial
 
@@ -266,12 +267,7 @@ except StoreError as error:
         store = Path(shutil.copy(where, folder / "store.sqlite"))
         store.chmod(0o444)
         folder.chmod(0o555)
-        result = subprocess.run(
-            [*before, python, "-c", code, str(store), str(folder / "new" / "s")],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        result = ran([*before, python, "-c", code, str(store), str(folder / "new" / "s")])
         folder.chmod(0o755)
 
     assert result.returncode == 0, result.stderr

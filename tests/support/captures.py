@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from peer_finding import peer_program
+from programs import ran
 
 from lanlab.testbeds.base import Host
 
@@ -144,15 +145,12 @@ def iperf3_goodput_bps(
     iperf3 = peer_program("iperf3")
     with running(target, iperf3, "-s", "-1", "-B", address, "--forceflush") as server:
         server.until("Server listening")
-        done = subprocess.run(
+        done = ran(
             [
                 *(*source.command_prefix, iperf3, "-c", address, "-u", "-b", "0"),
                 *("-l", str(message_bytes), "-O", "1", "-t", str(time_s), "-J"),
             ],
-            capture_output=True,
-            text=True,
             timeout=PATIENCE_S,
-            check=False,
         )
     received = json.loads(done.stdout)["end"]["sum_received"]
     return float(8 * received["bytes"] / received["seconds"])

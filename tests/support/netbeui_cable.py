@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from programs import ran
 
 from lanlab.testbeds.namespaces import Namespace, Namespaces
 
 
 def dissected(pcap: Path, *wanted: str) -> list[str]:
     argv = ["tshark", "-r", str(pcap), *wanted]
-    said = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=True)
+    said = ran(argv, check=True)
     return said.stdout.splitlines()
 
 

@@ -2,11 +2,11 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 from missing import missing
+from programs import ran
 
 
 def on_mount(options: list[str], place: Path, code: str, *args: str) -> str:
@@ -20,23 +20,15 @@ def on_mount(options: list[str], place: Path, code: str, *args: str) -> str:
     if shutil.which("unshare") is None:
         missing("needs `unshare` to have a file system of its own")
     flags = ["--mount"] if os.geteuid() == 0 else ["--user", "--map-root-user", "--mount"]
-    tried = subprocess.run(
-        ["unshare", *flags, "--", "mount", *options, str(place)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    tried = ran(["unshare", *flags, "--", "mount", *options, str(place)])
     if tried.returncode:
         missing(f"cannot have a file system of its own: {tried.stderr.strip()}")
     script = 'place=$1; shift; options=$1; shift; mount $options "$place" && exec "$@"'
-    ended = subprocess.run(
+    ended = ran(
         [
             *("unshare", *flags, "--", "sh", "-c", script, "sh", str(place), " ".join(options)),
             *(sys.executable, "-c", code, str(place), *args),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
+        ]
     )
     assert ended.returncode == 0, ended.stderr
     return ended.stdout

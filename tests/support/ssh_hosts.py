@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from missing import missing
+from programs import ran
 
 from lanlab.store import open_store
 from lanlab.testbeds.base import Host
@@ -78,7 +79,7 @@ class SshHost:
 
     def run(self, *argv: str) -> str:
         enter = ["nsenter", "--target", str(self.server.pid), "--mount", "--net", "--", *argv]
-        return subprocess.run(enter, capture_output=True, text=True, timeout=20, check=True).stdout
+        return ran(enter, check=True).stdout
 
     def processes(self) -> dict[int, str]:
         """What runs in its network but the server's listener and the network's holder."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from programs import ran
 from ray_nodes import RayCluster, ray_cluster
 
 COMMAND = [sys.executable, "-c", "from lanlab.cli import main; main()"]
@@ -51,14 +52,7 @@ def stored(cluster: RayCluster, run_id: str) -> tuple[dict[str, Any], list[dict[
         "with open_store(None) as s: print(json.dumps([s.run(sys.argv[1]).testbed, "
         "[{'status': t.status, 'error': t.error, **t.raw} for t in s.trials(sys.argv[1])]]))"
     )
-    told = subprocess.run(
-        [sys.executable, "-c", script, run_id],
-        env=cluster.environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
+    told = ran([sys.executable, "-c", script, run_id], env=cluster.environment, check=True)
     testbed, trials = json.loads(told.stdout)
     return testbed, trials
 
@@ -116,12 +110,8 @@ def test_more_nodes_than_available_are_refused(cluster: RayCluster) -> None:
 
 def test_a_directory_of_this_host_is_on_no_node(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("hello")
-    done = subprocess.run(
-        [*COMMAND, "copy", str(tmp_path), "--service", "sftp", "--testbed", "ray:127.0.0.2:9"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
+    done = ran(
+        [*COMMAND, "copy", str(tmp_path), "--service", "sftp", "--testbed", "ray:127.0.0.2:9"]
     )
     assert done.returncode == 2
     assert "but files are copied from a host of `ray:" in done.stderr
@@ -196,14 +186,7 @@ with socket.create_server(("127.0.0.1", 0)) as silent:
         print(error.message)
 """
     began = time.monotonic()
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        env=cluster.environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = ran([sys.executable, "-c", script], env=cluster.environment)
     assert "could not join the Ray cluster within 3 s" in done.stdout
     assert time.monotonic() - began < 40
 

@@ -10,6 +10,7 @@ from typing import NamedTuple, Self
 
 import pytest
 from missing import missing
+from programs import ran
 from testbed_opening import Open, opening
 
 from lanlab.addresses import ip_family
@@ -28,12 +29,7 @@ def features(bed: Bed, host: int, device: str = "eth0") -> dict[str, bool]:
     ethtool = shutil.which("ethtool", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
     if ethtool is None:
         missing("need `ethtool` to look at offloads independently; apt install ethtool")
-    shown = subprocess.run(
-        [*bed.hosts[host].command_prefix, ethtool, "-k", device],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
+    shown = ran([*bed.hosts[host].command_prefix, ethtool, "-k", device], check=True).stdout
     found = {}
     for line in shown.splitlines()[1:]:
         key, _, value = line.strip().partition(":")
@@ -147,11 +143,8 @@ def blasted(bed: Bed, version: int, size: int) -> Goodput:
     assert sink.stdout is not None
     sink.stdout.readline()
     before = bed.counters()
-    blast = subprocess.run(
-        [*sender.command_prefix, sys.executable, "-c", BLAST, address, str(size), "0.8"],
-        capture_output=True,
-        text=True,
-        check=True,
+    blast = ran(
+        [*sender.command_prefix, sys.executable, "-c", BLAST, address, str(size), "0.8"], check=True
     )
     count, goodputs = sink.communicate()[0].split(maxsplit=1)
     after = bed.counters()

@@ -184,11 +184,10 @@ def test_a_file_names_one_host_that_answers(tmp_path: Path, roles: list[str], sa
         read_destinations(str(file))
 
 
-@pytest.mark.parametrize("option", ["to_host", "from_hosts", "to_address", "from_address"])
+@pytest.mark.parametrize("option", ["to_host", "from_host", "to_address", "from_address"])
 def test_a_file_of_hosts_is_named_by_the_testbed(option: str) -> None:
-    given: dict[str, Any] = dict.fromkeys(("to_host", "to_address", "from_address"))
-    given |= {"from_hosts": (), "engines": None, "remove_engine": False}
-    given[option] = ("lab.toml",) if option == "from_hosts" else "lab.toml"
+    names = ("to_host", "from_host", "to_address", "from_address", "engines")
+    given: dict[str, Any] = {**dict.fromkeys(names), "remove_engine": False, option: "lab.toml"}
     with pytest.raises(
         UsageError, match=r": found `lab.toml`, which is a file; allowed: an? "
     ) as said:

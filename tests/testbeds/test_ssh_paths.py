@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from programs import ran
 from ssh_hosts import SshHost, SshLan, ssh_lan
 
 from lanlab.addresses import AddressFamily
@@ -31,15 +32,7 @@ def lan(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshLan]:
 
 
 def run(lan: SshLan, *argv: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        lan.command(*argv),
-        env=lan.environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=90,
-        check=True,
-    )
+    return ran(lan.command(*argv), env=lan.environment, check=True)
 
 
 def streamed(

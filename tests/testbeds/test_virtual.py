@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from programs import ran
 from testbed_opening import Open, opening
 from testbed_peers import marked_by, network_of, reaches
 from waiting import await_end
@@ -264,7 +265,7 @@ else:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         engine = shutil.copy(engine_path(), folder)
-        done = subprocess.run([*nobody, code, engine], capture_output=True, text=True, check=False)
+        done = ran([*nobody, code, engine])
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
     if isinstance(said, dict):

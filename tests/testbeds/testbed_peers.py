@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from programs import ran
+
 from lanlab.addresses import AddressFamily
 from lanlab.testbeds import process_leftovers
 from lanlab.testbeds.base import Host
@@ -98,10 +100,8 @@ class Server:
 
 
 def answered(host: Host, ports: list[Any], patience_s: float = 5.0) -> list[Any]:
-    done = subprocess.run(
+    done = ran(
         command_on(host, python_on(host), "-c", CLIENT, json.dumps(ports), str(patience_s)),
-        capture_output=True,
-        text=True,
         check=True,
     )
     found: list[Any] = json.loads(done.stdout)
@@ -117,12 +117,7 @@ def reaches(testbed: Bed, sender: int, receiver: int, patience_s: float = 5.0) -
 
 def network_of(host: Host) -> str:
     """The network namespace of a host; of the loopback testbed, our own."""
-    done = subprocess.run(
-        command_on(host, "readlink", "/proc/self/ns/net"),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = ran(command_on(host, "readlink", "/proc/self/ns/net"), check=True)
     return done.stdout.strip()
 
 

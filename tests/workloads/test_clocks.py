@@ -2,13 +2,13 @@
 
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, cast
 
 import pytest
+from programs import ran
 from trial_running import Pair, finished, opened_pair
 
 from lanlab.engine import Engine, engine_path
@@ -194,7 +194,7 @@ def ahead() -> Iterator[Engine]:
     if os.geteuid() != 0:
         prefix[1:1] = ["--user", "--map-root-user"]
     try:
-        tried = subprocess.run([*prefix, "true"], capture_output=True, text=True, timeout=10)
+        tried = ran([*prefix, "true"])
         wrong = tried.stderr.strip() if tried.returncode else ""
     except OSError as error:
         wrong = str(error)

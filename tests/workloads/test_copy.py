@@ -241,10 +241,13 @@ def test_a_password_in_a_url_is_refused_and_not_repeated() -> None:
     assert "LANLAB_PASSWORD" in (caught.value.hint or "")
 
 
-def test_a_password_file_that_others_may_read_is_refused(tmp_path: Path) -> None:
+def test_a_password_file_that_is_empty_or_that_others_may_read_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "password"
-    path.write_text(SECRET + "\n")
+    path.write_text("\n")
     path.chmod(0o600)
+    with pytest.raises(UsageError, match="is empty"):
+        server_url.read_password_file(path)
+    path.write_text(SECRET + "\n")
     assert server_url.read_password_file(path) == SECRET
     path.chmod(0o644)
     with pytest.raises(UsageError, match="readable by other users"):

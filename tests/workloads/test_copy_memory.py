@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from copying import copy, metrics_of
+from programs import ran
 from trial_running import Pair
 
 from lanlab.engine import engine_path
@@ -49,13 +50,7 @@ def test_memory_is_used_and_freed(pair: Pair) -> None:
     engine = pair.engines[0]
     told = engine.start({"type": "ready_memory", "bytes": size}).result(60)
     assert (told["ready_bytes"], told["reason"]) == (size, None)
-    used = subprocess.run(
-        [sys.executable, "-c", _LARGEST, engine_path(), str(size)],
-        check=True,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    used = ran([sys.executable, "-c", _LARGEST, engine_path(), str(size)], check=True)
     assert int(used.stdout) * 1024 >= size
 
 
@@ -75,8 +70,6 @@ def test_a_small_machine_copies_without_reserving_memory(pair: Pair) -> None:
 
 @pytest.mark.parametrize("size", ["0", "-1", "much", ""])
 def test_memory_holder_requires_size(size: str) -> None:
-    done = subprocess.run(
-        [engine_path(), "touch-memory", size], check=False, capture_output=True, text=True
-    )
+    done = ran([engine_path(), "touch-memory", size])
     assert done.returncode == 2
     assert "allowed: a number of bytes above 0" in done.stderr

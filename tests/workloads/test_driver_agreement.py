@@ -27,7 +27,7 @@ TOLERANCE = 0.01
 def measured_by_both(
     workload: str, peer: str, folder: Path, trials: int = TRIALS, **parameters: Level | None
 ) -> list[TrialRecord]:
-    settings = RunSettings("virtual", "10M", store=str(folder / "store.sqlite"), trials=trials)
+    settings = RunSettings(trials, "virtual", "10M", store=str(folder / "store.sqlite"))
     try:
         _, records = measure(workload, {"driver": f"lanlab,{peer}", **parameters}, settings)
     except UnmetNeed as error:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from datagram_relay import Way, relayed_trial
+from programs import ran
 from trial_running import Pair, Trial, opened_pair
 
 from lanlab.testbeds.tools import tool
@@ -32,7 +33,7 @@ def lan() -> Iterator[Pair]:
 def tc(pair: Pair, *arguments: str, host: int = 0) -> None:
     prefix = pair.bed.hosts[host].command_prefix
     command = [*prefix, tool("tc"), "qdisc", *arguments]
-    subprocess.run(command, check=True, capture_output=True, text=True)
+    ran(command, check=True)
 
 
 def places(trial: Trial) -> dict[str, int]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from programs import ran
 from trial_running import Pair, finished, opened_pair
 
 from lanlab.errors import EngineError
@@ -27,7 +28,7 @@ def interrupted(pair: Pair, for_s: float, **parameters: Any) -> TrialOutcome:
     first, second = pair.bed.hosts
     ip = [*first.command_prefix, tool("ip"), "neigh"]
     address = second.addresses["ipv4"]
-    shown = subprocess.run([*ip, "show", address], check=True, capture_output=True, text=True)
+    shown = ran([*ip, "show", address], check=True)
     words = shown.stdout.split()
     device, adapter = (words[words.index(word) + 1] for word in ("dev", "lladdr"))
 

@@ -1,6 +1,8 @@
 //! All services behind one type. A match costs nothing compared with an operation; a boxed future
 //! would cost an allocation.
 
+use std::sync::{Mutex, PoisonError};
+
 use lanlab_files::fault::{during, shown};
 use lanlab_files::{
     Access, Class, Entry, Facts, Fault, Result, ServiceKind, ServicePath, Session, Target,
@@ -9,6 +11,10 @@ use lanlab_files::{
 
 /// Maximum number of shares, exports or buckets in a list.
 const MAX_PLACES: usize = 1_000;
+
+/// Logins that a server refused, each with its fault. None is tried again in this process: further
+/// attempts may lock the user out.
+static REFUSED: Mutex<Vec<(Target, Fault)>> = Mutex::new(Vec::new());
 
 macro_rules! services {
     ($($Service:ident in $module:ident for $($kind:ident)|+;)+) => {
@@ -30,15 +36,18 @@ macro_rules! services {
         /// Connect and log in.
         ///
         /// # Errors
-        /// A fault of the server, its address, or the user.
+        /// A fault of the server, its address, or the user; the same fault again if the server has
+        /// refused this user before.
         pub async fn connect(target: &Target) -> Result<AnySession> {
             check_secret(target)?;
+            refused_before(target)?;
             match target.service {
                 $($(ServiceKind::$kind)|+ => {
                     crate::$module::connect(target).await.map(AnySession::$Service)
                 })+
             }
             .map_err(|fault| at_beginning(fault, target.service))
+            .inspect_err(|fault| note_refusal(target, fault))
         }
 
         macro_rules! each {
@@ -207,6 +216,20 @@ fn check_secret(target: &Target) -> Result<()> {
     }
     let message = "the password is a private key, which only SFTP uses; it was not sent";
     Err(Fault::new(Class::Login, message).hint("give the user's password"))
+}
+
+fn refused_before(target: &Target) -> Result<()> {
+    let refused = REFUSED.lock().unwrap_or_else(PoisonError::into_inner);
+    let fault =
+        refused.iter().find(|(other, _)| target.has_login_of(other)).map(|(_, fault)| fault);
+    fault.map_or(Ok(()), |fault| Err(fault.clone()))
+}
+
+fn note_refusal(target: &Target, fault: &Fault) {
+    if fault.class == Class::Login && target.credentials.is_some() {
+        let mut refused = REFUSED.lock().unwrap_or_else(PoisonError::into_inner);
+        refused.push((target.clone(), fault.clone()));
+    }
 }
 
 /// A fault during connecting, with a hint. No file is involved yet.

@@ -73,6 +73,12 @@ impl Target {
         }
     }
 
+    /// Whether a login there is the same user's at the same server.
+    pub fn has_login_of(&self, other: &Self) -> bool {
+        let server = |one: &Self| (one.service, one.address, one.port, one.server_name.clone());
+        server(self) == server(other) && self.credentials == other.credentials
+    }
+
     /// A target with default values, without address and user.
     pub fn new(service: ServiceKind) -> Self {
         Self { service, timeout_ns: default_timeout_ns(), ..Self::default() }
@@ -84,7 +90,7 @@ fn default_timeout_ns() -> u64 {
 }
 
 /// Name and secret of a user. They never appear in a record, log or error.
-#[derive(Clone, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Credentials {
     /// Name; for S3 the access key.

@@ -23,31 +23,16 @@ fn feed_all(target: &str, feed: fn(&[u8])) {
 }
 
 #[test]
-fn ftp_answers() {
-    feed_all("ftp_answers", file_services::ftp_answers);
-}
-
-#[test]
-fn http_answers() {
-    feed_all("http_answers", file_services::http_answers);
-}
-
-#[test]
-fn nfs_answers() {
-    feed_all("nfs_answers", file_services::nfs_answers);
-}
-
-#[test]
-fn nfs_calls() {
-    feed_all("nfs_calls", file_services::nfs_calls);
-}
-
-#[test]
-fn s3_requests() {
-    feed_all("s3_requests", file_services::s3_requests);
-}
-
-#[test]
-fn sftp_messages() {
-    feed_all("sftp_messages", file_services::sftp_messages);
+fn every_seed_is_handled() {
+    let cases: [(&str, fn(&[u8])); 6] = [
+        ("ftp_answers", file_services::ftp_answers),
+        ("http_answers", file_services::http_answers),
+        ("nfs_answers", file_services::nfs_answers),
+        ("nfs_calls", file_services::nfs_calls),
+        ("s3_requests", file_services::s3_requests),
+        ("sftp_messages", file_services::sftp_messages),
+    ];
+    for (target, feed) in cases {
+        feed_all(target, feed);
+    }
 }

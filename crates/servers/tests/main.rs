@@ -2,6 +2,16 @@
 //! compiled anew in each program that awaits them: a program for each file took four times as long.
 #![allow(clippy::large_futures, reason = "a test has room on its stack")]
 
+/// A test by each of these names, which runs what stands behind it.
+macro_rules! tests {
+    ($($name:ident => $work:expr;)+) => {
+        $(#[test]
+        fn $name() {
+            crate::multiplexed::run($work);
+        })+
+    };
+}
+
 // What tests share.
 mod http_support;
 mod multiplexed;

@@ -1,9 +1,9 @@
 //! NFS version 3: what the conformance suite does not ask.
 
 use crate::multiplexed::{
-    Pass, content, ends_wholly, get, holds_names, keeps_read_only, lists_many, moves_a_large_file,
-    notices_a_shrunk_file, offer, path, proxy, put, reaches_far, read_through, run, served,
-    shares_a_file, survives_a_cut, survives_nonsense, target, tells_why_not,
+    Pass, content, does_what_all_do, ends_wholly, get, keeps_read_only, notices_a_shrunk_file,
+    offer, path, proxy, put, read_through, run, served, stays_in_its_directory, survives_a_cut,
+    survives_nonsense, target, tells_of_a_full_disk,
 };
 use lanlab_clients::connect;
 use lanlab_files::ServiceKind::Nfs;
@@ -15,20 +15,21 @@ use nfs3_client::nfs3_types::xdr_codec::Opaque;
 use nfs3_client::tokio::TokioConnector;
 use tempfile::TempDir;
 
-#[test]
-fn a_large_file_reads_back_unchanged() {
-    run(async {
-        let (root, serving, target) = served(Nfs).await;
-        moves_a_large_file(&target, root.path()).await;
-        serving.end().await;
-    });
+tests! {
+    the_common_service_tests_pass => does_what_all_do(Nfs);
+    a_read_only_server_refuses_every_change => keeps_read_only(Nfs);
+    no_link_leads_out_of_the_served_directory => stays_in_its_directory(Nfs);
+    stopping_a_server_ends_its_connections => ends_wholly(Nfs);
+    a_shrinking_file_is_reported => notices_a_shrunk_file(Nfs);
+    a_full_disk_is_reported => tells_of_a_full_disk(Nfs);
+    a_cut_connection_is_reported => survives_a_cut(Nfs);
+    malformed_replies_are_reported => survives_nonsense(Nfs);
 }
 
 #[test]
 fn names_are_stored_unchanged() {
     run(async {
         let (root, serving, target) = served(Nfs).await;
-        holds_names(&target, root.path()).await;
         let session = connect(&target).await.unwrap();
         for name in ["who?", "\"quoted\"", "a:b", "<x|y>", "dot.", "space "] {
             put(&session, &path(name), name.as_bytes()).await;
@@ -36,77 +37,6 @@ fn names_are_stored_unchanged() {
         }
         serving.end().await;
     });
-}
-
-#[test]
-fn offsets_beyond_four_gigabytes_are_reached() {
-    run(async {
-        let (_root, serving, target) = served(Nfs).await;
-        reaches_far(&target).await;
-        serving.end().await;
-    });
-}
-
-#[test]
-fn long_listings_span_several_pages() {
-    run(async {
-        let (root, serving, target) = served(Nfs).await;
-        lists_many(&target, root.path()).await;
-        serving.end().await;
-    });
-}
-
-#[test]
-fn two_sessions_share_a_file() {
-    run(async {
-        let (_root, serving, target) = served(Nfs).await;
-        shares_a_file(&target).await;
-        serving.end().await;
-    });
-}
-
-#[test]
-fn each_failure_reports_its_cause() {
-    run(async {
-        let (_root, serving, target) = served(Nfs).await;
-        tells_why_not(&target).await;
-        serving.end().await;
-    });
-}
-
-#[test]
-fn a_read_only_server_refuses_every_change() {
-    run(keeps_read_only(Nfs));
-}
-
-#[test]
-fn no_link_leads_out_of_the_served_directory() {
-    run(crate::multiplexed::stays_in_its_directory(Nfs));
-}
-
-#[test]
-fn stopping_a_server_ends_its_connections() {
-    run(ends_wholly(Nfs));
-}
-
-#[test]
-fn a_shrinking_file_is_reported() {
-    run(notices_a_shrunk_file(Nfs));
-}
-
-#[test]
-fn a_full_disk_is_reported() {
-    run(crate::multiplexed::tells_of_a_full_disk(Nfs));
-}
-
-#[test]
-fn a_cut_connection_is_reported() {
-    run(survives_a_cut(Nfs));
-}
-
-#[test]
-fn malformed_replies_are_reported() {
-    run(survives_nonsense(Nfs));
 }
 
 /// In an answer to READ (RFC 1813, section 3.3.6) without attributes: the header of RFC 5531 has six

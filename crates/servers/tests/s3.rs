@@ -13,50 +13,17 @@ fn greeting() -> Vec<Vec<u8>> {
     vec![answer("200 OK", list)]
 }
 
-#[tokio::test]
-async fn names_sizes_and_offsets_of_every_kind() {
-    files_of_every_kind(KIND).await;
-}
-
-#[tokio::test]
-async fn names_sizes_and_offsets_of_every_kind_over_tls() {
-    files_of_every_kind(ServiceKind::S3s).await;
-}
-
-#[tokio::test]
-async fn two_sessions_write_and_read_200_files() {
-    many_files_by_two_sessions(KIND).await;
-}
-
-#[tokio::test]
-async fn a_stopping_server_disconnects_its_clients() {
-    an_end_is_an_end(KIND).await;
-    an_end_is_an_end(ServiceKind::S3s).await;
-}
-
-#[tokio::test]
-async fn clients_stay_below_the_directory() {
-    clients_are_confined(KIND).await;
-}
-
-#[tokio::test]
-async fn a_full_disk_has_its_own_error() {
-    full_disk_is_reported(KIND).await;
-}
-
-#[tokio::test]
-async fn false_replies_to_reads_are_reported() {
-    reading_from_hostile_peers(KIND, greeting).await;
-}
-
-#[tokio::test]
-async fn false_replies_to_writes_are_reported() {
-    writing_to_hostile_peers(KIND, greeting).await;
-}
-
-#[tokio::test]
-async fn a_short_object_is_sent_in_one_packet_with_its_head() {
-    a_short_file_is_one_segment(KIND, greeting).await;
+tests! {
+    names_sizes_and_offsets_of_every_kind => files_of_every_kind(KIND);
+    names_sizes_and_offsets_of_every_kind_over_tls => files_of_every_kind(ServiceKind::S3s);
+    two_sessions_write_and_read_200_files => many_files_by_two_sessions(KIND);
+    a_stopping_server_disconnects_its_clients => an_end_is_an_end(KIND);
+    a_stopping_server_disconnects_its_clients_over_tls => an_end_is_an_end(ServiceKind::S3s);
+    clients_stay_below_the_directory => clients_are_confined(KIND);
+    a_full_disk_has_its_own_error => full_disk_is_reported(KIND);
+    false_replies_to_reads_are_reported => reading_from_hostile_peers(KIND, greeting);
+    false_replies_to_writes_are_reported => writing_to_hostile_peers(KIND, greeting);
+    a_short_object_is_sent_in_one_packet_with_its_head => a_short_file_is_one_segment(KIND, greeting);
 }
 
 #[tokio::test]

@@ -1,9 +1,9 @@
 //! SMB 2 and 3: what the conformance suite does not ask, and real peers where they are installed.
 
 use crate::multiplexed::{
-    Pass, content, ends_wholly, get, holds_names, keeps_read_only, lists_many, moves_a_large_file,
-    notices_a_shrunk_file, offer, path, proxy, put, reaches_far, read_through, run, served,
-    shares_a_file, survives_a_cut, survives_nonsense, target, tells_why_not, user,
+    Pass, content, does_what_all_do, ends_wholly, get, keeps_read_only, notices_a_shrunk_file,
+    offer, path, proxy, put, read_through, run, served, stays_in_its_directory, survives_a_cut,
+    survives_nonsense, target, tells_of_a_full_disk, user,
 };
 use lanlab_clients::connect;
 use lanlab_files::ServiceKind::Smb;
@@ -11,20 +11,21 @@ use lanlab_files::{Access, Class, Credentials, Session, Target};
 use lanlab_servers::{Offer, serve};
 use tempfile::TempDir;
 
-#[test]
-fn a_large_file_reads_back_unchanged() {
-    run(async {
-        let (root, serving, target) = served(Smb).await;
-        moves_a_large_file(&target, root.path()).await;
-        serving.end().await;
-    });
+tests! {
+    the_common_service_tests_pass => does_what_all_do(Smb);
+    a_read_only_server_refuses_every_change => keeps_read_only(Smb);
+    no_link_leads_out_of_the_served_directory => stays_in_its_directory(Smb);
+    stopping_a_server_ends_its_connections => ends_wholly(Smb);
+    a_shrinking_file_is_reported => notices_a_shrunk_file(Smb);
+    a_full_disk_is_reported => tells_of_a_full_disk(Smb);
+    a_cut_connection_is_reported => survives_a_cut(Smb);
+    malformed_replies_are_reported => survives_nonsense(Smb);
 }
 
 #[test]
 fn names_are_stored_unchanged_or_refused() {
     run(async {
         let (root, serving, target) = served(Smb).await;
-        holds_names(&target, root.path()).await;
         let session = connect(&target).await.unwrap();
         for name in ["who?", "\"quoted\"", "a:b", "<x|y>", "dot.", "space ", "folder?/x", "a*"] {
             let new = session.open(&path(name), Access::Create { size_bytes: 1 }).await;
@@ -35,77 +36,6 @@ fn names_are_stored_unchanged_or_refused() {
         assert_eq!(std::fs::read_dir(root.path()).unwrap().count(), 0);
         serving.end().await;
     });
-}
-
-#[test]
-fn offsets_beyond_four_gigabytes_are_reached() {
-    run(async {
-        let (_root, serving, target) = served(Smb).await;
-        reaches_far(&target).await;
-        serving.end().await;
-    });
-}
-
-#[test]
-fn long_listings_span_several_pages() {
-    run(async {
-        let (root, serving, target) = served(Smb).await;
-        lists_many(&target, root.path()).await;
-        serving.end().await;
-    });
-}
-
-#[test]
-fn two_sessions_share_a_file() {
-    run(async {
-        let (_root, serving, target) = served(Smb).await;
-        shares_a_file(&target).await;
-        serving.end().await;
-    });
-}
-
-#[test]
-fn each_failure_reports_its_cause() {
-    run(async {
-        let (_root, serving, target) = served(Smb).await;
-        tells_why_not(&target).await;
-        serving.end().await;
-    });
-}
-
-#[test]
-fn a_read_only_server_refuses_every_change() {
-    run(keeps_read_only(Smb));
-}
-
-#[test]
-fn no_link_leads_out_of_the_served_directory() {
-    run(crate::multiplexed::stays_in_its_directory(Smb));
-}
-
-#[test]
-fn stopping_a_server_ends_its_connections() {
-    run(ends_wholly(Smb));
-}
-
-#[test]
-fn a_shrinking_file_is_reported() {
-    run(notices_a_shrunk_file(Smb));
-}
-
-#[test]
-fn a_full_disk_is_reported() {
-    run(crate::multiplexed::tells_of_a_full_disk(Smb));
-}
-
-#[test]
-fn a_cut_connection_is_reported() {
-    run(survives_a_cut(Smb));
-}
-
-#[test]
-fn malformed_replies_are_reported() {
-    run(survives_nonsense(Smb));
 }
 
 /// In an answer to READ ([MS-SMB2] section 2.2.20), behind a header of 64 octets.

@@ -4,13 +4,15 @@ Which trials count: a disturbed one may have been repeated at its position, a fa
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from lanlab.store import Level, TrialHead, TrialRecord
 
-_Trial = TypeVar("_Trial", TrialRecord, TrialHead)
+_Trial = TypeVar("_Trial", bound=TrialRecord | TrialHead)
 Place = tuple[str, str, tuple[tuple[str, Level], ...], int]
+_PARTS = operator.attrgetter("experiment", "purpose", "factors", "block")
 
 
 def counting(trials: Sequence[_Trial]) -> list[_Trial]:
@@ -22,7 +24,9 @@ def counting(trials: Sequence[_Trial]) -> list[_Trial]:
     undisturbed or the last attempt allowed. The plan uses the same rule (`lanlab.plan.plan`).
     """
     done = [trial for trial in trials if trial.status == "done"]
-    if len(done) < 2 or not any(trial.is_disturbed for trial in done):
+    # Most conditions have no position twice, which their blocks show soonest.
+    is_once = len({trial.block for trial in done}) == len(done)
+    if is_once or not any(trial.is_disturbed for trial in done):
         return done
     places = places_of(done)
     last: dict[Place, int] = {}
@@ -40,11 +44,11 @@ def places_of(trials: Iterable[TrialRecord | TrialHead]) -> list[Place]:
     found = []
     # Thousands of trials share one mapping of factors.
     known: dict[int, tuple[tuple[str, Level], ...]] = {}
-    for trial in trials:
-        levels = known.get(id(trial.factors))
+    for experiment, purpose, factors, block in map(_PARTS, trials):
+        levels = known.get(id(factors))
         if levels is None:
-            levels = known[id(trial.factors)] = tuple(sorted(trial.factors.items()))
-        found.append((trial.experiment, trial.purpose, levels, trial.block))
+            levels = known[id(factors)] = tuple(sorted(factors.items()))
+        found.append((experiment, purpose, levels, block))
     return found
 
 
@@ -52,11 +56,11 @@ def place_of(trial: TrialRecord) -> Place:
     return places_of((trial,))[0]
 
 
-def by_condition(trials: Iterable[TrialRecord]) -> dict[str, list[TrialRecord]]:
+def by_condition(trials: Iterable[_Trial]) -> dict[str, list[_Trial]]:
     """The trials of each condition, by `condition_key`, in order."""
-    found: dict[str, list[TrialRecord]] = {}
+    found: dict[str, list[_Trial]] = {}
     # Thousands of trials share one mapping of factors, so its key is computed once.
-    known: dict[int, list[TrialRecord]] = {}
+    known: dict[int, list[_Trial]] = {}
     for trial in trials:
         own = known.get(id(trial.factors))
         if own is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 
-from lanlab.analysis.comparison import Compared, compared
+from lanlab.analysis.comparison import Basis, Compared, compared
 from lanlab.analysis.comparison_sides import Run, Side, basis_of, sample_of, side_sample
 from lanlab.analysis.run_spread import Others, conditions_of, others_for
 from lanlab.errors import UnknownName, UsageError
@@ -127,7 +127,6 @@ def pair_sides(
     Compare every common condition of each other side with the base.
 
     Args:
-        sides: The sides.
         base: Index of the side to compare the others with.
         metrics: Keys of trials' results; by default the first metric of each experiment.
         others: Other runs of the study, which may show how much runs differ.
@@ -138,8 +137,6 @@ def pair_sides(
         UsageError: No common condition, or different conditions among the runs of one side.
         UnknownName: No trial of any run has a requested metric.
     """
-    from lanlab.analysis.statistics import scale_of
-
     names = tuple(side.name for side in sides)
     by_side = [_conditions_of_side(side) for side in sides]
     check_metrics([t for side in sides for _, trials in side.runs for t in trials], metrics)
@@ -176,25 +173,9 @@ def pair_sides(
                 continue
             settings |= real
             amounts |= {name: pair for name, pair in differing.items() if name in _AMOUNTS}
+            pair, known = (sides[base], sides[place]), yardsticks.get(place)
             for metric in metrics or _first_metrics(study, mine.experiment):
-                basis, scale, spread = bases[place], scale_of(metric), None
-                if place in yardsticks:
-                    spread = yardsticks[place].spread((mine, theirs), metric, scale)
-                    basis = basis if spread is None else "known spread"
-                samples = [
-                    side_sample(sides[at], condition, metric, basis, scale)
-                    for at, condition in ((base, mine), (place, theirs))
-                ]
-                found = compared(
-                    *samples,
-                    experiment=mine.experiment,
-                    metric=metric,
-                    factors=mine.factors,
-                    parameters=_common(mine, theirs),
-                    names=(names[base], names[place]),
-                    basis=basis,
-                    spread=spread,
-                )
+                found = _compared_at(metric, pair, (mine, theirs), bases[place], known)
                 if found.base.n or found.other.n:
                     comparisons.append(found)
     if not comparisons:
@@ -209,6 +190,36 @@ def pair_sides(
     )
     return Paired(
         tuple(comparisons), tuple(unlike), amounts, searches, settings, tuple(yardsticks.values())
+    )
+
+
+def _compared_at(
+    metric: str,
+    sides: tuple[Side, Side],
+    conditions: tuple[Condition, Condition],
+    basis: Basis,
+    yardstick: Others | None,
+) -> Compared:
+    from lanlab.analysis.statistics import scale_of
+
+    scale, spread = scale_of(metric), None
+    if yardstick is not None:
+        spread = yardstick.spread(conditions, metric, scale)
+        basis = basis if spread is None else "known spread"
+    base, other = (
+        side_sample(side, condition, metric, basis, scale)
+        for side, condition in zip(sides, conditions, strict=True)
+    )
+    return compared(
+        base,
+        other,
+        experiment=conditions[0].experiment,
+        metric=metric,
+        factors=conditions[0].factors,
+        parameters=_common(*conditions),
+        names=(sides[0].name, sides[1].name),
+        basis=basis,
+        spread=spread,
     )
 
 

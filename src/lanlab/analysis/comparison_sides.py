@@ -102,10 +102,7 @@ def centre(values: Sequence[float], scale: str) -> float:
 
 
 def sample_of(
-    trials: Sequence[TrialRecord],
-    condition: Condition,
-    metric: str,
-    run: RunRecord | None = None,
+    trials: Sequence[TrialRecord], condition: Condition, metric: str, run: RunRecord | None = None
 ) -> Sample:
     """The trials of a condition. Give `run` if the limit of its link is needed."""
     parameters = dict(condition.parameters)

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Literal
 
-from lanlab.analysis.attempts import counting
 from lanlab.analysis.summary import Summary
 from lanlab.frozen import dataclass
 from lanlab.plan.stopping import Trials
@@ -78,9 +77,10 @@ def _replayed(trials: Sequence[TrialRecord], policy: TrialPolicy, metric: str) -
     for trial in trials:
         by_block.setdefault(trial.block, []).append(trial)
     for _, at_place in sorted(by_block.items()):
-        counted = counting(at_place)
-        if counted:
-            state.record_done(counted[-1].metrics.get(metric))
+        # A repeat counts in place of the trials before it.
+        counts = next((one for one in reversed(at_place) if one.status == "done"), None)
+        if counts is not None:
+            state.record_done(counts.metrics.get(metric))
         else:
             error = at_place[-1].error or {}
             state.record_missing(is_lasting=error.get("retry_helps") is False)

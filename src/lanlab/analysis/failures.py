@@ -12,7 +12,7 @@ from lanlab.store import TrialHead, TrialRecord
 from lanlab.trial_data import result_of, setup_of
 from lanlab.workloads import WORKLOADS
 
-_Trial = TypeVar("_Trial", TrialRecord, TrialHead)
+_Trial = TypeVar("_Trial", bound=TrialRecord | TrialHead)
 #: Counters of one end's result, by the result's kind, with their names.
 _COUNTS = {
     "stream_sent": ("total_messages", "sent"),
@@ -48,11 +48,10 @@ def failures(trials: Sequence[TrialRecord]) -> list[Failure]:
     Args:
         trials: All trials of the run, in order.
     """
-    by_place = _by_place(trials)
+    failed = [trial for trial in trials if trial.status == "failed"]
+    by_place = _by_place(trials) if failed else {}
     found = []
-    for trial in trials:
-        if trial.status != "failed":
-            continue
+    for trial in failed:
         at_place = by_place[place_of(trial)]
         later = [other.number for other in at_place if other.number > trial.number]
         counts = any(other.status == "done" for other in at_place)
@@ -70,6 +69,30 @@ def failures(trials: Sequence[TrialRecord]) -> list[Failure]:
             )
         )
     return found
+
+
+def kind_of(trial: TrialRecord) -> tuple[str, str]:
+    """The server that failed, or else the experiment, and the code of the error."""
+    code = str((trial.error or {}).get("code", "unknown"))
+    return str(trial.factors.get("server", trial.experiment)), code
+
+
+def place_and_reason(trial: TrialRecord) -> tuple[str, str]:
+    """The place of a failed trial, as in ` at smb://nas/data`, and the reason."""
+    message = str((trial.error or {}).get("message", "unknown"))
+    server = str(trial.factors.get("server", ""))
+    # A user's server is measured from this machine, which needs no name.
+    reason = message.removeprefix("host0: ") if "://" in server else message
+    return f" at {server}" if server else "", reason
+
+
+def by_kind(failed: Sequence[Failure]) -> list[list[Failure]]:
+    """Failures by server and code, ordered by their last trials."""
+    found: dict[tuple[str, str], list[Failure]] = {}
+    for failure in failed:
+        kind = kind_of(failure.trial)
+        found[kind] = [*found.pop(kind, []), failure]
+    return list(found.values())
 
 
 def missing_places(trials: Sequence[_Trial]) -> list[_Trial]:

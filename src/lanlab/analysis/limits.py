@@ -67,11 +67,7 @@ def udp_wire_bytes(message_size_bytes: int, ip_version: int, *, mtu_bytes: int =
 
 
 def udp_limit_bps(
-    link_rate_bps: float,
-    message_size_bytes: int,
-    ip_version: int,
-    *,
-    mtu_bytes: int = MTU_BYTES,
+    link_rate_bps: float, message_size_bytes: int, ip_version: int, *, mtu_bytes: int = MTU_BYTES
 ) -> float:
     """
     The maximum goodput of UDP messages of one size: frames back to back.

@@ -18,7 +18,6 @@ from lanlab.frozen import dataclass
 
 #: With fewer there is no interval: without one of them, at most two would remain.
 LEAST_HELD_OUT = 4
-_CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ def error_logs(found: Iterable[Accuracy]) -> list[float]:
     return [math.log(one.published / one.simulated) for one in found]
 
 
-def half_width_log(logs: Sequence[float], confidence: float = _CONFIDENCE) -> float:
+def half_width_log(logs: Sequence[float]) -> float:
     """
     The expected distance of the next published value from the simulated one, as the logarithm of
     their ratio.
@@ -82,7 +81,6 @@ def half_width_log(logs: Sequence[float], confidence: float = _CONFIDENCE) -> fl
 
     Args:
         logs: Errors of at least one value, see `error_logs`.
-        confidence: Share of such intervals that contain the next value.
 
     Examples:
         >>> round(half_width_log([0.1, -0.1, 0.1, -0.1]), 3)
@@ -90,7 +88,7 @@ def half_width_log(logs: Sequence[float], confidence: float = _CONFIDENCE) -> fl
     """
     from lanlab.analysis.statistics.intervals import t_quantile
 
-    return t_quantile(len(logs) + 1, confidence) * root_mean_square(logs)
+    return t_quantile(len(logs) + 1) * root_mean_square(logs)
 
 
 def root_mean_square(logs: Sequence[float]) -> float:

@@ -8,7 +8,7 @@ the steps that it draws to the record.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.series_rows import rows_in, with_rows
@@ -18,7 +18,7 @@ from lanlab.store import TrialRecord
 from lanlab.trial_data import SeriesPart
 
 if TYPE_CHECKING:
-    from lanlab.store.series import Series
+    from lanlab.store.series import Column, Series
 
 INTERVALS = "intervals"
 REVERSE_RECEIVER = f"{REVERSE_PREFIX}{RECEIVER}"
@@ -97,6 +97,6 @@ def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> Tri
     return trial
 
 
-def _rows(columns: Mapping[str, Any], section: SeriesPart) -> list[list[int]]:
-    steps = joined_steps(columns["bytes"], int(section["interval_ns"]))
+def _rows(columns: Mapping[str, Column], section: SeriesPart) -> list[list[int]]:
+    steps = joined_steps(columns["bytes"].tolist(), int(section["interval_ns"]))
     return [[one.start_ns, one.width_ns, one.octets] for one in steps]

@@ -8,12 +8,16 @@ to every trial on that host, and repeating does not help.
 
 from __future__ import annotations
 
+import functools
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from typing import TypeVar
 
 from lanlab import trial_data as m
 from lanlab.frozen import dataclass
 from lanlab.roles import REVERSE_PREFIX, ROLES, every_place
+from lanlab.store.large_runs import equal_once, text_of
 
 #: Share of all processors' time that the hypervisor may take.
 ALLOWED_STEAL_RATIO = 0.01
@@ -85,17 +89,30 @@ class Judgement:
 
 def judgement_of(raw: Mapping[str, object]) -> Judgement | None:
     """The judgement in a trial's record; `None` if the trial was not judged."""
-    kept = m.pollution_of(raw)
+    text = text_of(raw, "pollution")
+    return _read(text) if text else _made(m.pollution_of(raw))
+
+
+#: Thousands of trials have equal judgements.
+@functools.lru_cache(maxsize=4096)
+def _read(text: str) -> Judgement | None:
+    return _made(equal_once(text))
+
+
+def _made(kept: m.Pollution | None) -> Judgement | None:
     if kept is None:
         return None
-    # Thousands of trials share one part of a record.
-    if not _latest or _latest[0][0] is not kept:
-        findings = tuple(Finding(**found) for found in kept["findings"])
-        _latest[:] = [(kept, Judgement(findings, tuple(kept["unknown"])))]
-    return _latest[0][1]
+    findings = tuple(Finding(**found) for found in kept["findings"])
+    return Judgement(findings, tuple(kept["unknown"]))
 
 
-_latest: list[tuple[m.Pollution, Judgement]] = []
+_Judged = TypeVar("_Judged", Judgement, Judgement | None)
+
+
+def different(judged: Sequence[_Judged]) -> list[tuple[_Judged, int]]:
+    """Each judgement, and its number of trials."""
+    first = dict(zip(map(id, judged), judged, strict=True))
+    return [(first[key], count) for key, count in Counter(map(id, judged)).items()]
 
 
 def judge(

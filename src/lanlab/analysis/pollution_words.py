@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lanlab.analysis.pollution import Finding, Judgement
+from lanlab.analysis.pollution import Finding, Judgement, different
 from lanlab.frozen import dataclass
 from lanlab.units import format_time
 
@@ -131,10 +131,10 @@ def host_remarks(judged: Sequence[Judgement]) -> list[str]:
     """Remarks on the hosts of a run, each once with its worst case."""
     worst: dict[str, Finding] = {}
     counts: dict[str, int] = {}
-    for judgement in judged:
+    for judgement, count in different(judged):
         remarks = {f.code: f for f in judgement.findings if not f.repeat_helps}
         for code, finding in remarks.items():
-            counts[code] = counts.get(code, 0) + 1
+            counts[code] = counts.get(code, 0) + count
             known = worst.get(code)
             if known is None or _exceeds(finding.found, known.found):
                 worst[code] = finding

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from lanlab.analysis.attempts import by_condition, condition_key, counting
+from lanlab.analysis.attempts import counting
 from lanlab.analysis.endings import Ending, ending
 from lanlab.analysis.modes import Modes, load_before, modes_of
 from lanlab.analysis.pollution import Judgement, judgement_of
@@ -76,10 +76,9 @@ class RunData:
         for scaled in self.experiments:
             if scaled.search is None:
                 name = scaled.experiment.id
-                own = by_condition(one for one in self.own(name) if one.purpose == "trial")
-                for summary in self.summaries(name, scaled.experiment.metrics[0]):
-                    trials = own.get(condition_key(summary.factors), [])
-                    found.append(ending(summary, trials, scaled.trials, is_over))
+                summaries = self.summaries(name, scaled.experiment.metrics[0])
+                for condition, summary in zip(self.conditions(name), summaries, strict=True):
+                    found.append(ending(summary, condition.trials, scaled.trials, is_over))
         return found
 
     @cached_property

@@ -148,11 +148,7 @@ def _possible(goal: GoalFound, limit: float | None) -> GoalFound:
 
 
 def _is_refuted(
-    result: GoalResult,
-    verdict: Verdict,
-    load: Load | None,
-    judged: Capacity,
-    sweep: SweepBound,
+    result: GoalResult, verdict: Verdict, load: Load | None, judged: Capacity, sweep: SweepBound
 ) -> bool:
     if verdict == "random_loss":
         loss = judged.random_loss

@@ -45,7 +45,7 @@ def slow_first(metric: str, values: Sequence[float]) -> SlowFirst | None:
     if len(others) < _LEAST_OTHERS or min(first, *others) <= 0 or direction is None:
         return None
     found = SlowFirst(first, statistics.median(others))
-    spread = max(abs(math.log(one / found.others)) for one in others)
+    spread = max(abs(math.log(end / found.others)) for end in (min(others), max(others)))
     is_apart = math.log(found.ratio) >= max(math.log(_LEAST_RATIO), _LEAST_SPREADS * spread)
     is_slower = (first < found.others) == (direction == "more")
     return found if is_apart and is_slower else None

@@ -127,7 +127,7 @@ class ConditionTrials:
             constant: Factors that have only one level in the experiment.
         """
         done = [trial for trial in trials if trial.status == "done"]
-        self.counted = counting(done)
+        self.trials, self.counted = trials, counting(done)
         self._condition, self._link, self._constant = condition, link, constant
         self._failed, self._left_out = len(trials) - len(done), len(done) - len(self.counted)
         self._missing = len(missing_places(trials))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, get_args, get_type_hints
+from typing import get_args, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -27,7 +27,7 @@ from lanlab.errors import UsageError
 
 #: By type: the pattern of a value, and its name in errors. `int` and `float` would also accept
 #: digits of other scripts, `1_000`, `nan` and `inf`.
-_NUMBERS: Mapping[type, tuple[re.Pattern[str], str]] = {
+_NUMBERS: Mapping[object, tuple[re.Pattern[str], str]] = {
     int: (re.compile(r"\s*[+-]?[0-9]{1,30}\s*"), "a whole number"),
     float: (
         re.compile(r"\s*[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?\s*"),
@@ -54,7 +54,7 @@ class Commands(TyperGroup):
             _take_plain_as_it_is(param, None)
         return super().parse_args(ctx, args)
 
-    def resolve_command(self, ctx: Click, args: list[str]) -> Any:
+    def resolve_command(self, ctx: Click, args: list[str]) -> tuple[str | None, Click, list[str]]:
         hint = None if args[0] in self.commands else own_command(args[0])
         if hint is not None and not ctx.resilient_parsing:
             raise UsageError(f"no such command: {args[0]}", hint=hint)
@@ -108,7 +108,10 @@ class Command(TyperCommand):
 
     @staticmethod
     def _check(
-        given: Mapping[str, Any], args: Sequence[str], params: Sequence[Any], hints: dict[str, Any]
+        given: Mapping[str, object],
+        args: Sequence[str],
+        params: Sequence[Click],
+        hints: Mapping[str, object],
     ) -> None:
         known = {name for param in params for name in param.opts if name.startswith("-")}
         for param in params:
@@ -127,7 +130,7 @@ class _AsItIs:
 
 class _AsList:
     @staticmethod
-    def coerce(value: Any, **_: object) -> object:
+    def coerce(value: Iterable[object] | None, **_: object) -> object:
         return list(value or ())
 
 
@@ -194,7 +197,7 @@ def _check_value(param: Click, value: str, args: Sequence[str], known: set[str])
         )
 
 
-def check_number(option: str, value: str, kind: Any) -> None:
+def check_number(option: str, value: str, kind: object) -> None:
     """Refuse a non-number for an option whose type is `int` or `float`, or an optional one of
     these.
     """

@@ -33,8 +33,7 @@ def studies(incomplete: str) -> list[str]:
 def drivers(incomplete: str) -> list[str]:
     from lanlab.workloads.drivers.registry import DRIVER_NAMES
 
-    before, comma, last = incomplete.rpartition(",")
-    return [f"{before}{comma}{name}" for name in _beginning(list(DRIVER_NAMES), last)]
+    return choices(DRIVER_NAMES)(incomplete)
 
 
 def scales(context: typer.Context, incomplete: str) -> list[str]:

@@ -2,41 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
+from lanlab.cli.host_options import with_fields
+from lanlab.cli.options import argument, flag
 from lanlab.cli.parameter_options import Given, parameters_of
 from lanlab.cli.run_settings import RunSettings, with_run_settings
-from lanlab.cli.service_options import (
-    DefaultRouteOption,
-    InterfaceOption,
-    PasswordFileOption,
-    TargetsArgument,
-)
+from lanlab.cli.service_options import ServerOptions, TargetsArgument
 
 
 @with_run_settings(trials=5)
 @parameters_of("copy", first=("service", "server", "parallel_files"), takes_lists=True)
+@with_fields(ServerOptions, "login")
 def copy(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="SOURCE", help="Directory, dataset (mixed, 1000x6kB) or server URL."
-        ),
-    ],
+    source: str = argument("SOURCE", "Directory, dataset (mixed, 1000x6kB) or server URL.", ...),
     target: TargetsArgument = None,
-    download: Annotated[
-        bool,
-        typer.Option(
-            "--download", help="Measure downloads; the files are first uploaded, untimed."
-        ),
-    ] = False,
+    download: bool = flag(
+        "--download", "Measure downloads; the files are first uploaded, untimed."
+    ),
     *,
     given: Given,
-    password_file: PasswordFileOption = None,
-    interface: InterfaceOption = None,
-    allow_default_route: DefaultRouteOption = False,
+    login: ServerOptions,
     settings: RunSettings,
 ) -> None:
     """Time copies of files over file services, and rank the services.
@@ -76,12 +60,5 @@ def copy(
     if is_small and found.is_users_server and given["stack_address"] is None:
         problem = without_address()
         raise UsageError(str(problem), hint=problem.__notes__[0])
-    settings = found.settings(
-        settings,
-        given["trust"],
-        password_file,
-        interface,
-        allow_default_route=allow_default_route,
-        is_small=is_small,
-    )
+    settings = found.settings(settings, given["trust"], login, is_small=is_small)
     single.measure_and_answer("copy", {**given, **found.parameters}, settings)

@@ -17,6 +17,7 @@ from lanlab.services import FRAME_TITLES, NEAREST, SERVICES, schemes
 
 if TYPE_CHECKING:
     from lanlab.cli.run_settings import RunSettings
+    from lanlab.cli.service_options import ServerOptions
     from lanlab.workloads.server_url import ServerUrl
 
 #: A share in Windows' notation, with slashes or backslashes; an export in that of mount(8).
@@ -56,25 +57,17 @@ class Endpoints:
                 hint="name a service that does, e.g. `--service sftp`",
             )
 
-    def testbed(
-        self,
-        asked: str,
-        interface: str | None,
-        *,
-        allow_default_route: bool,
-        is_small: bool = False,
-    ) -> str:
+    def testbed(self, asked: str, options: ServerOptions, *, is_small: bool) -> str:
         """
         Name of the testbed: a user's own server is reached from this host, or from a named one.
 
         Args:
-            interface: The interface to a server without IP.
-            allow_default_route: Whether the default route may use the interface.
             is_small: Whether the client uses the small stack.
         """
         from lanlab.cli.peer_options import small_interface
         from lanlab.testbeds.registry import INTERFACE, is_of_real_hosts
 
+        interface, allow_default_route = options.interface, options.allow_default_route
         if is_small and self.is_users_server and not is_of_real_hosts(asked):
             return small_interface(interface, allow_default_route=allow_default_route)
         if interface is None and not allow_default_route:
@@ -118,10 +111,8 @@ class Endpoints:
         self,
         asked: RunSettings,
         trust: str | None,
-        password_file: str | None,
-        interface: str | None,
+        options: ServerOptions,
         *,
-        allow_default_route: bool,
         is_small: bool = False,
     ) -> RunSettings:
         """The settings to measure with: the testbed and link to the server. Also gets the server's
@@ -134,10 +125,8 @@ class Endpoints:
             self.check_remote(asked.testbed)
         self.check_link(asked.link)
         check_trust(trust, self.servers)
-        self.get_password(password_file)
-        testbed = self.testbed(
-            asked.testbed, interface, allow_default_route=allow_default_route, is_small=is_small
-        )
+        self.get_password(options.password_file)
+        testbed = self.testbed(asked.testbed, options, is_small=is_small)
         return replace(asked, testbed=testbed, link=None if self.is_users_server else asked.link)
 
     def get_password(self, password_file: str | None) -> None:
@@ -199,12 +188,7 @@ def _get_passphrase(url: ServerUrl) -> None:
 
 
 def endpoints(
-    source: str,
-    targets: Sequence[str],
-    service: str | None,
-    server: str | None,
-    *,
-    download: bool,
+    source: str, targets: Sequence[str], service: str | None, server: str | None, *, download: bool
 ) -> Endpoints:
     """
     Interpret source and target.
@@ -236,27 +220,15 @@ def endpoints(
                 hint="as in `lanlab copy many-small smb://me@nas/share nfs://nas/volume`; "
                 "--download measures the way back",
             )
-        places, files, download = [source], targets[0], True
+        source, places, download = targets[0], [source], True
     else:
-        places = [
-            one if server_url.is_url(one) else directory_of("TARGET", one).as_uri()
-            for one in targets
-        ]
-        files = source
-    named = _files(files)
-    parsed = [server_url.parse_url(place) for place in places]
-    for one in parsed:
+        places = _places(targets)
+    named = _files(source)
+    for one in map(server_url.parse_url, places):
         if one.service == "directory":
             _check_apart(named["dataset"], one.directory)
-    _check_each_once(places)
-    return Endpoints(
-        {
-            **named,
-            "server": places[0] if len(places) == 1 else tuple(places),
-            "direction": "download" if download else "upload",
-        },
-        tuple(place for place, one in zip(places, parsed, strict=True) if one.needs_password),
-    )
+    direction = "download" if download else "upload"
+    return _of_user(places, {**named, "direction": direction})
 
 
 def served_places(targets: Sequence[str], service: str | None, server: str | None) -> Endpoints:
@@ -267,21 +239,27 @@ def served_places(targets: Sequence[str], service: str | None, server: str | Non
         targets: URLs or directories. Empty: a server that lanlab starts. Several: each is a level
             of the factor `server`.
     """
-    from lanlab.workloads import server_url
-
+    for target in targets:
+        check_given("TARGET", target)
     if not targets:
         return Endpoints(_started(service, server))
     _refuse_started(service, server)
-    places = []
-    for target in targets:
-        check_given("TARGET", target)
-        is_url = server_url.is_url(target)
-        places.append(target if is_url else directory_of("TARGET", target).as_uri())
+    return _of_user(_places(targets), {})
+
+
+def _places(targets: Sequence[str]) -> list[str]:
+    from lanlab.workloads.server_url import is_url
+
+    return [one if is_url(one) else directory_of("TARGET", one).as_uri() for one in targets]
+
+
+def _of_user(places: Sequence[str], parameters: dict[str, Any]) -> Endpoints:
+    from lanlab.workloads.server_url import parse_url
+
+    with_password = tuple(place for place in places if parse_url(place).needs_password)
     _check_each_once(places)
-    return Endpoints(
-        {"server": places[0] if len(places) == 1 else tuple(places)},
-        tuple(place for place in places if server_url.parse_url(place).needs_password),
-    )
+    server = places[0] if len(places) == 1 else tuple(places)
+    return Endpoints({**parameters, "server": server}, with_password)
 
 
 def _started(service: str | None, server: str | None) -> dict[str, object]:
@@ -327,11 +305,15 @@ def check_given(what: str, place: str | None) -> None:
     """Refuse an empty name, which would mean the current directory."""
     if place is not None and not place.strip():
         raise UsageError(
-            f"{what}: found an empty name; allowed: a directory, a dataset or a URL",
+            f"{what}: found an empty name; allowed: {_allowed(what)}",
             hint="check whether a shell variable is empty; this directory is `.`",
         )
     if place is not None:
         _refuse_other_notations(what, place)
+
+
+def _allowed(what: str) -> str:
+    return "a directory, a dataset or a URL" if what == "SOURCE" else "a directory or a URL"
 
 
 def _refuse_other_notations(what: str, place: str) -> None:
@@ -339,16 +321,13 @@ def _refuse_other_notations(what: str, place: str) -> None:
     share, export = _SHARE.fullmatch(place), _EXPORT.fullmatch(place)
     if not (share or export or place.startswith("\\")) or os.path.lexists(place):
         return
-    if export and export["host"].lower() in schemes():
-        raise UsageError(
-            f"{what}: found `{place}`; allowed: a directory, a dataset or a URL",
-            hint=f"write it as `{export['host']}:/{export['path']}`",
-        )
     if export:
+        host, path = export.groups()
+        is_url = host.lower() in schemes()
+        url = f"`{host}:/{path}`" if is_url else f"`nfs://{host}{path}`, or `sftp://{host}/{path}`"
         raise UsageError(
-            f"{what}: found `{place}`; allowed: a directory, a dataset or a URL",
-            hint=f"write it as `nfs://{export['host']}{export['path']}`, or "
-            f"`sftp://{export['host']}/{export['path']}`",
+            f"{what}: found `{place}`; allowed: {_allowed(what)}",
+            hint=f"write it as {url}",
         )
     url = "smb://HOST/SHARE"
     if share:
@@ -385,8 +364,7 @@ def _directory(what: str, place: str) -> Path | None:
         why = error.strerror if isinstance(error, OSError) else None
         shown = place if len(place) <= 60 else f"{place[:57]}..."
         raise UsageError(
-            f"{what}: `{shown}`: {why or error}",
-            hint=system_hint(error, "name another directory"),
+            f"{what}: `{shown}`: {why or error}", hint=system_hint(error, "name another directory")
         ) from None
     if stat.S_ISDIR(mode):
         return path.absolute()

@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any
 
 import typer
 
 from lanlab.cli.host_options import with_hosts
-from lanlab.cli.options import DEFAULT_TESTBED, JsonOption, StoreOption, argument, flag
+from lanlab.cli.options import DEFAULT_TESTBED, JsonOption, StoreOption, argument, flag, option
 from lanlab.cli.service_options import PasswordFilesOption
 from lanlab.cli.terminal import answer, can_ask, print_json
 from lanlab.errors import UsageError
-
-_HostsOption = Annotated[
-    str,
-    typer.Option(
-        "--testbed",
-        metavar="NAME",
-        help="Real hosts to check, as `ssh:here,alice@nas` or `ssh:lab.toml`. Default: this "
-        "machine.",
-        show_default=False,
-    ),
-]
+from lanlab.report.document.fitted import Fitted, fitted_rows
+from lanlab.report.document.table import Column
 
 
 @with_hosts
@@ -31,7 +21,13 @@ def doctor(
     host: str | None = argument("HOST", "File server to search for folders that lanlab left."),
     remove: bool = flag("--remove", "Remove the folders that lanlab left at HOST."),
     password_file: PasswordFilesOption = None,
-    testbed: _HostsOption = DEFAULT_TESTBED,
+    testbed: str = option(
+        "--testbed",
+        "NAME",
+        "Real hosts to check, as `ssh:here,alice@nas` or `ssh:lab.toml`. Default: this machine.",
+        DEFAULT_TESTBED,
+        show_default=False,
+    ),
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -88,16 +84,14 @@ def _check_hosts(testbed: str, as_json: bool) -> None:
 
 
 def _table(
-    listed: Iterable[Mapping[str, Any]], marks: tuple[str, str] = ("MISSING", "absent")
-) -> object:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, show_header=False)
+    listed: Iterable[Mapping[str, object]], marks: tuple[str, str] = ("MISSING", "absent")
+) -> Fitted:
+    rows = []
     for each in listed:
         mark = "ok" if each["found"] else marks[0 if each["required"] else 1]
         advice = "" if each["found"] else each["how_to_get"]
-        table.add_row("  " + mark, each["name"], each["detail"], advice)
-    return table
+        rows.append((f"  {mark}", str(each["name"]), str(each["detail"]), str(advice)))
+    return fitted_rows("", [Column("", short=" ", is_number=False)] * 4, rows)
 
 
 def _check_this_machine(store: str | None, as_json: bool) -> None:

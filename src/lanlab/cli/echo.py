@@ -17,15 +17,9 @@ _FIRST = (
 
 @with_run_settings(trials=1)
 @parameters_of(
-    "echo",
-    first=(*_FIRST, "timeout_s"),
-    defaults={"message_size_bytes": _SIZE},
-    takes_lists=True,
+    "echo", first=(*_FIRST, "timeout_s"), defaults={"message_size_bytes": _SIZE}, takes_lists=True
 )
-def echo(
-    given: Given,
-    settings: RunSettings,
-) -> None:
+def echo(given: Given, settings: RunSettings) -> None:
     """Send requests that come back and time them.
 
     Stops after 3 s by default. Most options take a list (64,512,1408) or a range (100..1000/100,

@@ -204,7 +204,7 @@ def print_checked(
     # A strict check can fail because of untested findings, so show them.
     print_verdicts(verdicts, Study.model_validate(run.study), verbose=check.is_strict)
     because = f": {', '.join(reasons)}" if reasons else ""
-    answer().print(f"check {outcome}{because} ({counts(verdicts)})", soft_wrap=True)
+    answer().print(f"check {outcome}{because} ({counts(verdicts)})", wrap=False)
     return _CODES[outcome]
 
 
@@ -227,7 +227,7 @@ def print_verdicts(verdicts: Verdicts, study: Study, *, verbose: bool = False) -
     shown = [one for one in verdicts.judgements if verbose or is_tested(one)]
     untested = [one for one in verdicts.judgements if not (verbose or is_tested(one))]
     for one in shown:
-        console.print(f"{one.finding.id}  {verdict_text(one)}", style="bold", soft_wrap=True)
+        console.print(f"{one.finding.id}  {verdict_text(one)}", bold=True, wrap=False)
         claim = f"    {claim_origin(one.finding)}{one.finding.claim}"
         print_lines("\n".join([claim, *(f"    - {line}" for line in evidence_lines(one, study))]))
     if untested:

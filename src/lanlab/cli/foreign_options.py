@@ -27,10 +27,7 @@ _SAME: dict[str, tuple[tuple[str, str], ...]] = {
     "--flows": (("--parallel", ""),),
     "--ipv6": (("-6", ""),),
     "--ipv4": (("-4", ""),),
-    "--csv": (
-        ("--export-csv", " FILE"),
-        ("--json", "; `lanlab report` writes every table as CSV"),
-    ),
+    "--csv": (("--export-csv", " FILE"), ("--json", "; `lanlab report` writes every table as CSV")),
     "--users": (("--stations", ""), ("--parallel", ""), ("--flows", "")),
     "--count": (("--requests", ""), ("--messages", ""), ("--readings", ""), ("--trials", "")),
     "--duration": (("--time", ""), ("--longest", "")),

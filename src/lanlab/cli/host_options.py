@@ -1,19 +1,23 @@
 """
-Options that name real hosts and so define the testbed. `with_hosts` adds them after `--testbed` to
-every command that measures between two hosts.
+Options that decorators add to commands: a class of them, and those that name real hosts and so
+define the testbed. `with_hosts` adds these after `--testbed` to every command that measures between
+two hosts.
 """
 
 from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, get_args
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import fields
+from typing import Annotated, get_args, get_type_hints
 
 import typer
 
 from lanlab.cli.options import DEFAULT_TESTBED, text_option
 from lanlab.errors import UsageError
+
+Command = Callable[..., None]
 
 _THEIRS = "in the measured network. Default: the one ssh connects to."
 _OPTIONS: dict[str, object] = {
@@ -50,38 +54,33 @@ _FROM_HOSTS = Annotated[
 ]
 
 
-def with_hosts(command: Callable[..., None]) -> Callable[..., None]:
+def with_hosts(command: Command, from_host: object = _OPTIONS["from_host"]) -> Command:
     """Add these options to a command; they become its argument `testbed`."""
-    return _with(command, _OPTIONS)
+    wanted = {**_OPTIONS, "from_host": from_host}
+    return with_more(
+        command, wanted, lambda **values: {"testbed": testbed_of(**values)}, at="testbed"
+    )
 
 
-def with_many_hosts(command: Callable[..., None]) -> Callable[..., None]:
+def with_many_hosts(command: Command) -> Command:
     """Like `with_hosts`, for a command whose work can be spread over several hosts."""
-    return _with(command, {**_OPTIONS, "from_host": _FROM_HOSTS})
-
-
-def _with(command: Callable[..., None], wanted: dict[str, object]) -> Callable[..., None]:
-    def run(**values: Any) -> None:
-        hosts = {name: values.pop(name) for name in wanted}
-        hosts["from_hosts"] = _listed(hosts.pop("from_host"))
-        values["testbed"] = testbed_of(values["testbed"], values.get("link"), **hosts)
-        command(**values)
-
-    return with_more(run, command, wanted, at="testbed")
+    return with_hosts(command, _FROM_HOSTS)
 
 
 def testbed_of(
     testbed: str,
-    link: str | None,
+    link: str | None = None,
     *,
     to_host: str | None,
-    from_hosts: Sequence[str],
+    from_host: str | list[str] | None,
     to_address: str | None,
     from_address: str | None,
     engines: list[str] | None,
     remove_engine: bool,
+    **_: object,
 ) -> str:
     """The testbed that the options define."""
+    from_hosts = _listed(from_host)
     addresses = {"--address": to_address, "--from-address": from_address}
     hosts = (("--to", to_host), *(("--from", one) for one in from_hosts))
     for option, text in (*hosts, *addresses.items()):
@@ -143,9 +142,7 @@ def _listed(given: str | list[str] | None) -> list[str]:
     return [] if given is None else [given]
 
 
-def as_command(
-    run: Callable[..., None], command: Callable[..., None], options: Sequence[inspect.Parameter]
-) -> Callable[..., None]:
+def as_command(run: Command, command: Command, options: Sequence[inspect.Parameter]) -> Command:
     """`run` for typer, with these options and the name and help of `command`."""
     # Typer reads these attributes; type checkers do not know them.
     run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
@@ -155,23 +152,31 @@ def as_command(
 
 
 def with_more(
-    run: Callable[..., None],
-    command: Callable[..., None],
+    command: Command,
     wanted: Mapping[str, object],
+    take: Callable[..., Mapping[str, object]],
     *,
     at: str,
     are_argument: bool = False,
     defaults: Mapping[str, object] | None = None,
-) -> Callable[..., None]:
+    also: Collection[str] = (),
+) -> Command:
     """
-    `run` as `command`, with more options.
+    A command with more options.
 
     Args:
         wanted: The options, by name. If not given, an option is `None`, or false for a flag.
+        take: Returns arguments of the command from the values of all its options, by name.
         at: The option of the command after which they are inserted.
-        are_argument: Whether `at` is the argument that `run` builds from them, and that they
+        are_argument: Whether `at` is the argument that `take` builds from them, and that they
             replace.
+        also: Other arguments that `take` uses up.
     """
+
+    def run(**values: object) -> None:
+        rest = {name: values[name] for name in values if name not in wanted and name not in also}
+        command(**{**rest, **take(**values)})
+
     own = {
         name: one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
         for name, one in inspect.signature(command, eval_str=True).parameters.items()
@@ -180,7 +185,7 @@ def with_more(
         inspect.Parameter(
             name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=(defaults or {}).get(name, False if get_args(annotation)[0] is bool else None),
+            default=(defaults or {}).get(name, False if bool in get_args(annotation)[:1] else None),
             annotation=annotation,
         )
         for name, annotation in wanted.items()
@@ -191,3 +196,31 @@ def with_more(
     options, place = list(own.values()), list(own).index(at)
     before = options[: place if are_argument else place + 1]
     return as_command(run, command, [*before, *made, *options[place + 1 :]])
+
+
+def with_fields(
+    kind: type,
+    at: str,
+    *,
+    left_out: Collection[str] = (),
+    also: Collection[str] = (),
+    defaults: Mapping[str, object] | None = None,
+) -> Callable[[Command], Command]:
+    """
+    Add an option for each field of a dataclass to a command, in place of its argument `at`.
+
+    Args:
+        left_out: Fields without an option.
+        also: Those of them that another decorator provides.
+        defaults: Defaults of the command in place of the fields' own.
+    """
+    hints = get_type_hints(kind, include_extras=True)
+    wanted = {name: hint for name, hint in hints.items() if name not in left_out}
+    usual = {one.name: one.default for one in fields(kind)} | dict(defaults or {})
+
+    def take(**values: object) -> Mapping[str, object]:
+        return {at: kind(**{name: values[name] for name in (*wanted, *also) if name in values})}
+
+    return lambda command: with_more(
+        command, wanted, take, at=at, are_argument=True, defaults=usual, also=also
+    )

@@ -19,10 +19,7 @@ _FIRST = ("load", "flows", "transport", "rate_bps", "time_s", "warmup_s")
     defaults={"load": _ALL, "message_size_bytes": _SIZES},
     takes_lists=True,
 )
-def load(
-    given: Given,
-    settings: RunSettings,
-) -> None:
+def load(given: Given, settings: RunSettings) -> None:
     """Measure latency under load: round trips alone and with streams.
 
     Measures each --load --trials times in random order, always including the echo alone.

@@ -8,12 +8,12 @@ failed`), or retry for ever.
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import mmap
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
 _MIB = 2**20
@@ -23,20 +23,26 @@ _TAKES_MIB: Mapping[str, int] = {"numpy": 128, "scipy": 200, "matplotlib": 64}
 _OF_A_RUN = ("numpy", "scipy")
 
 
-class _Room:
+_METADATA = "importlib.metadata"
+#: The module of pydantic that imports it. If a version has no such module, only start-up is slower.
+_LOADER = "pydantic.plugin._loader"
+
+
+class _Watch:
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> None:
+    ) -> ModuleSpec | None:
         if name in _TAKES_MIB:
             _ask((name,))
+        return _without_metadata(path) if name == _LOADER else None
 
 
 def watch_imports() -> None:
-    """From now on, raise `MemoryError` if there is too little memory to import a library."""
+    """From now on, import no library without enough memory, and no plugins of pydantic."""
     # One thread per library, because computations are small, and each thread reserves 40 MiB.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    if not any(isinstance(finder, _Room) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Room())
+    if not any(isinstance(finder, _Watch) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Watch())
 
 
 def check_for_a_run() -> None:
@@ -58,26 +64,26 @@ def _ask(names: tuple[str, ...]) -> None:
         raise MemoryError(f"{', '.join(names)} may take {wanted} MiB") from None
 
 
-_METADATA = "importlib.metadata"
-#: The module of pydantic that imports it. If a version has no such module, only start-up is slower.
-_LOADER = "pydantic.plugin._loader"
-
-
-def load_pydantic() -> None:
-    """
-    Import pydantic's loader of plugins with a stand-in for `importlib.metadata`. The real one, with
+def _without_metadata(path: Sequence[str] | None) -> ModuleSpec | None:
+    """pydantic's loader of plugins with a stand-in for `importlib.metadata`. The real one, with
     parsers of e-mail and archives, takes longer to import than all of lanlab's models.
     """
-    if _METADATA in sys.modules or _LOADER in sys.modules:
-        return
+    spec = None if _METADATA in sys.modules else PathFinder.find_spec(_LOADER, path)
+    if spec is None or spec.loader is None:
+        return None
+    load = spec.loader.exec_module
     stand_in = ModuleType(_METADATA)
     stand_in.entry_points = _entry_points  # type: ignore[attr-defined]
-    sys.modules[_METADATA] = stand_in
-    try:
-        with contextlib.suppress(ImportError):
-            importlib.import_module(_LOADER)
-    finally:
-        del sys.modules[_METADATA]
+
+    def exec_module(module: ModuleType) -> None:
+        sys.modules[_METADATA] = stand_in
+        try:
+            load(module)
+        finally:
+            del sys.modules[_METADATA]
+
+    spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+    return spec
 
 
 def _entry_points(**wanted: str) -> object:

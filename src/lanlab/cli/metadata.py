@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
+from lanlab.cli.host_options import with_fields
 from lanlab.cli.parameter_options import Given, parameters_of
 from lanlab.cli.run_settings import RunSettings, with_run_settings
-from lanlab.cli.service_options import (
-    DefaultRouteOption,
-    InterfaceOption,
-    PasswordFileOption,
-    TargetsArgument,
-)
+from lanlab.cli.service_options import ServerOptions, TargetsArgument
 
 
 @with_run_settings(trials=5)
 @parameters_of("metadata", first=("service", "server", "client_count", "files"), takes_lists=True)
+@with_fields(ServerOptions, "login")
 def metadata(
-    target: TargetsArgument = None,
-    *,
-    given: Given,
-    password_file: PasswordFileOption = None,
-    interface: InterfaceOption = None,
-    allow_default_route: DefaultRouteOption = False,
-    settings: RunSettings,
+    target: TargetsArgument = None, *, given: Given, login: ServerOptions, settings: RunSettings
 ) -> None:
     """Time operations on names at file services, and rank the services.
 
@@ -40,11 +31,5 @@ def metadata(
     from lanlab.cli.copy_places import served_places
 
     place = served_places(target or (), given.pop("service"), given.pop("server"))
-    settings = place.settings(
-        settings,
-        given["trust"],
-        password_file,
-        interface,
-        allow_default_route=allow_default_route,
-    )
+    settings = place.settings(settings, given["trust"], login)
     single.measure_and_answer("metadata", {**given, **place.parameters}, settings)

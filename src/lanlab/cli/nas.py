@@ -67,39 +67,15 @@ def nas(
     lanlab nas nas.lan --user me --share data --quick --yes --json;
     lanlab nas 192.168.7.2 smb://me@192.168.7.2/data/tmp nfs://192.168.7.2/volume1
     """
-    from lanlab.addresses import in_url
-    from lanlab.cli.nas_targets import (
-        ask_passwords,
-        host_of,
-        password_files,
-        targets_of,
-        with_places,
-    )
+    from lanlab.cli.nas_targets import host_of, password_files
     from lanlab.cli.same_places import say_same_places
     from lanlab.cli.single import finish
     from lanlab.cli.watch import RunWatch
-    from lanlab.nas import discovery, plan
+    from lanlab.nas import plan
 
     files = password_files(password_file or ())
     host, urls = host_of(host, urls or ())
-    targets, left_out = targets_of(host, urls, user, share)
-    if targets:
-        ask_passwords(targets, files)
-    targets, without_place = with_places(targets, trust)
-    left_out |= without_place
-    for service, why in left_out.items():
-        say(f"{service}: left out: {why}")
-    if not targets:
-        silence = None if left_out else discovery.silence(host)
-        if silence is not None:
-            raise UsageError(
-                f"{host}: no answer ({silence})", hint="check the name, and that the server is on"
-            )
-        listening = ", ".join(left_out) or "no file service at a usual port"
-        raise UsageError(
-            f"{host}: nothing to measure (found: {listening})",
-            hint=f"name a share or folder by its URL, e.g. `lanlab nas {host} smb://me@{in_url(host)}/data`",
-        )
+    targets, left_out = _targets(host, urls, (user, share), files, trust)
     say_same_places(targets)
     check_trust(trust, targets)
     scale = plan.QUICK if quick else plan.USUAL
@@ -126,16 +102,52 @@ def nas(
         f"{scale.budget_s * 1.3 / 60:.0f} min"
     )
     _confirm(yes)
+    study = plan.study(host, usable, tasks, scale.trials, _trust(trust, usable))
     with RunWatch() as watch:
-        run, trials = _measured(
-            plan.study(host, usable, tasks, scale.trials, _trust(trust, usable)), store, seed, watch
-        )
+        run, trials = _measured(study, store, seed, watch)
     _answer(host, run, trials, {**left_out, **refused}, as_json)
-    finish(run, trials, verbose=verbose, summary=as_json)
+    finish(run, trials, verbose=verbose, summary=as_json, hint_of=_own_hint)
+
+
+def _targets(
+    host: str,
+    urls: Sequence[str],
+    login: tuple[str | None, str | None],
+    files: Mapping[str, str],
+    trust: str | None,
+) -> tuple[list[str], dict[str, str]]:
+    """What to measure, with its passwords; and why each other service is left out."""
+    from lanlab.addresses import in_url
+    from lanlab.cli.nas_targets import ask_passwords, targets_of, with_places
+    from lanlab.nas import discovery
+
+    targets, left_out = targets_of(host, urls, *login)
+    if targets:
+        ask_passwords(targets, files)
+    targets, without_place = with_places(targets, trust)
+    left_out |= without_place
+    for service, why in left_out.items():
+        say(f"{service}: left out: {why}")
+    if targets:
+        return targets, left_out
+    silence = None if left_out else discovery.silence(host)
+    if silence is not None:
+        raise UsageError(
+            f"{host}: no answer ({silence})", hint="check the name, and that the server is on"
+        )
+    listening = ", ".join(left_out) or "no file service at a usual port"
+    raise UsageError(
+        f"{host}: nothing to measure (found: {listening})",
+        hint=f"name a share or folder by its URL, e.g. `lanlab nas {host} smb://me@{in_url(host)}/data`",
+    )
 
 
 #: The part of a hint that names an option of `copy`.
-_ALLOW_MORE = re.compile(r"[;,] [^;,]*,? ?allow more by `--timeout`")
+_OPTION = re.compile(r"[;,] [^;]*`--(?!trust)[^;]*")
+
+
+def _own_hint(hint: str) -> str:
+    return _OPTION.sub("", hint)
 
 
 class _Silent:
@@ -159,7 +171,7 @@ def _check(
     Returns:
         The rate of the slowest usable target, and why the others cannot be used.
     """
-    from lanlab.analysis.failures import failures
+    from lanlab.analysis.failures import failures, place_and_reason
     from lanlab.nas import plan
     from lanlab.store import open_store
 
@@ -180,8 +192,8 @@ def _check(
                     # This copy is only made to plan the sizes, so it is not a result.
                     records.delete_run(watch.run_id)
         for one in failures(trials):
-            why = one.message.removeprefix("host0: ")
-            hint = _ALLOW_MORE.sub("", one.hint or "")
+            _, why = place_and_reason(one.trial)
+            hint = _own_hint(one.hint or "")
             refused[str(one.trial.factors["server"])] = f"{why}; {hint}" if hint else why
         usable = [url for url in usable if url not in refused]
         slowest.append(min((t.metrics[metric] for t in trials if t.status == "done"), default=0))
@@ -223,20 +235,21 @@ def _measured(
 
 
 def _answer(
-    host: str,
-    run: RunRecord,
-    trials: list[TrialRecord],
-    left_out: Mapping[str, str],
-    as_json: bool,
+    host: str, run: RunRecord, trials: list[TrialRecord], left_out: Mapping[str, str], as_json: bool
 ) -> None:
+    from lanlab.analysis.failures import by_kind, failures
     from lanlab.nas.network import adapter_bps
     from lanlab.report.answer.purposes import network_sentence, purposes_of
 
     found = purposes_of(run, trials)
     network = network_sentence(trials, found.names, adapter_bps(host))
     if as_json:
+        failed = [
+            {"server": own[0].trial.factors["server"], "trials": len(own), "reason": own[0].message}
+            for own in by_kind(failures(trials))
+        ]
         result = {"host": host, "run": run.id, "left_out": dict(left_out), "network": network}
-        print_json({**result, **found.to_json()})
+        print_json({**result, "failed": failed, **found.to_json()})
         return
     console = answer()
     console.print(found.sentence)

@@ -176,11 +176,7 @@ def _named(host: str, urls: Sequence[str]) -> dict[str, str]:
 
 
 def _found(
-    host: str,
-    found: Sequence[Found],
-    named: Mapping[str, str],
-    user: str | None,
-    share: str | None,
+    host: str, found: Sequence[Found], named: Mapping[str, str], user: str | None, share: str | None
 ) -> tuple[list[str], dict[str, str]]:
     from lanlab.addresses import in_url
     from lanlab.services import SERVICES

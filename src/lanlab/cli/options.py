@@ -22,15 +22,16 @@ def option(names: str, metavar: str | None, help: str, default: Any = None, **mo
     return typer.Option(default, *names.split(), metavar=metavar, help=help, **more)
 
 
-def flag(names: str, help: str) -> Any:
-    return typer.Option(False, *names.split(), help=help)
+def flag(names: str, help: str) -> bool:
+    made: bool = typer.Option(False, *names.split(), help=help)
+    return made
 
 
 def argument(metavar: str | None, help: str, default: Any = None, **more: Any) -> Any:
     return typer.Argument(default, metavar=metavar, help=help, **more)
 
 
-def text_option(names: str, metavar: str, help: str) -> Any:
+def text_option(names: str, metavar: str, help: str) -> object:
     """The type of an optional text, for options that a decorator adds."""
     return Annotated[str | None, typer.Option(*names.split(), metavar=metavar, help=help)]
 
@@ -127,11 +128,7 @@ TrialsOption = Annotated[
 ]
 VerboseOption = Annotated[
     bool,
-    typer.Option(
-        "--verbose",
-        "-v",
-        help="Show all results of each trial and any interference.",
-    ),
+    typer.Option("--verbose", "-v", help="Show all results of each trial and any interference."),
 ]
 #: A string, because an empty `Path` would be the current directory; `cli/command.py` refuses it.
 OutOption = Annotated[

@@ -16,7 +16,6 @@ import typer
 
 from lanlab.cli import complete
 from lanlab.cli.host_options import as_command
-from lanlab.cli.memory import load_pydantic
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
 
@@ -127,7 +126,6 @@ def _take_flags(one: Definition, are_set: Sequence[bool], given: Given) -> None:
 
 
 def _chosen(made_of: _MadeOf, own: Mapping[str, object]) -> list[Definition]:
-    load_pydantic()
     from lanlab.workloads import workload
     from lanlab.workloads.definitions import definitions
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import typer
 
 from lanlab.cli import options
+from lanlab.cli.host_options import with_fields
 from lanlab.cli.options import option
 from lanlab.cli.terminal import answer, print_json, print_table, talk, typed_command
 from lanlab.errors import UsageError
+from lanlab.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,37 +25,47 @@ if TYPE_CHECKING:
 _MEMBERS = 6
 
 
-def predict(
-    study: options.StudyArgument,
+@dataclass(frozen=True)
+class PredictOptions:
+    """In the order of `--help`."""
+
     settings: list[str] | None = option(
         "--set",
         "KEY=VALUE",
         "Machine parameter to change, e.g. machine.486dx2-nt4.interrupt_us=100; may be repeated.",
-    ),
+    )
     changes_file: str | None = option(
         "--changes", "FILE", "TOML file of changes, with a table [machine.NAME] for each machine."
-    ),
+    )
     changed_link: str | None = option(
         "--changed-link",
         "LINK",
         "Link on the changed side, e.g. 100M. Default: the same on both sides.",
-    ),
+    )
     ensemble: int | None = option(
         "--ensemble",
         "N",
         "Number of alternative fits to simulate, to widen intervals by the uncertainty of "
         "the fit. Default: 6 if the study has them.",
         min=0,
-    ),
-    scale: options.ScaleOption = "quick",
-    link: options.LinkOption = None,
-    seed: options.SeedOption = None,
+    )
+    scale: options.ScaleOption = "quick"
+    link: options.LinkOption = None
+    seed: options.SeedOption = None
     report: str | None = option(
         "--report", "FOLDER", "Also write a report with figures to this folder."
-    ),
-    store: options.StoreOption = None,
-    as_json: options.JsonOption = False,
-) -> None:
+    )
+    store: options.StoreOption = None
+    as_json: options.JsonOption = False
+
+    @property
+    def links(self) -> tuple[str | None, str | None]:
+        """The link on each side; `None` for the study's."""
+        return self.link, self.changed_link or self.link
+
+
+@with_fields(PredictOptions, "wanted")
+def predict(study: options.StudyArgument, *, wanted: PredictOptions) -> None:
     """Simulate a study with changed machine parameters.
 
     Prints each condition with and without the changes, its bottleneck (wire, processor, ring), and
@@ -65,8 +77,6 @@ def predict(
     lanlab predict manford-kolahi --changed-link 1G --json
     """
     from lanlab.analysis.model_error import model_error_log
-    from lanlab.cli.run_series import as_recorded
-    from lanlab.cli.watch import RunWatch
     from lanlab.report.runs.build import build_report, check_report_folder
     from lanlab.report.simulation.accuracy_table import held_out_of, missed_sentence
     from lanlab.report.simulation.prediction_table import (
@@ -77,63 +87,31 @@ def predict(
         with_intervals,
         with_ranges,
     )
-    from lanlab.run import RunRequest, new_run
-    from lanlab.store import open_store
-    from lanlab.studies import load_study
-    from lanlab.studies.runs_on import study_on
-    from lanlab.studies.what_if import (
-        affected,
-        changed_study,
-        members_of,
-        parse_change,
-        read_changes,
-    )
+    from lanlab.studies.what_if import changed_study, members_of
 
-    changes = [parse_change(text) for text in settings or []]
-    path = options.path_of(changes_file)
-    if path is not None:
-        changes += read_changes(path)
-    if not changes and changed_link is None:
-        raise UsageError(
-            "nothing is changed; give --set, --changes or --changed-link",
-            hint="`lanlab show STUDY --only machines` lists what can be changed",
-        )
-    chosen = study_on(as_recorded(load_study(study)), "simulated")
-    if changes:
-        # Check the names first.
-        changed_study(chosen, changes)
-        chosen = affected(chosen, changes)
+    chosen, changes = _chosen(study, wanted)
     changed, assumed = changed_study(chosen, changes)
     assert chosen.simulation is not None
-    members = _members(ensemble, members_of(chosen.simulation))
-    if changed_link is not None:
+    members = _members(wanted.ensemble, members_of(chosen.simulation))
+    link, changed_link = wanted.links
+    if wanted.changed_link is not None:
         assumed.append(f"link: {link or chosen.testbed.link} \N{RIGHTWARDS ARROW} {changed_link}")
-    folder = options.path_of(report)
+    folder = options.path_of(wanted.report)
     if folder is not None:
         check_report_folder(folder)
-    both: list[tuple[RunRecord, list[TrialRecord]]] = []
-    with open_store(store) as records:
-        for one, on_link in ((chosen, link), (changed, changed_link or link)):
-            with RunWatch() as watch:
-                command = typed_command()
-                own_seed = both[0][0].seed if both else seed
-                request = RunRequest(one, scale, "simulated", on_link, own_seed, command=command)
-                run = new_run(request, records, watch)
-            both.append((run, records.trials(run.id)))
+    both = _both_runs((chosen, changed), wanted)
     found = predictions(*both)
     if members:
-        seed, links = both[0][0].seed, (link, changed_link or link)
-        found = with_ranges(found, *_on_members(chosen, changes, members, scale, links, seed))
+        found = with_ranges(found, *_on_members(chosen, changes, members, wanted, both[0][0].seed))
     held_out = held_out_of(*both[0])
     half_log, worth = model_error_log(held_out), missed_sentence(held_out)
     found = with_intervals(found, half_log)
-    change = ", ".join(
-        [*map(str, settings or []), *([f"link {changed_link}"] if changed_link else [])]
-    )
-    said = prediction_sentence(found, chosen, change or str(changes_file))
+    links = [f"link {changed_link}"] if wanted.changed_link else []
+    change = ", ".join([*(wanted.settings or []), *links]) or str(wanted.changes_file)
+    said = prediction_sentence(found, chosen, change)
     if folder is not None:
         build_report(both, folder, answer=said)
-    if as_json:
+    if wanted.as_json:
         print_json(
             {
                 "study": chosen.id,
@@ -146,21 +124,61 @@ def predict(
             }
         )
     else:
-        answer().print(said, soft_wrap=True)
+        answer().print(said, wrap=False)
         for table in prediction_tables(found, chosen):
             answer().print()
             print_table(table)
         answer().print()
-        answer().print("assumed:")
-        for line in assumed:
-            answer().print(f"  {line}", soft_wrap=True)
-        answer().print("  all else is as in the study, fitted numbers included", soft_wrap=True)
-        if half_log is not None:
-            answer().print(intervals_sentence(members), soft_wrap=True)
-        answer().print(worth, soft_wrap=True)
-        answer().print(f"saved as {both[0][0].id} and {both[1][0].id}", soft_wrap=True)
+        assumed = [*assumed, "all else is as in the study, fitted numbers included"]
+        lines = ["assumed:", *(f"  {line}" for line in assumed)]
+        lines += [] if half_log is None else [intervals_sentence(members)]
+        for line in (*lines, worth, f"saved as {both[0][0].id} and {both[1][0].id}"):
+            answer().print(line, wrap=False)
     if any(run.status != "done" for run, _ in both):
         raise typer.Exit(1)
+
+
+def _chosen(study: str, wanted: PredictOptions) -> tuple[Study, list[Change]]:
+    """The simulated study of what the changes affect, and the changes."""
+    from lanlab.cli.run_series import as_recorded
+    from lanlab.studies import load_study
+    from lanlab.studies.runs_on import study_on
+    from lanlab.studies.what_if import affected, changed_study, parse_change, read_changes
+
+    changes = [parse_change(text) for text in wanted.settings or []]
+    path = options.path_of(wanted.changes_file)
+    if path is not None:
+        changes += read_changes(path)
+    if not changes and wanted.changed_link is None:
+        raise UsageError(
+            "nothing is changed; give --set, --changes or --changed-link",
+            hint="`lanlab show STUDY --only machines` lists what can be changed",
+        )
+    chosen = study_on(as_recorded(load_study(study)), "simulated")
+    if changes:
+        # Check the names first.
+        changed_study(chosen, changes)
+        chosen = affected(chosen, changes)
+    return chosen, changes
+
+
+def _both_runs(
+    sides: Sequence[Study], wanted: PredictOptions
+) -> list[tuple[RunRecord, list[TrialRecord]]]:
+    from lanlab.cli.watch import RunWatch
+    from lanlab.run import RunRequest, new_run
+    from lanlab.store import open_store
+
+    both: list[tuple[RunRecord, list[TrialRecord]]] = []
+    with open_store(wanted.store) as records:
+        for one, link in zip(sides, wanted.links, strict=True):
+            seed = both[0][0].seed if both else wanted.seed
+            command = typed_command()
+            request = RunRequest(one, wanted.scale, "simulated", link, seed, command=command)
+            with RunWatch() as watch:
+                run = new_run(request, records, watch)
+            both.append((run, records.trials(run.id)))
+    return both
 
 
 def _members(wanted: int | None, there: int) -> int:
@@ -176,18 +194,13 @@ def _members(wanted: int | None, there: int) -> int:
 
 
 def _on_members(
-    study: Study,
-    changes: Sequence[Change],
-    members: int,
-    scale: str,
-    links: tuple[str | None, str | None],
-    seed: int,
+    study: Study, changes: Sequence[Change], members: int, wanted: PredictOptions, seed: int
 ) -> tuple[Sides, list[Sides]]:
     from lanlab.run.simulated_conditions import SimulatedConditions, first_metrics
     from lanlab.studies.what_if import changed_study, with_member
     from lanlab.testbeds.simulated import SimulatedTestbed
 
-    before, after = (one or study.testbed.link for one in links)
+    before, after = (one or study.testbed.link for one in wanted.links)
     progress = talk()
     sides: list[Sides] = []
     with SimulatedTestbed(2, before) as bed:
@@ -198,8 +211,8 @@ def _on_members(
             changed, _ = changed_study(one, changes)
             sides.append(
                 (
-                    first_metrics(one, scale, before, seed, conditions),
-                    first_metrics(changed, scale, after, seed, conditions),
+                    first_metrics(one, wanted.scale, before, seed, conditions),
+                    first_metrics(changed, wanted.scale, after, seed, conditions),
                 )
             )
         progress.show("")

@@ -7,7 +7,7 @@ import os
 import traceback
 from collections import Counter
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lanlab.cli.terminal import answer, print_json, say
 from lanlab.store import RunRecord, TrialRecord
@@ -61,7 +61,6 @@ def run_as_json(
     from lanlab.analysis.run_data import RunData
     from lanlab.report.published.question import question_lines
     from lanlab.report.trials.analyses import Analyses
-    from lanlab.workloads.option_words import by_option
 
     where = measured_where(run)
     parts = Analyses() if analyses is None else analyses
@@ -96,21 +95,7 @@ def run_as_json(
         **parts.of("round trips under load", lambda: _loads_as_json(trials), {}),
         "trials": [
             {
-                "number": trial.number,
-                "experiment": trial.experiment,
-                "block": trial.block,
-                "purpose": trial.purpose,
-                "status": trial.status,
-                "is_polluted": trial.is_disturbed,
-                "counts": trial.number in counted,
-                "pollution": pollution_of(trial.raw),
-                "options": by_option(trial.workload, trial.factors),
-                # Keys as in studies and the store, for programs written for version 0.1.
-                "factors": trial.factors,
-                # In a search, this differs between trials.
-                "time_s": trial.parameters.get("time_s"),
-                "error": trial.error,
-                "failure": failure_of.get(trial.number),
+                **_trial_as_json(trial, failure_of.get(trial.number), trial.number in counted),
                 **parts.of("what trials were measured with", partial(_ends_as_json, trial), {}),
                 **trial.metrics,
             }
@@ -126,6 +111,28 @@ def run_as_json(
     return found
 
 
+def _trial_as_json(trial: TrialRecord, failure: object, is_counted: bool) -> dict[str, object]:
+    from lanlab.workloads.option_words import by_option
+
+    return {
+        "number": trial.number,
+        "experiment": trial.experiment,
+        "block": trial.block,
+        "purpose": trial.purpose,
+        "status": trial.status,
+        "is_polluted": trial.is_disturbed,
+        "counts": is_counted,
+        "pollution": pollution_of(trial.raw),
+        "options": by_option(trial.workload, trial.factors),
+        # Keys as in studies and the store, for programs written for version 0.1.
+        "factors": trial.factors,
+        # In a search, this differs between trials.
+        "time_s": trial.parameters.get("time_s"),
+        "error": trial.error,
+        "failure": failure,
+    }
+
+
 def _rankings_as_json(data: RunData) -> dict[str, list[dict[str, object]]]:
     from lanlab.report.answer.ranking_text import run_rankings
 
@@ -134,7 +141,7 @@ def _rankings_as_json(data: RunData) -> dict[str, list[dict[str, object]]]:
     return {"rankings": found} if found else {}
 
 
-def _ends_as_json(trial: TrialRecord) -> dict[str, Any]:
+def _ends_as_json(trial: TrialRecord) -> dict[str, object]:
     from lanlab.analysis.station_hosts import host_shares
     from lanlab.report.presentations import PRESENTATIONS
 

@@ -5,15 +5,15 @@ Options of every command that measures: the user's commands around trials, and e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lanlab.cli.host_options import with_more
-from lanlab.cli.options import path_of, text_option
+from lanlab.cli.host_options import Command, with_more
+from lanlab.cli.options import text_option
 from lanlab.cli.terminal import print_json_in_one_line, say
 from lanlab.errors import LabError, StoreError, UsageError
 from lanlab.frozen import dataclass
@@ -27,9 +27,7 @@ _TIMEOUT = "60"
 
 _COMMANDS: Mapping[str, object] = {
     "setup": text_option(
-        "--setup",
-        "CMD",
-        "Shell command to run when the condition changes, untimed.",
+        "--setup", "CMD", "Shell command to run when the condition changes, untimed."
     ),
     "prepare": text_option("--prepare", "CMD", "Shell command to run before each trial, untimed."),
     "cleanup": text_option("--cleanup", "CMD", "Shell command to run after each trial, untimed."),
@@ -172,9 +170,7 @@ def _written(name: str, run: RunRecord, trials: list[TrialRecord], records: Stor
     return json.dumps(run_as_json(run, trials), indent=2, allow_nan=False) + "\n"
 
 
-def with_run_hooks(
-    command: Callable[..., None], live_interval: str = "--interval"
-) -> Callable[..., None]:
+def with_run_hooks(command: Command, live_interval: str = "--interval") -> Command:
     """
     Add these options to a command, as its argument `hooks`.
 
@@ -183,37 +179,39 @@ def with_run_hooks(
             `--interval` means something else.
     """
     wanted = {**_COMMANDS, **_live_options(live_interval), **_EXPORTS}
-
-    def run(**values: Any) -> None:
-        given = {name: values.pop(name) for name in wanted}
-        store, is_json = values.get("store"), values["as_json"]
-        command(**values, hooks=_hooks(given, live_interval, store, is_json=is_json))
-
-    return with_more(run, command, wanted, at="verbose")
+    return with_more(
+        command, wanted, lambda **values: {"hooks": _hooks(live_interval, **values)}, at="verbose"
+    )
 
 
 def _hooks(
-    given: Mapping[str, Any], live_interval: str, store: str | None, *, is_json: bool
+    live_interval: str,
+    *,
+    as_json: bool,
+    command_timeout: str | None,
+    interval: str | None,
+    live: bool,
+    store: str | None = None,
+    **others: object,
 ) -> RunHooks:
-    commands: dict[str, object] = {
-        name: given[name] for name in ("setup", "prepare", "cleanup") if given[name] is not None
+    commands = {
+        name: others[name] for name in ("setup", "prepare", "cleanup") if others[name] is not None
     }
-    timeout = given["command_timeout"]
-    if timeout is not None and not commands:
+    if command_timeout is not None and not commands:
         raise UsageError("--command-timeout needs --setup, --prepare or --cleanup", hint="omit it")
     if commands:
-        commands["timeout_s"] = _timeout_s(timeout or _TIMEOUT)
-    for name in _FORMATS:
-        if given[f"export_{name}"] == "-":
+        commands["timeout_s"] = _timeout_s(command_timeout or _TIMEOUT)
+    files = {name: file for name in _FORMATS if (file := others[f"export_{name}"]) is not None}
+    for name, file in files.items():
+        if file == "-":
             raise UsageError(
                 f"--export-{name}: found `-`; allowed: FILE",
                 hint="write `./-` for a file of that name; --json prints to standard output",
             )
-    exports = {name: path_of(given[f"export_{name}"]) for name in _FORMATS}
     hooks = RunHooks(
         commands,
-        {name: path for name, path in exports.items() if path is not None},
-        _live(given["interval"], live_interval, is_live=given["live"], is_json=is_json),
+        {name: Path(str(file)).expanduser() for name, file in files.items()},
+        _live(interval, live_interval, is_live=live, is_json=as_json),
     )
     hooks.check(store)
     return hooks

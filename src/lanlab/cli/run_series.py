@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
+from lanlab.cli import complete, options
+from lanlab.cli.options import flag, option
 from lanlab.cli.terminal import answer, print_json, talk, typed_command
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
@@ -21,12 +23,47 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Options for every side, unless --with overrides them."""
+    """Options of `lanlab run`, in the order of `--help`. In a series, `--with` overrides them."""
 
-    scale: str
-    testbed: str
-    link: str | None
-    seed: int | None
+    scale: options.ScaleOption = "quick"
+    testbed: options.TestbedOption = options.DEFAULT_TESTBED
+    link: options.LinkOption = None
+    seed: options.SeedOption = None
+    resume: str | None = option(
+        "--resume",
+        "RUN",
+        "Continue an interrupted run or series (its id, a unique prefix, or `last`).",
+        autocompletion=complete.runs,
+    )
+    allow_commands: bool = flag(
+        "--allow-commands", "With --resume: run the recorded shell commands (--prepare and others)."
+    )
+    alternate: int | None = option(
+        "--alternate",
+        "TURNS",
+        "Compare settings: run each side once per turn, in random order. Needs two or more "
+        "studies, or --with.",
+    )
+    settings: list[str] | None = option(
+        "--with",
+        "KEY=VALUE",
+        "With --alternate: setting of side B: scale, testbed, link, engine (a path), or a study "
+        "parameter, e.g. io=batch.",
+    )
+    check: bool = flag(
+        "--check",
+        "Check the study's findings: exit with 1 if one does not hold, 3 if one is undecided or "
+        "none is tested.",
+    )
+    undecided: Literal["pass", "warn", "fail"] | None = option(
+        "--undecided",
+        "pass|warn|fail",
+        "With --check: exit code for undecided findings: pass 0, warn 3, fail 1 (also for untested "
+        "ones). Default: warn.",
+    )
+    store: options.StoreOption = None
+    verbose: options.VerboseOption = False
+    as_json: options.JsonOption = False
 
 
 def as_recorded(loaded: LoadedStudy) -> Study:
@@ -39,25 +76,17 @@ def as_recorded(loaded: LoadedStudy) -> Study:
     return chosen.model_copy(update={"finding": loaded.findings})
 
 
-def begin_series(
-    names: Sequence[str],
-    settings: Sequence[str],
-    turns: int,
-    options: RunOptions,
-    store: str | None,
-    verbose: bool,
-    as_json: bool,
-) -> None:
+def begin_series(names: Sequence[str], wanted: RunOptions, turns: int) -> None:
     from lanlab.run import RunRequest
     from lanlab.run.alternate import SideRequest, new_series, with_settings
     from lanlab.store import open_store
     from lanlab.studies import load_study
 
-    sides = []
+    sides, settings = [], wanted.settings or []
     for name in names:
         study = as_recorded(load_study(name))
         request = RunRequest(
-            study, options.scale, options.testbed, options.link, command=typed_command()
+            study, wanted.scale, wanted.testbed, wanted.link, command=typed_command()
         )
         sides.append(SideRequest(name, request))
     if len(sides) == 1 and not settings:
@@ -74,12 +103,12 @@ def begin_series(
                 hint="put the difference into the study files",
             )
         sides.append(with_settings(sides[0], settings))
-    with open_store(store) as records:
-        runs = new_series(sides, turns, options.seed, records, _watching)
-        _answer(runs, records, verbose, as_json)
+    with open_store(wanted.store) as records:
+        runs = new_series(sides, turns, wanted.seed, records, _watching)
+        _answer(runs, records, wanted)
 
 
-def go_on_with_series(name: str, store: str | None, verbose: bool, as_json: bool) -> bool:
+def go_on_with_series(name: str, wanted: RunOptions) -> bool:
     """
     Resume a series by its id or the id of one of its runs. Returns whether the name matches one.
     """
@@ -88,7 +117,7 @@ def go_on_with_series(name: str, store: str | None, verbose: bool, as_json: bool
     from lanlab.store import open_store
     from lanlab.store.shape import reading_records
 
-    with open_store(store) as records:
+    with open_store(wanted.store) as records:
         known = records.runs()
         runs = series_named(known, name)
         if not runs:
@@ -98,7 +127,7 @@ def go_on_with_series(name: str, store: str | None, verbose: bool, as_json: bool
             return False
         with reading_records(", ".join(run.id for run in runs)):
             done = resume_series(runs, records, _watching)
-        _answer(done, records, verbose, as_json)
+        _answer(done, records, wanted)
     return True
 
 
@@ -113,7 +142,7 @@ def _watching(step: Step) -> AbstractContextManager[Watcher]:
     return RunWatch()
 
 
-def _answer(runs: Sequence[RunRecord], store: Store, verbose: bool, as_json: bool) -> None:
+def _answer(runs: Sequence[RunRecord], store: Store, wanted: RunOptions) -> None:
     from lanlab.analysis.alternation import LETTERS, place_of, series_id
     from lanlab.cli.compare import compare_series, print_comparison
     from lanlab.cli.results import warn_of_disturbances
@@ -123,7 +152,7 @@ def _answer(runs: Sequence[RunRecord], store: Store, verbose: bool, as_json: boo
     failed = sum(run.status != "done" for run in runs)
     with reading_records(ids):
         found = compare_series(runs, store)
-        if as_json:
+        if wanted.as_json:
             rows: list[dict[str, object]] = []
             for run in runs:
                 place = place_of(run)
@@ -147,12 +176,12 @@ def _answer(runs: Sequence[RunRecord], store: Store, verbose: bool, as_json: boo
                 f"done: {len(runs)} runs{lacking}; `lanlab compare {series} --report FILE` "
                 f"writes a "
                 "report with figures",
-                soft_wrap=True,
+                wrap=False,
             )
         warn_of_disturbances(
             [trial for run in runs for trial in store.trials(run.id)],
-            verbose=verbose,
-            summary=as_json,
+            verbose=wanted.verbose,
+            summary=wanted.as_json,
         )
     if failed:
         raise typer.Exit(1)

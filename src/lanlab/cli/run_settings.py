@@ -5,43 +5,28 @@ them as its argument `settings`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from lanlab.cli import options
-from lanlab.cli.host_options import with_hosts, with_more
+from lanlab.cli.host_options import Command, with_fields, with_hosts
 from lanlab.cli.run_hooks import NO_HOOKS, RunHooks, with_run_hooks
 from lanlab.frozen import dataclass
 
 
 @dataclass(frozen=True)
 class RunSettings:
-    testbed: str
-    link: str | None = None
-    pcap: str | None = None
-    seed: int | None = None
-    store: str | None = None
-    verbose: bool = False
-    as_json: bool = False
-    trials: int = 1
-    machines: str | None = None
+    """In the order of `--help`."""
+
+    trials: options.TrialsOption = 1
+    testbed: options.TestbedOption = options.DEFAULT_TESTBED
+    link: options.LinkOption = None
+    machines: options.MachinesOption = None
+    pcap: options.PcapOption = None
+    seed: options.SeedOption = None
+    store: options.StoreOption = None
+    verbose: options.VerboseOption = False
+    as_json: options.JsonOption = False
     hooks: RunHooks = NO_HOOKS
-
-
-#: In the order of `--help`.
-_OPTIONS: Mapping[str, object] = {
-    "trials": options.TrialsOption,
-    "testbed": options.TestbedOption,
-    "link": options.LinkOption,
-    "machines": options.MachinesOption,
-    "pcap": options.PcapOption,
-    "seed": options.SeedOption,
-    "store": options.StoreOption,
-    "verbose": options.VerboseOption,
-    "as_json": options.JsonOption,
-}
-
-Command = Callable[..., None]
 
 
 def with_run_settings(
@@ -60,20 +45,17 @@ def with_run_settings(
         live_interval: Name of the option for the interval of live lines; `None` to add neither it
             nor the options for commands around trials.
     """
-    left_out = {"trials"} if trials is None else set()
-    left_out |= set() if simulated else {"machines"}
-    wanted = {name: option for name, option in _OPTIONS.items() if name not in left_out}
-    defaults = {"trials": trials, "testbed": options.DEFAULT_TESTBED}
+    left_out = {
+        "hooks",
+        *(["trials"] if trials is None else []),
+        *([] if simulated else ["machines"]),
+    }
+    with_settings = with_fields(
+        RunSettings, "settings", left_out=left_out, also=("hooks",), defaults={"trials": trials}
+    )
 
     def made(command: Command) -> Command:
-        def run(*, hooks: RunHooks = NO_HOOKS, **values: Any) -> None:
-            common = {name: values.pop(name) for name in wanted}
-            command(**values, settings=RunSettings(**common, hooks=hooks))
-
-        with_all = with_more(
-            run, command, wanted, at="settings", are_argument=True, defaults=defaults
-        )
-        with_all = hosts(with_all)
+        with_all = hosts(with_settings(command))
         return with_all if live_interval is None else with_run_hooks(with_all, live_interval)
 
     return made

@@ -128,10 +128,7 @@ def _given_levels(one: Definition, value: object) -> Levels:
 
 
 def _scan(
-    workload_name: str,
-    fixed: Mapping[str, Level],
-    varied: Mapping[str, Levels],
-    trials: int,
+    workload_name: str, fixed: Mapping[str, Level], varied: Mapping[str, Levels], trials: int
 ) -> Scan:
     from lanlab.cli.levels import checked
     from lanlab.report.trials.subject import subject

@@ -10,6 +10,7 @@ from lanlab.cli.served_names import only_for
 from lanlab.errors import UsageError
 
 if TYPE_CHECKING:
+    from lanlab.cli.served_options import FileOptions
     from lanlab.services import Service, SystemProfile
 
 _USER = "lanlab"
@@ -24,11 +25,7 @@ _WORTH = {
 
 
 def dialects_of(
-    offered: Service,
-    wanted: str | None,
-    system: SystemProfile | None = None,
-    *,
-    require_signing: bool,
+    offered: Service, options: FileOptions, system: SystemProfile | None = None
 ) -> tuple[str, str] | None:
     """
     The oldest and the newest dialect to offer; `None` for all, or if the service has none.
@@ -36,6 +33,7 @@ def dialects_of(
     Raises:
         UsageError: The dialect is unknown, the range is empty, or the service has no dialects.
     """
+    wanted, require_signing = options.dialect, options.require_signing
     known = offered.dialects if system is None else (system.dialect,)
     if system is not None and require_signing:
         raise UsageError(
@@ -69,14 +67,7 @@ def dialects_of(
     return oldest, newest
 
 
-def credentials_of(
-    offered: Service,
-    password_file: str | None,
-    *,
-    user: str | None,
-    guest: bool,
-    require_signing: bool,
-) -> tuple[dict[str, str] | None, bool]:
+def credentials_of(offered: Service, options: FileOptions) -> tuple[dict[str, str] | None, bool]:
     """
     The user and password to serve, and whether the user chose the password.
 
@@ -86,10 +77,11 @@ def credentials_of(
     """
     from lanlab.workloads.server_url import check_password, read_password_file
 
+    guest, password_file = options.guest, options.password_file
     if guest and not offered.has_guests:
         raise only_for("--guest", offered.name, "smb1", "ncp")
-    if guest and (require_signing or password_file is not None):
-        other = "--require-signing" if require_signing else "--password-file"
+    if guest and (options.require_signing or password_file is not None):
+        other = "--require-signing" if options.require_signing else "--password-file"
         raise UsageError(
             f"--guest cannot be used with {other}: guests have no password",
             hint="use only one of them",
@@ -104,7 +96,7 @@ def credentials_of(
     secret = os.environ.get("LANLAB_PASSWORD")
     if password_file is not None:
         secret = read_password_file(Path(password_file))
-    named = user or _USER
+    named = options.user or _USER
     if secret is None:
         return {"user": named, "secret": offered.new_password()}, False
     check_password(secret, offered.title)

@@ -1,4 +1,4 @@
-"""Names in `lanlab serve`: server, share and user."""
+"""Names in `lanlab serve`: address, server, share and user."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from lanlab.errors import UsageError
 
 if TYPE_CHECKING:
+    import ipaddress
+
     from lanlab.services import Service
 
 #: Longest NetBIOS name (RFC 1001, section 5.2), and longest share name in lists of old clients
@@ -83,11 +85,41 @@ def check_user(offered: Service, user: str | None, *, guest: bool) -> None:
         return
     if guest or not offered.has_users:
         raise UsageError(
-            "--user has no effect on a server without logins",
-            hint="omit it, or omit --guest",
+            "--user has no effect on a server without logins", hint="omit it, or omit --guest"
         )
     if not user.isascii() or not user.isprintable() or not 0 < len(user.strip()) <= 20:
         raise UsageError(
             f"--user: found `{user}`; allowed: 1 to 20 characters of ASCII",
             hint="write e.g. `--user cnc`",
         )
+
+
+def served_address(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    """
+    An address of this machine.
+
+    Raises:
+        UsageError: The text is not an address, or names several.
+    """
+    import ipaddress
+
+    from lanlab.addresses import is_of_one_link, zone_of
+
+    try:
+        wanted_address = ipaddress.ip_address(address)
+    except ValueError:
+        raise UsageError(
+            f"--address: found `{address}`; allowed: an address of this machine"
+        ) from None
+    if wanted_address.is_unspecified or wanted_address.is_multicast:
+        raise UsageError(
+            f"--address: found `{address}`; allowed: one address of this machine",
+            hint="give this machine's address on the network to serve",
+        )
+    if is_of_one_link(address) and not zone_of(address):
+        raise UsageError(
+            f"--address: found the link-local address `{address}`; allowed: the address with its "
+            "interface",
+            hint=f"write e.g. `{address}%eth1`; `ip -6 address` shows the interface",
+        )
+    return wanted_address

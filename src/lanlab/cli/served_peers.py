@@ -6,12 +6,15 @@ import json
 import time
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import cast
 
 import typer
 
 from lanlab.addresses import bare, is_of_one_link
 from lanlab.cli.options import is_given
+from lanlab.cli.served_names import served_address
+from lanlab.cli.served_options import PeerOptions
 from lanlab.cli.terminal import print_lines, say
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
@@ -50,7 +53,7 @@ _SAME = {"tcp": "discard"}
 
 
 #: Parameters of `lanlab serve` that are for peers only, and those that are for files, too.
-_OF_PEERS = ("clients", "longest", "rate_limit", "as_json")
+_OF_PEERS = (*(one.name for one in fields(PeerOptions)), "as_json")
 _OF_BOTH = ("peer", "address", "port", "time", "quiet")
 
 
@@ -69,8 +72,7 @@ def check_unused(context: typer.Context, peer: str | None) -> None:
             option = param.opts[0] if param.param_type_name == "option" else "DIRECTORY"
             if is_of_peers:
                 raise UsageError(
-                    f"{option} has no effect without --peer",
-                    hint="omit it, or add `--peer iperf3`",
+                    f"{option} has no effect without --peer", hint="omit it, or add `--peer iperf3`"
                 )
             raise UsageError(
                 f"{option} cannot be used with --peer: it serves no files",
@@ -80,13 +82,10 @@ def check_unused(context: typer.Context, peer: str | None) -> None:
 
 def serve_peers(
     peer: str,
-    *,
     place: tuple[str, int],
-    clients: int,
-    longest: str,
-    rate_limit: str | None,
+    options: PeerOptions,
     within_s: float | None,
-    is_loopback: bool,
+    *,
     as_json: bool,
 ) -> None:
     """
@@ -98,14 +97,15 @@ def serve_peers(
     from lanlab.errors import of_name
     from lanlab.performers.peer_serving import WantedPeers, serving_peers
 
-    served = of_name("peer", _SAME.get(peer, peer), SERVED)
     address, port = place
-    longest_s = time_of("--longest", longest)
-    rate_bps = None if rate_limit is None else parse_rate_bps(rate_limit)
+    is_loopback = served_address(address).is_loopback
+    served = of_name("peer", _SAME.get(peer, peer), SERVED)
+    longest_s = time_of("--longest", options.longest)
+    rate_bps = None if options.rate_limit is None else parse_rate_bps(options.rate_limit)
     if not 1 <= longest_s <= 86_400:
-        raise UsageError(f"--longest: found `{longest}`; allowed: 1 s to 1 day")
+        raise UsageError(f"--longest: found `{options.longest}`; allowed: 1 s to 1 day")
     wanted = WantedPeers(
-        served.engine_name, address, port or served.port, clients, longest_s, rate_bps
+        served.engine_name, address, port or served.port, options.clients, longest_s, rate_bps
     )
     if not is_loopback:
         say(
@@ -129,7 +129,7 @@ def serve_peers(
                 there = f"{bare(address)}%ETH" if is_of_one_link(address) else address
                 example = served.example.format(address=there, port=running.port)
                 ends = "end it with Ctrl-C" if within_s is None else f"ends after {within_s:g} s"
-                print_lines(f"serving     {served.title}, {clients} at once")
+                print_lines(f"serving     {served.title}, {options.clients} at once")
                 print_lines(f"address     {address} port {running.port} ({served.transports})")
                 print_lines(f"try         {example}")
                 print_lines(f"limits      {format_time(longest_s)} and {limit} for each client")

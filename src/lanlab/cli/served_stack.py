@@ -2,62 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from lanlab.cli.served_names import only_for
+from lanlab.cli.served_options import MEMORY, STACKS
 from lanlab.errors import UsageError, of_name
 from lanlab.messages import StackFacts
 
 if TYPE_CHECKING:
+    from lanlab.cli.served_options import FileOptions
     from lanlab.performers.servers.embedded import OwnStack
     from lanlab.services import Service
 
-STACKS = ("system", "small")
-MEMORY = "512kB"
 
-StackOption = Annotated[
-    str,
-    typer.Option(
-        "--stack",
-        metavar="|".join(STACKS),
-        help="TCP for FTP: the system's, or lanlab's own (`small`), with an address of its own.",
-    ),
-]
-StackAddressOption = Annotated[
-    str | None,
-    typer.Option(
-        "--stack-address",
-        metavar="ADDRESS",
-        help="Unused IPv4 address for the small TCP.",
-    ),
-]
-StackMemoryOption = Annotated[
-    str,
-    typer.Option(
-        "--stack-memory",
-        metavar="SIZE",
-        help="Memory limit of the small TCP; it limits the concurrent clients.",
-    ),
-]
-
-
-def own_stack_of(
-    offered: Service,
-    stack: str,
-    address: str | None,
-    memory: str,
-    interface: str | None,
-    given_address: str,
-    *,
-    allow_default_route: bool,
-) -> OwnStack | None:
+def own_stack_of(offered: Service, options: FileOptions, given_address: str) -> OwnStack | None:
     """
     The station that serves; `None` to use the system's TCP.
 
     Args:
-        address: Value of `--stack-address`.
         given_address: Value of `--address`.
 
     Raises:
@@ -70,9 +32,10 @@ def own_stack_of(
     from lanlab.units import parse_size_bytes
     from lanlab.workloads.small_stack import without_address
 
-    of_name("stack", stack, dict.fromkeys(STACKS))
-    if stack == "system":
-        if address is not None or memory != MEMORY:
+    address = options.stack_address
+    of_name("stack", options.stack, dict.fromkeys(STACKS))
+    if options.stack == "system":
+        if address is not None or options.stack_memory != MEMORY:
             raise UsageError(
                 "--stack-address and --stack-memory have no effect with the system's TCP",
                 hint="omit them, or add `--stack small`",
@@ -94,13 +57,10 @@ def own_stack_of(
         raise UsageError(
             f"--stack-address: found `{address}`; allowed: an unused IPv4 address"
         ) from None
-    if interface is None:
-        raise UsageError(
-            "--stack small needs --interface",
-            hint="add e.g. `--interface eth1`",
-        )
-    check_interface(interface, allow_default_route=allow_default_route)
-    return OwnStack(interface, address, parse_size_bytes(memory))
+    if options.interface is None:
+        raise UsageError("--stack small needs --interface", hint="add e.g. `--interface eth1`")
+    check_interface(options.interface, allow_default_route=options.allow_default_route)
+    return OwnStack(options.interface, address, parse_size_bytes(options.stack_memory))
 
 
 def stack_words(counted: StackFacts) -> str:

@@ -10,6 +10,7 @@ from lanlab.service_options import OPTIONS
 from lanlab.services import PROFILES, SERVICES, USUAL_CARRIER, carried_by
 
 if TYPE_CHECKING:
+    from lanlab.cli.served_options import FileOptions
     from lanlab.performers.servers.embedded import Station
     from lanlab.services import Service, SystemProfile
 
@@ -72,23 +73,16 @@ def _segment(offered: Service, framing: str, network: str | None) -> Target:
 
 
 def station_of(
-    offered: Service,
-    interface: str | None,
-    name: str | None,
-    place: tuple[str, int],
-    segment: tuple[str, str | None],
-    *,
-    profile: str | None = None,
-    allow_default_route: bool,
+    offered: Service, options: FileOptions, name: str | None, place: tuple[str, int]
 ) -> Station | None:
     """The station that serves; `None` for TCP."""
     from lanlab.performers.servers.embedded import Station
     from lanlab.testbeds.raw_links import check_interface
 
-    said = _segment(offered, *segment)
-
+    said = _segment(offered, options.ipx_framing, options.ipx_network)
+    interface, allow_default_route = options.interface, options.allow_default_route
     if offered.is_over_ip:
-        if interface is not None or allow_default_route:
+        if options.stack == "system" and (interface is not None or allow_default_route):
             raise UsageError(
                 f"--interface and --allow-default-route have no effect on `{offered.name}`, a "
                 "service over TCP",
@@ -106,4 +100,4 @@ def station_of(
             hint="add e.g. `--interface eth1`",
         )
     check_interface(interface, allow_default_route=allow_default_route)
-    return Station(interface, name or _NAME, said, profile)
+    return Station(interface, name or _NAME, said, options.profile)

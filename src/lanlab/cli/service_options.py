@@ -7,17 +7,12 @@ from typing import Annotated
 
 import typer
 
+from lanlab.cli.options import option
 from lanlab.cli.terminal import say
 from lanlab.errors import UsageError
+from lanlab.frozen import dataclass
 from lanlab.services import FRAME_TITLES, schemes
 
-TargetArgument = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="TARGET",
-        help="Server URL or directory. Default: a built-in server.",
-    ),
-]
 TargetsArgument = Annotated[
     list[str] | None,
     typer.Argument(
@@ -25,20 +20,9 @@ TargetsArgument = Annotated[
         help="Server URL or directory; several are ranked. Default: a built-in server.",
     ),
 ]
-InterfaceOption = Annotated[
-    str | None,
-    typer.Option(
-        "--interface",
-        metavar="NAME",
-        help=f"Ethernet interface to a server on {FRAME_TITLES}. Needs root.",
-    ),
-]
 DefaultRouteOption = Annotated[
     bool,
-    typer.Option(
-        "--allow-default-route",
-        help="Allow an interface that has the default route.",
-    ),
+    typer.Option("--allow-default-route", help="Allow an interface that has the default route."),
 ]
 PasswordFilesOption = Annotated[
     list[str] | None,
@@ -50,15 +34,22 @@ PasswordFilesOption = Annotated[
         show_default=False,
     ),
 ]
-PasswordFileOption = Annotated[
-    str | None,
-    typer.Option(
+
+
+@dataclass(frozen=True)
+class ServerOptions:
+    """How to log in to a user's server, and the interface to one without IP."""
+
+    password_file: str | None = option(
         "--password-file",
-        metavar="FILE",
-        help="File with the password or SSH private key. Default: $LANLAB_PASSWORD, ssh-agent, or "
-        "a prompt.",
-    ),
-]
+        "FILE",
+        "File with the password or SSH private key. Default: $LANLAB_PASSWORD, ssh-agent, or a "
+        "prompt.",
+    )
+    interface: str | None = option(
+        "--interface", "NAME", f"Ethernet interface to a server on {FRAME_TITLES}. Needs root."
+    )
+    allow_default_route: DefaultRouteOption = False
 
 
 def check_trust(trust: str | None, servers: Sequence[str]) -> None:

@@ -71,7 +71,7 @@ def show(
         print_json(study_text.as_json(loaded, estimates))
         return
     console = answer()
-    console.print(f"{loaded.study.title}  ({loaded.study.id})", style="bold")
+    console.print(f"{loaded.study.title}  ({loaded.study.id})", bold=True)
     if loaded.study.question:
         console.print(loaded.study.question)
     if loaded.study.source:

@@ -270,25 +270,33 @@ def _is_answered(run: RunRecord, trials: list[TrialRecord], as_json_asked: bool)
 
 
 def finish(
-    run: RunRecord, trials: list[TrialRecord], *, verbose: bool = False, summary: bool = True
+    run: RunRecord,
+    trials: list[TrialRecord],
+    *,
+    verbose: bool = False,
+    summary: bool = True,
+    hint_of: Callable[[str], str] = str,
 ) -> None:
-    """Warn of disturbances; report failures, and exit with 1 if a failed trial was not replaced."""
-    from lanlab.analysis.failures import failures
+    """Warn of disturbances; report failures, and exit with 1 if a failed trial was not replaced.
+
+    Args:
+        hint_of: Adapts a hint to the command.
+    """
+    from lanlab.analysis.failures import by_kind, failures, place_and_reason
     from lanlab.cli.results import warn_of_disturbances
 
     warn_of_disturbances(trials, verbose=verbose, summary=summary)
-    failed = failures(trials)
-    if failed:
+    is_incomplete = run.status != "done"
+    for failed in by_kind(failures(trials)):
         last = failed[-1]
         is_lacking = any(failure.fate == "missing" for failure in failed)
-        several = f"{len(failed)} of {len(trials)} trials failed; the last: "
-        what = f"{several if len(trials) > 1 else ''}{last.message}"
-        say(f"{'error' if is_lacking else 'warning'}: {what}")
-        if last.hint:
-            say(f"hint: {last.hint}")
+        place, why = place_and_reason(last.trial)
+        several = f"{len(failed)} of {len(trials)} trials failed{place}; the last: "
+        say(f"{'error' if is_lacking else 'warning'}: {several if len(trials) > 1 else ''}{why}")
+        if hint := last.hint and hint_of(last.hint):
+            say(f"hint: {hint}")
         if last.seen:
             say(f"before the failure: {last.seen}")
-        if is_lacking:
-            raise typer.Exit(1)
-    if run.status != "done":
+        is_incomplete |= is_lacking
+    if is_incomplete:
         raise typer.Exit(1)

@@ -3,48 +3,72 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from lanlab.cli.exit_report import tell_after_the_answer
-from lanlab.cli.host_options import with_many_hosts
-from lanlab.cli.options import flag, option
+from lanlab.cli.host_options import with_fields, with_many_hosts
+from lanlab.cli.options import argument, flag, option
 from lanlab.cli.parameter_options import Given, parameters_of
 from lanlab.cli.run_settings import RunSettings, with_run_settings
-from lanlab.cli.service_options import (
-    DefaultRouteOption,
-    InterfaceOption,
-    PasswordFileOption,
-    TargetArgument,
-)
+from lanlab.cli.service_options import ServerOptions
 from lanlab.cli.terminal import answer, print_json, print_table
 from lanlab.errors import RunError, UsageError
+from lanlab.frozen import dataclass
+from lanlab.trial_data import ExperimentData
+
+if TYPE_CHECKING:
+    from lanlab.store import RunRecord, TrialRecord
 
 _STATISTICS = ("mean", "p50", "p90", "p99")
+
+
+@dataclass(frozen=True)
+class StationsOptions:
+    """In the order of `--help`."""
+
+    stations: str = option(
+        "--stations", "N,N,...", "Station counts to measure, 1 to 10,000.", "1,2,4,8,15"
+    )
+    read: bool = flag("--read", "Read blocks (default).")
+    write: bool = flag("--write", "Overwrite blocks.")
+    limit: str = option("--limit", "TIME", "Response-time limit.", "100ms")
+    statistic: str = option(
+        "--statistic",
+        "|".join(_STATISTICS),
+        "Response-time statistic to compare with the limit.",
+        "mean",
+    )
+
+    def limit_s(self) -> float:
+        """
+        Raises:
+            UsageError: `--limit` or `--statistic` is not allowed.
+        """
+        from lanlab.units import time_of
+
+        limit_s = time_of("--limit", self.limit)
+        if limit_s <= 0:
+            raise UsageError("--limit must be greater than 0")
+        if self.statistic not in _STATISTICS:
+            allowed = ", ".join(_STATISTICS)
+            raise UsageError(f"--statistic: found `{self.statistic}`; allowed: {allowed}")
+        return limit_s
 
 
 @with_run_settings(trials=3, hosts=with_many_hosts, live_interval="--live-interval")
 @parameters_of(
     "stations", first=("service", "server", "message_size_bytes", "read_ratio"), takes_lists=True
 )
+@with_fields(ServerOptions, "login")
+@with_fields(StationsOptions, "wanted")
 def stations(
-    target: TargetArgument = None,
-    stations: str = option(
-        "--stations", "N,N,...", "Station counts to measure, 1 to 10,000.", "1,2,4,8,15"
-    ),
-    read: bool = flag("--read", "Read blocks (default)."),
-    write: bool = flag("--write", "Overwrite blocks."),
-    limit: str = option("--limit", "TIME", "Response-time limit.", "100ms"),
-    statistic: str = option(
-        "--statistic",
-        "|".join(_STATISTICS),
-        "Response-time statistic to compare with the limit.",
-        "mean",
-    ),
+    target: str | None = argument("TARGET", "Server URL or directory. Default: a built-in server."),
     *,
+    wanted: StationsOptions,
     given: Given,
-    password_file: PasswordFileOption = None,
-    interface: InterfaceOption = None,
-    allow_default_route: DefaultRouteOption = False,
+    login: ServerOptions,
     client_hosts: int | None = option(
         "--client-hosts",
         "NUMBER",
@@ -67,87 +91,83 @@ def stations(
     lanlab stations /mnt/nas --read-ratio 0.7 --access random --time 10s --statistic p99;
     lanlab stations --testbed simulated --machines celeron400-w98se,celeron400-w2ksp2 --link 10M:hub
     """
-    from lanlab.analysis.agreed import all_agreed_words
-    from lanlab.analysis.stations.spread import station_errors
     from lanlab.cli import single
     from lanlab.cli.copy_places import served_places
-    from lanlab.cli.levels import checked
-    from lanlab.cli.results import print_run, run_as_json
-    from lanlab.cli.scan import is_scan, scan_of, with_single_levels
+    from lanlab.cli.results import print_run
+    from lanlab.cli.scan import is_scan
     from lanlab.report.presentations.stations import station_figures
-    from lanlab.report.stations.stations_text import (
-        answer_sentence,
-        host_table,
-        is_answered,
-        stations_table,
-    )
-    from lanlab.report.trials.subject import subject
-    from lanlab.report.trials.trials_text import title_of
-    from lanlab.units import time_of
 
-    limit_s = time_of("--limit", limit)
-    if limit_s <= 0:
-        raise UsageError("--limit must be greater than 0")
-    if statistic not in _STATISTICS:
-        allowed = ", ".join(_STATISTICS)
-        raise UsageError(f"--statistic: found `{statistic}`; allowed: {allowed}")
+    limit_s = wanted.limit_s()
     mixed = given["read_ratio"] is not None
-    if read + write + mixed > 1:
+    if wanted.read + wanted.write + mixed > 1:
         raise UsageError("--read, --write and --read-ratio cannot be used together")
-    numbers = level_list(stations)
+    numbers = level_list(wanted.stations)
     if settings.machines is not None and given["service"] is None:
         # Most published values of simulated machines were measured over SMB 1.
         given["service"] = "smb1"
-    place = served_places(
-        [target] if target is not None else (), given.pop("service"), given.pop("server")
-    )
-    settings = place.settings(
-        settings,
-        given["trust"],
-        password_file,
-        interface,
-        allow_default_route=allow_default_route,
-    )
+    named = (target,) if target is not None else ()
+    place = served_places(named, given.pop("service"), given.pop("server"))
+    settings = place.settings(settings, given["trust"], login)
     given |= {
         **place.parameters,
-        "operation": "write" if write else "mix" if mixed else "read",
+        "operation": "write" if wanted.write else "mix" if mixed else "read",
         "loop": "closed" if given["rate_operations_per_s"] is None else "open",
     }
-    scan = scan_of("stations", {**given, "stations": numbers}, settings.trials)
-    if scan is not None and not set(scan.factors) - {"stations"}:
-        scan = None
-    if scan is not None:
-        scan.announce(settings.trials)
-        experiment = scan.experiment()
-    else:
-        # Check each option on its own, so that a bad one is reported before anything runs.
-        given = with_single_levels("stations", given)
-        for number in numbers:
-            parameters = checked("stations", {**given, "stations": number})
-        del parameters["stations"]
-        experiment = {
-            "id": "stations",
-            "title": subject("stations", parameters, ["stations"]),
-            "workload": "stations",
-            "metrics": ["operations_per_s", "response_mean_ns", "response_p99_ns"],
-            "parameters": parameters,
-            "factors": {"stations": list(numbers)},
-        }
-    is_drawn_by_stations = "stations" in experiment["factors"]
+    experiment = _experiment(given, numbers, settings.trials)
+    drawn = station_figures(experiment["id"], limit_s, wanted.statistic)
     run, records = single.measure_study(
         experiment,
         settings,
-        figures=station_figures(experiment["id"], limit_s, statistic)
-        if is_drawn_by_stations
-        else (),
+        figures=drawn if "stations" in experiment["factors"] else (),
         exactly=True,
         meanwhile=partial(_load_models, several=settings.trials * len(numbers) > 1),
         hosts=host_count(settings.testbed, client_hosts),
     )
     if is_scan(run):
         print_run(run, records, settings.as_json)
-        single.finish(run, records, verbose=settings.verbose)
-        return
+    else:
+        _print_answer(run, records, limit_s, wanted.statistic, as_json=settings.as_json)
+    single.finish(run, records, verbose=settings.verbose)
+
+
+def _experiment(given: Given, numbers: Sequence[int], trials: int) -> ExperimentData:
+    from lanlab.cli.levels import checked
+    from lanlab.cli.scan import scan_of, with_single_levels
+    from lanlab.report.trials.subject import subject
+
+    scan = scan_of("stations", {**given, "stations": numbers}, trials)
+    if scan is not None and set(scan.factors) - {"stations"}:
+        scan.announce(trials)
+        return scan.experiment()
+    # Check each option on its own, so that a bad one is reported before anything runs.
+    given = with_single_levels("stations", given)
+    for number in numbers:
+        parameters = checked("stations", {**given, "stations": number})
+    del parameters["stations"]
+    return {
+        "id": "stations",
+        "title": subject("stations", parameters, ["stations"]),
+        "workload": "stations",
+        "metrics": ["operations_per_s", "response_mean_ns", "response_p99_ns"],
+        "parameters": parameters,
+        "factors": {"stations": list(numbers)},
+    }
+
+
+def _print_answer(
+    run: RunRecord, records: list[TrialRecord], limit_s: float, statistic: str, *, as_json: bool
+) -> None:
+    from lanlab.analysis.agreed import all_agreed_words
+    from lanlab.analysis.stations.spread import station_errors
+    from lanlab.cli.results import run_as_json
+    from lanlab.report.stations.stations_text import (
+        answer_sentence,
+        host_table,
+        is_answered,
+        stations_table,
+    )
+    from lanlab.report.trials.trials_text import title_of
+
     sentence = answer_sentence(records, limit_s, statistic)
     is_done = all(record.status == "done" for record in records)
     if is_done and not is_answered(records, statistic):
@@ -156,9 +176,8 @@ def stations(
         error = f"no trial has a result that counts{why and f': operations failed: {why}'}"
         hint = None if why else "measure longer with `--time`"
         tell_after_the_answer(RunError(error, hint=hint))
-    if settings.as_json:
+    if as_json:
         print_json({**run_as_json(run, records), "answer": sentence})
-        single.finish(run, records, verbose=settings.verbose)
         return
     console = answer()
     console.print(sentence)
@@ -170,7 +189,6 @@ def stations(
     if words := all_agreed_words(records):
         console.print(f"method  {words}")
     console.print(f"saved as {run.id}; `lanlab report {run.id}` draws the figures")
-    single.finish(run, records, verbose=settings.verbose)
 
 
 def _load_models(*, several: bool) -> None:

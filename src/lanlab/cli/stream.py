@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from lanlab.cli.options import option
 from lanlab.cli.parameter_options import Given, parameters_of
 from lanlab.cli.run_settings import RunSettings, with_run_settings
 from lanlab.cli.service_options import DefaultRouteOption
 
-StackInterfaceOption = Annotated[
-    str | None,
-    typer.Option(
-        "--interface",
-        metavar="NAME",
-        help="Ethernet interface for --stack small. Needs root.",
-    ),
-]
 SIMULATED = "simulated"
 #: iperf3's default write size.
 _BULK_BYTES = 128 * 1024
@@ -32,7 +20,9 @@ def stream(
     flow_rate: str | None = option(
         "--flow-rate -b", "RATE", "Sending rate of each flow, like iperf3 -b."
     ),
-    interface: StackInterfaceOption = None,
+    interface: str | None = option(
+        "--interface", "NAME", "Ethernet interface for --stack small. Needs root."
+    ),
     allow_default_route: DefaultRouteOption = False,
     *,
     settings: RunSettings,

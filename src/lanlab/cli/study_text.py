@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from rich.console import Console
-
+from lanlab.cli.terminal import Answer
 from lanlab.errors import UnknownName
 from lanlab.plan import Estimate
 from lanlab.report.document.fitted import fitted_rows
@@ -19,8 +18,8 @@ from lanlab.workloads import WORKLOADS
 if TYPE_CHECKING:
     from lanlab.analysis.findings import Verdicts
 
-#: Arguments: console, study, estimates by scale, and whether the section was requested by name.
-Section: TypeAlias = Callable[[Console, LoadedStudy, Mapping[str, Estimate], bool], None]
+#: Arguments: the output, study, estimates by scale, and whether the section was requested by name.
+Section: TypeAlias = Callable[[Answer, LoadedStudy, Mapping[str, Estimate], bool], None]
 
 #: Marks of cells whose status is explained below their table, one per status.
 _MARKS = "*†‡§¶"
@@ -72,16 +71,16 @@ def as_json(loaded: LoadedStudy, estimates: Mapping[str, Estimate]) -> dict[str,
     }
 
 
-def _testbed(console: Console, loaded: LoadedStudy, _: object, named: bool) -> None:
+def _testbed(console: Answer, loaded: LoadedStudy, _: object, named: bool) -> None:
     bed = loaded.study.testbed
     if bed.published:
         console.print(f"published testbed: {bed.published}")
     console.print(f"testbed here: {bed.hosts} hosts, link {bed.link}")
 
 
-def _experiments(console: Console, loaded: LoadedStudy, _: object, named: bool) -> None:
+def _experiments(console: Answer, loaded: LoadedStudy, _: object, named: bool) -> None:
     for experiment in loaded.study.experiment:
-        console.print(f"\n{experiment.id}: {experiment.title}", style="bold")
+        console.print(f"\n{experiment.id}: {experiment.title}", bold=True)
         where = "" if "real" in experiment.on else ", on testbed simulated"
         console.print(
             f"  workload {experiment.workload}, measures {', '.join(experiment.metrics)}{where}"
@@ -98,12 +97,12 @@ def _experiments(console: Console, loaded: LoadedStudy, _: object, named: bool) 
             if search.curve:
                 console.print(f"  then a curve of {search.curve} loads")
     for part in loaded.study.waiting:
-        console.print(f"\n{part.id}: {part.title}", style="bold")
+        console.print(f"\n{part.id}: {part.title}", bold=True)
         console.print(f"  not yet: {waits_for([part])}")
 
 
 def _scales(
-    console: Console, loaded: LoadedStudy, estimates: Mapping[str, Estimate], named: bool
+    console: Answer, loaded: LoadedStudy, estimates: Mapping[str, Estimate], named: bool
 ) -> None:
     rows = [
         (name, str(estimate.trials), about(estimate.seconds), loaded.study.scale[name].title)
@@ -125,7 +124,7 @@ def about(seconds: float) -> str:
     return f"{seconds:.2g} s"
 
 
-def _factors(console: Console, loaded: LoadedStudy, _: object, named: bool) -> None:
+def _factors(console: Answer, loaded: LoadedStudy, _: object, named: bool) -> None:
     rows = []
     for factor in loaded.published.factor:
         levels = [
@@ -136,7 +135,7 @@ def _factors(console: Console, loaded: LoadedStudy, _: object, named: bool) -> N
     _table(console, "What the study varied", ("factor", "title", "levels", ""), rows)
 
 
-def _tables(console: Console, loaded: LoadedStudy, _: object, named: bool) -> None:
+def _tables(console: Answer, loaded: LoadedStudy, _: object, named: bool) -> None:
     for one in loaded.published.table:
         table = laid_out(loaded.published, one)
         statuses = [
@@ -153,7 +152,7 @@ def _tables(console: Console, loaded: LoadedStudy, _: object, named: bool) -> No
                 console.print(f"({note})")
 
 
-def _numbers(console: Console, loaded: LoadedStudy, _: object, named: bool) -> None:
+def _numbers(console: Answer, loaded: LoadedStudy, _: object, named: bool) -> None:
     published = loaded.published
     in_tables = {
         cell.id
@@ -180,7 +179,7 @@ def _numbers(console: Console, loaded: LoadedStudy, _: object, named: bool) -> N
     _table(console, title, headings, rows)
 
 
-def _figures(console: Console, loaded: LoadedStudy, _: object, named: bool) -> None:
+def _figures(console: Answer, loaded: LoadedStudy, _: object, named: bool) -> None:
     rows = [
         (one.number, one.shows, one.x, one.y, "; ".join(one.series), one.plot)
         for one in loaded.published.figure
@@ -188,12 +187,12 @@ def _figures(console: Console, loaded: LoadedStudy, _: object, named: bool) -> N
     _table(console, "Figures", ("figure", "shows", "x", "y", "series", "plot"), rows)
 
 
-def _lost(console: Console, loaded: LoadedStudy, _: object, named: bool) -> None:
+def _lost(console: Answer, loaded: LoadedStudy, _: object, named: bool) -> None:
     rows = [(one.what, one.consequence) for one in loaded.published.lost]
     _table(console, "What is lost", ("lost", "consequence"), rows)
 
 
-def _findings(console: Console, loaded: LoadedStudy, _: object, named: bool) -> None:
+def _findings(console: Answer, loaded: LoadedStudy, _: object, named: bool) -> None:
     units = _units(loaded)
     verdicts = _verdicts(loaded)
     rows = []
@@ -241,7 +240,7 @@ def _verdicts_as_data(loaded: LoadedStudy) -> dict[str, object]:
     return {one.finding.id: judgement_as_data(one) for one in verdicts.judgements}
 
 
-def _discrepancies(console: Console, loaded: LoadedStudy, _: object, named: bool) -> None:
+def _discrepancies(console: Answer, loaded: LoadedStudy, _: object, named: bool) -> None:
     from lanlab.analysis.discrepancies import SEVERITIES
 
     found = sorted(loaded.published.discrepancy, key=lambda one: SEVERITIES.index(one.severity))
@@ -260,7 +259,7 @@ def _discrepancies(console: Console, loaded: LoadedStudy, _: object, named: bool
     _table(console, "Discrepancies", headings, rows)
 
 
-def _machines(console: Console, loaded: LoadedStudy, _: object, named: bool) -> None:
+def _machines(console: Answer, loaded: LoadedStudy, _: object, named: bool) -> None:
     simulation = loaded.study.simulation
     if simulation is None:
         return
@@ -335,7 +334,7 @@ def _cell(value: PublishedValue | MissingValue | None, marks: Mapping[Any, str])
 
 
 def _table(
-    console: Console,
+    console: Answer,
     title: str,
     headings: Sequence[str],
     rows: Iterable[Sequence[str]],
@@ -346,7 +345,7 @@ def _table(
         return
     console.print()
     if title:
-        console.print(title, style="bold")
+        console.print(title, bold=True)
     columns = [
         Column("", short=heading or " ", is_number=number in right)
         for number, heading in enumerate(headings)

@@ -9,16 +9,14 @@ import shlex
 import shutil
 import sys
 import threading
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TextIO
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, TextIO
 
 from lanlab.cli.output import can_hold
 from lanlab.units import lines_of
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.text import Text
-
+    from lanlab.report.document.fitted import Fitted
     from lanlab.report.document.table import Table
 
 #: Characters that a terminal would interpret or that reverse a line: control characters except line
@@ -27,6 +25,8 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2
 
 #: Width of sentences if the output is not a terminal; tables are then as wide as necessary.
 _WIDE = 200
+#: Terminals without control sequences.
+_PLAIN = ("dumb", "unknown")
 _LABEL = re.compile(r"[a-z][a-z ]{0,10} {2,}|why receive ")
 
 
@@ -43,10 +43,7 @@ def can_ask() -> bool:
 
 
 class Talk:
-    """
-    Standard error: a line for each remark and, on a terminal, a status line below them. It does not
-    use rich, whose import would take a tenth of a command's start.
-    """
+    """Standard error: a line for each remark and, on a terminal, a status line below them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -57,7 +54,7 @@ class Talk:
         return (
             sys.stderr is not None
             and sys.stderr.isatty()
-            and os.environ.get("TERM", "") not in ("dumb", "unknown")
+            and os.environ.get("TERM", "") not in _PLAIN
         )
 
     def print(self, text: str, *, is_warning: bool = False) -> None:
@@ -105,9 +102,9 @@ def talk() -> Talk:
 
 def print_lines(text: str) -> None:
     """Print lines of an answer. On a narrow terminal they are wrapped between words, and indented
-    to the text after their label. This does not use rich.
+    to the text after their label.
     """
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else asked_width() or 0
+    width = _width_of(sys.stdout) if sys.stdout.isatty() else asked_width() or 0
     for line in printable(text).splitlines():
         print(*broken(line, width), sep="\n")
 
@@ -142,12 +139,33 @@ def broken(line: str, width: int) -> list[str]:
     return lines_of(line, width, " " * indent)
 
 
-def answer() -> Console:
-    """The output for tables. If it is not a terminal, they are as wide as necessary, for `grep`, or
-    `asked_width`.
-    """
-    console = _console()
-    return console if console.is_terminal else _console(width=asked_width() or _WIDE)
+class Answer:
+    """Standard output for sentences and tables."""
+
+    def __init__(self) -> None:
+        self.is_terminal = sys.stdout.isatty()
+        columns = _width_of(sys.stdout) if self.is_terminal else asked_width()
+        self.width = columns or _WIDE
+        # Without a width, tables are as wide as necessary, for `grep`.
+        self._table_width = columns
+
+    def print(self, text: str | Fitted = "", *, bold: bool = False, wrap: bool = True) -> None:
+        """Lines wider than the terminal are wrapped between words, not cut: ids and verdicts are at
+        their ends.
+        """
+        if isinstance(text, str):
+            width = self.width if wrap else 0
+            parts = (broken(line, width) for line in printable(text).split("\n"))
+            lines: Iterable[tuple[str, bool]] = ((part, bold) for one in parts for part in one)
+        else:
+            lines = ((printable(line), is_bold) for line, is_bold in text.lines(self._table_width))
+        has_bold = self.is_terminal and os.environ.get("TERM", "") not in _PLAIN
+        for line, is_bold in lines:
+            print(f"\x1b[1m{line}\x1b[0m" if is_bold and has_bold else line)
+
+
+def answer() -> Answer:
+    return Answer()
 
 
 def print_table(table: Table, title: str | None = None) -> None:
@@ -155,32 +173,6 @@ def print_table(table: Table, title: str | None = None) -> None:
     from lanlab.report.document.fitted import Fitted
 
     answer().print(Fitted(table, table.title if title is None else title))
-
-
-def _console(**settings: Any) -> Console:
-    # Imported here, so that hosts can be set up meanwhile.
-    from rich.console import Console
-
-    class Quiet(Console):
-        """A console on which text is printed literally."""
-
-        def render_str(self, text: str, **settings: Any) -> Text:
-            return super().render_str(printable(text), **settings)
-
-        def print(self, *objects: object, crop: bool = False, **settings: Any) -> None:
-            """Text wider than the terminal is not cut, because ids and verdicts are at the ends of
-            lines. Sentences are wrapped between words, and the following lines indented.
-            """
-            fitted = (
-                "\n".join(part for line in one.split("\n") for part in broken(line, self.width))
-                if isinstance(one, str) and not settings.get("soft_wrap")
-                else one
-                for one in objects
-            )
-            super().print(*fitted, crop=crop, **settings)
-
-    # Titles and messages come from outside, so a bracket in them is not rich's markup.
-    return Quiet(highlight=False, markup=False, emoji=False, **settings)
 
 
 class _JsonForm:

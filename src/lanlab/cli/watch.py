@@ -15,6 +15,7 @@ import time
 from types import TracebackType
 from typing import Any, Self
 
+from lanlab.analysis.failures import kind_of, place_and_reason
 from lanlab.analysis.interface_cautions import cautions
 from lanlab.analysis.measured_where import measured_where
 from lanlab.analysis.path_cautions import path_cautions
@@ -100,8 +101,7 @@ class RunWatch:
         self._doing = self._now = ""
         self._is_over = threading.Event()
         self._plain: threading.Thread | None = None
-        #: Failed trials, to be reported by the command.
-        self.failed: list[TrialRecord] = []
+        self._failed: set[tuple[str, str]] = set()
 
     def __enter__(self) -> Self:
         check_for_a_run()
@@ -204,13 +204,15 @@ class RunWatch:
         self._talk.show(f"{self._before_now}  {now}  {self._after_now}")
 
     def trial_ended(self, trial: TrialRecord) -> None:
-        """Report a failure at once; disturbances are reported at the end."""
+        """Report the first failure of a kind at once; the command counts them, and disturbances,
+        at the end.
+        """
         self._finished += 1
-        if trial.status == "failed":
-            self.failed.append(trial)
-            message = trial.error["message"] if trial.error else "unknown"
+        if trial.status == "failed" and (kind := kind_of(trial)) not in self._failed:
+            self._failed.add(kind)
+            place, why = place_and_reason(trial)
             self._talk.print(
-                f"trial {trial.number} of {trial.experiment} failed: {message}", is_warning=True
+                f"trial {trial.number} of {trial.experiment}{place} failed: {why}", is_warning=True
             )
 
 

@@ -2,8 +2,7 @@
 The engine's schema, and checks of values against this schema.
 
 `schema.json` is the output of `lanlab-engine schema` without descriptions. The checks cover the
-part of JSON Schema that it uses. A library would cover all of it, but add its import to every
-command (`jsonschema`: 109 ms of CPU time, minimum of 5 runs, 2 virtual cores, 2026-11-26).
+part of JSON Schema that it uses. A library (`jsonschema`) adds 0.1 s to the start of each command.
 """
 
 from __future__ import annotations

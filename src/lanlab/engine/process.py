@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+from lanlab.closing import Closing
 from lanlab.engine.command import SSH_FAILURE, EngineCommand, EngineProcess
 from lanlab.engine.lines import (
     MAX_LINE_BYTES,
@@ -43,7 +44,7 @@ _LONGEST_LINE = 4096
 DESCRIBE: Mapping[str, object] = {"type": "describe"}
 
 
-class Engine:
+class Engine(Closing):
     """
     An engine process, driven over its standard input and output.
 
@@ -360,12 +361,6 @@ class Engine:
         # A thread may still be reading, and closing would wait for it.
         if self._process.stdout is not None and not self._reader.is_alive():
             self._process.stdout.close()
-
-    def __enter__(self) -> Engine:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _begin(label: str, argv: list[str]) -> EngineProcess:

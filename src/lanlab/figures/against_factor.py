@@ -17,7 +17,6 @@ from lanlab.figures.finishing import name_in_common
 from lanlab.figures.gather import FigureData, axis, place_along, points_of, published_of
 from lanlab.figures.number_text import plain
 from lanlab.figures.wording import quantity
-from lanlab.store import TrialRecord
 from lanlab.studies.scaling import is_numeric
 
 SIZE = "message_size_bytes"
@@ -151,7 +150,11 @@ def what_limits(data: FigureData) -> Chart:
     factor = data.figure.factor or _first_numeric(found) or "rate_bps"
     x, y = quantity(data.study, factor), quantity(data.study, metric)
     place = place_along(factor, x)
-    causes = _causes(data, found)
+    causes = {
+        condition_key(one.factors): cause_of(one.trials)
+        for name in dict.fromkeys(summary.experiment for summary in found)
+        for one in data.conditions(name)
+    }
     series = []
     for name, group in data.in_series(found, (factor,)).items():
         points = points_of(group, place, y, data.study)
@@ -173,14 +176,6 @@ def _first_numeric(found: Sequence[Summary]) -> str | None:
         if is_numeric(summary.workload, name)
     )
     return next(names, None)
-
-
-def _causes(data: FigureData, found: Sequence[Summary]) -> dict[str, str | None]:
-    trials: dict[tuple[str, str], list[TrialRecord]] = {}
-    for trial in data.trials:
-        trials.setdefault((trial.experiment, condition_key(trial.factors)), []).append(trial)
-    keys = [(summary.experiment, condition_key(summary.factors)) for summary in found]
-    return {key: cause_of(trials.get((experiment, key), [])) for experiment, key in keys}
 
 
 def _named_limits(points: Sequence[Point], causes: dict[str, str | None], unit: str) -> str:

@@ -19,12 +19,14 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, ParamSpec, TypeVar
 
 from lanlab.disk import TemporaryFolder
 from lanlab.processors import usable_processors
 
-Job = tuple[Callable[..., Any], *tuple[Any, ...]]
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 #: The imports of a process take as long as this number of jobs.
 _JOBS_FOR_A_PROCESS = 3
@@ -54,7 +56,7 @@ class _Processes:
         self._started.append(process)
         self._idle.put(process)
 
-    def begin(self, job: Job) -> Callable[[], Any]:
+    def begin(self, job: Callable[[], _T]) -> Callable[[], _T]:
         self._jobs += 1
         wanted = -(-self._jobs // _JOBS_FOR_A_PROCESS)
         if len(self._started) < min(wanted, self._most):
@@ -62,21 +64,21 @@ class _Processes:
                 self._start()
         return self._threads.submit(self._do, job).result
 
-    def _do(self, job: Job) -> Any:
+    def _do(self, job: Callable[[], _T]) -> _T:
         process = self._idle.get()
         assert process.stdin is not None and process.stdout is not None
         try:
             pickle.dump(job, process.stdin)
             process.stdin.flush()
-            is_done, found = pickle.load(process.stdout)
+            is_done, answer = pickle.load(process.stdout)
         except (OSError, EOFError, pickle.PickleError):
             # The worker was killed, for example because memory ran out.
-            function, *values = job
-            return function(*values)
+            return job()
         finally:
             self._idle.put(process)
         if not is_done:
-            raise found
+            raise answer
+        found: _T = answer
         return found
 
     def end(self) -> None:
@@ -117,20 +119,18 @@ def other_processes() -> Iterator[None]:
         _processes = None
 
 
-def begin(job: Job) -> Callable[[], Any]:
+def begin(function: Callable[_P, _T], *values: _P.args, **more: _P.kwargs) -> Callable[[], _T]:
     """Begin a job, in another process if there is one.
 
     Args:
-        job: Its arguments and results must be picklable.
+        function, values, more: The job; all must be picklable, and its result.
 
     Returns:
         A function that waits for the job and returns its result, or raises its exception; call it
             within the block of `other_processes`. Without processes the call does the job.
     """
-    if _processes is not None:
-        return _processes.begin(job)
-    function, *values = job
-    return functools.partial(function, *values)
+    job = functools.partial(function, *values, **more)
+    return job if _processes is None else _processes.begin(job)
 
 
 def work() -> None:
@@ -145,9 +145,9 @@ def work() -> None:
         importlib.import_module(f"matplotlib.backends.backend_{backend}")
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
-            function, *values = pickle.load(sys.stdin.buffer)
+            job = pickle.load(sys.stdin.buffer)
             try:
-                answer = True, function(*values)
+                answer = True, job()
             except Exception as error:
                 answer = False, error
             pickle.dump(answer, results)
@@ -165,7 +165,7 @@ def prepare() -> None:
     os.environ["MPLCONFIGDIR"] = str(folder.path)
 
 
-def load() -> Any:
+def load() -> ModuleType:
     """matplotlib without the docstrings that it writes for each class, half of the time to load."""
     prepare()
     import matplotlib

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import socket
 import struct
+import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
@@ -58,8 +59,7 @@ def discover(host: str, ports: Mapping[str, int] | None = None) -> tuple[Found, 
     except (OSError, UnicodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "not a host name"
         raise UsageError(
-            f"{host}: cannot be resolved: {why}",
-            hint="check the name, or give the address",
+            f"{host}: cannot be resolved: {why}", hint="check the name, or give the address"
         ) from None
     wanted = {name: port for name, (port, _) in PROBES.items()} if ports is None else ports
     with ThreadPoolExecutor(max(1, len(wanted))) as pool:
@@ -96,12 +96,24 @@ def _probe(service: str, host: str, port: int) -> Found | None:
     return Found(service, port)
 
 
+def _parts(connection: socket.socket, most_bytes: int) -> Iterator[bytes]:
+    """What arrives in the time for a greeting, even if each byte arrives alone."""
+    until = time.monotonic() + GREET_S
+    while most_bytes > 0:
+        connection.settimeout(max(0.001, until - time.monotonic()))
+        if not (part := connection.recv(most_bytes)):
+            return
+        most_bytes -= len(part)
+        yield part
+
+
 def _lines(connection: socket.socket) -> Iterator[bytes]:
-    with connection.makefile("rb") as file:
-        left = _MOST_BYTES
-        while left > 0 and (line := file.readline(left)):
-            left -= len(line)
-            yield line.rstrip(b"\r\n")
+    text = b""
+    for part in _parts(connection, _MOST_BYTES):
+        *lines, text = (text + part).split(b"\n")
+        yield from (line.rstrip(b"\r") for line in lines)
+    if text:
+        yield text.rstrip(b"\r")
 
 
 def _ssh(connection: socket.socket, host: str) -> None:
@@ -131,10 +143,7 @@ _SMB2_NEGOTIATE = struct.pack(">I", len(_SMB2_HEAD + _SMB2_BODY)) + _SMB2_HEAD +
 
 def _smb(connection: socket.socket, host: str) -> None:
     connection.sendall(_SMB2_NEGOTIATE)
-    answer = b""
-    while len(answer) < 8 and (part := connection.recv(256)):
-        answer += part
-    if answer[4:8] == b"\xfeSMB":
+    if b"".join(_parts(connection, 8))[4:] == b"\xfeSMB":
         return
     # An SMB 1 server disconnects, or refuses with an SMB 1 message.
     raise _NotSpoken("does not speak SMB 2 or 3; name the share as smb1://HOST/SHARE")
@@ -177,8 +186,7 @@ def _tls(connection: socket.socket, host: str) -> None:
 def _nfs(connection: socket.socket, host: str, version: int = 3) -> None:
     # NULL of NFS in one fragment (RFC 5531, sections 9 and 11).
     connection.sendall(struct.pack(">11I", 1 << 31 | 40, _XID, 0, 2, 100_003, version, *[0] * 5))
-    with connection.makefile("rb") as file:
-        reply = file.read(28)
+    reply = b"".join(_parts(connection, 28))
     if len(reply) < 28 or reply[4:12] != struct.pack(">2I", _XID, 1):
         raise _NotSpoken("the reply is not one of ONC RPC")
     denied, _, _, status = struct.unpack(">4I", reply[12:])

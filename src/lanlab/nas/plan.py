@@ -14,8 +14,8 @@ from lanlab.units import format_size
 
 #: Files copied to check a server before planning, by the metric that they yield.
 CHECKS: Mapping[str, str] = {"goodput_bps": "1x2MB", "files_per_s": "20x16kB"}
-#: Time limit for a server to answer a check, s.
-_CHECK_TIMEOUT_S = 10
+#: Seconds. Sleeping disks need up to 15 to spin up; copies to the slowest server are planned for 1.
+_LIMITS: Mapping[str, Level] = {"timeout_s": 20, "longest_s": 60}
 _SMALL_BYTES = 16_000
 #: Purposes of the measurements, in the order of the answer.
 FILES: Mapping[str, str] = {
@@ -60,7 +60,7 @@ class Task:
 
     def experiment(self, targets: Sequence[str], common: Mapping[str, Level]) -> ExperimentData:
         """In the form of a study file: targets in random order in each block."""
-        parameters = {**self.parameters, **common}
+        parameters = {**self.parameters, **_LIMITS, **common}
         return _experiment(self.id, self.title, self.workload, self.metric, parameters, targets)
 
 
@@ -139,7 +139,7 @@ def check_study(
     host: str, targets: Sequence[str], dataset: str, common: Mapping[str, Level]
 ) -> dict[str, object]:
     """One small copy to each target, to check access and estimate the speed."""
-    parameters = {"dataset": dataset, "retries": 0, "timeout_s": _CHECK_TIMEOUT_S, **common}
+    parameters = {"dataset": dataset, "retries": 0, **_LIMITS, **common}
     experiment = _experiment("check", dataset, "copy", "goodput_bps", parameters, targets)
     policy = {"min": 1, "max": 1, "retry_failed": 0}
     return _study("nas-check", f"Whether lanlab may copy to {host}", [experiment], policy)

@@ -10,12 +10,7 @@ from lanlab.addresses import FAMILY_NAMES, AddressFamily
 from lanlab.engine import DESCRIBE, Engine, Measurement
 from lanlab.errors import EngineLost, LabError, UnmetNeed
 from lanlab.performers.engine_host import EngineHost
-from lanlab.performers.interfaces import (
-    address_of,
-    counters_of,
-    lasting_facts,
-    measured_interface,
-)
+from lanlab.performers.interfaces import address_of, counters_of, lasting_facts, measured_interface
 from lanlab.testbeds.base import HasMedium, Host, Testbed
 from lanlab.testbeds.engines import HostEngine, start_engines
 from lanlab.trial_data import HostFacts, HostSeen, InterfaceSeen, Moment

@@ -26,9 +26,7 @@ def _simulated(bed: Testbed, trial: SimulatedTrial) -> Performer:
 
 #: By the name of a testbed with simulated hosts: its simulator. No engine runs there, and nothing
 #: on this machine disturbs its trials.
-SIMULATORS: dict[str, Callable[[Testbed, SimulatedTrial], Performer]] = {
-    "simulated": _simulated,
-}
+SIMULATORS: dict[str, Callable[[Testbed, SimulatedTrial], Performer]] = {"simulated": _simulated}
 
 
 def performer_for(

@@ -57,8 +57,7 @@ def noted(server: str, request: str, spec: Spec) -> Iterator[Callable[[], None]]
             stack.enter_context(lock_files.held(path, text.encode()))
         except OSError as error:
             raise RunError(
-                f"{path}: {error.strerror}",
-                hint=system_hint(error, "set LANLAB_CACHE to a folder"),
+                f"{path}: {error.strerror}", hint=system_hint(error, "set LANLAB_CACHE to a folder")
             ) from None
         try:
             yield lambda: is_emptied.append(True)

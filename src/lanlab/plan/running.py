@@ -162,7 +162,8 @@ def running_search(scaled: ExperimentAtScale, search: Search, seed: int) -> Runn
         high=high_level,
         metric=search.metric,
         loss_goals=search.loss_goals,
-        short_time_s=_in_microseconds(full_time_s * search.short_ratio),
+        # Rounded to a few digits, and never zero.
+        short_time_s=max(1e-6, round(full_time_s * search.short_ratio, 6)),
         full_time_s=full_time_s,
         trials=search.trials,
         exceed_ratio=search.exceed_ratio,
@@ -179,8 +180,3 @@ def running_search(scaled: ExperimentAtScale, search: Search, seed: int) -> Runn
         warmup_s=warmup_s,
         policy=scaled.trials,
     )
-
-
-def _in_microseconds(time_s: float) -> float:
-    """A time rounded to a few digits, and never zero."""
-    return max(1e-6, round(time_s, 6))

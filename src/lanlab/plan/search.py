@@ -43,13 +43,7 @@ from lanlab.plan.bounds import Bounds, Goal, Tried
 from lanlab.plan.curve import curve_levels
 from lanlab.plan.random_loss import PROBE_RATIOS, Observation, carried, random_loss
 from lanlab.plan.search_reading import SearchReading
-from lanlab.plan.search_rule import (
-    GoalResult,
-    SearchResult,
-    SearchRule,
-    SearchStep,
-    StepsLeft,
-)
+from lanlab.plan.search_rule import GoalResult, SearchResult, SearchRule, SearchStep, StepsLeft
 from lanlab.plan.staircase import Staircase, staircase
 from lanlab.plan.stopping import MISSING_BEFORE_GIVING_UP
 

@@ -6,7 +6,7 @@ from lanlab.errors import EngineError, LabError, RunError, TestbedDamaged, Usage
 from lanlab.trial_data import ErrorRecord
 
 #: Codes of an engine's refusals that every retry would meet: a value that is not allowed, an option
-#: that this system lacks, a missing right.
+#: that this system lacks, a missing right, a wrong password.
 _REFUSALS = frozenset(
     {
         "request.value",
@@ -17,6 +17,7 @@ _REFUSALS = frozenset(
         "system.invalid",
         "system.permission",
         "processor.unusable",
+        "service.login",
     }
 )
 _UNSUPPORTED = "unsupported"

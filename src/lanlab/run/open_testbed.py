@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from lanlab.errors import LabError, RunError
 from lanlab.performers import SIMULATORS, Hosts, Performer, SimulatedTrial, performer_for
 from lanlab.plan import PlannedTrial
+from lanlab.run.lost_servers import LostServers
 from lanlab.store import RunRecord
 from lanlab.studies import Study
 from lanlab.testbeds import Opened, Opening, Testbed, testbed
@@ -33,6 +34,7 @@ class OpenTestbed:
         self._opening = opening if is_same else None
         #: Capture file for the frames on the link; each new testbed has its own.
         self._pcap = opening.pcap if opening is not None and is_same else None
+        self.lost = LostServers()
         self.made = 0
         #: Why the testbed was set up the last time; `None` the first time.
         self.made_because: str | None = None

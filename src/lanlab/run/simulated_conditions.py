@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from typing import Any
 
 from lanlab.analysis.attempts import condition_key
 from lanlab.performers import SimulatedTrial, trial_seed
@@ -13,6 +12,7 @@ from lanlab.performers.simulated import SimulatedPerformer, simulate_request
 from lanlab.plan import Condition, expand
 from lanlab.run.simulated import on_machines
 from lanlab.studies import Study
+from lanlab.testbeds.simulated import SimulatedTestbed
 from lanlab.workloads import CounterChanges, workload
 
 Wanted = tuple[Condition, SimulatedTrial]
@@ -26,7 +26,7 @@ class SimulatedConditions:
         bed: The simulated testbed, which has the engines.
     """
 
-    def __init__(self, bed: Any) -> None:
+    def __init__(self, bed: SimulatedTestbed) -> None:
         self._bed = bed
         self._known: dict[str, Mapping[str, float | int]] = {}
 

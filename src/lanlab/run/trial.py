@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
-from dataclasses import asdict, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 
 from lanlab import captures
 from lanlab.analysis.pollution import judge
 from lanlab.errors import CommandFailed, LabError, RunError, StoreError
+from lanlab.performers import Performer
 from lanlab.plan import PlannedTrial
 from lanlab.roles import host_places, result_roles
 from lanlab.run.commands import NO_COMMANDS, TrialCommands
@@ -26,6 +27,20 @@ from lanlab.workloads import Progress, TrialOutcome, counter_changes, workload
 def now() -> str:
     """The time now, ISO 8601, UTC, with microseconds."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+@dataclass(eq=False, repr=False)
+class _Taken:
+    """What a trial has given so far."""
+
+    facts: TrialFacts
+    raw: dict[str, object]
+    commands: list[CommandRecord] = field(default_factory=list)
+    metrics: dict[str, float | int] = field(default_factory=dict)
+    last: Progress | None = None
+    error: LabError | None = None
+    damage: str | None = None
+    elapsed_s: float = 0.0
 
 
 def run_trial(
@@ -44,80 +59,44 @@ def run_trial(
         on_progress: Called from another thread.
         commands: The user's commands around the trial.
     """
-    kind = workload(planned.workload)
     parameters = planned.values
-    bed, hosts = testbed.bed, testbed.hosts
     if testbed.is_simulated:
         from lanlab.run.simulated import simulated_trial
 
         performer = testbed.performer(parameters, simulated_trial(run, planned, testbed))
     else:
         performer = testbed.performer(parameters)
-    places = host_places(kind.roles, getattr(parameters, "traffic_direction", None))
-    names = {role: bed.hosts[place].name for role, place in places.items()}
-    started_at, began = now(), time.monotonic()
+    traffic_direction = getattr(parameters, "traffic_direction", None)
+    places = host_places(workload(planned.workload).roles, traffic_direction)
+    names = {role: testbed.bed.hosts[place].name for role, place in places.items()}
     facts: TrialFacts = {}
-    raw: dict[str, object] = {"facts": facts}
     if testbed.made_because is not None:
         facts["testbed"] = {"made": testbed.made, "because": testbed.made_because}
-    metrics: dict[str, float | int] = {}
-    last: list[Progress] = []
-    ran: list[CommandRecord] = []
-    error: LabError | None
-    damage: str | None = None
-
-    def on_each(progress: Progress) -> None:
-        last[:] = [progress]
-        on_progress(progress)
-
+    taken = _Taken(facts, {"facts": facts})
+    started_at = now()
     try:
-        try:
-            # Restarts lost engines first, so that their facts are read again.
-            hosts.revive()
-            commands.before(planned, testbed, ran)
-            facts["before"] = hosts.passing_facts()
-            outcome = performer.perform(kind, parameters, on_each)
-            raw |= {"setup": outcome.setup, **outcome.results}
-            _note_captures(testbed, outcome)
-            error = outcome.error
-            elapsed_s = time.monotonic() - began
-            facts["after"] = hosts.passing_facts()
-            damage = _damage(testbed, facts)
-            if error is None:
-                changes = counter_changes(
-                    facts["before"]["counters"], facts["after"]["counters"], names
-                )
-                metrics = performer.metrics(kind, parameters, outcome, changes)
-                if not testbed.is_simulated:
-                    lasting = hosts.lasting_facts()
-                    ends = {role: lasting[name] | {"name": name} for role, name in names.items()}
-                    every = {
-                        host.label: lasting[host.name] | {"name": host.name} for host in bed.hosts
-                    }
-                    raw["pollution"] = judge(raw, metrics, ends, every).to_json()
-        except LabError as failed:
-            error = failed
-            elapsed_s = time.monotonic() - began
-            facts["after"] = hosts.passing_facts()
-            damage = _damage(testbed, facts)
+        _measure(taken, planned, testbed, performer, names, on_progress, commands)
     except BaseException:
         # The trial has no record, but its commands' processes must end.
         with contextlib.suppress(CommandFailed):
-            commands.after(planned, testbed, ran, outlasts_interrupt=False)
+            commands.after(planned, testbed, taken.commands, outlasts_interrupt=False)
         raise
+    raw, error = taken.raw, taken.error
     try:
-        commands.after(planned, testbed, ran)
+        commands.after(planned, testbed, taken.commands)
     except CommandFailed as failed:
         error = error or failed
-    if ran:
-        raw["commands"] = ran
+    if taken.commands:
+        raw["commands"] = taken.commands
     if error is not None:
-        metrics = {}
-        if last:
-            raw["progress"] = asdict(last[-1])
+        if taken.last is not None:
+            raw["progress"] = asdict(taken.last)
         asked = setup_of(raw).get("requests", {})
         paths = run.testbed.get("facts", {}).get("paths", {})
-        error = explained(cause_of(error, hosts.loss(), damage), bed, asked, names, paths)
+        cause = cause_of(error, testbed.hosts.loss(), taken.damage)
+        error = explained(cause, testbed.bed, asked, names, paths)
+    ended = time.monotonic()
+    testbed.lost.note(planned, error, (ended - taken.elapsed_s, ended))
     roles = {name: role for role, name in names.items()}
     return TrialRecord(
         run_id=run.id,
@@ -130,11 +109,60 @@ def run_trial(
         purpose=planned.purpose,
         status="done" if error is None else "failed",
         started_at=started_at,
-        elapsed_s=elapsed_s,
-        metrics=metrics,
+        elapsed_s=taken.elapsed_s,
+        metrics=taken.metrics if error is None else {},
         raw=raw,
         error=None if error is None else error_record(error, roles),
     )
+
+
+def _measure(
+    taken: _Taken,
+    planned: PlannedTrial,
+    testbed: OpenTestbed,
+    performer: Performer,
+    names: Mapping[str, str],
+    on_progress: Callable[[Progress], None],
+    commands: TrialCommands,
+) -> None:
+    kind, hosts, facts, raw = workload(planned.workload), testbed.hosts, taken.facts, taken.raw
+    began = time.monotonic()
+
+    def on_each(progress: Progress) -> None:
+        taken.last = progress
+        on_progress(progress)
+
+    def end() -> None:
+        taken.elapsed_s = time.monotonic() - began
+        facts["after"] = hosts.passing_facts()
+        taken.damage = _damage(testbed, facts)
+
+    try:
+        testbed.lost.check(planned)
+        # Restarts lost engines first, so that their facts are read again.
+        hosts.revive()
+        commands.before(planned, testbed, taken.commands)
+        facts["before"] = hosts.passing_facts()
+        outcome = performer.perform(kind, planned.values, on_each)
+        raw |= {"setup": outcome.setup, **outcome.results}
+        _note_captures(testbed, outcome)
+        taken.error = outcome.error
+        end()
+        if taken.error is None:
+            before, after = facts["before"]["counters"], facts["after"]["counters"]
+            changes = counter_changes(before, after, names)
+            taken.metrics = performer.metrics(kind, planned.values, outcome, changes)
+            if not testbed.is_simulated:
+                lasting = hosts.lasting_facts()
+                ends = {role: lasting[name] | {"name": name} for role, name in names.items()}
+                every = {
+                    host.label: lasting[host.name] | {"name": host.name}
+                    for host in testbed.bed.hosts
+                }
+                raw["pollution"] = judge(raw, taken.metrics, ends, every).to_json()
+    except LabError as failed:
+        taken.error = failed
+        end()
 
 
 def with_series(trial: TrialRecord) -> tuple[TrialRecord, tuple[AnySeries, ...]]:

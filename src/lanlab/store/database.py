@@ -11,8 +11,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from typing import IO, ClassVar, Protocol, Self
+from typing import IO, ClassVar, Protocol
 
+from lanlab.closing import Closing
 from lanlab.errors import StoreError, UnknownName, UsageError
 from lanlab.store import parquet, rows
 from lanlab.store.base import Deleted, Lease, RunHead
@@ -120,7 +121,7 @@ class Database(ABC):
         """End the connection. Calling it again does nothing."""
 
 
-class DatabaseStore:
+class DatabaseStore(Closing):
     def __init__(self, database: Database) -> None:
         self._database = database
 
@@ -385,12 +386,6 @@ class DatabaseStore:
 
     def close(self) -> None:
         self._database.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def no_store(place: object) -> StoreError:

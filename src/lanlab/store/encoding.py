@@ -26,8 +26,7 @@ def _check(value: object, where: str) -> None:
     if isinstance(value, float):
         if not math.isfinite(value):
             raise StoreError(
-                f"`{where}` is {value}, which JSON cannot represent",
-                hint="omit missing values",
+                f"`{where}` is {value}, which JSON cannot represent", hint="omit missing values"
             )
     elif isinstance(value, dict):
         for key, item in value.items():

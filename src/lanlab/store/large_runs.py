@@ -16,9 +16,13 @@ import re
 import struct
 from collections import ChainMap
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from lanlab.store.encoding import from_json
+from lanlab.trial_data import RoleResult, result_of
+
+if TYPE_CHECKING:
+    from _collections_abc import dict_items, dict_keys, dict_values
 
 #: The largest parts of a record. No list or summary uses them.
 _LARGE = frozenset(
@@ -116,7 +120,7 @@ class Digests:
         text = self.text(number)
         return _KEYS.findall(text) if text else self.whole(number)
 
-    def member(self, number: int, key: str) -> Any:
+    def member(self, number: int, key: str) -> object:
         """A member of the digest, or `_NOTHING`."""
         if self._decoded[0] != number:
             self._decoded = number, {}
@@ -125,24 +129,24 @@ class Digests:
             known[key] = self._read(number, key)
         return known[key]
 
-    def chosen(self, number: int, key: str, names: tuple[str, ...]) -> Mapping[str, Any]:
+    def chosen(self, number: int, key: str, names: tuple[str, ...]) -> RoleResult:
         """Members of an object in the digest. The others are not decoded, if possible."""
-        part = self._part(number, key)
+        part = self.part(number, key)
         if part and _is_plain(part):
             with contextlib.suppress(ValueError):
                 found: dict[str, Any] = _chooser(names)(part)
                 _, omitted, inner = found.pop(_OMITTED, _COMPLETE)
                 if found.keys().isdisjoint(inner) and not {*omitted}.intersection(names):
-                    return found
+                    return cast("RoleResult", found)
         member = self.member(number, key)
-        return {} if member is _NOTHING or not member else member
+        return cast("RoleResult", member) if isinstance(member, Mapping) else {}
 
-    def numbers(self, number: int, key: str, name: str) -> list[Any] | None:
-        part = self._part(number, key)
+    def numbers(self, number: int, key: str, name: str) -> list[float | None] | None:
+        part = self.part(number, key)
         # Within a string, the quotes would have backslashes before them.
         return [equal_once(one) for one in _named(name).findall(part)] if part else None
 
-    def _part(self, number: int, key: str) -> str:
+    def part(self, number: int, key: str) -> str:
         """The JSON text of a member; empty if the trial has no digest, or the digest no member."""
         text = self.text(number)
         mark = f'\n"{key}":'
@@ -152,8 +156,8 @@ class Digests:
             return ""
         return text[start + len(mark) : text.index("\n", start + 1)].removesuffix(",")
 
-    def _read(self, number: int, key: str) -> Any:
-        part = self._part(number, key)
+    def _read(self, number: int, key: str) -> object:
+        part = self.part(number, key)
         if not part:
             return _NOTHING if self.text(number) else self.whole(number).get(key, _NOTHING)
         if _MARK not in part:
@@ -197,13 +201,13 @@ class StoredRaw(Mapping[str, object]):
     def __init__(self, digests: Digests, number: int, is_disturbed: bool | None) -> None:
         self.digests, self.number, self.is_disturbed = digests, number, is_disturbed
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key: str) -> object:
         found = self.digests.member(self.number, key)
         if found is _NOTHING:
             raise KeyError(key)
         return found
 
-    def get(self, key: str, default: Any = None) -> Any:
+    def get(self, key: str, default: object = None) -> object:
         found = self.digests.member(self.number, key)
         return default if found is _NOTHING else found
 
@@ -214,14 +218,20 @@ class StoredRaw(Mapping[str, object]):
         return len(list(self.digests.keys(self.number)))
 
 
-def chosen(raw: Mapping[str, Any], key: str, names: tuple[str, ...]) -> Mapping[str, Any]:
-    """An object in a trial's `raw`, with at least these members; empty if there is none."""
+def text_of(raw: Mapping[str, object], key: str) -> str:
+    """The JSON text of a member of a trial's `raw`; empty if its digest does not have it whole."""
+    part = raw.digests.part(raw.number, key) if isinstance(raw, StoredRaw) else ""
+    return "" if _MARK in part else part
+
+
+def chosen(raw: Mapping[str, object], key: str, names: tuple[str, ...]) -> RoleResult:
+    """A role's result in a trial's `raw`, with at least these members; empty if there is none."""
     if isinstance(raw, StoredRaw):
         return raw.digests.chosen(raw.number, key, names)
-    return raw.get(key) or {}
+    return result_of(raw, key)
 
 
-def numbers(raw: Mapping[str, Any], key: str, name: str) -> list[Any] | None:
+def numbers(raw: Mapping[str, object], key: str, name: str) -> list[float | None] | None:
     """Numbers of this name anywhere in a member; `None` if there is no digest with this member."""
     return raw.digests.numbers(raw.number, key, name) if isinstance(raw, StoredRaw) else None
 
@@ -231,13 +241,13 @@ def replaced(values: Mapping[str, object], new: dict[str, object]) -> Mapping[st
     return ChainMap(new, cast("dict[str, object]", values))
 
 
-class Part(dict[str, Any]):
+class Part(dict[str, object]):
     """An object of a digest. Its omitted members are read when used."""
 
     __slots__ = ("_omitted", "_whole")
 
     def __init__(
-        self, kept: dict[str, object], omitted: list[str], whole: Callable[[], Mapping[str, object]]
+        self, kept: dict[str, object], omitted: list[str], whole: Callable[[], dict[str, object]]
     ) -> None:
         super().__init__(kept)
         self._omitted, self._whole = omitted, whole
@@ -247,7 +257,7 @@ class Part(dict[str, Any]):
             return self._whole()[key]
         raise KeyError(key)
 
-    def get(self, key: str, default: Any = None) -> Any:
+    def get(self, key: str, default: object = None) -> object:
         try:
             return self[key]
         except KeyError:
@@ -268,13 +278,13 @@ class Part(dict[str, Any]):
     def __or__(self, other: Any) -> Any:
         return {**self._whole(), **other}
 
-    def keys(self) -> Any:
+    def keys(self) -> dict_keys[str, object]:
         return self._whole().keys()
 
-    def values(self) -> Any:
+    def values(self) -> dict_values[str, object]:
         return self._whole().values()
 
-    def items(self) -> Any:
+    def items(self) -> dict_items[str, object]:
         return self._whole().items()
 
     __hash__ = None
@@ -292,6 +302,9 @@ class PackedMetrics(Mapping[str, float | int]):
         place, one = self.form.places[name]
         found: float | int = one.unpack_from(self.packed, place)[0]
         return found
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self[name] if name in self.form.places else default
 
     def __contains__(self, name: object) -> bool:
         return name in self.form.places

@@ -116,8 +116,7 @@ _WITH_DIGEST = (
 #: Rows for `to_outlines`.
 OUTLINES = (
     select(
-        _WITH_DIGEST,
-        ["is_disturbed" if one == "raw" else f"trial.{one}" for one in TRIAL_COLUMNS],
+        _WITH_DIGEST, ["is_disturbed" if one == "raw" else f"trial.{one}" for one in TRIAL_COLUMNS]
     )
     + " WHERE trial.run_id = :run_id AND trial.number >= :first ORDER BY trial.number LIMIT :most"
 )
@@ -150,7 +149,7 @@ def to_trial_heads(found: Sequence[Row], metrics: Mapping[str, str]) -> list[Tri
                 own = {metrics[experiment]: float(value)}
         except ValueError:
             raise StoreError(f"trial {number}: a metric is not a number") from None
-        if disturbed is None or not all(map(math.isfinite, own.values())):
+        if disturbed is None or not math.isfinite(sum(own.values())):
             raise StoreError(f"trial {number} cannot be summarised")
         levels = equal_once(factors)
         heads.append(

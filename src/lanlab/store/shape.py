@@ -13,7 +13,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import TypeVar, get_args, get_origin, get_type_hints
 
 from lanlab.errors import LabError, NothingToRun, StoreError, UnknownName
 from lanlab.store.records import (
@@ -71,7 +71,7 @@ def _expected() -> frozenset[_Object]:
         connection.close()
 
 
-def run_record(fields: Mapping[str, Any]) -> RunRecord:
+def run_record(fields: Mapping[str, object]) -> RunRecord:
     """
     A run from the columns of a row.
 
@@ -86,7 +86,7 @@ def run_record(fields: Mapping[str, Any]) -> RunRecord:
     return run
 
 
-def trial_record(fields: Mapping[str, Any]) -> TrialRecord:
+def trial_record(fields: Mapping[str, object]) -> TrialRecord:
     """
     A trial from the columns of a row.
 
@@ -107,7 +107,7 @@ def trial_records(columns: Mapping[str, Sequence[object]]) -> list[TrialRecord]:
     for name, holds in _CHECKS[TrialRecord]:
         column = columns[name]
         # Thousands of rows have equal values, or values of one type.
-        different: Iterable[Any] = column
+        different: Iterable[object] = column
         if name in ("factors", "parameters"):
             different = dict(zip(map(id, column), column, strict=True)).values()
         elif dict not in set(map(type, column)):
@@ -119,12 +119,13 @@ def trial_records(columns: Mapping[str, Sequence[object]]) -> list[TrialRecord]:
     return [trial_record(dict(zip(columns, row, strict=True))) for row in rows]
 
 
-def _record(kind: type[_Record], fields: Mapping[str, Any]) -> _Record:
+def _record(kind: type[_Record], fields: Mapping[str, object]) -> _Record:
     for name, holds in _CHECKS[kind]:
         if not holds(fields[name]):
             word = "run" if kind is RunRecord else "trial"
             raise StoreError(f"a {word} has an invalid value of `{name}`")
-    return kind(**fields)
+    made: Callable[..., _Record] = kind
+    return made(**fields)
 
 
 def _checker(hint: object) -> Callable[[object], bool]:
@@ -154,14 +155,7 @@ _CHECKS: Mapping[type, Sequence[tuple[str, Callable[[object], bool]]]] = {
 
 
 #: Errors of code that reads malformed values.
-MISSHAPEN = (
-    AttributeError,
-    ArithmeticError,
-    LookupError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)
+MISSHAPEN = (AttributeError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError)
 
 
 @contextmanager

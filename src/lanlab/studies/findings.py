@@ -38,13 +38,13 @@ class _Along(_Statement):
     along: str
 
 
-class _Bounded(_Statement):
+class Bounded(_Statement):
     #: In the metric's SI unit, or a ratio; either bound may be absent.
     min: float | None = None
     max: float | None = None
 
     @model_validator(mode="after")
-    def _has_a_bound(self) -> _Bounded:
+    def _has_a_bound(self) -> Bounded:
         if self.min is None and self.max is None:
             raise ValueError("`min`, `max` or both")
         if self.min is not None and self.max is not None and self.min > self.max:
@@ -64,7 +64,7 @@ class Order(_Along):
     levels: Several[OneLevel] = Field(min_length=2)
 
 
-class Ratio(_Bounded):
+class Ratio(Bounded):
     """`a` divided by `b` lies within bounds."""
 
     form: Literal["ratio"]
@@ -72,7 +72,7 @@ class Ratio(_Bounded):
     b: Selection
 
 
-class Difference(_Bounded):
+class Difference(Bounded):
     """`a` minus `b` lies within bounds."""
 
     form: Literal["difference"]
@@ -96,11 +96,11 @@ class Equivalent(_Pair):
         return self
 
 
-class Value(_Bounded):
+class Value(Bounded):
     form: Literal["value"]
 
 
-class Share(_Bounded):
+class Share(Bounded):
     form: Literal["share"]
     of: Literal["link_limit"] = "link_limit"
 
@@ -141,7 +141,7 @@ class Knee(_Along):
         return self
 
 
-class Threshold(_Bounded):
+class Threshold(Bounded):
     """The metric is within bounds up to a level, or from a level on."""
 
     form: Literal["threshold"]
@@ -212,7 +212,7 @@ class Widens(_Pair):
     by: Literal["difference", "ratio"] = "difference"
 
 
-class Count(_Bounded):
+class Count(Bounded):
     """The statement holds for a bounded number of the combinations of factors' levels."""
 
     form: Literal["count"]

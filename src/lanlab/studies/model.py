@@ -8,24 +8,23 @@ are next to it in `published.toml` (`lanlab.studies.published`) and `findings.to
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import Field, PlainValidator, TypeAdapter, model_validator
 
 from lanlab.studies.base import Data, Identifier, Level, Several, ShareRatio
 
 
-def _read_findings(given: object) -> tuple[Any, ...]:
+def _read_findings(given: object) -> tuple[Finding, ...]:
     """Each form of a finding is a model, so they are built only for a study with findings."""
     if given in ((), []):
         return ()
     from lanlab.studies.findings import Finding
 
-    found: tuple[Any, ...] = TypeAdapter(Several[Finding]).validate_python(given)
-    return found
+    return TypeAdapter[tuple[Finding, ...]](Several[Finding]).validate_python(given)
 
 
-def _read_simulation(given: object) -> Any:
+def _read_simulation(given: object) -> Simulation | None:
     if given is None:
         return None
     from lanlab.studies.machines import Simulation
@@ -40,8 +39,8 @@ if TYPE_CHECKING:
     _Findings = tuple[Finding, ...]
     _Simulation: TypeAlias = Simulation | None
 else:
-    _Findings = Annotated[Any, PlainValidator(_read_findings)]
-    _Simulation = Annotated[Any, PlainValidator(_read_simulation)]
+    _Findings = Annotated[object, PlainValidator(_read_findings)]
+    _Simulation = Annotated[object, PlainValidator(_read_simulation)]
 
 #: Where the trials of an experiment take place: on real or virtual hosts, or on modelled machines.
 RunsOn = Literal["real", "simulated"]

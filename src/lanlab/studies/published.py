@@ -37,13 +37,7 @@ Statistic = Literal[
 #: the test bed's description; in related work; on the cover page; or only derived from others.
 Kind = Literal["table", "text", "restated", "testbed", "related", "cover", "derived"]
 
-Status = Literal[
-    "approximate",
-    "heading lost",
-    "OCR repaired",
-    "wrong",
-    "column uncertain",
-]
+Status = Literal["approximate", "heading lost", "OCR repaired", "wrong", "column uncertain"]
 
 
 class _Printed(Data):
@@ -159,15 +153,7 @@ class Lost(Data):
 class Discrepancy(Data):
     id: DottedIdentifier
     kind: Literal[
-        "unit",
-        "arithmetic",
-        "precision",
-        "physics",
-        "logic",
-        "design",
-        "text",
-        "citation",
-        "scan",
+        "unit", "arithmetic", "precision", "physics", "logic", "design", "text", "citation", "scan"
     ]
     where: str
     stated: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from lanlab.studies import findings as forms
 from lanlab.studies.base import Level
@@ -129,13 +128,14 @@ def _group(levels: Iterable[Level]) -> str:
     return f"({', '.join(map(str, levels))})"
 
 
-def _bounds(statement: Any, unit: str = "") -> str:
+def _bounds(statement: forms.Bounded, unit: str = "") -> str:
     least, most = statement.min, statement.max
-    if least is None:
+    if least is not None and most is not None:
+        return f"{_quantity(least, '')} to {_quantity(most, unit)}"
+    if most is not None:
         return f"at most {_quantity(most, unit)}"
-    if most is None:
-        return f"at least {_quantity(least, unit)}"
-    return f"{_quantity(least, '')} to {_quantity(most, unit)}"
+    assert least is not None
+    return f"at least {_quantity(least, unit)}"
 
 
 def _quantity(number: float, unit: str) -> str:

@@ -10,13 +10,7 @@ from lanlab.frozen import dataclass
 from lanlab.outside import toml_of
 from lanlab.studies.base import Level
 from lanlab.studies.machine_numbers import COSTS, NUMBERS, most_waiting
-from lanlab.studies.machines import (
-    KnownMachine,
-    Machine,
-    MachineNumber,
-    Simulation,
-    known_machine,
-)
+from lanlab.studies.machines import KnownMachine, Machine, MachineNumber, Simulation, known_machine
 from lanlab.studies.model import Study
 from lanlab.user_files import read_user_file
 

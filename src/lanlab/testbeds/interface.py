@@ -41,12 +41,7 @@ class InterfaceTestbed(LoopbackTestbed):
         def start_engine() -> EngineCommand:
             return engine_without_rights(link)
 
-        first = replace(
-            self.hosts[0],
-            interface=interface,
-            start_engine=start_engine,
-            raw_link=raw,
-        )
+        first = replace(self.hosts[0], interface=interface, start_engine=start_engine, raw_link=raw)
         self.hosts = (first, *self.hosts[1:])
 
     def facts(self) -> dict[str, object]:

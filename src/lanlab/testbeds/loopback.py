@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import platform
 from pathlib import Path
-from typing import Self
 
 from lanlab.addresses import AddressFamily
+from lanlab.closing import Closing
 from lanlab.errors import UsageError
 from lanlab.testbeds.base import Counters, Host, LinkFacts
 from lanlab.testbeds.counters import read_interfaces
@@ -34,7 +34,7 @@ def _mtu_bytes() -> int | None:
         return None
 
 
-class LoopbackTestbed:
+class LoopbackTestbed(Closing):
     """See `lanlab.testbeds.base.Testbed`. All hosts have the same addresses."""
 
     name = "loopback"
@@ -75,9 +75,3 @@ class LoopbackTestbed:
 
     def close(self) -> None:
         """See `Testbed.close`: there is nothing to close."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

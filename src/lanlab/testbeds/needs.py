@@ -158,14 +158,6 @@ def _buffers() -> Need:
     return Need("socket buffer limits", bool(values), detail, required=False)
 
 
-def _loopback_needs() -> list[Need]:
-    return [_engine(), _ipv6(), _congestion_controls(), _buffers()]
-
-
-def _simulated_needs() -> list[Need]:
-    return [_engine()]
-
-
 def _virtual_needs() -> list[Need]:
     before, namespaces = _namespace_command()
     shape = shaping_batch(["lo"], 10_000_000, SWITCH_QUEUE_BYTES).strip()
@@ -212,9 +204,9 @@ def _ssh_needs() -> list[Need]:
 
 
 _NEEDS: Mapping[str, Callable[[], list[Need]]] = {
-    "loopback": _loopback_needs,
+    "loopback": lambda: [_engine(), _ipv6(), _congestion_controls(), _buffers()],
     "virtual": _virtual_needs,
-    "simulated": _simulated_needs,
+    "simulated": lambda: [_engine()],
     "ssh": _ssh_needs,
 }
 KINDS = tuple(_NEEDS)

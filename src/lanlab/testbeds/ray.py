@@ -15,9 +15,9 @@ import platform
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Self
 
 from lanlab.addresses import ip_family
+from lanlab.closing import Closing
 from lanlab.engine.command import EngineCommand
 from lanlab.engine.travelling import TravellingEngine, machine_name, travelling_engine
 from lanlab.errors import RunError, UnmetNeed, UsageError
@@ -85,7 +85,7 @@ class _Place:
         return EngineCommand((), label, None, HEARTBEAT_S, lambda: process.why_lost, process.begin)
 
 
-class RayTestbed:
+class RayTestbed(Closing):
     """See `lanlab.testbeds.base.Testbed`."""
 
     #: A call of an actor takes 2 ms, and on a busy machine 100 ms; a late start is repeated.
@@ -237,12 +237,6 @@ class RayTestbed:
         for place in self._places:
             place.actor.end()
         self._cluster.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _place(node: Node, actor: RemoteActor, deadline: float) -> _Place:

@@ -134,8 +134,7 @@ def _check_listening(address: str) -> None:
     except (OSError, OverflowError) as error:
         said = getattr(error, "strerror", None) or str(error)
         raise UsageError(
-            f"ray:{address}: no Ray cluster at this address: {said}",
-            hint=_ADDRESS_HINT,
+            f"ray:{address}: no Ray cluster at this address: {said}", hint=_ADDRESS_HINT
         ) from None
     connected.close()
 

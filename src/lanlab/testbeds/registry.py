@@ -149,7 +149,6 @@ def testbed(name: str, hosts: int = 2, link: str = "unshaped", pcap: Path | None
         return kind.open(text, hosts, link)
     if name.endswith(".toml") and name not in TESTBEDS:
         raise UsageError(
-            f"testbed `{name}` is a file",
-            hint=f"for a file of hosts, use `--testbed ssh:{name}`",
+            f"testbed `{name}` is a file", hint=f"for a file of hosts, use `--testbed ssh:{name}`"
         )
     return of_name("testbed", name, TESTBEDS)(hosts, link)

@@ -7,9 +7,9 @@ They have no addresses of this machine and send none of its traffic: an engine c
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Self
 
 from lanlab.addresses import AddressFamily
+from lanlab.closing import Closing
 from lanlab.engine import Engine, engine_path
 from lanlab.errors import UsageError
 from lanlab.testbeds import shaping
@@ -24,7 +24,7 @@ MAX_HOSTS = 2
 _IPV4, _IPV6 = "192.0.2.{}", "2001:db8::{}"
 
 
-class SimulatedTestbed:
+class SimulatedTestbed(Closing):
     """See `lanlab.testbeds.base.Testbed`."""
 
     name = NAME
@@ -99,12 +99,6 @@ class SimulatedTestbed:
 
     def close(self) -> None:
         self.worlds.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _addresses(number: int) -> dict[AddressFamily, str]:

@@ -17,16 +17,9 @@ import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Self
 
-from lanlab.addresses import (
-    AddressFamily,
-    bare,
-    ip_family,
-    is_of_one_link,
-    socket_address,
-    zone_of,
-)
+from lanlab.addresses import AddressFamily, bare, ip_family, is_of_one_link, socket_address, zone_of
+from lanlab.closing import Closing
 from lanlab.disk import TemporaryFolder, remove_left_folder
 from lanlab.engine import Engine, engine_path
 from lanlab.engine.command import EngineCommand
@@ -101,18 +94,13 @@ class _Remote:
         }
 
 
-class SshTestbed:
+class SshTestbed(Closing):
     """See `lanlab.testbeds.base.Testbed`."""
 
     #: A start travels by ssh; a late one is repeated with twice the lead.
     start_lead_s = 0.1
 
-    def __init__(
-        self,
-        text: str,
-        hosts: int,
-        link: str,
-    ) -> None:
+    def __init__(self, text: str, hosts: int, link: str) -> None:
         """
         Args:
             text: The part after `ssh:` in the testbed's name: hosts, or a file of them.
@@ -214,12 +202,6 @@ class SshTestbed:
         for one in remotes:
             one.connection.close()
         self._folder.remove()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _wanted(found: list[Destination], hosts: int, link: str, name: str) -> list[Destination]:

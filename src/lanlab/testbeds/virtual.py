@@ -6,8 +6,9 @@ import os
 import platform
 from collections.abc import Callable
 from pathlib import Path
-from typing import Self, cast
+from typing import cast
 
+from lanlab.closing import Closing
 from lanlab.engine import Engine
 from lanlab.errors import EngineError, EngineLost, TestbedDamaged, UsageError
 from lanlab.messages import HostInterface, HostsRead, MediumCounts
@@ -82,7 +83,7 @@ def _carriers(interfaces: _Interfaces) -> dict[str, dict[str, int]]:
     }
 
 
-class VirtualTestbed:
+class VirtualTestbed(Closing):
     """See `lanlab.testbeds.base.Testbed`. Linux only; needs root or user namespaces."""
 
     name = "virtual"
@@ -308,9 +309,3 @@ class VirtualTestbed:
                 engine.close()
         finally:
             self._namespaces.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 from lanlab.report.page import rendering
 from lanlab.units import format_clock
@@ -40,16 +38,12 @@ def policy_of_report(page: str) -> str:
     )
 
 
-@cache
-def _environment() -> Any:
-    return rendering.environment(_ASSETS, clock=format_clock)
-
-
-def rendered(template: str, **values: Any) -> str:
+def rendered(template: str, **values: object) -> str:
     """A page or part of a page.
 
     Args:
         template: `run` for `assets/run.html.jinja`.
         values: Values for the template.
     """
-    return str(_environment().get_template(f"{template}.html.jinja").render(**values))
+    environment = rendering.environment(_ASSETS, clock=format_clock)
+    return str(environment.get_template(f"{template}.html.jinja").render(**values))

@@ -81,11 +81,7 @@ def _tables(parts: Analyses, data: RunData, one: Experiment) -> tuple[Table, Tab
 
     return (
         parts.of(f"means of {one.id}", means, NO_TABLE),
-        parts.of(
-            f"losses of {one.id}",
-            lambda: loss_table(data, one.id),
-            NO_TABLE,
-        ),
+        parts.of(f"losses of {one.id}", lambda: loss_table(data, one.id), NO_TABLE),
     )
 
 

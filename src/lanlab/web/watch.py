@@ -288,8 +288,7 @@ class Watch:
             for begin in range(0, len(rows), 2 * _CHUNK):
                 part = rows[begin : begin + 2 * _CHUNK]
                 page.send(
-                    "rows",
-                    {"rows": [row.to_json() for row in part], "revision": state.revision},
+                    "rows", {"rows": [row.to_json() for row in part], "revision": state.revision}
                 )
             page.revision = state.revision
 
@@ -354,10 +353,6 @@ class Watch:
                     html = self._render("results", found=found)
             except LabError as error:
                 html = self._render("trouble", error=error)
-            followed.tables = {
-                "html": html,
-                "key": (len(trials), run.status),
-                "number": number,
-            }
+            followed.tables = {"html": html, "key": (len(trials), run.status), "number": number}
             followed.next_tables_s = time.monotonic() + _TABLES_POLL_S
             followed.is_computing = False

@@ -20,12 +20,7 @@ from lanlab.workloads.parameters import Seconds, Share, SizeBytes
 from lanlab.workloads.registry import Habits, Workload
 from lanlab.workloads.service_parameters import ServiceParameters
 from lanlab.workloads.simulated_service import simulated_server_cpu_s
-from lanlab.workloads.small_stack import (
-    ADDRESS_HELP,
-    MEMORY_HELP,
-    PROFILE_HELP,
-    check_small_stack,
-)
+from lanlab.workloads.small_stack import ADDRESS_HELP, MEMORY_HELP, PROFILE_HELP, check_small_stack
 from lanlab.workloads.steps import Steps
 from lanlab.workloads.without_effect import COPY_NEEDS, refuse_without_effect
 
@@ -52,11 +47,7 @@ class CopyParameters(ServiceParameters):
         0.0, "Share of each file of a dataset that is zeros.", option=None, ge=0, le=1
     )
     parallel_files: int = parameter(
-        1,
-        "Files copied at once, each on its own connection.",
-        option="--parallel",
-        ge=1,
-        le=64,
+        1, "Files copied at once, each on its own connection.", option="--parallel", ge=1, le=64
     )
     medium: Literal["memory", "tmpfs", "disk"] = parameter(
         "memory", "Where this host keeps the dataset."

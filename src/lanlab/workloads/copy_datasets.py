@@ -93,8 +93,7 @@ def checked(found: tuple[Group, ...], what: str = "dataset") -> tuple[Group, ...
     files = sum(group["count"] or 0 for group in found)
     if not 1 <= files <= MOST_FILES:
         raise UsageError(
-            f"{what}: found {files} files; allowed: 1 to {MOST_FILES}",
-            hint="write e.g. `1000x6kB`",
+            f"{what}: found {files} files; allowed: 1 to {MOST_FILES}", hint="write e.g. `1000x6kB`"
         )
     for group in found:
         least, most = group["least_bytes"] or 0, group["most_bytes"] or 0

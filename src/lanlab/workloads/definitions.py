@@ -85,7 +85,7 @@ class Definition:
 
 
 def parameter(
-    default: Any,
+    default: object,
     help: str,
     *,
     option: str | None = "",

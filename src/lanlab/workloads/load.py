@@ -16,13 +16,7 @@ from lanlab.workloads.echo import Echo, EchoParameters
 from lanlab.workloads.load_steps import LoadSteps
 from lanlab.workloads.metrics import LOAD
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
-from lanlab.workloads.parameters import (
-    MAX_TCP_BYTES,
-    FlowParameters,
-    RateBps,
-    Seconds,
-    SizeBytes,
-)
+from lanlab.workloads.parameters import MAX_TCP_BYTES, FlowParameters, RateBps, Seconds, SizeBytes
 from lanlab.workloads.registry import Workload
 from lanlab.workloads.steps import Steps, TwoEnds
 from lanlab.workloads.stream import Stream, StreamParameters
@@ -63,8 +57,7 @@ class LoadParameters(FlowParameters):
     workload = "load"
 
     load: Literal["none", "up", "down", "both"] = parameter(
-        "both",
-        "Streams during the echo: `up` (to the second host), `down`, `both` or `none`.",
+        "both", "Streams during the echo: `up` (to the second host), `down`, `both` or `none`."
     )
     flows: int = parameter(4, "Parallel streams in each direction.", short="-P", ge=1, le=1000)
     transport: Literal["udp", "tcp"] = parameter(
@@ -82,10 +75,7 @@ class LoadParameters(FlowParameters):
         5.0, "Measure for this time, e.g. 10 or 500ms.", short="-t", ge=0.5, le=86_400
     )
     warmup_s: Seconds = parameter(
-        2.0,
-        "Uncounted time at the start, while the streams fill the queues.",
-        ge=0,
-        le=600,
+        2.0, "Uncounted time at the start, while the streams fill the queues.", ge=0, le=600
     )
     echo_transport: Literal["udp", "tcp"] = parameter("udp", "Transport of the echo.")
     echo_size_bytes: SizeBytes = parameter(

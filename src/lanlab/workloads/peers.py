@@ -202,10 +202,7 @@ def check_peer(parameters: StreamParameters) -> None:
     assert parameters.peer is not None
     peer = parse_peer(parameters.peer)
     known = PROTOCOLS[peer.protocol]
-    for key, allowed in (
-        ("transport", known.transports),
-        ("traffic_direction", known.directions),
-    ):
+    for key, allowed in (("transport", known.transports), ("traffic_direction", known.directions)):
         found = getattr(parameters, key)
         if found not in allowed:
             raise ValueError(

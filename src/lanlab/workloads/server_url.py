@@ -221,10 +221,12 @@ def read_password_file(path: Path) -> str:
     """The password in a file: all of it, without the final line feed.
 
     Raises:
-        UsageError: The file cannot be read, is not a regular file or too long, or others may read
-            it.
+        UsageError: The file cannot be read, is not a regular file, empty or too long, or others
+            may read it.
     """
     content = read_user_file(path, "password file", _MOST_PASSWORD_BYTES)
+    if not content.strip():
+        raise UsageError(f"password file `{path}` is empty", hint="write the password into it")
     if path.stat().st_mode & 0o077:
         hint = f"chmod 600 {shlex.quote(str(path))}"
         raise UsageError(f"password file `{path}` is readable by other users", hint=hint)

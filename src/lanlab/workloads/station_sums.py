@@ -104,21 +104,10 @@ def station_sums(
             metrics["little_ratio"] = little
     metrics |= _response_metrics(response)
     means, deviations = _by_station(good.station, response, counts)
-    some = counts > 0
     metrics |= spread_metrics(means, deviations, counts)
-    firsts = station_ends(readings, stations)[0]
-    if loop == "closed" and (firsts >= 0).all():
-        metrics["start_skew_ns"] = int(firsts.max() - firsts.min())
-    least_ns, most_ns = _extremes(good.station, response, stations, some)
-    table: StationTable = {
-        "readings": counts.tolist(),
-        "response_mean_ns": rounded(means, some),
-        "response_sd_ns": rounded(deviations, counts > 1),
-        "response_min_ns": least_ns,
-        "response_max_ns": most_ns,
-        "retries": counted(readings["station"][readings["attempt"] > 0], stations),
-        "errors": errors_by_class(readings, outcomes, stations),
-    }
+    metrics |= start_skew(readings, stations, loop)
+    least, most = extremes(stations, (good.station, response, response))
+    table = station_table(readings, outcomes, counts, (means, deviations), least, most)
     record: StationRecord = {
         "steady": steady.to_json(),
         "over_time": over_time(readings, steady),
@@ -261,31 +250,62 @@ def spread_metrics(
     return found
 
 
-def _extremes(
-    station: Column, response: _Floats, stations: int, some: NDArray[np.bool_]
-) -> tuple[list[int | None], list[int | None]]:
+def start_skew(readings: Columns, stations: int, loop: Loop) -> dict[str, int]:
+    firsts = station_ends(readings, stations)[0]
+    if loop == "open" or (firsts < 0).any():
+        return {}
+    return {"start_skew_ns": int(firsts.max() - firsts.min())}
+
+
+def extremes(stations: int, *parts: tuple[Column, Column, Column]) -> tuple[_Floats, _Floats]:
+    """The least and the most of each station, from columns of stations, least and most."""
     least, most = np.full(stations, np.inf), np.zeros(stations)
-    np.minimum.at(least, station, response)
-    np.maximum.at(most, station, response)
-    return rounded(np.where(some, least, 0.0), some), rounded(most, some)
+    for station, low, high in parts:
+        np.minimum.at(least, station, low)
+        np.maximum.at(most, station, high)
+    return least, most
 
 
-def errors_by_class(
+def station_table(
+    readings: Columns,
+    outcomes: Sequence[str],
+    counts: NDArray[np.int64],
+    response: tuple[_Floats, _Floats],
+    least: _Floats,
+    most: _Floats,
+) -> StationTable:
+    """
+    Args:
+        response: Means and standard deviations.
+    """
+    some, (means, deviations) = counts > 0, response
+    return {
+        "readings": counts.tolist(),
+        "response_mean_ns": _rounded(means, some),
+        "response_sd_ns": _rounded(deviations, counts > 1),
+        "response_min_ns": _rounded(np.where(some, least, 0.0), some),
+        "response_max_ns": _rounded(most, some),
+        "retries": _counted(readings["station"][readings["attempt"] > 0], len(counts)),
+        "errors": _errors_by_class(readings, outcomes, len(counts)),
+    }
+
+
+def _errors_by_class(
     readings: Columns, outcomes: Sequence[str], stations: int
 ) -> dict[str, list[int]]:
     outcome = readings["outcome"]
     return {
-        name: counted(readings["station"][outcome == code], stations)
+        name: _counted(readings["station"][outcome == code], stations)
         for code, name in enumerate(outcomes)
         if code != OK and bool((outcome == code).any())
     }
 
 
-def counted(station: Column, stations: int) -> list[int]:
+def _counted(station: Column, stations: int) -> list[int]:
     return [int(count) for count in np.bincount(station, minlength=stations)]
 
 
-def rounded(values: _Floats, known: NDArray[np.bool_]) -> list[int | None]:
+def _rounded(values: _Floats, known: NDArray[np.bool_]) -> list[int | None]:
     """Whole nanoseconds, like the clock's; `None` if there is no value."""
     return [
         round(value) if there else None

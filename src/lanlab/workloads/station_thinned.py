@@ -9,24 +9,23 @@ the limits of slices.
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lanlab.trial_data import RoleResult, StationRecord, StationSteps, StationTable
+from lanlab.trial_data import RoleResult, StationRecord, StationSteps
 from lanlab.workloads.metrics import LEAST_SAMPLES, PERCENTILES
 from lanlab.workloads.station_slices import Slices
-from lanlab.workloads.station_steady import OK, Columns, Steady, station_ends
+from lanlab.workloads.station_steady import OK, Columns, Steady
 from lanlab.workloads.station_sums import (
     StationSums,
-    counted,
-    errors_by_class,
+    extremes,
     operations_of,
-    rounded,
     shares,
     spread_metrics,
+    start_skew,
+    station_table,
 )
 
 if TYPE_CHECKING:
@@ -83,50 +82,35 @@ def thinned_sums(
         metrics["operations_per_s"] = operations / length_s
         metrics["goodput_bps"] = 8 * octets / length_s
         metrics |= shares(counts, length_s)
-    kept = (readings["end_ns"] >= start) & (readings["end_ns"] < end) & is_plain
-    kept_ns = (readings["end_ns"][kept] - readings["intended_ns"][kept]).astype(np.float64)
-    weight = plain / len(kept_ns) if len(kept_ns) else 0.0
+    kept = is_plain & (readings["end_ns"] >= start) & (readings["end_ns"] < end)
+    kept_ns = (readings["end_ns"] - readings["intended_ns"])[kept]
     if operations:
         mean = float(sums.sum()) / operations
         metrics["response_mean_ns"] = mean
         if operations > 1:
             spread = max(0.0, float(squares.sum()) - operations * mean**2)
             metrics["response_sd_ns"] = (spread / (operations - 1)) ** 0.5
-        metrics |= _percentiles(kept_ns, weight, good_ns)
+        metrics |= _percentiles(kept_ns, plain, good_ns)
         ends = [int(cells.max_ns.max())] if plain else []
         metrics["response_max_ns"] = max([*ends, *good_ns.tolist()])
-    some, several = counts > 0, counts > 1
-    means = np.divide(sums, counts, out=np.zeros(stations), where=some)
+    means = np.divide(sums, counts, out=np.zeros(stations), where=counts > 0)
     apart = np.maximum(squares - counts * means**2, 0.0)
-    deviations = np.sqrt(np.divide(apart, counts - 1, out=np.zeros(stations), where=several))
+    deviations = np.sqrt(np.divide(apart, counts - 1, out=np.zeros(stations), where=counts > 1))
     metrics |= spread_metrics(means, deviations, counts)
-    firsts = station_ends(readings, stations)[0]
-    if parameters.loop == "closed" and (firsts >= 0).all():
-        metrics["start_skew_ns"] = int(firsts.max() - firsts.min())
-    if length_s > 0 and parameters.loop == "closed" and plain + len(rest.end_ns):
-        # Like `station_sums`, including failed operations.
+    metrics |= start_skew(readings, stations, parameters.loop)
+    # Like `station_sums`, including failed operations.
+    every = plain + len(rest.end_ns)
+    if length_s > 0 and parameters.loop == "closed" and every:
         took_ns = float(cells.sum_ns.sum() + (rest.end_ns - rest.intended_ns).sum())
-        took_ns += (plain + len(rest.end_ns)) * parameters.think_time_s * 1e9
+        took_ns += every * parameters.think_time_s * 1e9
         metrics["little_ratio"] = took_ns / (end - start) / stations
-    least = np.full(stations, np.inf)
-    most = np.zeros(stations)
-    np.minimum.at(least, cells.station, cells.min_ns)
-    np.minimum.at(least, good.station, good_ns)
-    np.maximum.at(most, cells.station, cells.max_ns)
-    np.maximum.at(most, good.station, good_ns)
-    table: StationTable = {
-        "readings": counts.tolist(),
-        "response_mean_ns": rounded(means, some),
-        "response_sd_ns": rounded(deviations, several),
-        "response_min_ns": rounded(np.where(some, least, 0.0), some),
-        "response_max_ns": rounded(most, some),
-        "retries": counted(readings["station"][readings["attempt"] > 0], stations),
-        "errors": errors_by_class(readings, result["outcomes"], stations),
-    }
+    of_cells = (cells.station, cells.min_ns, cells.max_ns)
+    least, most = extremes(stations, of_cells, (good.station, good_ns, good_ns))
+    outcomes, spread_of = result["outcomes"], (means, deviations)
     record: StationRecord = {
-        "steady": dataclasses.replace(steady).to_json(),
+        "steady": steady.to_json(),
         "over_time": _over_time(slices),
-        "table": table,
+        "table": station_table(readings, outcomes, counts, spread_of, least, most),
     }
     return StationSums(metrics, record)
 
@@ -142,13 +126,12 @@ def _errors(result: RoleResult) -> dict[str, float | int]:
     return found | ({"error_ratio": errors / total} if total else {})
 
 
-def _percentiles(
-    kept_ns: NDArray[np.float64], weight: float, good_ns: NDArray[np.float64]
-) -> dict[str, float]:
-    """The smallest time that a share of all operations does not exceed; each kept reading
-    represents `weight` operations, one with several attempts only itself.
+def _percentiles(kept_ns: _Floats, plain: int, good_ns: NDArray[np.float64]) -> dict[str, float]:
+    """The smallest time that a share of all operations does not exceed; the kept readings
+    represent `plain` operations, one with several attempts only itself.
     """
-    times = np.concatenate((kept_ns, good_ns))
+    weight = plain / len(kept_ns) if len(kept_ns) else 0.0
+    times = np.concatenate((kept_ns.astype(np.float64), good_ns))
     if len(times) == 0:
         return {}
     weights = np.concatenate((np.full(len(kept_ns), weight), np.ones(len(good_ns))))

@@ -127,10 +127,7 @@ class StationsParameters(ServiceParameters):
         le=366 * 86_400,
     )
     interval_ratio: Share | None = parameter(
-        None,
-        "Stop when the mean response time is known to this precision, e.g. 2%.",
-        gt=0,
-        lt=1,
+        None, "Stop when the mean response time is known to this precision, e.g. 2%.", gt=0, lt=1
     )
     verify: bool = parameter(True, "Compare what is read with what was written there.")
     seed: int = parameter(1, "Seed of random access and arrivals.", option=None, ge=0, le=2**63 - 1)

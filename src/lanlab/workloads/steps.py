@@ -318,13 +318,12 @@ class TwoEnds(Steps):
         """
         connects, listens = f"{prefix}{self._connects}", f"{prefix}{self._listens}"
         (listen,), (connect,) = self.between(stage, connects, listens)
-
-        def connect_to_its_own(before: Before) -> m.Request:
-            return connect.request(replace(before, ports=before.listening[listens]))
-
         return (
             Part(listens, listen.request, clock_of=connects),
-            Part(connects, connect_to_its_own),
+            Part(
+                connects,
+                lambda before: connect.request(replace(before, ports=before.listening[listens])),
+            ),
         )
 
     def longest_s(self) -> float:

@@ -89,12 +89,7 @@ class StreamParameters(FlowParameters):
     )
     stack_address: str | None = parameter(None, ADDRESS_HELP, metavar="ADDRESS")
     stack_profile: str | None = parameter(None, PROFILE_HELP, metavar="NAME")
-    stack_memory_bytes: SizeBytes = parameter(
-        64_000,
-        MEMORY_HELP,
-        ge=1_000,
-        le=2**24,
-    )
+    stack_memory_bytes: SizeBytes = parameter(64_000, MEMORY_HELP, ge=1_000, le=2**24)
     threads: int | None = parameter(
         None,
         "Threads at each end. Default: one per flow, at most one per CPU.",
@@ -151,11 +146,7 @@ class StreamParameters(FlowParameters):
         simulated=["auto", "single"],
     )
     interval_s: Seconds = parameter(
-        0.1,
-        "Interval of the goodput series.",
-        option=None,
-        ge=0.01,
-        le=60,
+        0.1, "Interval of the goodput series.", option=None, ge=0.01, le=60
     )
 
     @model_validator(mode="after")
@@ -249,11 +240,7 @@ class Stream(Workload[StreamParameters]):
                     "rivals": parameters.receiver_rivals,
                 },
             },
-            connect={
-                "type": "stream_send",
-                "spec": spec,
-                "processor": parameters.sender_processor,
-            },
+            connect={"type": "stream_send", "spec": spec, "processor": parameters.sender_processor},
             longest_s=longest_s,
             tells_clock=True,
         )

@@ -127,11 +127,7 @@ def outage_metrics(intervals: Intervals, warmup_s: float, messages: int) -> Metr
     first = math.ceil(1e9 * warmup_s / width_ns)
     rest_ns = (arrivals[-1] + 1 - first) * width_ns - longest_ns
     rest_bps = 8e9 * sum(octets[first:]) / max(width_ns, rest_ns)
-    return {
-        "outage_ns": longest_ns,
-        "outage_from_ns": from_ns,
-        "rate_outside_outage_bps": rest_bps,
-    }
+    return {"outage_ns": longest_ns, "outage_from_ns": from_ns, "rate_outside_outage_bps": rest_bps}
 
 
 def check_arrived(window_bytes: int, window_ns: int, total_bytes: int) -> None:

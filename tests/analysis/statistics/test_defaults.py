@@ -42,27 +42,15 @@ def test_statistics_with_a_confidence_have_a_default() -> None:
         for parameter in inspect.signature(function).parameters.values()
         if parameter.default is not parameter.empty
     ]
-    assert ("mean_interval", "confidence") in given
+    assert ("two_lines", "confidence") in given
     assert {parameter for _, parameter in given} >= DEFAULTS.keys() - {"blocks_left_out"}
 
 
 A, B = [10.0, 12.0, 11.0, 15.0], [20.0, 21.0, 25.0, 22.0]
-LEVELS = [[1.0, 2.0, 1.5], [3.0, 3.2, 2.7], [2.0, 2.2, 1.9]]
-PRINTED = statistics.PrintedMean(5.0, 1.0, 6)
 #: Each with data that it takes, by its name.
 CALLS: dict[str, Callable[..., Any]] = {
-    "by_spread": partial(statistics.by_spread, A, B, statistics.KnownSpread(1.0, 5.0)),
-    "condition_mean": partial(statistics.condition_mean, "loss_ratio", [0.1, 0.2, 0.4]),
-    "drift": partial(statistics.drift, [A, B]),
     "explained_share": partial(statistics.explained_share, [*A, *B], [0] * 4 + [1] * 4),
-    "fit_groups": partial(statistics.fit_groups, {"x": [1.0, 2.0]}, [A, B]),
-    "mean_interval": partial(statistics.mean_interval, A),
-    "paired_by_block": partial(statistics.paired_by_block, dict(enumerate(A)), dict(enumerate(B))),
-    "peak_then_decline": partial(statistics.peak_then_decline, LEVELS),
-    "printed_condition_mean": partial(statistics.printed_condition_mean, "x", PRINTED),
     "two_lines": partial(statistics.two_lines, range(8), [0.0, 1.1, 2.0, 2.9, 4.1, 4.0, 3.9, 4.2]),
-    "welch": partial(statistics.welch, A, B),
-    "welch_printed": partial(statistics.welch_printed, PRINTED, PRINTED),
 }
 
 

@@ -41,13 +41,13 @@ def test_the_interval_of_published_trials_matches_a_hand_calculation(
     assert seen.has_spread == (sd > 0)
 
 
-@given(st.lists(st.floats(0.1, 1e6), min_size=3, max_size=20), st.sampled_from([0.8, 0.95, 0.99]))
-def test_the_interval_agrees_with_scipy(values: list[float], confidence: float) -> None:
+@given(st.lists(st.floats(0.1, 1e6), min_size=3, max_size=20))
+def test_the_interval_agrees_with_scipy(values: list[float]) -> None:
     if np.ptp(values) < 1e-6 * max(values):
         return
     for scale, scaled in (("linear", np.array(values)), ("log", np.log(values))):
-        oracle = stats.ttest_1samp(scaled, 0).confidence_interval(confidence)
-        seen = mean_interval(values, scale=scale, confidence=confidence)
+        oracle = stats.ttest_1samp(scaled, 0).confidence_interval(0.95)
+        seen = mean_interval(values, scale=scale)
         ends = (seen.low, seen.high) if scale == "linear" else np.log([seen.low, seen.high])
         assert tuple(ends) == pytest.approx(tuple(oracle), rel=1e-6, abs=1e-6)
 
@@ -114,7 +114,6 @@ def test_numbers_that_differ_only_by_rounding_have_no_spread(unit: float) -> Non
 def test_quantiles_agree_with_published_tables_of_students_t(n: int, quantile: float) -> None:
     assert t_quantile(n) == pytest.approx(quantile, abs=5e-4)
     assert t_half_width(3.0, n) == pytest.approx(quantile * 3 / math.sqrt(n), rel=3e-4)
-    assert t_quantile(n, 0.9) < t_quantile(n) < t_quantile(n, 0.99)
 
 
 def test_a_ratio_beyond_the_float_range_is_infinite() -> None:

@@ -56,7 +56,7 @@ def test_a_correlation_is_corrected_upwards() -> None:
 def test_few_or_alternating_trials_count_as_independent() -> None:
     few = DRIFTING[3 : 2 + LEAST_TRIALS]
     assert dependence(few) == Dependence(1.0, LEAST_TRIALS - 2.0)
-    assert widening(few, 0.95) == widening(STEADY, 0.95) == 1.0
+    assert widening(few) == widening(STEADY) == 1.0
     assert dependence(STEADY) == Dependence(1.0, 11.0)
     assert dependence(DRIFTING[3 : 3 + LEAST_TRIALS]).errors > 2
 
@@ -64,8 +64,8 @@ def test_few_or_alternating_trials_count_as_independent() -> None:
 def test_correlation_lengthens_an_interval() -> None:
     found = dependence(DRIFTING)
     wider = stats.t.ppf(0.975, found.degrees) / stats.t.ppf(0.975, 11)
-    assert widening(DRIFTING, 0.95) == pytest.approx(found.errors * wider)
-    assert 3.5 < widening(DRIFTING, 0.95) < 4.5
+    assert widening(DRIFTING) == pytest.approx(found.errors * wider)
+    assert 3.5 < widening(DRIFTING) < 4.5
 
 
 def test_each_group_is_corrected_for_its_own_correlation() -> None:

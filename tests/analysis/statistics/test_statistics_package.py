@@ -1,9 +1,9 @@
 """The package as a whole: its scales, what it exports, and that it is loaded late."""
 
-import subprocess
 import sys
 
 import pytest
+from programs import ran
 
 from lanlab.analysis import statistics
 from lanlab.workloads import WORKLOADS
@@ -46,8 +46,6 @@ def test_public_names_exist_and_are_documented() -> None:
 
 
 def test_importing_statistics_loads_no_numeric_library() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", LOADED], capture_output=True, text=True, check=True
-    )
+    done = ran([sys.executable, "-c", LOADED], check=True)
 
     assert done.stdout.split() == []

@@ -229,7 +229,7 @@ def test_every_result_names_its_method() -> None:
     seen = welch([1, 2, 3], [2, 3, 5])
 
     assert isinstance(seen, Comparison)
-    assert (seen.design, seen.scale, seen.confidence) == ("unpaired", "linear", 0.95)
+    assert (seen.design, seen.scale) == ("unpaired", "linear")
     assert (seen.n_a, seen.n_b) == (3, 3)
 
 

@@ -1,11 +1,9 @@
 """Which service is fastest, for what: the sentence and the rows that trials give."""
 
-import io
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 import pytest
-from rich.console import Console
 
 from lanlab.analysis.limits import tcp_limit_bps
 from lanlab.nas import plan
@@ -77,10 +75,7 @@ def found(
 
 
 def shown(table: Table) -> list[str]:
-    console = Console(file=io.StringIO(), width=200, color_system=None, force_terminal=True)
-    console.print(Fitted(table, ""))
-    assert isinstance(console.file, io.StringIO)
-    return [line.rstrip() for line in console.file.getvalue().splitlines()]
+    return [line for line, _ in Fitted(table, "").lines(200)]
 
 
 def test_one_service_that_wins_everything_is_named() -> None:

@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from programs import ran
 from synthetic_runs import SyntheticRun, synthetic_run
 from undrawn import nothing_drawn
 
@@ -275,7 +276,6 @@ def test_a_full_disk_keeps_the_previous_report(
 
 
 def test_importing_the_report_loads_no_drawing_library() -> None:
-    import subprocess
     import sys
 
     code = (
@@ -283,7 +283,7 @@ def test_importing_the_report_loads_no_drawing_library() -> None:
         "import lanlab.report.answer.answers; "
         "print([m for m in ('matplotlib', 'numpy', 'scipy', 'jinja2') if m in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = ran([sys.executable, "-c", code], check=True)
     assert done.stdout.strip() == "[]"
 
 

@@ -2,7 +2,6 @@
 
 import os
 import ssl
-import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from missing import missing
+from programs import ran
 from server_clients import CASES, WHO, Case, Client, folder_for_all, require
 
 from lanlab.errors import UnmetNeed, UsageError
@@ -132,7 +132,7 @@ def test_the_server_presents_the_certificate_that_lanlab_trusts(
         )
         argv = [*bed.hosts[0].command_prefix, sys.executable, "-c", script]
         where = [server.host.addresses["ipv4"], str(server.port)]
-        shown = subprocess.run([*argv, *where], capture_output=True, text=True, check=True)
+        shown = ran([*argv, *where], check=True)
         der = ssl.PEM_cert_to_DER_cert(shown.stdout.strip())
         assert sha256(der).hexdigest() == server.trust_sha256
     else:
@@ -159,7 +159,7 @@ def test_discovery_recognises_the_server(
     )
     argv = [*bed.hosts[0].command_prefix, sys.executable, "-c", script]
     where = [server.host.addresses["ipv4"], name, str(server.port)]
-    shown = subprocess.run([*argv, *where], capture_output=True, text=True, check=True)
+    shown = ran([*argv, *where], check=True)
     exports = {"nfs": [str(served_by_one)], "nfs4": ["/data"]}.get(name, [])
     assert shown.stdout.strip() == f"{[(name, None)]} {exports}"
 

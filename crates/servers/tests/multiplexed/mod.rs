@@ -121,6 +121,18 @@ async fn check_lane(session: &AnySession, file: &AnyFile, data: &[u8], block: us
     }
 }
 
+/// What every service does alike, at one server.
+pub async fn does_what_all_do(service: ServiceKind) {
+    let (root, serving, target) = served(service).await;
+    moves_a_large_file(&target, root.path()).await;
+    holds_names(&target, root.path()).await;
+    reaches_far(&target).await;
+    lists_many(&target, root.path()).await;
+    shares_a_file(&target).await;
+    tells_why_not(&target).await;
+    serving.end().await;
+}
+
 /// 64 MiB, four calls at once, come back as they were and lie there as they were.
 pub async fn moves_a_large_file(target: &Target, root: &Path) {
     let session = connect(target).await.unwrap();

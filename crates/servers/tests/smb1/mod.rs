@@ -20,48 +20,18 @@ use lanlab_servers::{Offer, serve};
 use tempfile::TempDir;
 
 use crate::multiplexed::{
-    content, ends_wholly, get, holds_names, keeps_read_only, lists_many, moves_a_large_file,
-    notices_a_shrunk_file, offer, path, put, reaches_far, run, served, shares_a_file, target,
-    tells_of_a_full_disk, tells_why_not, user,
+    content, does_what_all_do, ends_wholly, get, keeps_read_only, notices_a_shrunk_file, offer,
+    path, put, run, served, target, tells_of_a_full_disk, user,
 };
 
 const OLD: [Dialect; 3] = [Dialect::Core, Dialect::Lanman1, Dialect::Lm12x002];
 
-#[test]
-fn the_newest_dialect_passes_the_common_service_tests() {
-    run(async {
-        let (root, serving, target) = served(Smb1).await;
-        let session = connect(&target).await.unwrap();
-        assert_eq!(session.facts().protocol, "SMB 1, NT LM 0.12, NTLMSSP login");
-        session.end().await.unwrap();
-        moves_a_large_file(&target, root.path()).await;
-        holds_names(&target, root.path()).await;
-        reaches_far(&target).await;
-        lists_many(&target, root.path()).await;
-        shares_a_file(&target).await;
-        tells_why_not(&target).await;
-        serving.end().await;
-    });
-}
-
-#[test]
-fn a_read_only_share_refuses_every_write() {
-    run(keeps_read_only(Smb1));
-}
-
-#[test]
-fn a_stopped_server_leaves_no_connection() {
-    run(ends_wholly(Smb1));
-}
-
-#[test]
-fn a_shrinking_file_is_reported() {
-    run(notices_a_shrunk_file(Smb1));
-}
-
-#[test]
-fn a_full_disk_is_reported() {
-    run(tells_of_a_full_disk(Smb1));
+tests! {
+    the_newest_dialect_passes_the_common_service_tests => does_what_all_do(Smb1);
+    a_read_only_share_refuses_every_write => keeps_read_only(Smb1);
+    a_stopped_server_leaves_no_connection => ends_wholly(Smb1);
+    a_shrinking_file_is_reported => notices_a_shrunk_file(Smb1);
+    a_full_disk_is_reported => tells_of_a_full_disk(Smb1);
 }
 
 async fn does_all(session: &AnySession, dialect: Dialect, root: &TempDir) {

@@ -6,6 +6,7 @@ mod buffers;
 mod calls;
 mod commands;
 mod levels;
+mod listings;
 mod locks;
 #[path = "../support/memory_files.rs"]
 mod memory_files;
@@ -16,6 +17,7 @@ mod removals;
 mod renames;
 mod sessions;
 mod sharing;
+mod transactions;
 mod users;
 
 use lanlab_stack::redirector::{Access, Call, Done, FileId, Reason, Redirector};

@@ -17,9 +17,7 @@ pub use meters::{FileTime, Meters};
 pub use simulation::{Simulated, simulate};
 pub use totals::{Copying, Totals, add_up};
 pub use transfer::{SESSION_BYTES, Sink, Source, Transfer, capabilities};
-pub use worker::{
-    CopyEndpoints, Hashes, SINGLE_ATTEMPTS, Worked, Worker, connect, connect_patiently,
-};
+pub use worker::{CopyEndpoints, Hashes, Worked, Worker, connect, connect_patiently};
 
 #[cfg(test)]
 mod tests;

@@ -217,7 +217,7 @@ fn patiently(attempts: u32, says: &'static [Class]) -> (Result<u64, Failure>, us
             clock.sleep_until(clock.now().plus_nanos(5 * MS)).await;
             says.get(number).map_or(Ok(()), |class| Err(Fault::new(*class, "no")))
         };
-        let connected = connect_patiently(&guard, attempts, connect).await;
+        let connected = connect_patiently(&guard, attempts, || async {}, connect).await;
         let took = connected.map(|((), took_ns)| took_ns / MS);
         (took.map_err(CopyError::into_failure), asked.get())
     };

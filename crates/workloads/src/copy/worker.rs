@@ -24,6 +24,11 @@ pub trait CopyEndpoints {
     type Source: Source;
     type Sink: Sink;
 
+    /// Wait for a turn to connect, which lasts until the result is dropped.
+    fn turn(&self) -> impl Future<Output = impl Sized> {
+        async {}
+    }
+
     /// Connect and log in.
     fn connect(&self) -> impl Future<Output = lanlab_files::Result<Self::Session>>;
 
@@ -61,27 +66,36 @@ pub async fn connect<S: CopyEndpoints, K: Clock>(
     spec: &CopySpec,
     guard: &Guard<'_, K>,
 ) -> Result<(S::Session, TransferCapabilities, u64), Failure> {
-    let connected = connect_patiently(guard, SETUP_ATTEMPTS, || endpoints.connect()).await;
+    let connected =
+        connect_patiently(guard, SETUP_ATTEMPTS, || endpoints.turn(), || endpoints.connect()).await;
     let (session, connect_ns) = connected.map_err(CopyError::into_failure)?;
     let capabilities = capabilities(spec, session.capabilities())?;
     Ok((session, capabilities, connect_ns))
 }
 
-/// Attempts if only one connection is allowed: a server may not have noticed yet that the previous one ended.
-pub const SINGLE_ATTEMPTS: u32 = 3;
-
 /// Connect outside the timed part, with retries where they may help, as a server may refuse some of many
 /// simultaneous connections. Returns the duration of the successful attempt.
-pub async fn connect_patiently<T, F: Future<Output = lanlab_files::Result<T>>, K: Clock>(
+pub async fn connect_patiently<
+    T,
+    F: Future<Output = lanlab_files::Result<T>>,
+    W: Future,
+    K: Clock,
+>(
     guard: &Guard<'_, K>,
     attempts: u32,
+    turn: impl Fn() -> W,
     connect: impl Fn() -> F,
 ) -> Result<(T, u64), CopyError> {
     let mut pause_ns = FIRST_PAUSE_NS;
     for attempt in 1.. {
-        let began = guard.clock.now();
-        match guard.unless_stopped(async { Ok(connect().await?) }).await {
-            Ok(session) => return Ok((session, guard.clock.now().nanos_since(began))),
+        let in_turn = async {
+            let _turn = turn().await;
+            let began = guard.clock.now();
+            let session = connect().await?;
+            Ok((session, guard.clock.now().nanos_since(began)))
+        };
+        match guard.unless_stopped(in_turn).await {
+            Ok(connected) => return Ok(connected),
             // A connection that timed out is not retried.
             Err(CopyError::Service(fault))
                 if fault.class.is_passing()
@@ -190,6 +204,7 @@ impl<S: CopyEndpoints, K: Clock> Worker<'_, S, K> {
         is_again: bool,
     ) -> Result<(Instant, Option<Vec<u64>>), CopyError> {
         if session.is_none() {
+            let _turn = self.endpoints.turn().await;
             *session = Some(self.endpoints.connect().await?);
         }
         let Some(session) = session else { return Err(no_session().into()) };

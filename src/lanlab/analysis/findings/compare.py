@@ -58,12 +58,7 @@ def ratio(
 
 
 def _ratio_of_sides(
-    a: Place,
-    b: Place,
-    sides: Sequence[Side],
-    least: float | None,
-    most: float | None,
-    strict: bool,
+    a: Place, b: Place, sides: Sequence[Side], least: float | None, most: float | None, strict: bool
 ) -> Node:
     metric = a.scope.metric
     wanted: Scale = "log" if "log" in (scale_of(metric), scale_of(b.scope.metric)) else "linear"

@@ -7,13 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 
 from lanlab.analysis.findings.evidence import Cell, matches, named_words
-from lanlab.analysis.findings.printed import (
-    PrintedRatio,
-    half_digit,
-    number_of,
-    ratio_of,
-    times,
-)
+from lanlab.analysis.findings.printed import PrintedRatio, half_digit, number_of, ratio_of, times
 from lanlab.analysis.findings.sample import (
     PrintedNumber,
     PrintedSpread,

@@ -87,7 +87,8 @@ class RunEvidence:
         """
         if metric not in self._cells_known:
             found = [cell for cell, _ in self._cells(metric)]
-            self._cells_known[metric] = [*found, *self._peaks(metric, found)]
+            has_peaks = self.study.is_simulated and metric == PEAKED
+            self._cells_known[metric] = [*found, *(peaks(found) if has_peaks else ())]
         return self._cells_known[metric]
 
     def with_conditions(self, metric: str) -> list[tuple[Cell, Condition]]:
@@ -96,7 +97,11 @@ class RunEvidence:
 
     def shares(self, metric: str) -> Sequence[Cell]:
         if metric not in self._shares_known:
-            self._shares_known[metric] = self._shares(metric)
+            self._shares_known[metric] = [
+                replace(cell, sample=times(cell.sample, 1 / cell.limit), limit=None)
+                for cell in self.cells(metric)
+                if cell.limit
+            ]
         return self._shares_known[metric]
 
     @cached_property
@@ -107,13 +112,6 @@ class RunEvidence:
     def _shares_known(self) -> dict[str, list[Cell]]:
         return {}
 
-    def _shares(self, metric: str) -> list[Cell]:
-        return [
-            replace(cell, sample=times(cell.sample, 1 / cell.limit), limit=None)
-            for cell in self.cells(metric)
-            if cell.limit
-        ]
-
     @cached_property
     def _assumed(self) -> list[dict[str, Level]]:
         open_factors = [name for name, level in self.assumed.items() if level == THIS_SYSTEM]
@@ -123,9 +121,6 @@ class RunEvidence:
             {**self.assumed, **dict(zip(chosen, found, strict=True))}
             for found in itertools.product(*chosen.values())
         ]
-
-    def _peaks(self, metric: str, found: Sequence[Cell]) -> list[Cell]:
-        return peaks(found) if self.study.is_simulated and metric == PEAKED else []
 
     def levels(self, factor: str) -> tuple[Level, ...]:
         return tuple(dict.fromkeys(one[factor] for one in self._assumed if factor in one))

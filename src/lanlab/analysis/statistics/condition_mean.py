@@ -14,13 +14,7 @@ from collections.abc import Sequence
 
 from lanlab.analysis.statistics.intervals import t_half_width, t_quantile
 from lanlab.analysis.statistics.neighbours import widening
-from lanlab.analysis.statistics.samples import (
-    PrintedMean,
-    Scale,
-    check_share,
-    moments,
-    scale_of,
-)
+from lanlab.analysis.statistics.samples import PrintedMean, Scale, moments, scale_of
 from lanlab.frozen import dataclass
 from lanlab.workloads.scales import log_error
 
@@ -47,11 +41,7 @@ class ConditionMean:
 
 
 def condition_mean(
-    metric: str,
-    values: Sequence[float],
-    *,
-    confidence: float = 0.95,
-    resolution: float = 0.0,
+    metric: str, values: Sequence[float], *, resolution: float = 0.0
 ) -> ConditionMean | None:
     """
     The arithmetic mean of a condition's trials, and its interval.
@@ -70,7 +60,6 @@ def condition_mean(
     Args:
         metric: Key of a trial's results, which determines the method.
         values: One per trial, in the metric's unit and in order of measurement.
-        confidence: Share of such intervals that contain the true mean.
         resolution: The step in which the values were read, see `samples.moments`.
 
     Returns:
@@ -91,22 +80,19 @@ def condition_mean(
         >>> f"{seen.mean:.4f} ({seen.low:.4f} … {seen.high:.4f})"
         '0.0067 (0.0000 … 0.0354)'
     """
-    check_share("confidence", confidence)
     if len(values) < 2 or not all(map(math.isfinite, values)):
         return None
     linear = moments("values", values, resolution=resolution)
     mean = linear.mean if linear.sd == 0 else math.fsum(values) / len(values)
     if scale_of(metric) == "log" and min(values) > 0:
         logs = moments("values", values, scale="log", resolution=resolution)
-        longer = widening([math.log(value) for value in values], confidence)
-        return _by_factor(mean, longer * log_error(logs.sd, logs.n), logs.n, confidence)
-    half = t_half_width(linear.sd, linear.n, confidence) * widening(values, confidence)
+        longer = widening([math.log(value) for value in values])
+        return _by_factor(mean, longer * log_error(logs.sd, logs.n), logs.n)
+    half = t_half_width(linear.sd, linear.n) * widening(values)
     return _by_t(metric, mean, half, least=min(values), greatest=max(values))
 
 
-def printed_condition_mean(
-    metric: str, printed: PrintedMean, *, confidence: float = 0.95
-) -> ConditionMean:
+def printed_condition_mean(metric: str, printed: PrintedMean) -> ConditionMean:
     """
     The mean and its interval from a published mean, standard deviation and number of trials. On the
     log scale, the trials are assumed to be lognormal.
@@ -116,16 +102,15 @@ def printed_condition_mean(
         >>> f"{seen.low:.2f} … {seen.high:.2f}"
         '26.36 … 26.64'
     """
-    check_share("confidence", confidence)
     if scale_of(metric) == "log" and printed.mean > 0:
         error = log_error(printed.moments("log").sd, printed.n)
-        return _by_factor(printed.mean, error, printed.n, confidence)
-    half = t_half_width(printed.sd, printed.n, confidence)
+        return _by_factor(printed.mean, error, printed.n)
+    half = t_half_width(printed.sd, printed.n)
     return _by_t(metric, printed.mean, half, least=printed.mean, greatest=printed.mean)
 
 
-def _by_factor(mean: float, error: float, n: int, confidence: float) -> ConditionMean:
-    factor = math.exp(min(t_quantile(n, confidence) * error, _MOST_LOG))
+def _by_factor(mean: float, error: float, n: int) -> ConditionMean:
+    factor = math.exp(min(t_quantile(n) * error, _MOST_LOG))
     return ConditionMean(mean, mean / factor, mean * factor, "log")
 
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import ndtr, stdtr, stdtrit
 
-from lanlab.analysis.statistics.samples import Floats, Scale, check_share, sample, unscaled
+from lanlab.analysis.statistics.samples import CONFIDENCE, Floats, Scale, sample, unscaled
 from lanlab.errors import NoSpread, UnfitValues
 from lanlab.frozen import dataclass
 
@@ -34,7 +34,6 @@ class Drift:
     n: int
     conditions: int
     scale: Scale
-    confidence: float
 
     @property
     def drifts(self) -> bool:
@@ -47,7 +46,6 @@ def drift(
     positions: Sequence[Sequence[float]] | None = None,
     *,
     scale: Scale = "linear",
-    confidence: float = 0.95,
 ) -> Drift:
     """
     One slope over all conditions, each with its own mean.
@@ -57,7 +55,6 @@ def drift(
         positions: When each was run: the trial's number, the block's, or seconds, in the same
             shape. By default 1, 2, 3 … within each condition.
         scale: `log` for conditions of different size, which drift in proportion.
-        confidence: Confidence of the slope's interval.
 
     Raises:
         UnfitValues: Fewer than 3 trials beyond the number of conditions with two or more, unfit
@@ -69,7 +66,6 @@ def drift(
         the variance for ties; over several conditions their scores and variances are added
         (R. M. Hirsch, J. R. Slack, R. A. Smith, Water Resources Research 18, 1982).
     """
-    check_share("confidence", confidence)
     if positions is None:
         positions = [list(range(1, len(values) + 1)) for values in conditions]
     if [len(values) for values in conditions] != [len(own) for own in positions]:
@@ -102,7 +98,7 @@ def drift(
             "conditions: all values lie on one line, which leaves no error to compare it with",
             hint="run more blocks",
         )
-    half = float(stdtrit(df, 0.5 + confidence / 2)) * error
+    half = float(stdtrit(df, 0.5 + CONFIDENCE / 2)) * error
     tau, tau_p = _kendall(pairs)
     return Drift(
         slope=unscaled(slope, scale),
@@ -114,7 +110,6 @@ def drift(
         n=n,
         conditions=len(pairs),
         scale=scale,
-        confidence=confidence,
     )
 
 

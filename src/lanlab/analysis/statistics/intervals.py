@@ -7,13 +7,7 @@ from collections.abc import Sequence
 
 from scipy.special import stdtrit
 
-from lanlab.analysis.statistics.samples import (
-    Moments,
-    Scale,
-    check_share,
-    moments,
-    unscaled,
-)
+from lanlab.analysis.statistics.samples import CONFIDENCE, Scale, moments, unscaled
 from lanlab.frozen import dataclass
 
 
@@ -29,7 +23,6 @@ class MeanInterval:
     sd: float
     n: int
     scale: Scale
-    confidence: float
 
     @property
     def has_spread(self) -> bool:
@@ -43,7 +36,6 @@ def mean_interval(
     values: Sequence[float],
     *,
     scale: Scale = "linear",
-    confidence: float = 0.95,
     resolution: float = 0.0,
 ) -> MeanInterval:
     """
@@ -55,7 +47,6 @@ def mean_interval(
     Args:
         values: One per trial, any unit, at least 2.
         scale: `log` gives the geometric mean.
-        confidence: Share of such intervals that contain the true mean.
         resolution: The step in which the values were read, see `samples.moments`.
 
     Raises:
@@ -69,24 +60,8 @@ def mean_interval(
         >>> f"{seen.mean:.1f} ({seen.low:.2f} … {seen.high:.2f})"
         '82.0 (79.37 … 84.63)'
     """
-    return _interval(moments("values", values, scale=scale, resolution=resolution), confidence)
-
-
-def t_half_width(sd: float, n: int, confidence: float = 0.95) -> float:
-    """Half the width of the t interval of a mean over `n` trials, in the unit of `sd`."""
-    return t_quantile(n, confidence) * sd / math.sqrt(n)
-
-
-def t_quantile(n: float, confidence: float = 0.95) -> float:
-    """Half width of the t interval of a mean over `n` trials, in standard errors. For correlated
-    trials, `n` is the equivalent number of independent ones.
-    """
-    return float(stdtrit(n - 1, 0.5 + confidence / 2))
-
-
-def _interval(seen: Moments, confidence: float) -> MeanInterval:
-    check_share("confidence", confidence)
-    half = t_half_width(seen.sd, seen.n, confidence)
+    seen = moments("values", values, scale=scale, resolution=resolution)
+    half = t_half_width(seen.sd, seen.n)
     return MeanInterval(
         mean=seen.centre,
         low=unscaled(seen.mean - half, seen.scale),
@@ -94,5 +69,16 @@ def _interval(seen: Moments, confidence: float) -> MeanInterval:
         sd=seen.sd,
         n=seen.n,
         scale=seen.scale,
-        confidence=confidence,
     )
+
+
+def t_half_width(sd: float, n: int) -> float:
+    """Half the width of the t interval of a mean over `n` trials, in the unit of `sd`."""
+    return t_quantile(n) * sd / math.sqrt(n)
+
+
+def t_quantile(n: float) -> float:
+    """Half width of the t interval of a mean over `n` trials, in standard errors. For correlated
+    trials, `n` is the equivalent number of independent ones.
+    """
+    return float(stdtrit(n - 1, 0.5 + CONFIDENCE / 2))

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy.special import fdtrc, stdtrit
 
-from lanlab.analysis.statistics.samples import Floats, check_share, sample, satterthwaite
+from lanlab.analysis.statistics.samples import CONFIDENCE, Floats, sample, satterthwaite
 from lanlab.errors import UnfitValues
 from lanlab.frozen import dataclass
 
@@ -43,7 +43,6 @@ class Fit:
     df_lack: int
     #: Probability of residuals this large if the model is right; `None` if it cannot be tested.
     p_lack: float | None
-    confidence: float
 
 
 def identified(columns: Mapping[str, Sequence[float]]) -> bool:
@@ -74,7 +73,6 @@ def fit_groups(
     groups: Sequence[Sequence[float]],
     *,
     weights: Sequence[float] | None = None,
-    confidence: float = 0.95,
 ) -> Fit:
     """
     Fit `mean of group = sum of coefficient * column`.
@@ -85,7 +83,6 @@ def fit_groups(
         weights: Weight of a single value of each group; by default 1 over the square of the group's
             mean, so that all groups count by relative deviation. Weights matter only if there are
             more groups than coefficients.
-        confidence: Confidence of the intervals.
 
     Raises:
         UnfitValues: Groups that do not determine all coefficients, or values that are not finite.
@@ -100,7 +97,6 @@ def fit_groups(
         >>> [round(fit.coefficients[name].value, 3) for name in ("byte", "file")]
         [0.102, 0.097]
     """
-    check_share("confidence", confidence)
     known = [sample(f"group {place}", group, 1) for place, group in enumerate(groups)]
     if any(len(column) != len(known) for column in columns.values()):
         raise UnfitValues(f"columns: need {len(known)} numbers in each, one for each group")
@@ -124,19 +120,16 @@ def fit_groups(
     residuals = means - matrix @ values
     return Fit(
         {
-            name: _coefficient(float(values[place]), solver[place], known, confidence)
+            name: _coefficient(float(values[place]), solver[place], known)
             for place, name in enumerate(columns)
         },
         tuple(float(one) for one in residuals / means),
         len(known) - len(columns),
         _p_lack(residuals, single, known, len(columns)),
-        confidence,
     )
 
 
-def _coefficient(
-    value: float, factors: Floats, groups: Sequence[Floats], confidence: float
-) -> Coefficient:
+def _coefficient(value: float, factors: Floats, groups: Sequence[Floats]) -> Coefficient:
     # Factors that are zero except for rounding have no effect.
     least = 1e-12 * float(np.abs(factors).max())
     own = [(f, g) for f, g in zip(factors, groups, strict=True) if abs(f) > least]
@@ -148,7 +141,7 @@ def _coefficient(
     if error == 0:
         return Coefficient(value, 0.0, None, value, value)
     df = satterthwaite(parts)
-    half = float(stdtrit(df, 0.5 + confidence / 2)) * error
+    half = float(stdtrit(df, 0.5 + CONFIDENCE / 2)) * error
     return Coefficient(value, error, df, value - half, value + half)
 
 

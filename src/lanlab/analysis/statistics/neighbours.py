@@ -113,25 +113,24 @@ def _times(value: float, count: int) -> tuple[float, float]:
     return product, float(Fraction(value) * count - Fraction(product))
 
 
-def widening(values: Sequence[float], confidence: float) -> float:
+def widening(values: Sequence[float]) -> float:
     """
     Factor that widens the interval of a mean that assumes independence.
 
     Args:
         values: As for `dependence`.
-        confidence: Of the interval.
 
     Returns:
         1 if the values count as independent, otherwise more.
 
     Examples:
-        >>> widening([1, 2, 1, 2] * 5, 0.95)
+        >>> widening([1, 2, 1, 2] * 5)
         1.0
-        >>> round(widening([1, 2, 2, 1, 1, 1, 2, 2, 2, 1, 1, 1, 2, 1], 0.95), 2)
+        >>> round(widening([1, 2, 2, 1, 1, 1, 2, 2, 2, 1, 1, 1, 2, 1]), 2)
         1.83
     """
     found = dependence(values)
     if found.errors == 1.0:
         return 1.0
-    wider = t_quantile(found.degrees + 1, confidence) / t_quantile(len(values), confidence)
+    wider = t_quantile(found.degrees + 1) / t_quantile(len(values))
     return found.errors * wider

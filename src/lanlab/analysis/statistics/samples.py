@@ -33,8 +33,7 @@ def sample(name: str, values: Iterable[float], at_least: int, *, scale: Scale = 
     array = np.array([float(value) for value in values])
     if array.size < at_least:
         raise UnfitValues(
-            f"{name}: need at least {at_least} values, got {array.size}",
-            hint="run more trials",
+            f"{name}: need at least {at_least} values, got {array.size}", hint="run more trials"
         )
     if not np.isfinite(array).all():
         at = int(np.flatnonzero(~np.isfinite(array))[0])
@@ -50,6 +49,10 @@ def sample(name: str, values: Iterable[float], at_least: int, *, scale: Scale = 
             hint="use the linear scale and a difference",
         )
     return array
+
+
+#: Of all intervals.
+CONFIDENCE = 0.95
 
 
 def check_share(name: str, value: float) -> None:

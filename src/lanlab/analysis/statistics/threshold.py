@@ -94,7 +94,7 @@ def threshold(seen: ThresholdTrials, *, resolution: float) -> Threshold | None:
     # The maximum likelihood estimate is too small, like a sum of squares divided by n.
     unbiased = spread * math.sqrt(count / degrees)
     distances = _distances(seen, middle, unbiased)
-    longer = widening(distances, 0.95)
+    longer = widening(distances)
     t = longer * float(stdtrit(degrees, 0.975))
     allowed = count * math.log1p(t**2 / degrees) / 2
 

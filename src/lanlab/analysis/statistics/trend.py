@@ -25,7 +25,7 @@ class PeakThenDecline:
 
 
 def peak_then_decline(
-    levels: Sequence[Sequence[float]], *, scale: Scale = "log", confidence: float = 0.95
+    levels: Sequence[Sequence[float]], *, scale: Scale = "log"
 ) -> PeakThenDecline:
     """
     Whether the greatest mean is above the first and above the last level: two Welch tests.
@@ -35,8 +35,7 @@ def peak_then_decline(
 
     Args:
         levels: Values of each level, in order; at least 3 levels of at least 2 values.
-        scale: Scale of the comparisons.
-        confidence: Confidence of their intervals, which are not corrected for the choice of the
+        scale: Scale of the comparisons, whose intervals are not corrected for the choice of the
             peak.
 
     Raises:
@@ -52,7 +51,7 @@ def peak_then_decline(
     def against(other: int) -> tuple[Comparison | None, float]:
         if other == peak:
             return None, 1.0
-        found = welch(list(seen[peak]), list(seen[other]), scale=scale, confidence=confidence)
+        found = welch(list(seen[peak]), list(seen[other]), scale=scale)
         return found, min(1.0, candidates * found.p_greater)
 
     (rise, rise_p), (decline, decline_p) = against(0), against(len(seen) - 1)

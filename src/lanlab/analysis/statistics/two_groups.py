@@ -18,6 +18,7 @@ from scipy.special import gammaln, stdtr, stdtrit
 
 from lanlab.analysis.statistics.neighbours import OF_TWO, Dependence, dependence
 from lanlab.analysis.statistics.samples import (
+    CONFIDENCE,
     Moments,
     PrintedMean,
     Scale,
@@ -43,7 +44,6 @@ class Comparison:
     #: The effect's interval, in the effect's unit.
     low: float
     high: float
-    confidence: float
     scale: Scale
     design: Design
     #: Effect and its standard error on the scale: of `ln(a / b)` for `log`.
@@ -94,7 +94,6 @@ def welch(
     b: Sequence[float],
     *,
     scale: Scale = "linear",
-    confidence: float = 0.95,
     resolution: float = 0.0,
     in_order: bool = False,
 ) -> Comparison:
@@ -105,7 +104,6 @@ def welch(
         a: One value per trial, any unit, at least 2.
         b: The same for the other condition; the numbers may differ.
         scale: `log` compares as a ratio.
-        confidence: Confidence of the interval.
         resolution: The step in which the values were read, see `samples.moments`.
         in_order: Whether each group is in order of measurement. Then the weight of a group of 12 or
             more is reduced if successive trials are correlated (`neighbours`).
@@ -128,7 +126,6 @@ def welch(
     return _unpaired(
         moments("a", a, scale=scale, resolution=resolution),
         moments("b", b, scale=scale, resolution=resolution),
-        confidence,
         [
             dependence([math.log(one) for one in own] if scale == "log" else own, OF_TWO)
             for own in (a, b)
@@ -138,9 +135,7 @@ def welch(
     )
 
 
-def welch_printed(
-    a: PrintedMean, b: PrintedMean, *, scale: Scale = "linear", confidence: float = 0.95
-) -> Comparison:
+def welch_printed(a: PrintedMean, b: PrintedMean, *, scale: Scale = "linear") -> Comparison:
     """
     Welch's test from published means, standard deviations and numbers of trials.
 
@@ -150,7 +145,7 @@ def welch_printed(
         UnfitValues: A mean is not above zero on a log scale.
         NoSpread: Both standard deviations are zero.
     """
-    return _unpaired(a.moments(scale), b.moments(scale), confidence)
+    return _unpaired(a.moments(scale), b.moments(scale))
 
 
 def paired_by_block(
@@ -158,7 +153,6 @@ def paired_by_block(
     b: Mapping[int, float],
     *,
     scale: Scale = "log",
-    confidence: float = 0.95,
     resolution: float = 0.0,
 ) -> Comparison:
     """
@@ -169,7 +163,6 @@ def paired_by_block(
         a: The value of each block, by the block's number.
         b: The same for the other condition. Blocks with only one of them are omitted and counted.
         scale: `log` takes the ratio in each block.
-        confidence: Confidence of the interval.
         resolution: The step in which the values were read, see `samples.moments`; a difference has
             the rounding of both.
 
@@ -180,7 +173,6 @@ def paired_by_block(
     Source:
         R. A. Fisher, "The Design of Experiments", 1935, chapters III and IV.
     """
-    check_share("confidence", confidence)
     common = [block for block in a if block in b]
     if len(common) < 2:
         raise UnfitValues(
@@ -210,7 +202,6 @@ def paired_by_block(
         scaled_effect=seen.mean,
         standard_error=sd / math.sqrt(len(common)),
         df=df,
-        confidence=confidence,
         hedges_g=unbiased_g(seen.mean / sd, df),
         sd_difference=sd,
         blocks_left_out=len(a) + len(b) - 2 * len(common),
@@ -259,7 +250,6 @@ def by_spread(
     spread: KnownSpread,
     *,
     scale: Scale = "linear",
-    confidence: float = 0.95,
 ) -> Comparison:
     """
     Compare two groups, each of which may be a single value, by a spread known from other data.
@@ -269,7 +259,6 @@ def by_spread(
         b: The same for the other condition.
         spread: Spread of such values. The compared values do not change it.
         scale: `log` compares as a ratio.
-        confidence: Confidence of the interval.
 
     Raises:
         UnfitValues: No value, one not finite, or not above zero on a log scale.
@@ -280,7 +269,6 @@ def by_spread(
         Box, J. S. Hunter, W. G. Hunter, "Statistics for Experimenters", 2005, section 3.1 (a
         comparison by an external reference set).
     """
-    check_share("confidence", confidence)
     side_a, side_b = (
         moments(name, values, scale=scale, at_least=1) for name, values in (("a", a), ("b", b))
     )
@@ -296,7 +284,6 @@ def by_spread(
         scaled_effect=difference,
         standard_error=spread.sd * math.sqrt(1 / side_a.n + 1 / side_b.n),
         df=spread.df,
-        confidence=confidence,
         hedges_g=unbiased_g(difference / spread.sd, spread.df),
         design="known spread",
     )
@@ -311,10 +298,7 @@ def unbiased_g(standardised: float, df: float) -> float | None:
     return standardised * correction
 
 
-def _unpaired(
-    a: Moments, b: Moments, confidence: float, known: Sequence[Dependence] | None = None
-) -> Comparison:
-    check_share("confidence", confidence)
+def _unpaired(a: Moments, b: Moments, known: Sequence[Dependence] | None = None) -> Comparison:
     by_order = known or [Dependence(1.0, one.n - 1.0) for one in (a, b)]
     variances = [
         one.mean_variance * own.errors**2 for one, own in zip((a, b), by_order, strict=True)
@@ -335,7 +319,6 @@ def _unpaired(
         scaled_effect=a.mean - b.mean,
         standard_error=math.sqrt(variance),
         df=df,
-        confidence=confidence,
         hedges_g=unbiased_g((a.mean - b.mean) / pooled, a.n + b.n - 2),
     )
 
@@ -347,7 +330,6 @@ def _comparison(
     scaled_effect: float,
     standard_error: float,
     df: float,
-    confidence: float,
     hedges_g: float | None,
     sd_difference: float | None = None,
     blocks_left_out: int = 0,
@@ -355,12 +337,11 @@ def _comparison(
 ) -> Comparison:
     t = scaled_effect / standard_error
     p_less, p_greater = float(stdtr(df, t)), float(stdtr(df, -t))
-    half = float(stdtrit(df, 0.5 + confidence / 2)) * standard_error
+    half = float(stdtrit(df, 0.5 + CONFIDENCE / 2)) * standard_error
     return Comparison(
         effect=unscaled(scaled_effect, a.scale),
         low=unscaled(scaled_effect - half, a.scale),
         high=unscaled(scaled_effect + half, a.scale),
-        confidence=confidence,
         scale=a.scale,
         design=design if sd_difference is None else "by block",
         scaled_effect=scaled_effect,

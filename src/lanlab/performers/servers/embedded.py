@@ -117,10 +117,7 @@ def _begun(wanted: Wanted) -> Iterator[tuple[Engine, dict[str, object]]]:
         with Engine("here", [engine_path()]) as engine:
             yield engine, {}
         return
-    with (
-        raw_link(at.interface) as link,
-        Engine("here", engine_without_rights(link)) as engine,
-    ):
+    with raw_link(at.interface) as link, Engine("here", engine_without_rights(link)) as engine:
         place = {"descriptor": link.descriptor}
         if isinstance(at, OwnStack):
             bound = {"address": at.address, "memory_bytes": at.memory_bytes}

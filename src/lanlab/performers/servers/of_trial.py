@@ -55,10 +55,7 @@ class Server:
 
 @contextlib.contextmanager
 def served(
-    parameters: ServiceParameters,
-    client: EngineHost,
-    host: EngineHost,
-    connections: int = 0,
+    parameters: ServiceParameters, client: EngineHost, host: EngineHost, connections: int = 0
 ) -> Iterator[Server]:
     """
     The server of a trial, for its duration.
@@ -135,11 +132,7 @@ def _credentials(parameters: ServiceParameters) -> m.Credentials | None:
 
 @contextlib.contextmanager
 def _embedded(
-    parameters: ServiceParameters,
-    client: EngineHost,
-    host: EngineHost,
-    root: str,
-    connections: int,
+    parameters: ServiceParameters, client: EngineHost, host: EngineHost, root: str, connections: int
 ) -> Iterator[Server]:
     credentials = _credentials(parameters)
     service = SERVICES[parameters.service].engine_name

@@ -5,22 +5,15 @@ own line.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from lanlab.report.document.table import Column, Table, words
 from lanlab.units import lines_of, words_of
-
-if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions
-    from rich.text import Text
 
 _GAP = "  "
 _WANTED = 24
 #: Width of output that is not a terminal, because `grep` needs whole rows.
 _ENDLESS = 2**31
-_TITLE, _HEADER = "table.title", "table.header"
 
 
 class Fitted:
@@ -39,25 +32,22 @@ class Fitted:
     def headings(self) -> list[str]:
         return [one.heading for one in self._columns]
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
-        is_bounded = console.is_terminal or "LANLAB_COLUMNS" in os.environ
-        width = options.max_width if is_bounded else _ENDLESS
+    def lines(self, width: int | None) -> Iterator[tuple[str, bool]]:
+        """Each line, and whether it is a title or heading. `width`: at most, if possible."""
+        width = width or _ENDLESS
         if self.title:
-            for line in lines_of(self.title, width, _GAP):
-                title = console.render_str(line, style=_TITLE, markup=False)
-                title.no_wrap, title.overflow = True, "ignore"
-                yield title
+            yield from ((line, True) for line in lines_of(self.title, width, _GAP))
         shown, left_out = fit(self._columns, width)
-        is_header = _total([one.least for one in shown]) <= width
-        for line in laid_out(shown) if is_header else stacked(self._columns, width):
-            text = console.render_str(line, style=_HEADER if is_header else "", markup=False)
-            text.no_wrap, text.overflow = True, "ignore"
-            yield text
-            is_header = False
-        if left_out and _total([one.least for one in shown]) <= width:
+        has_rows = _total([one.least for one in shown]) <= width
+        rows = laid_out(shown) if has_rows else stacked(self._columns, width)
+        # Columns without headings have an empty first line.
+        yield from (
+            (line, has_rows and not place) for place, line in enumerate(rows) if line or place
+        )
+        if left_out and has_rows:
             names = ", ".join(" ".join(one.heading.split()) for one in left_out)
-            for line in lines_of(f"not shown for want of width: {names}", width, _GAP):
-                yield console.render_str(line, markup=False)
+            said = lines_of(f"not shown for want of width: {names}", width, _GAP)
+            yield from ((line, False) for line in said)
 
 
 def fitted_rows(title: str, columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Fitted:
@@ -154,6 +144,8 @@ def _total(widths: Sequence[int]) -> int:
 
 
 def _cells(text: str) -> int:
+    if text.isascii():
+        return len(text)
     from rich.cells import cell_len
 
     return cell_len(text)

@@ -6,11 +6,12 @@ import csv
 import functools
 import io
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TypeVar
 
 from lanlab.frozen import dataclass
 
 Value = bool | int | float | str | None
+_V = TypeVar("_V", bool, int, float, str, None)
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Cell:
 class LazyCell(Cell):
     """A cell whose text is made when it is shown: a page shows few of a long table's rows."""
 
-    def __init__(self, value: Value, write: Callable[[Any], str]) -> None:
+    def __init__(self, value: _V, write: Callable[[_V], str]) -> None:
         object.__setattr__(self, "value", value)
         object.__setattr__(self, "write", write)
 
@@ -35,7 +36,7 @@ class LazyCell(Cell):
 EMPTY = Cell(None, "")
 
 
-def cell(value: Value, write: Callable[[Any], str] = str) -> Cell:
+def cell(value: Value, write: Callable[..., str] = str) -> Cell:
     """A value with its text; empty for `None`."""
     return EMPTY if value is None else Cell(value, write(value))
 

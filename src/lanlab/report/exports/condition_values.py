@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lanlab.analysis.summary import Summary, summarise
+from lanlab.analysis.summary import Summary, conditions_of
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.frozen import dataclass
 from lanlab.report.document.table import Cell, Column, Table, words
@@ -31,11 +31,11 @@ def metric_values(
             continue
         own = [trial for trial in trials if trial.experiment == experiment.id]
         measured = {key for trial in own for key in trial.metrics}
+        conditions = conditions_of(run, trials, experiment.id)
         known = workload(experiment.workload).metrics
         for key in experiment.metrics if only_named else known:
             if key in measured:
-                found = tuple(summarise(run, trials, experiment.id, key))
-                yield MetricValues(known[key], found)
+                yield MetricValues(known[key], tuple(one.summary(key) for one in conditions))
 
 
 def value_table(run: RunRecord, trials: Sequence[TrialRecord]) -> Table:

@@ -16,6 +16,7 @@ from lanlab.report.metrics.order_text import ABOVE, HOW_ENDED, is_above
 from lanlab.studies import Study
 
 DISTURBED = "\N{DAGGER}"
+_EXACT = ("mean", "95 % low", "95 % high", "standard deviation", "limit")
 
 
 def metric_table(data: RunData, experiment: str, metric: str) -> Table:
@@ -28,6 +29,7 @@ def metric_table(data: RunData, experiment: str, metric: str) -> Table:
     together += [point.value.si for row in points for point in row]
     read, usual = shown.readable(together), si.readable(together)
     series = sorted({(p.series, p.value.statistic) for row in points for p in row})
+    about = [f"published {statistic}, {name or 'the study'}" for name, statistic in series]
     unit, inner = shown.unit or "1", si.si_unit or "1"
     # The precision goal refers to the first metric of an experiment.
     ended = [e for e in data.endings if (e.experiment, e.metric) == (experiment, metric)]
@@ -60,48 +62,37 @@ def metric_table(data: RunData, experiment: str, metric: str) -> Table:
         Column("", "", "published", is_number=False),
         Column("", "", "ours / theirs", is_number=False),
         *(
-            column
-            for name, statistic in series
-            for column in (
-                Column(f"published {statistic}, {name or 'the study'} ({unit})"),
-                Column(f"{by.word} / published {statistic}, {name or 'the study'} (ratio)"),
-            )
+            Column(text)
+            for one in about
+            for text in (f"{one} ({unit})", f"{by.word} / {one} (ratio)")
         ),
         Column("", f"mean ({usual.unit})" if si.unit != shown.unit else ""),
-        *(
-            Column(f"{name} ({inner})" if inner != unit else "")
-            for name in ("mean", "95 % low", "95 % high", "standard deviation", "limit")
-        ),
+        *(Column(f"{name} ({inner})" if inner != unit else "") for name in _EXACT),
         # The page has this column only if conditions differ, otherwise a sentence above the tables.
         *([Column("ended", "ended" if is_mixed else "", is_number=False)] if ended else []),
     ]
     is_lacking = any(summary.missing for summary in summaries)
-    rows = []
+    said, rows = partial(called, data.study, data.published), []
     for place, (summary, own) in enumerate(zip(summaries, points, strict=True)):
         exact = summary.mean, summary.ci_low, summary.ci_high, summary.sd, summary.limit
+        counts = summary.failed, summary.missing, summary.disturbed, summary.left_out
         share = summary.mean / summary.limit if summary.mean is not None and summary.limit else None
         above = f" {ABOVE}" if is_above(summary) else ""
-        ratios = "\n".join(_ratio_text(summary, point) for point in _means(own))
+        ratios = Cell(None, "\n".join(_ratio_text(summary, point) for point in _means(own)))
         rows.append(
             (
-                *(
-                    Cell(level, called(data.study, data.published, {factor: level}))
-                    for factor, level in summary.factors.items()
-                ),
-                Cell(None, called(data.study, data.published, summary.factors)),
+                *(Cell(level, said({factor: level})) for factor, level in summary.factors.items()),
+                Cell(None, said(summary.factors)),
                 Cell(None, _mean_text(read, summary, data.study)),
                 Cell(summary.n, summary.n_text),
                 Cell(None, summary.n_text if is_lacking else ""),
-                Cell(summary.failed, str(summary.failed or "")),
-                Cell(summary.missing, str(summary.missing or "")),
-                Cell(summary.disturbed, str(summary.disturbed or "")),
-                Cell(summary.left_out, str(summary.left_out or "")),
+                *(Cell(count, str(count or "")) for count in counts),
                 *map(partial(_shown, shown, read), exact, (4, 4, 4, 2, 4)),
                 EMPTY if share is None else Cell(share, f"{percent(share)}{above}"),
                 Cell(None, "\n".join(_published_lines(own))),
-                Cell(None, ratios),
-                Cell(None, "\n".join(_published_text(point) for point in _means(own))),
-                Cell(None, ratios),
+                ratios,
+                Cell(None, "\n".join(map(_published_text, _means(own)))),
+                ratios,
                 *(cell for key in series for cell in _published_cells(shown, summary, own, key)),
                 Cell(None, _mean_text(usual, summary, data.study)),
                 *map(cell, exact),

@@ -34,10 +34,10 @@ def figure_on_page(chart: Chart, published_as: str, name: str) -> FigureOnPage:
     )
     rows = tuple(tuple(_cell(value) for value in row) for row in chart.rows())
     wide, narrow = (
-        begin((to_drawing, chart, f"{name}-{of}-", width_in))
+        begin(to_drawing, chart, f"{name}-{of}-", width_in)
         for of, width_in in (("wide", _WIDE_IN), ("narrow", _NARROW_IN))
     )
-    files = begin((to_files, chart))
+    files = begin(to_files, chart)
     return FigureOnPage(
         name=name,
         chart=chart,

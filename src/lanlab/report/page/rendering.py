@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import os
 import re
@@ -54,6 +55,7 @@ def script_sources(page: str) -> str:
     return " ".join(f"'sha256-{one}'" for one in dict.fromkeys(hashes)) or "'none'"
 
 
+@functools.cache
 def environment(*folders: Path, **filters: Callable[..., str]) -> jinja2.Environment:
     """The template environment. It escapes every value.
 

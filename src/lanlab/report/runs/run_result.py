@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from lanlab.analysis.attempts import by_condition, counting
 from lanlab.figures.number_text import number
@@ -23,20 +22,23 @@ def metrics_of_list(run: RunRecord) -> dict[str, str] | None:
     return {str(one["id"]): str(one["metrics"][0]) for one in experiments}
 
 
-def result_text(run: RunRecord, trials: Sequence[TrialRecord] | Sequence[TrialHead]) -> str:
+def result_text(run: RunRecord, trials: Sequence[TrialRecord | TrialHead]) -> str:
     """The first metric of the first experiment that has one: the mean of a single condition, or the
     minimum and maximum of several.
     """
     experiments = run.study.get("experiment", ())
     for experiment in experiments:
-        own: list[Any] = [trial for trial in trials if trial.experiment == experiment["id"]]
-        text = _searched(run, own) if experiment.get("search") else _measured(experiment, own)
+        own = [trial for trial in trials if trial.experiment == experiment["id"]]
+        if experiment.get("search"):
+            text = _searched(run, [trial for trial in own if isinstance(trial, TrialRecord)])
+        else:
+            text = _measured(experiment, own)
         if text:
             return text
     return ""
 
 
-def _measured(experiment: ExperimentData, trials: Sequence[Any]) -> str:
+def _measured(experiment: ExperimentData, trials: Sequence[TrialRecord | TrialHead]) -> str:
     metric = str(experiment["metrics"][0])
     found = {
         key: [trial.metrics[metric] for trial in own if metric in trial.metrics]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from lanlab import __version__
 from lanlab.errors import LabError, RunError
@@ -14,7 +14,7 @@ from lanlab.store.shape import reading_records
 from lanlab.trial_data import Summary
 
 if TYPE_CHECKING:
-    from lanlab.store import RunRecord, Series, Store, TrialRecord
+    from lanlab.store import RunRecord, Series, Store, TrialHead, TrialRecord
 
 #: Maximum number of a study's newest runs for estimating how much runs differ.
 _MOST_OTHERS = 40
@@ -138,7 +138,7 @@ def _summary(run: RunRecord, store: Store) -> Summary:
     from lanlab.analysis.failures import missing_places
     from lanlab.report.runs.run_result import metrics_of_list, result_text
 
-    trials: Sequence[Any] = []
+    trials: Sequence[TrialRecord | TrialHead] = []
     # Malformed records are read whole, for an error that tells which.
     with contextlib.suppress(LabError), reading_records(run.id):
         if (metrics := metrics_of_list(run)) is not None:

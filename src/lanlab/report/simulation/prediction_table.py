@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from lanlab.analysis.attempts import by_condition, condition_key
+from lanlab.analysis.attempts import condition_key
 from lanlab.analysis.limiting import cause_of
 from lanlab.analysis.model_error import widened
-from lanlab.analysis.summary import Summary, summarise
+from lanlab.analysis.summary import Summary, conditions_of
 from lanlab.figures.number_text import counted, number
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.frozen import dataclass
@@ -63,16 +63,12 @@ def predictions(before: Run, after: Run) -> list[Predicted]:
             continue
         metric = experiment.metrics[0]
         sides = [
-            {condition_key(one.factors): one for one in summarise(*run, experiment.id, metric)}
+            {condition_key(one.factors): one for one in conditions_of(*run, experiment.id)}
             for run in (before, after)
         ]
-        grouped = [
-            by_condition(trial for trial in trials if trial.experiment == experiment.id)
-            for _, trials in (before, after)
-        ]
-        for key, one in sides[0].items():
-            other = sides[1].get(key)
-            causes = [cause_of(own.get(key, [])) for own in grouped]
+        for key, first in sides[0].items():
+            second = sides[1].get(key)
+            one, other = first.summary(metric), None if second is None else second.summary(metric)
             found.append(
                 Predicted(
                     experiment.id,
@@ -80,8 +76,8 @@ def predictions(before: Run, after: Run) -> list[Predicted]:
                     metric,
                     one.mean,
                     None if other is None else other.mean,
-                    causes[0],
-                    causes[1],
+                    cause_of(first.trials),
+                    cause_of(second.trials if second else []),
                     most_before=_most(one),
                     most_after=None if other is None else _most(other),
                 )

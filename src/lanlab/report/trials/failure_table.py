@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from lanlab.analysis.failures import Failure, failures, missing_places
+from lanlab.analysis.pollution import different
 from lanlab.analysis.pollution_words import flags, host_remarks, not_judged
 from lanlab.analysis.processor_outliers import processor_outliers
 from lanlab.analysis.run_data import RunData
@@ -110,7 +111,9 @@ def pollution_sentences(data: RunData) -> list[str]:
         one for one, trial in zip(data.judgements, trials, strict=True) if trial.is_disturbed
     ]
     if disturbed:
-        by_what = Counter(flag for one in disturbed for flag in flags(one).split(", "))
+        by_what: Counter[str] = Counter()
+        for one, count in different(disturbed):
+            by_what.update(dict.fromkeys(flags(one).split(", "), count))
         what = ", ".join(f"{flag} {count}" for flag, count in by_what.most_common())
         left_out = sum(trial.status == "done" for trial in trials) - len(data.counting)
         said.append(

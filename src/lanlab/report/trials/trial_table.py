@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable
-from typing import Any
 
 from lanlab.analysis.agreed import agreed_words
 from lanlab.analysis.modes import Modes
@@ -124,7 +123,7 @@ def _cells_of(modes: Modes | None) -> list[Cell]:
     return [Cell(None, modes.words()), *(Cell(fields[field], "") for field in _MODES.values())]
 
 
-def _optional(value: float | None, write: Callable[[Any], str]) -> Cell:
+def _optional(value: float | None, write: Callable[[float], str]) -> Cell:
     return EMPTY if value is None else LazyCell(value, write)
 
 

@@ -126,6 +126,7 @@ class Server(ABC):
     how_to_get: str
     #: The server acts as this user if both lanlab and the owner of the served directory are root.
     nobody = "nobody"
+    needs_user = False
     #: Whether the server needs root.
     needs_root = False
     #: Whether the server needs its own network, like that of a host of the virtual testbed.
@@ -143,6 +144,8 @@ class Server(ABC):
 
     def problem(self, service: str, credentials: Credentials | None) -> str | None:
         """Why the server cannot serve this request, as a sentence; `None` if it can."""
+        if self.needs_user and credentials is None:
+            return f"server `{self.name}`: found no user; allowed: a user with a password"
         if service not in self.services:
             allowed = ", ".join(self.services)
             return f"server `{self.name}`: found {service}; allowed: {allowed}"

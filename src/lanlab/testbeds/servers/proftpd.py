@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lanlab.errors import UnmetNeed
-from lanlab.testbeds.servers.base import Credentials, Launch, Place, Server
+from lanlab.testbeds.servers.base import Launch, Place, Server
 from lanlab.testbeds.servers.identities import certificate
 from lanlab.testbeds.servers.users import name_of_group
 from lanlab.testbeds.tools import tool
@@ -83,6 +83,7 @@ class ProFtpd(Server):
     services = ("ftp", "ftps")
     programs = ("proftpd",)
     how_to_get = "apt install proftpd-core proftpd-mod-crypto"
+    needs_user = True
     version_arguments = ("-v",)
 
     def root_problem(self, root: Path) -> str | None:
@@ -91,11 +92,6 @@ class ProFtpd(Server):
         if not found:
             return None
         return f"server `{self.name}`: found {' '.join(found)} in `{root}`; allowed: no pattern"
-
-    def problem(self, service: str, credentials: Credentials | None) -> str | None:
-        if credentials is None:
-            return f"server `{self.name}`: found no user; allowed: a user with a password"
-        return super().problem(service, credentials)
 
     def launch(self, place: Place) -> Launch:
         assert place.credentials is not None

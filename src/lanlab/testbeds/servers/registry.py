@@ -164,20 +164,16 @@ def _check_credentials(credentials: Credentials) -> None:
         )
 
 
+@dataclass(frozen=True)
 class _Start:
     """One start, with the steps to undo if it fails."""
 
-    def __init__(
-        self,
-        server: Server,
-        host: Host,
-        service: str,
-        root: Path,
-        address: str,
-        credentials: Credentials | None,
-    ) -> None:
-        self.server, self.host, self.service = server, host, service
-        self.root, self.address, self.credentials = root, address, credentials
+    server: Server
+    host: Host
+    service: str
+    root: Path
+    address: str
+    credentials: Credentials | None
 
     def run(self) -> RunningServer:
         server = self.server

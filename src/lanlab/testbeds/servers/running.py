@@ -11,8 +11,9 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
+from lanlab.closing import Closing
 from lanlab.disk import TemporaryFolder
 from lanlab.errors import RunError
 from lanlab.pipes import Tail, write_within
@@ -161,7 +162,7 @@ class Keeper:
             )
 
 
-class RunningServer:
+class RunningServer(Closing):
     """A server that runs until `close`, or until lanlab ends, for any reason."""
 
     def __init__(
@@ -219,9 +220,3 @@ class RunningServer:
         """
         self.cpu_s()
         self._keeper.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

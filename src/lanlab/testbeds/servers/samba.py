@@ -8,7 +8,7 @@ server's own user (`username map`).
 from __future__ import annotations
 
 from lanlab.errors import UnmetNeed
-from lanlab.testbeds.servers.base import Credentials, Launch, Place, Server
+from lanlab.testbeds.servers.base import Launch, Place, Server
 from lanlab.testbeds.servers.users import other_user
 
 SHARE = "data"
@@ -78,6 +78,7 @@ class Samba(Server):
     services = ("smb", "smb1")
     programs = ("smbd", "pdbedit")
     how_to_get = "apt install samba"
+    needs_user = True
 
     def __init__(self, *settings: str) -> None:
         """
@@ -85,12 +86,6 @@ class Samba(Server):
             settings: More lines of its configuration, for all shares.
         """
         self._settings = settings
-
-    def problem(self, service: str, credentials: Credentials | None) -> str | None:
-        """See `Server.problem`: guests are not supported here."""
-        if credentials is None:
-            return f"server `{self.name}`: found no user; allowed: a user with a password"
-        return super().problem(service, credentials)
 
     def launch(self, place: Place) -> Launch:
         assert place.credentials is not None

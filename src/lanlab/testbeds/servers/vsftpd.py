@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import subprocess
 
-from lanlab.testbeds.servers.base import Credentials, Launch, Place, Server
+from lanlab.testbeds.servers.base import Launch, Place, Server
 from lanlab.testbeds.servers.identities import certificate
 from lanlab.testbeds.tools import tool
 
@@ -81,12 +81,8 @@ class Vsftpd(Server):
     services = ("ftp", "ftps")
     programs = ("vsftpd", "unshare", "mount")
     how_to_get = "apt install vsftpd"
+    needs_user = True
     needs_root = True
-
-    def problem(self, service: str, credentials: Credentials | None) -> str | None:
-        if credentials is None:
-            return f"server `{self.name}`: found no user; allowed: a user with a password"
-        return super().problem(service, credentials)
 
     def version(self) -> str:
         """See `Server.version`. vsftpd prints it to its standard input (file descriptor 0)."""

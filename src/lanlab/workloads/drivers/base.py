@@ -70,9 +70,9 @@ class Driver(ABC):
     #: The command that prints its version, and the pattern of that line.
     version_arguments: Sequence[str] = ("--version",)
 
-    @abstractmethod
     def programs(self, workload: str, transport: str) -> tuple[str, ...]:
         """Names of the programs needed for a condition; the first one reports the version."""
+        return (self.name,)
 
     @abstractmethod
     def commands(self, workload: str, parameters: Measured, place: Place) -> Commands:

@@ -38,9 +38,6 @@ class Iperf3(Driver):
         most_flows=128,
     )
 
-    def programs(self, workload: str, transport: str) -> tuple[str, ...]:
-        return ("iperf3",)
-
     def check_found(self, workload: str, parameters: FlowParameters) -> None:
         """See `Driver.check_found`; segmentation needs 3.21."""
         super().check_found(workload, parameters)

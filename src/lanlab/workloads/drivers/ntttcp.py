@@ -27,9 +27,6 @@ class Ntttcp(Driver):
     )
     version_arguments = ("-h",)
 
-    def programs(self, workload: str, transport: str) -> tuple[str, ...]:
-        return ("ntttcp",)
-
     def problem(self, workload: str, parameters: FlowParameters) -> str | None:
         """See `Driver.problem`; it does not implement UDP over IPv6."""
         if parameters.transport == "udp" and parameters.ip_version == 6:

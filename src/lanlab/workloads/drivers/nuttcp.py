@@ -29,9 +29,6 @@ class Nuttcp(Driver):
     ports = 129
     version_arguments = ("-V",)
 
-    def programs(self, workload: str, transport: str) -> tuple[str, ...]:
-        return ("nuttcp",)
-
     def problem(self, workload: str, parameters: Measured) -> str | None:
         """See `Driver.problem`; buffers are in KiB."""
         for key in ("send_buffer_bytes", "receive_buffer_bytes"):

@@ -32,9 +32,6 @@ class Qperf(Driver):
         buffers="alike",
     )
 
-    def programs(self, workload: str, transport: str) -> tuple[str, ...]:
-        return ("qperf",)
-
     def commands(self, workload: str, parameters: Measured, place: Place) -> Commands:
         p, path = parameters, self.path("qperf")
         client = [path, place.target_address, "-lp", str(place.port), "-ip", str(place.port + 1)]

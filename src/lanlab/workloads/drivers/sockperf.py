@@ -41,9 +41,6 @@ class Sockperf(Driver):
         buffers="alike",
     )
 
-    def programs(self, workload: str, transport: str) -> tuple[str, ...]:
-        return ("sockperf",)
-
     def problem(self, workload: str, parameters: Measured) -> str | None:
         """See `Driver.problem`; a rate is a whole number of messages per second."""
         found = super().problem(workload, parameters)

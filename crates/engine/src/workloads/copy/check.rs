@@ -10,14 +10,12 @@ use super::clock::{RuntimeClock, bounded};
 use super::files::Files;
 use super::local::{Sink, wrong, wrong_size};
 use super::service_paths::{files_path, remote_path};
-use super::workers::runtime;
+use super::workers::{connect_once, runtime};
 use crate::messages::{CopyChecked, CopySpec, CopySync, CopyVerify, Failure, Outcome, Verified};
 use crate::running::Measured;
 use crate::running::Running;
 use lanlab_workloads::Guard;
-use lanlab_workloads::copy::{
-    CopyError, SINGLE_ATTEMPTS, Transfer, capabilities, connect_patiently,
-};
+use lanlab_workloads::copy::{CopyError, Transfer, capabilities};
 
 pub fn check_upload(spec: &CopySpec, running: &Running) -> Measured {
     let start = os::monotonic();
@@ -42,7 +40,7 @@ async fn compare(
     if spec.verify == CopyVerify::None {
         return Ok(verified);
     }
-    let (session, _) = connect_patiently(guard, SINGLE_ATTEMPTS, || connect(&spec.service)).await?;
+    let session = connect_once(&spec.service, guard).await?;
     if spec.verify == CopyVerify::Size {
         verified.files = compare_sizes(spec, files, &session).await?;
     } else {

@@ -37,7 +37,7 @@ pub use clock::{RuntimeClock, guard};
 pub use not_removed::{NotRemoved, remove_working, removed_directory};
 pub use removal::{HELD_LOOK, HELD_WITHIN_NS, held_open, is_refusal};
 pub use trial_directory::{empty, prepare};
-pub use workers::{CONNECT_AT_ONCE, copy, counted, runtime};
+pub use workers::{CONNECT_AT_ONCE, connect_once, copy, counted, runtime, thread_is_gone};
 
 /// Additional memory per connection for the services' own buffers.
 const TRANSPORT_BYTES: u64 = 1 << 20;

@@ -1,6 +1,5 @@
 //! The directory of a trial at the service: created, marked as ours, and emptied. Nothing else is touched.
 
-use lanlab_clients::connect;
 use lanlab_files::{Access, Class, ServiceKind, ServicePath, Session};
 use lanlab_os as os;
 
@@ -9,7 +8,7 @@ use super::files::Files;
 use super::not_removed::{NotRemoved, remove_working};
 use super::removal::{Written, remove_written};
 use super::service_paths::{files_path, mark_path, path, remote_path};
-use super::workers::{local_place, runtime};
+use super::workers::{connect_once, local_place, runtime};
 use crate::messages::{
     CopiedFiles, CopyEmptied, CopyPrepared, CopySpec, CopySync, Direction, Failure, LeftOut,
     Outcome,
@@ -17,9 +16,7 @@ use crate::messages::{
 use crate::running::{Measured, Running};
 use crate::workloads::dataset;
 use lanlab_workloads::Guard;
-use lanlab_workloads::copy::{
-    CopyError, Meters, SINGLE_ATTEMPTS, Transfer, capabilities, connect_patiently,
-};
+use lanlab_workloads::copy::{CopyError, Meters, Transfer, capabilities};
 
 pub const MARK_LINE: &str = "made by lanlab, which removes it: ";
 /// Longest mark, which lists the files of a tree.
@@ -81,7 +78,7 @@ async fn make(
     guard: &Guard<'_, RuntimeClock>,
     running: &Running,
 ) -> Result<(), CopyError> {
-    let (session, _) = connect_patiently(guard, SINGLE_ATTEMPTS, || connect(&spec.service)).await?;
+    let session = connect_once(&spec.service, guard).await?;
     // In either direction: downloads are uploaded first.
     if let Some(largest) = files.entries.iter().max_by_key(|entry| entry.bytes) {
         check_size(&session, largest.path.as_str(), largest.bytes)?;
@@ -147,9 +144,7 @@ pub fn empty(spec: &CopySpec, running: &Running) -> Measured {
     let work = || -> Result<CopyEmptied, Failure> {
         let guard = guard(running);
         let work = guard.unless_stopped(async {
-            let (session, _) =
-                connect_patiently(&guard, SINGLE_ATTEMPTS, || connect(&spec.service)).await?;
-            remove(spec, session).await
+            remove(spec, connect_once(&spec.service, &guard).await?).await
         });
         runtime()?.block_on(work).map_err(CopyError::into_failure)
     };

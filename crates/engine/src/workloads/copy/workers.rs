@@ -6,12 +6,13 @@ use std::thread;
 
 use lanlab_clients::exchanges::{self, Exchanges};
 use lanlab_clients::{AnySession, CarriedSince, ConfinedDirectory};
-use lanlab_files::{ServicePath, Session, TransferCapabilities};
+use lanlab_files::{ServicePath, Session, Target, TransferCapabilities};
 use lanlab_os as os;
 use lanlab_units::Instant;
 use lanlab_workloads::Guard;
 use lanlab_workloads::copy::{
-    CopyEndpoints, Copying, Hashes, Totals, Transfer, Worked, Worker, add_up, connect,
+    CopyEndpoints, CopyError, Copying, Hashes, Totals, Transfer, Worked, Worker, add_up, connect,
+    connect_patiently,
 };
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Semaphore;
@@ -30,15 +31,25 @@ use crate::running::Measured;
 use crate::running::Running;
 use crate::running::conclude;
 
-/// Maximum connections made at once: OpenSSH by default refuses some if more than ten are not logged in (`MaxStartups`
-/// 10:30:100).
-pub const CONNECT_AT_ONCE: usize = 8;
+/// Maximum logins at once. If the server refuses the user, it counts each, and may lock the user out after three.
+pub const CONNECT_AT_ONCE: usize = 2;
+/// Attempts if only one connection is allowed: a server may not have noticed yet that the previous one ended.
+const SINGLE_ATTEMPTS: u32 = 5;
 
 pub fn runtime() -> Result<Runtime, Failure> {
     Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| Failure::system("a runtime", &error))
+}
+
+/// The connection of a step that needs one.
+pub async fn connect_once(
+    service: &Target,
+    guard: &Guard<'_, RuntimeClock>,
+) -> Result<AnySession, CopyError> {
+    let connect = || lanlab_clients::connect(service);
+    Ok(connect_patiently(guard, SINGLE_ATTEMPTS, || async {}, connect).await?.0)
 }
 
 /// Local destination of a download, unless it is discarded.
@@ -220,9 +231,12 @@ impl CopyEndpoints for Job<'_> {
     type Source = Truth;
     type Sink = Sink;
 
-    async fn connect(&self) -> lanlab_files::Result<AnySession> {
+    async fn turn(&self) -> impl Sized {
         // The semaphore is never closed.
-        let _turn = self.connecting.acquire().await;
+        self.connecting.acquire().await
+    }
+
+    async fn connect(&self) -> lanlab_files::Result<AnySession> {
         lanlab_clients::connect(&self.spec.service).await
     }
 
@@ -254,8 +268,8 @@ impl CopyEndpoints for Job<'_> {
     }
 }
 
-fn thread_is_gone() -> Failure {
-    Failure::new("engine.defect", "a thread of the copy stopped by a defect of the engine")
+pub fn thread_is_gone() -> Failure {
+    Failure::new("engine.defect", "a thread stopped by a defect of the engine")
         .hint("its standard error shows where; please report this")
 }
 

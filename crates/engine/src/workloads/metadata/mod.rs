@@ -10,17 +10,17 @@
 mod tests;
 mod trial;
 
-use lanlab_clients::{connect, places};
+use lanlab_clients::places;
 use lanlab_files::{BadPath, ServicePath, Session};
 use lanlab_os as os;
 use lanlab_workloads::Guard;
-use lanlab_workloads::copy::{CopyError, SINGLE_ATTEMPTS, connect_patiently};
+use lanlab_workloads::copy::CopyError;
 use lanlab_workloads::metadata::{Tree, directory_count};
 
 use super::copy::removal::Written;
 use super::copy::service_paths::files_path;
 use super::copy::trial_directory::{MARK_LINE, make_marked, remove_known};
-use super::copy::{RuntimeClock, check_words, guard, runtime};
+use super::copy::{RuntimeClock, check_words, connect_once, guard, runtime};
 use super::recorded;
 use super::segment::check_target;
 use super::setup::check_range;
@@ -92,8 +92,7 @@ pub fn prepare(spec: &MetadataSpec, running: &Running) -> Measured {
     let start = os::monotonic();
     let guard = bounded(spec, running);
     let work = guard.unless_stopped(async {
-        let (session, _) =
-            connect_patiently(&guard, SINGLE_ATTEMPTS, || connect(&spec.service)).await?;
+        let session = connect_once(&spec.service, &guard).await?;
         let mark = format!("{MARK_LINE}{}\n", spec.token);
         make_marked(&session, &spec.working_name, mark.as_bytes(), running).await?;
         session.make_directory(&files_path(&spec.working_name)?).await?;
@@ -110,8 +109,7 @@ pub fn empty(spec: &MetadataSpec, running: &Running) -> Measured {
     let written = written(spec).map_err(bad_name)?;
     let guard = guard(running);
     let work = guard.unless_stopped(async {
-        let (session, _) =
-            connect_patiently(&guard, SINGLE_ATTEMPTS, || connect(&spec.service)).await?;
+        let session = connect_once(&spec.service, &guard).await?;
         let place = (spec.service.service, spec.working_name.as_str());
         remove_known(session, place, &spec.token, &written).await
     });

@@ -21,7 +21,7 @@ use crate::messages::{
     CpuTime, Failure, MetadataMeasured, MetadataPhase, MetadataSpec, NotMeasured, Outcome,
 };
 use crate::running::{Measured, Running};
-use crate::workloads::copy::{CONNECT_AT_ONCE, RuntimeClock, counted, runtime};
+use crate::workloads::copy::{CONNECT_AT_ONCE, RuntimeClock, counted, runtime, thread_is_gone};
 
 /// Connection attempts: a server may refuse some of many simultaneous ones.
 const CONNECT_ATTEMPTS: u32 = 7;
@@ -130,12 +130,10 @@ impl Trial<'_> {
     ) -> Result<(), Failure> {
         let tree = Tree::new(self.spec, client).map_err(bad_name)?;
         let runtime = runtime()?;
-        let connect = async || {
-            // The semaphore is never closed.
-            let _turn = self.connecting.acquire().await;
-            lanlab_clients::connect(&self.spec.service).await
-        };
-        let connecting = connect_patiently(&self.guard, CONNECT_ATTEMPTS, connect);
+        // The semaphore is never closed.
+        let turn = || self.connecting.acquire();
+        let connect = || lanlab_clients::connect(&self.spec.service);
+        let connecting = connect_patiently(&self.guard, CONNECT_ATTEMPTS, turn, connect);
         let (session, connect_ns) =
             runtime.block_on(connecting).map_err(CopyError::into_failure)?;
         let _ = report.send(Ok(Report::Connected { connect_ns, facts: session.facts() }));
@@ -203,11 +201,6 @@ impl Clients {
         }
         failure.map_or(Ok(answers), Err)
     }
-}
-
-fn thread_is_gone() -> Failure {
-    Failure::new("engine.defect", "a thread of a client stopped by a defect of the engine")
-        .hint("its standard error shows where; please report this")
 }
 
 #[derive(Default)]

@@ -22,8 +22,8 @@ use crate::workloads::copy::trial_directory::{
     self, MARK_LINE, check_size, make_marked, not_ours, read_mark,
 };
 use crate::workloads::copy::{
-    HELD_LOOK, HELD_WITHIN_NS, NotRemoved, RuntimeClock, guard, held_open, is_refusal,
-    remove_working, removed_directory, runtime,
+    HELD_LOOK, HELD_WITHIN_NS, NotRemoved, RuntimeClock, connect_once, guard, held_open,
+    is_refusal, remove_working, removed_directory, runtime,
 };
 
 const HANDS: u32 = 8;
@@ -158,31 +158,21 @@ async fn by_hands(
     lanes::all((0..HANDS.min(spec.stations)).map(|_| one()).collect()).await
 }
 
-/// Connect to a server that may still count this trial's recently ended sessions.
-async fn connect_again(spec: &StationsSpec) -> Result<AnySession, Fault> {
-    let service = of_station(&spec.service, 0);
-    let until = os::monotonic().plus_nanos(HELD_WITHIN_NS);
-    loop {
-        match connect(&service).await {
-            Err(fault) if fault.class.is_passing() && os::monotonic() < until => {
-                tokio::time::sleep(HELD_LOOK).await;
-            }
-            connected => return connected,
-        }
-    }
-}
-
 pub fn empty(spec: &StationsSpec, running: &Running) -> Measured {
     let work = || {
         let guard = guard(running);
-        let work = guard.unless_stopped(remove(spec));
+        let work = guard.unless_stopped(remove(spec, &guard));
         runtime()?.block_on(work).map_err(CopyError::into_failure)
     };
     Ok(Outcome::StationsEmptied(work()?))
 }
 
-async fn remove(spec: &StationsSpec) -> Result<StationsEmptied, CopyError> {
-    let session = connect_again(spec).await?;
+async fn remove(
+    spec: &StationsSpec,
+    guard: &Guard<'_, RuntimeClock>,
+) -> Result<StationsEmptied, CopyError> {
+    let service = of_station(&spec.service, 0);
+    let session = connect_once(&service, guard).await?;
     let mark_path = mark_path(&spec.working_name)?;
     let working = path(spec.working_name.clone())?;
     let mut not_removed = NotRemoved::default();
@@ -219,7 +209,7 @@ async fn remove(spec: &StationsSpec) -> Result<StationsEmptied, CopyError> {
         Ok(session.end().await?)
     };
     by_hands(spec, session, hand).await?;
-    let session = connect_again(spec).await?;
+    let session = connect_once(&service, guard).await?;
     remove_files(spec, &session, &said.into_inner(), &mut not_removed).await?;
     if not_removed.has_refusal() {
         // The mark allows another attempt later.

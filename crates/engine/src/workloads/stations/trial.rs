@@ -14,11 +14,12 @@ use lanlab_workloads::stations::{
     Connector, Job, KeptReadings, ThreadTotals, Times, Watch, Worked, joined,
 };
 
-use super::workers::{Worker, station_is_gone};
+use super::workers::Worker;
 use super::{is_alone, limits, readings, room, slices, threads};
 use crate::messages::{Failure, HostWindow, Outcome, Stationed, StationsEnd, StationsSpec};
 use crate::running::conclude;
 use crate::running::{Measured, Running};
+use crate::workloads::copy::thread_is_gone;
 
 const LOOK: Duration = Duration::from_nanos(Watch::LOOK_NS);
 const STATION: &str = "{station}";
@@ -175,7 +176,7 @@ fn run<C: Connector + Clone + Send>(
         }
         let joined = workers.into_iter().map(thread::ScopedJoinHandle::join);
         let worked = joined
-            .map(|joined| joined.unwrap_or_else(|_| Err(station_is_gone())))
+            .map(|joined| joined.unwrap_or_else(|_| Err(thread_is_gone())))
             .collect::<Result<Vec<_>, _>>()?;
         let setup_ns = setup_ns.saturating_sub(began.as_nanos());
         Ok((worked, Times { setup_ns, elapsed_ns, host, is_cpu_known: true }))
@@ -210,7 +211,7 @@ fn all_connected(
                 return Err(Failure::cancelled());
             }
             Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return Err(station_is_gone()),
+            Err(RecvTimeoutError::Disconnected) => return Err(thread_is_gone()),
         }
     }
     let connected_ns = os::monotonic().as_nanos();

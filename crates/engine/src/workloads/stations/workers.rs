@@ -22,7 +22,7 @@ use super::timers::Timers;
 use crate::host::cpu_time;
 use crate::messages::Failure;
 use crate::waiting::Waiter;
-use crate::workloads::copy::runtime;
+use crate::workloads::copy::{runtime, thread_is_gone};
 
 const TICK: Duration = Duration::from_millis(20);
 const LEAVING: usize = 64;
@@ -167,7 +167,7 @@ impl Worker {
             match next {
                 Err(_) | Ok(None) => {}
                 Ok(Some(Ok(station))) => stations.push(station?),
-                Ok(Some(Err(_))) => return Err(station_is_gone()),
+                Ok(Some(Err(_))) => return Err(thread_is_gone()),
             }
         }
         Ok(stations)
@@ -183,7 +183,7 @@ impl Worker {
         while !working.is_empty() {
             match tokio::time::timeout(TICK, working.join_next()).await {
                 Ok(Some(Ok(station))) => stations.push(station),
-                Ok(Some(Err(_))) => return Err(station_is_gone()),
+                Ok(Some(Err(_))) => return Err(thread_is_gone()),
                 Err(_) if self.job.stopped().is_some() => {
                     timers.wake_all();
                     if self.job.is_dropped.load(std::sync::atomic::Ordering::Relaxed) {
@@ -220,11 +220,6 @@ fn came_to<C>(context: StationContext<C, ThreadClock>, cpu: os::Usage) -> Worked
         counts: context.counts.into_inner(),
         cpu: cpu_time(cpu),
     }
-}
-
-pub fn station_is_gone() -> Failure {
-    Failure::new("engine.defect", "a station stopped by a defect of the engine")
-        .hint("its standard error shows where; please report this")
 }
 
 /// Run to completion work that never waits, except in system calls.

@@ -1,0 +1,17 @@
+"""Programs that tests run to their end."""
+
+import subprocess
+from collections.abc import Sequence
+from typing import Any
+
+
+def ran(
+    argv: Sequence[object], *, check: bool = False, timeout: float = 400, **options: Any
+) -> subprocess.CompletedProcess[str]:
+    """What a program said and how it ended; it has no standard input, unless `input` is given."""
+    if "input" not in options:
+        options.setdefault("stdin", subprocess.DEVNULL)
+    words = [str(word) for word in argv]
+    return subprocess.run(
+        words, capture_output=True, text=True, check=check, timeout=timeout, **options
+    )
