@@ -68,7 +68,7 @@ _PURPOSE = {
     "matplotlib": "figures",
     "numpy": "statistics",
     "pydantic": "checks of study files",
-    "rich": "tables and progress in the terminal",
+    "rich": "widths of letters in the terminal",
     "scipy": "statistics",
     "typer": "the command line",
     "typing-extensions": "types of the messages",

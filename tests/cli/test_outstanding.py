@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from captures import fields_of
 from command_line import Lanlab
-from peer_finding import missing, peer_program
-from programs import ran
+from peer_finding import missing
 
 MESSAGE_BYTES = 100
 TESTBEDS = {
@@ -29,12 +29,7 @@ def exchanges(pcap: Path) -> dict[str, Exchange]:
     """By payload, which a reply has of its request. The first that passes is the request."""
     found: dict[str, Exchange] = {}
     shown = f"udp.length == {MESSAGE_BYTES + 8}"
-    fields = ("frame.time_epoch", "udp.payload")
-    command = [peer_program("tshark"), "-r", str(pcap), "-Y", shown, "-T", "fields"]
-    command += [word for field in fields for word in ("-e", field)]
-    done = ran(command, check=True)
-    for line in done.stdout.splitlines():
-        time, payload = line.split("\t")
+    for time, payload in fields_of(pcap, ("frame.time_epoch", "udp.payload"), "-Y", shown):
         # The number of the message stands in its first octets; the padding may differ.
         exchange = found.setdefault(payload[:40], Exchange())
         if exchange.asked_s is None:

@@ -67,8 +67,6 @@ def test_a_client_on_the_wire_writes_if_permitted_and_its_frames_are_captured(
         # What the server's station received, the client's sent, and the other that wanted its name.
         received = int(told["frames"].split(" frames sent, ")[1].split(" received")[0])
         assert received > found["frames_sent"]
-    if shutil.which("tshark") is None:
-        missing("`tshark` is not installed")
     wrong = "_ws.malformed || _ws.expert.severity == error || (!netbios && !(llc.dsap == 0xf0))"
     assert dissected(pcap, "-Y", wrong) == []
     # Frames of both directions, and messages in them.

@@ -5,9 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
+from captures import fields_of
 from command_line import Lanlab
-from peer_finding import peer_program
-from programs import ran
 
 from lanlab.studies import load_study
 from lanlab.studies.machines import known_machine
@@ -40,19 +39,12 @@ def test_the_frames_of_each_trial_are_a_file_that_tshark_reads(
     files = [pcap, tmp_path / "frames-2.pcap"]
     assert sorted(tmp_path.glob("*.pcap")) == sorted(files)
     for file, trial in zip(files, told["trials"], strict=True):
-        frames = _read(file, "udp.length", "_ws.malformed")
+        frames = fields_of(file, ("udp.length", "_ws.malformed"))
         # Those of the warm-up are there as well.
         assert [length for length, _ in frames].count("136") >= trial["sent_messages"] > 1000
         assert {malformed for _, malformed in frames} == {""}
     refused = lanlab(*options)
     assert refused.code == 2 and "already exists" in refused.err
-
-
-def _read(pcap: Path, *fields: str) -> list[list[str]]:
-    wanted = [argument for field in fields for argument in ("-e", field)]
-    command = [peer_program("tshark"), "-r", str(pcap), "-T", "fields", *wanted]
-    done = ran(command, check=True)
-    return [line.split("\t") for line in done.stdout.splitlines()]
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from captures import fields_of
 from missing import missing
-from programs import ran
 
 if TYPE_CHECKING:
     from conftest import Lanlab
@@ -85,16 +84,6 @@ def test_a_dialect_that_the_server_lacks_is_reported(lanlab: Lanlab) -> None:
     assert "the server speaks none of the dialects `PC NETWORK PROGRAM 1.0`" in said.err
 
 
-def read_by_tshark(pcap: Path, only: str, fields: Sequence[str], *options: str) -> list[list[str]]:
-    tshark = shutil.which("tshark")
-    if tshark is None:
-        missing("`tshark` is not installed")
-    wanted = [argument for field in fields for argument in ("-e", field)]
-    argv = [tshark, "-r", str(pcap), *options, "-Y", only, "-T", "fields", *wanted]
-    done = ran(argv, check=True)
-    return [line.split("\t") for line in done.stdout.splitlines()]
-
-
 @dataclass(frozen=True)
 class Message:
     commands: frozenset[int]
@@ -108,7 +97,7 @@ def messages_of(pcap: Path) -> list[Message]:
     fields = ("smb.cmd", "_ws.col.Info", "_ws.malformed", "tcp.dstport", "tcp.flags.str")
     only = "smb || nbss || _ws.malformed || tcp.flags.syn == 1"
     # Samba listens elsewhere than at 445.
-    rows = read_by_tshark(pcap, only, fields, "-d", "tcp.port==1-65535,nbss")
+    rows = fields_of(pcap, fields, "-Y", only, "-d", "tcp.port==1-65535,nbss")
     ports = {port for *_, port, flags in rows if "S" in flags and "A" not in flags}
     found = []
     for commands, info, malformed, port, flags in rows:
@@ -160,7 +149,7 @@ def test_tcp_behaves_like_windows_nt_4(lanlab: Lanlab, tmp_path: Path) -> None:
     result(lanlab, "samba", "copy", "1x300kB", "--download", "--tcp-profile", "nt4", *link)
     fields = ("tcp.dstport", "tcp.options.mss_val", "tcp.window_size")
     # The client sends first.
-    (server, *_), *_ = read = read_by_tshark(pcap, "tcp", fields)
+    (server, *_), *_ = read = fields_of(pcap, fields, "-Y", "tcp")
     read = [of_client for of_client in read if of_client[0] == server]
     assert {announced for _, announced, _ in read if announced} == {"1460"}
     windows = [int(window) for *_, window in read]

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from captures import fields_of
 from command_line import Lanlab
-from peer_finding import missing, peer_program
-from programs import ran
+from peer_finding import missing
 
 RECEIVER = "10.77.0.2"
 FIRST_SEGMENTS = 8
@@ -31,11 +31,7 @@ def test_each_of_the_first_segments_is_acknowledged(lanlab: Lanlab, tmp_path: Pa
 def _segments(pcap: Path) -> list[tuple[bool, int, int, int]]:
     """Of each: is it the receiver's, its octets, the number after them, what it acknowledges."""
     fields = ("ip.src", "tcp.len", "tcp.nxtseq", "tcp.ack")
-    command = [peer_program("tshark"), "-r", str(pcap), "-Y", "tcp", "-T", "fields"]
-    command += [word for field in fields for word in ("-e", field)]
-    done = ran(command, check=True)
-    rows = [line.split("\t") for line in done.stdout.splitlines()]
     return [
         (source == RECEIVER, int(length), int(end or 0), int(ack or 0))
-        for source, length, end, ack in rows
+        for source, length, end, ack in fields_of(pcap, fields, "-Y", "tcp")
     ]

@@ -4,7 +4,6 @@ interface."""
 from __future__ import annotations
 
 import json
-import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from command_line import COMMAND
-from missing import missing
 from netbeui_cable import cable, dissected
 from served import run_at, serving
 from waiting import until
@@ -52,8 +50,6 @@ def test_a_copy_sends_only_netbeui_frames(
     assert (found["faults"], found["retries"]) == (0, 0)
     assert found["parameters"]["service"] == "smb1+nbf"
     assert found["parameters"]["carrier"] == "nbf"
-    if shutil.which("tshark") is None:
-        missing("`tshark` is not installed")
     broken = dissected(pcap, "-Y", "_ws.malformed || _ws.expert.severity == error")
     assert broken == []
     # Neighbour discovery of IPv6 and the like is the system's own.
@@ -77,8 +73,6 @@ def test_a_copy_sends_only_frames_of_its_carrier(
     assert (found["faults"], found["retries"], found["frames_discarded"]) == (0, 0, 0)
     parameters = found["parameters"]
     assert (parameters["service"], parameters["carrier"]) == (f"smb1+{carrier}", carrier)
-    if shutil.which("tshark") is None:
-        missing("`tshark` is not installed")
     # tshark does not put the parts of a message together: it reads the first one as the whole.
     whole = "!(nmpi.conn_control.end_msg == 0)"
     wrong = f"(_ws.malformed || _ws.expert.severity == error) && {whole}"
@@ -99,8 +93,6 @@ def test_a_copy_sends_only_netware_frames(lanlab: Lanlab, tmp_path: Path) -> Non
     assert (found["faults"], found["retries"], found["frames_discarded"]) == (0, 0, 0)
     parameters = found["parameters"]
     assert (parameters["service"], parameters["carrier"]) == ("ncp", "ncp")
-    if shutil.which("tshark") is None:
-        missing("`tshark` is not installed")
     # To tshark the end of a search is an error, too.
     assert dissected(pcap, "-Y", "_ws.malformed") == []
     assert dissected(pcap, "-Y", "ip || (ipx && !(ncp.type || ipxrip || ipxsap))") == []
@@ -150,8 +142,6 @@ def test_frames_have_the_requested_framing_and_network(
     assert said.code == 0, said.err
     parameters = json.loads(said.out)["parameters"]
     assert (parameters["ipx_framing"], parameters["ipx_network"]) == (framing, "00001A2B")
-    if shutil.which("tshark") is None:
-        missing("`tshark` is not installed")
     assert len(dissected(pcap, "-Y", f"ipx && {known_by} && ipx.net == 0x1a2b")) > 20
     assert dissected(pcap, "-Y", f"ipx && !({known_by} && ipx.net == 0x1a2b)") == []
 
@@ -170,8 +160,6 @@ def test_blocks_beyond_the_buffer_of_the_pc_lan_program_are_split(
     assert said.code == 0, said.err
     found = json.loads(said.out)
     assert [trial["errors"] for trial in found["trials"]] == [0]
-    if shutil.which("tshark") is None:
-        missing("`tshark` is not installed")
     assert dissected(pcap, "-Y", "_ws.malformed || _ws.expert.severity == error") == []
 
     def told(asked: str, field: str) -> set[str]:

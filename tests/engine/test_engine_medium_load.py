@@ -1,12 +1,10 @@
 """What a simulated Ethernet carries, as the engine computes it."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from missing import missing
-from programs import ran
+from captures import fields_of
 from raw_engine import Line, RawEngine, medium_load
 
 
@@ -63,15 +61,8 @@ def test_the_frames_of_a_bus_can_be_read_by_tshark(engine: RawEngine, tmp_path: 
     lengths = [{"frame_bytes": size, "weight": 1.0} for size in (64, 1518)]
     plan = {"frames": lengths, "warmup_ns": 0, "duration_ns": 2_000_000_000, "pcap": str(path)}
     result = loaded(engine, **plan)
-    tshark = shutil.which("tshark")
-    if tshark is None:
-        missing("need `tshark` to read frames independently; apt install tshark")
     fields = ("frame.time_epoch", "frame.len", "eth.src", "eth.dst", "eth.type")
-    shown = ran(
-        [tshark, "-r", path, "-T", "fields", *(word for name in fields for word in ("-e", name))],
-        check=True,
-    ).stdout
-    frames = [line.split("\t") for line in shown.splitlines()]
+    frames = fields_of(path, fields)
     assert len(frames) == result["delivered_frames"] > 500
     assert {size for _, size, *_ in frames} == {"60", "1514"}
     assert {kind for *_, kind in frames} == {"0x88b5"}

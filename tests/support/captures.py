@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 from peer_finding import peer_program
 from programs import ran
@@ -14,6 +15,15 @@ from programs import ran
 from lanlab.testbeds.base import Host
 
 PATIENCE_S = 20.0
+
+
+def fields_of(pcap: Path, fields: Sequence[str], *options: str) -> list[list[str]]:
+    """What tshark reads of each frame."""
+    wanted = [word for field in fields for word in ("-e", field)]
+    argv = [peer_program("tshark"), "-r", pcap, *options, "-T", "fields", *wanted]
+    return [line.split("\t") for line in ran(argv, check=True).stdout.splitlines()]
+
+
 #: Sends a datagram to a port without a listener, of the length in each line of its input.
 _MARKER = """
 import socket, sys

@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from peer_finding import peer_program
 from programs import ran
 
 from lanlab.testbeds.namespaces import Namespace, Namespaces
 
 
 def dissected(pcap: Path, *wanted: str) -> list[str]:
-    argv = ["tshark", "-r", str(pcap), *wanted]
+    argv = [peer_program("tshark"), "-r", str(pcap), *wanted]
     said = ran(argv, check=True)
     return said.stdout.splitlines()
 
