@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 from programs import ran
-from trial_running import Pair, finished, opened_pair
+from trial_running import Pair, finished
 
 from lanlab.engine import Engine, engine_path
 from lanlab.performers import EngineHost, perform_between
@@ -161,12 +161,6 @@ def test_a_one_way_delay_is_shown_with_its_bound_and_not_beyond_it() -> None:
     vague = one_way_text({**metrics, "clock_error_ns": 80_000})
     assert vague is not None
     assert vague.endswith("; the delays are smaller than the clock error, so ignore them")
-
-
-@pytest.fixture
-def pair() -> Iterator[Pair]:
-    with opened_pair() as opened:
-        yield opened
 
 
 def test_engines_of_one_machine_are_shown_to_have_one_clock(pair: Pair) -> None:

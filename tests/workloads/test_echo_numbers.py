@@ -3,22 +3,17 @@
 import os
 import signal
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from datagram_relay import Way, relayed_trial
-from trial_running import Pair, Trial, opened_pair
+from trial_running import Pair, Trial, module_pair
 
 from lanlab.workloads import Progress
 
+__all__ = ["module_pair"]
+
 STALL_S = 0.3
-
-
-@pytest.fixture(scope="module")
-def pair() -> Iterator[Pair]:
-    with opened_pair() as opened:
-        yield opened
 
 
 #: A closed loop goes on for a time, a schedule of 100 a second asks 40 times. Seven at a time are

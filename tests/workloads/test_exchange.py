@@ -6,11 +6,11 @@ import re
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import pytest
-from trial_running import Pair, opened_pair
+from trial_running import Pair
 
 from lanlab.engine import Engine, Measurement
 from lanlab.errors import EngineError, EngineLost, UnknownName
@@ -19,12 +19,6 @@ from lanlab.performers.engines import conduct
 from lanlab.workloads import WORKLOADS, Progress, TrialOutcome, workload
 from lanlab.workloads.steps import Before, Part, Stage, TwoEnds
 from lanlab.workloads.stream import StreamParameters
-
-
-@pytest.fixture
-def pair() -> Iterator[Pair]:
-    with opened_pair() as opened:
-        yield opened
 
 
 def with_requests(

@@ -6,17 +6,18 @@ import os
 import signal
 import statistics
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from trial_running import Pair, opened_pair
+from trial_running import Pair, module_pair, opened_pair
 
 from lanlab.errors import EngineError, LabError
 from lanlab.testbeds.shaping import HOST_QUEUE_BYTES
 from lanlab.workloads import WORKLOADS, CounterChanges, Progress, TrialOutcome
 from lanlab.workloads.load import flow_goodputs
+
+__all__ = ["module_pair"]
 
 #: Half a second of requests beside two streams that no machine is too slow for.
 SMALL: dict[str, Any] = {
@@ -27,12 +28,6 @@ SMALL: dict[str, Any] = {
     "time_s": 0.5,
     "warmup_s": 0.1,
 }
-
-
-@pytest.fixture(scope="module")
-def pair() -> Iterator[Pair]:
-    with opened_pair() as opened:
-        yield opened
 
 
 @pytest.mark.parametrize("load", ["none", "up", "down", "both"])

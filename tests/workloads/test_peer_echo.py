@@ -2,7 +2,6 @@
 
 import queue
 import socket
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ from missing import missing
 from peer_finding import peer_program
 from peer_programs import Answers, answering, chargen, closes_early, discard, echo, listening
 from pydantic import ValidationError
-from trial_running import Pair, opened_pair
+from trial_running import Pair, module_pair, opened_pair
 
 from lanlab.errors import EngineError
 from lanlab.performers import metrics_of
@@ -21,15 +20,11 @@ from lanlab.workloads.echo import EchoParameters
 from lanlab.workloads.option_words import by_option
 from lanlab.workloads.peers import ECHO, parse_peer
 
+__all__ = ["module_pair"]
+
 #: Of Ethernet, IPv4 and ICMP.
 HEADERS_BYTES = 14 + 20 + 8
 GIVEN = {"message_size_bytes": 200, "requests": 50, "silence_s": 1, "warmup_s": 0.02}
-
-
-@pytest.fixture(scope="module")
-def pair() -> Iterator[Pair]:
-    with opened_pair() as pair:
-        yield pair
 
 
 def measured(pair: Pair, peer: str, **given: Any) -> tuple[TrialOutcome, dict[str, float | int]]:

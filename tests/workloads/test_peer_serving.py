@@ -13,10 +13,12 @@ from typing import Any
 
 import pytest
 from peer_server import WITHIN_S, Client, Server, served
-from trial_running import Pair, opened_pair
+from trial_running import Pair, module_pair
 
 from lanlab.performers import metrics_of
 from lanlab.workloads import WORKLOADS, CounterChanges
+
+__all__ = ["module_pair"]
 
 #: A cell of the matrix ends by its amount: by its time it would take a second.
 TCP = ("-l", "10000", "-b", "40M", "-n", "2M")
@@ -27,12 +29,6 @@ UDP = ("-u", "-l", "1000", "-b", "4M", "-k", "250")
 def server() -> Iterator[Server]:
     with served() as one:
         yield one
-
-
-@pytest.fixture(scope="module")
-def pair() -> Iterator[Pair]:
-    with opened_pair() as pair:
-        yield pair
 
 
 def ended(client: subprocess.Popen[str]) -> dict[str, Any]:

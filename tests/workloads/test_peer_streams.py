@@ -29,7 +29,7 @@ from peer_programs import (
     sends_a_stated_amount,
 )
 from pydantic import ValidationError
-from trial_running import Pair, opened_pair
+from trial_running import Pair, module_pair
 
 from lanlab.errors import EngineError, LabError
 from lanlab.performers import metrics_of
@@ -38,17 +38,13 @@ from lanlab.workloads import WORKLOADS, CounterChanges, TrialOutcome
 from lanlab.workloads.peers import parse_peer
 from lanlab.workloads.stream import StreamParameters
 
+__all__ = ["module_pair"]
+
 TCP = {"transport": "tcp", "message_size_bytes": 16_384}
 #: A stock server has read all of it, however busy the machine is, when it is asked for its count.
 PACED_TCP = {**TCP, "rate_bps": "100M"}
 UDP = {"transport": "udp", "message_size_bytes": 1_000, "rate_bps": "4M"}
 SHORT = {"time_s": 0.3, "silence_s": 1}
-
-
-@pytest.fixture(scope="module")
-def pair() -> Iterator[Pair]:
-    with opened_pair() as pair:
-        yield pair
 
 
 def measured(pair: Pair, peer: str, **given: Any) -> tuple[TrialOutcome, dict[str, float | int]]:

@@ -3,23 +3,17 @@
 import shutil
 import socket
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 from missing import missing
 from peer_server import WITHIN_S, Server, served
-from trial_running import Pair, opened_pair
+from trial_running import Pair, module_pair
 
 from lanlab.performers import metrics_of
 from lanlab.workloads import WORKLOADS, CounterChanges
 
-
-@pytest.fixture(scope="module")
-def pair() -> Iterator[Pair]:
-    with opened_pair() as pair:
-        yield pair
+__all__ = ["module_pair"]
 
 
 def measured(pair: Pair, server: Server, **given: Any) -> dict[str, float | int]:

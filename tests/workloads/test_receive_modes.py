@@ -1,19 +1,14 @@
 """However an end waits, sends or is slowed down, it counts the same, and says how it did it."""
 
 import os
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from trial_running import Pair, opened_pair
+from trial_running import Pair, module_pair
 
 from lanlab.errors import EngineError
 
-
-@pytest.fixture(scope="module")
-def pair() -> Iterator[Pair]:
-    with opened_pair() as opened:
-        yield opened
+__all__ = ["module_pair"]
 
 
 @pytest.mark.parametrize("flows", [1, 3, 20])

@@ -3,24 +3,19 @@
 import secrets
 import socket
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from datagram_relay import Relay, Way, relayed_trial, session_kind, session_message
-from trial_running import Pair, opened_pair
+from trial_running import Pair, module_pair
 
 from lanlab.engine import Measurement
 from lanlab.workloads import Progress
 
+__all__ = ["module_pair"]
+
 TOKEN = bytes(range(16))
 OTHER_TOKEN = bytes(range(1, 17))
-
-
-@pytest.fixture(scope="module")
-def pair() -> Iterator[Pair]:
-    with opened_pair() as opened:
-        yield opened
 
 
 def at(address: str) -> socket.socket:

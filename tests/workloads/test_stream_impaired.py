@@ -3,26 +3,21 @@
 import itertools
 import shlex
 import subprocess
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from datagram_relay import Way, relayed_exchange, relayed_trial
-from trial_running import Pair, opened_pair
+from trial_running import Pair, module_pair, opened_pair
 
 from lanlab.errors import EngineError
 from lanlab.performers import conductor
 from lanlab.testbeds.tools import tool
 from lanlab.workloads import Progress
 
+__all__ = ["module_pair"]
+
 MESSAGES = 300
 RATE = 2000
-
-
-@pytest.fixture(scope="module")
-def pair() -> Iterator[Pair]:
-    with opened_pair() as opened:
-        yield opened
 
 
 def neighbours(way: Way) -> int:

@@ -1,19 +1,14 @@
 """What a stream's results say: amounts, warm-up, rates, flows and intervals."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from trial_running import Pair, Trial, opened_pair
+from trial_running import Pair, Trial, module_pair
 
 from lanlab.workloads import workload
 from lanlab.workloads.stream import StreamParameters
 
-
-@pytest.fixture(scope="module")
-def pair() -> Iterator[Pair]:
-    with opened_pair() as opened:
-        yield opened
+__all__ = ["module_pair"]
 
 
 @pytest.mark.parametrize("transport", ["udp", "tcp"])

@@ -5,6 +5,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from missing import missing
 
 from lanlab.addresses import ip_family
@@ -115,3 +116,10 @@ def opened_pair(
             for host in bed.hosts
         ]
         yield Pair(bed, (engines[0], engines[1]), lead_s)
+
+
+@pytest.fixture(scope="module", name="pair")
+def module_pair() -> Iterator[Pair]:
+    """The same engines for all tests of a file that imports it."""
+    with opened_pair() as opened:
+        yield opened
