@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 import pytest
 
 from lanlab.analysis.limits import tcp_limit_bps
 from lanlab.nas import plan
+from lanlab.report.answer.answers import sentences
 from lanlab.report.answer.purposes import Purposes, purposes_of
 from lanlab.report.document.fitted import Fitted
 from lanlab.report.document.table import Table
@@ -17,14 +19,14 @@ TASKS = plan.tasks(plan.USUAL, plan.Speed(80e6, 200), 3)
 SPREAD = (0.99, 1.0, 1.01, 1.0, 0.995)
 
 
-def found(
+def run_of(
     rates: Mapping[str, Mapping[str, float]],
     spread: Sequence[float] = SPREAD,
     exchanges: Mapping[str, float] | None = None,
     more: Callable[[int], Mapping[str, float]] = lambda block: {},
     link_rate_bps: float | None = None,
     raw: Mapping[str, object] = MappingProxyType({}),
-) -> Purposes:
+) -> tuple[RunRecord, list[TrialRecord]]:
     """Rates by task or by kind of files; a service without a rate has no result."""
     targets = [URLS[name] for name in next(iter(rates.values()))]
     study = plan.study("nas", targets, TASKS, len(spread), {})
@@ -71,7 +73,11 @@ def found(
                         error=None,
                     )
                 )
-    return purposes_of(run, trials)
+    return run, trials
+
+
+def found(*given: Any, **more: Any) -> Purposes:
+    return purposes_of(*run_of(*given, **more))
 
 
 def shown(table: Table) -> list[str]:
@@ -91,6 +97,15 @@ def test_the_answer_counts_disturbed_trials() -> None:
     disturbed = {"pollution": {"findings": [{"repeat_helps": True}]}}
     said = found({"large": same, "small": same}, raw=disturbed).sentence
     assert said.startswith("No difference was shown between SMB and NFS 3: use any. 100 of 100 ")
+
+
+def test_a_run_of_nas_opens_with_the_answer_and_names_each_task() -> None:
+    run, trials = run_of({"large": {"SMB": 80e6, "SFTP": 60e6}, "small": {"SMB": 9.0, "SFTP": 5.0}})
+    first, *others = sentences(run, trials)
+
+    assert first == purposes_of(run, trials).sentence
+    assert len(set(others)) == len(others)
+    assert not any("server smb:" in one for one in others)
 
 
 def test_equal_services_are_not_ordered() -> None:

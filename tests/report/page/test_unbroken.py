@@ -25,6 +25,12 @@ def test_a_number_keeps_its_unit(text: str) -> None:
     assert made == f"mean {text.replace(' ', chr(0xA0))} each"
 
 
+def test_commands_are_code_and_text_is_escaped() -> None:
+    made = environment().from_string("{{ text | unbroken }}").render(text="<b> `lanlab tour` & 1 s")
+
+    assert made == "&lt;b&gt; <code>lanlab tour</code> &amp; 1\N{NO-BREAK SPACE}s"
+
+
 def test_ids_in_headings_do_not_break_and_text_is_escaped() -> None:
     named = {"text": "<b> (run 20261121-080000-a-0001) compared with B"}
     made = environment().from_string("{{ text | with_ids }}").render(named)
