@@ -11,8 +11,10 @@ use proptest::prelude::*;
 /// Cuts of one seed that are fed, too; it is another seed then.
 const CUTS: usize = 48;
 
+type Feed = fn(&[u8]);
+
 /// Feed every seed of `target` to `feed`, whole and cut, then octets that were made up.
-fn feed_all(target: &str, feed: fn(&[u8])) {
+fn feed_all(target: &str, feed: Feed) {
     for octets in seeds::seeds(target) {
         feed(&octets);
         for length in (0..octets.len()).step_by(1 + octets.len() / CUTS) {
@@ -24,7 +26,7 @@ fn feed_all(target: &str, feed: fn(&[u8])) {
 
 #[test]
 fn every_seed_is_handled() {
-    let cases: [(&str, fn(&[u8])); 6] = [
+    let cases: [(&str, Feed); 6] = [
         ("ftp_answers", file_services::ftp_answers),
         ("http_answers", file_services::http_answers),
         ("nfs_answers", file_services::nfs_answers),

@@ -29,7 +29,7 @@ tests! {
 #[test]
 fn names_are_stored_unchanged() {
     run(async {
-        let (root, serving, target) = served(Nfs).await;
+        let (_root, serving, target) = served(Nfs).await;
         let session = connect(&target).await.unwrap();
         for name in ["who?", "\"quoted\"", "a:b", "<x|y>", "dot.", "space "] {
             put(&session, &path(name), name.as_bytes()).await;
