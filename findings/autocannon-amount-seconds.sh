@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# autocannon: how long did a given number of requests (`--amount`) take, and what was their rate?
+# autocannon: how long did a fixed number of requests (`--amount`) take, and at what rate?
 #
-# Expected: from the first request to the last answer: 20 answers after 20 ms each over one connection take
-# 0.4 s, so 50 a second.
-# Found: autocannon notices that the last answer is there only at the next full second: "20 requests in
-# 1.01s", 20 a second. `duration`, `finish`, the average of requests and that of bytes are all so; a server
-# ten times as fast has the same rate. The output says that it samples once a second, not that an
-# ended test goes on. Only runs of many seconds come near to their rate.
+# Expected: the time from the first request to the last answer. Over one connection, 20 requests of 20 ms take
+# 0.4 s, which is 50 requests a second.
+# Found: a test ends at the next full second: "20 requests in 1.01s", 20 a second. `duration`, `finish` and the
+# mean rates of requests and bytes all include the wait, so a server ten times as fast gets the same
+# rate. The output says that rates are sampled once a second, but not that the clock runs on after
+# the last answer. The error fades only in runs of many seconds.
 # Exits 1 if that has changed. Needs npm, node, python3.
 set -euo pipefail
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT

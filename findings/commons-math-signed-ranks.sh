@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Apache Commons Math: does Wilcoxon's signed-rank test see a difference where paired trials are equal?
+# Apache Commons Math: does Wilcoxon's signed-rank test see a difference between equal paired trials?
 #
-# Expected: none; pairs without a difference are left out or shared evenly, as by SciPy, Hipparchus (the same
-# code, continued) and Commons Statistics. And which side comes first does not matter to a two-sided p-value.
-# Found: equal pairs are ranked and counted for one side. Eight trials against the same eight are
-# "significant" with p = 0.008, exact or approximate, and p changes with the order: if four of eight pairs are
-# equal, from 0.31 to 0.008. Neither an exception nor the manual warns, beyond "a continuous population".
-# Reported as MATH-1233 in 2015, but in no release since.
+# Expected: no. SciPy, Hipparchus (a fork of the same code) and Commons Statistics drop pairs without a
+# difference or split them evenly. The order of the samples does not change a two-sided p-value.
+# Found: equal pairs get ranks and count for one side. Eight trials against themselves are "significant" with
+# p = 0.008, exact or approximate. If four of eight pairs are equal, swapping the samples changes p
+# from 0.31 to 0.008. There is no exception; the manual only assumes "a continuous population".
+# Reported as MATH-1233 in 2015, but not fixed in a release.
 # Exits 1 if that has changed. Needs mvn, java 17, python3 with venv.
 set -euo pipefail
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# nfpcapd, Argus: how many bytes does a flow of more than 4 GiB have?
+# nfpcapd, Argus: how many bytes do they count in a flow of more than 4 GiB?
 #
-# Expected: all; both have counters of 64 bits, and list 4 GB correctly.
-# Found: of 6 GB in 5 s (10 Gbit/s) nfpcapd and nfdump list 1.7 GB, the rest of a division by 4 GiB,
-# and so a rate of 2.8 Gbit/s. Argus' clients list no packet and no byte at all, though the record has its
-# start, end and addresses. Neither warns. Records are cut by time: each 300 s by nfpcapd, so that it is
-# wrong from 115 Mbit/s on, and by Argus as told; with `-S 60` it is wrong from 573 Mbit/s on.
+# Expected: all of them. Both use 64-bit counters, and both count 4 GB correctly.
+# Found: for 6 GB in 5 s (10 Gbit/s) nfpcapd records 1.7 GB, the remainder modulo 4 GiB, so nfdump shows a rate
+# of 2.8 Gbit/s. Argus' clients show no packets and no bytes, though the record has its duration and
+# addresses. Neither warns. nfpcapd cuts flows each 300 s, so it is wrong above 115 Mbit/s. Argus cuts
+# them as configured: with `-S 60` it is wrong above 573 Mbit/s.
 # Exits 1 if that has changed. Needs apt-get, python3.
 set -euo pipefail
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT

@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# fsspec: what do `cat_file(url, start, end)` and `cat_ranges` bring from an HTTP server that does not know
-# ranges, such as Python's `http.server`?
+# fsspec: what do `cat_file(url, start, end)` and `cat_ranges` return if the HTTP server ignores ranges, as
+# Python's `http.server` does?
 #
-# Expected: the bytes asked for, or an error, as from `open(url)`, seek and read of the same file system, and
-# from obstore. The manual: "Bytes limits of the read. If negative, backwards from end".
-# Found: the whole file. So a record of ten bytes is a megabyte long and starts with the first byte of
-# the file; a reader of fixed records takes all records for the first one, and a reader in pieces
-# multiplies its traffic. Readers in blocks, such as Zarr and kerchunk, use these two calls.
+# Expected: the requested bytes, or an error. `open(url)` of the same file system and obstore raise one.
+# The manual: "Bytes limits of the read. If negative, backwards from end, like usual python slices".
+# Found: the whole file, without a warning. A program that reads fixed records sees the first record each
+# time, and one that reads in pieces downloads the file for each piece. Zarr and kerchunk read this way.
 # Exits 1 if that has changed. Needs python3 with venv.
 set -euo pipefail
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT

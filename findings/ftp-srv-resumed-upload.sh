@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# ftp-srv: what does a file contain after its upload broke off and was resumed?
+# ftp-srv: what does a file contain after an interrupted upload was resumed?
 #
-# Expected: what the client has: the part that had arrived and then the rest. ftp-srv answers 350 to `REST`,
-# and 226 at the end.
-# Found: zeros in place of the part that had arrived. The file is emptied before the rest is written at its
-# place, so the size is right and the client (here lftp with `put -c`) reports success. Downloads resume
-# correctly. Whoever compares sizes, as mirrors do, never notices.
+# Expected: the whole file: the part that had arrived, then the rest. ftp-srv accepts `REST` with 350 and ends
+# the upload with 226.
+# Found: zeros instead of the part that had arrived. ftp-srv empties the file before it writes the rest at its
+# offset. The size is right, so the client (lftp with `put -c`) reports success, and mirrors that
+# compare sizes never notice. Resumed downloads are right.
 # Exits 1 if that has changed. Needs apt-get, npm, node, python3.
 set -euo pipefail
 here=$(mktemp -d)

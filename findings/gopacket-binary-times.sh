@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# gopacket: when were the frames of a pcapng file captured whose times count powers of two (2⁻³² s, as the
-# time stamps of capture cards do) rather than of ten?
+# gopacket: when were frames captured if a pcapng file counts time in powers of two (such as the 2⁻³² s of
+# capture cards) instead of powers of ten?
 #
-# Expected: when they were; `if_tsresol` allows both, and gopacket's `NgResolution` speaks of both.
-# Found: the fraction of each second is scaled by a whole number, 4 for 4.29 ticks a nanosecond. So within
-# each second times run 7 % fast, up to 70 ms ahead, and jump back at the next: frames 50 ms apart are
-# 54 ms apart, then -20 ms. Rates, intervals and the order of frames are wrong, without an error. A
-# resolution of whole seconds (0) is taken for microseconds. Powers of ten from 10⁻¹ on are right.
+# Expected: the true times. `if_tsresol` allows both, and gopacket's `NgResolution` documents both.
+# Found: gopacket scales the fraction of a second by a whole number, for example 4 instead of 4.29. Within each
+# second time runs 7 % fast, up to 70 ms ahead, and jumps back at the next second: frames 50 ms apart
+# appear 54 ms apart, then -20 ms. Rates, intervals and the order of frames are wrong, without an error.
+# A resolution of whole seconds is taken for microseconds. Powers of ten from 10⁻¹ down are right.
 # Exits 1 if that has changed. Needs go, python3 with venv.
 set -euo pipefail
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT

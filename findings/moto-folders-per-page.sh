@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # moto: how often does a listing of a bucket with `Delimiter="/"` name a folder?
 #
-# Expected: once, as by S3, where "these groups are counted as one result against the max-keys limitation. These
-# keys are not returned elsewhere in the response", and as by moto's own ListObjectsV2.
-# Found: ListObjects of version 1 names each folder on each page. Of 2500 files and two folders, three pages
-# hold the files and three times both folders, so pages are longer than `MaxKeys` too. rclone asks for
-# version 1 of all but known providers, and prints both folders three times. A test against moto counts
-# folders that are not there, or hides that a client counts them twice.
+# Expected: once, as in S3 ("These groups are counted as one result against the max-keys limitation. These
+# keys are not returned elsewhere in the response") and in moto's own ListObjectsV2.
+# Found: ListObjects (version 1) names every folder on every page. A bucket of 2500 files and two folders takes
+# three pages, and each folder appears three times; pages also exceed `MaxKeys`. rclone uses version 1
+# with unknown providers and prints both folders three times. Tests against moto count folders that
+# do not exist, or hide that a client counts them twice.
 # Exits 1 if that has changed. Needs apt-get, python3 with venv; takes 30 s.
 set -euo pipefail
 here=$(mktemp -d)

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# mtr: what is the interarrival jitter (field `I`, column Jint) of answers that take 10 and 30 ms in turn?
+# mtr: what is the interarrival jitter (field `I`, column Jint) if answers take 10 and 30 ms in turn?
 #
-# Expected: near 20 ms, as every two answers in a row differ by 20 ms; the smoothed mean of RFC 3550 cannot
-# exceed the largest difference (column Jmax). The manual says no more than "Interarrival Jitter".
-# Found: up to 320 ms. mtr sums up 16 times the jitter, as the sample code of the RFC does to avoid
-# fractions, but does not divide by 16 before it prints. So a path with a jitter of 2 ms seems to have 32,
-# and looks unfit for speech. All other columns are right.
+# Expected: about 20 ms, the difference between consecutive answers. The smoothed mean of RFC 3550 cannot exceed
+# the largest difference (column Jmax). The manual only says "Interarrival Jitter".
+# Found: up to 320 ms. mtr keeps 16 times the jitter, as the sample code of the RFC does to avoid fractions, but
+# prints it without dividing by 16. A path with 2 ms of jitter shows 32 ms and looks unfit for voice.
+# The other columns are right.
 # Exits 1 if that has changed. Needs apt-get, python3, and root or user namespaces.
 set -euo pipefail
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT

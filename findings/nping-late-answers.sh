@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Nping: what is the round-trip time of a path that is longer than the time between two probes (`--delay`)?
+# Nping: what round-trip time does it report if the path takes longer than the interval between probes
+# (`--delay`)?
 #
-# Expected: that of the path; each answer has the number of its probe (`seq`), which Nping prints. A path of
-# 250 ms takes 250 ms, however often it is probed.
-# Found: the time since the last probe was sent, whichever it was. At a probe each 100 ms a path of
-# 250 ms takes 50 ms, at one each 200 ms also 50, at one a second 250. So a queue that fills up looks
-# short again as soon as it exceeds the interval, by default a second. Minimum, mean and maximum are all
-# so, and the answers to the last probes count as lost. The manual says nothing of either.
+# Expected: the time of the path. Each answer carries the number of its probe (`seq`), which Nping prints.
+# Found: the time since the latest probe, whichever that was. A path of 250 ms shows 50 ms if it is probed each
+# 100 or 200 ms, and 250 ms if it is probed each second. A growing queue seems short again as soon as
+# it exceeds the interval, one second by default. Minimum, mean and maximum are all affected. Answers to
+# the last probes count as lost. The manual mentions neither.
 # Exits 1 if that has changed. Needs apt-get, python3, and root or user namespaces; takes 20 s.
 set -euo pipefail
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT

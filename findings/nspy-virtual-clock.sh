@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # ns.py: how does a `VirtualClockServer` share a link between flows?
 #
-# Expected: by their rates. Its `vticks` "are the inverse of the desired rates for the corresponding flows, in
-# bits per second", and a flow that sends too much waits without delaying the others; that is what virtual
-# clocks are for. `WFQServer` and `DRRServer` of the same package do that.
-# Found: first come, first served. A packet moves its flow's clock on by the time of one bit, so the
-# clocks never leave the present. Rates of 3 : 1 become 1 : 1, and a flow that keeps to its rate waits
-# behind 50 s of another one's backlog.
+# Expected: by their rates. The manual says that `vticks` "are the inverse of the desired rates for the
+# corresponding flows, in bits per second". A flow that exceeds its rate must not delay the others;
+# `WFQServer` and `DRRServer` of the same package ensure that.
+# Found: first come, first served. Each packet advances its flow's clock by the time of one bit only, so the
+# clocks never run ahead of the present. Rates of 3 : 1 become 1 : 1, and a flow within its rate waits
+# behind 50 s of another flow's backlog.
 # Exits 1 if that has changed. Needs python3 with venv.
 set -euo pipefail
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT

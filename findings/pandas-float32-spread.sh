@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# pandas: does the spread of a float32 column depend on how it is asked for, and on what else is installed?
+# pandas: does the spread of a float32 column depend on the method, and on which packages are installed?
 #
-# Expected: no; `var` is the square of `std`, and Bottleneck, which pandas recommends for speed, makes
-# results faster, not different.
-# Found: of three million response times of 1000 ± 1 µs, `std` is 1.00, but 18.4 as soon as Bottleneck is
-# installed, which another package may do. `groupby().var()` is 6 % too large also without it, though
-# `groupby().std()` is right. No warning; `mean` is right throughout. Columns of float32 come from Parquet,
-# Arrow and NumPy files of samples. float64 is right everywhere.
+# Expected: no. `var` is the square of `std`, and Bottleneck, which pandas recommends for speed, only makes
+# results faster.
+# Found: for three million response times of 1000 ± 1 µs, `std` is 1.00, but 18.4 once Bottleneck is installed,
+# for example as a dependency. `groupby().var()` is 6 % too large even without it, while
+# `groupby().std()` is right. There is no warning, and `mean` is right throughout. float32 columns come
+# from Parquet, Arrow and NumPy files of samples; float64 columns are right.
 # Exits 1 if that has changed. Needs python3 with venv.
 set -euo pipefail
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT

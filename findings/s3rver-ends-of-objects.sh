@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# s3rver: what does a GET with `Range: bytes=-8`, the last eight bytes, bring?
+# s3rver: what does a GET with `Range: bytes=-8` return?
 #
-# Expected: the last eight bytes, as in HTTP and S3; readers of Parquet, ZIP and Zarr ask so for the index
-# at the end of an object.
-# Found: the first nine, answered with 206 as `bytes 0-8`. And of `bytes=0-0`, the first byte, the whole
-# object. Other ranges are right. So a test against s3rver reads wrong data or far too much of it
-# where S3 does not.
+# Expected: the last eight bytes, as HTTP and S3 define it. Readers of Parquet, ZIP and Zarr use such ranges to
+# fetch the index at the end of an object.
+# Found: the first nine bytes, with status 206 and `Content-Range: bytes 0-8`. `bytes=0-0`, the first byte, returns
+# the whole object. Other ranges are right. A test against s3rver thus reads wrong or far more data
+# than the same code reads from S3.
 # Exits 1 if that has changed. Needs npm, node, python3 with venv.
 set -euo pipefail
 here=$(mktemp -d)

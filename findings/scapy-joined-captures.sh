@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Scapy: when were the frames captured in a pcapng file that consists of two captures (`cat a b`, which the
-# format allows: each capture is a section with interfaces of its own)?
+# Scapy: when were the frames of two joined captures (`cat a.pcapng b.pcapng`) captured? The format allows this:
+# each capture is a section with its own interfaces.
 #
-# Expected: when each was captured, as TShark says.
-# Found: Scapy looks up all frames in the interfaces of the first section. After a capture in
-# microseconds, one in nanoseconds happens in the year 55,840; the other way round in January 1970. So
-# intervals, rates and durations are wrong a thousandfold, without a warning. Scapy also ignores
-# `if_tsoffset`, the seconds to add to all times of an interface.
+# Expected: the true times, as TShark shows them.
+# Found: Scapy uses the interfaces of the first section for all frames. After a capture in microseconds, frames of
+# one in nanoseconds happen in the year 55,840; the other way round, in January 1970. Intervals, rates
+# and durations are wrong by a factor of a thousand, without a warning. Scapy also ignores
+# `if_tsoffset`, the number of seconds to add to the times of an interface.
 # Exits 1 if that has changed. Needs apt-get, python3 with venv; fetches 40 MB.
 set -euo pipefail
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# SciPy: does the Ansari–Bradley test call two samples equally spread if many values are equal, as coarse
-# clocks and counts of losses give?
+# SciPy: does the Ansari–Bradley test find equal spread if many values are equal, as with coarse clocks or counts
+# of losses?
 #
-# Expected: a p-value of 1 for the same values twice, and below 0.05 for 5 % of the samples that come from one
+# Expected: a p-value of 1 for two identical samples, and below 0.05 for 5 % of the pairs drawn from one
 # distribution. The manual: "exact when the sample sizes are both less than 55 and there are no ties,
 # otherwise a normal approximation".
-# Found: 60 times 1 and once 2, against the same again, has a p-value of 10⁻⁹. If nine values of ten
-# are equal, nearly all pairs of samples of one distribution are "significant", and more values make it
-# worse. The test compares with the mean of ranks without ties. `mood` has the same purpose, and is right.
+# Found: two identical samples of 60 ones and one two get a p-value of 10⁻⁹. If nine of ten values are equal,
+# nearly all pairs from one distribution are "significant", and larger samples are worse. The test uses
+# the expected rank sum for data without ties. `mood` has the same purpose and is right.
 # Exits 1 if that has changed. Needs python3 with venv.
 set -euo pipefail
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT
