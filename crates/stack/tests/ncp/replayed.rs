@@ -9,7 +9,7 @@ use lanlab_stack::ncp::profile::NETWARE_3;
 use lanlab_stack::ncp::server::{Offer, Server};
 use lanlab_stack::node::{CarrierKind, CarrierKinds, Node, NodeConfig, Peer, StationConfig};
 use lanlab_stack::profile::WINDOWS_NT;
-use lanlab_stack::redirector::{Access, Call, Done, Reason};
+use lanlab_stack::redirector::{Access, Call, Done, FileId, Reason, Refusal};
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Mac};
 use lanlab_wire::ipx::{Header, framing, packet_type};
@@ -241,11 +241,14 @@ fn ncpfs_writes_reads_renames_and_deletes_by_name_spaces_and_by_old_calls() {
     none_is_malformed(&replayed.capture, "ncp-ncpfs-files");
 }
 
-#[test]
-fn a_client_works_with_mars_nwe_which_has_no_large_packets_and_no_bursts() {
-    let frames = replay::read(include_str!("../frames/ncp-mars-session.txt"));
-    // The socket of a client is of the time at which it begins.
-    let begin = Instant::from_nanos((0x5bd4 - 0x4000) / 2 * 1_000_000);
+/// Feed frames of `mars_nwe` to a client that begins at the time of its socket and makes the call `next` after each outcome.
+/// Returns the outcomes, the client's requests, and both directions as a capture.
+fn at_mars(
+    frames: &[Captured],
+    socket: u64,
+    mut next: impl FnMut(usize, &Result<Done, Refusal>) -> Option<Call<'static>>,
+) -> (Vec<Result<Done, Refusal>>, Vec<(u8, Vec<u8>)>, Vec<u8>) {
+    let begin = Instant::from_nanos((socket - 0x4002) / 2 * 1_000_000);
     let carriers = CarrierKinds::only(CarrierKind::Ncp);
     let name = |text| Name::new(text, suffix::SERVER).unwrap();
     let config = NodeConfig::new(SERVER, name("JUDGE"), WINDOWS_NT, carriers);
@@ -264,50 +267,118 @@ fn a_client_works_with_mars_nwe_which_has_no_large_packets_and_no_bursts() {
         burst_packets: Some((24, 10)),
         carrier: CarrierFacts { longest_message: 0, keeps_raw: false, is_one_at_a_time: true },
     });
-    let (mut outcomes, mut functions, mut message) = (vec![], vec![], vec![]);
-    let calls = [
-        Call::CheckDirectory { path: "DATA" },
-        Call::MakeDirectory { path: "DATA/FD6B616D.LAB" },
-        Call::Open { path: "DATA/FD6B616D.LAB/MARK.LAB", access: Access::Create },
-    ];
-    let mut calls = calls.into_iter();
-    let (replayed, _) = replay::replay(&mut node, begin, &frames, |now, node| {
+    let (mut outcomes, mut message) = (vec![], vec![]);
+    let (replayed, _) = replay::replay(&mut node, begin, frames, |now, node| {
         while let Some(event) = node.poll_event(&mut message) {
             client.handle(now, node, &event, &mut message);
         }
         for (_, outcome) in client.take_done() {
+            let call = next(outcomes.len(), &outcome);
             outcomes.push(outcome);
-            if let Some(call) = calls.next() {
+            if let Some(call) = call {
                 client.begin(now, node, call);
             }
         }
     });
+    let mut requests = vec![];
     for sent in replayed.answers.iter().flatten().filter_map(|frame| ncp(frame)) {
         let (envelope, data) = Envelope::parse(&sent).unwrap();
         if envelope.kind == kind::REQUEST {
-            functions.push((envelope.sequence, Function::parse(data).unwrap().0));
+            requests.push((envelope.sequence, data.to_vec()));
         }
     }
-    functions.dedup();
-    let expected = [
-        function::NEGOTIATE_BUFFER,
-        function::SERVER_INFORMATION,
-        function::NEGOTIATE_PACKET,
-        function::OFFER_BURST,
-        function::GET_KEY,
-        function::OBJECT_ID,
-        function::LOG_IN_KEYED,
-        function::ALLOCATE_PERMANENT,
-        function::ALLOCATE_TEMPORARY,
-        function::FREE_HANDLE,
+    requests.dedup();
+    (outcomes, requests, replayed.capture)
+}
+
+/// Up to the first directory that a client makes.
+const MARS_LOGIN: [Function; 11] = [
+    function::NEGOTIATE_BUFFER,
+    function::SERVER_INFORMATION,
+    function::NEGOTIATE_PACKET,
+    function::OFFER_BURST,
+    function::GET_KEY,
+    function::OBJECT_ID,
+    function::LOG_IN_KEYED,
+    function::ALLOCATE_PERMANENT,
+    function::ALLOCATE_TEMPORARY,
+    function::FREE_HANDLE,
+    function::MAKE_DIRECTORY,
+];
+
+fn functions(requests: &[(u8, Vec<u8>)]) -> Vec<Function> {
+    assert!(requests.iter().map(|one| one.0).eq(1..=requests.len() as u8), "{requests:02x?}");
+    requests.iter().map(|one| Function::parse(&one.1).unwrap().0).collect()
+}
+
+#[test]
+fn a_client_works_with_mars_nwe_which_has_no_large_packets_and_no_bursts() {
+    let frames = replay::read(include_str!("../frames/ncp-mars-session.txt"));
+    let (outcomes, requests, capture) = at_mars(&frames, 0x5bd6, |step, _| match step {
+        0 => Some(Call::CheckDirectory { path: "DATA" }),
+        1 => Some(Call::MakeDirectory { path: "DATA/FD6B616D.LAB" }),
+        2 => Some(Call::Open { path: "DATA/FD6B616D.LAB/MARK.LAB", access: Access::Create }),
+        _ => None,
+    });
+    assert_eq!(functions(&requests), [&MARS_LOGIN[..], &[function::CREATE_NEW]].concat());
+    assert_eq!(outcomes[..3], [Ok(Done::Nothing), Ok(Done::Nothing), Ok(Done::Nothing)]);
+    assert_eq!(outcomes[3].as_ref().unwrap_err().reason, Reason::Denied);
+    none_is_malformed(&capture, "ncp-mars");
+}
+
+#[test]
+fn a_station_writes_blocks_at_mars_nwe_by_its_handles_up_to_multiples_of_1024() {
+    const BLOCK: &[u8] = &[7; 1000];
+    let frames = replay::read(include_str!("../frames/ncp-mars-station.txt"));
+    let (mut file, mut offset) = (FileId(0), 0);
+    let (outcomes, requests, capture) = at_mars(&frames, 0x4298, |step, outcome| {
+        match outcome.as_ref().unwrap() {
+            Done::Opened { file: opened, .. } => (file, offset) = (*opened, 0),
+            Done::Written(bytes) => offset += u64::from(*bytes),
+            _ => {}
+        }
+        let rest = &BLOCK[offset as usize % BLOCK.len()..];
+        match step {
+            0 => Some(Call::CheckDirectory { path: "DATA" }),
+            1 => Some(Call::MakeDirectory { path: "DATA/A.LAB" }),
+            2 => Some(Call::Open { path: "DATA/A.LAB/MARK.LAB", access: Access::Create }),
+            3 => Some(Call::Write { file, offset, parts: [b"mark", b""] }),
+            4 => Some(Call::Close { file }),
+            5 => Some(Call::MakeDirectory { path: "DATA/A.LAB/B" }),
+            6 => Some(Call::Open { path: "DATA/A.LAB/B/0", access: Access::Create }),
+            7..=10 => Some(Call::Write { file, offset, parts: [rest, b""] }),
+            _ => None,
+        }
+    });
+    let files = [
+        function::CREATE_NEW,
+        function::WRITE,
+        function::CLOSE,
         function::MAKE_DIRECTORY,
         function::CREATE_NEW,
     ];
-    let expected: Vec<_> = (1..).zip(expected).collect();
-    assert_eq!(functions, expected);
-    assert_eq!(outcomes[..3], [Ok(Done::Nothing), Ok(Done::Nothing), Ok(Done::Nothing)]);
-    assert_eq!(outcomes[3].as_ref().unwrap_err().reason, Reason::Denied);
-    none_is_malformed(&replayed.capture, "ncp-mars");
+    let expected = [&MARS_LOGIN[..], &files, &[function::WRITE; 4]].concat();
+    assert_eq!(functions(&requests), expected);
+    let written: Vec<_> = outcomes
+        .iter()
+        .filter_map(|outcome| match outcome {
+            Ok(Done::Written(bytes)) => Some(*bytes),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(written, [4, 1000, 24, 976, 48]);
+    // Each write has the handle of the last file that mars_nwe created.
+    let mut handle = vec![];
+    let replies = frames.iter().filter_map(|one| ncp(&one.frame)).skip(1);
+    for ((_, asked), reply) in requests.iter().zip(replies) {
+        let (reply, behind) = Reply::parse(&reply).unwrap();
+        match Function::parse(asked).unwrap().0 {
+            function::CREATE_NEW => handle = behind[..6].to_vec(),
+            function::WRITE => assert_eq!(asked[2..8], handle, "{}", reply.envelope.sequence),
+            _ => {}
+        }
+    }
+    none_is_malformed(&capture, "ncp-mars-station");
 }
 
 /// The name of the first server in an answer of SAP.
