@@ -100,17 +100,18 @@ impl<S> Debug for LinkThread<S> {
 }
 
 impl<S: AtLink + 'static> LinkThread<S> {
-    /// Start the thread, which watches [`LINK`] for frames. `kept` lives as long as the thread.
-    pub fn begin(
+    /// Start the thread, which watches [`LINK`] for frames and first calls `prepare`. The result lives as long as the
+    /// thread.
+    pub fn begin<K>(
         name: &str,
         shared: &Arc<Shared<S>>,
         mut readiness: Readiness,
-        kept: impl Send + 'static,
+        prepare: impl FnOnce() -> K + Send + 'static,
     ) -> io::Result<Self> {
         readiness.watch(&shared.wake, KICK, Interest::Read)?;
         let own = Arc::clone(shared);
         let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
-            let _kept = kept;
+            let _kept = prepare();
             run(&own, &mut readiness);
         })?;
         Ok(Self { shared: Arc::clone(shared), thread: Some(thread) })
