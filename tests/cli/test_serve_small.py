@@ -94,7 +94,7 @@ def test_curl_takes_and_brings_files(hosts: tuple[Host, Host], tmp_path: Path) -
         assert wrong.returncode == 67, wrong.stderr
         counted = ended(server)["stack"]
     held, most = (int(word.replace(",", "")) for word in counted.split()[2:5:2])
-    assert 0 < held <= most == 512_000
+    assert 0 < held <= most == 2_000_000
 
 
 @pytest.mark.parametrize("stack", ["system", "small"])

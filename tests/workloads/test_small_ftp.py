@@ -15,7 +15,7 @@ from lanlab.workloads import WORKLOADS, CounterChanges, TrialOutcome
 from lanlab.workloads.copy import CopyParameters
 
 ADDRESS = "10.77.0.77"
-MEMORY_BYTES = 200_000
+MEMORY_BYTES = 600_000
 
 
 @pytest.fixture(scope="module", params=["100M", "100M:cable,loss=1%", "unshaped"])

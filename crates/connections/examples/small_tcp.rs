@@ -28,7 +28,7 @@ use tokio::time::{sleep, timeout};
 
 /// Memory for two connections: the one in use, and one that is refused.
 const CONNECTIONS: usize = 2;
-const MEMORY_BYTES: u64 = 128_000;
+const MEMORY_BYTES: u64 = 400_000;
 /// Time for the last acknowledgements.
 const CLOSING: Duration = Duration::from_mins(1);
 

@@ -28,7 +28,7 @@ const TCP: TcpProfile = TcpProfile {
     send_buffer_bytes: 8192,
     send_rings: TcpProfile::LONG_SEND_RINGS,
     delayed_ack_ns: None,
-    acknowledges_pushed: false,
+    is_modern: false,
     nagle: true,
 };
 

@@ -9,7 +9,7 @@ from lanlab.ipx import FRAMING_HELP, FRAMINGS, NETWORK_HELP
 from lanlab.services import FRAME_TITLES, PROFILES, USUAL_CARRIER, frame_carriers_of
 
 STACKS = ("system", "small")
-MEMORY = "512kB"
+MEMORY = "2MB"
 #: Names of the carriers without IP, in words.
 _FRAMED = ", ".join(f"{name} for {one.title}" for name, one in frame_carriers_of("smb1").items())
 _PROFILES = ", ".join(f"{name} over {one.carrier}" for name, one in PROFILES.items())

@@ -90,7 +90,7 @@ class CopyParameters(ServiceParameters):
     )
     stack_address: str | None = parameter(None, ADDRESS_HELP, metavar="ADDRESS")
     stack_profile: str | None = parameter(None, PROFILE_HELP, metavar="NAME")
-    stack_memory_bytes: SizeBytes = parameter(200_000, MEMORY_HELP, ge=1_000, le=2**24)
+    stack_memory_bytes: SizeBytes = parameter(600_000, MEMORY_HELP, ge=1_000, le=2**24)
 
     @field_validator("dataset")
     @classmethod

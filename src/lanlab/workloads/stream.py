@@ -89,7 +89,7 @@ class StreamParameters(FlowParameters):
     )
     stack_address: str | None = parameter(None, ADDRESS_HELP, metavar="ADDRESS")
     stack_profile: str | None = parameter(None, PROFILE_HELP, metavar="NAME")
-    stack_memory_bytes: SizeBytes = parameter(64_000, MEMORY_HELP, ge=1_000, le=2**24)
+    stack_memory_bytes: SizeBytes = parameter(200_000, MEMORY_HELP, ge=1_000, le=2**24)
     threads: int | None = parameter(
         None,
         "Threads at each end. Default: one per flow, at most one per CPU.",

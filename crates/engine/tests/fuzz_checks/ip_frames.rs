@@ -35,7 +35,7 @@ pub fn ip_frames(octets: &[u8]) {
             send_buffer_bytes: BUFFER_BYTES,
             send_rings: TcpProfile::LONG_SEND_RINGS,
             delayed_ack_ns: Some(200_000_000),
-            acknowledges_pushed: false,
+            is_modern: false,
             nagle: true,
         },
         seed: 1,

@@ -32,7 +32,7 @@ fn world() -> World<HostNode> {
         send_buffer_bytes: 8192,
         send_rings: TcpProfile::LONG_SEND_RINGS,
         delayed_ack_ns: None,
-        acknowledges_pushed: false,
+        is_modern: false,
         nagle: true,
     };
     let machines = vec![Machine::default(); 2];

@@ -25,7 +25,7 @@ pub fn two_machines(
         send_buffer_bytes: 8192,
         send_rings: TcpProfile::LONG_SEND_RINGS,
         delayed_ack_ns: None,
-        acknowledges_pushed: false,
+        is_modern: false,
         nagle: true,
     };
     let machines = [machine.clone(), machine.clone()];

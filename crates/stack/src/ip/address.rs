@@ -27,9 +27,9 @@ pub struct TcpProfile {
     pub send_rings: usize,
     /// Longest delay of a single segment's acknowledgement; `None` disables the delay.
     pub delayed_ack_ns: Option<u64>,
-    /// Whether pushed data (PSH), and data after a pause as long as the delay, is acknowledged at
-    /// once, as in Linux.
-    pub acknowledges_pushed: bool,
+    /// Whether, as in Linux, pushed data (PSH) and data after a pause as long as the delay is acknowledged at once,
+    /// and a small window is filled with whole segments only.
+    pub is_modern: bool,
     /// Whether a short segment waits until all earlier data is acknowledged (RFC 896).
     pub nagle: bool,
 }

@@ -62,6 +62,7 @@ pub(super) struct Connection {
     sent: Sent,
     seen: Peer,
     ack_delay_ns: Option<u64>,
+    fills_by_segments: bool,
     pub timeout: Option<Instant>,
     /// Bytes that the program has read but the announced window does not include yet.
     unshown_bytes: usize,
@@ -122,7 +123,8 @@ impl Connection {
             facts: ConnectionFacts { mss_bytes: mss as u64, ..ConnectionFacts::default() },
             sent: Sent::default(),
             seen: Peer::default(),
-            ack_delay_ns: profile.delayed_ack_ns.filter(|_| profile.acknowledges_pushed),
+            ack_delay_ns: profile.delayed_ack_ns.filter(|_| profile.is_modern),
+            fills_by_segments: profile.is_modern,
             timeout: None,
             unshown_bytes: 0,
             kept: None,

@@ -19,7 +19,7 @@
 //! - **Acknowledgements** are sent at once if more than one largest segment of the peer is unacknowledged, as
 //!   in Linux and RFC 9293 (SHLD-19), or if data arrives out of order. Only a single segment is delayed by
 //!   the profile's delay, which counts from that segment, not by a system-wide tick. With
-//!   `TcpProfile::acknowledges_pushed`, the first segment after a pause and a pushed short one are acknowledged at
+//!   `TcpProfile::is_modern`, the first segment after a pause and a pushed short one are acknowledged at
 //!   once; a pushed full one is acknowledged after 1 ms.
 //! - **Blind attacks** (this module): a reset whose number is not exactly the next one, a SYN of an
 //!   open connection and an acknowledgement out of range cause at most one acknowledgement per
@@ -31,8 +31,9 @@
 //! - **Closed windows** are probed by smoltcp once everything sent is acknowledged. If a window closes over
 //!   segments in flight, this module shows it to smoltcp as one byte, so that lost segments are resent;
 //!   otherwise smoltcp would wait for ever.
-//! - **Silly windows** are avoided only by the receiver. A sender fills a window of any size,
-//!   although RFC 9293 (3.8.6.2.1) requires it to wait for a segment or half of the window.
+//! - **Silly windows** are avoided by the receiver. smoltcp fills a window of any size, although RFC 9293
+//!   (3.8.6.2.1) requires a sender to wait for a segment or half of the window. With `TcpProfile::is_modern`,
+//!   it is shown only what whole segments fill of an unscaled window (this module).
 //! - **Time** is in whole microseconds. The retransmission time-out starts at 1 s, its minimum (RFC 6298),
 //!   doubles, and is at most 60 s. Systems of the 1990s had shorter ones.
 //! - **Congestion control** is Reno with an initial window of 2,048 bytes; fast retransmission after three

@@ -8,9 +8,10 @@ use super::{ETHERNET_HEADER_BYTES, MTU_BYTES, TcpProfile};
 pub const BUFFERS: RangeInclusive<u32> = 1460..=65_535;
 /// Range of the maximum segment size: what every host accepts (RFC 9293, 3.7.1) to Ethernet's.
 pub const MSS: RangeInclusive<u16> = 536..=1460;
-/// Default buffer size: an even number of segments, which are acknowledged in pairs. mTCP sends a window and then waits
-/// until all of it is acknowledged.
-const BUFFER_BYTES: u32 = 6 * 1460;
+/// Default receive buffer: the first window of Linux, an even number of segments, which are acknowledged in pairs. mTCP
+/// sends a window and then waits until all of it is acknowledged.
+const RECEIVE_BUFFER_BYTES: u32 = 44 * 1460;
+const SEND_BUFFER_BYTES: u32 = 6 * 1460;
 /// The send ring is two send buffers long, so few segments are split where it wraps.
 const SEND_RINGS: usize = 2;
 /// Default delay of a single segment's acknowledgement: Linux's, and below the 160 ms after which mTCP resends.
@@ -58,21 +59,22 @@ fn within(
 
 impl TcpProfile {
     pub fn small(asked: &Asked) -> Result<Self, BadValue> {
-        let buffer = |key, bytes: Option<u32>| {
-            let bytes = bytes.unwrap_or(BUFFER_BYTES).into();
-            within(key, bytes, *BUFFERS.start(), *BUFFERS.end()).map(|bytes| bytes as usize)
+        let buffer = |key, bytes: u32| {
+            within(key, bytes.into(), *BUFFERS.start(), *BUFFERS.end()).map(|bytes| bytes as usize)
         };
+        let receive_bytes = asked.receive_buffer_bytes.unwrap_or(RECEIVE_BUFFER_BYTES);
+        let send_bytes = asked.send_buffer_bytes.unwrap_or(SEND_BUFFER_BYTES);
         let mss = asked.mss_bytes.map(u64::from);
         let mss = mss.map(|mss| within("mss_bytes", mss, *MSS.start(), *MSS.end())).transpose()?;
         let delay_ns = asked.delayed_ack_ns.unwrap_or(DELAYED_ACK_NS);
         let delay_ns = within("delayed_ack_ns", delay_ns, 0_u64, MOST_DELAYED_ACK_NS)?;
         Ok(Self {
             mss_bytes: mss.map(|mss| mss as u16),
-            receive_buffer_bytes: buffer("receive_buffer_bytes", asked.receive_buffer_bytes)?,
-            send_buffer_bytes: buffer("send_buffer_bytes", asked.send_buffer_bytes)?,
+            receive_buffer_bytes: buffer("receive_buffer_bytes", receive_bytes)?,
+            send_buffer_bytes: buffer("send_buffer_bytes", send_bytes)?,
             send_rings: SEND_RINGS,
             delayed_ack_ns: Some(delay_ns).filter(|&ns| ns > 0),
-            acknowledges_pushed: asked.delayed_ack_ns.is_none(),
+            is_modern: asked.delayed_ack_ns.is_none(),
             nagle: !asked.no_delay,
         })
     }
@@ -116,11 +118,11 @@ mod tests {
         let usual = TcpProfile::small(&Asked::default()).unwrap();
         let expected = TcpProfile {
             mss_bytes: None,
-            receive_buffer_bytes: 8_760,
+            receive_buffer_bytes: 64_240,
             send_buffer_bytes: 8_760,
             send_rings: 2,
             delayed_ack_ns: Some(40_000_000),
-            acknowledges_pushed: true,
+            is_modern: true,
             nagle: true,
         };
         assert_eq!(usual, expected);
@@ -136,7 +138,7 @@ mod tests {
             receive_buffer_bytes: 1_460,
             send_buffer_bytes: 65_535,
             delayed_ack_ns: None,
-            acknowledges_pushed: false,
+            is_modern: false,
             nagle: false,
             ..usual
         };

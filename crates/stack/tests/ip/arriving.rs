@@ -9,7 +9,7 @@ use lanlab_stack::ip::{
 use lanlab_units::Instant;
 
 use super::pair::{ADDRESSES, MACS, RECEIVER, hosts};
-use super::segments::{ACK, FIN, RST, SYN, read, segment, segment_with};
+use super::segments::{ACK, FIN, RST, SYN, acknowledgement, read, segment, segment_with};
 use super::{PORT, profile};
 
 const PSH: u8 = 8;
@@ -23,6 +23,8 @@ struct Opened {
     id: ConnectionId,
     first: u32,
     family: usize,
+    /// The last window announced.
+    window: u16,
 }
 
 impl Opened {
@@ -30,7 +32,7 @@ impl Opened {
         let mut host = hosts(tcp, 7).into_iter().nth(RECEIVER).unwrap();
         host.listen(PORT);
         let id = ConnectionId(0);
-        let mut opened = Self { host, id, first: 0, family };
+        let mut opened = Self { host, id, first: 0, family, window: 0 };
         let syn = segment_with(family, PORT, SYN, [500, 0], &MSS_1460, b"");
         opened.host.handle_frame(Instant::ZERO, &syn);
         let answer = opened.sent(0);
@@ -47,6 +49,8 @@ impl Opened {
         while self.host.poll_transmit(now, &mut frame) {
             // Options of a SYN are no data.
             let (_, _, numbers, flags) = read(&frame[14..]);
+            let window = [48, 68][self.family];
+            self.window = u16::from_be_bytes([frame[window], frame[window + 1]]);
             all.push((numbers, flags));
         }
         all
@@ -200,6 +204,36 @@ fn pushed_segments_of_mtcp_are_acknowledged_in_pairs_or_after_1_ms() {
     assert!((25..=40).contains(&acknowledged.len()), "{acknowledged:?}");
 }
 
+/// As in the capture, it sends full segments about 200 µs apart. It reads the window only once all of them are acknowledged,
+/// and begins again about 6 ms later.
+#[test]
+fn the_default_window_gives_mtcp_0_8_of_the_rate_to_linux() {
+    const SEGMENT_NS: u64 = 200_000;
+    const PAUSE_NS: u64 = 6_000_000;
+    const LINUX_SEGMENTS: u64 = 64_240 / 1_460;
+    let mut opened = Opened::new(&TcpProfile::small(&Asked::default()).unwrap(), 0);
+    let ack = opened.first + 1;
+    let (mut at_ns, mut segments, mut acknowledged) = (0, 0, 501);
+    while segments < 20 * LINUX_SEGMENTS {
+        for _ in 0..opened.window / 1_460 {
+            at_ns += SEGMENT_NS;
+            let first = 501 + 1_460 * segments as u32;
+            let mut said = opened.answers(at_ns, PSH | ACK, [first, ack], &[32; 1_460]);
+            assert_eq!(opened.reads(at_ns), 1_460);
+            said.extend(opened.sent(at_ns));
+            acknowledged = said.last().map_or(acknowledged, |said| said.0[1]);
+            segments += 1;
+        }
+        while acknowledged < 501 + 1_460 * segments as u32 {
+            at_ns = opened.host.poll_timeout().unwrap().as_nanos();
+            acknowledged = opened.sent(at_ns).last().map_or(acknowledged, |said| said.0[1]);
+        }
+        at_ns += PAUSE_NS;
+    }
+    let linux_ns = segments * (SEGMENT_NS + PAUSE_NS / LINUX_SEGMENTS);
+    assert!(10 * linux_ns >= 8 * at_ns, "{linux_ns} of {at_ns} ns");
+}
+
 #[test]
 fn single_segments_are_acknowledged_after_40_ms_unless_pushed() {
     let mut opened = Opened::new(&TcpProfile::small(&Asked::default()).unwrap(), 0);
@@ -274,10 +308,35 @@ fn segments_read_together_get_one_acknowledgement_with_the_whole_window() {
     let read = interface.receive(Instant::ZERO, ConnectionId(0), &mut into);
     assert_eq!(read, Received::Bytes(7_300));
     assert_eq!(framed.station.interface.readable_bytes(ConnectionId(0)), 0);
-    assert_eq!(leave(&mut framed), [([ack, 7_801], 8_760)]);
+    assert_eq!(leave(&mut framed), [([ack, 7_801], 64_240)]);
     // A segment after a gap is answered before the next one is taken.
     assert_eq!(arrive(&mut framed, &[6, 5, 7].map(data)), 1);
-    assert_eq!(leave(&mut framed), [([ack, 7_801], 8_760)]);
+    assert_eq!(leave(&mut framed), [([ack, 7_801], 64_240)]);
+}
+
+/// RFC 9293, 3.8.6.2.1. FTP of mTCP 2013 acknowledges each segment, and announces 8,192 bytes without that segment. Of 2,380
+/// segments in a capture, 1,439 were short (24, 240, 304 bytes ...).
+#[test]
+fn small_windows_are_filled_with_whole_segments() {
+    let asked = Asked { no_delay: true, ..Asked::default() };
+    let mut opened = Opened::new(&TcpProfile::small(&asked).unwrap(), 0);
+    let (mut accepted, mut segments, mut frame) = (0, 0, vec![]);
+    let mut unanswered = std::collections::VecDeque::new();
+    loop {
+        let rest = &[32; 146_000][accepted..];
+        accepted += opened.host.send(Instant::ZERO, opened.id, rest);
+        while opened.host.poll_transmit(Instant::ZERO, &mut frame) {
+            let bytes = u16::from_be_bytes([frame[16], frame[17]]) - 40;
+            unanswered.push_back((read(&frame[14..]).2[0] + u32::from(bytes), bytes));
+            segments += 1;
+        }
+        let Some((number, bytes)) = unanswered.pop_front() else { break };
+        let answer = acknowledgement(PORT, [501, number], 8_192 - bytes);
+        opened.host.handle_frame(Instant::ZERO, &answer);
+    }
+    assert_eq!((accepted, opened.host.facts(opened.id).unacknowledged_bytes), (146_000, 0));
+    // Short are only those at the end of the initial window and of the ring.
+    assert!(segments <= 112, "{segments}");
 }
 
 /// SPDTEST serves one connection: if nobody ends it, it waits for ever.

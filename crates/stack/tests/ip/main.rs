@@ -27,7 +27,7 @@ fn profile(buffer_bytes: usize) -> TcpProfile {
         send_buffer_bytes: buffer_bytes,
         send_rings: TcpProfile::LONG_SEND_RINGS,
         delayed_ack_ns: Some(200_000_000),
-        acknowledges_pushed: false,
+        is_modern: false,
         nagle: true,
     }
 }

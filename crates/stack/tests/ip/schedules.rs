@@ -94,7 +94,7 @@ impl Schedule {
             send_buffer_bytes: numbers.one_of(&[1_460, 2_920, 4_096, 8_192, 16_384]),
             send_rings: TcpProfile::LONG_SEND_RINGS,
             delayed_ack_ns: numbers.one_of(&[None, Some(40 * MS), Some(200 * MS)]),
-            acknowledges_pushed: false,
+            is_modern: false,
             nagle: numbers.is(50),
         };
         let faults = Faults {

@@ -70,6 +70,14 @@ pub(super) fn segment(
     segment_with(family, port, flags, numbers, &[], data)
 }
 
+/// An acknowledgement over IPv4 with this window.
+pub(super) fn acknowledgement(port: u16, [seq, ack]: [u32; 2], window: u16) -> Vec<u8> {
+    let mut tcp = [&1024_u16.to_be_bytes()[..], &port.to_be_bytes()].concat();
+    tcp.extend([seq.to_be_bytes(), ack.to_be_bytes()].concat());
+    tcp.extend([&[0x50, ACK][..], &window.to_be_bytes(), &[0; 4]].concat());
+    frame(0, 6, tcp, 16)
+}
+
 /// The same with whole words of options.
 pub(super) fn segment_with(
     family: usize,
@@ -279,7 +287,7 @@ fn connections_count_segments_bytes_and_unread_data() {
     let small = lanlab_stack::ip::TcpProfile {
         mss_bytes: Some(1_000),
         delayed_ack_ns: None,
-        acknowledges_pushed: false,
+        is_modern: false,
         nagle: false,
         ..profile(4_000)
     };
@@ -374,7 +382,7 @@ fn window_updates_are_a_segment_or_half_the_buffer() {
         let small = lanlab_stack::ip::TcpProfile {
             mss_bytes: Some(1_000),
             delayed_ack_ns: None,
-            acknowledges_pushed: false,
+            is_modern: false,
             send_buffer_bytes: 4_000,
             ..profile(buffer)
         };
@@ -422,7 +430,7 @@ fn a_closed_window_is_probed_without_counting_retransmissions() {
     let small = lanlab_stack::ip::TcpProfile {
         mss_bytes: Some(1_000),
         delayed_ack_ns: None,
-        acknowledges_pushed: false,
+        is_modern: false,
         send_buffer_bytes: 8_000,
         ..profile(4_000)
     };

@@ -313,8 +313,8 @@ mod tests {
         };
         let address = [10, 77, 0, 77];
         assert_eq!(own_stack::plan_of(&asked("/")), Ok(None));
-        let plan = planned(ServiceKind::Ftp, 500_000, address).unwrap().unwrap();
-        assert!(plan.connections > 4 && plan.most_bytes() <= 500_000, "{plan:?}");
+        let plan = planned(ServiceKind::Ftp, 1_000_000, address).unwrap().unwrap();
+        assert!(plan.connections > 4 && plan.most_bytes() <= 1_000_000, "{plan:?}");
         let failure = planned(ServiceKind::Ftp, 64_000, address).unwrap_err();
         let least: u64 = failure.message.split(' ').rev().nth(3).unwrap().parse().unwrap();
         assert!(planned(ServiceKind::Ftp, least, address).is_ok(), "{failure}");

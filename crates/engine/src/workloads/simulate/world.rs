@@ -185,7 +185,7 @@ fn tcp(asked: &SimulatedMachine) -> TcpProfile {
         send_buffer_bytes: asked.send_buffer_bytes as usize,
         send_rings: TcpProfile::LONG_SEND_RINGS,
         delayed_ack_ns: (tcp.delayed_ack_ns > 0).then_some(tcp.delayed_ack_ns),
-        acknowledges_pushed: false,
+        is_modern: false,
         nagle: tcp.nagle,
     }
 }

@@ -20,7 +20,7 @@ const USUAL_MSS_BYTES: u16 = 536;
 pub(super) struct Peer {
     first: Option<TcpSeqNumber>,
     /// Shift of the peer's windows, and its largest window (RFC 5961, 5.2).
-    window_shift: u8,
+    pub(super) window_shift: u8,
     largest_window: u32,
     mss_bytes: Option<u16>,
     data_came: Option<Instant>,
@@ -110,14 +110,19 @@ impl Connection {
         }
     }
 
+    /// The largest segment that both ends accept.
+    pub(super) fn largest_bytes(&self) -> u16 {
+        let of_peer = self.seen.mss_bytes.unwrap_or(USUAL_MSS_BYTES).max(1);
+        of_peer.min(self.facts.mss_bytes as u16)
+    }
+
     /// Acknowledge at once if the data ends a write of the peer's program, or follows a pause as
     /// long as the delay: the peer may wait for the acknowledgement.
     fn acknowledge_soon(&mut self, now: Instant, is_pushed: bool, bytes: usize) {
         let Some(delay_ns) = self.ack_delay_ns else { return };
         let before = self.seen.data_came.replace(now);
         let is_after_pause = before.is_none_or(|at| now.nanos_since(at) >= delay_ns);
-        let mss_bytes = u64::from(self.seen.mss_bytes.unwrap_or(USUAL_MSS_BYTES));
-        let is_full = bytes as u64 >= mss_bytes.min(self.facts.mss_bytes);
+        let is_full = bytes >= usize::from(self.largest_bytes());
         let waits_ns = match (is_pushed, is_full) {
             _ if is_after_pause => 0,
             (true, false) => 0,

@@ -65,7 +65,7 @@ mod tests {
         send_buffer_bytes: 2_600,
         send_rings: 2,
         delayed_ack_ns: None,
-        acknowledges_pushed: false,
+        is_modern: false,
         nagle: true,
     };
     const OWN: usize = size_of::<Connection>() + size_of::<SocketStorage<'static>>();

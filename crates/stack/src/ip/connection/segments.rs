@@ -20,24 +20,22 @@ pub(super) struct Sent {
 impl Connection {
     /// If the window closes over data in flight, show it to smoltcp as one byte: overdue data is then resent (RFC
     /// 9293, 3.8.6), and the reply carries the window. Otherwise smoltcp would probe beyond data that may be lost,
-    /// and never resend it.
+    /// and never resend it. Show an open one up to its last [whole segment](Self::whole_segments).
     pub(super) fn look_at_window(&mut self, packet: &mut [u8]) {
         let ends = (IpAddress::from(self.peer.ip()), IpAddress::from(self.local.ip()));
         let segment = packet.get_mut(ip_header_bytes(self.local.ip())..);
         let Some(mut tcp) = segment.and_then(|octets| TcpPacket::new_checked(octets).ok()) else {
             return;
         };
-        let is_closed = tcp.window_len() == 0;
-        if !(is_closed || self.sent.is_window_closed)
-            || !tcp.ack()
-            || tcp.rst()
-            || !tcp.verify_checksum(&ends.0, &ends.1)
-        {
+        let Some(up_to) = self.sent.up_to.filter(|_| tcp.ack() && !tcp.rst()) else { return };
+        let acknowledged = tcp.ack_number().0.cast_unsigned();
+        let mut waiting = up_to.wrapping_sub(acknowledged).cast_signed();
+        let (window, is_closed) = (tcp.window_len(), tcp.window_len() == 0);
+        let mut shown = self.whole_segments(window, waiting);
+        let is_as_before = shown == window && !is_closed && !self.sent.is_window_closed;
+        if is_as_before || !tcp.verify_checksum(&ends.0, &ends.1) {
             return;
         }
-        let acknowledged = tcp.ack_number().0.cast_unsigned();
-        let Some(up_to) = self.sent.up_to else { return };
-        let mut waiting = up_to.wrapping_sub(acknowledged).cast_signed();
         if self.sent.is_window_closed && (-PROBE_LENGTH..0).contains(&waiting) {
             // The peer accepted the probe byte.
             self.sent.up_to = Some(acknowledged);
@@ -45,8 +43,23 @@ impl Connection {
         }
         self.sent.is_window_closed = is_closed && waiting <= 0;
         if is_closed && waiting > 0 {
-            tcp.set_window_len(1);
+            shown = 1;
+        }
+        if shown != window {
+            tcp.set_window_len(shown);
             tcp.fill_checksum(&ends.0, &ends.1);
+        }
+    }
+
+    /// The part of an unscaled window that whole segments fill after the `waiting` bytes in flight. smoltcp would fill
+    /// the rest with a short segment (RFC 9293, 3.8.6.2.1).
+    fn whole_segments(&self, window: u16, waiting: i32) -> u16 {
+        let is_small = self.fills_by_segments && self.seen.window_shift == 0;
+        let Some(waiting) = u16::try_from(waiting).ok().filter(|_| is_small) else { return window };
+        let largest = self.largest_bytes();
+        match window.checked_sub(waiting) {
+            Some(room) if waiting > 0 || room >= largest => waiting + room / largest * largest,
+            _ => window,
         }
     }
 

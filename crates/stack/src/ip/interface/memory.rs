@@ -86,7 +86,7 @@ mod tests {
         send_buffer_bytes: 2_000,
         send_rings: 2,
         delayed_ack_ns: None,
-        acknowledges_pushed: false,
+        is_modern: false,
         nagle: true,
     };
     const LIST_ENTRY: usize = size_of::<Vec<u8>>();
