@@ -281,4 +281,4 @@ def test_nas_starts_only_after_a_yes(lanlab: Lanlab, engine: Engine, root: Path)
         alone = lanlab("nas", HOST, ftp, "--quick", "--yes")
     assert said.code == 2 and "cannot ask whether to start" in said.err
     assert "plan: one file of " in said.err
-    assert alone.code == 2 and f"found only {ftp}; a comparison needs two" in alone.err
+    assert alone.code == 2 and f"only {ftp} can be measured; a comparison needs two" in alone.err

@@ -91,7 +91,7 @@ def nas(
         )
     if len(usable) == 1:
         raise UsageError(
-            f"{host}: found only {usable[0]}; a comparison needs two",
+            f"{host}: only {usable[0]} can be measured; a comparison needs two",
             hint=f"name one more URL or a mount; `lanlab copy many-small {usable[0]}` measures one",
         )
     tasks = plan.tasks(scale, speed, len(usable))
