@@ -168,7 +168,7 @@ def _parts(
     for order, same in sorted(alike.items(), key=lambda item: -len(item[1])):
         conditions = [condition_text(study, one.condition) for one in same]
         more = len(conditions) - _MOST_NAMED
-        where = ", ".join(f"({one})" if "," in one else one for one in conditions[:_MOST_NAMED])
+        where = ", ".join(f"({one})" if ", " in one else one for one in conditions[:_MOST_NAMED])
         parts.append(_at(f"{where} and {more} more" if more > 0 else where, order))
     return parts
 

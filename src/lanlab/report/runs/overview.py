@@ -123,7 +123,12 @@ def _overview(runs: Sequence[RunOnPage], trials: Mapping[str, Sequence[TrialReco
         loaded = load_study(first.run.study_id)
         values = values_table(loaded.published, read)
         if found := question_answers(loaded, read):
-            answers = [(_QUESTION, tuple(one.text for one in found))]
+            kinds = [one.kind for one in found]
+            texts = (
+                one.text.replace(":", f" ({one.on}):", 1) if kinds.count(one.kind) > 1 else one.text
+                for one in found
+            )
+            answers = [(_QUESTION, tuple(texts))]
     answers += [(_AUTHORS, tuple(one.claim for one in tested[:_MOST_SENTENCES]))]
     answers += [
         (f"{name[0].upper()}{name[1:]}", page.answer[:_MOST_SENTENCES])
