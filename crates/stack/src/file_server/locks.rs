@@ -116,30 +116,6 @@ mod tests {
     const OTHER: Owner = Owner { open: 2, pid: 1 };
 
     #[test]
-    fn exclusive_locks_block_all_and_shared_locks_block_writers() {
-        let mut locks = Locks::default();
-        locks.lock(ONE, 10, 10, false).unwrap();
-        for (offset, len, refused) in [(0, 10, false), (0, 11, true), (19, 1, true), (20, 5, false)]
-        {
-            let lets = locks.lets(OTHER, offset, len, false);
-            assert_eq!(lets, !refused, "{offset} {len}");
-        }
-        assert!(locks.lets(ONE, 10, 10, true));
-        assert_eq!(locks.lock(ONE, 10, 10, false), Err(LockRefusal::Conflict(10)));
-        assert_eq!(locks.unlock(OTHER, 10, 10), Err(LockRefusal::NotLocked));
-        assert_eq!(locks.unlock(ONE, 10, 9), Err(LockRefusal::NotLocked));
-        locks.unlock(ONE, 10, 10).unwrap();
-
-        locks.lock(ONE, 0, 5, true).unwrap();
-        locks.lock(OTHER, 0, 5, true).unwrap();
-        assert!(locks.lets(OTHER, 0, 5, false) && !locks.lets(ONE, 0, 5, true));
-        assert_eq!(locks.lock(OTHER, 4, 1, false), Err(LockRefusal::Conflict(4)));
-        locks.close(1);
-        locks.close(2);
-        assert!(locks.is_empty());
-    }
-
-    #[test]
     fn an_owner_may_add_shared_locks_over_its_exclusive_lock() {
         let mut locks = Locks::default();
         locks.lock(ONE, 0, 10, false).unwrap();

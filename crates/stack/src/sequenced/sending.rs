@@ -248,19 +248,6 @@ mod tests {
         assert!(sending.is_empty() && parts(&mut sending).is_empty());
     }
 
-    #[test]
-    fn waiting_messages_and_bytes_are_bounded() {
-        let mut sending = Sending::new(0, 9, 1000);
-        let long = vec![0; 0xffff];
-        assert!(sending.has_room(&long));
-        sending.push(&long);
-        assert!(!sending.has_room(&long) && sending.has_room(&[0; 9]));
-        for _ in 0..3 {
-            sending.push(&[0; 9]);
-        }
-        assert!(!sending.has_room(&[]));
-    }
-
     fn numbers(sending: &mut Sending) -> Vec<u16> {
         parts(sending).iter().map(|one| one.0).collect()
     }
@@ -342,36 +329,5 @@ mod tests {
         sending.repeat_first();
         assert_eq!(numbers(&mut sending), [] as [u16; 0], "nothing is on its way");
         assert!(sending.is_empty());
-    }
-
-    #[test]
-    fn packets_acknowledged_during_a_resend_are_skipped() {
-        let mut sending = Sending::new(0, 9, 10);
-        sending.push(&[0; 40]);
-        assert_eq!(numbers(&mut sending), [0, 1, 2, 3]);
-        sending.go_back();
-        assert!(sending.next_part().is_some_and(|part| part.number == 0 && part.is_again));
-        assert_eq!(
-            sending.acknowledge(3, 9),
-            Acknowledged { is_valid: true, is_new: true, ..Default::default() }
-        );
-        assert_eq!(numbers(&mut sending), [3]);
-        assert_eq!(sending.acknowledge(4, 9).messages, 1);
-    }
-
-    #[test]
-    fn acknowledging_unsent_packets_acknowledges_only_sent_ones() {
-        let mut sending = Sending::new(0xfffe, 0xffff, 10);
-        // The window update counts even if nothing has been sent.
-        let early = Acknowledged { is_valid: true, is_ahead: true, ..Default::default() };
-        assert_eq!(sending.acknowledge(0xffff, 1), early);
-        sending.push(&[0; 50]);
-        assert_eq!(numbers(&mut sending), [0xfffe, 0xffff, 0, 1]);
-        assert_eq!(sending.acknowledge(3, 7), Acknowledged { is_new: true, ..early });
-        assert_eq!((numbers(&mut sending), sending.acknowledged), (vec![2], 2));
-        assert_eq!(sending.acknowledge(4, 7), Acknowledged { is_new: true, messages: 1, ..early });
-        assert!(sending.is_empty());
-        assert_eq!(sending.acknowledge(2, 9), Acknowledged::default(), "it is a late one");
-        assert_eq!(sending.window_end(), 7);
     }
 }
