@@ -60,7 +60,7 @@ impl Drop for SmallListener {
     fn drop(&mut self) {
         let port = self.port;
         let stop = |state: &mut State| {
-            state.framed.station.interface.stop_listening(lanlab_os::monotonic(), port);
+            state.framed.station.interface.stop_listening(port);
         };
         self.shared.with(stop);
         self.turn_away();

@@ -37,3 +37,24 @@ impl SmallPlan {
         (station + State::own_bytes(self.connections)) as u64
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use lanlab_stack::ip::small::Asked;
+
+    use super::*;
+
+    /// Three for each of three clients of FTP, and one for the next client.
+    #[test]
+    fn ten_connections_fit_in_2_mb() {
+        let plan = SmallPlan {
+            place: RawLinkPlace::Descriptor(0),
+            address: Ipv4Addr::new(10, 77, 0, 1),
+            peer: None,
+            tcp: TcpProfile::small(&Asked::default()).unwrap(),
+            connections: 0,
+            memory_bytes: 2_000_000,
+        };
+        assert!(plan.filled().connections >= 10);
+    }
+}

@@ -168,11 +168,6 @@ impl MemoryBudget {
         Reservation { budget: Arc::clone(self), number, holder, _permit: permit }
     }
 
-    /// Memory that others wait for, bytes.
-    pub fn wanted(&self) -> usize {
-        self.wanted_units.load(Ordering::Relaxed) * UNIT_BYTES
-    }
-
     /// End the least useful idle holders, to free the memory that others wait for plus `bytes`.
     pub fn end_idle(&self, bytes: usize) {
         let wanted_units = self.wanted_units.load(Ordering::Relaxed);

@@ -19,6 +19,8 @@ use crate::visits::Visits;
 const PORT: u16 = 21;
 /// Connections per client: control, data, and one still closing.
 const OF_CLIENT: usize = 3;
+/// Time for strangers to make room for the next connection.
+const SOON: Duration = Duration::from_millis(100);
 const BUSY: &[u8] = b"421 Too many clients\r\n";
 
 /// Minimum connections of a server: all that one client needs, and one for the next client.
@@ -48,7 +50,6 @@ pub async fn serve(
         bounds: *bounds,
         visits: Arc::clone(visits),
         clients,
-        waiting: plan.connections - clients * OF_CLIENT,
     };
     Ok((port, node, tokio::spawn(served.accept(listener))))
 }
@@ -59,7 +60,6 @@ struct Served {
     bounds: Bounds,
     visits: Arc<Visits>,
     clients: usize,
-    waiting: usize,
 }
 
 impl Served {
@@ -71,21 +71,18 @@ impl Served {
             while sessions.try_join_next().is_some() {}
             let peer = stream.peer_address();
             let visitor = self.visits.arrive(peer.ip().to_string());
-            if places.wanted() >= self.waiting * EACH {
+            let whose = peer.ip().into();
+            // Strangers make room soon. The next connection waits in the stack meanwhile.
+            let hold = tokio::time::timeout(SOON, places.hold(EACH, whose)).await;
+            let Ok(Some(hold)) = hold else {
                 visitor.refused("too many clients");
                 // A new connection has room for this, and an error means that the client disconnected.
                 let _ = stream.write_all(BUSY).await;
                 continue;
-            }
+            };
             let (places, patience) = (Arc::clone(&places), self.bounds.login);
             let (shared, node) = (Arc::clone(&self.shared), Arc::clone(&self.node));
             sessions.spawn(async move {
-                let whose = peer.ip().into();
-                let hold = tokio::time::timeout(patience, places.hold(EACH, whose)).await;
-                let Ok(Some(hold)) = hold else {
-                    let _ = stream.write_all(BUSY).await;
-                    return;
-                };
                 if stream.write_all(GREETING).await.is_err() {
                     return;
                 }

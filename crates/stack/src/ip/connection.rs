@@ -72,8 +72,6 @@ pub(super) struct Connection {
     looked_at: Vec<u8>,
     pub is_sending: bool,
     pub is_told: bool,
-    /// Opened by the peer, and not yet reported as open.
-    pub is_half_open: bool,
 }
 
 fn in_micros(now: Instant) -> time::Instant {
@@ -132,7 +130,6 @@ impl Connection {
             looked_at: Vec::new(),
             is_sending: false,
             is_told: false,
-            is_half_open: false,
         }
     }
 

@@ -82,12 +82,20 @@ pub(super) fn emit_reset(
     } else {
         (TcpSeqNumber(0), Some(segment.seq_number() + segment.segment_len()))
     };
-    let tcp = TcpRepr {
-        src_port: to.port(),
-        dst_port: from.port(),
-        control: TcpControl::Rst,
-        seq_number,
-        ack_number,
+    let bare = bare(to.port(), from.port());
+    let reset = TcpRepr { control: TcpControl::Rst, seq_number, ack_number, ..bare };
+    emit_segment(macs, (to, from), &reset, frame);
+    true
+}
+
+/// A segment without flags, numbers and options.
+pub(super) fn bare(src_port: u16, dst_port: u16) -> TcpRepr<'static> {
+    TcpRepr {
+        src_port,
+        dst_port,
+        control: TcpControl::None,
+        seq_number: TcpSeqNumber(0),
+        ack_number: None,
         window_len: 0,
         window_scale: None,
         max_seg_size: None,
@@ -95,17 +103,36 @@ pub(super) fn emit_reset(
         sack_ranges: [None; 3],
         timestamp: None,
         payload: &[],
-    };
+    }
+}
+
+pub(super) fn emit_segment(
+    macs: (Mac, Mac),
+    (from, to): (SocketAddr, SocketAddr),
+    tcp: &TcpRepr<'_>,
+    frame: &mut Vec<u8>,
+) {
+    let (source, destination) = (IpAddress::from(from.ip()), IpAddress::from(to.ip()));
     let ip = IpRepr::new(source, destination, IpProtocol::Tcp, tcp.buffer_len(), HOP_LIMIT);
     let header_bytes = ETHERNET_HEADER_BYTES + ip.header_len();
     frame.clear();
     frame.resize(header_bytes + tcp.buffer_len(), 0);
-    emit_ethernet(macs.0, macs.1, from.ip(), frame);
+    emit_ethernet(macs.0, macs.1, to.ip(), frame);
     let capabilities = ChecksumCapabilities::default();
     ip.emit(&mut frame[ETHERNET_HEADER_BYTES..], &capabilities);
     let mut written = TcpPacket::new_unchecked(&mut frame[header_bytes..]);
     tcp.emit(&mut written, &source, &destination, &capabilities);
-    true
+}
+
+/// A segment with a correct checksum and readable options.
+pub(super) fn parse_segment(
+    from: SocketAddr,
+    to: SocketAddr,
+    packet: &[u8],
+) -> Option<TcpRepr<'_>> {
+    let segment = TcpPacket::new_checked(packet.get(ip_header_bytes(to.ip())..)?).ok()?;
+    let (source, destination) = (IpAddress::from(from.ip()), IpAddress::from(to.ip()));
+    TcpRepr::parse(&segment, &source, &destination, &ChecksumCapabilities::default()).ok()
 }
 
 /// The payload of a frame to `mac`; `None` if it is for another host, damaged, or neither UDP nor TCP.

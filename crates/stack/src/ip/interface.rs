@@ -1,23 +1,26 @@
 //! An interface: its sockets, and the five calls that drive it.
 
 mod datagrams;
+mod handshakes;
 mod limited;
 mod memory;
 mod neighbours;
 mod segments;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::{IpAddr, SocketAddr};
 
 use lanlab_units::Instant;
 
+use self::handshakes::Handshake;
 use super::connection::{Connection, ConnectionFacts, Received, local_address};
 use super::frames::{self, Carried};
 use super::udp::Socket;
-use super::{Config, Mac, Refusal};
+use super::{Config, Mac, Refusal, TcpProfile};
 
 /// Maximum resets queued for the adapter.
-const MOST_RESETS: usize = 16;
+const MOST_RESETS: usize = 8;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SocketId(pub usize);
@@ -47,6 +50,7 @@ pub struct Interface {
     listening: BTreeSet<u16>,
     connections: Vec<Connection>,
     most_connections: Option<usize>,
+    handshakes: VecDeque<Handshake>,
     opened: u64,
     unowned: BTreeSet<usize>,
     free: Vec<usize>,
@@ -70,6 +74,7 @@ impl Interface {
             listening: BTreeSet::new(),
             connections: Vec::new(),
             most_connections: None,
+            handshakes: VecDeque::new(),
             opened: 0,
             unowned: BTreeSet::new(),
             free: Vec::new(),
@@ -125,25 +130,39 @@ impl Interface {
         if !self.makes_room(now) {
             return Err(Refusal::Full);
         }
-        let id = self.add_connection(now, SocketAddr::new(from, port), to, mac);
-        if !self.connections[id].connect() {
+        self.opened += 1;
+        let ends = (SocketAddr::new(from, port), to);
+        let mut connection = self.connection(now, ends, mac, &self.config.tcp, self.opened);
+        if !connection.connect() {
             return Err(Refusal::NoAddress(to));
         }
+        let id = self.keep(connection);
         self.touched(now, id);
         Ok(ConnectionId(id))
     }
 
-    fn add_connection(
-        &mut self,
+    fn connection(
+        &self,
         now: Instant,
-        local: SocketAddr,
-        peer: SocketAddr,
+        (local, peer): (SocketAddr, SocketAddr),
         mac: Mac,
-    ) -> usize {
-        let seed = self.config.seed.wrapping_add(self.opened);
-        self.opened += 1;
-        let mut connection = Connection::new(now, local, peer, mac, &self.config.tcp, seed);
-        connection.number = self.opened;
+        tcp: &TcpProfile,
+        number: u64,
+    ) -> Connection {
+        let mut seed = self.config.seed.wrapping_add(number - 1);
+        if self.most_connections.is_some() {
+            // Strangers must not predict the initial sequence number from those of others (RFC 6528).
+            let mut hasher = DefaultHasher::new();
+            seed.hash(&mut hasher);
+            seed = hasher.finish();
+        }
+        let mut connection = Connection::new(now, local, peer, mac, tcp, seed);
+        connection.number = number;
+        connection
+    }
+
+    fn keep(&mut self, mut connection: Connection) -> usize {
+        let ends = (connection.local.port(), connection.peer);
         let id = if let Some(id) = self.free.pop() {
             // A reused slot may still be in these lists, once in each.
             let before = &self.connections[id];
@@ -155,7 +174,7 @@ impl Interface {
             self.connections.push(connection);
             self.connections.len() - 1
         };
-        self.by_ends.insert((local.port(), peer), id);
+        self.by_ends.insert(ends, id);
         id
     }
 
@@ -186,9 +205,7 @@ impl Interface {
 
     /// Whether a frame was made in reply to a segment: it cannot be merged with later ones.
     pub fn has_replies(&self) -> bool {
-        // A handshake is answered before others take its place.
-        let is_reply = |connection: &Connection| connection.has_frame() || connection.is_half_open;
-        self.sending.iter().any(|&id| is_reply(&self.connections[id]))
+        self.sending.iter().any(|&id| self.connections[id].has_frame())
     }
 
     pub fn room_bytes(&self, id: ConnectionId) -> usize {
@@ -261,6 +278,9 @@ impl Interface {
     }
 
     pub fn handle_timeout(&mut self, now: Instant) {
+        for handshake in &mut self.handshakes {
+            handshake.resend_at.take_if(|at| *at <= now);
+        }
         while let Some((at, id)) = self.timeouts.first().copied()
             && at <= now
         {
@@ -272,15 +292,25 @@ impl Interface {
 
     /// When to call [`handle_timeout`](Self::handle_timeout).
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.timeouts.first().map(|(at, _)| *at)
+        let timeout = self.timeouts.first().map(|(at, _)| *at);
+        let handshake = self.handshakes.iter().filter_map(|one| one.resend_at).min();
+        [timeout, handshake].into_iter().flatten().min()
     }
 
     /// Write the next frame to `into`, without padding and check sequence. False if there is none.
     pub fn poll_transmit(&mut self, now: Instant, into: &mut Vec<u8>) -> bool {
+        // Connections are dropped for others only once all they can send has left.
+        self.next_frame(now, into) || (self.admit(now) && self.next_frame(now, into))
+    }
+
+    fn next_frame(&mut self, now: Instant, into: &mut Vec<u8>) -> bool {
         if let Some(reset) = self.resets.pop_front() {
             // Cloned, not exchanged: buffers of resets stay short.
             into.clone_from(&reset);
             self.unused.push(reset);
+            return true;
+        }
+        if self.answer_handshake(now, into) {
             return true;
         }
         if let Some(mut waiting) = self.datagrams.pop_front() {
@@ -358,14 +388,7 @@ impl Interface {
     }
 
     fn tell(&mut self, id: usize) {
-        let connection = &mut self.connections[id];
-        if connection.is_half_open && connection.is_established() {
-            connection.opened();
-            self.unowned.remove(&id);
-            let port = connection.local.port();
-            self.events.push_back(Event::Accepted(ConnectionId(id), port));
-        }
-        if !std::mem::replace(&mut connection.is_told, true) {
+        if !std::mem::replace(&mut self.connections[id].is_told, true) {
             self.events.push_back(Event::Changed(ConnectionId(id)));
         }
     }

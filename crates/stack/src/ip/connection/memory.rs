@@ -37,7 +37,7 @@ impl Connection {
     }
 
     /// The connection itself and its socket, with the list of gaps in the received data.
-    const FIXED_BYTES: usize = size_of::<Self>() + size_of::<SocketStorage<'static>>();
+    pub const FIXED_BYTES: usize = size_of::<Self>() + size_of::<SocketStorage<'static>>();
 
     pub fn release(&mut self) {
         self.facts = self.facts();

@@ -1,23 +1,21 @@
 //! Interfaces with a limited number of connections.
 
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
-
 use lanlab_units::Instant;
 
-use super::{Connection, Interface, MOST_RESETS, frames};
+use super::handshakes::HANDSHAKES;
+use super::{Interface, MOST_RESETS, frames};
 
 impl Interface {
     /// Limit the number of connections.
     ///
     /// A connection is freed as soon as its program has released it and both ends have closed it, without the wait
-    /// for late segments (RFC 9293, 3.6.1), which get a reset. If another one is needed, the oldest half-open one
-    /// is dropped (RFC 4987, 3.4), first at the port with the most connections: strangers at one port drop no handshake
-    /// at another. Or else the oldest that its program has released is dropped. Above the limit, opening fails
-    /// and peers get no answer. Handshakes time out after 20 s, and connections opened by a peer after 200 s of
-    /// silence.
+    /// for late segments (RFC 9293, 3.6.1), which get a reset. If another one is needed, the oldest that its program
+    /// has released is dropped, first one whose data has all arrived. Above the limit, opening fails, and complete handshakes wait. Connections opened by a
+    /// peer time out after 200 s of silence.
     pub fn limit_connections(&mut self, most: usize) {
         self.most_connections = Some(most);
+        self.connections.reserve_exact(most);
+        self.handshakes.reserve_exact(HANDSHAKES * most);
     }
 
     pub fn live_connections(&self) -> usize {
@@ -30,20 +28,12 @@ impl Interface {
         if self.live_connections() < most {
             return true;
         }
-        let mut of_port = BTreeMap::new();
-        for (port, _) in self.by_ends.keys() {
-            *of_port.entry(*port).or_insert(0_usize) += 1;
-        }
         let rank = |&&id: &&usize| {
-            let Connection { is_half_open, local, number, .. } = &self.connections[id];
-            (Reverse(is_half_open.then(|| of_port.get(&local.port()))), *number)
+            let connection = &self.connections[id];
+            (connection.facts().unacknowledged_bytes > 0, connection.number)
         };
         let Some(&id) = self.unowned.iter().min_by_key(rank) else { return false };
         let connection = &mut self.connections[id];
-        if connection.is_half_open {
-            self.forget(now, id);
-            return self.live_connections() < most;
-        }
         connection.abort();
         connection.make_segment(now);
         let mut frame = Vec::new();
@@ -54,11 +44,5 @@ impl Interface {
         }
         self.await_timeout(now, id);
         self.live_connections() < most
-    }
-
-    /// Silently drop a connection that its peer has not opened yet.
-    pub(super) fn forget(&mut self, now: Instant, id: usize) {
-        self.connections[id].forget();
-        self.await_timeout(now, id);
     }
 }

@@ -6,6 +6,7 @@ use lanlab_units::Instant;
 
 use super::super::connection::Connection;
 use super::super::{Mac, TcpProfile};
+use super::handshakes::{HANDSHAKES, Handshake};
 use super::{Event, Interface, MOST_RESETS};
 
 /// Nodes of the standard library's B-trees: maximum entries, minimum entries, other bytes.
@@ -16,6 +17,8 @@ const LEAST_CAPACITY: usize = 4;
 /// Maximum events queued per connection: opened, and changed.
 const MOST_EVENTS: usize = 2;
 /// Queued resets and spare buffers, each with the longest headers, after growth.
+/// A connection that only makes a SYN+ACK: itself, and two frames.
+const ANSWER_BYTES: usize = Connection::FIXED_BYTES + 2 * (size_of::<Vec<u8>>() + 80);
 const RESETS_BYTES: usize = 2 * MOST_RESETS * (size_of::<Vec<u8>>() + 2 * 80);
 
 const fn tree_bytes<T>(entries: usize) -> usize {
@@ -43,7 +46,9 @@ impl Interface {
     /// counted.
     pub fn held_bytes(&self) -> usize {
         let unused = self.connections.capacity() - self.connections.len();
-        let lists = (self.sending.capacity() + self.free.capacity()) * size_of::<usize>()
+        let handshakes = self.handshakes.capacity() * size_of::<Handshake>();
+        let lists = handshakes
+            + (self.sending.capacity() + self.free.capacity()) * size_of::<usize>()
             + self.events.capacity() * size_of::<Event>()
             + (self.resets.capacity() + self.unused.capacity()) * size_of::<Vec<u8>>()
             + self.resets.iter().chain(&self.unused).map(Vec::capacity).sum::<usize>()
@@ -61,10 +66,11 @@ impl Interface {
         neighbours: usize,
         read_bytes: usize,
     ) -> usize {
-        let unused = grown(connections) - connections;
-        let lists = 2 * grown(2 * connections) * size_of::<usize>()
+        let handshakes = HANDSHAKES * connections * size_of::<Handshake>();
+        let lists = handshakes
+            + 2 * grown(2 * connections) * size_of::<usize>()
             + grown(2 * MOST_EVENTS * connections) * size_of::<Event>()
-            + unused * size_of::<Connection>()
+            + ANSWER_BYTES
             + RESETS_BYTES;
         size_of::<Self>()
             + lists
@@ -142,13 +148,15 @@ mod tests {
     }
 
     #[test]
-    fn the_interface_bound_covers_grown_lists_and_32_short_frames() {
+    fn the_interface_bound_covers_lists_handshakes_and_16_short_frames() {
         let of_connections = trees_bytes(3, 7) + 3 * Connection::most_bytes(&PROFILE, 100);
-        // Room for six numbers in each of two lists, twelve events, and three connections.
+        // Room for six numbers in each of two lists, twelve events, 18 handshakes, and the SYN+ACK of one.
         let lists = 2 * 8 * size_of::<usize>()
             + 16 * size_of::<Event>()
-            + size_of::<Connection>()
-            + 32 * (LIST_ENTRY + 160);
+            + 18 * size_of::<Handshake>()
+            + Connection::FIXED_BYTES
+            + 2 * (LIST_ENTRY + 80)
+            + 16 * (LIST_ENTRY + 160);
         let expected = size_of::<Interface>() + lists + of_connections;
         assert_eq!(Interface::most_bytes(&PROFILE, 3, 7, 100), expected);
     }

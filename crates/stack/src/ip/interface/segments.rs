@@ -13,16 +13,9 @@ impl Interface {
     }
 
     /// Stop accepting connections to `port`. Open ones continue.
-    pub fn stop_listening(&mut self, now: Instant, port: u16) {
+    pub fn stop_listening(&mut self, port: u16) {
         self.listening.remove(&port);
-        let is_opening = |&&id: &&usize| {
-            let connection = &self.connections[id];
-            connection.is_half_open && connection.local.port() == port
-        };
-        let opening: Vec<usize> = self.unowned.iter().filter(is_opening).copied().collect();
-        for id in opening {
-            self.forget(now, id);
-        }
+        self.handshakes.retain(|handshake| handshake.port != port);
     }
 
     pub(super) fn handle_segment(
@@ -38,34 +31,21 @@ impl Interface {
             Some(id) => id,
             None if !self.config.addresses.contains(&to.ip()) => return false,
             None if is_syn && self.listening.contains(&to.port()) => {
-                let Ok((_, mac)) = self.way_to(from) else { return false };
-                if !self.makes_room(now) {
-                    return false;
-                }
-                let id = self.add_connection(now, to, from, mac);
-                let is_watched = self.most_connections.is_some();
-                if !self.connections[id].listen(is_watched) {
-                    return false;
-                }
-                self.unowned.insert(id);
-                id
+                return self.handle_syn(now, (from, to), packet);
             }
-            None => {
-                self.reset(from, to, packet);
-                return false;
-            }
+            None => match self.handle_answer(now, (from, to), packet) {
+                (Some(id), _) => id,
+                (None, is_expected) => return is_expected,
+            },
         };
         self.connections[id].handle_packet(now, packet);
-        if self.connections[id].is_unasked() {
-            self.forget(now, id);
-        }
         self.touched(now, id);
         self.tell(id);
         true
     }
 
     /// Answer a segment without a connection. If too many resets are queued, the peer's resend gets one.
-    fn reset(&mut self, from: SocketAddr, to: SocketAddr, packet: &[u8]) {
+    pub(super) fn reset(&mut self, from: SocketAddr, to: SocketAddr, packet: &[u8]) {
         let Ok((_, mac)) = self.way_to(from) else { return };
         let mut frame = self.unused.pop().unwrap_or_default();
         let macs = (self.config.mac, mac);
