@@ -12,6 +12,8 @@ use crate::admission::locked;
 
 /// Maximum entries cached in all listings; a longer listing is not cached.
 pub const MAX_KEPT: usize = 1 << 20;
+/// Maximum cached listings: clients may list any number of directories once.
+const MAX_LISTINGS: usize = 64;
 
 #[derive(Debug)]
 pub struct Listings<K, E>(Mutex<Kept<K, E>>);
@@ -71,13 +73,29 @@ impl<K: Eq + Hash, E> Kept<K, E> {
         if let Some(old) = self.of.remove(&directory) {
             self.entries -= size(&old);
         }
-        if self.entries + size(&listing) > MAX_KEPT {
+        if self.entries + size(&listing) > MAX_KEPT || self.of.len() == MAX_LISTINGS {
             self.of.clear();
             self.entries = 0;
         }
         if size(&listing) <= MAX_KEPT {
             self.entries += size(&listing);
             self.of.insert(directory, listing);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn listings_of_many_directories_are_not_all_kept() {
+        let mut kept = Kept { of: HashMap::new(), entries: 0 };
+        for directory in 0..10_000 {
+            let (unchanged, entries) = (Unchanged::default(), Arc::from([1, 2, 3]));
+            kept.keep(directory, Listing { unchanged, is_current: true, entries });
+            assert!(kept.of.contains_key(&directory));
+            assert!(kept.of.len() <= 64);
         }
     }
 }
