@@ -1,8 +1,12 @@
 //! Stock clients of SMB 2 and 3 at the embedded server.
 
 use std::net::SocketAddr;
+use std::ops::Range;
 
+use lanlab_files::Credentials;
 use lanlab_files::ServiceKind::Smb;
+use lanlab_servers::{Offer, serve};
+use lanlab_stack::smb::responses::version2;
 use smb2::client::connection::Connection;
 use smb2::client::session::Session;
 use smb2::client::tree::Tree;
@@ -16,10 +20,11 @@ use smb2::types::flags::FileAccessMask as Mask;
 use smb2::types::status::NtStatus;
 use smb2::types::{Command, FileId, OplockLevel};
 use std::time::Duration;
+use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::multiplexed::{content, run, served, user};
+use crate::multiplexed::{content, offer, run, served, user};
 
 /// Open a file with these rights, and no others.
 async fn open(
@@ -98,6 +103,88 @@ fn clients_with_write_access_extend_files() {
         assert_eq!(write(&connection, &tree, file, 0, b"C").await, NtStatus::ACCESS_DENIED);
         assert_eq!(on_disk("new"), b"content!");
         drop(connection);
+        serving.end().await;
+    });
+}
+
+const IMPACKET: &str = include_str!("frames/smb2-impacket.txt");
+/// Fields of an SMB 2 header after the 4 bytes of length ([MS-SMB2] 2.2.1.2).
+const STATUS: Range<usize> = 12..16;
+const COMMAND: Range<usize> = 16..18;
+const MESSAGE: Range<usize> = 28..36;
+const TREE: Range<usize> = 40..44;
+const SESSION: Range<usize> = 44..52;
+/// File of CREATE's response (2.2.14), and of the requests WRITE and CLOSE (2.2.21, 2.2.15).
+const CREATED: Range<usize> = 132..148;
+const WRITING: Range<usize> = 84..100;
+const CLOSING: Range<usize> = 76..92;
+/// Bytes that a WRITE response counts (2.2.22).
+const COUNT: Range<usize> = 72..76;
+
+/// impacket's answer to a challenge with the names and the nonce of the capture, for another password.
+fn proved(request: &mut [u8], said: &[u8], who: &Credentials) {
+    let at = |message: &[u8]| message.windows(8).position(|part| part == b"NTLMSSP\0").unwrap();
+    let (asked, answer) = (at(said), at(request));
+    let challenge = said[asked + 24..asked + 32].try_into().unwrap();
+    // Where both responses begin and the list of names ends ([MS-NLMP] 2.2.1.3, 2.2.2.7).
+    let (lm, nt) = (answer + 74, answer + 98);
+    let time = u64::from_le_bytes(request[nt + 24..nt + 32].try_into().unwrap());
+    let nonce = request[nt + 32..nt + 40].try_into().unwrap();
+    let names = request[nt + 44..request.len() - 4].to_vec();
+    let of = version2((&who.user, "", &who.secret), challenge, nonce, time, &names);
+    request[lm..nt].copy_from_slice(&of.lm);
+    request[nt..].copy_from_slice(&of.nt);
+}
+
+#[test]
+fn every_request_of_impacket_that_puts_a_file_succeeds() {
+    run(async {
+        let root = TempDir::new().unwrap();
+        let who = Credentials { user: "judge".to_owned(), ..user() };
+        let credentials = Some(who.clone());
+        let serving = serve(&Offer { credentials, ..offer(Smb, root.path()) }).await.unwrap();
+        let mut server = TcpStream::connect(("127.0.0.1", serving.port())).await.unwrap();
+        let (mut said, mut created) = (vec![], [0; 16]);
+        let [theirs, ours] = [r"\\10.77.0.1\DATA", r"\\10.77.0\lanlab"]
+            .map(|share| share.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>());
+        let lines = IMPACKET.lines().filter(|line| !line.starts_with('#'));
+        for (number, line) in (0_u64..).zip(lines) {
+            let mut request = hex::decode(line.split_once(' ').unwrap().1).unwrap();
+            match request[COMMAND.start] {
+                1 if number == 2 => proved(&mut request, &said, &who),
+                3 => {
+                    let at = request.len() - theirs.len();
+                    assert_eq!(request[at..], theirs);
+                    request[at..].copy_from_slice(&ours);
+                }
+                9 => request[WRITING].copy_from_slice(&created),
+                6 => request[CLOSING].copy_from_slice(&created),
+                _ => {}
+            }
+            if number > 1 {
+                request[SESSION].copy_from_slice(&said[SESSION]);
+            }
+            if number > 3 {
+                request[TREE].copy_from_slice(&said[TREE]);
+            }
+            server.write_all(&request).await.unwrap();
+            let length = server.read_u32().await.unwrap();
+            said = length.to_be_bytes().to_vec();
+            said.resize(4 + length as usize, 0);
+            server.read_exact(&mut said[4..]).await.unwrap();
+            let more = NtStatus::MORE_PROCESSING_REQUIRED;
+            let expected = if number == 1 { more } else { NtStatus::SUCCESS };
+            assert_eq!(said[STATUS], expected.0.to_le_bytes(), "request {number}: {said:02x?}");
+            assert_eq!(said[COMMAND], request[COMMAND], "request {number}");
+            assert_eq!(said[MESSAGE], number.to_le_bytes(), "request {number}");
+            match said[COMMAND.start] {
+                5 => created.copy_from_slice(&said[CREATED]),
+                9 => assert_eq!(said[COUNT], 300_u32.to_le_bytes()),
+                _ => {}
+            }
+        }
+        assert_eq!(std::fs::read(root.path().join("IM.BIN")).unwrap(), [b'x'; 300]);
+        drop(server);
         serving.end().await;
     });
 }
