@@ -100,18 +100,17 @@ impl<S> Debug for LinkThread<S> {
 }
 
 impl<S: AtLink + 'static> LinkThread<S> {
-    /// Start the thread, which watches [`LINK`] for frames and first calls `prepare`. The result lives as long as the
-    /// thread.
-    pub fn begin<K>(
+    /// Start the thread, which watches [`LINK`] for frames. `kept` lives as long as the thread.
+    pub fn begin(
         name: &str,
         shared: &Arc<Shared<S>>,
         mut readiness: Readiness,
-        prepare: impl FnOnce() -> K + Send + 'static,
+        kept: impl Send + 'static,
     ) -> io::Result<Self> {
         readiness.watch(&shared.wake, KICK, Interest::Read)?;
         let own = Arc::clone(shared);
         let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
-            let _kept = prepare();
+            let _kept = kept;
             run(&own, &mut readiness);
         })?;
         Ok(Self { shared: Arc::clone(shared), thread: Some(thread) })

@@ -44,16 +44,6 @@ pub fn favour_thread(nice: i32) -> Option<i32> {
     getpriority_process(None).ok()
 }
 
-/// Run the calling thread before those of normal priority, as the kernel runs its own network code, if permitted: on a
-/// busy host it would otherwise wait milliseconds for a processor after each frame (`SCHED_RR`, sched(7)). Threads that
-/// it starts have normal priority.
-pub fn run_before_others() {
-    let policy = libc::SCHED_RR | libc::SCHED_RESET_ON_FORK;
-    let lowest: libc::c_int = 1;
-    // A refusal changes nothing. SAFETY: the pointer is valid during the call.
-    unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const lowest) };
-}
-
 /// Raise the limit of open files to the hard limit: the usual soft limit of 1024 is too low for a thousand flows
 /// (getrlimit(2)).
 pub fn raise_descriptor_limit() {

@@ -69,10 +69,7 @@ impl SmallNode {
             State::new(FramedStation::new(station, facts), link, plan.connections, first_port);
         let shared = Arc::new(Shared::new(state, Wake::new()?));
         // The link is watched through its descriptor.
-        let thread = LinkThread::begin("small-stack", &shared, readiness, || {
-            os::run_before_others();
-            descriptor
-        })?;
+        let thread = LinkThread::begin("small-stack", &shared, readiness, descriptor)?;
         Ok(Arc::new(Self { shared, address: plan.address, _thread: thread }))
     }
 

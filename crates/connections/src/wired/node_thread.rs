@@ -56,7 +56,7 @@ impl WiredNode {
         let mut state = joined(plan, link);
         state.reader = Some(Reader::new(descriptor, &readiness)?);
         let shared = Arc::new(Shared::new(state, Wake::new()?));
-        let thread = LinkThread::begin("frames", &shared, readiness, || ())?;
+        let thread = LinkThread::begin("frames", &shared, readiness, ())?;
         Ok(Arc::new(Self { shared, _thread: Some(thread) }))
     }
 
