@@ -76,8 +76,6 @@ def metric_table(data: RunData, experiment: str, metric: str) -> Table:
     for place, (summary, own) in enumerate(zip(summaries, points, strict=True)):
         exact = summary.mean, summary.ci_low, summary.ci_high, summary.sd, summary.limit
         counts = summary.failed, summary.missing, summary.disturbed, summary.left_out
-        share = summary.mean / summary.limit if summary.mean is not None and summary.limit else None
-        above = f" {ABOVE}" if is_above(summary) else ""
         ratios = Cell(None, "\n".join(_ratio_text(summary, point) for point in _means(own)))
         rows.append(
             (
@@ -88,7 +86,7 @@ def metric_table(data: RunData, experiment: str, metric: str) -> Table:
                 Cell(None, summary.n_text if is_lacking else ""),
                 *(Cell(count, str(count or "")) for count in counts),
                 *map(partial(_shown, shown, read), exact, (4, 4, 4, 2, 4)),
-                EMPTY if share is None else Cell(share, f"{percent(share)}{above}"),
+                _share(summary),
                 Cell(None, "\n".join(_published_lines(own))),
                 ratios,
                 Cell(None, "\n".join(map(_published_text, _means(own)))),
@@ -101,6 +99,13 @@ def metric_table(data: RunData, experiment: str, metric: str) -> Table:
         )
     title = shown.name[0].upper() + shown.name[1:]
     return Table(f"{experiment}-{metric}", title, tuple(columns), tuple(rows))
+
+
+def _share(summary: Summary) -> Cell:
+    if summary.mean is None or not summary.limit:
+        return EMPTY
+    share = summary.mean / summary.limit
+    return Cell(share, f"{percent(share)} {ABOVE}" if is_above(summary) else percent(share))
 
 
 def _shown(shown: Quantity, read: Quantity, value: float | None, digits: int) -> Cell:
