@@ -320,11 +320,10 @@ fn segments_read_together_get_one_acknowledgement_with_the_whole_window() {
 fn small_windows_are_filled_with_whole_segments() {
     let asked = Asked { no_delay: true, ..Asked::default() };
     let mut opened = Opened::new(&TcpProfile::small(&asked).unwrap(), 0);
-    let (mut accepted, mut segments, mut frame) = (0, 0, vec![]);
+    let (data, mut accepted, mut segments, mut frame) = (vec![32; 146_000], 0, 0, vec![]);
     let mut unanswered = std::collections::VecDeque::new();
     loop {
-        let rest = &[32; 146_000][accepted..];
-        accepted += opened.host.send(Instant::ZERO, opened.id, rest);
+        accepted += opened.host.send(Instant::ZERO, opened.id, &data[accepted..]);
         while opened.host.poll_transmit(Instant::ZERO, &mut frame) {
             let bytes = u16::from_be_bytes([frame[16], frame[17]]) - 40;
             unanswered.push_back((read(&frame[14..]).2[0] + u32::from(bytes), bytes));

@@ -241,13 +241,17 @@ fn ncpfs_writes_reads_renames_and_deletes_by_name_spaces_and_by_old_calls() {
     none_is_malformed(&replayed.capture, "ncp-ncpfs-files");
 }
 
+type Outcome = Result<Done, Refusal>;
+/// A sequence number, and what was asked.
+type Asked = (u8, Vec<u8>);
+
 /// Feed frames of `mars_nwe` to a client that begins at the time of its socket and makes the call `next` after each outcome.
 /// Returns the outcomes, the client's requests, and both directions as a capture.
 fn at_mars(
     frames: &[Captured],
     socket: u64,
-    mut next: impl FnMut(usize, &Result<Done, Refusal>) -> Option<Call<'static>>,
-) -> (Vec<Result<Done, Refusal>>, Vec<(u8, Vec<u8>)>, Vec<u8>) {
+    mut next: impl FnMut(usize, &Outcome) -> Option<Call<'static>>,
+) -> (Vec<Outcome>, Vec<Asked>, Vec<u8>) {
     let begin = Instant::from_nanos((socket - 0x4002) / 2 * 1_000_000);
     let carriers = CarrierKinds::only(CarrierKind::Ncp);
     let name = |text| Name::new(text, suffix::SERVER).unwrap();
@@ -306,7 +310,7 @@ const MARS_LOGIN: [Function; 11] = [
     function::MAKE_DIRECTORY,
 ];
 
-fn functions(requests: &[(u8, Vec<u8>)]) -> Vec<Function> {
+fn functions(requests: &[Asked]) -> Vec<Function> {
     assert!(requests.iter().map(|one| one.0).eq(1..=requests.len() as u8), "{requests:02x?}");
     requests.iter().map(|one| Function::parse(&one.1).unwrap().0).collect()
 }
