@@ -12,8 +12,7 @@ use lanlab_files::{
 /// Maximum number of shares, exports or buckets in a list.
 const MAX_PLACES: usize = 1_000;
 
-/// Logins that a server refused, each with its fault. None is tried again in this process: further
-/// attempts may lock the user out.
+/// Logins that a server refused, each with its fault: further attempts may lock the user out.
 static REFUSED: Mutex<Vec<(Target, Fault)>> = Mutex::new(Vec::new());
 
 macro_rules! services {
@@ -36,18 +35,15 @@ macro_rules! services {
         /// Connect and log in.
         ///
         /// # Errors
-        /// A fault of the server, its address, or the user; the same fault again if the server has
-        /// refused this user before.
+        /// A fault of the server, its address, or the user.
         pub async fn connect(target: &Target) -> Result<AnySession> {
             check_secret(target)?;
-            refused_before(target)?;
             match target.service {
                 $($(ServiceKind::$kind)|+ => {
                     crate::$module::connect(target).await.map(AnySession::$Service)
                 })+
             }
             .map_err(|fault| at_beginning(fault, target.service))
-            .inspect_err(|fault| note_refusal(target, fault))
         }
 
         macro_rules! each {
@@ -218,18 +214,20 @@ fn check_secret(target: &Target) -> Result<()> {
     Err(Fault::new(Class::Login, message).hint("give the user's password"))
 }
 
-fn refused_before(target: &Target) -> Result<()> {
-    let refused = REFUSED.lock().unwrap_or_else(PoisonError::into_inner);
-    let fault =
-        refused.iter().find(|(other, _)| target.has_login_of(other)).map(|(_, fault)| fault);
-    fault.map_or(Ok(()), |fault| Err(fault.clone()))
-}
-
-fn note_refusal(target: &Target, fault: &Fault) {
-    if fault.class == Class::Login && target.credentials.is_some() {
-        let mut refused = REFUSED.lock().unwrap_or_else(PoisonError::into_inner);
-        refused.push((target.clone(), fault.clone()));
+/// Connect and log in, unless the server has refused this login in this process.
+///
+/// # Errors
+/// As [`connect`]; the same fault again if the server has refused this user before.
+pub async fn connect_unless_refused(target: &Target) -> Result<AnySession> {
+    let refused = || REFUSED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, fault)) = refused().iter().find(|(other, _)| target.has_login_of(other)) {
+        return Err(fault.clone());
     }
+    connect(target).await.inspect_err(|fault| {
+        if fault.class == Class::Login && target.credentials.is_some() {
+            refused().push((target.clone(), fault.clone()));
+        }
+    })
 }
 
 /// A fault during connecting, with a hint. No file is involved yet.

@@ -30,6 +30,6 @@ mod webdav;
 
 pub use station::CarriedSince;
 
-pub use any::{AnyFile, AnySession, connect, places};
+pub use any::{AnyFile, AnySession, connect, connect_unless_refused, places};
 pub use confined_directory::{ConfinedDirectory, Found, Kind};
 pub use lanlab_connections::wired;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use lanlab_clients::{AnySession, connect};
+use lanlab_clients::{AnySession, connect_unless_refused};
 use lanlab_files::{ServicePath, Session};
 use lanlab_os as os;
 
@@ -88,7 +88,7 @@ async fn unless_replaced(
 async fn holds_both(spec: &CopySpec, one: &ServicePath, other: &ServicePath) -> Option<bool> {
     let whole = remote_path(&spec.working_name, one).ok()?;
     let (directory, _) = whole.as_str().rsplit_once('/')?;
-    let session = connect(&spec.service).await.ok()?;
+    let session = connect_unless_refused(&spec.service).await.ok()?;
     let listed = session.list(Some(&ServicePath::new(directory).ok()?)).await.ok()?;
     let is_listed = |path: &ServicePath| {
         let name = path.as_str().rsplit('/').next();

@@ -48,7 +48,7 @@ pub async fn connect_once(
     service: &Target,
     guard: &Guard<'_, RuntimeClock>,
 ) -> Result<AnySession, CopyError> {
-    let connect = || lanlab_clients::connect(service);
+    let connect = || lanlab_clients::connect_unless_refused(service);
     Ok(connect_patiently(guard, SINGLE_ATTEMPTS, || async {}, connect).await?.0)
 }
 
@@ -237,7 +237,7 @@ impl CopyEndpoints for Job<'_> {
     }
 
     async fn connect(&self) -> lanlab_files::Result<AnySession> {
-        lanlab_clients::connect(&self.spec.service).await
+        lanlab_clients::connect_unless_refused(&self.spec.service).await
     }
 
     fn files(&self) -> (usize, u64) {

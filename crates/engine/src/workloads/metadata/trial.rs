@@ -132,7 +132,7 @@ impl Trial<'_> {
         let runtime = runtime()?;
         // The semaphore is never closed.
         let turn = || self.connecting.acquire();
-        let connect = || lanlab_clients::connect(&self.spec.service);
+        let connect = || lanlab_clients::connect_unless_refused(&self.spec.service);
         let connecting = connect_patiently(&self.guard, CONNECT_ATTEMPTS, turn, connect);
         let (session, connect_ns) =
             runtime.block_on(connecting).map_err(CopyError::into_failure)?;

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
-use lanlab_clients::{AnySession, connect};
+use lanlab_clients::{AnySession, connect_unless_refused};
 use lanlab_files::{Access, Class, Entry, Fault, ServicePath, Session};
 use lanlab_os as os;
 
@@ -51,7 +51,7 @@ async fn make(
     running: &Running,
 ) -> Result<(u64, u64), CopyError> {
     let service = of_station(&spec.service, 0);
-    let session = connect(&service).await?;
+    let session = connect_unless_refused(&service).await?;
     check_size(&session, "the file of a station", spec.file_size_bytes)?;
     let mark = format!("{MARK_LINE}{}\n", spec.token);
     make_marked(&session, &spec.working_name, mark.as_bytes(), running).await?;
@@ -148,7 +148,7 @@ async fn by_hands(
         let there = first.borrow_mut().take();
         let session = match there {
             Some(session) => session,
-            None => match connect(&service).await {
+            None => match connect_unless_refused(&service).await {
                 Err(fault) if fault.class.is_passing() => return Ok(()),
                 connected => connected?,
             },

@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use lanlab_clients::{AnySession, CarriedSince, connect};
+use lanlab_clients::{AnySession, CarriedSince, connect_unless_refused};
 use lanlab_files::{Credentials, Target};
 use lanlab_os as os;
 use lanlab_units::Instant;
@@ -35,7 +35,7 @@ impl Connector for ServiceConnector {
     type Session = AnySession;
 
     async fn connect(&self, station: u32) -> lanlab_files::Result<AnySession> {
-        connect(&of_station(&self.target, station)).await
+        connect_unless_refused(&of_station(&self.target, station)).await
     }
 }
 

@@ -50,7 +50,7 @@ fn at_service<T>(
     spec: &StationsSpec,
     work: impl AsyncFnOnce(&AnySession) -> FileResult<T>,
 ) -> FileResult<T> {
-    let work = async { work(&connect(&spec.service).await?).await };
+    let work = async { work(&lanlab_clients::connect(&spec.service).await?).await };
     runtime().unwrap().block_on(work)
 }
 
