@@ -129,7 +129,7 @@ def test_a_port_that_takes_root_is_refused_with_a_hint(
     def refused(_: object) -> None:
         raise EngineError("system.permission", "TCP port 139 on 127.0.0.1: Permission denied")
 
-    monkeypatch.setattr("lanlab.performers.servers.embedded.serving", refused)
+    monkeypatch.setattr("lanlab.cli.served_files.serving", refused)
     said = lanlab("serve", ".", "--service", "smb1", "--port", "139")
     assert (said.code, said.out) == (1, "")
     assert "hint: a port below 1024 takes root" in said.err
