@@ -247,7 +247,7 @@ def test_the_user_nobody_can_have_a_virtual_lan() -> None:
         pytest.skip("nobody cannot run /usr/bin/python3 (>= 3.11) with these sources")
     code = f"""
 import json, os, sys
-sys.path.insert(0, {str(Path(__file__).parent)!r})
+sys.path[:0] = {[str(Path(one.__code__.co_filename).parent) for one in (reaches, ran)]}
 from lanlab.errors import UnmetNeed
 from lanlab.testbeds.virtual import VirtualTestbed
 from testbed_peers import marked_by, reaches

@@ -80,7 +80,7 @@ def test_ip_versions_are_ranked_first() -> None:
     # Of 194 octets on the wire to 214: each version reaches its own limit, 10 % apart at 128 bytes
     # and 2.3 % at 768.
     assert said[0] == (
-        "UDP throughput: throughput, fastest first: 768 B, 896 B, (1,024 B) and 3 more: both are "
+        "UDP throughput: throughput, fastest first: 768 B, 896 B, 1,024 B and 3 more: both are "
         "as fast as the network; 128 B, 256 B, 384 B and 2 more: IPv4, as fast as the network, "
         "then IPv6."
     )
