@@ -210,7 +210,7 @@ def _on_ethernet(name: str) -> Iterator[_Server]:
         )
         link, own = {"interface": "right"}, {"interface": "left"}
         if name == "small":
-            small = {"link": link, "address": _SMALL_STACK, "memory_bytes": 512_000}
+            small = {"link": link, "address": _SMALL_STACK, "memory_bytes": 2_000_000}
             ready = _ready(server, _request("ftp", root, stack=small))
             yield _Server(
                 lambda: logs_in(client, "ftp", 21, ready, address=_SMALL_STACK),
