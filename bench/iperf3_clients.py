@@ -20,7 +20,6 @@ import socket
 import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -83,15 +82,22 @@ def served_by_iperf3(program: str, way: str, seconds: int) -> Served:
     with socket.create_server((ADDRESS, 0)) as free:
         port = str(free.getsockname()[1])
     before_s = ended_programs_cpu_s()
-    server = subprocess.Popen(
-        [program, "-s", "-1", "-B", ADDRESS, "-p", port], stdout=subprocess.DEVNULL
-    )
-    # It does not say when it listens.
-    time.sleep(0.5)
-    argv = [program, "-c", ADDRESS, "-p", port, "-t", str(seconds), "-J", *WAYS[way]]
-    done = subprocess.run(argv, check=True, capture_output=True, timeout=seconds + WITHIN_S)
-    _, _, used = os.wait4(server.pid, 0)
-    server.returncode = 0
+    listen = [program, "-s", "-1", "-B", ADDRESS, "-p", port, "--forceflush"]
+    server = subprocess.Popen(listen, stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    try:
+        while "listening" not in (line := server.stdout.readline()):
+            if not line:
+                sys.exit(f"`{program}` ended before it listened on port {port}")
+        argv = [program, "-c", ADDRESS, "-p", port, "-t", str(seconds), "-J", *WAYS[way]]
+        done = subprocess.run(argv, check=True, capture_output=True, timeout=seconds + WITHIN_S)
+    except BaseException:
+        server.kill()
+        raise
+    # `wait` would not say what it used. Nothing else reads its few last lines.
+    _, status, used = os.wait4(server.pid, 0)
+    server.returncode = os.waitstatus_to_exitcode(status)
+    server.stdout.close()
     moved = json.loads(done.stdout)["end"]["sum_received"]["bytes"]
     both_ns = 1e9 * (ended_programs_cpu_s() - before_s)
     own_ns = 1e9 * (used.ru_utime + used.ru_stime)

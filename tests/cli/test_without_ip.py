@@ -73,7 +73,7 @@ def test_a_copy_sends_only_frames_of_its_carrier(
     assert (found["faults"], found["retries"], found["frames_discarded"]) == (0, 0, 0)
     parameters = found["parameters"]
     assert (parameters["service"], parameters["carrier"]) == (f"smb1+{carrier}", carrier)
-    # tshark does not put the parts of a message together: it reads the first one as the whole.
+    # tshark does not reassemble messages: it dissects the first part as a whole message.
     whole = "!(nmpi.conn_control.end_msg == 0)"
     wrong = f"(_ws.malformed || _ws.expert.severity == error) && {whole}"
     assert dissected(pcap, "-Y", wrong) == []
@@ -199,7 +199,7 @@ def test_stations_read_blocks_over_netbeui(lanlab: Lanlab) -> None:
 
 @pytest.mark.parametrize("service", ["smb1+ipx", "smb1+nbipx", "smb1+spp", "ncp"])
 def test_stations_read_blocks(lanlab: Lanlab, service: str) -> None:
-    # What is given need not be found out, which takes a second for each station.
+    # Without these options, each station takes a second to detect the segment.
     segment = () if service == "smb1+spp" else ("--ipx-framing", "802.2", "--ipx-network", "7")
     said = lanlab(
         *("stations", "--service", service, "--stations", "3", "--size", "750", "--read"),

@@ -104,7 +104,7 @@ def test_a_file_of_any_bytes_is_refused(tmp_path: Path, content: bytes) -> None:
 
 
 def test_a_journal_that_names_another_file_is_refused(tmp_path: Path, octets: bytes) -> None:
-    """SQLite would remove the file whose name is before its last eight bytes."""
+    """SQLite would remove the named file: the name is before the journal's last eight bytes."""
     path = tmp_path / "store.sqlite"
     path.write_bytes(octets)
     first = bytes.fromhex("d9d505f920a163d7")

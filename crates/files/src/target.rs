@@ -73,7 +73,7 @@ impl Target {
         }
     }
 
-    /// Whether a login there is the same user's at the same server.
+    /// Whether both targets log in to the same server with the same credentials.
     pub fn has_login_of(&self, other: &Self) -> bool {
         let server = |one: &Self| (one.service, one.address, one.port, one.server_name.clone());
         server(self) == server(other) && self.credentials == other.credentials

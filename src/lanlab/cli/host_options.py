@@ -1,7 +1,7 @@
 """
-Options that decorators add to commands: a class of them, and those that name real hosts and so
-define the testbed. `with_hosts` adds these after `--testbed` to every command that measures between
-two hosts.
+Decorators that add options to commands. `with_fields` adds the fields of a dataclass. `with_hosts`
+adds the options for real hosts, which define the testbed, after `--testbed` to every command that
+measures between two hosts.
 """
 
 from __future__ import annotations
@@ -207,11 +207,12 @@ def with_fields(
     defaults: Mapping[str, object] | None = None,
 ) -> Callable[[Command], Command]:
     """
-    Add an option for each field of a dataclass to a command, in place of its argument `at`.
+    Replace the argument `at` of a command by one option for each field of a dataclass; the command
+    still gets it, as an instance.
 
     Args:
-        left_out: Fields without an option.
-        also: Those of them that another decorator provides.
+        left_out: Fields that get no option.
+        also: Fields in `left_out` whose values another decorator provides.
         defaults: Defaults of the command in place of the fields' own.
     """
     hints = get_type_hints(kind, include_extras=True)

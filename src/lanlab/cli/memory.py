@@ -38,7 +38,7 @@ class _Watch:
 
 
 def watch_imports() -> None:
-    """From now on, import no library without enough memory, and no plugins of pydantic."""
+    """From now on, check for enough memory before large imports, and skip pydantic's plugins."""
     # One thread per library, because computations are small, and each thread reserves 40 MiB.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if not any(isinstance(finder, _Watch) for finder in sys.meta_path):
@@ -65,8 +65,8 @@ def _ask(names: tuple[str, ...]) -> None:
 
 
 def _without_metadata(path: Sequence[str] | None) -> ModuleSpec | None:
-    """pydantic's loader of plugins with a stand-in for `importlib.metadata`. The real one, with
-    parsers of e-mail and archives, takes longer to import than all of lanlab's models.
+    """Have pydantic's loader of plugins import a stand-in for `importlib.metadata`. The real one,
+    with parsers of e-mail and archives, takes longer to import than all of lanlab's models.
     """
     spec = None if _METADATA in sys.modules else PathFinder.find_spec(_LOADER, path)
     if spec is None or spec.loader is None:
@@ -82,6 +82,7 @@ def _without_metadata(path: Sequence[str] | None) -> ModuleSpec | None:
         finally:
             del sys.modules[_METADATA]
 
+    # Each module has a loader of its own, so this one is used only once.
     spec.loader.exec_module = exec_module  # type: ignore[method-assign]
     return spec
 

@@ -158,7 +158,7 @@ fn the_lan_manager_pipe_lists_shares_and_servers() {
         (servers(2), 4000, (words([0, 0, 1, 1]), own.clone())),
         (servers(0), 4000, (words([0, 0, 1, 1]), own.clone())),
         (servers(0x4000_0000), 4000, (words([0, 0, 1, 1]), own)),
-        // A server that is asked for its kind alone, which this one is not.
+        // The client asks for servers of another kind.
         (servers(8), 4000, (words([0, 0, 0, 0]), vec![])),
         (servers(0x4000_0008), 4000, (words([0, 0, 0, 0]), vec![])),
         (b"\xd6\0zb16g16\0\0".to_vec(), 4000, (words([50, 0, 0, 0]), vec![])),
@@ -171,7 +171,7 @@ fn the_lan_manager_pipe_lists_shares_and_servers() {
     let other = ask(&mut raw, b"\\PIPE\\OTHER", shares, 4000);
     assert_eq!(other, Err(error::OBJECT_NAME_NOT_FOUND.name));
     assert_eq!(ask(&mut raw, b"\\PIPE\\LANMAN", b"\0", 4000), Err(error::NON_SPECIFIC.name));
-    // Where the room that is said is short, the answer is (here of the request itself).
+    // The answer fits the buffer size in the request.
     let little = ask(&mut raw, b"\\PIPE\\LANMAN", b"\0\0WrLeh\0B13BWz\0\x01\0\x28\0", 4000);
     assert_eq!(little.unwrap().0, words([234, 0, 1, 2]));
 }

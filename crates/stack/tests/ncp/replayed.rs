@@ -245,7 +245,8 @@ type Outcome = Result<Done, Refusal>;
 /// A sequence number, and what was asked.
 type Asked = (u8, Vec<u8>);
 
-/// Feed frames of `mars_nwe` to a client that begins at the time of its socket and makes the call `next` after each outcome.
+/// Replay frames of `mars_nwe` to a client. It starts when it would choose `socket`, and after each outcome makes the
+/// call that `next` returns.
 /// Returns the outcomes, the client's requests, and both directions as a capture.
 fn at_mars(
     frames: &[Captured],

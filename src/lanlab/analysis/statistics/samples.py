@@ -20,6 +20,9 @@ from lanlab.workloads.scales import scale_of as scale_of
 
 Floats = NDArray[np.float64]
 
+#: Share of the intervals that contain the true value.
+CONFIDENCE = 0.95
+
 _STEP_SD = 1 / math.sqrt(12)
 
 
@@ -49,10 +52,6 @@ def sample(name: str, values: Iterable[float], at_least: int, *, scale: Scale = 
             hint="use the linear scale and a difference",
         )
     return array
-
-
-#: Of all intervals.
-CONFIDENCE = 0.95
 
 
 def check_share(name: str, value: float) -> None:

@@ -10,8 +10,8 @@ impl Interface {
     ///
     /// A connection is freed as soon as its program has released it and both ends have closed it, without the wait
     /// for late segments (RFC 9293, 3.6.1), which get a reset. If another one is needed, the oldest that its program
-    /// has released is dropped, first one whose data has all arrived. Above the limit, opening fails, and complete handshakes wait. Connections opened by a
-    /// peer time out after 200 s of silence.
+    /// has released is dropped, those first whose data has all arrived. Above the limit, opening fails, and complete
+    /// handshakes wait. Connections opened by a peer time out after 200 s of silence.
     pub fn limit_connections(&mut self, most: usize) {
         self.most_connections = Some(most);
         self.connections.reserve_exact(most);

@@ -16,9 +16,9 @@ const NODE_BYTES: usize = 128;
 const LEAST_CAPACITY: usize = 4;
 /// Maximum events queued per connection: opened, and changed.
 const MOST_EVENTS: usize = 2;
-/// Queued resets and spare buffers, each with the longest headers, after growth.
 /// A connection that only makes a SYN+ACK: itself, and two frames.
 const ANSWER_BYTES: usize = Connection::FIXED_BYTES + 2 * (size_of::<Vec<u8>>() + 80);
+/// Queued resets and spare buffers, each with the longest headers, after growth.
 const RESETS_BYTES: usize = 2 * MOST_RESETS * (size_of::<Vec<u8>>() + 2 * 80);
 
 const fn tree_bytes<T>(entries: usize) -> usize {
