@@ -100,7 +100,8 @@ def rtt_against_size(data: FigureData) -> Chart:
 
 
 def refill_ns(link_rate_bps: float, message_size_bytes: int, ip_version: int) -> float:
-    """The time in which a token bucket gains the tokens for one message. A closed loop of requests
+    """
+    The time in which a token bucket gains the tokens for one message. A closed loop of requests
     soon empties the bucket, and then needs at least this time for each round trip. Both directions
     refill simultaneously, so it is about half of the time of both frames on a wire.
 

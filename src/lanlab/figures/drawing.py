@@ -120,7 +120,8 @@ def other_processes() -> Iterator[None]:
 
 
 def begin(function: Callable[_P, _T], *values: _P.args, **more: _P.kwargs) -> Callable[[], _T]:
-    """Begin a job, in another process if there is one.
+    """
+    Begin a job, in another process if there is one.
 
     Args:
         function, values, more: The job; all must be picklable, and its result.

@@ -45,7 +45,8 @@ def with_distinct_labels(chart: Chart) -> Chart:
 
 
 def distinct(names: Sequence[str]) -> tuple[str, ...]:
-    """Names without their common parts.
+    """
+    Names without their common parts.
 
     Examples:
         >>> distinct(["IPv4, 64 B", "IPv6, 64 B"]), distinct(["IPv4, 64 B"])
@@ -162,7 +163,8 @@ _KINDS = ("line", "points")
 
 
 def overlaid(charts: Sequence[tuple[str, Chart]]) -> Chart | None:
-    """One figure made from several, with the run in the name of each series.
+    """
+    One figure made from several, with the run in the name of each series.
 
     Returns:
         `None` if their axes differ, or they cannot be overlaid.

@@ -90,7 +90,8 @@ class FigureData(RunData):
     def chart(
         self, x: Axis | str, y: Axis | str, series: Sequence[Series], said: str = "", **more: Any
     ) -> Chart:
-        """A chart with the figure's title.
+        """
+        A chart with the figure's title.
 
         Args:
             x, y: An axis, or the key of its quantity, logarithmic if the values are far apart.
@@ -216,7 +217,8 @@ def published_levels(
     shown: Quantity,
     places: Mapping[str, float] | None = None,
 ) -> tuple[PublishedSeries, ...]:
-    """Maximum rates and shares of the link that the study published for these conditions.
+    """
+    Maximum rates and shares of the link that the study published for these conditions.
 
     Args:
         places: The x of numbers that are no maximum over all of it, by their ids.

@@ -11,7 +11,8 @@ _MOST_DIGITS = 6
 
 
 def number(value: float, digits: int = 4) -> str:
-    """A measured number as text: `digits` significant digits, thousands separators, no exponent.
+    """
+    A measured number as text: `digits` significant digits, thousands separators, no exponent.
 
     Examples:
         >>> number(1093.4), number(0.23806), number(98.96), number(98.0), number(12345.6), number(0)
@@ -27,7 +28,8 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def plain(value: float) -> str:
-    """A setting as text: in its shortest form, or to six digits for long fractions, as in the loads
+    """
+    A setting as text: in its shortest form, or to six digits for long fractions, as in the loads
     of a search.
 
     Examples:
@@ -40,7 +42,8 @@ def plain(value: float) -> str:
 
 
 def percent(ratio: float, digits: int = 3) -> str:
-    """Format a share as a percentage. A share below 1 is never rounded to 100 %.
+    """
+    Format a share as a percentage. A share below 1 is never rounded to 100 %.
 
     Examples:
         >>> percent(0.9899), percent(1.0), percent(0.051), percent(0.99996), percent(1.0024)
@@ -81,7 +84,8 @@ def is_too_wide(value: float, ends: tuple[float, float]) -> bool:
 def with_interval(
     value: float, ends: tuple[float, float] | None, *, is_simulated: bool = False
 ) -> str:
-    """A mean and its interval, to the second digit of the interval's shorter side: with `±` if both
+    """
+    A mean and its interval, to the second digit of the interval's shorter side: with `±` if both
     sides print alike, else with its ends. Without an interval for equal values, because they are
     not certain.
 

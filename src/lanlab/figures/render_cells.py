@@ -23,7 +23,8 @@ _MISSING = "missing-0"
 
 
 def shade_of(percent: float) -> int:
-    """The index of a value's shade. Values below zero count as none.
+    """
+    The index of a value's shade. Values below zero count as none.
 
     Examples:
         >>> [shade_of(value) for value in (-1.0, 0.0, 0.1, 0.11, 50.0, 100.0)]

@@ -67,7 +67,8 @@ def to_files(
 
 
 def to_drawing(chart: Chart, prefix: str, width_in: float) -> Drawing:
-    """A figure for a page.
+    """
+    A figure for a page.
 
     Args:
         prefix: Added to every id, so that a page can contain several figures.

@@ -91,7 +91,8 @@ def _make_logarithmic(axes: Axes, low: float, high: float) -> None:
 
 
 def within_sight(values: Sequence[float], seen: Sequence[float]) -> tuple[float, float]:
-    """The ends of a linear axis. With few trials, a long interval would compress everything else,
+    """
+    The ends of a linear axis. With few trials, a long interval would compress everything else,
     so it is cut at twice the data.
 
     Args:

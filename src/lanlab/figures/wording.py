@@ -60,7 +60,8 @@ _ABBREVIATIONS = {"rtt": "round-trip time", "p50": "median", "p99": "99th percen
 
 
 def readable_unit(unit: str, values: Sequence[float]) -> tuple[str, float]:
-    """The best unit for values that appear together, and its size in their current unit.
+    """
+    The best unit for values that appear together, and its size in their current unit.
 
     Examples:
         >>> readable_unit("ms", [0.165, 0.9]), readable_unit("ms", [0.165, 1.0])
@@ -207,7 +208,8 @@ def as_printed(value: PublishedValue) -> str:
 
 
 def values_text(shown: Quantity, values: Sequence[float]) -> str:
-    """List values that are too few for an interval.
+    """
+    List values that are too few for an interval.
 
     Examples:
         >>> values_text(quantity(None, "goodput_bps"), [1e6, 1.25e6])
@@ -217,7 +219,8 @@ def values_text(shown: Quantity, values: Sequence[float]) -> str:
 
 
 def name_of(key: str) -> str:
-    """A key in words, without its unit.
+    """
+    A key in words, without its unit.
 
     Examples:
         >>> name_of("rtt_p99_ns"), name_of("retransmitted_segments")

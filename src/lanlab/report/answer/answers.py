@@ -45,7 +45,8 @@ def sentences(
     published: Published | None = None,
     analyses: Analyses | None = None,
 ) -> list[str]:
-    """The answer in sentences, in the study's own units.
+    """
+    The answer in sentences, in the study's own units.
 
     Args:
         published: The study's published values. Default: those that lanlab has under the run's

@@ -65,7 +65,8 @@ def ranking_sentences(data: RunData) -> list[str]:
 
 
 def joined(parts: Sequence[str]) -> str:
-    """Join the parts of a ranking sentence.
+    """
+    Join the parts of a ranking sentence.
 
     Examples:
         >>> joined(["a"]), joined(["a", "b"]), joined(["a", "b", "c"])

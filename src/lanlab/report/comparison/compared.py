@@ -329,7 +329,8 @@ def _called(run: Run) -> str:
 
 
 def _key(name: str) -> str:
-    """The JSON key of a column.
+    """
+    The JSON key of a column.
 
     Examples:
         >>> _key("other mean 95 % low"), _key("p, Holm"), _key("Hedges g")

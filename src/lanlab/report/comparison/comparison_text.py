@@ -110,7 +110,8 @@ def effect_text(study: Study, one: Compared) -> str:
 
 
 def p_text(p: float | None) -> str:
-    """Format a p-value.
+    """
+    Format a p-value.
 
     Examples:
         >>> p_text(0.0312), p_text(0.0000001), p_text(None)
@@ -219,7 +220,8 @@ def _direction(shown: Quantity, one: Compared, is_more: bool) -> tuple[str, str,
 
 
 def as_known(value: float, low: float, high: float) -> float:
-    """The value with the digits that its interval supports. A value much smaller than its interval
+    """
+    The value with the digits that its interval supports. A value much smaller than its interval
     is rounded to a hundredth of the interval's half width; any other is unchanged.
 
     Examples:

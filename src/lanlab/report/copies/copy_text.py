@@ -179,7 +179,8 @@ def checked_words(trial: TrialRecord) -> str:
 
 
 def explained_words(metrics: Mapping[str, float | int], count: float, octets: float = 0) -> str:
-    """What the time of each file or operation consists of.
+    """
+    What the time of each file or operation consists of.
 
     Args:
         metrics: As of `lanlab.workloads.explained_time`, with `elapsed_s`; means of several trials.

@@ -106,7 +106,8 @@ _INTERVALS = ("start_ns", "width_ns", "bytes", "messages", "lost_messages")
 
 
 def interval_table(trials: Sequence[TrialRecord], records: Store) -> Table:
-    """A row for each interval that a receiver counted. Times start with the trial, and so include
+    """
+    A row for each interval that a receiver counted. Times start with the trial, and so include
     the warm-up.
 
     Raises:

@@ -112,7 +112,8 @@ _KINDS = ("published", "simulated", "measured")
 
 
 def evidence_table(bodies: Sequence[Verdicts], only: Sequence[Finding] | None = None) -> Table:
-    """A row for each finding, a column for each body of evidence: published values, measured runs
+    """
+    A row for each finding, a column for each body of evidence: published values, measured runs
     and simulated runs.
 
     Args:

@@ -257,7 +257,8 @@ _LEVEL = re.compile(r"\d[\d.e+]*")
 
 
 def readable(text: str, study: Study | None) -> str:
-    """The text with display names in place of keys.
+    """
+    The text with display names in place of keys.
 
     Examples:
         >>> readable("(ip_version 4) / (ip_version 6) at os xp, message_size_bytes 384", None)

@@ -37,7 +37,8 @@ _Listed = Mapping[str, frozenset[str]]
 
 
 def check_folder(names: Iterable[str], folder: Path) -> None:
-    """Refuse a folder into which files of these names must not be written.
+    """
+    Refuse a folder into which files of these names must not be written.
 
     Args:
         names: Paths relative to the folder, separated by `/`.
@@ -53,7 +54,8 @@ def check_folder(names: Iterable[str], folder: Path) -> None:
 
 
 def write_folder(files: Mapping[str, bytes], folder: Path) -> None:
-    """Write files into a folder. Earlier files of lanlab's that are not among them are removed; all
+    """
+    Write files into a folder. Earlier files of lanlab's that are not among them are removed; all
     other files stay.
 
     Args:
@@ -83,7 +85,8 @@ def write_folder(files: Mapping[str, bytes], folder: Path) -> None:
 
 
 def write_page(text: str, path: Path) -> None:
-    """Write a page atomically. An earlier page of lanlab's is replaced.
+    """
+    Write a page atomically. An earlier page of lanlab's is replaced.
 
     Raises:
         UsageError: Another file is in the way; it was not changed.
@@ -103,7 +106,8 @@ def write_page(text: str, path: Path) -> None:
 
 
 def check_file(path: Path) -> None:
-    """Refuse to replace a file that lanlab did not write, or that was changed since.
+    """
+    Refuse to replace a file that lanlab did not write, or that was changed since.
 
     Raises:
         UsageError: The path is such a file.
@@ -130,7 +134,8 @@ def _in_place(path: Path, why: str) -> UsageError:
 
 
 def write_file(text: str, path: Path) -> None:
-    """Write a file of any format atomically. An earlier file of lanlab's is replaced.
+    """
+    Write a file of any format atomically. An earlier file of lanlab's is replaced.
 
     Raises:
         UsageError: Another file is in the way; it was not changed.

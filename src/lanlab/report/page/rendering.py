@@ -24,7 +24,8 @@ _SCRIPTS_PLACE = "SCRIPT-SOURCES"
 
 
 def rendered(template: str, home: str = "", *, has_files: bool = False, **values: object) -> str:
-    """A page as text.
+    """
+    A page as text.
 
     Args:
         template: `report` for `assets/report.html.jinja`.
@@ -57,7 +58,8 @@ def script_sources(page: str) -> str:
 
 @functools.cache
 def environment(*folders: Path, **filters: Callable[..., str]) -> jinja2.Environment:
-    """The template environment. It escapes every value.
+    """
+    The template environment. It escapes every value.
 
     Args:
         folders: Template folders that are searched before those of reports.

@@ -23,7 +23,8 @@ class PublishedChapter:
 def published_chapter(
     study: Study, published: Published, name: str, measured: Sequence[Summary] | None = None
 ) -> PublishedChapter:
-    """The chapter, computed from the published values.
+    """
+    The chapter, computed from the published values.
 
     Args:
         name: Prefix for names of figures, so that they are unique on the page.

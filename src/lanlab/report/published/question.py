@@ -66,7 +66,8 @@ def question_answers(loaded: LoadedStudy, runs: Sequence[Run]) -> list[QuestionA
 
 
 def question_lines(run: Run, others: Sequence[Run] | None) -> list[str]:
-    """The answers to the question of a run's study: a line for each body of evidence, always in the
+    """
+    The answers to the question of a run's study: a line for each body of evidence, always in the
     order of `question_answers`.
 
     Args:

@@ -39,7 +39,8 @@ def build_report(
     others: Sequence[tuple[RunRecord, list[TrialRecord]]] | None = None,
     answer: str = "",
 ) -> ReportPaths:
-    """Write `report.html`, `figures/` and `tables/` into a folder atomically. An earlier report of
+    """
+    Write `report.html`, `figures/` and `tables/` into a folder atomically. An earlier report of
     lanlab's is replaced; other files stay.
 
     Args:
@@ -69,7 +70,8 @@ def build_report(
 
 
 def check_report_folder(out_dir: Path) -> None:
-    """Refuse a folder that cannot contain a report, before a run is made for it.
+    """
+    Refuse a folder that cannot contain a report, before a run is made for it.
 
     Raises:
         UsageError: It is not a folder, or a user's file has the name of a report's file.

@@ -64,7 +64,8 @@ def is_killed(run: RunRecord, store: Store) -> bool:
 
 
 def run_to_show(store: Store, name: str) -> RunRecord:
-    """The run of this name. If it was killed, and so could not record its end, it counts as
+    """
+    The run of this name. If it was killed, and so could not record its end, it counts as
     interrupted.
 
     Raises:

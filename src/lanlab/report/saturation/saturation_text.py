@@ -224,7 +224,8 @@ def saturation_table(data: RunData) -> Table:
 
 
 def goal_text(loss_ratio: float) -> str:
-    """Format a loss goal.
+    """
+    Format a loss goal.
 
     Examples:
         >>> goal_text(0), goal_text(0.001)

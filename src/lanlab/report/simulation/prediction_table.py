@@ -99,7 +99,8 @@ def _most(one: Summary) -> float | None:
 def with_ranges(
     found: Sequence[Predicted], own: Sides, members: Sequence[Sides]
 ) -> list[Predicted]:
-    """Add the range that the fit leaves open: the values over all machines that fit the published
+    """
+    Add the range that the fit leaves open: the values over all machines that fit the published
     values.
 
     Args:
@@ -137,7 +138,8 @@ def _around(value: float | None, factors: Sequence[float]) -> Ends | None:
 
 
 def with_intervals(found: Sequence[Predicted], half_log: float | None) -> list[Predicted]:
-    """Add intervals that include the model's error and the range that the fit leaves open.
+    """
+    Add intervals that include the model's error and the range that the fit leaves open.
 
     Args:
         half_log: The result of `lanlab.analysis.model_error.model_error_log`. The interval of a

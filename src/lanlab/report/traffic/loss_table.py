@@ -29,7 +29,8 @@ _SHORT = {
 
 
 def loss_table(data: RunData, experiment: str) -> Table:
-    """Shares of the requested messages: received, and lost at each place.
+    """
+    Shares of the requested messages: received, and lost at each place.
 
     Returns:
         Means over the trials of each condition; a row adds up to 1. No rows if no trial has losses

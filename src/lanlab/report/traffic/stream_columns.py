@@ -27,7 +27,8 @@ def with_arrival(data: RunData, table: Table, experiment: str) -> Table:
 
 
 def share_text(share: float) -> str:
-    """A share of messages. Zero is "none", and a small share is not rounded to zero.
+    """
+    A share of messages. Zero is "none", and a small share is not rounded to zero.
 
     Examples:
         >>> share_text(0), share_text(0.00012345), share_text(0.125)

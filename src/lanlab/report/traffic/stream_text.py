@@ -232,7 +232,8 @@ def medium_words(trial: TrialRecord) -> str | None:
 
 
 def one_way_remark(title: str, trials: Sequence[TrialRecord]) -> str | None:
-    """The error bound of an experiment's one-way delays, in a sentence.
+    """
+    The error bound of an experiment's one-way delays, in a sentence.
 
     Returns:
         `None` if no delays were measured, or if both ends had the same clock in every trial.
@@ -259,7 +260,8 @@ def one_way_remark(title: str, trials: Sequence[TrialRecord]) -> str | None:
 
 
 def one_way_text(metrics: Mapping[str, float | int], kept: str = "") -> str | None:
-    """The one-way delays of a trial, with the maximum difference between the clocks.
+    """
+    The one-way delays of a trial, with the maximum difference between the clocks.
 
     Args:
         kept: What synchronises the clocks, from `clocks_kept`.

@@ -42,7 +42,8 @@ def subject(
     varied: Collection[str] = (),
     searched: str | None = None,
 ) -> str:
-    """The subject of a measurement under one condition, or under several.
+    """
+    The subject of a measurement under one condition, or under several.
 
     Args:
         varied: Names of the parameters that differ between conditions.
@@ -72,7 +73,8 @@ def subject(
 
 
 def places(testbed: str, link: str | None, parameters: Mapping[str, Level | None]) -> str:
-    """The hosts of a measurement, or its link; empty if the server's URL names the host.
+    """
+    The hosts of a measurement, or its link; empty if the server's URL names the host.
 
     Args:
         testbed: Its name, in the syntax of `lanlab.testbeds.testbed`.

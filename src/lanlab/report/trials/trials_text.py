@@ -44,7 +44,8 @@ def title_of(run: RunRecord) -> str:
 def mean_text(
     metric: str, trials: Sequence[TrialRecord], failed: int = 0, *, is_simulated: bool = False
 ) -> str:
-    """The mean of a metric over trials, with its interval if there are enough of them.
+    """
+    The mean of a metric over trials, with its interval if there are enough of them.
 
     Args:
         metric: A rate in bit/s or a time in ns.
