@@ -16,7 +16,7 @@ from lanlab.errors import LabError, StoreError, UsageError
 from lanlab.figures.chart import Chart
 from lanlab.figures.forests import published_forest, ratio_forest
 from lanlab.report.comparison.compared import between_runs, with_published, within_run
-from lanlab.report.comparison.comparison_table import flat
+from lanlab.report.comparison.comparison_table import comparison_tables, flat
 from lanlab.report.comparison.comparison_text import (
     comparison_sentences,
     effect_text,
@@ -56,6 +56,13 @@ def one(
 
 
 TEN = (99e6, 100e6, 101e6, 100e6)
+
+
+def test_a_side_may_be_called_like_another_column(study: Study) -> None:
+    found = one((0.7, 0.8, 0.9), (0.6, 0.7, 0.8), "jain_index")
+    [table] = comparison_tables(study, [replace(found, base_name="p", other_name="condition")])
+    assert [column.short for column in table.columns].count("p") == 2
+    assert {len(row) for row in table.rows} == {len(table.columns)}
 
 
 @pytest.mark.parametrize(

@@ -44,10 +44,6 @@ def groups_of(found: Sequence[Compared]) -> list[list[Compared]]:
     return list(groups.values())
 
 
-_ENDS = {"95 % low": "low", "95 % high": "high", "design": "design"}
-_TESTED = {"Hedges g": "hedges_g", "degrees of freedom": "df", "p": "p_two_sided"}
-
-
 def flat(one: Compared) -> dict[str, Level | None]:
     """All fields of one comparison by name, in SI units; missing values are `None`."""
     test, margin, further = one.test, one.margin, one.further
@@ -64,17 +60,23 @@ def flat(one: Compared) -> dict[str, Level | None]:
         **other,
         "effect is": "ratio" if one.scale == "log" else "difference",
         "effect": one.effect,
-        **{name: getattr(test, key, None) for name, key in _ENDS.items()},
+        "95 % low": None if test is None else test.low,
+        "95 % high": None if test is None else test.high,
+        "design": None if test is None else test.design,
         "basis": one.basis,
         "unit of n": one.unit,
-        **{name: getattr(test, key, None) for name, key in _TESTED.items()},
+        "Hedges g": None if test is None else test.hedges_g,
+        "degrees of freedom": None if test is None else test.df,
+        "p": None if test is None else test.p_two_sided,
         "p, Holm": one.p_holm,
-        **{f"margin {end}": getattr(margin, end, None) for end in ("low", "high")},
+        "margin low": None if margin is None else margin.low,
+        "margin high": None if margin is None else margin.high,
         "p equivalent, Holm": one.p_equivalent_holm,
         "verdict": one.verdict,
         "better is": metric_direction(one.metric),
         "better": one.better,
-        **{f"further {unit}s": None for unit in ("trial", "run")},
+        "further trials": None,
+        "further runs": None,
         "why no interval": one.why or None,
     }
     if further is not None:
@@ -114,23 +116,22 @@ def _table(study: Study, group: Sequence[Compared]) -> Table:
     better = f", {direction} is better" if direction else ""
     other = f"{others[0]}{unit}" if len(others) == 1 else f"mean{unit}"
 
-    side = "" if len(others) == 1 else "side"
-    ranks = {
-        "condition": None,
-        side: None,
-        f"{base}{unit}": 1,
-        f"{first.unit}s": 3,
-        other: 1,
-        f"{first.unit}s ": 3,
-        f"{effect}, 95 %": 0,
-        "p": 4,
-        "p, Holm": 2,
-        "Hedges g": 5,
-        "verdict": None,
-    }
-    columns = tuple(
-        Column("", name, name, is_number=rank is not None, rank=rank or 0)
-        for name, rank in ranks.items()
+    # Not by name: a run may be called like another column.
+    def both(name: str, *, is_number: bool = True, rank: int = 0) -> Column:
+        return Column("", name, name, is_number=is_number, rank=rank)
+
+    columns = (
+        both("condition", is_number=False),
+        both("" if len(others) == 1 else "side", is_number=False),
+        both(f"{base}{unit}", rank=1),
+        both(f"{first.unit}s", rank=3),
+        both(other, rank=1),
+        both(f"{first.unit}s ", rank=3),
+        both(f"{effect}, 95 %"),
+        both("p", rank=4),
+        both("p, Holm", rank=2),
+        both("Hedges g", rank=5),
+        both("verdict", is_number=False),
     )
     rows = tuple(
         (
@@ -143,11 +144,10 @@ def _table(study: Study, group: Sequence[Compared]) -> Table:
             Cell(None, effect_text(study, one)),
             Cell(None, p_text(None if one.test is None else one.test.p_two_sided)),
             Cell(None, p_text(one.p_holm)),
-            EMPTY if g is None else Cell(None, number(g, 2)),
+            _effect_size(one),
             words(verdict_text(one)),
         )
         for one in group
-        for g in (None if one.test is None else one.test.hedges_g,)
     )
     title = f"{titles.get(first.experiment, first.experiment)}: {shown.name}{better}"
     return Table(f"{first.experiment}-{first.metric}", title, columns, rows)
@@ -166,6 +166,11 @@ def _mean(shown: Quantity, sample: Sample) -> str:
 
 def _count(sample: Sample) -> str:
     return f"{sample.n} of {sample.n + sample.missing}" if sample.missing else str(sample.n)
+
+
+def _effect_size(one: Compared) -> Cell:
+    hedges_g = None if one.test is None else one.test.hedges_g
+    return EMPTY if hedges_g is None else Cell(None, number(hedges_g, 2))
 
 
 _SHOWN = {"polluted": "disturbed"}
