@@ -19,8 +19,10 @@ _ENDLESS = 2**31
 class Fitted:
     def __init__(self, table: Table, title: str) -> None:
         """
-        Args: table: Columns with a short name are shown if at least one cell has content, or if
-        there are no rows. title: Printed above the table; empty for none.
+        Args:
+            table: Columns with a short name are shown if at least one cell has content, or if there
+                are no rows.
+            title: Printed above the table; empty for none.
         """
         self.title = title
         self._columns = [

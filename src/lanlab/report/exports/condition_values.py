@@ -113,7 +113,7 @@ def interval_table(trials: Sequence[TrialRecord], records: Store) -> Table:
     Raises:
         StoreError: A series is missing or damaged.
     """
-    columns = (*map(Column, ("trial", "end", *_INTERVALS, "rate (bit/s)")),)
+    columns = tuple(map(Column, ("trial", "end", *_INTERVALS, "rate (bit/s)")))
     rows = tuple(row for trial in trials for row in _interval_rows(trial, records))
     return Table("intervals", "intervals", columns, rows)
 

@@ -207,7 +207,10 @@ def _put(new: Path, folder: Path, name: str) -> None:
 
 
 def _refuse(names: Iterable[str], folder: Path, listed: _Listed) -> None:
-    """Raises: UsageError: A user's file is in the way."""
+    """
+    Raises:
+        UsageError: A user's file is in the way.
+    """
     if os.path.lexists(folder) and not folder.is_dir():
         raise UsageError(
             f"{folder} is not a folder",

@@ -61,12 +61,11 @@ def with_overviews(
             runs = [
                 replace(
                     page,
-                    heading=name if name.startswith(title) else f"{title}: {name}",
+                    heading=_heading(page, name),
                     named={**page.named, "evidence": NO_TABLE, "values": NO_TABLE},
                     question=(),
                 )
                 for page, name in zip(runs, _names(runs), strict=True)
-                for title in (page.study.title,)
             ]
             overview = _overview(runs, trials)
             overviews[runs[0].name] = overview
@@ -75,6 +74,11 @@ def with_overviews(
             runs[0] = replace(runs[0], named={**runs[0].named, **both})
         found += runs
     return found, overviews
+
+
+def _heading(page: RunOnPage, name: str) -> str:
+    title = page.study.title
+    return name if name.startswith(title) else f"{title}: {name}"
 
 
 def _names(runs: Sequence[RunOnPage]) -> list[str]:

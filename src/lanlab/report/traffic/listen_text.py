@@ -64,8 +64,11 @@ def listen_lines(heard: Heard) -> list[str]:
     kinds = {True: "group", False: "unique", None: ""}
     names = [
         (
-            *(f"{one['name']}<{one['suffix']:02X}>", kinds[one["is_group"]]),
-            *(one["mac"], one["protocol"], _SIGNS[one["sign"]]),
+            f"{one['name']}<{one['suffix']:02X}>",
+            kinds[one["is_group"]],
+            one["mac"],
+            one["protocol"],
+            _SIGNS[one["sign"]],
         )
         for one in heard["names"]
     ]
@@ -74,7 +77,8 @@ def listen_lines(heard: Heard) -> list[str]:
     ]
     questions = [
         (
-            *(f"{one['question']} {one['asked']}", f"asked by {one['mac']}"),
+            f"{one['question']} {one['asked']}",
+            f"asked by {one['mac']}",
             f"{one['times']:,} times" if one["times"] > 1 else "once",
             "just before the end" if one["last_before_end_ns"] < _FRESH_NS else "",
         )
