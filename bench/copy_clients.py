@@ -63,7 +63,7 @@ def _arguments() -> argparse.Namespace:
         "--services", default="ftp,sftp,webdav,smb,s3", help="of " + ", ".join(_SERVICES)
     )
     parser.add_argument("--testbed", default="loopback", choices=("loopback", "virtual"))
-    parser.add_argument("--link", default="unshaped", help="of the virtual LAN, e.g. 100M (unshaped)")
+    parser.add_argument("--link", default="unshaped", help="of the virtual LAN, e.g. 100M")
     parser.add_argument(
         "--servers", default="real", help="real, embedded or both, with a comma between"
     )
