@@ -52,7 +52,9 @@ def ideal(worlds: Worlds, run: RunRecord, trial: TrialRecord) -> dict[str, Any]:
     machine = {"tcp": {"nagle": False}}
     link = str(run.testbed["link"])
     asked = SimulatedTrial(("client", "server"), (machine, machine), link, seed=1)
-    return worlds.result(simulate_request(kind, parameters, asked))
+    request = simulate_request(kind, parameters, asked)
+    request["work"]["profile"] = "lanlab"  # Real copies wait as this profile does, not as Windows NT.
+    return worlds.result(request)
 
 
 def line(worlds: Worlds, run: RunRecord, trial: TrialRecord) -> str:
