@@ -108,6 +108,25 @@ def test_closed_ports_are_omitted() -> None:
     assert discover(HOST, {"ftp": port}) == ()
 
 
+def test_only_the_first_addresses_of_a_name_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = socket.getaddrinfo
+
+    def answers(refused: int) -> Callable[..., object]:
+        def resolved(host: str, port: int | None, **options: int) -> object:
+            return [
+                *refused * found("127.0.0.2", port, **options),
+                *found(HOST, port, **options),
+            ]
+
+        return resolved
+
+    with listening(sends(b"220 ready\r\n")) as port:
+        monkeypatch.setattr(socket, "getaddrinfo", answers(8))
+        assert discover("many.example", {"ftp": port}) == ()
+        monkeypatch.setattr(socket, "getaddrinfo", answers(7))
+        assert discover("many.example", {"ftp": port}) == (Found("ftp", port),)
+
+
 def test_unknown_hosts_are_refused() -> None:
     with pytest.raises(UsageError, match=r"no-such-host\.invalid: cannot be resolved"):
         discover("no-such-host.invalid")

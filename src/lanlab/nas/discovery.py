@@ -18,6 +18,8 @@ from lanlab.frozen import dataclass
 CONNECT_S = 3.0
 #: A server that first looks up the client's name may take seconds to greet.
 GREET_S = 10.0
+#: Addresses of a name that are tried. A name server may send thousands.
+_MOST_ADDRESSES = 8
 #: Longest greeting that is read, bytes.
 _MOST_BYTES = 16_384
 #: Number of a remote procedure call, which its reply repeats.
@@ -70,7 +72,7 @@ def discover(host: str, ports: Mapping[str, int] | None = None) -> tuple[Found, 
 def silence(host: str) -> str | None:
     """Why a host does not answer; `None` if it answers, even by refusing a connection."""
     try:
-        socket.create_connection((host, PROBES["smb"][0]), timeout=CONNECT_S).close()
+        _connect(host, PROBES["smb"][0]).close()
     except ConnectionRefusedError:
         return None
     except OSError as error:
@@ -78,9 +80,24 @@ def silence(host: str) -> str | None:
     return None
 
 
+def _connect(host: str, port: int) -> socket.socket:
+    failure = OSError("no address")
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    for family, kind, protocol, _, address in found[:_MOST_ADDRESSES]:
+        connection = socket.socket(family, kind, protocol)
+        connection.settimeout(CONNECT_S)
+        try:
+            connection.connect(address)
+            return connection
+        except OSError as error:
+            connection.close()
+            failure = error
+    raise failure
+
+
 def _probe(service: str, host: str, port: int) -> Found | None:
     try:
-        connection = socket.create_connection((host, port), timeout=CONNECT_S)
+        connection = _connect(host, port)
     except OSError:
         return None
     with connection:
