@@ -4,12 +4,14 @@ import io
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
 from lanlab.store import parquet as ours
+from lanlab.store import plain_parquet
 from lanlab.store.plain_parquet import file_parts
 from lanlab.store.series import ShortSeries
 
@@ -77,6 +79,35 @@ def test_the_footer_describes_the_columns() -> None:
     head = a.total_compressed_size - 40
     assert octets[4 + head : 4 + head + 8] == (1).to_bytes(8, "little")
     assert 0 < head == b.total_compressed_size - 6 < 20
+
+
+def test_pages_that_claim_more_than_their_rows_are_refused() -> None:
+    """Before they are unpacked: 2 kB of zstd can be 64 MiB."""
+    zeros = np.zeros(2**23, "int64")
+    octets = b"".join(file_parts({"a": zeros}, len(zeros), {"k": "v"}, len(zeros)))
+    assert len(octets) < 10_000
+    file = io.BytesIO(octets)
+    (page,) = plain_parquet.read_columns(file, plain_parquet.read_footer(file)).values()
+    assert len(page) == len(zeros)
+    # The number of rows in the page's head, whose structure begins with the data page's (field 5).
+    rows = plain_parquet._varint(len(zeros) << 1)
+    file = io.BytesIO(octets.replace(b"\x15" + rows, b"\x15" + plain_parquet._varint(2), 1))
+    with pytest.raises(ValueError, match="1 rows of 67108864 bytes in a page"):
+        plain_parquet.read_columns(file, plain_parquet.read_footer(file))
+
+
+def test_files_of_more_rows_than_lanlab_writes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page of missing values has 20 bytes for any number of rows."""
+    monkeypatch.setattr(plain_parquet, "_MOST_BYTES", 2**20)
+    for rows, is_read in ((2**16, True), (2**18, False)):
+        file = io.BytesIO(b"".join(file_parts({"a": None}, rows, {"k": "v"}, 2**14)))
+        footer = plain_parquet.read_footer(file)
+        if is_read:
+            (column,) = plain_parquet.read_columns(file, footer).values()
+            assert len(column) == rows
+        else:
+            with pytest.raises(ValueError, match="more than 1048576 bytes"):
+                plain_parquet.read_columns(file, footer)
 
 
 def test_unrepresentable_numbers_are_refused() -> None:

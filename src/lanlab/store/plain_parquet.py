@@ -41,6 +41,8 @@ _STORED = {_INT32: "<i4", _INT64: "<i8", _FLOAT: "<f4", _DOUBLE: "<f8"}
 _END_BYTES = 8
 _MOST_FOOTER_BYTES = 2**22
 _MOST_PAGE_ROWS = 2**24
+#: Bytes that are read and unpacked: more than lanlab writes, as an engine has 1 GiB of memory.
+_MOST_BYTES = 2**31
 
 #: Fields of a structure by their numbers.
 _Fields = dict[int, Any]
@@ -176,6 +178,7 @@ def read_columns(file: IO[bytes], footer: _Fields) -> dict[str, Column]:
     import numpy as np
 
     found: dict[str, Column] = {}
+    left_bytes = _MOST_BYTES
     known = {kind: dtype for dtype, kind in _TYPES.items()}
     for place, column in enumerate(footer[2][1:]):
         dtype = known[column[1], column.get(6)]
@@ -183,12 +186,16 @@ def read_columns(file: IO[bytes], footer: _Fields) -> dict[str, Column]:
         for group in footer[4]:
             about = group[1][place][3]
             file.seek(about[9])
-            octets = _Thrift(file.read(about[7]))
-            missing = group[3]
+            packed = file.read(about[7])
+            octets, missing = _Thrift(packed), group[3]
+            left_bytes -= len(packed)
             while missing > 0:
                 part = octets.page(_STORED[column[1]], about[4] == _ZSTD, column[3] == _OPTIONAL)
                 parts.append(part.astype(dtype))
                 missing -= len(part)
+                left_bytes -= part.nbytes
+                if left_bytes < 0:
+                    raise ValueError(f"more than {_MOST_BYTES} bytes")
         joined = (
             np.ma.concatenate if any(hasattr(part, "mask") for part in parts) else np.concatenate
         )
@@ -213,12 +220,13 @@ class _Thrift:
 
         head = self.struct()
         page, rows = self.take(head[3]), head[5][1]
+        # A value has 8 bytes and a level.
+        if not 0 <= rows <= _MOST_PAGE_ROWS or head[2] > 9 * rows + _END_BYTES:
+            raise ValueError(f"{rows} rows of {head[2]} bytes in a page")
         if is_packed:
             page = zstd().ZstdDecompressor().decompress(page, max_length=max(0, head[2]))
         if head[1] != _DATA_PAGE or head[5][2] != _PLAIN or len(page) != head[2]:
             raise ValueError("unknown kind of page")
-        if not 0 <= rows <= _MOST_PAGE_ROWS:
-            raise ValueError(f"{rows} rows in a page")
         if is_optional:
             levels = _Thrift(page)
             known = _Thrift(levels.take(int.from_bytes(levels.take(4), "little"))).ones(rows)
