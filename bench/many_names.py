@@ -3,6 +3,7 @@ What a client's call costs in a directory with many names, beside one with 100: 
 missing one, and a page of a listing.
 
     TMPDIR=/dev/shm python bench/many_names.py --names 1000000
+    sudo TMPDIR=/dev/shm unshare -n python bench/many_names.py --names 1000000 ncp
 """
 
 from __future__ import annotations
@@ -24,11 +25,20 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "engine"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
+from crowd_frames import CARRIERS, Stranger
 from old_machine import CORE, OldMachine
 from raw_engine import Line, RawEngine
+from soak_services import _make_cable
 
 _FEW, _PAGE, _PATIENCE_S = 100, 64, 600.0
 _HERE = "127.0.0.1"
+_ETHERTYPE = 0x8137
+_ON_ETHERNET: Line = {
+    "carrier": "ncp",
+    "ipx": {"framing": "ethernet-ii", "network": 7},
+    "link": {"interface": "right"},
+    "station_name": "LANLAB",
+}
 
 #: Calls of a client: an existing name, a missing one, and a page. What one returns is called after
 #: its time was taken.
@@ -234,7 +244,91 @@ def _smb1(port: int, names: Iterator[str]) -> Iterator[Calls]:
     client.close()
 
 
-_SERVICES = {"smb1": _smb1, "ftp": _ftp, "sftp": _sftp, "webdav": _webdav, "s3": _s3, "nfs": _nfs}
+class _Ncp:
+    """Requests of NetWare's shells, in packets of IPX on Ethernet II."""
+
+    def __init__(self) -> None:
+        self._link, other = (
+            socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETHERTYPE))
+            for _ in range(2)
+        )
+        self._link.bind(("left", _ETHERTYPE))
+        other.bind(("right", _ETHERTYPE))
+        # The requests of a stranger, whose packets have the right addresses.
+        self._station: Stranger = CARRIERS["ncp"](
+            self._link.getsockname()[4], other.getsockname()[4]
+        )
+        other.close()
+        self._connection, self._sequence = b"\xff\xff", -1
+        self._call(0x1111, b"")
+        self.ask(0x17, _part(0x14, b"\0\1" + _named("GUEST") + b"\0"))
+        self.root = self.ask(0x16, _part(0x12, b"\0F" + _named("SYS:")))[1][:1]
+
+    def ask(self, function: int, data: bytes) -> tuple[int, bytes]:
+        """Completion code and data of a reply."""
+        return self._call(0x2222, bytes([function]) + data)
+
+    def _call(self, kind: int, data: bytes) -> tuple[int, bytes]:
+        self._sequence = (self._sequence + 1) % 256
+        low, high = self._connection
+        head = struct.pack(">HBBBB", kind, self._sequence, low, 1, high)
+        packet = self._station.packet(17, head + data)  # type: ignore[attr-defined]
+        end_s = time.monotonic() + _PATIENCE_S
+        self._link.settimeout(2)
+        while time.monotonic() < end_s:
+            self._link.send(packet)
+            with contextlib.suppress(TimeoutError):
+                while (said := self._link.recv(2048)[44:])[:3] != b"\x33\x33" + head[2:3]:
+                    continue
+                self._connection = bytes([said[3], said[5]])
+                return said[6], said[8:]
+        raise SystemExit("the NetWare server does not answer")
+
+
+def _named(text: str) -> bytes:
+    return bytes([len(text)]) + text.encode()
+
+
+def _part(number: int, data: bytes) -> bytes:
+    return struct.pack(">HB", 1 + len(data), number) + data
+
+
+@contextlib.contextmanager
+def _ncp(port: int, names: Iterator[str]) -> Iterator[Calls]:
+    client = _Ncp()
+
+    def opens(name: str) -> int:
+        code, opened = client.ask(0x4C, client.root + b"\6\1" + _named(name))
+        if code == 0:
+            client.ask(0x42, b"\0" + opened[:6])
+        return code
+
+    def page() -> None:
+        after = b"\xff\xff"
+        for _ in range(_PAGE):
+            code, found = client.ask(0x40, after + client.root + b"\6" + _named("*"))
+            _check(code == 0, "search")
+            after = found[:2]
+
+    began_s = time.monotonic()
+    opens("NONE.DAT")
+    print(f"| ncp | first miss | {1e3 * (time.monotonic() - began_s):.1f} ms | | |")
+    yield {
+        "open": lambda: _check(opens(next(names)) == 0, "open"),
+        "miss": lambda: _check(opens("NONE.DAT") == 0xFF, "open"),
+        "page": page,
+    }
+
+
+_SERVICES = {
+    "smb1": _smb1,
+    "ftp": _ftp,
+    "sftp": _sftp,
+    "webdav": _webdav,
+    "s3": _s3,
+    "nfs": _nfs,
+    "ncp": _ncp,
+}
 
 
 def _best_s(service: str, root: str, count: int, calls: int) -> dict[str, float]:
@@ -245,11 +339,11 @@ def _best_s(service: str, root: str, count: int, calls: int) -> dict[str, float]
         "root": root,
         "bind": _HERE,
         "read_only": True,
-    }
+    } | (_ON_ETHERNET if service == "ncp" else {})
     names = itertools.cycle(_name(number * 7919 % count) for number in range(calls))
     with RawEngine() as server:
         _, ports = server.ready(request)
-        with _SERVICES[service](ports[0], names) as does:
+        with _SERVICES[service](ports[0] if ports else 0, names) as does:
             best = {}
             for kind, call in does.items():
                 times_s = []
@@ -270,8 +364,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--names", type=int, default=1_000_000)
     parser.add_argument("--calls", type=int, default=300)
-    parser.add_argument("services", nargs="*", default=list(_SERVICES))
+    without_cable = [service for service in _SERVICES if service != "ncp"]
+    parser.add_argument("services", nargs="*", default=without_cable)
     asked = parser.parse_args()
+    if "ncp" in asked.services:
+        _make_cable()
     with contextlib.ExitStack() as stack:
         roots = {}
         for count in (_FEW, asked.names):

@@ -26,7 +26,8 @@ from soak_requests import HEAD, PROMISED_BYTES, soaked
 
 _SECRET = "s3cret-words"
 _NAMES = ("sftp", "webdav", "smb", "smb1", "s3", "ftp", "nfs", "ftps", "webdavs", "s3s")
-_CLIENTS, _FILES, _LONGEST_S = 4, 1000, 300
+#: FTP over the small TCP has connections for three clients.
+_CLIENTS, _FILES, _LONGEST_S = 3, 1000, 300
 _SMALL_STACK = "10.9.0.2"
 #: Services on an Ethernet, and what carries them.
 _ON_ETHERNET = {
@@ -49,7 +50,7 @@ def _served(name: str, root: str) -> Line:
     if carrier is not None:
         asked |= {"carrier": carrier, "ipx": _ipx(carrier), "link": link, "station_name": "SOAKED"}
     elif name == "small":
-        asked["stack"] = {"link": link, "address": _SMALL_STACK, "memory_bytes": 1_000_000}
+        asked["stack"] = {"link": link, "address": _SMALL_STACK, "memory_bytes": 2_000_000}
     return asked
 
 
@@ -78,11 +79,11 @@ def _target(name: str, ready: Line) -> Line:
 def _done(client: RawEngine, kind: str, spec: Line) -> Line:
     """The result of a request; one that is armed begins at once."""
     asked = client.send({"type": kind, "spec": spec})
-    if kind == "metadata":
-        line = client.wait(asked, "ready", "error", patience_s=_LONGEST_S)
-        if line["type"] == "ready":
-            start_together((client, asked), lead_ns=1_000_000_000)
-    line = client.wait(asked, patience_s=_LONGEST_S)
+    first = ("ready", "error") if kind == "metadata" else ("result", "error")
+    line = client.wait(asked, *first, patience_s=_LONGEST_S)
+    if line["type"] == "ready":
+        start_together((client, asked), lead_ns=1_000_000_000)
+        line = client.wait(asked, patience_s=_LONGEST_S)
     if line["type"] == "error":
         raise SystemExit(f"{kind}: {line}")
     result: Line = line["result"]
