@@ -84,7 +84,9 @@ impl<S: System> Dialogue<S> {
         loop {
             let Some(line) = self.lines()?.next().await? else { return Ok(()) };
             self.system.heard();
-            let (verb, argument) = line.split_once(' ').unwrap_or((&line, ""));
+            // Clients that interrupt a transfer send Telnet's IP and Synch before ABOR (RFC 959, section 4.1.3).
+            let line = line.trim_start_matches(char::REPLACEMENT_CHARACTER);
+            let (verb, argument) = line.split_once(' ').unwrap_or((line, ""));
             let verb = verb.to_ascii_uppercase();
             let (code, words) = match self.answer(&verb, argument).await {
                 Ok(answer) => answer,
@@ -180,7 +182,7 @@ impl<S: System> Dialogue<S> {
             "ALLO" => say(202, "Not needed"),
             "PWD" | "XPWD" => say(257, format!("{} is where you are", quoted(&self.directory))),
             "CWD" | "XCWD" => self.change_directory(argument).await,
-            "CDUP" => self.change_directory("..").await,
+            "CDUP" | "XCUP" => self.change_directory("..").await,
             "EPSV" | "PASV" => self.listen(verb, argument),
             "PORT" | "EPRT" => self.connect_later(verb, argument),
             "ABOR" => say(226, "Nothing is under way"),

@@ -222,7 +222,10 @@ fn help_and_stat_are_answered() {
     talk(root.path(), |raw| {
         assert!(raw.say("HELP").starts_with("214 "));
         assert!(raw.say("STAT").starts_with("211 "));
-        assert!(raw.say("ABOR").starts_with("226 "));
+        for telnet in [&b""[..], b"\xff\xf4\xff", b"\xff\xf4\xff\xf2"] {
+            raw.0.get_mut().write_all(telnet).unwrap();
+            assert!(raw.say("ABOR").starts_with("226 "), "{telnet:?}");
+        }
         raw.0.get_mut().write_all(b"STAT *.BIN\r\n").unwrap();
         let mut lines = Vec::new();
         while lines.last().is_none_or(|line: &String| !line.starts_with("213 ")) {
