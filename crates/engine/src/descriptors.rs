@@ -10,7 +10,7 @@ const OWN: u64 = 64;
 ///
 /// # Errors The hard limit is below `needed` plus this process's own files.
 pub fn provide(needed: u64, whose: &str) -> Result<(), Failure> {
-    os::raise_descriptor_limit_to(OWN + needed);
+    os::raise_descriptor_limit(OWN + needed);
     check(OWN + needed, whose, os::descriptor_limit())
 }
 

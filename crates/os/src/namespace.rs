@@ -1,8 +1,9 @@
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::AsFd;
 
-use super::check;
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+
 use super::rtnetlink::Rtnetlink;
 
 /// Move the calling thread into the network namespace of a process (setns(2)).
@@ -10,9 +11,8 @@ fn enter_network_of(pid: u32) -> io::Result<()> {
     let path = format!("/proc/{pid}/ns/net");
     let about = |error: io::Error| io::Error::new(error.kind(), format!("{path}: {error}"));
     let namespace = File::open(&path).map_err(about)?;
-    // SAFETY: the descriptor is open; the call takes integers only.
-    check(unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNET) }).map_err(about)?;
-    Ok(())
+    let kind = Some(LinkNameSpaceType::Network);
+    move_into_link_name_space(namespace.as_fd(), kind).map_err(|error| about(error.into()))
 }
 
 pub fn own_network() -> io::Result<File> {

@@ -1,6 +1,9 @@
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
+use rustix::io::Errno;
 
 use super::check;
 
@@ -9,6 +12,16 @@ pub enum Interest {
     Read,
     Write,
     Nothing,
+}
+
+impl Interest {
+    fn flags(self) -> epoll::EventFlags {
+        match self {
+            Self::Read => epoll::EventFlags::IN,
+            Self::Write => epoll::EventFlags::OUT | epoll::EventFlags::ONESHOT,
+            Self::Nothing => epoll::EventFlags::empty(),
+        }
+    }
 }
 
 /// Sockets identified by a key, and which of them are ready (epoll(7)).
@@ -20,45 +33,23 @@ pub struct Readiness {
 
 impl Readiness {
     pub fn new(capacity: usize) -> io::Result<Self> {
-        // SAFETY: takes an integer only; the descriptor it returns has no other owner.
-        let descriptor = unsafe {
-            let descriptor = check(libc::epoll_create1(libc::EPOLL_CLOEXEC))?;
-            OwnedFd::from_raw_fd(descriptor)
-        };
+        let descriptor = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         Ok(Self { descriptor, events: vec![libc::epoll_event { events: 0, u64: 0 }; capacity] })
     }
 
     /// Watch a socket: for data at every wait, for room to write once per call.
     pub fn watch(&self, socket: &impl AsFd, key: usize, interest: Interest) -> io::Result<()> {
-        match self.control(libc::EPOLL_CTL_ADD, socket, key, interest) {
-            Err(error) if error.raw_os_error() == Some(libc::EEXIST) => {
-                self.change(socket, key, interest)
-            }
-            added => added,
+        let data = epoll::EventData::new_u64(key as u64);
+        match epoll::add(&self.descriptor, socket, data, interest.flags()) {
+            Err(Errno::EXIST) => self.change(socket, key, interest),
+            added => Ok(added?),
         }
     }
 
     /// Change what a watched socket is watched for. A waiting thread notices at once.
     pub fn change(&self, socket: &impl AsFd, key: usize, interest: Interest) -> io::Result<()> {
-        self.control(libc::EPOLL_CTL_MOD, socket, key, interest)
-    }
-
-    fn control(
-        &self,
-        operation: libc::c_int,
-        socket: &impl AsFd,
-        key: usize,
-        interest: Interest,
-    ) -> io::Result<()> {
-        let events = match interest {
-            Interest::Read => libc::EPOLLIN,
-            Interest::Write => libc::EPOLLOUT | libc::EPOLLONESHOT,
-            Interest::Nothing => 0,
-        };
-        let mut event = libc::epoll_event { events: events as u32, u64: key as u64 };
-        let (own, socket) = (self.descriptor.as_raw_fd(), socket.as_fd().as_raw_fd());
-        // SAFETY: both descriptors are open; the kernel copies `event`.
-        check(unsafe { libc::epoll_ctl(own, operation, socket, &raw mut event) }).map(drop)
+        let data = epoll::EventData::new_u64(key as u64);
+        Ok(epoll::modify(&self.descriptor, socket, data, interest.flags())?)
     }
 
     pub fn another(&self) -> io::Result<Self> {
@@ -66,10 +57,7 @@ impl Readiness {
     }
 
     pub fn forget(&self, socket: &impl AsFd) -> io::Result<()> {
-        let (own, socket) = (self.descriptor.as_raw_fd(), socket.as_fd().as_raw_fd());
-        let no_event = std::ptr::null_mut();
-        // SAFETY: both descriptors are open; the event is ignored (epoll_ctl(2)).
-        check(unsafe { libc::epoll_ctl(own, libc::EPOLL_CTL_DEL, socket, no_event) }).map(drop)
+        Ok(epoll::delete(&self.descriptor, socket)?)
     }
 
     /// Wait until a socket is ready or `timeout` has passed, and return the keys of ready ones.
@@ -124,22 +112,20 @@ impl Readiness {
 
 /// Wait for data, end of stream or `timeout` (poll(2)). Returns whether reading would not block.
 pub fn wait_readable(source: &impl AsFd, timeout: Duration) -> io::Result<bool> {
-    let mut entry =
-        libc::pollfd { fd: source.as_fd().as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    let timeout_ms = libc::c_int::try_from(timeout.as_millis()).unwrap_or(libc::c_int::MAX);
-    // SAFETY: points to one valid entry.
-    Ok(check(unsafe { libc::poll(&raw mut entry, 1, timeout_ms) })? > 0)
+    Ok(wait_for(source, PollFlags::IN, timeout)? > 0)
 }
 
 /// Wait until a socket has room to write or `timeout` has passed (poll(2)).
 pub fn wait_writable(socket: &impl AsFd, timeout: Duration) -> io::Result<()> {
-    let mut entry =
-        libc::pollfd { fd: socket.as_fd().as_raw_fd(), events: libc::POLLOUT, revents: 0 };
-    // SAFETY: points to one valid entry.
-    match check(unsafe { libc::poll(&raw mut entry, 1, timeout.as_millis() as libc::c_int) }) {
-        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
-        waited => waited.map(drop),
+    match wait_for(socket, PollFlags::OUT, timeout) {
+        Err(Errno::INTR) => Ok(()),
+        waited => Ok(waited.map(drop)?),
     }
+}
+
+fn wait_for(socket: &impl AsFd, what: PollFlags, timeout: Duration) -> Result<usize, Errno> {
+    let timeout = Timespec::try_from(timeout).ok();
+    poll(&mut [PollFd::new(socket, what)], timeout.as_ref())
 }
 
 #[cfg(test)]

@@ -2,20 +2,17 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd, FromRawFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
-use super::check;
+use rustix::event::{EventfdFlags, eventfd};
 
 #[derive(Debug)]
 pub struct Wake(File);
 
 impl Wake {
     pub fn new() -> io::Result<Self> {
-        // SAFETY: takes integers only; the returned descriptor has no other owner.
-        let descriptor =
-            check(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })?;
-        // SAFETY: as above.
-        Ok(Self(unsafe { File::from_raw_fd(descriptor) }))
+        let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
+        Ok(Self(File::from(eventfd(0, flags)?)))
     }
 
     pub fn wake(&self) {
