@@ -130,6 +130,7 @@ impl<S> Drop for LinkThread<S> {
 
 fn run<S: AtLink>(shared: &Shared<S>, readiness: &mut Readiness) {
     os::prepare_thread();
+    os::shorten_slices();
     loop {
         let (has_more, sleep_ns) = {
             let mut state = shared.state();

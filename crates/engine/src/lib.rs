@@ -65,7 +65,11 @@ pub fn run(arguments: &[String]) -> ExitCode {
         [] => serve(None),
         ["--end-after-silence", seconds] => with_silence(seconds, |silence| serve(Some(silence))),
         ["--without-rights"] => match os::give_up_rights() {
-            Ok(()) => serve(None),
+            Ok(()) => {
+                // All threads of an engine at a link answer its frames.
+                os::shorten_slices();
+                serve(None)
+            }
             Err(error) => {
                 eprintln!("error: the rights of this process cannot be given up: {error}");
                 ExitCode::FAILURE

@@ -52,7 +52,7 @@ pub use names::rename_to_free_name_at;
 pub use ports::{Port, PortKind, PortPlan, PortQueue, make_ports};
 pub use process::{
     bind_to_processor, descriptor_limit, favour_thread, give_up_rights, limit_arenas,
-    raise_descriptor_limit, user_and_group,
+    raise_descriptor_limit, shorten_slices, user_and_group,
 };
 pub use raw_link::{LinkDescriptor, RawFrames, RawLink, RawLinkPlace};
 pub use readiness::{Interest, Readiness, wait_readable, wait_writable};

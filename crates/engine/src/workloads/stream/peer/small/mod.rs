@@ -82,6 +82,7 @@ pub fn run(
     let direction = request.direction;
     let ended = |ended_by| failure_of(ended_by, direction, plan.tcp_silence_ns());
     let work = |given: Vec<(u16, (AtLink, Vec<ConnectionId>))>| {
+        os::shorten_slices();
         let mut outcomes = Vec::new();
         for (_, (mut at_link, connections)) in given {
             let outcome = if direction == PeerDirection::Receive {
