@@ -8,7 +8,7 @@ use lanlab_stack::ip::{ConnectionId, Event, Interface, Received};
 use lanlab_units::Instant;
 
 use super::pair::{ADDRESSES, Pair, RECEIVER, SENDER, hosts};
-use super::segments::read;
+use super::segments::{ACK, SYN, read, segment};
 use super::{PORT, profile};
 
 const MOST: usize = 2;
@@ -224,6 +224,50 @@ fn a_reset_handshake_is_forgotten() {
     assert!(stranger.poll_transmit(Instant::ZERO, &mut frame));
     receiver.handle_frame(Instant::ZERO, &frame);
     assert_eq!(receiver.poll_timeout(), None);
+}
+
+/// A blind attacker must guess both numbers.
+#[test]
+fn a_handshake_is_completed_only_within_the_window_and_without_syn() {
+    let mut receiver = receiver();
+    let mut frame = Vec::new();
+    receiver.handle_frame(Instant::ZERO, &segment(0, PORT, SYN, [500, 0], b""));
+    assert!(receiver.poll_transmit(Instant::ZERO, &mut frame));
+    let next = read(&frame[14..]).2[0].wrapping_add(1);
+    let mut opens = |flags, number| {
+        receiver.handle_frame(Instant::ZERO, &segment(0, PORT, flags, [number, next], b""));
+        std::iter::from_fn(|| receiver.poll_event()).any(|one| matches!(one, Event::Accepted(..)))
+    };
+    for (flags, number) in [(ACK, 500), (ACK, 501 + 1460), (ACK, 1 << 31), (SYN | ACK, 501)] {
+        assert!(!opens(flags, number), "{flags:#x} {number}");
+    }
+    assert!(opens(ACK, 501));
+}
+
+/// The peers never close. Each new connection needs the place of one that the program has released.
+#[test]
+fn connections_dropped_for_others_leave_no_memory_in_use() {
+    let mut receiver = receiver();
+    let (mut stranger, frames) = begun(5_000);
+    let mut frame = Vec::new();
+    while stranger.poll_transmit(Instant::ZERO, &mut frame) {}
+    for syn in frames {
+        receiver.handle_frame(Instant::ZERO, &syn);
+        while receiver.poll_transmit(Instant::ZERO, &mut frame) {
+            stranger.handle_frame(Instant::ZERO, &frame);
+        }
+        while stranger.poll_transmit(Instant::ZERO, &mut frame) {
+            receiver.handle_frame(Instant::ZERO, &frame);
+        }
+        while let Some(event) = receiver.poll_event() {
+            if let Event::Accepted(id, _) = event {
+                receiver.leave(Instant::ZERO, id);
+            }
+        }
+        while receiver.poll_transmit(Instant::ZERO, &mut frame) {}
+    }
+    let most_bytes = Interface::most_bytes(&profile(1460), MOST, 4, 64);
+    assert!(receiver.held_bytes() <= most_bytes, "{} of {most_bytes}", receiver.held_bytes());
 }
 
 #[test]

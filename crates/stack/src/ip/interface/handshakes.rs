@@ -111,11 +111,17 @@ impl Interface {
             let is_waiting = |one: &&Handshake| one.is_complete && one.port == port;
             let waiting = self.handshakes.iter().filter(is_waiting).count();
             let has_room = waiting < self.most_handshakes() / 4 * 3;
+            let window = self.config.tcp.receive_buffer_bytes;
             let known = &mut self.handshakes[index];
             if segment.control == TcpControl::Rst {
                 if segment.seq_number == known.first + 1 {
                     self.handshakes.remove(index);
                 }
+                return (None, true);
+            }
+            // A blind attacker must guess this number, too (RFC 9293, 3.10.7.4).
+            let ahead = segment.seq_number.0.wrapping_sub(known.first.0).cast_unsigned() as usize;
+            if segment.control == TcpControl::Syn || !(1..=window).contains(&ahead) {
                 return (None, true);
             }
             let is_expected = segment.ack_number == Some(known.own_first + 1) && known.answers > 0;

@@ -36,7 +36,8 @@ impl Interface {
         let connection = &mut self.connections[id];
         connection.abort();
         connection.make_segment(now);
-        let mut frame = Vec::new();
+        // Sent resets become spare buffers, so a new one for each would fill the memory.
+        let mut frame = self.unused.pop().unwrap_or_default();
         if self.resets.len() < MOST_RESETS && connection.take_frame(&mut frame) {
             let (mac, to) = (connection.peer_mac, connection.peer.ip());
             frames::emit_ethernet(self.config.mac, mac, to, &mut frame);
