@@ -1,5 +1,7 @@
 //! The shares of a server: `NetrShareEnum` ([MS-SRVS] section 3.1.4.8) over the pipe `srvsvc`.
 
+use std::fmt::Display;
+
 use lanlab_files::{Class, Fault, Result, Target};
 use smb2::msg::create::CreateDisposition;
 use smb2::rpc::{self, srvsvc};
@@ -18,6 +20,9 @@ const HEAD_OCTETS: usize = 24;
 const FLAGS: usize = 3;
 const LENGTH: usize = 8;
 const IS_LAST: u8 = 2;
+/// Offset of the number of shares, and the length of each before its names.
+const COUNT: usize = HEAD_OCTETS + 12;
+const SHARE_OCTETS: usize = 12;
 
 /// Names of the shares for files, without hidden ones.
 pub async fn shares(target: &Target) -> Result<Vec<String>> {
@@ -35,9 +40,6 @@ pub async fn shares(target: &Target) -> Result<Vec<String>> {
 }
 
 async fn list(session: &Session, pipe: FileId, target: &Target) -> Result<Vec<String>> {
-    let garbled = |error: smb2::Error| {
-        Fault::new(Class::Protocol, format!("list of shares: malformed answer: {error}"))
-    };
     let calls = &session.calls;
     let mut buffer = vec![0; READ_OCTETS];
     calls.write(pipe, 0, &rpc::build_srvsvc_bind(1)).await?;
@@ -54,16 +56,47 @@ async fn list(session: &Session, pipe: FileId, target: &Target) -> Result<Vec<St
         }
         whole.extend_from_slice(stub);
         let Ok(octets) = u16::try_from(whole.len()) else {
-            let message = "list of shares: longer than 64 KiB";
-            return Err(Fault::new(Class::Protocol, message));
+            return Err(garbled("longer than 64 KiB"));
         };
         if is_last {
             // The crate expects a single fragment.
             whole[FLAGS] |= IS_LAST;
             whole[LENGTH..LENGTH + 2].copy_from_slice(&octets.to_le_bytes());
-            break;
+            return read(&whole);
         }
     }
-    let found = srvsvc::parse_net_share_enum_all_response(&whole).map_err(garbled)?;
+}
+
+fn garbled(why: impl Display) -> Fault {
+    Fault::new(Class::Protocol, format!("list of shares: malformed answer: {why}"))
+}
+
+fn read(whole: &[u8]) -> Result<Vec<String>> {
+    // The crate reserves memory for this number of shares before it reads one.
+    let count = whole.get(COUNT..).and_then(|rest| rest.first_chunk());
+    let count = count.map_or(0, |octets| u32::from_le_bytes(*octets)) as usize;
+    if count > whole.len() / SHARE_OCTETS {
+        return Err(garbled(format!("{count} shares in {} octets", whole.len())));
+    }
+    let found = srvsvc::parse_net_share_enum_all_response(whole).map_err(garbled)?;
     Ok(srvsvc::filter_disk_shares(found).into_iter().map(|share| share.name).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// [MS-SRVS] section 2.2.4.32, after the head of a DCE/RPC response.
+    #[test]
+    fn more_shares_than_the_answer_has_room_for_are_refused() {
+        let of = |count: u32| {
+            let head = [5, 0, 2, 3, 16, 0, 0, 0, 56, 0, 0, 0, 1, 0, 0, 0];
+            let words = [32, 0, 1, 1, 1, count, 1, count, 0, 0];
+            let words = words.into_iter().flat_map(u32::to_le_bytes);
+            read(&head.into_iter().chain(words).collect::<Vec<u8>>())
+        };
+        assert_eq!(of(0), Ok(vec![]));
+        let fault = of(u32::MAX).unwrap_err();
+        assert!(fault.message.contains("4294967295 shares in 56 octets"), "{}", fault.message);
+    }
 }
