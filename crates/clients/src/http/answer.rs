@@ -110,16 +110,18 @@ impl Answer {
     }
 
     pub async fn whole(mut self, http: &Http, what: &str, limit_bytes: usize) -> Result<Vec<u8>> {
-        let mut whole = Vec::new();
+        let (mut whole, mut length) = (Vec::new(), 0);
         loop {
-            let length = whole.len();
-            whole.resize(length + GROW_BYTES, 0);
+            if whole.len() == length {
+                whole.resize(length + GROW_BYTES, 0);
+            }
             let count = self.read(http, what, &mut whole[length..]).await?;
-            whole.truncate(length + count);
+            length += count;
             if count == 0 {
+                whole.truncate(length);
                 break;
             }
-            if whole.len() > limit_bytes {
+            if length > limit_bytes {
                 let message = format!("{what}: found an answer longer than {limit_bytes} octets");
                 return Err(Fault::new(Class::Protocol, message));
             }

@@ -12,7 +12,7 @@ struct Response {
 
 /// The entries of the directory with the encoded path `of`, without the directory itself.
 pub fn parse(document: &[u8], of: &str) -> Result<Vec<Entry>, String> {
-    let own = names(&percent::decode(of).unwrap_or_default());
+    let own = percent::decode(of).unwrap_or_default();
     let listed = responses(document)?;
     let itself = itself(&listed, &own);
     let others = listed.iter().enumerate().filter(|(place, _)| Some(*place) != itself);
@@ -31,7 +31,8 @@ pub fn parse_one(document: &[u8]) -> Result<Entry, String> {
     entry(path, response)?.ok_or_else(|| "a response without a name".to_owned())
 }
 
-fn responses(document: &[u8]) -> Result<Vec<(Vec<String>, Response)>, String> {
+/// Each response with its decoded path. Names are not kept: their number is the server's choice.
+fn responses(document: &[u8]) -> Result<Vec<(String, Response)>, String> {
     let (mut listed, mut current) = (Vec::new(), Response::default());
     let mut wrong = None;
     xml::elements(document, |names, text| {
@@ -53,9 +54,9 @@ fn responses(document: &[u8]) -> Result<Vec<(Vec<String>, Response)>, String> {
                 }
             }
             ["multistatus", "response"] => {
-                let response = std::mem::take(&mut current);
+                let mut response = std::mem::take(&mut current);
                 // Such a name is not ours, because we write only UTF-8 names.
-                if let Some(path) = path(&response.href) {
+                if let Some(path) = path(&std::mem::take(&mut response.href)) {
                     listed.push((path, response));
                 }
             }
@@ -65,48 +66,49 @@ fn responses(document: &[u8]) -> Result<Vec<(Vec<String>, Response)>, String> {
     wrong.map_or(Ok(listed), Err)
 }
 
-/// The names in the path of an href (RFC 4918, section 8.3: a path, or a URL with one).
-fn path(href: &str) -> Option<Vec<String>> {
-    let path = match href.split_once("://") {
+/// The decoded path of an href (RFC 4918, section 8.3: a path, or a URL with one).
+fn path(href: &str) -> Option<String> {
+    percent::decode(match href.split_once("://") {
         Some((_, rest)) => rest.find('/').map_or("/", |slash| &rest[slash..]),
         None => href,
-    };
-    percent::decode(path).map(|path| names(&path))
+    })
 }
 
-fn names(path: &str) -> Vec<String> {
-    path.split('/').filter(|name| !matches!(*name, "" | ".")).map(str::to_owned).collect()
+fn names(path: &str) -> impl DoubleEndedIterator<Item = &str> {
+    path.split('/').filter(|name| !matches!(*name, "" | "."))
+}
+
+fn lower(path: &str) -> impl Iterator<Item = String> {
+    names(path).map(str::to_ascii_lowercase)
 }
 
 /// Find the directory's own entry. Behind a proxy that changes paths, its path differs from the
 /// requested one. It is then the entry that contains all others, or the only one with its name.
-fn itself(listed: &[(Vec<String>, Response)], own: &[String]) -> Option<usize> {
+fn itself(listed: &[(String, Response)], own: &str) -> Option<usize> {
     let same = |a: &str, b: &str| a.eq_ignore_ascii_case(b);
-    let is_own =
-        |path: &[String]| path.len() == own.len() && path.iter().zip(own).all(|(a, b)| same(a, b));
-    if let Some(found) = listed.iter().position(|(path, _)| is_own(path)) {
+    if let Some(found) = listed.iter().position(|(path, _)| lower(path).eq(lower(own))) {
         return Some(found);
     }
     let (place, (path, response)) =
-        listed.iter().enumerate().min_by_key(|(_, (path, _))| path.len())?;
+        listed.iter().enumerate().min_by_key(|(_, (path, _))| names(path).count())?;
     let mut others = listed.iter().enumerate().filter(|(other, _)| *other != place).peekable();
     let is_it = if others.peek().is_none() {
-        path.last().zip(own.last()).is_none_or(|(a, b)| same(a, b))
+        names(path).next_back().zip(names(own).next_back()).is_none_or(|(a, b)| same(a, b))
     } else {
-        others.all(|(_, (other, _))| other.split_last().is_some_and(|(_, above)| above == path))
+        others.all(|(_, (other, _))| names(other).rev().skip(1).eq(names(path).rev()))
     };
     (response.is_directory && is_it).then_some(place)
 }
 
 /// An entry, unless its name is invalid.
-fn entry(path: &[String], response: &Response) -> Result<Option<Entry>, String> {
-    let Some(name) = path.last().filter(|name| is_name(name)) else { return Ok(None) };
+fn entry(path: &str, response: &Response) -> Result<Option<Entry>, String> {
+    let Some(name) = names(path).next_back().filter(|name| is_name(name)) else { return Ok(None) };
     let size_bytes = match (response.is_directory, response.size_bytes) {
         (true, _) => 0,
         (false, Some(size_bytes)) => size_bytes,
         (false, None) => return Err(format!("no length of `{}`", name.escape_debug())),
     };
-    Ok(Some(Entry { name: name.clone(), size_bytes, is_directory: response.is_directory }))
+    Ok(Some(Entry { name: name.to_owned(), size_bytes, is_directory: response.is_directory }))
 }
 
 #[cfg(test)]
