@@ -17,8 +17,6 @@ const FORMAT: &str = "ncp";
 /// Connection number before a connection exists.
 pub const NO_CONNECTION: u16 = 0xffff;
 pub const REPLY_LEN: usize = Envelope::LEN + 2;
-const CONNECTION_LOW: usize = 3;
-const CONNECTION_HIGH: usize = 5;
 
 pub mod status {
     pub const BAD_CONNECTION: u8 = 0x01;
@@ -72,11 +70,6 @@ impl Envelope {
         let fields = Packed { kind, sequence, connection_low, task, connection_high };
         fields.write(Order::Big, out);
     }
-
-    pub fn put_connection(packet: &mut [u8], connection: u16) {
-        let [high, low] = connection.to_be_bytes();
-        (packet[CONNECTION_LOW], packet[CONNECTION_HIGH]) = (low, high);
-    }
 }
 
 impl Reply {
@@ -118,9 +111,6 @@ mod tests {
         let error = Reply::parse(&octets[..7]).unwrap_err().to_string();
         assert_eq!(error, "ncp: need 8 octets, got 7");
         assert!(Reply::parse(&[0x22, 0x22, 0, 0, 0, 0, 0, 0]).is_err());
-        let mut packet = octets.to_vec();
-        Envelope::put_connection(&mut packet, 0xfffe);
-        assert_eq!(Envelope::parse(&packet).unwrap().0.connection, 0xfffe);
     }
 
     proptest! {

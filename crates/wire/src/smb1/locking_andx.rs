@@ -123,7 +123,3 @@ pub fn emit_request(head: &Head, unlocks: &[Range], locks: &[Range], writer: &mu
 pub fn emit_response(writer: &mut Writer<'_>) {
     super::logoff_andx::emit(writer);
 }
-
-pub fn parse_response(block: &Block<'_>) -> Result<(), Error> {
-    super::logoff_andx::parse(block)
-}

@@ -132,7 +132,7 @@ fn response(block: &Block<'_>, w: &mut Writer<'_>) -> Result<bool, Error> {
         }
         command::QUERY_INFORMATION2 => read_and_write!(block, w, query_information2::Response),
         command::LOCKING_ANDX => {
-            locking_andx::parse_response(block)?;
+            logoff_andx::parse(block)?;
             locking_andx::emit_response(w);
         }
         command::TRANSACTION | command::TRANSACTION2 => {
