@@ -17,6 +17,7 @@ use lanlab_files::{
     Access, Class, Entry, Facts, Fault, Result, ServiceKind, ServicePath, Target,
     TransferCapabilities,
 };
+use lanlab_stack::redirector::ListingLimits;
 
 use crate::http::{
     self, Answer, BLOCK_BYTES, Download, Http, LISTING_BYTES, Outgoing, REFUSAL_BYTES,
@@ -33,8 +34,7 @@ use writing::Writing;
 
 const USUAL_REGION: &str = "us-east-1";
 
-/// Maximum number of entries of a directory, so that a server cannot fill the memory.
-const MAX_ENTRIES: usize = 1_000_000;
+const PAGE_KEYS: usize = 1000;
 
 #[derive(Debug)]
 pub struct Session {
@@ -53,8 +53,6 @@ pub enum File {
 
 /// Connect and check that the bucket exists and accepts the signature.
 pub async fn connect(target: &Target) -> Result<Session> {
-    let with_tls = target.service == ServiceKind::S3s;
-    let http = Http::new(target, with_tls)?;
     let Some(name) = target.share.clone() else {
         let fault = Fault::new(Class::Missing, "S3: found no bucket");
         return Err(fault.hint("name the bucket as the share"));
@@ -72,26 +70,12 @@ pub async fn connect(target: &Target) -> Result<Session> {
             format!("{path}/")
         }
     };
-    let user = target.credentials.as_ref();
-    let asked_region = user.and_then(|user| user.domain.clone());
-    let bucket = Bucket {
-        name,
-        host: http.authority().to_owned(),
-        region: asked_region.clone().unwrap_or_else(|| USUAL_REGION.to_owned()),
-        credentials: target.credentials.clone(),
-    };
-    let mut session = Session {
-        http,
-        bucket,
-        base,
-        single_bytes: writing::SINGLE_BYTES,
-        part_bytes: writing::PART_BYTES,
-    };
+    let mut session = session(target, name, base)?;
     let what = format!("list bucket `{}`", session.bucket.name);
     let mut listed = session.page(&what, "", None, 1).await;
     // If no region was given, the server may name its own, which is tried once.
     if listed.as_ref().is_err_and(may_be_of_another_region)
-        && asked_region.is_none()
+        && asked_region(target).is_none()
         && let Ok(Some(region)) = session.named_region(&what).await
     {
         session.bucket.region = region;
@@ -107,19 +91,26 @@ pub async fn connect(target: &Target) -> Result<Session> {
     }
 }
 
-/// Names of the user's buckets (`ListBuckets`).
-pub async fn buckets(target: &Target) -> Result<Vec<String>> {
-    let what = "list of buckets";
+fn asked_region(target: &Target) -> Option<String> {
+    target.credentials.as_ref()?.domain.clone()
+}
+
+fn session(target: &Target, name: String, base: String) -> Result<Session> {
     let http = Http::new(target, target.service == ServiceKind::S3s)?;
-    let region = target.credentials.as_ref().and_then(|user| user.domain.clone());
     let bucket = Bucket {
-        name: String::new(),
+        name,
         host: http.authority().to_owned(),
-        region: region.unwrap_or_else(|| USUAL_REGION.to_owned()),
+        region: asked_region(target).unwrap_or_else(|| USUAL_REGION.to_owned()),
         credentials: target.credentials.clone(),
     };
     let (single_bytes, part_bytes) = (writing::SINGLE_BYTES, writing::PART_BYTES);
-    let session = Session { http, bucket, base: String::new(), single_bytes, part_bytes };
+    Ok(Session { http, bucket, base, single_bytes, part_bytes })
+}
+
+/// Names of the user's buckets (`ListBuckets`).
+pub async fn buckets(target: &Target) -> Result<Vec<String>> {
+    let what = "list of buckets";
+    let session = session(target, String::new(), String::new())?;
     let answer = session.ask(what, session.get(""), Outgoing::nothing()).await?;
     let text = session.text(what, answer, LISTING_BYTES).await?;
     let names = listing::buckets(&text)
@@ -276,23 +267,29 @@ impl files::Session for Session {
         self.text(&what, answer, REFUSAL_BYTES).await.map(drop)
     }
 
-    /// A page of at most 1000 names is one operation; all pages are read.
+    /// A page of at most [`PAGE_KEYS`] names is one operation; all pages are read.
     async fn list(&self, path: Option<&ServicePath>) -> Result<Vec<Entry>> {
         let what = format!("list {}", path.map_or("/", ServicePath::as_str));
         let prefix = path.map_or_else(|| self.base.clone(), |path| format!("{}/", self.key(path)));
-        let mut page = self.page(&what, &prefix, None, 1000).await?;
-        let mut entries = std::mem::take(&mut page.entries);
-        while let Some(token) = page.next {
-            page = self.page(&what, &prefix, Some(&token), 1000).await?;
-            if page.next.as_ref() == Some(&token) || entries.len() > MAX_ENTRIES {
-                let message = format!(
-                    "{what}: found a list that does not end; allowed: {MAX_ENTRIES} entries"
-                );
-                return Err(Fault::new(Class::Protocol, message));
+        let (mut entries, mut limits, mut token) = (Vec::new(), ListingLimits::default(), None);
+        loop {
+            let page = self.page(&what, &prefix, token.as_deref(), PAGE_KEYS).await?;
+            let count = match page.entries.len() {
+                _ if page.next.is_some() && page.next == token => 0,
+                // Such a page is allowed, and counts as a full one.
+                0 => PAGE_KEYS,
+                count => count,
+            };
+            let name_bytes = page.entries.iter().map(|entry| entry.name.len()).sum();
+            limits.take(count, name_bytes).map_err(|endless| {
+                Fault::new(Class::Protocol, format!("{what}: found {endless}"))
+            })?;
+            entries.extend(page.entries);
+            if page.next.is_none() {
+                return Ok(entries);
             }
-            entries.append(&mut page.entries);
+            token = page.next;
         }
-        Ok(entries)
     }
 
     async fn make_directory(&self, _: &ServicePath) -> Result<()> {

@@ -37,6 +37,10 @@ async fn false_listings_are_reported() {
         ("elsewhere", vec![list("<Contents><Key>a/b</Key><Size>1</Size></Contents>")]),
         ("no token", vec![list("<IsTruncated>true</IsTruncated>")]),
         ("a circle", vec![list(again), list(again)]),
+        (
+            "endless",
+            (0..1_100).map(|page| list(&again.replace(">a<", &format!(">{page}<")))).collect(),
+        ),
     ];
     for (what, script) in cases {
         let script = script.into_iter().map(|bytes| (bytes, Then::GoOn)).collect();

@@ -105,6 +105,33 @@ pub struct Listed {
     pub is_directory: bool,
 }
 
+/// More entries than any study creates, and the bytes of their names together.
+const MAX_ENTRIES: usize = 1 << 20;
+const MAX_NAME_BYTES: usize = 128 * MAX_ENTRIES;
+
+/// Limits of a listing that a server sends in parts.
+#[derive(Debug, Default)]
+pub struct ListingLimits {
+    entries: usize,
+    name_bytes: usize,
+}
+
+impl ListingLimits {
+    /// Count the entries of a part, omitted ones too, and the bytes of their names.
+    ///
+    /// # Errors
+    /// The part is empty, or the listing too long: a message.
+    pub fn take(&mut self, entries: usize, name_bytes: usize) -> Result<(), String> {
+        self.entries += entries;
+        self.name_bytes += name_bytes;
+        let is_within = self.entries <= MAX_ENTRIES && self.name_bytes <= MAX_NAME_BYTES;
+        if entries > 0 && is_within {
+            return Ok(());
+        }
+        Err(format!("a listing without end after {} entries", self.entries))
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     Missing,

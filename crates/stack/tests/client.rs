@@ -430,6 +430,30 @@ fn an_endlessly_repeating_listing_is_ended() {
 }
 
 #[test]
+fn endless_listings_of_omitted_entries_are_ended() {
+    let mut session = Session::new(plan(Some(Dialect::LanMan1), "Secret-1"));
+    session.connect().unwrap();
+    session.client.call(Call::List { path: "" });
+    for page in 0..10_486_u32 {
+        let mut key = [3; search::RESUME_KEY_LEN];
+        key[..4].copy_from_slice(&page.to_le_bytes());
+        let entry = search::Entry {
+            resume_key: ResumeKey(key),
+            attributes: 0x10,
+            last_write: time::DateTime::default(),
+            size: 0,
+            name: search::Entry::name_field(b".").unwrap(),
+        };
+        let (header, _) = session.request();
+        session.respond(header.response(Status::success(header.flags2)), |writer| {
+            search::emit_response(&[entry; 100], writer);
+        });
+    }
+    let refusal = session.done().1.unwrap_err();
+    assert!(refusal.message.contains("a listing without end"), "{}", refusal.message);
+}
+
+#[test]
 fn each_server_error_has_its_reason() {
     for (row, reason) in [
         (error::OBJECT_NAME_NOT_FOUND, Reason::Missing),

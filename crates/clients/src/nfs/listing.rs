@@ -2,14 +2,12 @@
 //! section 18.23).
 
 use lanlab_files::{Class, Fault, Result, is_name};
+use lanlab_stack::redirector::ListingLimits;
 use lanlab_wire::nfs3::xdr::{Garbled, Reader, Writer};
 use lanlab_wire::nfs3::{Attributes, MAX_HANDLE_OCTETS, MAX_NAME_OCTETS};
 
 const NAME_OCTETS: u32 = 32 << 10;
 pub const PAGE_OCTETS: u32 = 128 << 10;
-
-/// Maximum entries, more than any study creates. A server that sends more is rejected.
-const MAX_ENTRIES: usize = 1 << 20;
 
 /// Where a page begins.
 #[derive(Debug, Clone, Copy, Default)]
@@ -26,13 +24,15 @@ pub struct Page<A> {
 
 /// Names and attributes of a directory's entries, with one call of `ask` for each page.
 pub async fn all_pages<A>(ask: impl AsyncFn(Place) -> Result<Page<A>>) -> Result<Vec<(String, A)>> {
-    let (mut found, mut seen, mut place) = (Vec::new(), 0, Place::default());
+    let (mut found, mut limits, mut place) =
+        (Vec::new(), ListingLimits::default(), Place::default());
     loop {
         let page = ask(place).await?;
-        seen += page.entries.len();
-        if (page.entries.is_empty() && page.next.is_some()) || seen > MAX_ENTRIES {
-            let message = format!("a listing without end after {seen} entries");
-            return Err(Fault::new(Class::Protocol, message));
+        if !page.entries.is_empty() || page.next.is_some() {
+            let name_bytes = page.entries.iter().map(|(name, _)| name.len()).sum();
+            limits
+                .take(page.entries.len(), name_bytes)
+                .map_err(|endless| Fault::new(Class::Protocol, endless))?;
         }
         found.extend(page.entries.into_iter().filter(|(name, _)| is_name(name)));
         let Some(next) = page.next else { return Ok(found) };

@@ -16,6 +16,7 @@ use lanlab_files as files;
 use lanlab_files::{
     Access, Class, Entry, Facts, Fault, Result, ServicePath, TransferCapabilities, is_name,
 };
+use lanlab_stack::redirector::ListingLimits;
 use lanlab_wire::sftp::{Attributes, Fields, extension, flag, kind, status};
 
 use exchange::{Exchange, Reply};
@@ -25,9 +26,6 @@ pub use login::connect;
 
 /// Messages in flight when a whole file is transferred.
 const DEPTH: u16 = 16;
-
-/// Maximum number of entries of a directory.
-const MAX_ENTRIES: usize = 1 << 20;
 
 #[derive(Debug)]
 pub struct Session {
@@ -224,7 +222,7 @@ impl files::Session for Session {
             return Err(self.why(&what, &at, false, &reply).await);
         }
         let handle = reply.string(&what)?;
-        let mut entries = Vec::new();
+        let (mut entries, mut limits) = (Vec::new(), ListingLimits::default());
         loop {
             let ask = self.exchange.ask(&what, kind::READDIR, 64, |m| m.string(&handle));
             let reply = ask.await?;
@@ -234,14 +232,11 @@ impl files::Session for Session {
             if reply.kind != kind::NAME {
                 return Err(refused(&what, &reply));
             }
-            if names(reply.fields(), &mut entries) != Some(true) || entries.len() > MAX_ENTRIES {
-                let found = entries.len();
-                let message = format!(
-                    "{what}: found {found} entries, and then a message that is cut off, empty, or \
-                     too much; allowed: {MAX_ENTRIES}"
-                );
-                return Err(Fault::new(Class::Protocol, message));
-            }
+            let taken = match names(reply.fields(), &mut entries) {
+                Some((count, name_bytes)) => limits.take(count, name_bytes),
+                None => Err("a message cut off in the middle".to_owned()),
+            };
+            taken.map_err(|wrong| Fault::new(Class::Protocol, format!("{what}: found {wrong}")))?;
         }
         let ask = self.exchange.ask(&what, kind::CLOSE, 64, |message| message.string(&handle));
         let reply = ask.await?;
@@ -282,11 +277,13 @@ impl files::Session for Session {
     }
 }
 
-/// Add the entries of one message. Returns whether it had any; `None` if it is invalid.
-pub fn names(mut fields: Fields<'_>, entries: &mut Vec<Entry>) -> Option<bool> {
-    let count = fields.u32()?;
+/// Add the entries of one message. Returns how many it had, omitted ones too, and the bytes of their names; `None` if
+/// it is invalid.
+pub fn names(mut fields: Fields<'_>, entries: &mut Vec<Entry>) -> Option<(usize, usize)> {
+    let (count, mut name_bytes) = (fields.u32()?, 0);
     for _ in 0..count {
         let name = fields.string()?;
+        name_bytes += name.len();
         let long = fields.string()?;
         let found = fields.attributes()?;
         // If the attributes have no type, the long name (a line as from `ls -l`) shows it.
@@ -300,5 +297,5 @@ pub fn names(mut fields: Fields<'_>, entries: &mut Vec<Entry>) -> Option<bool> {
         let size_bytes = if is_directory { 0 } else { found.size_bytes.unwrap_or(0) };
         entries.push(Entry { name: name.to_owned(), size_bytes, is_directory });
     }
-    Some(count > 0)
+    Some((count as usize, name_bytes))
 }

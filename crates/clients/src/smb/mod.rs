@@ -10,6 +10,7 @@ use lanlab_files as files;
 use lanlab_files::{
     Access, Class, Entry, Facts, Fault, Result, ServicePath, Target, TransferCapabilities, is_name,
 };
+use lanlab_stack::redirector::ListingLimits;
 use smb2::client::Cipher;
 use smb2::crypto::signing::SigningAlgorithm;
 use smb2::msg::create::CreateDisposition;
@@ -46,9 +47,6 @@ const MAX_DATA_OCTETS: u32 = 8 << 20;
 /// of 8 MiB.
 const BLOCK_BYTES: u32 = 1 << 20;
 const DEPTH: u16 = 8;
-
-/// Maximum entries, more than any study creates. A server that sends more is rejected.
-const MAX_ENTRIES: usize = 1 << 20;
 
 // Options of CREATE (section 2.2.13).
 const DIRECTORY_FILE: u32 = 0x01;
@@ -139,6 +137,25 @@ fn check_name(name: &str) -> Result<()> {
     Ok(())
 }
 
+/// Whether the entries of a page ([MS-FSCC] section 2.4.8) do not overlap: the crate would read parts of a page again and
+/// again.
+fn follow_each_other(mut page: &[u8]) -> bool {
+    const ENTRY_OCTETS: usize = 94;
+    while let Some(entry) = page.first_chunk::<ENTRY_OCTETS>() {
+        let word =
+            |at| u32::from_le_bytes([entry[at], entry[at + 1], entry[at + 2], entry[at + 3]]);
+        let (next, name_octets) = (word(0) as usize, word(60) as usize);
+        if next == 0 {
+            break;
+        }
+        if next < ENTRY_OCTETS + name_octets {
+            return false;
+        }
+        page = page.get(next..).unwrap_or_default();
+    }
+    true
+}
+
 impl Session {
     /// Obtain enough credits for a call of a whole block. A server that never grants them gets
     /// shorter calls, because waiting would be useless.
@@ -189,7 +206,7 @@ impl Session {
 
     async fn entries(&self, file_id: FileId) -> Result<Vec<Entry>> {
         let class = FileInformationClass::FileBothDirectoryInformation;
-        let (mut entries, mut seen) = (Vec::new(), 0);
+        let (mut entries, mut limits) = (Vec::new(), ListingLimits::default());
         loop {
             let request = QueryDirectoryRequest {
                 file_information_class: class,
@@ -206,13 +223,14 @@ impl Session {
                 other => return Err(status::refused(other)),
             }
             let page: QueryDirectoryResponse = answer.read()?;
+            if !follow_each_other(&page.output_buffer) {
+                return Err(Fault::new(Class::Protocol, "a listing with overlapping entries"));
+            }
             let page = parse_entries(class, &page.output_buffer)
                 .map_err(|error| Fault::new(Class::Protocol, error.to_string()))?;
-            seen += page.len();
-            if page.is_empty() || seen > MAX_ENTRIES {
-                let message = format!("a listing without end after {seen} entries");
-                return Err(Fault::new(Class::Protocol, message));
-            }
+            limits
+                .take(page.len(), page.iter().map(|entry| entry.file_name.len()).sum())
+                .map_err(|endless| Fault::new(Class::Protocol, endless))?;
             for entry in page {
                 if !is_name(&entry.file_name) {
                     continue;
@@ -354,5 +372,27 @@ impl files::Session for Session {
         // The handle ends with its connection anyway.
         let _ = self.calls.small(Command::Logoff, &LogoffRequest).await;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn overlapping_entries_of_a_listing_are_refused() {
+        let page = |next: u32| {
+            let mut page = vec![0; 3 * 104];
+            page[..4].copy_from_slice(&next.to_le_bytes());
+            page[60] = 10;
+            page
+        };
+        assert!(follow_each_other(&[]));
+        for next in [0, 104, 208, 10_000] {
+            assert!(follow_each_other(&page(next)), "{next}");
+        }
+        for next in [8, 103] {
+            assert!(!follow_each_other(&page(next)), "{next}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::thread;
 
-use lanlab_clients::connect;
+use lanlab_clients::{AnySession, connect};
 use lanlab_files::{Access, Class, Fault, Session, Target, Trust};
 use russh::keys::PrivateKey;
 use russh::keys::ssh_key::private::Ed25519Keypair;
@@ -142,6 +142,18 @@ fn well(kind: u8, number: u32) -> Vec<u8> {
 }
 
 fn reading(script: Script) -> Result<usize, Fault> {
+    of_scripted(script, async |session| {
+        let file = session.open(&path("f"), Access::Read).await?;
+        let count = session.read_at(&file, 0, &mut [0; 100]).await?;
+        session.close(file).await?;
+        Ok(count)
+    })
+}
+
+fn of_scripted<T>(
+    script: Script,
+    does: impl AsyncFnOnce(AnySession) -> Result<T, Fault>,
+) -> Result<T, Fault> {
     run(async {
         let listener = tokio::net::TcpListener::bind((LOOPBACK, 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -155,12 +167,25 @@ fn reading(script: Script) -> Result<usize, Fault> {
         });
         let of =
             Target { trust: Trust::Sha256(hash), timeout_ns: 3_000_000_000, ..target(SFTP, port) };
-        let session = connect(&of).await?;
-        let file = session.open(&path("f"), Access::Read).await?;
-        let count = session.read_at(&file, 0, &mut [0; 100]).await?;
-        session.close(file).await?;
-        Ok(count)
+        does(connect(&of).await?).await
     })
+}
+
+#[test]
+fn an_endless_listing_of_omitted_entries_is_ended() {
+    let listed = of_scripted(
+        |kind, number| match kind {
+            12 => {
+                let link = [&string(b"a")[..], &string(b"l"), &[0; 4]].concat();
+                framed(104, number, &[&10_000_u32.to_be_bytes()[..], &link.repeat(10_000)].concat())
+            }
+            _ => well(kind, number),
+        },
+        async |session| session.list(None).await,
+    );
+    let fault = listed.unwrap_err();
+    assert_eq!(fault.class, Class::Protocol);
+    assert!(fault.message.contains("a listing without end after 1050000 entries"), "{fault}");
 }
 
 fn sha256(octets: &[u8]) -> String {

@@ -9,7 +9,7 @@ use lanlab_wire::smb1::{attributes, find, transaction};
 use super::agreed::Agreed;
 use super::names;
 use super::refusals::{malformed, protocol, refused};
-use crate::redirector::{Listed, Refusal};
+use crate::redirector::{Listed, ListingLimits, Refusal};
 use crate::smb::AROUND_DATA;
 use crate::smb::Dialect;
 
@@ -27,6 +27,7 @@ pub struct Listing {
     pub entries: Vec<Listed>,
     pub resume_key: Option<ResumeKey>,
     pub search: Option<(u16, Encoded)>,
+    limits: ListingLimits,
     parameters: Vec<u8>,
     data: Vec<u8>,
 }
@@ -58,6 +59,7 @@ impl Listing {
             entries: Vec::new(),
             resume_key: None,
             search: None,
+            limits: ListingLimits::default(),
             parameters: Vec::new(),
             data: Vec::new(),
         })
@@ -77,13 +79,15 @@ impl Listing {
         may
     }
 
-    fn add(&mut self, text: Text<'_>, size_bytes: u64, is_directory: bool) {
+    fn add(&mut self, text: Text<'_>, size_bytes: u64, is_directory: bool) -> Result<(), Refusal> {
         let name = text.decode(self.code_page).into_owned();
+        self.limits.take(1, name.len()).map_err(protocol)?;
         if name != "." && name != ".." {
             let name = names::listed(name, self.session);
             let size_bytes = if is_directory { 0 } else { size_bytes };
             self.entries.push(Listed { name, size_bytes, is_directory });
         }
+        Ok(())
     }
 
     pub fn take_search(&mut self, block: &Block<'_>) -> Result<bool, Refusal> {
@@ -98,7 +102,7 @@ impl Listing {
         let mut last = None;
         for entry in response.entries() {
             let is_directory = u16::from(entry.attributes) & attributes::DIRECTORY != 0;
-            self.add(entry.text(), u64::from(entry.size), is_directory);
+            self.add(entry.text(), u64::from(entry.size), is_directory)?;
             last = Some(entry.resume_key);
         }
         // A server that repeats the same position would be listed forever.
@@ -151,14 +155,14 @@ impl Listing {
             for entry in find::BothDirectories::new(&data, found.count, self.unicode) {
                 let entry = entry.map_err(malformed)?;
                 let is_directory = entry.attributes & u32::from(attributes::DIRECTORY) != 0;
-                self.add(entry.name, entry.end_of_file, is_directory);
+                self.add(entry.name, entry.end_of_file, is_directory)?;
                 last = entry.name.octets().to_vec();
             }
         } else {
             for entry in find::Standards::new(&data, found.count, false, self.unicode) {
                 let entry = entry.map_err(malformed)?;
                 let is_directory = entry.attributes & attributes::DIRECTORY != 0;
-                self.add(entry.name, u64::from(entry.size), is_directory);
+                self.add(entry.name, u64::from(entry.size), is_directory)?;
                 last = entry.name.octets().to_vec();
             }
         }

@@ -8,15 +8,12 @@ use lanlab_wire::smb1::{attributes, command, find, search, transaction, transact
 
 use super::listing::Listing;
 use super::names;
-use super::refusals::protocol;
 use super::state::{Client, Step};
 use crate::redirector::{CallId, Done};
 use crate::smb::Dialect;
 
 const ANY: u16 = attributes::HIDDEN | attributes::SYSTEM | attributes::DIRECTORY;
 const MAX_COUNT: u16 = 1000;
-/// Limit on entries: more than any study creates, so a larger count is a server error.
-const MAX_ENTRIES: usize = 1 << 20;
 
 impl Client {
     pub(super) fn list(&mut self, id: CallId, listing: Box<Listing>) {
@@ -96,11 +93,6 @@ impl Client {
             }
             Err(refusal) => self.end(id, Err(refusal)),
             Ok(Some(false)) => self.end(id, Ok(Done::Listed(listing.entries))),
-            Ok(Some(true)) if listing.entries.len() > MAX_ENTRIES => {
-                let found = listing.entries.len();
-                let refusal = protocol(format!("a listing without end after {found} entries"));
-                self.end(id, Err(refusal));
-            }
             Ok(Some(true)) => self.list(id, listing),
             Ok(None) => self.wait_for_more(header.mid, id, header.command, listing),
         }
