@@ -1,9 +1,9 @@
 //! IP packets of a peer.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
 
-use lanlab_stack::ip::{Config, Event, Interface, Received, TcpProfile};
+use lanlab_stack::ip::{Config, ConnectionId, Event, Interface, Received, TcpProfile};
 use lanlab_units::Instant;
 
 use super::Feed;
@@ -13,33 +13,43 @@ const PEER: (IpAddr, [u8; 6]) = (IpAddr::V4(Ipv4Addr::new(10, 77, 0, 2)), [2, 0,
 const PORT: u16 = 5201;
 const LONGEST_FRAME_BYTES: usize = 1514;
 const BUFFER_BYTES: usize = 4096;
+const READ_BYTES: usize = 256;
 /// More than a whole send buffer in segments of one octet.
 const MOST_TURNS: usize = 10_000;
+/// Of a station, which half of all inputs are for.
+const CONNECTIONS: usize = 2;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
 /// Any packets from a peer, with right checksums or as they are: the interface never panics, always comes
-/// to rest, and sends no frame longer than Ethernet's.
+/// to rest, sends no frame longer than Ethernet's, and keeps to the memory of its connections if they are limited.
 ///
 /// # Panics
 /// If that does not hold.
 pub fn ip_frames(octets: &[u8]) {
     let mut feed = Feed::new(octets);
+    let tcp = TcpProfile {
+        mss_bytes: None,
+        receive_buffer_bytes: BUFFER_BYTES,
+        send_buffer_bytes: BUFFER_BYTES,
+        send_rings: TcpProfile::LONG_SEND_RINGS,
+        delayed_ack_ns: Some(200_000_000),
+        is_modern: false,
+        nagle: true,
+    };
     let mut interface = Interface::new(Config {
         mac: OWN.1,
         addresses: vec![OWN.0],
         neighbours: BTreeMap::from([OWN, PEER]),
-        tcp: TcpProfile {
-            mss_bytes: None,
-            receive_buffer_bytes: BUFFER_BYTES,
-            send_buffer_bytes: BUFFER_BYTES,
-            send_rings: TcpProfile::LONG_SEND_RINGS,
-            delayed_ack_ns: Some(200_000_000),
-            is_modern: false,
-            nagle: true,
-        },
+        tcp,
         seed: 1,
     });
+    let is_limited = octets.len() % 2 == 1;
+    if is_limited {
+        interface.limit_connections(CONNECTIONS);
+    }
+    let most_bytes = Interface::most_bytes(&tcp, CONNECTIONS, 2, READ_BYTES);
+    let mut open = BTreeSet::new();
     let socket = interface.bind(PORT, BUFFER_BYTES, BUFFER_BYTES).expect("a free port");
     interface.listen(PORT);
     let (mut now, mut datagram) = (Instant::ZERO, Vec::new());
@@ -60,22 +70,37 @@ pub fn ip_frames(octets: &[u8]) {
         while interface.receive_datagram(socket, &mut datagram).is_some() {
             assert!(datagram.len() <= length);
         }
-        rest(&mut interface, now);
+        rest(&mut interface, now, &mut open, is_limited);
+        let held_bytes = interface.held_bytes();
+        assert!(!is_limited || held_bytes <= most_bytes, "{held_bytes} of {most_bytes} bytes");
     }
 }
 
 /// Do all that is due, as a program does that sends back what it gets.
-fn rest(interface: &mut Interface, now: Instant) {
+fn rest(
+    interface: &mut Interface,
+    now: Instant,
+    open: &mut BTreeSet<ConnectionId>,
+    is_limited: bool,
+) {
     let mut frame = Vec::new();
-    let mut buffer = [0; 256];
+    let mut buffer = [0; READ_BYTES];
     for _ in 0..MOST_TURNS {
         let mut is_idle = true;
         while let Some(event) = interface.poll_event() {
             is_idle = false;
+            if let Event::Accepted(id, _) = event {
+                open.insert(id);
+            }
             let (Event::Accepted(id, _) | Event::Changed(id)) = event else { continue };
             match interface.receive(now, id, &mut buffer) {
                 Received::Bytes(bytes) => {
                     interface.send(now, id, &buffer[..bytes]);
+                }
+                Received::End | Received::Broken if is_limited => {
+                    if open.remove(&id) {
+                        interface.leave(now, id);
+                    }
                 }
                 Received::End => interface.close(now, id),
                 Received::Nothing | Received::Broken => {}
