@@ -45,6 +45,7 @@ check_venv() {
 check_rust() {
     local found newer
     # Asked before anything is downloaded, and not again once the engine is there.
+    [[ -z ${LANLAB_BUILT_ENGINE:-} ]] || return 0
     is_done engine "$(engine_inputs)" && return
     found=$(rustc --version 2>/dev/null | cut -d ' ' -f 2) || true
     if [[ -z $found ]] || ! command -v cargo >/dev/null; then

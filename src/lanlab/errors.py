@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import difflib
 import errno
+import re
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
@@ -109,6 +110,10 @@ class RunError(LabError):
         self.host = host
 
 
+#: Rust adds the number of a system's error to its words.
+_SYSTEM_NUMBER = re.compile(r" \(os error [0-9]+\)")
+
+
 class EngineError(RunError):
     """The engine refused or ended a request; `code` is its stable dotted code.
 
@@ -125,7 +130,7 @@ class EngineError(RunError):
         host: str | None = None,
         partial: Result | None = None,
     ) -> None:
-        super().__init__(message, hint=hint, host=host)
+        super().__init__(_SYSTEM_NUMBER.sub("", message), hint=hint, host=host)
         self.code = code
         self.partial = partial
 

@@ -24,20 +24,23 @@ def polled(reason: str | None, io: str = "single") -> TrialRecord:
 
 def test_equal_modes_are_named_once_with_their_reason() -> None:
     assert common_words(map(modes_of, [polled("it is quick"), polled("it is quick")])) == (
-        "io single, receive poll (it is quick)"
+        "one message per call, receiver polls every 200 µs (it is quick)"
     )
 
 
 def test_different_reasons_are_listed_by_trial() -> None:
     assert (
         common_words(map(modes_of, [polled("carries 1"), polled("carries 2")]))
-        == "io single, receive poll"
+        == "one message per call, receiver polls every 200 µs"
     )
 
 
 def test_different_modes_are_counted_most_frequent_first() -> None:
     found = common_words(map(modes_of, [polled(None, "batch"), polled(None), polled(None)]))
-    assert found == "2 trials: io single, receive poll; 1 trial: io batch, receive poll"
+    assert found == (
+        "2 trials: one message per call, receiver polls every 200 µs; "
+        "1 trial: many messages per call, receiver polls every 200 µs"
+    )
 
 
 def test_trials_of_other_programs_have_no_modes() -> None:

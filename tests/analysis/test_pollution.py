@@ -336,4 +336,4 @@ def test_a_warning_has_observation_consequence_and_remedy() -> None:
 def test_a_flag_that_both_hosts_have_is_reported_once() -> None:
     findings = tuple(Finding("steal", end, 0.5, 0.01, True) for end in ("sender", "receiver"))
 
-    assert flags(Judgement(findings, ())) == "steal"
+    assert flags(Judgement(findings, ())) == "other virtual machines"

@@ -101,8 +101,8 @@ def test_a_single_measurement_prints_throughput_loss_and_run_name(lanlab: Lanlab
     verbose = lanlab("echo", *QUICK, "-v")
 
     assert (stream.code, echo.code) == (0, 0)
-    assert not any("modes       " in said.out for said in (stream, echo))
-    assert "modes       " in verbose.out
+    assert not any("method      " in said.out for said in (stream, echo))
+    assert "method      " in verbose.out
     # With its interval, unless all trials came to the same.
     mean = r"\nmean +\S+ [kM]bit/s \((95 % confidence interval of the mean|the same in all trials)"
     assert "trial  " in stream.out and re.search(mean, stream.out)

@@ -53,6 +53,7 @@ def test_a_run_is_found_by_its_name(lanlab: Lanlab) -> None:
     with open_store(None) as records:
         assert records.run("before-upgrade").id == one
         assert records.trials("before-upgrade") == before
+    assert "no study named" not in lanlab("show", "before-upgrade").err
     listed = lanlab("runs", "--json").json()["runs"]
     assert [(run["run"], run["name"], run["note"], run["tags"]) for run in listed] == [
         (one, "before-upgrade", "cable replaced", ["lab2"]),

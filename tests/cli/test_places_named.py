@@ -75,7 +75,7 @@ def test_a_target_in_the_source_is_refused(lanlab: Lanlab, folder: Path) -> None
         ("3x9MB..1kB", "dataset `3x9MB..1kB`: found sizes from 9000000 to 1000"),
         ("2x10kB..4MB=1B", "found 1 bytes in 2 files from 10000 to 4000000 bytes; allowed: 20000"),
         ("3y9MB", "dataset: found `3y9MB`; allowed: a name, or COUNTxSIZE"),
-        ("many-smal", "no dataset named `many-smal`"),
+        ("many-smal", "no directory or dataset named `many-smal`"),
     ],
 )
 def test_an_invalid_dataset_description_is_named(

@@ -16,7 +16,7 @@ def test_without_a_terminal_progress_is_an_occasional_line(
     monkeypatch.setattr(watch, "PLAIN_S", 0.1)
     said = lanlab("stream", "--testbed", "loopback", "--time", "1.5", "--rate", "1M", "--json")
 
-    lines = [line for line in said.err.splitlines() if line.startswith("trial 1 of 1 (single)")]
+    lines = [line for line in said.err.splitlines() if line.startswith("trial 1 of 1,")]
     assert len(lines) >= 5
     assert "about 0:02 left" in lines[0]
     assert "bit/s, received" in lines[-1]

@@ -233,6 +233,7 @@ def _counts(received_ratio: float) -> dict[str, float | int]:
         "sent_messages": 10_000,
         "received_messages": received,
         "lost_messages": 10_000 - received,
+        "loss_ratio": 1 - received / 10_000,
         "refused_messages": 0,
         "unsent_messages": 0,
         "skipped_messages": 0,

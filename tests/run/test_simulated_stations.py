@@ -94,12 +94,13 @@ def test_more_stations_than_fit_64_kib_of_request_are_simulated(tmp_path: Path) 
             "service: found `memory`; allowed on testbed `simulated`: ftp, smb1",
         ),
         ({"levels": 256}, "stations: found 256; allowed on testbed `simulated`: 1 to 255, each on"),
+        ({"link": "10M"}, "link `10M` is a cable, which joins 2 machines; found 3"),
     ],
 )
 def test_unsupported_simulations_are_refused_before_anything_is_stored(
     tmp_path: Path, changes: dict[str, Any], expected: str
 ) -> None:
-    levels = changes.pop("levels", None)
+    levels, link = changes.pop("levels", None), changes.pop("link", None)
     asked = study(**changes)
     if levels is not None:
         (experiment,) = asked.experiment
@@ -108,7 +109,7 @@ def test_unsupported_simulations_are_refused_before_anything_is_stored(
             update={"experiment": (experiment.model_copy(update={"factors": factors}),)}
         )
     with a_store(tmp_path) as store, pytest.raises(UsageError) as found:
-        new_run(RunRequest(asked, "quick", "simulated", None, 1), store, Watching())
+        new_run(RunRequest(asked, "quick", "simulated", link, 1), store, Watching())
     assert found.value.message.startswith(expected)
     assert not (tmp_path / "store.sqlite").exists()
 

@@ -11,7 +11,7 @@ from lanlab.frozen import dataclass
 from lanlab.store import RunRecord, TrialRecord
 
 #: Facts that do not influence a measurement: counters, boot ids.
-_PASSING = frozenset({"boot_id", "queues"})
+_PASSING = frozenset({"boot_id", "queues", "seed"})
 ABSENT = "not recorded"
 
 

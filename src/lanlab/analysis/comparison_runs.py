@@ -45,13 +45,10 @@ class Paired:
 
 
 def run_names(runs: Sequence[Run]) -> tuple[str, ...]:
-    """Labels of runs in sentences and figures: their names, if each has a different one; else
-    `RUN1`, `RUN2` and so on.
-    """
-    named = [name for run, _ in runs if (name := label_of(run).name)]
-    if len(set(named)) == len(runs):
-        return tuple(named)
-    return tuple(f"RUN{place + 1}" for place in range(len(runs)))
+    """Labels of runs in sentences and figures: the name of each, or `RUN1`, `RUN2` and so on."""
+    plain = tuple(f"RUN{place}" for place, _ in enumerate(runs, 1))
+    named = tuple(label_of(run).name or own for (run, _), own in zip(runs, plain, strict=True))
+    return named if len(set(named)) == len(runs) else plain
 
 
 def check_comparable(runs: Sequence[Run]) -> None:

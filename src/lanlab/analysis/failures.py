@@ -82,7 +82,8 @@ def place_and_reason(trial: TrialRecord) -> tuple[str, str]:
     message = str((trial.error or {}).get("message", "unknown"))
     server = str(trial.factors.get("server", ""))
     # A user's server is measured from this machine, which needs no name.
-    reason = message.removeprefix("host0: ") if "://" in server else message
+    is_users = any("://" in str(trial.parameters.get(key)) for key in ("server", "peer"))
+    reason = message.removeprefix("host0: ") if is_users else message
     return f" at {server}" if server else "", reason
 
 

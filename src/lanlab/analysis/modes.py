@@ -21,6 +21,19 @@ _FIELDS = (
 )
 
 
+#: The modes in words, by mode.
+_SENDS = {
+    "single": "one message per call",
+    "batch": "many messages per call",
+    "segment": "messages split by segmentation offload",
+}
+_WAITS = {
+    "block": "receiver waits in the system call",
+    "poll": "receiver polls every 200 µs",
+    "spin": "receiver polls without a pause",
+}
+
+
 @dataclass(frozen=True)
 class Modes:
     """The I/O modes of one trial. `None` for modes that its workload does not have, or that a
@@ -47,20 +60,21 @@ class Modes:
 
     @functools.lru_cache(maxsize=1024)  # noqa: B019 - few distinct values, thousands of calls
     def words(self, *, with_reasons: bool = True) -> str:
-        """As one line, as in `io batch (…), receive poll, at most 64 messages at once`.
+        """As one line, as in `many messages per call (…), at most 64, receiver polls every 200 µs`.
 
         Args:
             with_reasons: Whether to include the engine's reasons for its choice.
         """
         parts = []
-        chosen = (("io", self.io, self.io_reason), ("receive", self.receive, self.receive_reason))
-        for name, mode, reason in chosen:
+        for names, mode, reason in (
+            (_SENDS, self.io, self.io_reason),
+            (_WAITS, self.receive, self.receive_reason),
+        ):
             if mode is not None:
                 because = f" ({reason})" if reason and with_reasons else ""
-                parts.append(f"{name} {mode}{because}")
-        if self.burst_messages is not None:
-            plural = "s" if self.burst_messages != 1 else ""
-            parts.append(f"at most {self.burst_messages} message{plural} at once")
+                parts.append(f"{names.get(mode, mode)}{because}")
+        if self.burst_messages is not None and self.burst_messages > 1:
+            parts.append(f"at most {self.burst_messages} messages at once")
         if self.write_bytes is not None:
             parts.append(f"writes of {self.write_bytes:,} B")
         if self.read_bytes is not None:

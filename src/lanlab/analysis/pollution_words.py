@@ -27,7 +27,7 @@ _KINDS: Mapping[str, _Kind] = {
         "lanlab rebuilds the testbed before the next trial",
     ),
     "steal": _Kind(
-        "steal",
+        "other virtual machines",
         "the hypervisor gave {found} of the CPU time to other virtual machines (limit {allowed})",
         "the results include their load",
         "use a machine that is not shared, or measure at another time",

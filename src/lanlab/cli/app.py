@@ -25,7 +25,10 @@ _TYPER_TEXTS = (
     (re.compile(r"^No such option: "), "no such option: "),
     (re.compile(r"^Invalid value for '(.*?)'(?: / '.*')?: "), r"\1: "),
     (re.compile(r"^Missing (?:argument|option) '(.*)'"), r"\1 is missing"),
-    (re.compile(r"^Got unexpected extra arguments? \((.*)\)$"), r"unexpected argument: \1"),
+    (
+        re.compile(r"^Got unexpected extra argument(?:s|\(s\))? \((.*)\)$"),
+        r"unexpected argument: \1",
+    ),
     (re.compile(r"^Option '(.*)' (requires|does not)"), r"\1 \2"),
 )
 

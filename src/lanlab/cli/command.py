@@ -86,7 +86,7 @@ class Command(TyperCommand):
                     raise
                 raise UsageError(f"no such option: {option}", hint=hint) from None
             _refuse_loose_unit(rest, args)
-            _refuse_bare_host(rest, known)
+            _refuse_bare_host(rest, args, known)
             self._check(given, args, params, hints)
         return super().parse_args(ctx, args)
 
@@ -167,8 +167,8 @@ def _refuse_loose_unit(rest: Sequence[str], args: Sequence[str]) -> None:
             )
 
 
-def _refuse_bare_host(rest: Sequence[str], known: set[str]) -> None:
-    if rest and "--to" in known and not rest[0].startswith("-"):
+def _refuse_bare_host(rest: Sequence[str], args: Sequence[str], known: set[str]) -> None:
+    if rest and "--to" in known and not (rest[0].startswith("-") or "--to" in args):
         word = rest[0]
         is_host = _HOST.fullmatch(word) is not None
         raise UsageError(
@@ -176,8 +176,8 @@ def _refuse_bare_host(rest: Sequence[str], known: set[str]) -> None:
             hint=f"to measure to a host, use `--to {word}`"
             if is_host
             else (
-                "name hosts with --to and --from; `lanlab copy` and `lanlab stations` accept "
-                "servers"
+                "name hosts with --to and --from; `lanlab stations` takes one server, "
+                "`lanlab copy` and `lanlab metadata` several"
             ),
         )
 

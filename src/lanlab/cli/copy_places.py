@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lanlab.errors import UsageError, system_hint
+from lanlab.errors import UsageError, of_name, system_hint
 from lanlab.frozen import dataclass
 from lanlab.services import FRAME_TITLES, NEAREST, SERVICES, schemes
 
@@ -344,10 +344,14 @@ def directory_of(what: str, place: str) -> Path:
     """The absolute path of an existing directory on this host."""
     found = _directory(what, place)
     if found is None:
+        scheme, _, rest = place.partition(":")
+        host = rest if scheme.lower() in schemes() else "HOST" if "/" in place else place
         raise UsageError(
             f"{what}: `{place}`: no such directory",
             # The served directory is on this host.
-            hint="make it" if what == "DIRECTORY" else "make it, or give a URL as sftp://HOST/",
+            hint="make it"
+            if what == "DIRECTORY"
+            else f"make it, or name a server by its URL, e.g. `sftp://{host.lstrip('/')}`",
         )
     return found
 
@@ -402,5 +406,7 @@ def _files(place: str) -> dict[str, str]:
             f"SOURCE: `{place}`: no such directory",
             hint="name a directory, or a dataset, e.g. `many-small`",
         )
+    if not place[:1].isdigit():
+        of_name("directory or dataset", place, datasets.NAMED)
     datasets.groups(place)
     return {"dataset": place}

@@ -25,6 +25,8 @@ _SAME: dict[str, tuple[tuple[str, str], ...]] = {
     "-P": (("--parallel", ""),),
     "--conclude": (("--cleanup", ", which runs after each trial"),),
     "--flows": (("--parallel", ""),),
+    "--peer": (("--to", " HOST; only `stream` and `echo` measure hosts without lanlab"),),
+    "--rate": (("--high", " and --low, between which lanlab searches"),),
     "--ipv6": (("-6", ""),),
     "--ipv4": (("-4", ""),),
     "--csv": (("--export-csv", " FILE"), ("--json", "; `lanlab report` writes every table as CSV")),
@@ -74,6 +76,7 @@ _NAMES = {
 
 _COMMANDS = {
     "bench": "`lanlab tour` begins; `lanlab --help` lists the commands",
+    "fio": "`lanlab copy` measures files, `lanlab stations` many clients that read or write blocks",
     "help": "`lanlab --help` lists the commands, `lanlab COMMAND --help` says all of one",
     "iperf": "`lanlab stream --to HOST` does that; `--tool iperf3` runs iperf3 itself",
     "list": "`lanlab runs` lists the runs, `lanlab studies` the studies",
@@ -83,6 +86,7 @@ _COMMANDS = {
     "version": "use --version",
 }
 _COMMANDS |= {"iperf3": _COMMANDS["iperf"], "ls": _COMMANDS["list"], "test": _COMMANDS["bench"]}
+_COMMANDS |= {"dd": _COMMANDS["fio"], "mtr": _COMMANDS["ping"]}
 
 
 def own_command(word: str) -> str | None:

@@ -135,10 +135,12 @@ def _targets(
         raise UsageError(
             f"{host}: no answer ({silence})", hint="check the name, and that the server is on"
         )
-    listening = ", ".join(left_out) or "no file service at a usual port"
+    ports = ", ".join(str(port) for port in dict.fromkeys(p for p, _ in discovery.PROBES.values()))
+    listening = ", ".join(left_out) or f"no file service at port {ports}"
     raise UsageError(
         f"{host}: nothing to measure (found: {listening})",
-        hint=f"name a share or folder by its URL, e.g. `lanlab nas {host} smb://me@{in_url(host)}/data`",
+        hint="name a share or folder, and another port, by a URL, e.g. `lanlab nas "
+        f"smb://me@{in_url(host)}:4450/data`",
     )
 
 

@@ -26,9 +26,12 @@ def host_of(host: str, urls: Sequence[str]) -> tuple[str, list[str]]:
     if is_url(host):
         return parse_url(with_place(host)).host, [host, *urls]
     if not is_address(host) and any(mark in host for mark in "/@:"):
+        user, is_user, name = host.rpartition("@")
         raise UsageError(
             f"HOST: found `{host}`; allowed: a name or an address",
-            hint="a URL names user, port and share, e.g. `lanlab nas smb://me@nas:4450/data`",
+            hint=f"write `lanlab nas {name} --user {user}`"
+            if is_user and not set("/:") & set(host)
+            else "a URL names user, port and share, e.g. `lanlab nas smb://me@nas:4450/data`",
         )
     return host, list(urls)
 

@@ -20,8 +20,11 @@ _OPTIONS = (
 )
 BEGIN = """\
 First steps (`lanlab COMMAND --help` shows examples):
+  lanlab nas HOST                  which protocol of my NAS is fastest?
   lanlab stream --to HOST          how fast is the network to HOST, by ssh?
-  lanlab nas HOST                  which service of a NAS is fastest?
+  lanlab load --to HOST            how much latency does load add?
+  lanlab stations URL              how many clients can a server serve?
+  lanlab compare BEFORE last       did my change help?
   lanlab serve DIR --service smb1  files for DOS, OS/2 and Windows 98
   lanlab run STUDY                 do the findings of a study hold here?
 `lanlab tour` shows everything in a few minutes."""

@@ -114,6 +114,8 @@ def _print_served(
     access = "read-only" if wanted.is_read_only else "read and write"
     print_lines(f"serving     {wanted.root} ({access})")
     print_lines(f"address     {served.url}")
+    if wanted.station is None and served_address(wanted.address).is_loopback:
+        print_lines("reached     from this machine only; `--address ADDRESS` serves other hosts")
     if served.mount_command is not None:
         print_lines(f"mount       {served.mount_command}")
     if profile is not None:

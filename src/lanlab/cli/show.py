@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import re
 from collections.abc import Mapping
@@ -50,16 +51,28 @@ def show(
     lanlab show schomer-claason --figures drawn --report again.html;
     lanlab show last
     """
+    of_studies = {"--only": only, "--figures": figures, "--report": report}
     if _RUN.fullmatch(study):
-        _show_run(study, store, as_json, {"--only": only, "--figures": figures, "--report": report})
+        _show_run(study, store, as_json, of_studies)
         return
     from lanlab.cli import study_text
+    from lanlab.errors import LabError, UnknownName
     from lanlab.plan import Plan
+    from lanlab.store import open_store
     from lanlab.studies import load_study
     from lanlab.testbeds.link import parse_link
 
     sections = study_text.chosen(only)
-    loaded = load_study(study)
+    try:
+        loaded = load_study(study)
+    except UnknownName:
+        name = study
+        with contextlib.suppress(LabError), open_store(store) as records:
+            name = records.run(study).id
+        if name == study:
+            raise
+        _show_run(name, store, as_json, of_studies)
+        return
     link_rate_bps = parse_link(loaded.study.testbed.link).rate_bps
     estimates = {
         name: Plan(loaded.study, name, seed=0).estimate(link_rate_bps=link_rate_bps)

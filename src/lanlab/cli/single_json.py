@@ -7,15 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from lanlab import captures
 from lanlab.cli.terminal import print_lines
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.trial_data import pollution_of
-
-if TYPE_CHECKING:
-    pass
 
 
 def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, object]:
@@ -88,7 +84,6 @@ def mean_metrics(trials: list[TrialRecord]) -> dict[str, float | int]:
 
 #: Means with a smaller relative difference are equal.
 _NOTHING = 1e-6
-_ROUND_TRIPS = ("mean", "min", "p50", "p90", "p99", "p999", "max")
 
 
 def print_drivers(run: RunRecord, trials: list[TrialRecord]) -> None:
@@ -99,6 +94,13 @@ def print_drivers(run: RunRecord, trials: list[TrialRecord]) -> None:
 
     print_lines(title_of(run))
     measured_by = by_driver(trials)
+    done_by = [[t for t in own if t.status == "done"] for own in measured_by.values()]
+    if len(done_by) > 1 and all(len(done) > 1 for done in done_by):
+        from lanlab.analysis.run_data import RunData
+        from lanlab.report.answer.ranking_text import ranking_sentences
+
+        for sentence in ranking_sentences(RunData(run, trials)):
+            print_lines(sentence)
     for name, measured in measured_by.items():
         done = [trial for trial in measured if trial.status == "done"]
         failed = len(measured) - len(done)
@@ -112,13 +114,6 @@ def print_drivers(run: RunRecord, trials: list[TrialRecord]) -> None:
         if failed:
             lines.append(f"failed      {failed} of {len(measured)} trials")
         print_lines("\n".join(lines))
-    done_by = [[t for t in own if t.status == "done"] for own in measured_by.values()]
-    if len(done_by) > 1 and all(len(done) > 1 for done in done_by):
-        from lanlab.analysis.run_data import RunData
-        from lanlab.report.answer.ranking_text import ranking_sentences
-
-        for sentence in ranking_sentences(RunData(run, trials)):
-            print_lines(sentence)
     print_lines(f"saved as    {run.id}")
 
 
@@ -157,15 +152,11 @@ def _received(means: Mapping[str, float]) -> str:
 
 
 def _echo_lines(done: list[TrialRecord], means: Mapping[str, float]) -> list[str]:
+    from lanlab.report.presentations.echo import distribution
     from lanlab.report.trials.trials_text import mean_text
-    from lanlab.units import format_time
 
-    shown = [
-        f"{name} {format_time(means[key] / 1e9)}"
-        for name in _ROUND_TRIPS
-        if (key := f"rtt_{name}_ns") in means
-    ]
-    lines = [f"round trip  {', '.join(shown)}"] if shown else []
+    shown = distribution(means, "rtt")
+    lines = [f"round trip  {shown}"] if shown else []
     if len(done) > 1 and (mean := mean_text("rtt_mean_ns", done)):
         lines.append(f"mean        {mean}")
     if "replies" in means:

@@ -27,7 +27,7 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2
 _WIDE = 200
 #: Terminals without control sequences.
 _PLAIN = ("dumb", "unknown")
-_LABEL = re.compile(r"[a-z][a-z ]{0,10} {2,}|why receive ")
+_LABEL = re.compile(r"[a-z][a-z ]{0,10} {2,}")
 
 
 def printable(text: str) -> str:

@@ -94,7 +94,7 @@ class RunWatch:
         self._live = LiveLines(live)
         self._before_now = self._after_now = ""
         self._study: Study | None = None
-        self._is_open = False
+        self._is_open = self._is_alone = False
         self._finished = 0
         #: When a simulated run started; the duration of its trials is not known in advance.
         self._simulated_since: float | None = None
@@ -127,12 +127,14 @@ class RunWatch:
 
     def run_started(self, run: RunRecord, estimate: Estimate) -> None:
         self._study = Study.model_validate(run.study)
+        self._is_alone = estimate.trials == 1
         self._is_open = any(one.search is not None for one in self._study.experiment)
         bed, where = run.testbed, measured_where(run)
         is_simulated = bed["name"] in SIMULATORS
         self._simulated_since = time.monotonic() if is_simulated else None
+        scale = "" if run.scale == "single" else f"{run.scale}, "
         self._talk.print(
-            f"run {run.id}: {run.scale}, on {where.testbed} ({where.link}), "
+            f"run {run.id}: {scale}on {where.testbed} ({where.link}), "
             f"{promise(self._study, run.scale, estimate, is_simulated)}"
         )
         if self._study.commands is not None:
@@ -162,7 +164,7 @@ class RunWatch:
         left = "" if left_s is None else format_clock(left_s)
         done = round(_BAR * self._finished / max(1, total))
         self._before_now = (
-            f"{trial.experiment} {what}{again}".strip()
+            f"{self._name_of(trial.experiment)} {what}{again}".strip()
             + f" [{'#' * done}{'.' * (_BAR - done)}] trial {self._finished + 1}/{total}"
         )
         self._after_now = f"left {left}" if left else ""
@@ -172,11 +174,14 @@ class RunWatch:
         place = f"trial {self._finished + 1} of {about}{total}"
         if self._live.has_texts and total > 1:
             self._talk.print(f"{place}: {what}{again}" if what else f"{place}{again}")
+        which = f"{self._name_of(trial.experiment)} {what}".strip()
         self._doing = (
-            f"{place} ({trial.experiment} {what}".rstrip()
-            + ")"
-            + (f", about {left} left" if left else "")
+            place + (f" ({which})" if which else "") + (f", about {left} left" if left else "")
         )
+
+    def _name_of(self, experiment: str) -> str:
+        """The name of an experiment; empty if there is no other."""
+        return experiment if self._study and len(self._study.experiment) > 1 else ""
 
     def _left_s(self, estimate: Estimate) -> float | None:
         """Estimated seconds until the end; `None` if not yet known."""
@@ -205,15 +210,16 @@ class RunWatch:
 
     def trial_ended(self, trial: TrialRecord) -> None:
         """Report the first failure of a kind at once; the command counts them, and disturbances,
-        at the end.
+        at the end. It also reports the failure of an only trial.
         """
         self._finished += 1
-        if trial.status == "failed" and (kind := kind_of(trial)) not in self._failed:
+        if self._is_alone or trial.status != "failed":
+            return
+        if (kind := kind_of(trial)) not in self._failed:
             self._failed.add(kind)
             place, why = place_and_reason(trial)
-            self._talk.print(
-                f"trial {trial.number} of {trial.experiment}{place} failed: {why}", is_warning=True
-            )
+            of = f" of {which}" if (which := self._name_of(trial.experiment)) else ""
+            self._talk.print(f"trial {trial.number}{of}{place} failed: {why}", is_warning=True)
 
 
 DEFAULT_INTERVAL_S = 1.0

@@ -68,13 +68,14 @@ def simulate_request(kind: Workload[P], parameters: P, trial: SimulatedTrial) ->
     """
     work = check_simulated(parameters).simulated_work(parameters, trial.habits)
     frames: m.Request = {} if trial.pcap is None else {"pcap": str(trial.pcap)}
+    machines = [_with_options(one, parameters) for one in _machines(trial, parameters)]
     return {
         "type": "simulate",
         **frames,
         "seed": trial.seed,
         "world": {
-            "medium": medium_request(parse_link(trial.link)),
-            "machines": [_with_options(one, parameters) for one in _machines(trial, parameters)],
+            "medium": medium_request(parse_link(trial.link), len(machines)),
+            "machines": machines,
             "bounds": {"events": MAX_EVENTS, "virtual_time_ns": None},
         },
         "work": {"workload": kind.name, **work},
@@ -134,7 +135,7 @@ def _with_options(machine: m.SimulatedMachine, parameters: TrialParameters) -> m
     return changed
 
 
-def medium_request(link: LinkRequest) -> m.SimulatedMedium:
+def medium_request(link: LinkRequest, machines: int) -> m.SimulatedMedium:
     """
     A link in the form of a simulation.
 
@@ -155,6 +156,13 @@ def medium_request(link: LinkRequest) -> m.SimulatedMedium:
             hint="write e.g. `--link 10M:hub`",
         )
     topology = {None: "cable", "cable": "cable", "switch": "switch"}.get(link.topology, "bus")
+    if topology == "cable" and machines > 2:
+        speed = str(link).partition(",")[0].removesuffix(":cable")
+        raise UsageError(
+            f"link `{link}` is a cable, which joins 2 machines; found {machines - 1} stations and "
+            "their server",
+            hint=f"join them, e.g. with `--link {speed}:switch` or `--link {speed}:hub`",
+        )
     # With this queue at every port, a world's memory is bounded for any medium.
     medium = {
         **({} if topology == "switch" else {"switch_queue_bytes": 0}),

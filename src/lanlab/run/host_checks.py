@@ -134,8 +134,9 @@ def _interface(found: InterfaceSeen | None, addresses: list[str]) -> Need:
 
 
 def _clock(facts: HostSeen, error_ns: int) -> Need:
-    source = facts.get("clock_source") or "source not known"
-    return Need("clock", True, f"{source}; read from here to within {format_time(error_ns / 1e9)}")
+    source = facts.get("clock_source") or "not known"
+    within = format_time(error_ns / 1e9)
+    return Need("clock", True, f"kernel clock source {source}; read from here to within {within}")
 
 
 def _tried(

@@ -76,7 +76,8 @@ def groups(dataset: str) -> tuple[Group, ...]:
         if match is None:
             raise UsageError(
                 f"dataset: found `{part}`; allowed: a name, or COUNTxSIZE, COUNTxLEAST..MOST=TOTAL",
-                hint=f"write e.g. `1000x6kB` or `198x10kB..40MB=472MB`; names: {', '.join(NAMED)}",
+                hint="write e.g. `1x10GB`, `1000x6kB` or `198x10kB..40MB=472MB`; names: "
+                + ", ".join(NAMED),
             )
         count, least = int(match[1]), parse_size_bytes(match[2])
         most = parse_size_bytes(match[3]) if match[3] else least

@@ -161,7 +161,8 @@ class StreamParameters(FlowParameters):
         per_s = self.rate_messages_per_s or (self.rate_bps or 0) / (8 * self.message_size_bytes)
         if per_s and (self.time_s or math.inf) * per_s < 1:
             raise ValueError(
-                f"time_s: found {self.time_s:g} s; allowed at this rate: the time of a message, "
+                f"time_s: found {self.time_s:g} s; allowed at "
+                f"{8 * self.message_size_bytes * per_s:g} bit/s: the time of a message, "
                 f"{1 / per_s:.3g} s, or longer"
             )
         if self.io == "segment" and self.transport == "tcp":

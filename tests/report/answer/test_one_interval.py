@@ -161,6 +161,16 @@ def test_the_command_line_has_the_interval(skewed: SyntheticRun) -> None:
     assert "95 % confidence interval of the mean" in said
 
 
+def test_rates_of_files_are_not_times(skewed: SyntheticRun) -> None:
+    own = [
+        replace(trial, metrics={"files_created_and_removed_per_s": rate})
+        for trial, rate in zip(skewed.trials[:3], (1200.0, 1250.0, 1300.0), strict=True)
+    ]
+    said = mean_text("files_created_and_removed_per_s", own)
+    assert said.startswith("1,250 files/s (95 % confidence interval of the mean 1,1")
+    assert "single trials 1,200 files/s to 1,300 files/s" in said
+
+
 def test_a_mean_above_the_limit_is_reported_with_its_interval(
     skewed: SyntheticRun,
 ) -> None:

@@ -167,7 +167,7 @@ def test_the_page_of_one_run_says_how_its_trials_were_measured(
     both: list[SyntheticRun], tmp_path: Path
 ) -> None:
     text = build_report([both[1].pair()], tmp_path).html.read_text(encoding="utf-8")
-    assert "Measured with: io single (single messages follow this rate), receive poll" in text
+    assert "Measured with: one message per call (single messages follow this rate), rec" in text
 
 
 def test_the_same_runs_give_the_same_report(

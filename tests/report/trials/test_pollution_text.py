@@ -115,7 +115,7 @@ def test_unjudged_trials_are_not_called_clean() -> None:
     total = len(run.trials)
     assert (
         f"{total} of {total} trials lack the readings that show a disturbance "
-        "(steal, other processes)."
+        "(other virtual machines, other processes)."
     ) in sentences(run.run, run.trials, run.published)
 
 

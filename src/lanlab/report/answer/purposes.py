@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from lanlab.analysis.limits import reaches_limit, tcp_limit_bps
 from lanlab.analysis.ranking import Ranking
 from lanlab.analysis.run_data import RunData
+from lanlab.figures.number_text import percent
 from lanlab.frozen import dataclass
 from lanlab.nas.plan import FILES
 from lanlab.report.answer.ranking_text import joined, level_names, ratio_text, run_rankings
@@ -15,6 +16,8 @@ from lanlab.report.document.table import Cell, Column, Table, words
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.units import format_rate
 
+#: Below this share of the network's rate, something else is the limit.
+_FAR_BELOW = 0.9
 _COLUMNS = (
     Column("purpose", "for what", "for what", is_number=False),
     Column("fastest", "fastest", "fastest", is_number=False),
@@ -185,23 +188,28 @@ def _row(purpose: Purpose, names: Mapping[Level, str]) -> tuple[Cell, ...]:
 def network_sentence(
     trials: Sequence[TrialRecord], names: Mapping[Level, str], speed_bps: float | None
 ) -> str:
-    """Which services copy large files as fast as the network; empty if none does, or if the
-    speed of the network is unknown.
+    """Whether the network limits the copies of large files, judged by the speed of this host's
+    adapter; empty without such copies.
     """
+    rates: dict[tuple[str, str], list[float]] = {}
+    for trial in trials:
+        name = names.get(trial.factors.get("server", ""))
+        if name is not None and trial.experiment.startswith("large-"):
+            goodput_bps = trial.metrics.get("goodput_bps", 0)
+            rates.setdefault((name, trial.experiment), []).append(goodput_bps)
+    if not rates:
+        return ""
     if speed_bps is None:
-        return ""
+        return "Whether the network is the limit is unknown: this host's adapter states no speed."
     limit_bps = tcp_limit_bps(speed_bps, 4)
-    fast = []
-    for level, name in names.items():
-        rates: dict[str, list[float]] = {}
-        for trial in trials:
-            if trial.experiment.startswith("large-") and trial.factors.get("server") == level:
-                rates.setdefault(trial.experiment, []).append(trial.metrics.get("goodput_bps", 0))
-        if rates and all(reaches_limit(own, limit_bps) for own in rates.values()):
-            fast.append(name)
-    if not fast:
-        return ""
+    slow = {name for (name, _), own in rates.items() if not reaches_limit(own, limit_bps)}
+    fast = [name for name in dict.fromkeys(name for name, _ in rates) if name not in slow]
     limit = f"{format_rate(limit_bps)} over this host's adapter of {format_rate(speed_bps)}"
+    if not fast:
+        best_bps, best = max((sum(own) / len(own), name) for (name, _), own in rates.items())
+        share = best_bps / limit_bps
+        said = f"Large files reach at most {percent(share)} of the network ({best}; {limit})"
+        return f"{said}: it is not the limit." if share < _FAR_BELOW else f"{said}."
     if len(fast) == len(names):
         return f"The network is the limit for large files ({limit}): use any service."
     return f"For large files the network is the limit of {', '.join(fast)} ({limit})."

@@ -32,6 +32,8 @@ from lanlab.studies.model import Answer
 
 #: First word of the answer from each source.
 _OPENINGS = {"published": "Published", "simulated": "Simulated", "measured": "Here"}
+#: What an answer's `on` calls the runs of each kind.
+_PLACES = {"simulated": "simulated", "measured": "real"}
 _TEXTS = {"range": range_text, "ratio": ratio_text, "onset": onset_text}
 #: In units of this size, a "kilo" is 1024 bytes.
 _KIB_PER_S = 8 * 1024
@@ -82,10 +84,10 @@ def question_lines(run: Run, others: Sequence[Run] | None) -> list[str]:
     if not loaded.study.answer or not trials:
         return []
     said = [(one.kind, one.text) for one in question_answers(loaded, [run, *(others or ())])]
-    own, place = ("simulated", "simulated") if study.is_simulated else ("measured", "real")
+    own = "simulated" if study.is_simulated else "measured"
     if own not in dict(said):
         why = "this run has no results that answer the question"
-        if not any(place in one.on for one in loaded.study.answer):
+        if not any(_PLACES[own] in one.on for one in loaded.study.answer):
             why = "the question is about systems that this run does not have"
         said.append((own, f"{_OPENINGS[own]}: {why}."))
     said += [] if others is None else lacking_answers(loaded.study, dict(said))
@@ -97,7 +99,7 @@ def lacking_answers(study: Study, kinds: Collection[str]) -> list[tuple[str, str
     could = {
         kind: any(on in one.on for one in study.experiment)
         and any(on in one.on for one in study.answer)
-        for kind, on in (("simulated", "simulated"), ("measured", "real"))
+        for kind, on in _PLACES.items()
     }
     ways = {"simulated": f"{study.id} --testbed simulated", "measured": study.id}
     return [
@@ -134,8 +136,9 @@ def _answered(asked: Sequence[Answer], body: Body, published: Body) -> QuestionA
         else:
             texts = list(_TEXTS[ask.form](ask, body, published))
         said += texts
-        if not texts and body.kind == "published":
-            lacking.append(f"no {quantity(body.study, ask.metric).name} is printed")
+        if not texts and (body.kind == "published" or _PLACES[body.kind] in ask.on):
+            was = "is printed" if body.kind == "published" else f"was {body.kind}"
+            lacking.append(f"no {quantity(body.study, ask.metric).name} {was}")
     if not said:
         return None
     said += lacking

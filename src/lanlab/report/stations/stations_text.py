@@ -117,7 +117,7 @@ def _remark(trials: Sequence[TrialRecord]) -> str:
     closed = all(trial.parameters["loop"] == "closed" for trial in trials)
     if closed and any(abs(ratio - 1) > _LITTLE_WITHIN for ratio in little):
         worst = max(little, key=lambda ratio: abs(ratio - 1))
-        said.append(f"Little's law: {worst:.3f}")
+        said.append(f"times do not fit the rate (Little's law: {worst:.3f})")
     busy = [
         t.metrics["busiest_thread_ratio"] for t in trials if "busiest_thread_ratio" in t.metrics
     ]

@@ -104,18 +104,19 @@ def modes_lines(trial: TrialRecord) -> list[str]:
     modes = modes_of(trial)
     if modes is None:
         return []
-    reasons = (("why io", modes.io_reason), ("why receive", modes.receive_reason))
-    return [
-        line("modes", modes.words(with_reasons=False)),
-        *(line(label, reason) for label, reason in reasons if reason),
-    ]
+    return [line("method", modes.words())]
+
+
+def limit_share(run: RunRecord, trial: TrialRecord, metric: str, value: float) -> str:
+    """Continues a rate with its share of the link's limit; empty if that is unknown."""
+    link = wire_of(run)
+    limit = limit_of(metric, trial.parameters, link)
+    return f", {100 * value / limit:.2f} % of {link.share_name}" if link and limit else ""
 
 
 def _goodput(run: RunRecord, trial: TrialRecord) -> str:
     goodput_bps = trial.metrics["goodput_bps"]
-    link = wire_of(run)
-    limit = limit_of("goodput_bps", trial.parameters, link)
-    share = f", {100 * goodput_bps / limit:.2f} % of {link.share_name}" if link and limit else ""
+    share = limit_share(run, trial, "goodput_bps", goodput_bps)
     # TCP carries bytes and does not preserve messages.
     messages = None if _is_tcp(trial) else trial.metrics.get("received_messages_per_s")
     rate = f", {number(messages, 4)} messages/s" if messages is not None else ""

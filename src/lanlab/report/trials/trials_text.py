@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from lanlab.analysis.slow_first import slow_first
 from lanlab.analysis.summary import interval_of_mean
 from lanlab.analysis.trial_order import LEAST_TRIALS
-from lanlab.figures.number_text import is_too_wide
+from lanlab.figures.number_text import is_too_wide, number
 from lanlab.report.metrics.order_text import first_trial_text
 from lanlab.report.presentations import PRESENTATIONS
 from lanlab.report.presentations.base import TrialColumn
-from lanlab.report.traffic.stream_text import line
+from lanlab.report.traffic.stream_text import limit_share, line
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.units import format_rate, format_time
 from lanlab.workloads import workload
@@ -28,12 +28,12 @@ def measurement_lines(
     """All trials of one condition."""
     done = [trial for trial in trials if trial.status == "done"]
     said = [title_of(run)]
+    if len(trials) > 1:
+        said += _each(run, trials)
     if verbose or len(trials) == 1:
         for trial in done:
             said += [f"trial {trial.number}"] if len(trials) > 1 else []
             said += PRESENTATIONS[trial.workload].lines(run, trial, with_modes=verbose)
-    if len(trials) > 1:
-        said += _each(trials, is_simulated=run.is_simulated)
     return [*said, line("saved as", run.id)]
 
 
@@ -48,7 +48,7 @@ def mean_text(
     The mean of a metric over trials, with its interval if there are enough of them.
 
     Args:
-        metric: A rate in bit/s or a time in ns.
+        metric: A rate in bit/s or 1/s, or a time in ns.
         trials: Successful trials.
         is_simulated: The interval covers only the seeds of the model, not the uncertainty of its
             machines' numbers.
@@ -70,6 +70,7 @@ def mean_text(
     count += f", {disturbed} disturbed" if disturbed else ""
     if interval[0] == interval[1]:
         return f"{mean} (the same in all trials, {count})"
+    count += f", single trials {_shown(metric, min(values))} to {_shown(metric, max(values))}"
     if is_too_wide(sum(values) / len(values), interval):
         return f"{mean} ({count}, too few for an interval)"
     if is_simulated:
@@ -80,10 +81,12 @@ def mean_text(
 
 
 def _shown(metric: str, value: float) -> str:
+    if metric.endswith("_per_s"):
+        return f"{number(value, 4)} {metric.partition('_')[0]}/s"
     return format_rate(value) if metric.endswith("_bps") else format_time(value / 1e9)
 
 
-def _each(trials: Sequence[TrialRecord], *, is_simulated: bool) -> list[str]:
+def _each(run: RunRecord, trials: Sequence[TrialRecord]) -> list[str]:
     done = [trial for trial in trials if trial.status == "done"]
     shown = PRESENTATIONS[trials[0].workload]
     ways = [shown.directions(trial) for trial in done]
@@ -93,12 +96,14 @@ def _each(trials: Sequence[TrialRecord], *, is_simulated: bool) -> list[str]:
         heading = ways[0][place][0]
         own = [way[place][1] for way in ways]
         said += [heading] if heading else []
+        metric = shown_metric(own[0].parameters) or first
+        mean = mean_text(metric, own, len(trials) - len(done), is_simulated=run.is_simulated)
+        values = [float(trial.metrics[metric]) for trial in own if metric in trial.metrics]
+        if values:
+            share = limit_share(run, own[0], metric, sum(values) / len(values))
+            said.append(line("mean", f"{mean}{share}"))
         said += shown.common_lines(own)
         said += trial_rows(own)
-        metric = shown_metric(own[0].parameters) or first
-        mean = mean_text(metric, own, len(trials) - len(done), is_simulated=is_simulated)
-        said += [line("mean", mean)] if mean else []
-        values = [float(trial.metrics[metric]) for trial in own if metric in trial.metrics]
         if (slow := slow_first(metric, values)) is not None:
             said.append(line("first", first_trial_text(slow, len(values))))
     return said
