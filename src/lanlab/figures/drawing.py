@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+import io
 import logging
 import os
 import pickle
@@ -16,13 +17,14 @@ import queue
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any, ParamSpec, TypeVar
 
 from lanlab.disk import TemporaryFolder
+from lanlab.figures.font_subset import subset
 from lanlab.processors import usable_processors
 
 _P = ParamSpec("_P")
@@ -31,7 +33,8 @@ _T = TypeVar("_T")
 #: The imports of a process take as long as this number of jobs.
 _JOBS_FOR_A_PROCESS = 3
 _BACKENDS = ("agg", "pdf", "svg")
-_LAYOUT_TABLES = ("GDEF", "GPOS", "GSUB", "MATH", "kern")
+#: Versions of matplotlib whose way to embed fonts is known.
+_OWN_SUBSETS = "3.11."
 
 
 class _Processes:
@@ -170,15 +173,34 @@ def load() -> ModuleType:
     """matplotlib without the docstrings that it writes for each class, half of the time to load."""
     prepare()
     import matplotlib
-    from fontTools.subset import Options  # type: ignore[import-untyped]
     from matplotlib import artist
 
     changed: Any = artist
     changed.kwdoc = lambda _: ""
     changed.Artist._update_set_signature_and_docstring = classmethod(lambda _: None)
-    # In a PDF each letter has its position. Reading these tables takes longer than drawing.
-    Options._drop_tables_default = [*{*Options._drop_tables_default, *_LAYOUT_TABLES}]
+    if matplotlib.__version__.startswith(_OWN_SUBSETS):
+        fonts = _fonts_of_pdf()
+        fonts.get_glyphs_subset, fonts.font_as_file = _font_of, io.BytesIO
     return matplotlib
+
+
+def _fonts_of_pdf() -> Any:
+    """The module of matplotlib that embeds fonts, without fontTools, which it then does not use."""
+    stand_in = ModuleType("fontTools")
+    stand_in.subset = None  # type: ignore[attr-defined]
+    names = {"fontTools", "fontTools.agl", "fontTools.subset"}.difference(sys.modules)
+    sys.modules |= dict.fromkeys(names, stand_in)
+    try:
+        return importlib.import_module("matplotlib.backends._backend_pdf_ps")
+    finally:
+        for name in names:
+            del sys.modules[name]
+
+
+def _font_of(path: str, glyphs: Iterable[int]) -> contextlib.nullcontext[SimpleNamespace]:
+    kept = {glyph: glyph for glyph in glyphs}
+    found = SimpleNamespace(font=subset(Path(path).read_bytes(), kept), glyph_index_map=kept)
+    return contextlib.nullcontext(found)
 
 
 def _is_kept() -> bool:
