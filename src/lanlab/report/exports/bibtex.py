@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from lanlab import __version__
 from lanlab.studies import Study
 
 #: Keep equal to `CITATION.cff`.
@@ -16,9 +17,7 @@ _LANLAB = {
 
 def bibtex(studies: Iterable[Study]) -> str:
     """An entry for lanlab, and one for each published study given."""
-    from importlib.metadata import version
-
-    entries = [_entry("software", "lanlab", {**_LANLAB, "version": version("lanlab")})]
+    entries = [_entry("software", "lanlab", {**_LANLAB, "version": __version__})]
     published = {study.id: study for study in studies if study.source is not None}
     entries += [_entry("misc", *one) for one in map(_publication, published.values())]
     return "\n".join(entries)
