@@ -13,14 +13,15 @@ from pyarrow import parquet
 from lanlab.store import parquet as ours
 from lanlab.store import plain_parquet
 from lanlab.store.plain_parquet import file_parts
-from lanlab.store.series import ShortSeries
+from lanlab.store.series import Numbers, Series
 
 NUMBERS = st.lists(st.integers(-(2**63), 2**63 - 1), max_size=300)
 NAMES = st.lists(st.text("abc_", min_size=1, max_size=70), unique=True, min_size=1, max_size=40)
 
 
 def plain_file(columns: Mapping[str, Any], rows: int, metadata: Mapping[str, str]) -> bytes:
-    return b"".join(file_parts(columns, rows, metadata, rows))
+    known = {name: Numbers([None] * rows if c is None else c) for name, c in columns.items()}
+    return b"".join(file_parts(known, rows, metadata, rows))
 
 
 @given(numbers=NUMBERS, names=NAMES, is_there=st.lists(st.booleans(), min_size=40, max_size=40))
@@ -100,7 +101,9 @@ def test_files_of_more_rows_than_lanlab_writes_are_refused(monkeypatch: pytest.M
     """A page of missing values has 20 bytes for any number of rows."""
     monkeypatch.setattr(plain_parquet, "_MOST_BYTES", 2**20)
     for rows, is_read in ((2**16, True), (2**18, False)):
-        file = io.BytesIO(b"".join(file_parts({"a": None}, rows, {"k": "v"}, 2**14)))
+        file = io.BytesIO(
+            b"".join(file_parts({"a": Numbers([None] * rows)}, rows, {"k": "v"}, 2**14))
+        )
         footer = plain_parquet.read_footer(file)
         if is_read:
             (column,) = plain_parquet.read_columns(file, footer).values()
@@ -116,7 +119,8 @@ def test_unrepresentable_numbers_are_refused() -> None:
 
 
 def test_a_short_series_round_trips() -> None:
-    short = ShortSeries("x-intervals", {"a": [3, 1, 2], "b": None}, {"a": "ns"})
+    columns = {"a": Numbers([3, 1, 2]), "b": Numbers([None] * 3)}
+    short = Series("x-intervals", columns, {"a": "ns"})
     file = io.BytesIO()
     entry = ours.write(short, file, {"run": "r"})
     file.seek(0)

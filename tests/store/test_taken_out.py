@@ -9,14 +9,9 @@ import pytest
 from store_samples import a_trial
 
 from lanlab.store import Series, take_intervals
-from lanlab.store.series import ShortSeries
 
 
-def columns(series: Series | ShortSeries) -> dict[str, list[Any]]:
-    if isinstance(series, ShortSeries):
-        return {
-            name: list(column or [None] * series.rows) for name, column in series.columns.items()
-        }
+def columns(series: Series) -> dict[str, list[Any]]:
     return {name: column.tolist() for name, column in series.columns.items()}  # type: ignore[union-attr]
 
 

@@ -83,12 +83,13 @@ def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> Tri
     times = client.get("file_times") if isinstance(client, dict) else None
     if not isinstance(client, dict) or not isinstance(times, dict) or "series" not in times:
         return trial
+    import numpy as np
+
     try:
-        # A series may also contain text; this one has only numbers.
         numbers = read(trial, str(times["series"])).columns
-        time_ns = numbers["closed_ns"] - numbers["opened_ns"]
+        time_ns = np.asarray(numbers["closed_ns"]) - np.asarray(numbers["opened_ns"])
         found = size_classes(numbers["bytes"], time_ns)
-    except (KeyError, StoreError):
+    except (KeyError, StoreError, TypeError):
         return trial
     rows = [[one.power, one.files, one.octets, one.time_ns] for one in found]
     raw = replaced(trial.raw, {"client": {**client, "file_times": {**times, _PLACE: rows}}})

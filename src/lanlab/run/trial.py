@@ -19,7 +19,7 @@ from lanlab.run.failures import cause_of, error_record
 from lanlab.run.open_testbed import OpenTestbed
 from lanlab.run.unreached import explained
 from lanlab.store import RunRecord, TrialRecord, take_intervals
-from lanlab.store.series import AnySeries
+from lanlab.store.series import Series
 from lanlab.trial_data import CommandRecord, TrialFacts, setup_of
 from lanlab.workloads import Progress, TrialOutcome, counter_changes, workload
 
@@ -165,7 +165,7 @@ def _measure(
         end()
 
 
-def with_series(trial: TrialRecord) -> tuple[TrialRecord, tuple[AnySeries, ...]]:
+def with_series(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]:
     """A trial without its series, and the series. A trial whose engine reported something that no
     series can hold has failed, and is stored without it.
     """

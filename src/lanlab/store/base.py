@@ -11,7 +11,7 @@ from lanlab.errors import StoreError
 from lanlab.frozen import dataclass
 from lanlab.store.labels import RunLabel
 from lanlab.store.records import RunRecord, TrialHead, TrialRecord
-from lanlab.store.series import AnySeries, Series
+from lanlab.store.series import Series
 from lanlab.trial_data import Summary
 
 
@@ -71,7 +71,7 @@ class Store(Protocol):
             StoreError: The id is in use.
         """
 
-    def commit_trial(self, trial: TrialRecord, series: Sequence[AnySeries] = ()) -> None:
+    def commit_trial(self, trial: TrialRecord, series: Sequence[Series] = ()) -> None:
         """Add a trial with its series. When this returns, all of it is on disk.
 
         A process that commits several trials holds the run's lease, so that no other process cleans

@@ -22,7 +22,7 @@ from lanlab.store.labels import RunLabel, check_name, id_among, id_of_name
 from lanlab.store.large_runs import Digests, digest_of
 from lanlab.store.records import RUN_STATUSES, RunRecord, TrialHead, TrialRecord
 from lanlab.store.rows import ENTRY_COLUMNS, RUN_COLUMNS, TRIAL_COLUMNS, Session, insert, select
-from lanlab.store.series import AnySeries, Series, SeriesEntry
+from lanlab.store.series import Series, SeriesEntry
 from lanlab.trial_data import Summary
 
 #: One row per run, even without trials.
@@ -93,7 +93,7 @@ class Database(ABC):
 
     @abstractmethod
     def placed(
-        self, run_id: str, number: int, series: Sequence[AnySeries]
+        self, run_id: str, number: int, series: Sequence[Series]
     ) -> AbstractContextManager[Placed]:
         """Store a trial's series, except what needs a row; remove them on an error."""
 
@@ -153,7 +153,7 @@ class DatabaseStore(Closing):
             unless_stored.pop_all()
         return lease
 
-    def commit_trial(self, trial: TrialRecord, series: Sequence[AnySeries] = ()) -> None:
+    def commit_trial(self, trial: TrialRecord, series: Sequence[Series] = ()) -> None:
         rows.check_trial(trial)
         row = rows.to_row(trial)
         names = [each.name for each in series]

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from lanlab.roles import result_roles
 from lanlab.store.records import TrialRecord
-from lanlab.store.series import AnySeries, Series, ShortSeries
+from lanlab.store.series import Numbers, Series
 from lanlab.trial_data import Intervals, result_of
 
 _SUFFIX = "-intervals"
 
 
-def take_intervals(trial: TrialRecord) -> tuple[TrialRecord, tuple[AnySeries, ...]]:
+def take_intervals(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]:
     """
     Split a trial into its record without interval series, and these series.
 
     Each series is named after its role (`receiver-intervals`). `raw` keeps the series' name, and
     the width of the intervals in ns.
     """
-    files: tuple[AnySeries, ...]
     trial, files = _take_file_times(trial)
     trial, readings = _take_readings(trial)
     trial, sampled = _take_tcp_samples(trial)
@@ -78,7 +77,7 @@ def _take_readings(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]
     return dataclasses.replace(trial, raw=raw), (series,)
 
 
-def _take_tcp_samples(trial: TrialRecord) -> tuple[TrialRecord, tuple[ShortSeries, ...]]:
+def _take_tcp_samples(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]:
     """Split a trial into its record without the kernels' TCP samples, and the series of samples,
     such as `sender-tcp`. `raw` keeps the series' name.
     """
@@ -89,7 +88,8 @@ def _take_tcp_samples(trial: TrialRecord) -> tuple[TrialRecord, tuple[ShortSerie
         if not (isinstance(result, dict) and isinstance(found, dict) and found.get("at_ns")):
             continue
         name = f"{role.replace('_', '-')}-tcp"
-        series.append(ShortSeries(name, found, _tcp_units(found)))
+        columns = {each: Numbers(values) for each, values in found.items()}
+        series.append(Series(name, columns, _tcp_units(found)))
         raw[role] = result | {"tcp_samples": {"series": name}}
     return (dataclasses.replace(trial, raw=raw), tuple(series)) if series else (trial, ())
 
@@ -101,7 +101,7 @@ def _tcp_units(columns: Iterable[str]) -> dict[str, str]:
     }
 
 
-def _short_series(trial: TrialRecord) -> tuple[ShortSeries, ...]:
+def _short_series(trial: TrialRecord) -> tuple[Series, ...]:
     found = {role: _intervals(trial.raw.get(role)) for role in result_roles(trial.workload)}
     return tuple(
         _series(f"{role.replace('_', '-')}{_SUFFIX}", one) for role, one in found.items() if one
@@ -115,16 +115,16 @@ def _intervals(result: object) -> Intervals | None:
     return found if is_ours else None
 
 
-def _series(name: str, found: Intervals) -> ShortSeries:
+def _series(name: str, found: Intervals) -> Series:
     bins, width_ns = len(found["bytes"]), found["interval_ns"]
-    columns = {
+    columns: dict[str, Sequence[int | None]] = {
         "start_ns": [place * width_ns for place in range(bins)],
         "width_ns": [width_ns] * bins,
         "bytes": found["bytes"],
         # TCP has no messages, but all files have the same columns.
-        "messages": found["messages"] or None,
-        "lost_messages": found.get("lost_messages") or None,
+        "messages": found["messages"] or [None] * bins,
+        "lost_messages": found.get("lost_messages") or [None] * bins,
     }
     units = {"start_ns": "ns", "width_ns": "ns", "bytes": "B"}
     units |= dict.fromkeys(("messages", "lost_messages"), "messages")
-    return ShortSeries(name, columns, units)
+    return Series(name, {each: Numbers(column) for each, column in columns.items()}, units)

@@ -17,7 +17,7 @@ from lanlab import __version__
 from lanlab.errors import StoreError
 from lanlab.outside import json_of
 from lanlab.store.plain_parquet import MAGIC, file_parts, read_columns, read_footer, zstd
-from lanlab.store.series import BLOCK_ROWS, AnySeries, Series, SeriesEntry
+from lanlab.store.series import BLOCK_ROWS, Series, SeriesEntry
 from lanlab.store.shape import MISSHAPEN
 
 CHUNK_BYTES = 2**20
@@ -46,7 +46,7 @@ def is_of_lanlab(file: IO[bytes], *, is_whole: bool) -> bool:
     return b"lanlab.series" in file.read(min(length, _MOST_FOOTER_BYTES))
 
 
-def write(series: AnySeries, file: IO[bytes], about: Mapping[str, str]) -> SeriesEntry:
+def write(series: Series, file: IO[bytes], about: Mapping[str, str]) -> SeriesEntry:
     """
     Write a series as one Parquet file.
 

@@ -9,12 +9,15 @@ long runs. Arrays are compressed with zstd.
 
 from __future__ import annotations
 
+import itertools
 import os
 import struct
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import IO, TYPE_CHECKING, Any
+
+from lanlab.store.series import Numbers
 
 if TYPE_CHECKING:
     from lanlab.store.series import Column
@@ -61,7 +64,7 @@ def zstd() -> ModuleType:
 
 
 def file_parts(
-    columns: Mapping[str, Sequence[int] | Column | None],
+    columns: Mapping[str, Column],
     rows: int,
     metadata: Mapping[str, str],
     group_rows: int,
@@ -70,22 +73,20 @@ def file_parts(
     The parts of a file, in order.
 
     Args:
-        columns: By name, lists of signed 64-bit numbers, or arrays; `None` where nothing was
-            measured.
         rows: Number of rows.
         metadata: Written into the footer.
         group_rows: Maximum rows of a row group, whose columns have one page each.
     """
     yield MAGIC
     at, groups = len(MAGIC), []
+    unmeasured = {name for name, one in columns.items() if getattr(one, "is_unmeasured", False)}
     types = {name: _TYPES[str(getattr(one, "dtype", "int64"))] for name, one in columns.items()}
     for first in range(0, max(rows, 1), max(group_rows, 1)):
         chunks, begin, here = [], at, min(group_rows, rows - first)
         for name, column in columns.items():
             is_packed = hasattr(column, "dtype")
-            part = column if column is None else column[first : first + here]
-            whole, page = _page(part, here, types[name][0])
-            encodings = [_PLAIN] if column is not None else [_PLAIN, _RLE]
+            whole, page = _page(column[first : first + here], here, types[name][0])
+            encodings = [_PLAIN, _RLE] if name in unmeasured else [_PLAIN]
             about = {1: types[name][0], 2: encodings, 3: [name]}
             about |= {4: _ZSTD if is_packed else _UNCOMPRESSED, 5: _Long(here)}
             about |= {6: _Long(whole), 7: _Long(len(page)), 9: _Long(at)}
@@ -94,9 +95,8 @@ def file_parts(
             at += len(page)
         groups.append({1: chunks, 2: _Long(at - begin), 3: _Long(here)})
     schema: list[_Fields] = [{4: "schema", 5: len(columns)}]
-    for name, column in columns.items():
-        kind, converted = types[name]
-        repetition = _OPTIONAL if column is None else _REQUIRED
+    for name, (kind, converted) in types.items():
+        repetition = _OPTIONAL if name in unmeasured else _REQUIRED
         of_short = {} if converted is None else {6: converted}
         schema.append({1: kind, 3: repetition, 4: name, **of_short})
     said = [{1: key, 2: value} for key, value in metadata.items()]
@@ -106,7 +106,7 @@ def file_parts(
 
 def _page(values: Any, rows: int, kind: int) -> tuple[int, bytes]:
     """A page with its header, and its size without compression."""
-    if values is None:
+    if isinstance(values, list) and values[:1] == [None]:
         # The level of each row is 0, meaning no value: a single run of zeros.
         run = _varint(rows << 1) + b"\0"
         plain = packed = struct.pack("<I", len(run)) + run
@@ -170,19 +170,18 @@ def read_footer(file: IO[bytes]) -> _Fields:
 
 def read_columns(file: IO[bytes], footer: _Fields) -> dict[str, Column]:
     """
-    The columns of numbers, by name; masked if all values are missing.
+    The columns of numbers, by name; masked if all values are missing. Lists of integers are read as
+    lists, without numpy.
 
     Raises:
         LookupError, TypeError, ValueError: The file is damaged, or has other columns.
     """
-    import numpy as np
-
     found: dict[str, Column] = {}
     left_bytes = _MOST_BYTES
     known = {kind: dtype for dtype, kind in _TYPES.items()}
     for place, column in enumerate(footer[2][1:]):
         dtype = known[column[1], column.get(6)]
-        parts: list[Column] = []
+        parts: list[Any] = []
         for group in footer[4]:
             about = group[1][place][3]
             file.seek(about[9])
@@ -190,17 +189,25 @@ def read_columns(file: IO[bytes], footer: _Fields) -> dict[str, Column]:
             octets, missing = _Thrift(packed), group[3]
             left_bytes -= len(packed)
             while missing > 0:
-                part = octets.page(_STORED[column[1]], about[4] == _ZSTD, column[3] == _OPTIONAL)
-                parts.append(part.astype(dtype))
+                part = octets.page(dtype, about, column[3] == _OPTIONAL)
+                parts.append(part)
                 missing -= len(part)
-                left_bytes -= part.nbytes
+                left_bytes -= getattr(part, "nbytes", 8 * len(part))
                 if left_bytes < 0:
                     raise ValueError(f"more than {_MOST_BYTES} bytes")
-        joined = (
-            np.ma.concatenate if any(hasattr(part, "mask") for part in parts) else np.concatenate
-        )
-        found[column[4].decode()] = joined(parts) if parts else np.zeros(0, dtype)
+        found[column[4].decode()] = _joined(parts, dtype)
     return found
+
+
+def _joined(parts: Sequence[Any], dtype: str) -> Any:
+    if parts and all(isinstance(part, Numbers) for part in parts):
+        return Numbers(itertools.chain.from_iterable(parts))
+    import numpy as np
+
+    if not parts:
+        return np.zeros(0, dtype)
+    is_masked = any(hasattr(part, "mask") for part in parts)
+    return (np.ma.concatenate if is_masked else np.concatenate)(parts)
 
 
 class _Thrift:
@@ -215,11 +222,10 @@ class _Thrift:
             raise ValueError("truncated")
         return self._octets[first : self._at]
 
-    def page(self, stored: str, is_packed: bool, is_optional: bool) -> Column:
-        import numpy as np
-
+    def page(self, dtype: str, about: _Fields, is_optional: bool) -> Column:
         head = self.struct()
         page, rows = self.take(head[3]), head[5][1]
+        is_packed = about[4] == _ZSTD
         # A value has 8 bytes and a level.
         if not 0 <= rows <= _MOST_PAGE_ROWS or head[2] > 9 * rows + _END_BYTES:
             raise ValueError(f"{rows} rows of {head[2]} bytes in a page")
@@ -227,15 +233,24 @@ class _Thrift:
             page = zstd().ZstdDecompressor().decompress(page, max_length=max(0, head[2]))
         if head[1] != _DATA_PAGE or head[5][2] != _PLAIN or len(page) != head[2]:
             raise ValueError("unknown kind of page")
+        is_short = dtype == "int64" and not is_packed
+        if not is_short:
+            import numpy as np
         if is_optional:
             levels = _Thrift(page)
             known = _Thrift(levels.take(int.from_bytes(levels.take(4), "little"))).ones(rows)
+            if known == 0 and rows and is_short:
+                return Numbers([None] * rows)
             if known == 0 and rows:
-                return np.ma.MaskedArray(np.zeros(rows, stored), mask=True)
+                return np.ma.MaskedArray(np.zeros(rows, dtype), mask=True)
             if known < rows:
                 raise ValueError("values are missing")
             page = levels.take(len(page) - levels._at)
-        return np.frombuffer(page, stored, rows)
+        if not is_short:
+            return np.frombuffer(page, _STORED[_TYPES[dtype][0]], rows).astype(dtype)
+        if len(page) < 8 * rows:
+            raise ValueError("truncated")
+        return Numbers(struct.unpack_from(f"<{rows}q", page))
 
     def ones(self, count: int) -> int:
         """The number of ones among levels of one bit, which are in runs or groups of eight."""

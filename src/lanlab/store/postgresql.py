@@ -30,7 +30,7 @@ from lanlab.store.postgresql_session import PostgresqlSession, check_driver
 from lanlab.store.postgresql_url import Target, parse_url
 from lanlab.store.rows import Session
 from lanlab.store.schema import APPLICATION_ID, SCHEMA_VERSION, refuse_other_version
-from lanlab.store.series import AnySeries, SeriesEntry
+from lanlab.store.series import Series, SeriesEntry
 
 _LEASE_PATIENCE_S = 1.0
 #: Interval between attempts to get a lease: short compared with the patience, and long enough not
@@ -311,7 +311,7 @@ class PostgresqlDatabase(Database):
         """Do nothing: all series are in rows."""
 
     @contextmanager
-    def placed(self, run_id: str, number: int, series: Sequence[AnySeries]) -> Iterator[Placed]:
+    def placed(self, run_id: str, number: int, series: Sequence[Series]) -> Iterator[Placed]:
         placed = _PlacedParts(run_id, number)
         about = {"run": run_id, "trial": str(number)}
         with ExitStack() as stack:

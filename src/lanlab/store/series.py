@@ -7,18 +7,31 @@ Examples are intervals and readings: up to tens of millions of equal rows, in or
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from lanlab.errors import StoreError
 from lanlab.frozen import dataclass
 
+
+class Numbers(list[Any]):
+    """A column of few integers, or of `None` if nothing was measured, without numpy, which takes a
+    tenth of a second to load.
+    """
+
+    @property
+    def is_unmeasured(self) -> bool:
+        return self[:1] == [None]
+
+    def tolist(self) -> list[Any]:
+        return self
+
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    #: Numbers of any type.
-    Column = NDArray[Any]
+    Column = NDArray[Any] | Numbers
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _COLUMN = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -31,9 +44,9 @@ class Series:
     Columns of equal length.
 
     `columns` maps names to one-dimensional arrays of integers or floats, or to objects with the
-    buffer protocol of such an array (which are not copied). A column that was read without any
-    value is masked (`numpy.ma`). `units` has the units of columns, if any, and `facts` other
-    information.
+    buffer protocol of such an array (which are not copied), or `Numbers`. An array that was read
+    without any value is masked (`numpy.ma`). `units` has the units of columns, if any, and `facts`
+    other information.
 
     Raises:
         StoreError: A name, type or length cannot be stored, or a number is not finite.
@@ -69,11 +82,16 @@ class Series:
         return len(next(iter(self.columns.values())))
 
     def _checked(self, name: str, column: object) -> Column:
-        import numpy as np
-
         what = f"column `{name}` of series `{self.name}`"
         if not _COLUMN.fullmatch(name):
             raise StoreError(f"{what}: allowed in its name: lower-case letters, digits and `_`")
+        if isinstance(column, Numbers):
+            known = [] if column.is_unmeasured else column
+            if known and not (min(known) >= -(2**63) and max(known) < 2**63):
+                raise StoreError(f"{what} has a number of over 64 bits")
+            return column
+        import numpy as np
+
         numbers = np.asanyarray(column)
         # Parquet does not support half floats, long doubles or other byte orders.
         if (
@@ -92,39 +110,13 @@ class Series:
         return numbers
 
 
-_LEAST, _MOST = -(2**63), 2**63 - 1
-
-
-@dataclass(frozen=True)
-class ShortSeries:
-    """A series of few integers, stored without numpy, which takes a tenth of a second to load."""
-
-    name: str
-    #: Columns by name, all of equal length; `None` where nothing was measured.
-    columns: Mapping[str, Sequence[int] | None]
-    units: Mapping[str, str]
-
-    def __post_init__(self) -> None:
-        _check_alike(self.name, {name: len(each) for name, each in self.columns.items() if each})
-        for name, each in self.columns.items():
-            if each and not (min(each) >= _LEAST and max(each) <= _MOST):
-                raise StoreError(f"series `{self.name}`: `{name}` has a number of over 64 bits")
-
-    @property
-    def rows(self) -> int:
-        return max(len(each or ()) for each in self.columns.values())
-
-
-AnySeries = Series | ShortSeries
-
-
 def _check_alike(series: str, rows: Mapping[str, int]) -> None:
     if len(set(rows.values())) > 1:
         found = ", ".join(f"{name} {count}" for name, count in rows.items())
         raise StoreError(f"series `{series}` has columns of different lengths: {found}")
 
 
-def _check_finite(what: str, numbers: Column) -> None:
+def _check_finite(what: str, numbers: NDArray[Any]) -> None:
     import numpy as np
 
     for first in range(0, len(numbers), BLOCK_ROWS):

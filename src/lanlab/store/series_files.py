@@ -22,7 +22,7 @@ from lanlab.disk import Entry, entries, entry, sync_directory
 from lanlab.errors import StoreError, system_hint
 from lanlab.store import parquet
 from lanlab.store.place import refuse_network_share
-from lanlab.store.series import AnySeries, SeriesEntry
+from lanlab.store.series import Series, SeriesEntry
 
 _UNFINISHED = ".new"
 _OURS = re.compile(rf"\d+-[a-z0-9-]+\.parquet({re.escape(_UNFINISHED)})?")
@@ -36,7 +36,7 @@ class SeriesFiles:
     def path(self, run_id: str, number: int, name: str) -> Path:
         return self.directory / run_id / f"{number}-{name}.parquet"
 
-    def write(self, run_id: str, number: int, series: AnySeries) -> SeriesEntry:
+    def write(self, run_id: str, number: int, series: Series) -> SeriesEntry:
         """
         Write a series. When this returns, it is on disk.
 
@@ -134,7 +134,7 @@ def _is_ours(place: Entry, name: str) -> bool:
 
 
 def _write(
-    series: AnySeries, place: Entry, unfinished: Entry, folder: Path, about: dict[str, str]
+    series: Series, place: Entry, unfinished: Entry, folder: Path, about: dict[str, str]
 ) -> SeriesEntry:
     if unfinished.facts() is not None:
         if not _is_ours(unfinished, _UNFINISHED):

@@ -41,7 +41,7 @@ from lanlab.store.schema import (
     refuse_foreign_logs,
     refuse_other_version,
 )
-from lanlab.store.series import AnySeries, SeriesEntry
+from lanlab.store.series import Series, SeriesEntry
 from lanlab.store.series_files import SeriesFiles
 from lanlab.store.shape import MOST_VALUE_BYTES, refuse_other_objects
 from lanlab.store.sqlite_errors import BUSY_TIMEOUT_S, CAUSES, explained
@@ -311,7 +311,7 @@ class SqliteDatabase(Database):
         self._files.remove_empty_folders(run_id)
 
     @contextmanager
-    def placed(self, run_id: str, number: int, series: Sequence[AnySeries]) -> Iterator[Placed]:
+    def placed(self, run_id: str, number: int, series: Sequence[Series]) -> Iterator[Placed]:
         if series:
             # Create the store before its first file, so that files never exist without a store.
             with self._errors():
