@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 FILE_KINDS: tuple[Literal["svg", "pdf", "png"], ...] = ("svg", "pdf", "png")
 _PRINT_WIDTH_IN = 6.4
-#: The resolution that journals require.
-_PRINT_DPI = 300
+#: The resolution that journals require. `Z_RLE` takes two thirds of the time of the default.
+_PNG: look.Look = {"png": {"dpi": 300, "pil_kwargs": {"compress_type": 3}}}
 _PLOT_HEIGHT_IN = 3.1
 #: Height of the ticks and the name of the x axis.
 _LABELS_IN = 0.6
@@ -77,7 +77,7 @@ def to_drawing(chart: Chart, prefix: str, width_in: float) -> Drawing:
     with load().rc_context(look.style(svg_text="none")):
         figure, axes = _draw(chart, width_in)
         svg = _saved(figure, "svg").decode()
-        height = figure.get_figheight() * 72
+        height = float(figure.get_figheight()) * 72
         marks = tuple((marks_of if chart.cells is None else cell_marks)(chart, axes, height))
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"\bid=\"", f'id="{prefix}', svg)
@@ -90,9 +90,8 @@ def to_drawing(chart: Chart, prefix: str, width_in: float) -> Drawing:
 def _saved(figure: Figure, kind: str) -> bytes:
     target = io.BytesIO()
     dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None, "ModDate": None}, "png": {}}
-    resolution = {"dpi": _PRINT_DPI} if kind == "png" else {}
     figure.savefig(
-        target, format=kind, metadata=dates[kind], transparent=kind == "svg", **resolution
+        target, format=kind, metadata=dates[kind], transparent=kind == "svg", **_PNG.get(kind, {})
     )
     return target.getvalue()
 
