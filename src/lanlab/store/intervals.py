@@ -1,123 +1,47 @@
-"""Moves interval series, file times and readings from an engine's result into columns."""
+"""Moves the longest parts of engines' results into columns."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from lanlab.roles import result_roles
 from lanlab.store.records import TrialRecord
 from lanlab.store.series import Numbers, Series
-from lanlab.trial_data import Intervals, result_of
 
-_SUFFIX = "-intervals"
+_CLIENT = "client"
+_UNITS = {"_ns": "ns", "bytes": "B", "_bps": "bit/s", "_segments": "segments"}
 
 
 def take_intervals(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]:
     """
-    Split a trial into its record without interval series, and these series.
+    Split a trial into its record without series, and these series.
 
     Each series is named after its role (`receiver-intervals`). `raw` keeps the series' name, and
-    the width of the intervals in ns.
-    """
-    trial, files = _take_file_times(trial)
-    trial, readings = _take_readings(trial)
-    trial, sampled = _take_tcp_samples(trial)
-    files = (*files, *readings, *sampled)
-    series = _short_series(trial)
-    if not series:
-        return trial, files
-    raw = dict(trial.raw)
-    for each in series:
-        role = each.name.removesuffix(_SUFFIX).replace("-", "_")
-        result = result_of(raw, role)
-        width_ns = result["intervals"]["interval_ns"]
-        raw[role] = {**result, "intervals": {"interval_ns": width_ns, "series": each.name}}
-    return dataclasses.replace(trial, raw=raw), (*series, *files)
-
-
-def _take_file_times(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]:
-    """Split a trial of a copy into its record without file times, and the series `client-files`, in
-    the order in which the files were opened. `raw` keeps the series' name.
-    """
-    client = trial.raw.get("client")
-    if not isinstance(client, dict):
-        return trial, ()
-    found = client.get("file_times")
-    if not (isinstance(found, dict) and found.get("number")):
-        return trial, ()
-    import numpy as np
-
-    order = np.argsort(np.array(found["opened_ns"], dtype=np.int64), kind="stable")
-    columns = {name: np.array(found[name], dtype=np.int64)[order] for name in found}
-    units = {name: "ns" for name in found if name.endswith("_ns")} | {"bytes": "B"}
-    series = Series("client-files", columns, units)
-    raw = {**trial.raw, "client": client | {"file_times": {"series": series.name}}}
-    return dataclasses.replace(trial, raw=raw), (series,)
-
-
-def _take_readings(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]:
-    """Split a trial of stations into its record without readings, and the series `client-readings`:
-    operations in the order of their start, with the names of their outcomes. `raw` keeps the
-    series' name.
-    """
-    client = trial.raw.get("client")
-    found = client.get("readings") if isinstance(client, dict) else None
-    if not (isinstance(client, dict) and isinstance(found, dict) and "intended_ns" in found):
-        return trial, ()
-    units = {name: "ns" for name in found if name.endswith("_ns")}
-    units |= {"offset_bytes": "B", "bytes": "B"}
-    facts = {"outcomes": json.dumps(client["outcomes"]), "operations": '["read", "write"]'}
-    # Of a station's operations that succeeded at the first attempt, one in this number is kept; all
-    # others are kept.
-    facts["every"] = str((client.get("thinned") or {}).get("every", 1))
-    series = Series("client-readings", found, units, facts)
-    raw = {**trial.raw, "client": client | {"readings": {"series": series.name}}}
-    return dataclasses.replace(trial, raw=raw), (series,)
-
-
-def _take_tcp_samples(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]:
-    """Split a trial into its record without the kernels' TCP samples, and the series of samples,
-    such as `sender-tcp`. `raw` keeps the series' name.
+    the width of intervals in ns.
     """
     raw, series = dict(trial.raw), []
-    for role in result_roles(trial.workload):
-        result = raw.get(role)
-        found = result.get("tcp_samples") if isinstance(result, dict) else None
-        if not (isinstance(result, dict) and isinstance(found, dict) and found.get("at_ns")):
-            continue
-        name = f"{role.replace('_', '-')}-tcp"
-        columns = {each: Numbers(values) for each, values in found.items()}
-        series.append(Series(name, columns, _tcp_units(found)))
-        raw[role] = result | {"tcp_samples": {"series": name}}
+    for key, series_of in _PARTS.items():
+        for role in dict.fromkeys((*result_roles(trial.workload), _CLIENT)):
+            result = raw.get(role)
+            # Another program's output may have a field with this name.
+            if not isinstance(result, dict) or not isinstance(found := result.get(key), dict):
+                continue
+            made = series_of(role.replace("_", "-"), found, result)
+            if made is not None:
+                series.append(made)
+                width = {name: found[name] for name in ("interval_ns",) if name in found}
+                raw[role] = {**result, key: {**width, "series": made.name}}
     return (dataclasses.replace(trial, raw=raw), tuple(series)) if series else (trial, ())
 
 
-def _tcp_units(columns: Iterable[str]) -> dict[str, str]:
-    units = {"_ns": "ns", "_bytes": "B", "_bps": "bit/s", "_segments": "segments"}
-    return {
-        name: unit for name in columns for suffix, unit in units.items() if name.endswith(suffix)
-    }
-
-
-def _short_series(trial: TrialRecord) -> tuple[Series, ...]:
-    found = {role: _intervals(trial.raw.get(role)) for role in result_roles(trial.workload)}
-    return tuple(
-        _series(f"{role.replace('_', '-')}{_SUFFIX}", one) for role, one in found.items() if one
-    )
-
-
-def _intervals(result: object) -> Intervals | None:
-    found: Intervals | None = result.get("intervals") if isinstance(result, dict) else None
-    # Another program's output may have a field with this name.
-    is_ours = isinstance(found, dict) and isinstance(found.get("bytes"), list)
-    return found if is_ours else None
-
-
-def _series(name: str, found: Intervals) -> Series:
+def _intervals(role: str, found: Mapping[str, Any], _: object) -> Series | None:
+    if not isinstance(found.get("bytes"), list):
+        return None
     bins, width_ns = len(found["bytes"]), found["interval_ns"]
-    columns: dict[str, Sequence[int | None]] = {
+    columns = {
         "start_ns": [place * width_ns for place in range(bins)],
         "width_ns": [width_ns] * bins,
         "bytes": found["bytes"],
@@ -125,6 +49,48 @@ def _series(name: str, found: Intervals) -> Series:
         "messages": found["messages"] or [None] * bins,
         "lost_messages": found.get("lost_messages") or [None] * bins,
     }
-    units = {"start_ns": "ns", "width_ns": "ns", "bytes": "B"}
-    units |= dict.fromkeys(("messages", "lost_messages"), "messages")
-    return Series(name, {each: Numbers(column) for each, column in columns.items()}, units)
+    units = dict.fromkeys(("messages", "lost_messages"), "messages")
+    return Series(f"{role}-intervals", _short(columns), _units(columns) | units)
+
+
+def _file_times(role: str, found: Mapping[str, Any], _: object) -> Series | None:
+    """A copy's files in the order in which they were opened."""
+    if role != _CLIENT or not found.get("number"):
+        return None
+    import numpy as np
+
+    order = np.argsort(np.array(found["opened_ns"], dtype=np.int64), kind="stable")
+    columns = {name: np.array(found[name], dtype=np.int64)[order] for name in found}
+    return Series(f"{role}-files", columns, _units(columns))
+
+
+def _readings(role: str, found: Mapping[str, Any], result: Mapping[str, Any]) -> Series | None:
+    """Operations of stations in the order of their start, with the names of their outcomes."""
+    if role != _CLIENT or "intended_ns" not in found:
+        return None
+    facts = {"outcomes": json.dumps(result["outcomes"]), "operations": '["read", "write"]'}
+    # Of a station's operations that succeeded at the first attempt, one in this number is kept; all
+    # others are kept.
+    facts["every"] = str((result.get("thinned") or {}).get("every", 1))
+    return Series(f"{role}-readings", found, _units(found), facts)
+
+
+def _tcp_samples(role: str, found: Mapping[str, Any], _: object) -> Series | None:
+    return Series(f"{role}-tcp", _short(found), _units(found)) if found.get("at_ns") else None
+
+
+def _short(columns: Mapping[str, Iterable[int | None]]) -> dict[str, Numbers]:
+    return {name: Numbers(column) for name, column in columns.items()}
+
+
+def _units(columns: Iterable[str]) -> dict[str, str]:
+    return {name: unit for name in columns for end, unit in _UNITS.items() if name.endswith(end)}
+
+
+_Part = Callable[[str, Mapping[str, Any], Mapping[str, Any]], Series | None]
+_PARTS: Mapping[str, _Part] = {
+    "intervals": _intervals,
+    "file_times": _file_times,
+    "readings": _readings,
+    "tcp_samples": _tcp_samples,
+}
