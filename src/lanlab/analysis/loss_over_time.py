@@ -45,7 +45,12 @@ def with_losses(
         trials: Trials of a run; those without a rate among their factors stay unchanged.
         read: Returns the series of a trial by name. If one is missing, its trial stays unchanged.
     """
-    return [_with(trial, read) if rate_factor(trial) else trial for trial in trials]
+    return [
+        with_rows(trial, (RECEIVER, REVERSE_RECEIVER), INTERVALS, read, _rows, _PLACE)
+        if rate_factor(trial)
+        else trial
+        for trial in trials
+    ]
 
 
 def rate_factor(trial: TrialRecord) -> str | None:
@@ -108,12 +113,6 @@ def common_width_ns(trials: Sequence[TrialRecord]) -> int:
 
 def _rows_of(trial: TrialRecord, role: str) -> Sequence[Sequence[int]]:
     return rows_in(trial, role, INTERVALS, _PLACE)
-
-
-def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> TrialRecord:
-    for role in (RECEIVER, REVERSE_RECEIVER):
-        trial = with_rows(trial, role, INTERVALS, read, _rows, _PLACE)
-    return trial
 
 
 def _rows(columns: Mapping[str, Column], _: object) -> list[list[int]]:

@@ -68,7 +68,9 @@ def with_steps(
         numbers: Numbers of the trials to draw; `None`: all.
     """
     return [
-        _with(trial, read) if numbers is None or trial.number in numbers else trial
+        with_rows(trial, (RECEIVER, REVERSE_RECEIVER), INTERVALS, read, _rows)
+        if has_streams(trial.workload) and (numbers is None or trial.number in numbers)
+        else trial
         for trial in trials
     ]
 
@@ -88,13 +90,6 @@ def steps_of(trial: TrialRecord, role: str = RECEIVER) -> list[Step]:
         role: `REVERSE_RECEIVER` for the second direction, which has the same start.
     """
     return [Step(*row) for row in rows_in(trial, role, INTERVALS)]
-
-
-def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> TrialRecord:
-    if has_streams(trial.workload):
-        for role in (RECEIVER, REVERSE_RECEIVER):
-            trial = with_rows(trial, role, INTERVALS, read, _rows)
-    return trial
 
 
 def _rows(columns: Mapping[str, Column], section: SeriesPart) -> list[list[int]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
@@ -20,32 +21,31 @@ _PLACE = "over_time"
 
 def with_rows(
     trial: TrialRecord,
-    role: str,
+    roles: Iterable[str],
     key: str,
     read: Callable[[TrialRecord, str], Series],
     rows_of: Callable[[Mapping[str, Column], SeriesPart], Sequence[Sequence[int]]],
     place: str = _PLACE,
 ) -> TrialRecord:
     """
-    Add rows of one series to a trial's record. If the trial has no such series, or the series is
-    lost, it is returned unchanged, so that a report does not fail.
+    Add rows of series to a trial's record. If the trial has no such series, or the series is lost,
+    it is returned unchanged, so that a report does not fail.
 
     Args:
-        role: The role whose result names the series.
-        key: Key in that result.
+        roles: The roles whose results name a series.
+        key: Key in these results.
         read: Returns the series of a trial by name.
         rows_of: Makes rows from the columns and the values stored next to the series' name.
         place: Key for the rows, if one series yields several kinds.
     """
-    section = _section(trial, role, key)
-    if not section or "series" not in section:
-        return trial
-    try:
-        rows = rows_of(read(trial, str(section["series"])).columns, section)
-    except (KeyError, StoreError):
-        return trial
-    result = {**trial.result(role), key: {**section, place: rows}}
-    return replace(trial, raw=replaced(trial.raw, {role: result}))
+    for role in roles:
+        section = _section(trial, role, key)
+        if section and "series" in section:
+            with contextlib.suppress(KeyError, StoreError):
+                rows = rows_of(read(trial, str(section["series"])).columns, section)
+                result = {**trial.result(role), key: {**section, place: rows}}
+                trial = replace(trial, raw=replaced(trial.raw, {role: result}))
+    return trial
 
 
 def rows_in(

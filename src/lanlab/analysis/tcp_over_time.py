@@ -76,7 +76,11 @@ def with_samples(
         read: Returns the series of a trial by name. If one is missing, its trial stays unchanged.
         numbers: Numbers of the trials to draw; all others stay unchanged.
     """
-    return [_with(trial, read) if trial.number in numbers else trial for trial in trials]
+    roles = SENDER, REVERSE_SENDER
+    return [
+        with_rows(trial, roles, _KEY, read, _first_flow) if trial.number in numbers else trial
+        for trial in trials
+    ]
 
 
 def samples_of(trial: TrialRecord, role: str = SENDER) -> list[TcpSample]:
@@ -169,12 +173,6 @@ def _has_full_window(sample: TcpSample, segment_bytes: int) -> bool:
         and 0 < sample.peer_window_bytes < sample.congestion_window_bytes
         and sent * segment_bytes >= sample.peer_window_bytes
     )
-
-
-def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> TrialRecord:
-    for role in (SENDER, REVERSE_SENDER):
-        trial = with_rows(trial, role, _KEY, read, _first_flow)
-    return trial
 
 
 def _first_flow(columns: Mapping[str, Column], _: object) -> list[list[int]]:
