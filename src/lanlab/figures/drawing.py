@@ -23,7 +23,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, ParamSpec, TypeVar
 
-from lanlab.disk import TemporaryFolder
+from lanlab.disk import TemporaryFolder, make_folders
 from lanlab.figures.font_subset import subset
 from lanlab.processors import usable_processors
 
@@ -204,24 +204,14 @@ def _font_of(path: str, glyphs: Iterable[int]) -> contextlib.nullcontext[SimpleN
 
 
 def _is_kept() -> bool:
-    try:
-        home = Path.home()
-    except RuntimeError:
-        return False
-    wanted = []
+    """Whether matplotlib can use the user's folders for its settings and list of fonts."""
     for variable, usual in (("XDG_CONFIG_HOME", ".config"), ("XDG_CACHE_HOME", ".cache")):
         base = os.environ.get(variable)
-        wanted.append((Path(base) if base else home / usual) / "matplotlib")
-    return all(_can_be_written(folder) for folder in wanted)
-
-
-def _can_be_written(folder: Path) -> bool:
-    for place in (folder, *folder.parents):
         try:
-            if place.is_dir():
-                return os.access(place, os.W_OK | os.X_OK)
-            if place.exists():
-                return False
-        except OSError:
+            folder = (Path(base) if base else Path.home() / usual) / "matplotlib"
+            make_folders(folder)
+        except (OSError, RuntimeError):
             return False
-    return False
+        if not os.access(folder, os.W_OK | os.X_OK):
+            return False
+    return True
