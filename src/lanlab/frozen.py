@@ -48,10 +48,11 @@ def _made(cls: type) -> type:
 
 
 def _init(cls: type, fields: tuple[dataclasses.Field[object], ...]) -> Callable[..., None]:
-    known: dict[str, Any] = {"_set": object.__setattr__, "_missing": dataclasses.MISSING}
+    known: dict[str, Any] = {"_missing": dataclasses.MISSING}
     plain: list[str] = []
     by_name: list[str] = []
-    lines: list[str] = []
+    # The shortest way past `__setattr__`, which would refuse.
+    lines = ["    _own = self.__dict__"]
     for field in fields:
         name = value = field.name
         said = name
@@ -68,11 +69,11 @@ def _init(cls: type, fields: tuple[dataclasses.Field[object], ...]) -> Callable[
             value = f"_factory_{name}()"
         else:
             continue
-        lines.append(f"    _set(self, {name!r}, {value})")
+        lines.append(f"    _own[{name!r}] = {value}")
     if hasattr(cls, "__post_init__"):
         lines.append("    self.__post_init__()")
     arguments = ", ".join(["self", *plain, *(["*", *by_name] if by_name else [])])
-    exec(f"def __init__({arguments}):\n" + ("\n".join(lines) or "    pass"), known)
+    exec(f"def __init__({arguments}):\n" + "\n".join(lines), known)
     init: Callable[..., None] = known["__init__"]
     init.__qualname__ = f"{cls.__qualname__}.__init__"
     init.__module__ = cls.__module__
