@@ -119,7 +119,7 @@ class Table:
     """The rows, each printed when it is measured."""
 
     def __init__(self, checkouts: Sequence[Checkout]) -> None:
-        self._checkouts = checkouts
+        self.checkouts = checkouts
         heads = ["what", "wall clock, s: least", "median", "CPU, s", "n"]
         if len(checkouts) > 1:
             heads += ["beside it: median", "CPU, s", "ratio", "ratio of CPU"]
@@ -127,10 +127,10 @@ class Table:
 
     def row(self, what: str, runs: int, take: Callable[[Checkout], list[Used]]) -> None:
         """Take times of all checkouts in turn, and print one line."""
-        taken: dict[Checkout, list[Used]] = {one: [] for one in self._checkouts}
+        taken: dict[Checkout, list[Used]] = {one: [] for one in self.checkouts}
         for turn in range(runs):
             # Neither is always first.
-            for one in self._checkouts[:: -1 if turn % 2 else 1]:
+            for one in self.checkouts[:: -1 if turn % 2 else 1]:
                 taken[one] += take(one)
         own, *others = taken.values()
         least_s = min(used.wall_s for used in own)
@@ -173,7 +173,7 @@ def streams(table: Table, asked: argparse.Namespace) -> None:
                 *w, "--trials", str(TRIALS), beyond_s=asked.seconds + WARMUP_S
             ),
         )
-        lines = (*stream, "--interval", "1")
+        lines = (*stream, "--interval", f"{min(1.0, asked.seconds / 2):g}")
         table.row(
             f"first line of `lanlab {' '.join(lines)}`",
             asked.runs,
@@ -212,6 +212,9 @@ def reports(table: Table, asked: argparse.Namespace) -> None:
 def lists(table: Table, asked: argparse.Namespace) -> None:
     """Help, and a list of few runs."""
     table.row("`lanlab --help`", 2 * asked.runs, lambda one: [one.run("--help")[0]])
+    for one in table.checkouts:
+        if not one.store.exists():
+            one.command("stream", "--time", f"{SHORT_S:g}", "--testbed", "loopback")
     table.row("`lanlab runs`", 2 * asked.runs, lambda one: one.command("runs"))
 
 
