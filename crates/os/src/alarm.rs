@@ -7,6 +7,8 @@ use rustix::time::{
     timerfd_settime,
 };
 
+use super::clock::timespec;
+
 /// A descriptor that becomes readable at a given time (`timerfd_create(2)`), for programs that wait by descriptor
 /// and whose own timers resolve only milliseconds.
 #[derive(Debug)]
@@ -21,11 +23,7 @@ impl Alarm {
     /// Set the alarm to a time of the monotonic clock, replacing any earlier one.
     pub fn set(&self, at: Instant) -> io::Result<()> {
         // Zero would disarm it.
-        let nanos = at.as_nanos().max(1);
-        let it_value = Timespec {
-            tv_sec: (nanos / 1_000_000_000).cast_signed(),
-            tv_nsec: (nanos % 1_000_000_000).cast_signed(),
-        };
+        let it_value = timespec(at.max(Instant::from_nanos(1)));
         let time = Itimerspec { it_interval: Timespec::default(), it_value };
         timerfd_settime(&self.0, TimerfdTimerFlags::ABSTIME, &time)?;
         Ok(())

@@ -1,4 +1,5 @@
 use lanlab_units::Instant;
+use rustix::thread::{ClockId, Timespec, clock_nanosleep_absolute};
 
 /// The kernel's clock synchronisation (adjtimex(2)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,20 +31,15 @@ pub fn realtime_ns() -> u64 {
 
 /// Sleep until `deadline` on the monotonic clock, or a little longer; a signal may end it early.
 pub fn sleep_until(deadline: Instant) {
-    let nanos = deadline.as_nanos();
-    let time = libc::timespec {
+    let _ = clock_nanosleep_absolute(ClockId::Monotonic, &timespec(deadline));
+}
+
+pub(super) fn timespec(at: Instant) -> Timespec {
+    let nanos = at.as_nanos();
+    Timespec {
         tv_sec: (nanos / 1_000_000_000).cast_signed(),
         tv_nsec: (nanos % 1_000_000_000).cast_signed(),
-    };
-    // SAFETY: `time` is a valid timespec; with an absolute time there is no remainder.
-    unsafe {
-        libc::clock_nanosleep(
-            libc::CLOCK_MONOTONIC,
-            libc::TIMER_ABSTIME,
-            &raw const time,
-            std::ptr::null_mut(),
-        )
-    };
+    }
 }
 
 /// The kernel's clock discipline (adjtimex(2)); `None` if the call fails.
