@@ -6,8 +6,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use smoltcp::phy::ChecksumCapabilities;
 use smoltcp::wire::{
-    IpAddress, IpProtocol, IpRepr, Ipv4Packet, Ipv6Packet, TcpControl, TcpPacket, TcpRepr,
-    TcpSeqNumber, UDP_HEADER_LEN, UdpPacket, UdpRepr,
+    Icmpv4Message, Icmpv4Packet, IpAddress, IpProtocol, IpRepr, Ipv4Packet, Ipv6Packet, TcpControl,
+    TcpPacket, TcpRepr, TcpSeqNumber, UDP_HEADER_LEN, UdpPacket, UdpRepr,
 };
 
 use super::{ETHERNET_HEADER_BYTES, MTU_BYTES, Mac};
@@ -22,6 +22,7 @@ const HOP_LIMIT: u8 = 64;
 pub(super) enum Carried<'a> {
     Datagram { from: SocketAddr, to: SocketAddr, payload: &'a [u8] },
     Segment { from: SocketAddr, to: SocketAddr, is_syn: bool, packet: &'a [u8] },
+    EchoRequest { to: IpAddr, packet: &'a [u8] },
 }
 
 pub(super) fn ip_header_bytes(address: IpAddr) -> usize {
@@ -88,6 +89,19 @@ pub(super) fn emit_reset(
     true
 }
 
+/// The frame that answers an echo request (RFC 792).
+pub(super) fn echo_reply(macs: (Mac, Mac), request: &[u8]) -> Vec<u8> {
+    let mut frame = [&macs.1, &macs.0, &IPV4_ETHER_TYPE[..], request].concat();
+    let mut ip = Ipv4Packet::new_unchecked(&mut frame[ETHERNET_HEADER_BYTES..]);
+    let (source, destination) = (ip.src_addr(), ip.dst_addr());
+    ip.set_src_addr(destination);
+    ip.set_dst_addr(source);
+    let mut echo = Icmpv4Packet::new_unchecked(ip.payload_mut());
+    echo.set_msg_type(Icmpv4Message::EchoReply);
+    echo.fill_checksum();
+    frame
+}
+
 /// A segment without flags, numbers and options.
 pub(super) fn bare(src_port: u16, dst_port: u16) -> TcpRepr<'static> {
     TcpRepr {
@@ -135,7 +149,7 @@ pub(super) fn parse_segment(
     TcpRepr::parse(&segment, &source, &destination, &ChecksumCapabilities::default()).ok()
 }
 
-/// The payload of a frame to `mac`; `None` if it is for another host, damaged, or neither UDP nor TCP.
+/// The payload of a frame to `mac`; `None` if it is for another host, damaged, or of another protocol.
 pub(super) fn parse(mac: Mac, frame: &[u8]) -> Option<Carried<'_>> {
     let (header, packet) = frame.split_at_checked(ETHERNET_HEADER_BYTES)?;
     if header[..6] != mac {
@@ -183,6 +197,11 @@ pub(super) fn parse(mac: Mac, frame: &[u8]) -> Option<Carried<'_>> {
             let tcp = TcpPacket::new_checked(payload).ok()?;
             let (from, to) = (socket(source, tcp.src_port()), socket(destination, tcp.dst_port()));
             Some(Carried::Segment { from, to, is_syn: tcp.syn() && !tcp.ack(), packet })
+        }
+        IpProtocol::Icmp => {
+            let echo = Icmpv4Packet::new_checked(payload).ok()?;
+            let is_asked = echo.msg_type() == Icmpv4Message::EchoRequest && echo.verify_checksum();
+            is_asked.then_some(Carried::EchoRequest { to: destination.into(), packet })
         }
         _ => None,
     }

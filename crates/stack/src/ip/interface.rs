@@ -259,7 +259,7 @@ impl Interface {
             Some(Carried::Segment { from, to, is_syn, packet }) => {
                 self.handle_segment(now, from, to, is_syn, packet)
             }
-            None => false,
+            Some(Carried::EchoRequest { .. }) | None => false,
         };
         self.unclaimed_frames += u64::from(!is_claimed);
     }

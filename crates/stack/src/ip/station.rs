@@ -10,6 +10,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use lanlab_units::Instant;
 use lanlab_wire::arp::Packet;
 
+use super::frames::{self, Carried};
 use super::small::RECEIVED_FRAME_BYTES;
 use super::{Config, ETHERNET_HEADER_BYTES, Interface, Mac, TcpProfile};
 
@@ -19,6 +20,9 @@ const BROADCAST: Mac = [0xff; 6];
 const UNKNOWN: Mac = [0; 6];
 /// Offset of the sender's address in a frame with an IPv4 packet (RFC 791, 3.1).
 const SENDER: std::ops::Range<usize> = ETHERNET_HEADER_BYTES + 12..ETHERNET_HEADER_BYTES + 16;
+/// Offset of the protocol in such a frame, and that of ICMP.
+const PROTOCOL: usize = ETHERNET_HEADER_BYTES + 9;
+const ICMP: u8 = 1;
 const ARP_FRAME_BYTES: usize = ETHERNET_HEADER_BYTES + lanlab_wire::arp::PACKET_LEN;
 /// Probes for our address, and the pause after each; RFC 5227 specifies 3 and one second.
 const PROBES: u32 = 3;
@@ -109,7 +113,7 @@ impl Station {
         size_of::<Self>() - size_of::<Interface>()
             + Interface::most_bytes(tcp, connections, MOST_NEIGHBOURS, read_bytes)
             + MOST_NEIGHBOURS * size_of::<Ipv4Addr>()
-            + MOST_ANSWERS * (size_of::<Vec<u8>>() + 2 * ARP_FRAME_BYTES)
+            + MOST_ANSWERS * (size_of::<Vec<u8>>() + RECEIVED_FRAME_BYTES)
             + FRAME_BYTES
     }
 
@@ -118,6 +122,7 @@ impl Station {
             Some(kind) if kind == ARP_TYPE => self.handle_arp(&frame[ETHERNET_HEADER_BYTES..]),
             _ => {
                 self.learn_sender(frame);
+                self.reply_to_echo(frame);
                 self.interface.handle_frame(now, frame);
             }
         }
@@ -161,6 +166,18 @@ impl Station {
                 target: packet.sender,
             };
             self.answers.push_back(framed(packet.sender_mac, &answer));
+        }
+    }
+
+    fn reply_to_echo(&mut self, frame: &[u8]) {
+        if frame.get(PROTOCOL) == Some(&ICMP)
+            && let Some(Carried::EchoRequest { to, packet }) = frames::parse(self.mac, frame)
+            && let Some(from) = frame.get(6..12).and_then(|mac| Mac::try_from(mac).ok())
+            && (to, self.reach) == (IpAddr::V4(self.address), Reach::Known)
+            && from[0] & 1 == 0
+            && self.answers.len() < MOST_ANSWERS
+        {
+            self.answers.push_back(frames::echo_reply((self.mac, from), packet));
         }
     }
 

@@ -218,7 +218,7 @@ fn station_memory_is_interface_queries_answers_and_two_frames() {
     assert_eq!(held(&station), own + lists + 2 * 42);
     let tcp = profile(1460);
     let most = Station::most_bytes(&tcp, 2, 64) - Interface::most_bytes(&tcp, 2, 8, 64);
-    assert_eq!(most, own + lists + 4 * 2 * 42);
+    assert_eq!(most, own + lists + 4 * 1_518);
 }
 
 #[test]

@@ -92,3 +92,39 @@ fn a_restarted_station_answers_known_peers() {
     let now = run(&mut stations, now, now.plus_nanos(5_000_000_000), is_asking);
     assert!(opens(&mut stations, now));
 }
+
+/// By ping of iputils 20221126 on Linux 6.18, 2026-11-30, with 8 bytes of data; the second by the kernel.
+const ECHO: &str = "02770000000202770000000108004500002\
+    4f46140004001 31db 0a4d0001 0a4d0002 080087dc641200010001020304050607";
+
+#[test]
+fn a_station_answers_ping_as_the_kernel_does() {
+    let mut stations = [client(Instant::ZERO), server(Instant::ZERO)];
+    let mut request = hex::decode(ECHO.replace(' ', "")).unwrap();
+    let mut reply = Vec::new();
+    stations[1].handle_frame(Instant::ZERO, &request);
+    while stations[1].poll_transmit(Instant::ZERO, &mut reply) {
+        assert_eq!(reply[12..14], [8, 6], "the address is not its own yet");
+    }
+    let is_asking = |stations: &[Station; 2]| stations[1].reach() == Reach::Asking;
+    let now = run(&mut stations, Instant::ZERO, until(5), is_asking);
+    for _ in 0..9 {
+        stations[1].handle_frame(now, &request);
+    }
+    let mut replies = Vec::new();
+    while stations[1].poll_transmit(now, &mut reply) {
+        replies.push(reply.clone());
+    }
+    assert_eq!(replies.len(), 4, "the queue is bounded");
+    // The kernel's reply has the same ICMP octets; its IP header has an identification of its own.
+    assert_eq!(hex::encode(&replies[0][34..]), "00008fdc641200010001020304050607");
+    assert_eq!(replies[0][..14], [&MACS[0][..], &MACS[1], &[8, 0]].concat());
+    assert_eq!(replies[0][26..34], [10, 77, 0, 2, 10, 77, 0, 1]);
+    // Neither a reply, nor a damaged request, nor one from a group is answered.
+    request[35] ^= 1;
+    for frame in [replies[0].clone(), request] {
+        stations[1].handle_frame(now, &frame);
+        stations[0].handle_frame(now, &frame);
+    }
+    assert!(!stations.iter_mut().any(|station| station.poll_transmit(now, &mut reply)));
+}
