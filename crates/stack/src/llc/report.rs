@@ -2,6 +2,8 @@
 
 use lanlab_wire::llc::FrameReject;
 
+use crate::counts::counts;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     Disconnected,
@@ -33,41 +35,21 @@ pub enum Event {
     Ended(Ended),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
-    pub information_sent: u64,
-    pub information_sent_again: u64,
-    pub information_received: u64,
-    /// I frames dropped because they were out of order or arrived while not ready.
-    pub information_discarded: u64,
-    pub supervisory_sent: u64,
-    pub rejects_sent: u64,
-    pub rejects_received: u64,
-    pub not_ready_received: u64,
-    pub t1_expiries: u64,
-    pub ti_expiries: u64,
-    pub frame_rejects_sent: u64,
-    pub frame_rejects_received: u64,
-    pub ignored: u64,
-}
-
-impl Counts {
-    #[must_use]
-    pub fn plus(self, other: Self) -> Self {
-        Self {
-            information_sent: self.information_sent + other.information_sent,
-            information_sent_again: self.information_sent_again + other.information_sent_again,
-            information_received: self.information_received + other.information_received,
-            information_discarded: self.information_discarded + other.information_discarded,
-            supervisory_sent: self.supervisory_sent + other.supervisory_sent,
-            rejects_sent: self.rejects_sent + other.rejects_sent,
-            rejects_received: self.rejects_received + other.rejects_received,
-            not_ready_received: self.not_ready_received + other.not_ready_received,
-            t1_expiries: self.t1_expiries + other.t1_expiries,
-            ti_expiries: self.ti_expiries + other.ti_expiries,
-            frame_rejects_sent: self.frame_rejects_sent + other.frame_rejects_sent,
-            frame_rejects_received: self.frame_rejects_received + other.frame_rejects_received,
-            ignored: self.ignored + other.ignored,
-        }
+counts! {
+    pub struct Counts {
+        information_sent: "information_sent",
+        information_sent_again: "information_sent_again",
+        information_received: "information_received",
+        /// I frames dropped because they were out of order or arrived while not ready.
+        information_discarded: "information_discarded",
+        supervisory_sent: "supervisory_sent",
+        rejects_sent: "rejects_sent",
+        rejects_received: "rejects_received",
+        not_ready_received: "not_ready_received",
+        t1_expiries: "t1_expiries",
+        ti_expiries,
+        frame_rejects_sent: "frame_rejects_sent",
+        frame_rejects_received: "frame_rejects_received",
+        ignored: "ignored",
     }
 }

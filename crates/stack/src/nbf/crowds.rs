@@ -67,7 +67,7 @@ impl Station {
         });
         if let Some((_, index)) = least.min() {
             let peer = self.peers.all.remove(index);
-            self.ended_links = self.ended_links.plus(peer.link.counts());
+            self.ended_links = self.ended_links + peer.link.counts();
             self.counts.crowded_out += 1;
         }
     }

@@ -15,23 +15,25 @@ use crate::carrier::{
     BadPeer, Carrier, Count, Event, NotSent, Peer, Readiness, SessionId, SessionIds, StationConfig,
     Stray, Why,
 };
+use crate::counts::counts;
 use crate::llc;
 use crate::netbios::{self, Correlators, Names, Outcome, QueryPace};
 use crate::profile::Profile;
 use crate::spare::keep;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
-    pub sent_frames: u64,
-    pub received_frames: u64,
-    pub unknown_frames: u64,
-    pub unknown_session_frames: u64,
-    /// Answers dropped because the driver had not sent earlier ones.
-    pub dropped_answers: u64,
-    pub name_disputes: u64,
-    pub name_conflicts: u64,
-    /// Unfinished links and calls of other stations, evicted for new ones.
-    pub crowded_out: u64,
+counts! {
+    pub struct Counts {
+        sent_frames,
+        received_frames,
+        unknown_frames: "unknown_frames",
+        unknown_session_frames: "unknown_session_frames",
+        /// Answers dropped because the driver had not sent earlier ones.
+        dropped_answers: "dropped_answers",
+        name_disputes: "name_disputes",
+        name_conflicts: "name_conflicts",
+        /// Unfinished links and calls of other stations, evicted for new ones.
+        crowded_out: "crowded_out",
+    }
 }
 
 #[derive(Debug)]
@@ -88,7 +90,7 @@ impl Station {
     }
 
     pub fn link_counts(&self) -> llc::Counts {
-        self.peers.all.iter().fold(self.ended_links, |sum, peer| sum.plus(peer.link.counts()))
+        self.peers.all.iter().fold(self.ended_links, |sum, peer| sum + peer.link.counts())
     }
 
     pub(super) fn report(&mut self, outcomes: &[Outcome]) {
@@ -201,27 +203,8 @@ impl Carrier for Station {
     }
 
     fn counts(&self) -> Vec<Count> {
-        let (station, links) = (self.station_counts(), self.link_counts());
-        vec![
-            ("unknown_frames", station.unknown_frames),
-            ("unknown_session_frames", station.unknown_session_frames),
-            ("dropped_answers", station.dropped_answers),
-            ("name_disputes", station.name_disputes),
-            ("name_conflicts", station.name_conflicts),
-            ("crowded_out", station.crowded_out),
-            ("information_sent", links.information_sent),
-            ("information_sent_again", links.information_sent_again),
-            ("information_received", links.information_received),
-            ("information_discarded", links.information_discarded),
-            ("supervisory_sent", links.supervisory_sent),
-            ("rejects_sent", links.rejects_sent),
-            ("rejects_received", links.rejects_received),
-            ("not_ready_received", links.not_ready_received),
-            ("t1_expiries", links.t1_expiries),
-            ("frame_rejects_sent", links.frame_rejects_sent),
-            ("frame_rejects_received", links.frame_rejects_received),
-            ("ignored", links.ignored),
-        ]
+        let station = self.station_counts().keyed().into_iter();
+        station.chain(self.link_counts().keyed()).collect()
     }
 
     fn handle_frame(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), Stray> {
@@ -292,7 +275,7 @@ impl Carrier for Station {
         }
         for peer in &self.peers.all {
             if peer.link.state() == llc::State::Disconnected {
-                self.ended_links = self.ended_links.plus(peer.link.counts());
+                self.ended_links = self.ended_links + peer.link.counts();
             }
         }
         self.peers.tidy();
