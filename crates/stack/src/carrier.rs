@@ -2,10 +2,8 @@
 //!
 //! A carrier is a folder with a type that implements [`Carrier`], and a row in the table of `node`.
 //! The node's documentation gives the order of calls; times never decrease.
-//!
-//! A node calls its carriers through an `enum`, not through `dyn Carrier`: there are few of them, and each frame
-//! then costs one predictable branch.
 
+use std::any::Any;
 use std::fmt;
 
 use lanlab_units::Instant;
@@ -190,21 +188,33 @@ pub enum Event {
 /// Carries session messages in frames.
 ///
 /// It allocates no memory per frame or message: callers and carrier exchange buffers.
-pub trait Carrier {
+pub trait Carrier: Any + fmt::Debug + Send {
     /// Server type in IPX service advertising; `None` for carriers that do not use IPX.
-    const SERVER_TYPE: Option<u16> = None;
+    fn server_type() -> Option<u16>
+    where
+        Self: Sized,
+    {
+        None
+    }
 
     /// Begin to claim the name or to learn the network; [`readiness`](Self::readiness) reports progress. `ids`
     /// provides session numbers.
-    fn new(config: &StationConfig, now: Instant, ids: SessionIds) -> Self;
+    fn new(config: &StationConfig, now: Instant, ids: SessionIds) -> Self
+    where
+        Self: Sized;
 
     /// The address of the file server with this name.
     ///
     /// # Errors The carrier has no such names.
-    fn server(name: &str) -> Result<Peer, BadPeer>;
+    fn server(name: &str) -> Result<Peer, BadPeer>
+    where
+        Self: Sized;
 
     /// The address of the nearest file server; `None` if servers can be found only by name.
-    fn nearest() -> Option<Peer> {
+    fn nearest() -> Option<Peer>
+    where
+        Self: Sized,
+    {
         None
     }
 

@@ -39,7 +39,9 @@ pub struct Station {
 }
 
 impl Carrier for Station {
-    const SERVER_TYPE: Option<u16> = Some(sap::WINDOWS_SERVER);
+    fn server_type() -> Option<u16> {
+        Some(sap::WINDOWS_SERVER)
+    }
 
     fn new(config: &StationConfig, now: Instant, ids: SessionIds) -> Self {
         let interface = Interface::new(config, now);

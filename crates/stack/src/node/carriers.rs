@@ -7,10 +7,33 @@ use lanlab_wire::ethernet::Frame;
 
 use super::NodeConfig;
 use crate::carrier::{
-    BadPeer, Carrier, Count, Event, IpxPart, NotSent, Peer, Readiness, SegmentFacts, SessionId,
-    SessionIds, StationConfig, Stray,
+    BadPeer, Carrier, Count, Event, IpxPart, Peer, Readiness, SessionId, SessionIds, StationConfig,
+    Stray,
 };
 use crate::{direct, nbf, nbipx, ncp, xns};
+
+/// A row of the table: the names of a carrier, and what it can do without a station.
+struct Row {
+    name: &'static str,
+    title: &'static str,
+    server_type: fn() -> Option<u16>,
+    server: fn(&str) -> Result<Peer, BadPeer>,
+    nearest: fn() -> Option<Peer>,
+    new: fn(&StationConfig, Instant, SessionIds) -> Box<dyn Carrier>,
+}
+
+impl Row {
+    const fn of<C: Carrier>(name: &'static str, title: &'static str) -> Self {
+        Self {
+            name,
+            title,
+            server_type: C::server_type,
+            server: C::server,
+            nearest: C::nearest,
+            new: |config, now, ids| Box::new(C::new(config, now, ids)),
+        }
+    }
+}
 
 /// Builds the table. A row: the carrier, its machine, its name in requests, and its display name.
 macro_rules! carriers {
@@ -26,165 +49,9 @@ macro_rules! carriers {
         impl CarrierKind {
             pub const ALL: &'static [Self] = &[$($(#[cfg($cfg)])? Self::$kind),+];
 
-            pub const fn name(self) -> &'static str {
+            const fn row(self) -> &'static Row {
                 match self {
-                    $($(#[cfg($cfg)])? Self::$kind => $name,)+
-                }
-            }
-
-            pub const fn title(self) -> &'static str {
-                match self {
-                    $($(#[cfg($cfg)])? Self::$kind => $title,)+
-                }
-            }
-
-            const fn server_type(self) -> Option<u16> {
-                match self {
-                    $($(#[cfg($cfg)])? Self::$kind => <$machine as Carrier>::SERVER_TYPE,)+
-                }
-            }
-
-            /// The address of the file server with this name.
-            ///
-            /// # Errors The carrier has no such names.
-            pub fn server(self, name: &str) -> Result<Peer, BadPeer> {
-                match self {
-                    $($(#[cfg($cfg)])? Self::$kind => <$machine as Carrier>::server(name),)+
-                }
-            }
-
-            /// The address of the nearest file server; `None` if the carrier finds servers only by name.
-            pub fn nearest(self) -> Option<Peer> {
-                match self {
-                    $($(#[cfg($cfg)])? Self::$kind => <$machine as Carrier>::nearest(),)+
-                }
-            }
-        }
-
-        /// The machine of one carrier, boxed so that entries of a node stay small.
-        #[derive(Debug)]
-        enum Machine {
-            $($(#[cfg($cfg)])? $kind(Box<$machine>),)+
-        }
-
-        impl Machine {
-            fn new(
-                kind: CarrierKind,
-                config: &StationConfig,
-                now: Instant,
-                ids: SessionIds,
-            ) -> Self {
-                match kind {
-                    $($(#[cfg($cfg)])? CarrierKind::$kind => {
-                        Self::$kind(Box::new(<$machine as Carrier>::new(config, now, ids)))
-                    })+
-                }
-            }
-
-            const fn kind(&self) -> CarrierKind {
-                match self {
-                    $($(#[cfg($cfg)])? Self::$kind(_) => CarrierKind::$kind,)+
-                }
-            }
-
-            fn segment(&self) -> Option<SegmentFacts> {
-                match self {
-                    $($(#[cfg($cfg)])? Self::$kind(machine) => machine.segment(),)+
-                }
-            }
-
-            fn readiness(&self) -> Readiness {
-                match self {
-                    $($(#[cfg($cfg)])? Self::$kind(machine) => machine.readiness(),)+
-                }
-            }
-
-            fn open(&mut self, now: Instant, to: Peer) -> SessionId {
-                match self {
-                    $($(#[cfg($cfg)])? Self::$kind(machine) => machine.open(now, to),)+
-                }
-            }
-
-            fn listen(&mut self) {
-                match self {
-                    $($(#[cfg($cfg)])? Self::$kind(machine) => machine.listen(),)+
-                }
-            }
-
-            fn leave(&mut self) {
-                match self {
-                    $($(#[cfg($cfg)])? Self::$kind(machine) => machine.leave(),)+
-                }
-            }
-
-            fn send(
-                &mut self,
-                now: Instant,
-                to: SessionId,
-                message: &[u8],
-            ) -> Result<(), NotSent> {
-                match self {
-                    $($(#[cfg($cfg)])? Self::$kind(machine) => machine.send(now, to, message),)+
-                }
-            }
-
-            fn close(&mut self, now: Instant, session: SessionId) {
-                match self {
-                    $($(#[cfg($cfg)])? Self::$kind(machine) => machine.close(now, session),)+
-                }
-            }
-
-            fn pause(&mut self, session: SessionId) {
-                match self {
-                    $($(#[cfg($cfg)])? Self::$kind(machine) => machine.pause(session),)+
-                }
-            }
-
-            fn resume(&mut self, session: SessionId) {
-                match self {
-                    $($(#[cfg($cfg)])? Self::$kind(machine) => machine.resume(session),)+
-                }
-            }
-
-            fn counts(&self) -> Vec<Count> {
-                match self {
-                    $($(#[cfg($cfg)])? Self::$kind(machine) => machine.counts(),)+
-                }
-            }
-
-            fn handle_frame(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), Stray> {
-                match self {
-                    $($(#[cfg($cfg)])? Self::$kind(machine) => machine.handle_frame(now, frame),)+
-                }
-            }
-
-            fn handle_timeout(&mut self, now: Instant) {
-                match self {
-                    $($(#[cfg($cfg)])? Self::$kind(machine) => machine.handle_timeout(now),)+
-                }
-            }
-
-            fn poll_timeout(&self) -> Option<Instant> {
-                match self {
-                    $($(#[cfg($cfg)])? Self::$kind(machine) => machine.poll_timeout(),)+
-                }
-            }
-
-            fn poll_transmit(&mut self, now: Instant, into: &mut Vec<u8>) -> bool {
-                match self {
-                    $($(#[cfg($cfg)])? Self::$kind(machine) => machine.poll_transmit(now, into),)+
-                }
-            }
-
-            fn poll_event(&mut self, message: &mut Vec<u8>) -> Option<Event> {
-                match self {
-                    $($(#[cfg($cfg)])? Self::$kind(machine) => machine.poll_event(message),)+
-                }
-            }
-
-            fn as_any(&mut self) -> &mut dyn Any {
-                match self {
-                    $($(#[cfg($cfg)])? Self::$kind(machine) => &mut **machine,)+
+                    $($(#[cfg($cfg)])? Self::$kind => &const { Row::of::<$machine>($name, $title) },)+
                 }
             }
         }
@@ -209,9 +76,33 @@ impl CarrierKind {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
     }
 
+    pub const fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    pub const fn title(self) -> &'static str {
+        self.row().title
+    }
+
+    fn server_type(self) -> Option<u16> {
+        (self.row().server_type)()
+    }
+
     /// Whether it uses IPX packets, so that its station has a framing and a network.
-    pub const fn is_on_ipx(self) -> bool {
+    pub fn is_on_ipx(self) -> bool {
         self.server_type().is_some()
+    }
+
+    /// The address of the file server with this name.
+    ///
+    /// # Errors The carrier has no such names.
+    pub fn server(self, name: &str) -> Result<Peer, BadPeer> {
+        (self.row().server)(name)
+    }
+
+    /// The address of the nearest file server; `None` if the carrier finds servers only by name.
+    pub fn nearest(self) -> Option<Peer> {
+        (self.row().nearest)()
     }
 }
 
@@ -239,9 +130,7 @@ impl CarrierKinds {
 }
 
 #[derive(Debug)]
-pub(super) struct CarrierSet {
-    machines: Vec<Machine>,
-}
+pub(super) struct CarrierSet(Vec<(CarrierKind, Box<dyn Carrier>)>);
 
 impl CarrierSet {
     pub(super) fn new(config: &NodeConfig, now: Instant) -> Self {
@@ -253,74 +142,48 @@ impl CarrierSet {
                 if is_silent { IpxPart::Silent } else { IpxPart::Second }
             });
             let station = StationConfig { ipx_part, ..config.station };
-            Machine::new(kind, &station, now, SessionIds::new(kind as u32))
+            (kind, (kind.row().new)(&station, now, SessionIds::new(kind as u32)))
         });
-        Self { machines: machines.collect() }
+        Self(machines.collect())
     }
 
-    fn get(&mut self, kind: CarrierKind) -> Option<&mut Machine> {
-        self.machines.iter_mut().find(|machine| machine.kind() == kind)
+    fn all(&self) -> impl Iterator<Item = &dyn Carrier> {
+        self.0.iter().map(|(_, machine)| &**machine)
     }
 
-    fn of(&mut self, session: SessionId) -> Option<&mut Machine> {
+    fn all_mut(&mut self) -> impl Iterator<Item = &mut (dyn Carrier + 'static)> {
+        self.0.iter_mut().map(|(_, machine)| &mut **machine)
+    }
+
+    pub(super) fn get(&mut self, kind: CarrierKind) -> Option<&mut dyn Carrier> {
+        let (_, machine) = self.0.iter_mut().find(|(known, _)| *known == kind)?;
+        Some(&mut **machine)
+    }
+
+    /// The machine that has this session.
+    pub(super) fn of(&mut self, session: SessionId) -> Option<&mut dyn Carrier> {
         self.get(*CarrierKind::ALL.get(session.carrier_index())?)
     }
 
-    pub(super) fn machine<C: Carrier + 'static>(&mut self) -> Option<&mut C> {
-        self.machines.iter_mut().find_map(|machine| machine.as_any().downcast_mut())
-    }
-
-    pub(super) fn segment(&mut self, kind: CarrierKind) -> Option<SegmentFacts> {
-        self.get(kind)?.segment()
+    pub(super) fn machine<C: Carrier>(&mut self) -> Option<&mut C> {
+        self.all_mut().find_map(|machine| (machine as &mut dyn Any).downcast_mut())
     }
 
     pub(super) fn readiness(&self) -> Readiness {
-        self.machines.iter().map(Machine::readiness).max().unwrap_or(Readiness::Ready)
-    }
-
-    /// `None`: the node has no such carrier.
-    pub(super) fn open(&mut self, now: Instant, kind: CarrierKind, to: Peer) -> Option<SessionId> {
-        self.get(kind).map(|machine| machine.open(now, to))
+        self.all().map(Carrier::readiness).max().unwrap_or(Readiness::Ready)
     }
 
     pub(super) fn listen(&mut self) {
-        self.machines.iter_mut().for_each(Machine::listen);
+        self.all_mut().for_each(Carrier::listen);
     }
 
     pub(super) fn leave(&mut self) {
-        self.machines.iter_mut().for_each(Machine::leave);
-    }
-
-    pub(super) fn send(
-        &mut self,
-        now: Instant,
-        to: SessionId,
-        message: &[u8],
-    ) -> Result<(), NotSent> {
-        self.of(to).map_or(Err(NotSent::NoSession), |machine| machine.send(now, to, message))
-    }
-
-    pub(super) fn close(&mut self, now: Instant, session: SessionId) {
-        if let Some(machine) = self.of(session) {
-            machine.close(now, session);
-        }
-    }
-
-    pub(super) fn pause(&mut self, session: SessionId) {
-        if let Some(machine) = self.of(session) {
-            machine.pause(session);
-        }
-    }
-
-    pub(super) fn resume(&mut self, session: SessionId) {
-        if let Some(machine) = self.of(session) {
-            machine.resume(session);
-        }
+        self.all_mut().for_each(Carrier::leave);
     }
 
     pub(super) fn counts(&self) -> Vec<Count> {
         let mut all: Vec<Count> = Vec::new();
-        for (key, count) in self.machines.iter().flat_map(Machine::counts) {
+        for (key, count) in self.all().flat_map(Carrier::counts) {
             match all.iter_mut().find(|(known, _)| *known == key) {
                 Some((_, sum)) => *sum += count,
                 None => all.push((key, count)),
@@ -335,7 +198,7 @@ impl CarrierSet {
     /// Every carrier rejects it.
     pub(super) fn handle_frame(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), Stray> {
         let mut result = Err(Stray::Foreign);
-        for machine in &mut self.machines {
+        for machine in self.all_mut() {
             // A broadcast frame may be for two carriers.
             match (result, machine.handle_frame(now, frame)) {
                 (Ok(()), _) => {}
@@ -347,18 +210,18 @@ impl CarrierSet {
     }
 
     pub(super) fn handle_timeout(&mut self, now: Instant) {
-        self.machines.iter_mut().for_each(|machine| machine.handle_timeout(now));
+        self.all_mut().for_each(|machine| machine.handle_timeout(now));
     }
 
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        self.machines.iter().filter_map(Machine::poll_timeout).min()
+        self.all().filter_map(Carrier::poll_timeout).min()
     }
 
     pub(super) fn poll_transmit(&mut self, now: Instant, into: &mut Vec<u8>) -> bool {
-        self.machines.iter_mut().any(|machine| machine.poll_transmit(now, into))
+        self.all_mut().any(|machine| machine.poll_transmit(now, into))
     }
 
     pub(super) fn poll_event(&mut self, message: &mut Vec<u8>) -> Option<Event> {
-        self.machines.iter_mut().find_map(|machine| machine.poll_event(message))
+        self.all_mut().find_map(|machine| machine.poll_event(message))
     }
 }

@@ -29,6 +29,7 @@ use lanlab_wire::ethernet::{Frame, Mac};
 use lanlab_wire::netbios_name::Name;
 
 use crate::carrier::Carrier;
+use crate::counts::counts;
 use crate::nbf;
 use crate::ncp::profile::NETWARE_3;
 use crate::profile::Profile;
@@ -55,12 +56,13 @@ impl NodeConfig {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct StrayCounts {
-    pub foreign_frames: u64,
-    pub malformed_frames: u64,
-    pub unknown_sap_frames: u64,
-    pub unknown_socket_packets: u64,
+counts! {
+    pub struct StrayCounts {
+        foreign_frames: "foreign_frames",
+        malformed_frames: "malformed_frames",
+        unknown_sap_frames: "unknown_sap_frames",
+        unknown_socket_packets: "unknown_socket_packets",
+    }
 }
 
 impl StrayCounts {
@@ -94,13 +96,13 @@ impl Node {
 
     /// The segment of a carrier. `None` if it does not use IPX, or the node does not have it.
     pub fn segment(&mut self, carrier: CarrierKind) -> Option<SegmentFacts> {
-        self.carriers.segment(carrier)
+        self.carriers.get(carrier)?.segment()
     }
 
     /// Call another station. [`Event::Opened`] or [`Event::Ended`] follows. `None` if the node does not have
     /// the carrier.
     pub fn open(&mut self, now: Instant, carrier: CarrierKind, to: Peer) -> Option<SessionId> {
-        self.carriers.open(now, carrier, to)
+        self.carriers.get(carrier).map(|machine| machine.open(now, to))
     }
 
     /// Accept calls over every carrier. Each causes [`Event::Accepted`].
@@ -117,25 +119,31 @@ impl Node {
     ///
     /// # Errors [`NotSent`] gives the reason.
     pub fn send(&mut self, now: Instant, to: SessionId, message: &[u8]) -> Result<(), NotSent> {
-        self.carriers.send(now, to, message)
+        self.carriers.of(to).ok_or(NotSent::NoSession)?.send(now, to, message)
     }
 
     /// Close a session once queued messages are sent and acknowledged. [`Event::Ended`] follows.
     pub fn close(&mut self, now: Instant, session: SessionId) {
-        self.carriers.close(now, session);
+        if let Some(machine) = self.carriers.of(session) {
+            machine.close(now, session);
+        }
     }
 
     /// Stop accepting messages of a session until [`resume`](Self::resume).
     pub fn pause(&mut self, session: SessionId) {
-        self.carriers.pause(session);
+        if let Some(machine) = self.carriers.of(session) {
+            machine.pause(session);
+        }
     }
 
     pub fn resume(&mut self, session: SessionId) {
-        self.carriers.resume(session);
+        if let Some(machine) = self.carriers.of(session) {
+            machine.resume(session);
+        }
     }
 
     /// The machine of a carrier, for its specific functions: names, datagrams. `None` if the node does not have it.
-    pub fn machine<C: Carrier + 'static>(&mut self) -> Option<&mut C> {
+    pub fn machine<C: Carrier>(&mut self) -> Option<&mut C> {
         self.carriers.machine()
     }
 
@@ -150,13 +158,7 @@ impl Node {
 
     /// Counters by their key in results: stray frames, then those of each carrier. Equal keys are added up.
     pub fn counts(&self) -> Vec<Count> {
-        let strays = self.strays;
-        let mut counts = vec![
-            ("foreign_frames", strays.foreign_frames),
-            ("malformed_frames", strays.malformed_frames),
-            ("unknown_sap_frames", strays.unknown_sap_frames),
-            ("unknown_socket_packets", strays.unknown_socket_packets),
-        ];
+        let mut counts = self.strays.keyed();
         counts.extend(self.carriers.counts());
         counts
     }

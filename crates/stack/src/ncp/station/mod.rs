@@ -107,7 +107,9 @@ impl Station {
 }
 
 impl Carrier for Station {
-    const SERVER_TYPE: Option<u16> = Some(sap::FILE_SERVER);
+    fn server_type() -> Option<u16> {
+        Some(sap::FILE_SERVER)
+    }
 
     fn new(config: &StationConfig, now: Instant, ids: SessionIds) -> Self {
         let interface = Interface::new(config, now);
