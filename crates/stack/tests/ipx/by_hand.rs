@@ -1,8 +1,8 @@
 //! SMB straight on IPX, and IPX itself, by hand: waits by their exact times, bounds, and what is not for a station.
 
 use lanlab_stack::node::{
-    CarrierKind, CarrierKinds, Event, Node, NodeConfig, NotSent, Peer as Called, SessionId,
-    StationConfig, Why,
+    CarrierKind, CarrierKinds, Node, NodeConfig, NotSent, Peer as Called, SessionId, StationConfig,
+    Why,
 };
 use lanlab_stack::profile;
 use lanlab_units::Instant;
@@ -17,51 +17,39 @@ use lanlab_wire::smb1::status::Status;
 use lanlab_wire::smb1::writer::Writer;
 use lanlab_wire::{rip, sap};
 
-use crate::exchange::request;
-use crate::hostile::{CLIENT, OTHER, Server, error, numbered};
+use super::exchange::request;
+use super::hostile::{Server, error, numbered};
+use crate::by_hand::{CLIENT, Carried, Hand, OTHER};
 use crate::segment::{mac, name};
 
 fn counted(node: &Node, key: &str) -> u64 {
     node.counts().iter().find(|(known, _)| *known == key).unwrap().1
 }
 
-fn pass(server: &mut Server, milliseconds: u64) {
-    let until = server.now.plus_nanos(milliseconds * 1_000_000);
-    while let Some(at) = server.node.poll_timeout().filter(|at| *at <= until) {
-        server.now = at;
-        server.node.handle_timeout(at);
-        server.drain();
-    }
-    server.now = until;
-    // A call without need does nothing.
-    server.node.handle_timeout(until);
-    server.drain();
-}
-
 #[test]
 fn clients_are_dropped_10_minutes_after_silence_or_10_s_after_leaving() {
-    for (last, longest_ms) in [
-        (command::READ, 600_000),
-        (command::LOGOFF_ANDX, 10_000),
-        (command::TREE_DISCONNECT, 10_000),
+    for (last, longest_ms, why) in [
+        (command::READ, 600_000, Why::NoAnswer),
+        (command::LOGOFF_ANDX, 10_000, Why::ByPeer),
+        (command::TREE_DISCONNECT, 10_000, Why::ByPeer),
     ] {
         let mut server = Server::new();
         let connection = server.session(CLIENT);
         server.hear(CLIENT, &numbered(last, 2, connection, 0));
         server.answer();
-        pass(&mut server, longest_ms - 1);
+        server.pass(longest_ms - 1);
         assert!(server.ended.is_empty());
-        pass(&mut server, 1);
-        assert_eq!(server.ended.len(), 1);
+        server.pass(1);
+        assert_eq!(server.ended, [why]);
     }
     // One that waits for what is carried out is not forgotten.
     let mut server = Server::new();
     let connection = server.session(CLIENT);
     server.hear(CLIENT, &numbered(command::WRITE, 2, connection, 1));
-    pass(&mut server, 1_199_999);
+    server.pass(1_199_999);
     assert!(server.ended.is_empty());
     server.answer();
-    pass(&mut server, 1);
+    server.pass(1);
     assert_eq!(server.ended.len(), 1);
     // Who has gone on after all stays.
     let mut server = Server::new();
@@ -70,22 +58,8 @@ fn clients_are_dropped_10_minutes_after_silence_or_10_s_after_leaving() {
     server.answer();
     server.hear(CLIENT, &numbered(command::READ, 3, connection, 0));
     server.answer();
-    pass(&mut server, 599_999);
+    server.pass(599_999);
     assert!(server.ended.is_empty());
-}
-
-#[test]
-fn a_repeated_first_request_within_30_s_is_a_duplicate() {
-    for (after_ms, is_copy) in [(29_999, true), (30_000, false)] {
-        let mut server = Server::new();
-        let connection = server.session(CLIENT);
-        server.hear(CLIENT, &numbered(command::READ, 2, connection, 0));
-        server.answer();
-        pass(&mut server, after_ms);
-        server.hear(CLIENT, &request(command::NEGOTIATE, 1));
-        assert_eq!(server.sessions.len(), if is_copy { 1 } else { 2 });
-        assert_eq!(counted(&server.node, "answered_again"), u64::from(is_copy));
-    }
 }
 
 #[test]
@@ -99,9 +73,7 @@ fn sessions_are_limited_to_127_per_station_and_254_in_all() {
             let mut octets = vec![];
             framing::emit((mac(0), from), framing::IEEE_802_2, &header, message, &mut octets)
                 .unwrap();
-            server.node.handle_frame(server.now, &octets);
-            server.drain();
-            server.sent()
+            server.hear_frame(&octets)
         };
         let before = server.sessions.len();
         let refused = hear(server, &request(command::NEGOTIATE, 1));
@@ -124,7 +96,7 @@ fn sessions_are_limited_to_127_per_station_and_254_in_all() {
     }
     assert!(!first(&mut server, CLIENT, 0x5000), "its own are all");
     assert!(!first(&mut server, Mac([2, 0, 0, 0, 0, 79]), 0x5000), "all are taken");
-    assert_eq!((server.ended.len(), counted(&server.node, "crowded_out")), (0, 0));
+    assert_eq!((server.ended.len(), server.counted("crowded_out")), (0, 0));
 }
 
 #[test]
@@ -138,8 +110,8 @@ fn up_to_four_reply_messages_are_kept_and_resent() {
     let again = server.hear(CLIENT, &echo);
     assert_eq!(again, answers[..4]);
     // An answer is a packet: one octet more than that is none.
-    let (session, message) = server.received.last().cloned().unwrap();
-    let header = Header::parse(&message).unwrap().response(Status::success(0));
+    let (session, message) = (server.asked.unwrap(), server.received.last().unwrap());
+    let header = Header::parse(message).unwrap().response(Status::success(0));
     let mut answer = vec![];
     Writer::begin(&mut answer, &header).empty();
     answer.resize(1_500 - 3 - 30, 0);
@@ -152,7 +124,7 @@ fn up_to_four_reply_messages_are_kept_and_resent() {
 fn drops_are_counted_by_reason() {
     let mut server = Server::new();
     let connection = server.session(CLIENT);
-    let discarded = |server: &Server| counted(&server.node, "information_discarded");
+    let discarded = |server: &Server| server.counted("information_discarded");
     // A number that leaves one out, a response, and the ninth request that is not answered.
     server.hear(CLIENT, &numbered(command::WRITE, 2, connection, 2));
     assert_eq!(discarded(&server), 1);
@@ -168,9 +140,9 @@ fn drops_are_counted_by_reason() {
     assert_eq!((said.len(), error(&said[0])), (1, (2, 0x11)));
     server.hear(OTHER, &numbered(command::READ, 5, connection, 0));
     let keys = ["answered_again", "unknown_session_frames", "unreadable_packets"];
-    assert_eq!(keys.map(|key| counted(&server.node, key)), [1, 1, 0]);
+    assert_eq!(keys.map(|key| server.counted(key)), [1, 1, 0]);
     server.hear(OTHER, b"no SMB");
-    assert_eq!(counted(&server.node, "unreadable_packets"), 1);
+    assert_eq!(server.counted("unreadable_packets"), 1);
     // A paused session has eight requests wait.
     let mut server = Server::new();
     let connection = server.session(CLIENT);
@@ -184,28 +156,36 @@ fn drops_are_counted_by_reason() {
     assert_eq!(server.received.len(), 1 + 8);
 }
 
+enum Asking {}
+
+impl Carried for Asking {
+    const KIND: CarrierKind = CarrierKind::Ipx;
+    type Packet = (u16, Vec<u8>);
+
+    /// The socket that it came from, and its message.
+    fn read(frame: &Frame<'_>) -> Option<(u16, Vec<u8>)> {
+        let (header, data) = Packet::parse(framing::packet(frame).unwrap().0).unwrap();
+        (header.destination.socket == socket::SMB_SERVER)
+            .then(|| (header.source.socket, data.to_vec()))
+    }
+}
+
 struct Caller {
-    node: Node,
-    now: Instant,
+    hand: Hand<Asking>,
     id: SessionId,
     socket: u16,
-    events: Vec<(Event, Vec<u8>)>,
 }
 
 const THEIRS: u16 = 0x77;
 
 impl Caller {
     fn new() -> Self {
-        let Server { mut node, now, .. } = Server::new();
+        let mut hand = Hand::new();
         let to = Called::Ipx(Address { network: 0, node: CLIENT.0, socket: 0 });
-        let id = node.open(now, CarrierKind::Ipx, to).unwrap();
-        let mut caller = Self { node, now, id, socket: 0, events: vec![] };
-        while caller.node.poll_transmit(now, &mut vec![]) {}
-        assert!(caller.sent().is_empty());
-        let opened = caller.events.iter().filter(|one| matches!(one.0, Event::Opened(..)));
-        assert_eq!(opened.count(), 1);
-        caller.events.clear();
-        caller
+        let id = hand.node.open(hand.now, CarrierKind::Ipx, to).unwrap();
+        assert!(hand.sent().is_empty());
+        assert_eq!(hand.sessions, [id]);
+        Self { hand, id, socket: 0 }
     }
 
     /// One whose connection is open.
@@ -214,40 +194,24 @@ impl Caller {
         let first = caller.send(command::NEGOTIATE, 1);
         assert_eq!((first.len(), &first[0][18..22]), (1, &[0; 4][..]));
         assert!(caller.answer(CLIENT, &first[0], THEIRS, 0).is_empty());
-        assert_eq!(caller.messages(), 1);
-        caller.events.clear();
+        assert_eq!(caller.hand.received.len(), 1);
+        caller.hand.received.clear();
+        caller.hand.events.clear();
         caller
     }
 
-    fn messages(&self) -> usize {
-        self.events.iter().filter(|one| matches!(one.0, Event::Message(_))).count()
-    }
-
-    fn ended(&self) -> Vec<Why> {
-        let why = |(event, _): &(Event, Vec<u8>)| match event {
-            Event::Ended(_, why) => Some(*why),
-            _ => None,
-        };
-        self.events.iter().filter_map(why).collect()
+    fn messages(&mut self, sent: Vec<(u16, Vec<u8>)>) -> Vec<Vec<u8>> {
+        self.socket = sent.last().map_or(self.socket, |one| one.0);
+        sent.into_iter().map(|one| one.1).collect()
     }
 
     fn sent(&mut self) -> Vec<Vec<u8>> {
-        let (mut all, mut octets) = (vec![], vec![]);
-        while let Some(event) = self.node.poll_event(&mut octets) {
-            self.events.push((event, octets.clone()));
-        }
-        while self.node.poll_transmit(self.now, &mut octets) {
-            let frame = Frame::parse(&octets).unwrap();
-            let (header, data) = Packet::parse(framing::packet(&frame).unwrap().0).unwrap();
-            assert_eq!(header.destination.socket, socket::SMB_SERVER);
-            self.socket = header.source.socket;
-            all.push(data.to_vec());
-        }
-        all
+        let sent = self.hand.sent();
+        self.messages(sent)
     }
 
     fn send(&mut self, command: u8, number: u16) -> Vec<Vec<u8>> {
-        self.node.send(self.now, self.id, &request(command, number)).unwrap();
+        self.hand.node.send(self.hand.now, self.id, &request(command, number)).unwrap();
         self.sent()
     }
 
@@ -257,8 +221,8 @@ impl Caller {
         let header = Packet { checksum: NO_CHECKSUM, hops: 0, kind: 4, destination, source };
         let mut octets = vec![];
         framing::emit((mac(0), from), framing::IEEE_802_2, &header, message, &mut octets).unwrap();
-        self.node.handle_frame(self.now, &octets);
-        self.sent()
+        let sent = self.hand.hear_frame(&octets);
+        self.messages(sent)
     }
 
     fn answer(&mut self, from: Mac, request: &[u8], connection: u16, code: u16) -> Vec<Vec<u8>> {
@@ -276,16 +240,8 @@ impl Caller {
 
     /// What is sent until a time after now, each with its time after now, ms.
     fn pass(&mut self, milliseconds: u64) -> Vec<(u64, Vec<u8>)> {
-        let (begin, end) = (self.now, self.now.plus_nanos(milliseconds * 1_000_000));
-        let mut all = vec![];
-        while let Some(at) = self.node.poll_timeout().filter(|at| *at <= end) {
-            self.now = at;
-            self.node.handle_timeout(at);
-            let at_ms = at.nanos_since(begin) / 1_000_000;
-            all.extend(self.sent().into_iter().map(|one| (at_ms, one)));
-        }
-        self.now = end;
-        all
+        let sent = self.hand.until(milliseconds).into_iter();
+        sent.map(|(at_ns, (_, message))| (at_ns / 1_000_000, message)).collect()
     }
 }
 
@@ -298,11 +254,11 @@ fn a_request_is_sent_ten_times() {
     let times: Vec<_> = again.iter().map(|one| one.0).collect();
     assert_eq!(times, [1_000, 3_000, 7_000, 11_000, 15_000, 19_000, 23_000, 27_000, 31_000]);
     assert!(again.iter().all(|one| one.1 == first[0]));
-    assert!(caller.ended().is_empty());
+    assert!(caller.hand.ended.is_empty());
     caller.pass(1);
-    assert_eq!(caller.ended(), [Why::NoAnswer]);
-    assert_eq!(counted(&caller.node, "information_sent_again"), 9);
-    assert_eq!(counted(&caller.node, "information_sent"), 1);
+    assert_eq!(caller.hand.ended, [Why::NoAnswer]);
+    assert_eq!(caller.hand.counted("information_sent_again"), 9);
+    assert_eq!(caller.hand.counted("information_sent"), 1);
 }
 
 /// [MS-CIFS] 2.1.2.1: what changes something has the next number; what does not, none.
@@ -322,13 +278,13 @@ fn replies_are_matched_to_numbered_requests() {
         assert_eq!((sent.len(), numbers(&sent[0])), (1, [THEIRS, sequence]));
         if number < 5 {
             caller.answer(CLIENT, &sent[0], THEIRS, 0);
-            assert_eq!(caller.messages(), usize::from(number) - 1);
+            assert_eq!(caller.hand.received.len(), usize::from(number) - 1);
         }
     }
-    let events = caller.events.len();
+    let events = caller.hand.events.len();
     // Of another station, with another process, number or connection, and none that answers: dropped.
     let write = sent.remove(0);
-    let before = counted(&caller.node, "information_discarded");
+    let before = caller.hand.counted("information_discarded");
     caller.answer(OTHER, &write, THEIRS, 0);
     caller.answer(CLIENT, &write, THEIRS + 1, 0);
     caller.answer(CLIENT, &request(command::WRITE, 6), THEIRS, 0);
@@ -336,22 +292,22 @@ fn replies_are_matched_to_numbered_requests() {
     other_process[26] ^= 1;
     caller.answer(CLIENT, &other_process, THEIRS, 0);
     caller.hear(CLIENT, &write);
-    assert_eq!(counted(&caller.node, "information_discarded") - before, 5);
-    assert_eq!(caller.events.len(), events);
+    assert_eq!(caller.hand.counted("information_discarded") - before, 5);
+    assert_eq!(caller.hand.events.len(), events);
     // A server that works is waited for as long again.
     caller.answer(CLIENT, &write, THEIRS, 0x11);
-    assert_eq!((counted(&caller.node, "working_received"), caller.events.len()), (1, events));
+    assert_eq!((caller.hand.counted("working_received"), caller.hand.events.len()), (1, events));
     for (code, why) in [(0x10, Why::ByPeerAbnormally), (0x12, Why::NameNotFound)] {
         let mut caller = Caller::connected();
         let sent = caller.send(command::WRITE, 2);
         caller.answer(CLIENT, &sent[0], THEIRS, code);
-        assert_eq!(caller.ended(), [why]);
+        assert_eq!(caller.hand.ended, [why]);
     }
     for connection in [0, 0xffff] {
         let mut caller = Caller::new();
         let first = caller.send(command::NEGOTIATE, 1);
         caller.answer(CLIENT, &first[0], connection, 0);
-        assert_eq!(caller.ended(), [Why::Protocol]);
+        assert_eq!(caller.hand.ended, [Why::Protocol]);
     }
 }
 
@@ -361,19 +317,19 @@ fn a_silent_server_is_probed_after_four_minutes() {
     let asked = caller.pass(240_000);
     assert_eq!((asked.len(), asked[0].0, asked[0].1[4]), (1, 240_000, command::ECHO));
     assert!(caller.answer(CLIENT, &asked[0].1, THEIRS, 0).is_empty());
-    assert!(caller.events.is_empty(), "the program sees nothing of it");
+    assert!(caller.hand.events.is_empty(), "the program sees nothing of it");
     assert!(caller.pass(239_999).is_empty());
     let asked = caller.pass(1);
     assert_eq!(asked.len(), 1);
     // A session that is closed while it is asked for ends with the answer.
-    caller.node.close(caller.now, caller.id);
-    assert!(caller.sent().is_empty() && caller.ended().is_empty());
+    caller.hand.node.close(caller.hand.now, caller.id);
+    assert!(caller.sent().is_empty() && caller.hand.ended.is_empty());
     caller.answer(CLIENT, &asked[0].1, THEIRS, 0);
-    assert_eq!(caller.ended(), [Why::Closed]);
+    assert_eq!(caller.hand.ended, [Why::Closed]);
     let mut caller = Caller::connected();
-    caller.node.close(caller.now, caller.id);
+    caller.hand.node.close(caller.hand.now, caller.id);
     caller.sent();
-    assert_eq!(caller.ended(), [Why::Closed], "nothing is open");
+    assert_eq!(caller.hand.ended, [Why::Closed], "nothing is open");
 }
 
 #[test]
@@ -382,15 +338,15 @@ fn a_station_calls_up_to_254_servers_each_from_its_own_socket() {
     let to = Called::Ipx(Address { network: 0, node: CLIENT.0, socket: 0 });
     let mut sockets = vec![];
     for _ in 1..254 {
-        caller.id = caller.node.open(caller.now, CarrierKind::Ipx, to).unwrap();
+        caller.id = caller.hand.node.open(caller.hand.now, CarrierKind::Ipx, to).unwrap();
         caller.send(command::NEGOTIATE, 1);
         sockets.push(caller.socket);
     }
     assert!(sockets.windows(2).all(|two| two[1] == two[0] + 1));
-    assert!(caller.ended().is_empty());
-    caller.node.open(caller.now, CarrierKind::Ipx, to).unwrap();
+    assert!(caller.hand.ended.is_empty());
+    caller.hand.node.open(caller.hand.now, CarrierKind::Ipx, to).unwrap();
     caller.sent();
-    assert_eq!(caller.ended(), [Why::NoResources]);
+    assert_eq!(caller.hand.ended, [Why::NoResources]);
 }
 
 /// A node of NetWare that serves, with a network in itself; and what it sends to a packet.
@@ -523,7 +479,7 @@ fn a_read_of_several_packets_requests_only_missing_fragments() {
     };
     let mut message = vec![];
     asked.emit(&mut Writer::begin(&mut message, &header));
-    caller.node.send(caller.now, caller.id, &message).unwrap();
+    caller.hand.node.send(caller.hand.now, caller.id, &message).unwrap();
     let sent = caller.sent();
     let read = |message: &[u8]| {
         let header = Header::parse(message).unwrap();
@@ -545,16 +501,15 @@ fn a_read_of_several_packets_requests_only_missing_fragments() {
     let missing = read_raw::Request { max_count: 100, ..asked };
     let expected = vec![(100, missing), (300, missing)];
     assert_eq!(again.iter().map(|one| (one.0, read(&one.1))).collect::<Vec<_>>(), expected);
-    assert_eq!(counted(&caller.node, "information_sent_again"), 2);
+    assert_eq!(caller.hand.counted("information_sent_again"), 2);
     // The first part is what was asked for: the rest is asked for at once.
     let rest = caller.hear(CLIENT, &response(1_000, &[2; 100]));
     let missing = read_raw::Request { offset: 1_150, max_count: 150, ..asked };
     assert_eq!((rest.len(), read(&rest[0])), (1, missing));
     assert!(caller.hear(CLIENT, &response(1_150, &[3; 150])).is_empty());
-    let (_, whole) =
-        caller.events.iter().find(|one| matches!(one.0, Event::Message(_))).unwrap().clone();
-    let header = Header::parse(&whole).unwrap();
-    let response = Response::parse(&Block::first(&header, &whole).unwrap()).unwrap();
+    let whole = &caller.hand.received[0];
+    let header = Header::parse(whole).unwrap();
+    let response = Response::parse(&Block::first(&header, whole).unwrap()).unwrap();
     assert_eq!((response.offset, response.count), (1_000, 300));
     assert_eq!(response.data, [&[2; 100][..], &[1; 50], &[3; 150]].concat());
 }

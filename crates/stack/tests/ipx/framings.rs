@@ -8,7 +8,7 @@ use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Framing};
 use lanlab_wire::ipx::framing;
 
-use crate::exchange::{Peer, requests};
+use super::exchange::{Peer, requests};
 use crate::segment::{Program as _, mac, name};
 
 const SECOND_NS: u64 = 1_000_000_000;

@@ -1,8 +1,6 @@
 //! Packets of strangers: foreign and stale connections, repeated writes, floods of calls, arbitrary octets.
 
-use lanlab_stack::node::{CarrierKind, CarrierKinds, Event, Node, NodeConfig, SessionId};
-use lanlab_stack::profile;
-use lanlab_units::Instant;
+use lanlab_stack::node::CarrierKind;
 use lanlab_wire::ethernet::{Frame, Mac};
 use lanlab_wire::ipx::{Address, Header as Packet, NO_CHECKSUM, framing, socket};
 use lanlab_wire::smb1::command;
@@ -11,75 +9,37 @@ use lanlab_wire::smb1::status::Status;
 use lanlab_wire::smb1::writer::Writer;
 use proptest::prelude::*;
 
-use crate::exchange::request;
-use crate::segment::{mac, name};
+use super::exchange::request;
+use crate::by_hand::{CLIENT, Carried, Hand, OTHER};
+use crate::segment::mac;
 
-pub const CLIENT: Mac = Mac([2, 0, 0, 0, 0, 77]);
-pub const OTHER: Mac = Mac([2, 0, 0, 0, 0, 78]);
+pub enum Direct {}
 
-pub struct Server {
-    pub node: Node,
-    pub now: Instant,
-    pub sessions: Vec<SessionId>,
-    pub received: Vec<(SessionId, Vec<u8>)>,
-    pub ended: Vec<SessionId>,
+impl Carried for Direct {
+    const KIND: CarrierKind = CarrierKind::Ipx;
+    type Packet = Vec<u8>;
+
+    fn read(frame: &Frame<'_>) -> Option<Vec<u8>> {
+        let (header, data) = Packet::parse(framing::packet(frame).unwrap().0).unwrap();
+        (header.source.socket == socket::SMB_SERVER).then(|| data.to_vec())
+    }
 }
 
+pub type Server = Hand<Direct>;
+
 impl Server {
-    pub fn new() -> Self {
-        let carriers = CarrierKinds::only(CarrierKind::Ipx);
-        let config = NodeConfig::new(mac(0), name(0), profile::WINDOWS_NT, carriers);
-        let node = Node::new(&config, Instant::ZERO);
-        let mut server =
-            Self { node, now: Instant::ZERO, sessions: vec![], received: vec![], ended: vec![] };
-        server.node.listen();
-        while let Some(at) = server.node.poll_timeout() {
-            server.now = at;
-            server.node.handle_timeout(at);
-        }
-        server.drain();
-        server
-    }
-
-    pub fn drain(&mut self) {
-        let mut message = vec![];
-        while let Some(event) = self.node.poll_event(&mut message) {
-            match event {
-                Event::Accepted { session, .. } => self.sessions.push(session),
-                Event::Message(session) => self.received.push((session, message.clone())),
-                Event::Ended(session, _) => self.ended.push(session),
-                _ => {}
-            }
-        }
-    }
-
-    pub fn sent(&mut self) -> Vec<Vec<u8>> {
-        let (mut all, mut octets) = (vec![], vec![]);
-        while self.node.poll_transmit(self.now, &mut octets) {
-            let frame = Frame::parse(&octets).unwrap();
-            let (packet, _) = framing::packet(&frame).unwrap();
-            let (header, data) = Packet::parse(packet).unwrap();
-            if header.source.socket == socket::SMB_SERVER {
-                all.push(data.to_vec());
-            }
-        }
-        all
-    }
-
     pub fn hear(&mut self, from: Mac, message: &[u8]) -> Vec<Vec<u8>> {
         let source = Address { network: 0, node: from.0, socket: 0x4001 };
         let destination = Address { network: 0, node: mac(0).0, socket: socket::SMB_SERVER };
         let header = Packet { checksum: NO_CHECKSUM, hops: 0, kind: 4, destination, source };
         let mut octets = vec![];
         framing::emit((mac(0), from), framing::IEEE_802_2, &header, message, &mut octets).unwrap();
-        self.node.handle_frame(self.now, &octets);
-        self.drain();
-        self.sent()
+        self.hear_frame(&octets)
     }
 
     pub fn answer(&mut self) -> Vec<Vec<u8>> {
-        let (session, message) = self.received.last().cloned().unwrap();
-        let header = Header::parse(&message).unwrap().response(Status::success(0));
+        let (session, message) = (self.asked.unwrap(), self.received.last().unwrap());
+        let header = Header::parse(message).unwrap().response(Status::success(0));
         let mut answer = vec![];
         Writer::begin(&mut answer, &header).empty();
         self.node.send(self.now, session, &answer).unwrap();
@@ -175,9 +135,11 @@ fn a_repeated_first_request_is_answered_and_a_new_one_restarts_the_session() {
     server.now = server.now.plus_nanos(31_000_000_000);
     assert_eq!(server.hear(CLIENT, &request(command::NEGOTIATE, 5)), answer);
     server.hear(CLIENT, &numbered(command::READ, 6, connection, 0));
+    let went_on = server.now;
+    server.now = went_on.plus_nanos(29_999_999_999);
     assert_eq!(server.hear(CLIENT, &request(command::NEGOTIATE, 5)), answer);
     // Later than any copy comes late, it is a client that has begun anew.
-    server.now = server.now.plus_nanos(31_000_000_000);
+    server.now = went_on.plus_nanos(30_000_000_000);
     server.hear(CLIENT, &request(command::NEGOTIATE, 5));
     assert_eq!((server.sessions.len(), server.ended.len()), (3, 2));
 }
@@ -233,9 +195,7 @@ proptest! {
             let header = Packet { checksum: NO_CHECKSUM, hops: 0, kind: 4, destination, source };
             let mut octets = vec![];
             framing::emit((mac(0), CLIENT), framing::SNAP, &header, &message, &mut octets).unwrap();
-            server.node.handle_frame(server.now, &octets);
-            server.drain();
-            server.sent();
+            server.hear_frame(&octets);
             server.now = server.now.plus_nanos(1_000_000);
         }
     }

@@ -9,7 +9,7 @@ use lanlab_wire::ipx::{self, Address, BROADCAST, Header, NO_CHECKSUM, framing, s
 use lanlab_wire::smb1::command;
 use lanlab_wire::{rip, sap};
 
-use crate::exchange::{Peer, READY, open, requests};
+use super::exchange::{Peer, READY, open, requests};
 use crate::segment::{Segment, mac, name};
 
 const ROUTER: Mac = Mac([2, 0, 0, 0, 0, 99]);

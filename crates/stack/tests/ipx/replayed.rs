@@ -10,7 +10,7 @@ use lanlab_wire::netbios_name::{Name, suffix};
 use lanlab_wire::nmpi;
 use lanlab_wire::smb1::command;
 
-use crate::exchange::request;
+use super::exchange::request;
 use crate::replay::{Captured, read, replay};
 
 /// lanlab's adapter in the capture.

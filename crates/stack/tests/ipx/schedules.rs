@@ -4,8 +4,8 @@
 use lanlab_stack::node::Why;
 use lanlab_wire::smb1::command;
 
+use super::exchange::{Peer, open, pair, requests};
 use crate::chance::Chance;
-use crate::exchange::{Peer, open, pair, requests};
 use crate::segment::Faults;
 
 #[derive(Debug, Default)]
@@ -91,7 +91,7 @@ fn writes_execute_once_in_order_under_random_faults() {
     assert!(tally.complete > 1_800 && tally.answered_again > 100, "{tally:?}");
 }
 
-/// `SCHEDULES=1000000 SCHEDULE_SEED=1000 cargo test --release -p lanlab-stack --test ipx -- --ignored many_requests`
+/// `SCHEDULES=1000000 SCHEDULE_SEED=1000 cargo test --release -p lanlab-stack --test carriers -- --ignored many_requests`
 #[test]
 #[ignore = "long: 100,000 schedules, or as many as are asked for"]
 fn many_requests() {

@@ -7,8 +7,8 @@ use lanlab_units::Instant;
 use lanlab_wire::ipx::Address;
 use lanlab_wire::smb1::command;
 
-use crate::exchange::{Peer, READY, open, pair, request, requests};
-use crate::segment::{Faults, Segment, mac, name};
+use super::exchange::{Peer, READY, open, pair, request, requests};
+use crate::segment::{Segment, mac, name};
 
 fn after(from: Instant, seconds: u64) -> Instant {
     from.plus_nanos(seconds * 1_000_000_000)
@@ -110,55 +110,6 @@ fn a_name_belongs_to_one_station() {
         events.iter().filter(|event| matches!(event, Event::Conflict(..))).count()
     });
     assert!(conflicts.contains(&1));
-}
-
-#[test]
-fn echoes_keep_an_idle_session_for_an_hour() {
-    let mut segment = pair(Peer::asking(requests([])), Peer::default(), 1);
-    let id = open(&mut segment, 0, 1);
-    segment.run_until(after(READY, 3_600));
-    // 240 s apart.
-    assert_eq!(segment.program(1).carried_out, 1 + 14);
-    assert!(segment.program(0).ended.is_empty() && segment.program(1).ended.is_empty());
-    // The program sees none of their answers.
-    assert_eq!(segment.program(0).answers, [7]);
-    segment.with(0, |now, node, _| {
-        node.send(now, id, &request(command::WRITE, 2)).unwrap();
-    });
-    segment.run_until(after(READY, 3_601));
-    assert_eq!(segment.program(0).answers, [7, 14]);
-}
-
-#[test]
-fn session_ends_when_peer_disappears() {
-    let mut segment = pair(Peer::asking(requests([])), Peer::default(), 1);
-    let id = open(&mut segment, 0, 1);
-    segment.run_until(after(READY, 1));
-    segment.faults = Faults { lost: 100, ..Faults::default() };
-    segment.with(0, |now, node, _| {
-        node.send(now, id, &request(command::WRITE, 2)).unwrap();
-    });
-    segment.run_until(after(READY, 700));
-    let (at, why) = segment.program(0).ended[&id];
-    assert_eq!(why, Why::NoAnswer);
-    // 100 ms, doubled until 4 s, ten times in all.
-    assert_eq!(at.nanos_since(after(READY, 1)) / 1_000_000, 22_300);
-    let server = segment.program(1);
-    let (at, why) = server.ended[&server.accepted[0]];
-    assert_eq!((why, at.nanos_since(READY) / 1_000_000_000), (Why::NoAnswer, 600));
-    // Nothing is left to do but to keep the names.
-    assert_eq!([0, 1].map(|one| segment.node(one).poll_timeout()), [None, None]);
-}
-
-#[test]
-fn a_client_that_leaves_is_soon_forgotten() {
-    let mut segment = pair(Peer::asking(requests([command::LOGOFF_ANDX])), Peer::default(), 1);
-    open(&mut segment, 0, 1);
-    segment.run_until(after(READY, 9));
-    assert!(segment.program(1).ended.is_empty());
-    segment.run_until(after(READY, 11));
-    let server = segment.program(1);
-    assert_eq!(server.ended[&server.accepted[0]].1, Why::ByPeer);
 }
 
 #[test]

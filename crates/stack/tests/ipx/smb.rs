@@ -12,7 +12,7 @@ use lanlab_wire::pcap;
 
 use crate::copying::{Copying, Station, check_wire_speed, client_of, copy_over};
 use crate::pair::pattern;
-use crate::segment::{Faults, Segment};
+use crate::segment::{Faults, Segment, frames};
 use crate::tshark::fields;
 
 /// As a session says it in 802.2.
@@ -39,16 +39,11 @@ fn files_round_trip_in_every_dialect_despite_frame_loss() {
 }
 
 fn requests_in(capture: &[u8]) -> u64 {
-    let (mut rest, mut count) = (&capture[pcap::FILE_HEADER_OCTETS..], 0);
-    while let Some(length) = rest.get(8..12) {
-        let length = u32::from_le_bytes(length.try_into().unwrap()) as usize;
-        let (octets, behind) = rest[pcap::RECORD_HEADER_OCTETS..].split_at(length);
-        let packet = framing::packet(&Frame::parse(octets).unwrap()).unwrap().0;
-        let (header, _) = Header::parse(packet).unwrap();
-        count += u64::from(header.destination.socket == socket::SMB_SERVER);
-        rest = behind;
-    }
-    count
+    let is_request = |(_, frame): &(u64, &[u8])| {
+        let packet = framing::packet(&Frame::parse(frame).unwrap()).unwrap().0;
+        Header::parse(packet).unwrap().0.destination.socket == socket::SMB_SERVER
+    };
+    frames(&capture[pcap::FILE_HEADER_OCTETS..]).iter().filter(|one| is_request(one)).count() as u64
 }
 
 #[test]

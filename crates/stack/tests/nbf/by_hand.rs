@@ -10,35 +10,38 @@ use lanlab_wire::nbf::{
 };
 use lanlab_wire::netbios_name::Name;
 
-use crate::hostile::{STRANGER, commands, named, station};
-use crate::pace::frames;
+use super::hostile::{STRANGER, commands, named, station};
+use super::sessions::pair;
 use crate::pair::{ms, pattern};
 use crate::peer::Peer;
-use crate::segment::{Faults, Segment, mac, name};
-use crate::sessions::pair;
+use crate::segment::{Faults, Segment, frames, mac, name};
 
 type Said = Vec<(SessionHeader, Vec<u8>)>;
 
-struct Hand {
-    node: Node,
-    now: Instant,
-    id: SessionId,
-    events: Vec<(Event, Vec<u8>)>,
+pub struct Hand {
+    pub node: Node,
+    pub now: Instant,
+    pub id: SessionId,
+    pub events: Vec<(Event, Vec<u8>)>,
     /// Our number of the session, and the station's.
     numbers: [u8; 2],
     /// V(S) and V(R).
-    sent: u8,
-    received: u8,
+    pub sent: u8,
+    pub received: u8,
 }
 
-const OURS: u8 = 7;
+pub const OURS: u8 = 7;
 
 impl Hand {
-    /// A session of messages in parts of this many octets, with these flags agreed.
-    fn open(part_bytes: u16, data1: u8) -> Self {
+    fn without_session() -> Self {
         let (node, now) = station();
-        let (numbers, events) = ([OURS, 0], vec![]);
-        let mut hand = Self { node, now, id: SessionId(0), events, numbers, sent: 0, received: 0 };
+        let (id, numbers, events) = (SessionId(0), [OURS, 0], vec![]);
+        Self { node, now, id, events, numbers, sent: 0, received: 0 }
+    }
+
+    /// A session of messages in parts of this many octets, with these flags agreed.
+    pub fn open(part_bytes: u16, data1: u8) -> Self {
+        let mut hand = Self::without_session();
         let mut query = named(NameCommand::NameQuery, [name(0), name(1)], [0, 33]);
         query[9] = OURS;
         let answer = commands(&hand.give(mac(0), &query));
@@ -94,7 +97,7 @@ impl Hand {
         }
     }
 
-    fn give(&mut self, to: Mac, pdu: &[u8]) -> Vec<Vec<u8>> {
+    pub fn give(&mut self, to: Mac, pdu: &[u8]) -> Vec<Vec<u8>> {
         let header = Header { destination: to, source: STRANGER, framing: Framing::Llc };
         let mut frame = vec![];
         Frame { header, payload: pdu }.emit(&mut frame).unwrap();
@@ -102,7 +105,7 @@ impl Hand {
         self.drain()
     }
 
-    fn drain(&mut self) -> Vec<Vec<u8>> {
+    pub fn drain(&mut self) -> Vec<Vec<u8>> {
         let (mut frame, mut message, mut frames) = (vec![], vec![], vec![]);
         loop {
             while let Some(event) = self.node.poll_event(&mut message) {
@@ -163,7 +166,7 @@ impl Hand {
         all
     }
 
-    fn message(&mut self, data1: u8, data: &[u8]) -> Said {
+    pub fn message(&mut self, data1: u8, data: &[u8]) -> Said {
         let command = SessionCommand::DataOnlyLast;
         let header = SessionHeader { data1, response_correlator: 9, ..self.header(command) };
         self.say(header, data)
@@ -183,12 +186,12 @@ impl Hand {
         }
     }
 
-    fn messages(&self) -> Vec<&[u8]> {
+    pub fn messages(&self) -> Vec<&[u8]> {
         let all = self.events.iter().filter(|(event, _)| matches!(event, Event::Message(_)));
         all.map(|(_, octets)| &octets[..]).collect()
     }
 
-    fn happened(&self, event: &Event) -> usize {
+    pub fn happened(&self, event: &Event) -> usize {
         self.events.iter().filter(|(found, _)| found == event).count()
     }
 
@@ -199,7 +202,7 @@ impl Hand {
     }
 }
 
-const BOTH: u8 = flag::SEND_NO_ACK_ABLE | flag::VERSION_2;
+pub const BOTH: u8 = flag::SEND_NO_ACK_ABLE | flag::VERSION_2;
 
 /// IBM, "Data Acknowledgment": a frame of its own, with data, or none, as both ends have agreed.
 #[test]
@@ -463,9 +466,7 @@ fn a_disconnect_waits_three_seconds_for_acknowledgements() {
 #[test]
 fn a_call_must_continue_within_three_seconds() {
     for (after_ms, is_same) in [(2_999, true), (3_000, false)] {
-        let (node, now) = station();
-        let (id, numbers) = (SessionId(0), [OURS, 0]);
-        let mut hand = Hand { node, now, id, events: vec![], numbers, sent: 0, received: 0 };
+        let mut hand = Hand::without_session();
         let mut query = named(NameCommand::NameQuery, [name(0), name(1)], [0, 33]);
         query[9] = OURS;
         let first = commands(&hand.give(mac(0), &query))[0];
@@ -482,9 +483,7 @@ fn a_call_must_continue_within_three_seconds() {
 
 #[test]
 fn one_station_has_at_most_222_sessions() {
-    let (node, now) = station();
-    let mut hand =
-        Hand { node, now, id: SessionId(0), events: vec![], numbers: [0; 2], sent: 0, received: 0 };
+    let mut hand = Hand::without_session();
     assert_eq!(hand.give(mac(0), &[0xf0, 0xf0, 0x7f]), [[0xf0, 0xf1, 0x73]]);
     let call = |hand: &mut Hand, number: u8| {
         let mut query = named(NameCommand::NameQuery, [name(0), name(1)], [0, 33]);
@@ -578,9 +577,8 @@ fn frames_names_and_queries_have_exact_limits() {
 /// How long a name that is another's is left to it: ten seconds and 40 ms for each of the last octet of the address.
 #[test]
 fn a_lost_name_is_claimed_again_after_a_station_specific_delay() {
-    let (node, now) = station();
-    let mut hand =
-        Hand { node, now, id: SessionId(0), events: vec![], numbers: [0; 2], sent: 0, received: 0 };
+    let mut hand = Hand::without_session();
+    let now = hand.now;
     let conflict = named(NameCommand::NameInConflict, [name(0), NO_NAME], [0, 0]);
     let asked = commands(&hand.give(Mac::NETBIOS_GROUP, &conflict))[0];
     // An objection to another claim changes nothing.
@@ -723,9 +721,8 @@ fn status_of(node: &mut Node, now: Instant, of: Name) -> AdapterStatus {
 /// Two stations that both have a name: the caller says so to both.
 #[test]
 fn a_second_answer_to_a_call_is_a_name_conflict() {
-    let (node, now) = station();
-    let mut hand =
-        Hand { node, now, id: SessionId(0), events: vec![], numbers: [0; 2], sent: 0, received: 0 };
+    let mut hand = Hand::without_session();
+    let now = hand.now;
     hand.node.open(now, CarrierKind::Nbf, Called::Name(name(3))).unwrap();
     let asked = commands(&hand.drain())[0];
     let answer = |asked: &NameHeader, number: u8| {
@@ -764,9 +761,8 @@ fn a_second_answer_to_a_call_is_a_name_conflict() {
 /// A buffer that is as long as a frame is too small for the state, and not the frame for the buffer.
 #[test]
 fn a_full_adapter_status_says_whether_frame_or_buffer_was_too_short() {
-    let (node, now) = station();
-    let mut hand =
-        Hand { node, now, id: SessionId(0), events: vec![], numbers: [0; 2], sent: 0, received: 0 };
+    let mut hand = Hand::without_session();
+    let now = hand.now;
     for number in 0..99 {
         let group = Name::new(&format!("G{number}"), 0).unwrap();
         assert!(hand.node.nbf().unwrap().claim(now, group, true));

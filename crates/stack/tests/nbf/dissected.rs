@@ -4,8 +4,8 @@ use lanlab_stack::profile;
 use lanlab_stack::smb::Dialect;
 use lanlab_wire::pcap;
 
-use crate::pace::frames;
-use crate::smb::copy;
+use super::smb::copy;
+use crate::segment::frames;
 use crate::tshark::fields;
 
 #[test]

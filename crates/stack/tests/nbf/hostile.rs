@@ -1,8 +1,7 @@
 //! Frames that no honest station sends: counted, answered as the standard says, and nothing hangs.
 
-use lanlab_medium::Topology;
 use lanlab_stack::nbf::Counts;
-use lanlab_stack::node::{CarrierKind, Event, Node, StrayCounts};
+use lanlab_stack::node::{CarrierKind, Node, StrayCounts};
 use lanlab_stack::profile;
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Framing, Header, Mac};
@@ -11,8 +10,7 @@ use lanlab_wire::nbf::{NO_NAME, NameCommand, NameHeader, SessionCommand, Session
 use lanlab_wire::netbios_name::Name;
 
 use crate::pair::ms;
-use crate::peer::Peer;
-use crate::segment::{Segment, mac, name, node};
+use crate::segment::{mac, name, node};
 
 pub const STRANGER: Mac = Mac([2, 9, 9, 9, 9, 9]);
 
@@ -286,17 +284,6 @@ fn links_and_calls_of_strangers_are_bounded() {
         assert_eq!((refused, node.nbf().unwrap().station_counts().crowded_out), (0, 90));
         assert_eq!(confirmed, if goes_on { 300 } else { 0 });
     }
-}
-
-#[test]
-fn a_claim_of_our_name_is_refused() {
-    let programs = (0..2).map(|_| (profile::WINDOWS_NT, Peer::sending([]))).collect();
-    let mut segment = Segment::new(Topology::Bus, programs, 1);
-    segment.run_until(ms(2_000));
-    segment.with(1, |now, node, _| node.nbf().unwrap().claim(now, name(0), true));
-    segment.run_until(ms(4_000));
-    let events = &segment.program(1).events;
-    assert_eq!(events.last().unwrap().1, Event::Conflict(name(0), mac(0)));
 }
 
 /// A STATUS QUERY for the station's name, and the data of its answer, with the two data fields before.

@@ -36,7 +36,7 @@ fn received_data_is_an_exact_prefix_under_random_faults() {
     assert!(tally.complete > 1_800, "{tally:?}");
 }
 
-/// `SCHEDULES=1000000 SCHEDULE_SEED=1000 cargo test --release -p lanlab-stack --test nbf -- --ignored million`
+/// `SCHEDULES=1000000 SCHEDULE_SEED=1000 cargo test --release -p lanlab-stack --test carriers -- --ignored million`
 #[test]
 #[ignore = "a million schedules take minutes: bench/results/reliability.md has the results"]
 fn a_million_schedules() {

@@ -12,9 +12,8 @@ use lanlab_wire::nbf::{SessionCommand, SessionHeader};
 use lanlab_wire::pcap;
 
 use crate::copying::{Copying, Stage, Station, client_of, copy_over};
-use crate::pace::frames;
 use crate::pair::pattern;
-use crate::segment::{Faults, Segment, mac};
+use crate::segment::{Faults, Segment, frames, mac};
 
 /// Write a file and read it back. Gives the segment with its capture.
 pub fn copy(

@@ -4,7 +4,7 @@
 use lanlab_stack::profile;
 use lanlab_stack::smb::Dialect;
 
-use crate::smb::copy;
+use super::smb::copy;
 
 /// By profile: of a copy without loss by the oldest dialect and by the newest, and of the newest with loss.
 const DIGESTS: [(&str, [u64; 3]); 7] = [

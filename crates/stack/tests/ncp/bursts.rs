@@ -12,8 +12,8 @@ use lanlab_wire::ncp::files::{OfPath, Opened};
 use lanlab_wire::ncp::function as f;
 use lanlab_wire::ncp::text::Name;
 
-use crate::hostile::Bench;
-use crate::pair::{Pair, Setting, pattern};
+use super::hostile::Bench;
+use super::pair::{Pair, Setting, pattern};
 
 /// The client's number of its connection.
 const OWN: u32 = 0x1234_5678;

@@ -2,8 +2,7 @@
 //! nothing, by their exact times.
 
 use lanlab_stack::ncp::profile::NETWARE_3;
-use lanlab_stack::node::{CarrierKind, Event, Node, NotSent, Peer, SessionId, Why};
-use lanlab_units::Instant;
+use lanlab_stack::node::{CarrierKind, Event, NotSent, Peer, SessionId, Why};
 use lanlab_wire::ethernet::{Frame, Mac};
 use lanlab_wire::ipx::{Address, Header, NO_CHECKSUM, framing, packet_type, socket};
 use lanlab_wire::ncp::burst::{
@@ -14,7 +13,8 @@ use lanlab_wire::ncp::function;
 use lanlab_wire::netbios_name::{Name, suffix};
 use lanlab_wire::{rip, sap};
 
-use crate::pair::{READY, node};
+use super::pair::{READY, node};
+use crate::by_hand::{self, Carried};
 use crate::segment::mac;
 
 const OTHER: Mac = Mac([2, 0, 0, 0, 1, 1]);
@@ -29,37 +29,32 @@ struct Sent {
     data: Vec<u8>,
 }
 
-struct Hand {
-    node: Node,
-    now: Instant,
-    events: Vec<Event>,
+enum Ncp {}
+
+impl Carried for Ncp {
+    const KIND: CarrierKind = CarrierKind::Ncp;
+    type Packet = Sent;
+
+    fn read(frame: &Frame<'_>) -> Option<Sent> {
+        let (header, data) = Header::parse(framing::packet(frame).unwrap().0).unwrap();
+        Some(Sent { to: frame.header.destination, header, data: data.to_vec() })
+    }
 }
+
+type Hand = by_hand::Hand<Ncp>;
 
 fn address(node: Mac, socket: u16) -> Address {
     Address { network: NETWORK, node: node.0, socket }
 }
 
 impl Hand {
-    fn new(index: usize) -> Self {
+    fn station(index: usize) -> Self {
         let mut node = node(index, NETWARE_3, Some(framing::RAW_802_3));
         node.handle_timeout(READY);
-        let mut hand = Self { node, now: READY, events: vec![] };
+        let mut hand = Self::of(node, READY);
         hand.sent();
         hand.events.clear();
         hand
-    }
-
-    fn sent(&mut self) -> Vec<Sent> {
-        let (mut frame, mut all) = (vec![], vec![]);
-        while let Some(event) = self.node.poll_event(&mut frame) {
-            self.events.push(event);
-        }
-        while self.node.poll_transmit(self.now, &mut frame) {
-            let frame = Frame::parse(&frame).unwrap();
-            let (header, data) = Header::parse(framing::packet(&frame).unwrap().0).unwrap();
-            all.push(Sent { to: frame.header.destination, header, data: data.to_vec() });
-        }
-        all
     }
 
     fn hear(
@@ -73,40 +68,19 @@ impl Hand {
         let mut frame = vec![];
         let to = Mac(destination.node);
         framing::emit((to, from), framing::RAW_802_3, &header, data, &mut frame).unwrap();
-        self.node.handle_frame(self.now, &frame);
-        self.sent()
+        self.hear_frame(&frame)
     }
 
     /// What is sent until a time after now, each with its time after now, ms.
-    fn pass(&mut self, milliseconds: u64) -> Vec<(u64, Sent)> {
-        let (begin, end) = (self.now, self.now.plus_nanos(milliseconds * 1_000_000));
-        let mut all = vec![];
-        while let Some(at) = self.node.poll_timeout().filter(|at| *at <= end) {
-            self.now = at;
-            self.node.handle_timeout(at);
-            let at_ms = at.nanos_since(begin) / 1_000_000;
-            all.extend(self.sent().into_iter().map(|one| (at_ms, one)));
-        }
-        self.now = end;
-        all
-    }
-
-    fn counted(&self, key: &str) -> u64 {
-        self.node.counts().iter().find(|(found, _)| *found == key).unwrap().1
-    }
-
-    fn ended(&self) -> Vec<Why> {
-        let why = |event: &Event| match event {
-            Event::Ended(_, why) => Some(*why),
-            _ => None,
-        };
-        self.events.iter().filter_map(why).collect()
+    fn sent_during(&mut self, milliseconds: u64) -> Vec<(u64, Sent)> {
+        let sent = self.until(milliseconds).into_iter();
+        sent.map(|(at_ns, one)| (at_ns / 1_000_000, one)).collect()
     }
 }
 
 /// A client that has asked for a connection, and its packet.
 fn calling() -> (Hand, SessionId, Sent) {
-    let mut hand = Hand::new(0);
+    let mut hand = Hand::station(0);
     let to = Peer::Ipx(address(OTHER, 0));
     let id = hand.node.open(hand.now, CarrierKind::Ncp, to).unwrap();
     let sent = hand.sent();
@@ -160,7 +134,7 @@ fn a_connection_request_gets_a_number_or_a_refusal() {
         let packet = reply(kind::REPLY, 0, connection, codes, b"");
         let own = create.header.source;
         hand.hear(OTHER, (address(OTHER, socket::NCP), own), &packet);
-        assert_eq!(hand.ended(), Vec::from_iter(expected), "{connection} {codes:?}");
+        assert_eq!(hand.ended.clone(), Vec::from_iter(expected), "{connection} {codes:?}");
     }
 }
 
@@ -199,7 +173,7 @@ fn only_a_reply_to_the_open_request_is_accepted() {
     assert_eq!(hand.events.len(), 2, "a late copy");
     let ended = reply(kind::REPLY, 2, CONNECTION, [0, status::GOING_DOWN], b"");
     hand.hear(OTHER, server, &ended);
-    assert_eq!(hand.ended(), [Why::ByPeerAbnormally]);
+    assert_eq!(hand.ended.clone(), [Why::ByPeerAbnormally]);
 }
 
 /// Waits in ms of a request in a network whose answers take no time: 0.1 s, doubled up to 4 s.
@@ -218,18 +192,21 @@ fn requests_are_sent_20_times_and_disconnects_3_times() {
     let (mut hand, id, own) = open();
     hand.node.send(hand.now, id, &[20]).unwrap();
     assert_eq!(hand.sent().len(), 1);
-    let again = hand.pass(100_000);
+    let again = hand.sent_during(100_000);
     let expected = waits(21);
     assert_eq!(again.iter().map(|one| one.0).collect::<Vec<_>>(), expected[1..20]);
     assert!(again.iter().all(|one| envelope(&one.1) == request(1)));
-    assert_eq!((hand.ended(), hand.counted("information_sent_again")), (vec![Why::NoAnswer], 19));
+    assert_eq!(
+        (hand.ended.clone(), hand.counted("information_sent_again")),
+        (vec![Why::NoAnswer], 19)
+    );
     assert_eq!(hand.counted("information_sent"), 2, "the first asked for the connection");
 
     // A server that executes repeated requests again would make a second key.
     let (mut hand, id, _) = open();
     hand.node.send(hand.now, id, &[function::GET_KEY.number, 0, 1, 0x17]).unwrap();
     hand.sent();
-    let again = hand.pass(3_000);
+    let again = hand.sent_during(3_000);
     assert_eq!(again.iter().map(|one| one.0).collect::<Vec<_>>(), [1_000, 3_000]);
 
     let (mut hand, id, _) = open();
@@ -238,21 +215,21 @@ fn requests_are_sent_20_times_and_disconnects_3_times() {
     let destroy = Envelope { kind: kind::DESTROY, ..request(1) };
     assert_eq!((sent.len(), envelope(&sent[0])), (1, destroy));
     assert_eq!(hand.node.send(hand.now, id, &[20]), Err(NotSent::NoSession));
-    let again = hand.pass(699);
+    let again = hand.sent_during(699);
     assert_eq!(again.iter().map(|one| one.0).collect::<Vec<_>>(), [100, 300]);
-    assert!(hand.ended().is_empty());
-    hand.pass(1);
-    assert_eq!(hand.ended(), [Why::Closed]);
+    assert!(hand.ended.is_empty());
+    hand.sent_during(1);
+    assert_eq!(hand.ended.clone(), [Why::Closed]);
 
     // A server that works has the request: it is asked as if it were sent for the first time.
     let (mut hand, id, _) = open();
     let server = (address(OTHER, socket::NCP), own);
     hand.node.send(hand.now, id, &[20]).unwrap();
     hand.sent();
-    hand.pass(300);
+    hand.sent_during(300);
     hand.hear(OTHER, server, &reply(kind::BUSY, 1, CONNECTION, [0, 0], b""));
     assert_eq!(hand.counted("working_received"), 1);
-    let again = hand.pass(200_000);
+    let again = hand.sent_during(200_000);
     assert_eq!((again.len(), again[0].0), (19, 400));
     // One that has answered the end is not asked any more.
     let (mut hand, id, own) = open();
@@ -260,17 +237,17 @@ fn requests_are_sent_20_times_and_disconnects_3_times() {
     hand.sent();
     let server = (address(OTHER, socket::NCP), own);
     hand.hear(OTHER, server, &reply(kind::REPLY, 1, CONNECTION, [0, 0], b""));
-    assert_eq!((hand.ended(), hand.node.poll_timeout()), (vec![Why::Closed], None));
+    assert_eq!((hand.ended.clone(), hand.node.poll_timeout()), (vec![Why::Closed], None));
 }
 
 #[test]
 fn each_of_254_sessions_has_two_sockets() {
-    let mut hand = Hand::new(0);
+    let mut hand = Hand::station(0);
     for _ in 0..254 {
         hand.node.open(hand.now, CarrierKind::Ncp, Peer::Ipx(address(OTHER, 0))).unwrap();
     }
     let sent = hand.sent();
-    assert!(hand.ended().is_empty());
+    assert!(hand.ended.is_empty());
     let mut sockets: Vec<_> = sent.iter().map(|one| one.header.source.socket).collect();
     assert!(sockets.windows(2).all(|two| two[1] == two[0] + 2), "{sockets:x?}");
     assert!((0x4000..0x8000).contains(&sockets[0]) && sockets[253] < 0x7fff);
@@ -278,7 +255,7 @@ fn each_of_254_sessions_has_two_sockets() {
     assert_eq!(sockets.len(), 254);
     hand.node.open(hand.now, CarrierKind::Ncp, Peer::Ipx(address(OTHER, 0))).unwrap();
     hand.sent();
-    assert_eq!(hand.ended(), [Why::NoResources]);
+    assert_eq!(hand.ended.clone(), [Why::NoResources]);
 }
 
 #[test]
@@ -326,10 +303,10 @@ fn clients_answer_only_the_watchdog_of_their_server() {
 #[test]
 fn remote_servers_are_reached_through_the_router_that_knows_the_route() {
     let far = Address { network: 0x99, node: [0, 0, 0, 0, 0, 1], socket: socket::NCP };
-    let mut hand = Hand::new(0);
+    let mut hand = Hand::station(0);
     hand.node.open(hand.now, CarrierKind::Ncp, Peer::Ipx(far)).unwrap();
     let mut asked = hand.sent().into_iter().map(|one| (0, one)).collect::<Vec<_>>();
-    asked.extend(hand.pass(10_000));
+    asked.extend(hand.sent_during(10_000));
     let question = rip::Packet { is_response: false, entries: vec![rip::Entry::asked(0x99)] };
     for (index, (at, one)) in asked.iter().enumerate() {
         assert_eq!((*at, one.to), (500 * index as u64, Mac::BROADCAST));
@@ -339,7 +316,7 @@ fn remote_servers_are_reached_through_the_router_that_knows_the_route() {
         );
         assert_eq!(rip::Packet::parse(&one.data).as_ref(), Ok(&question));
     }
-    assert_eq!((asked.len(), hand.ended()), (6, vec![Why::NoAnswer]));
+    assert_eq!((asked.len(), hand.ended.clone()), (6, vec![Why::NoAnswer]));
 
     let route = |network, hops| {
         let mut data = vec![];
@@ -347,7 +324,7 @@ fn remote_servers_are_reached_through_the_router_that_knows_the_route() {
         rip::Packet { is_response: true, entries }.emit(&mut data);
         data
     };
-    let mut hand = Hand::new(0);
+    let mut hand = Hand::station(0);
     hand.node.open(hand.now, CarrierKind::Ncp, Peer::Ipx(far)).unwrap();
     hand.sent();
     let ends = (address(OTHER, socket::RIP), address(mac(0), socket::RIP));
@@ -370,7 +347,7 @@ fn a_server_is_found_by_type_and_case_insensitive_name() {
         data
     };
     let ends = (address(OTHER, socket::SAP), address(mac(0), socket::SAP));
-    let mut hand = Hand::new(0);
+    let mut hand = Hand::station(0);
     let to = Peer::Name(Name::new("FS1", suffix::SERVER).unwrap());
     hand.node.open(hand.now, CarrierKind::Ncp, to).unwrap();
     assert_eq!(hand.sent()[0].data, [0, 1, 0, 4], "all servers of files are asked");
@@ -384,7 +361,7 @@ fn a_server_is_found_by_type_and_case_insensitive_name() {
 
 /// A server, and a client at a socket of another station that has a connection.
 fn served() -> (Hand, (Address, Address), u16) {
-    let mut hand = Hand::new(1);
+    let mut hand = Hand::station(1);
     hand.node.listen();
     hand.sent();
     let to = address(mac(1), socket::NCP);
@@ -400,14 +377,17 @@ fn served() -> (Hand, (Address, Address), u16) {
 fn watchdog_packets_start_after_296_6_s_and_repeat_every_59_3_s() {
     let (mut hand, ends, connection) = served();
     let is_watchdog = |one: &(u64, Sent)| one.1.header.source.socket == 0x4001;
-    let asked: Vec<_> = hand.pass(1_000_000).into_iter().filter(is_watchdog).collect();
+    let asked: Vec<_> = hand.sent_during(1_000_000).into_iter().filter(is_watchdog).collect();
     let times: Vec<_> = asked.iter().map(|one| one.0).collect();
     assert_eq!(times, (0..10).map(|index| 296_600 + 59_300 * index).collect::<Vec<_>>());
     for (_, one) in &asked {
         assert_eq!(one.header.destination, Address { socket: 0x4004, ..ends.0 });
         assert_eq!(one.data, [connection as u8, b'?']);
     }
-    assert_eq!((hand.ended(), hand.counted("watchdog_questions_sent")), (vec![Why::NoAnswer], 10));
+    assert_eq!(
+        (hand.ended.clone(), hand.counted("watchdog_questions_sent")),
+        (vec![Why::NoAnswer], 10)
+    );
 
     // Its answer is one for its own connection, from the socket behind its own.
     let (mut hand, _, connection) = served();
@@ -419,16 +399,16 @@ fn watchdog_packets_start_after_296_6_s_and_repeat_every_59_3_s() {
         (OTHER, 0x4004, [connection as u8, b'?']),
         (mac(3), 0x4004, yes),
     ];
-    hand.pass(296_600);
+    hand.sent_during(296_600);
     for (node, socket, data) in wrong {
         hand.hear(node, (address(node, socket), to), &data);
     }
     assert_eq!(hand.counted("information_discarded"), 4);
-    assert_eq!(hand.pass(59_300).iter().filter(|one| is_watchdog(one)).count(), 1);
+    assert_eq!(hand.sent_during(59_300).iter().filter(|one| is_watchdog(one)).count(), 1);
     hand.hear(OTHER, (address(OTHER, 0x4004), to), &yes);
     assert_eq!(hand.counted("information_discarded"), 4);
-    assert_eq!(hand.pass(296_599).iter().filter(|one| is_watchdog(one)).count(), 0);
-    assert_eq!(hand.pass(1).iter().filter(|one| is_watchdog(one)).count(), 1);
+    assert_eq!(hand.sent_during(296_599).iter().filter(|one| is_watchdog(one)).count(), 0);
+    assert_eq!(hand.sent_during(1).iter().filter(|one| is_watchdog(one)).count(), 1);
     hand.hear(OTHER, (address(OTHER, 0x4004), to), &[1]);
     assert_eq!(hand.counted("unreadable_packets"), 1);
 }
@@ -437,7 +417,8 @@ fn watchdog_packets_start_after_296_6_s_and_repeat_every_59_3_s() {
 fn a_server_advertises_itself_every_minute() {
     let (mut hand, ..) = served();
     let is_sap = |one: &(u64, Sent)| one.1.header.source.socket == socket::SAP;
-    let said: Vec<_> = hand.pass(185_000).into_iter().filter(is_sap).map(|one| one.0).collect();
+    let said: Vec<_> =
+        hand.sent_during(185_000).into_iter().filter(is_sap).map(|one| one.0).collect();
     assert_eq!(said, [0, 60_000, 120_000, 180_000]);
 }
 
@@ -478,13 +459,13 @@ fn a_request_repeated_during_execution_gets_a_busy_reply() {
     let said = hand.hear(OTHER, ends, &destroy);
     let (reply, _) = Reply::parse(&said[0].data).unwrap();
     assert_eq!((reply.envelope.kind, reply.completion, reply.status), (kind::REPLY, 0, 0));
-    assert_eq!(hand.ended(), [Why::ByPeer]);
+    assert_eq!(hand.ended.clone(), [Why::ByPeer]);
     // What is no request is dropped, and so is all where nothing listens.
     let before = hand.counted("information_discarded");
     let mut none = vec![];
     Envelope { kind: kind::BUSY, ..envelope }.emit(&mut none);
     assert!(hand.hear(OTHER, ends, &none).is_empty());
-    let mut deaf = Hand::new(1);
+    let mut deaf = Hand::station(1);
     assert!(deaf.hear(OTHER, ends, &destroy).is_empty());
     assert_eq!(hand.counted("information_discarded") - before, 1);
     assert_eq!(deaf.counted("information_discarded"), 1);
@@ -492,7 +473,7 @@ fn a_request_repeated_during_execution_gets_a_busy_reply() {
 
 #[test]
 fn connections_are_limited_to_127_per_station_and_254_in_all() {
-    let mut hand = Hand::new(1);
+    let mut hand = Hand::station(1);
     hand.node.listen();
     hand.sent();
     let to = address(mac(1), socket::NCP);
@@ -523,7 +504,7 @@ fn connections_are_limited_to_127_per_station_and_254_in_all() {
     for node in [OTHER, mac(4)] {
         assert_eq!(connect(&mut hand, node, 0x6000).0, 0);
     }
-    assert_eq!((hand.ended().len(), hand.counted("crowded_out")), (2, 2));
+    assert_eq!((hand.ended.len(), hand.counted("crowded_out")), (2, 2));
 }
 
 #[test]
@@ -545,13 +526,13 @@ fn requests_and_replies_are_single_packets_and_repeats_within_10_s_duplicates() 
         assert_eq!(hand.node.send(hand.now, id.unwrap(), &vec![0; 1_464]), Err(NotSent::TooLong));
         assert_eq!(hand.node.send(hand.now, id.unwrap(), &vec![0; 1_463]), Ok(()));
         hand.sent();
-        hand.pass(after_ms);
+        hand.sent_during(after_ms);
         let mut create = vec![];
         Envelope { kind: kind::CREATE, sequence: 0, connection: 0xffff, task: 1 }.emit(&mut create);
         let said = hand.hear(OTHER, ends, &create);
         let again = Reply::parse(&said[0].data).unwrap().0.envelope;
         assert_eq!(again.connection == connection, is_copy, "{after_ms}");
-        assert_eq!(hand.ended().is_empty(), is_copy);
+        assert_eq!(hand.ended.is_empty(), is_copy);
         assert_eq!(hand.counted("answered_again"), u64::from(is_copy));
     }
 }
@@ -560,7 +541,7 @@ fn requests_and_replies_are_single_packets_and_repeats_within_10_s_duplicates() 
 #[test]
 fn a_route_is_found_among_many() {
     let far = Address { network: 0x99, node: [0, 0, 0, 0, 0, 1], socket: socket::NCP };
-    let mut hand = Hand::new(0);
+    let mut hand = Hand::station(0);
     hand.node.open(hand.now, CarrierKind::Ncp, Peer::Ipx(far)).unwrap();
     hand.sent();
     let networks = (0..49).map(|index| 0x1000 + index).chain([0x99]);
@@ -654,20 +635,20 @@ fn burst_replies_are_reassembled_and_foreign_packets_dropped() {
         .collect();
     assert_eq!((asked.len(), list), (1, vec![(300, 300)]));
     // Nothing comes: after 0.1 s it is asked for again.
-    let again = hand.pass(100);
+    let again = hand.sent_during(100);
     assert_eq!((again.len(), again[0].0), (1, 100));
     assert_eq!(Packet::parse(&again[0].1.data).unwrap().header.flags, 0xc0);
     assert!(hand.hear(OTHER, server, &burst(of(300, flag::END), &[], &[2; 300])).is_empty());
     assert_eq!(hand.events, [Event::Message(id), Event::Room(id)]);
-    assert!(hand.pass(1_000).is_empty(), "nothing is open");
+    assert!(hand.sent_during(1_000).is_empty(), "nothing is open");
     // The session may be given up by the server.
     let (mut hand, _, server, answer) = bursting();
     let abort = BurstHeader { flags: flag::ABORT, ..answer };
     hand.hear(OTHER, server, &burst(abort, &[], b""));
-    assert_eq!(hand.ended(), [Why::ByPeerAbnormally]);
+    assert_eq!(hand.ended.clone(), [Why::ByPeerAbnormally]);
     // Where nothing answers, the end of the burst is said again.
     let (mut hand, ..) = bursting();
-    let again = hand.pass(100);
+    let again = hand.sent_during(100);
     let end = Packet::parse(&again[0].1.data).unwrap();
     assert_eq!((again.len(), end.header.offset, end.header.flags), (1, 534, flag::END));
     assert_eq!(hand.counted("information_sent_again"), 1);
@@ -703,7 +684,7 @@ fn a_paused_session_gets_its_request_on_resume() {
     // Who is closed is no more, and the other one is.
     hand.node.close(hand.now, id);
     hand.sent();
-    assert_eq!(hand.ended(), [Why::Closed]);
+    assert_eq!(hand.ended.clone(), [Why::Closed]);
     assert_eq!(hand.node.send(hand.now, id, &[0]), Err(NotSent::NoSession));
     let Event::Message(other) = hand.events[1] else { panic!("{:?}", hand.events) };
     assert_eq!(hand.node.send(hand.now, other, &[0]), Ok(()));

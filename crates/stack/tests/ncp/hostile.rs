@@ -1,7 +1,6 @@
 //! Packets of clients that do not keep to the protocol: counted, refused, bounded.
 
 use lanlab_stack::file_server::{FileServer, Session};
-use lanlab_stack::files::FileStore;
 use lanlab_stack::ncp::client::User;
 use lanlab_stack::ncp::profile::{NETWARE_2, NETWARE_3};
 use lanlab_stack::ncp::server::{Offer, Server};
@@ -19,8 +18,8 @@ use lanlab_wire::ncp::search::{FIRST, Found, Search};
 use lanlab_wire::ncp::text::Name;
 use lanlab_wire::smb1::strings::CodePage;
 
+use super::pair::{READY, node};
 use crate::memory_files::MemoryFiles;
-use crate::pair::{READY, node};
 use crate::segment::mac;
 
 /// A reply: its completion code, its status, and what it says.
@@ -106,17 +105,8 @@ impl Bench {
                 _ => {}
             }
             for (id, session) in &mut self.sessions {
-                let (mut head, mut data) = (vec![], vec![]);
-                loop {
-                    if let Some(call) = session.poll_file_call(&mut data) {
-                        let answer = self.files.carry_out(call, &mut data);
-                        session.handle_file_answer(answer, &mut data);
-                    } else if session.poll_message(&mut head, &mut data) {
-                        let whole = [&head[..], &data[..]].concat();
-                        self.node.send(self.now, *id, &whole).unwrap();
-                    } else {
-                        break;
-                    }
+                for message in self.files.serve(session) {
+                    self.node.send(self.now, *id, &message).unwrap();
                 }
             }
         }
@@ -428,10 +418,6 @@ fn files_and_handles_of_a_session_are_bounded() {
     let mut session = bench.sessions.remove(0).1;
     bench.send(0, destroy, &[]);
     session.end();
-    let mut data = vec![];
-    while let Some(call) = session.poll_file_call(&mut data) {
-        let answer = bench.files.carry_out(call, &mut data);
-        session.handle_file_answer(answer, &mut data);
-    }
+    bench.files.serve(&mut session);
     assert_eq!((bench.files.open(), bench.server.open_files()), (0, 0));
 }

@@ -4,8 +4,8 @@ use lanlab_stack::ncp::profile::NETWARE_3;
 use lanlab_wire::ncp::completion as c;
 use lanlab_wire::ncp::function::{self as f, Function};
 
-use crate::pair::pattern;
-use crate::served::{Asking, CARRIER, DATE, TIME, no, offer, yes};
+use super::pair::pattern;
+use super::served::{Asking, CARRIER, DATE, TIME, no, offer, yes};
 
 /// Every attribute, and directories besides files.
 const ALL: [u8; 2] = [0x06, 0x80];

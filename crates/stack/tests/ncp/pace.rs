@@ -6,7 +6,7 @@ use lanlab_stack::redirector::{Access, Call, Done};
 use lanlab_wire::ethernet::Framing;
 use lanlab_wire::ipx::framing;
 
-use crate::pair::{Pair, Setting, pattern};
+use super::pair::{Pair, Setting, pattern};
 
 /// Bits of 10 Mbit/s last this long, ns.
 const BIT_NS: u64 = 100;

@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 use lanlab_medium::Topology;
 use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::file_server::{FileServer, Session};
-use lanlab_stack::files::FileStore;
 use lanlab_stack::ncp::NetWare;
 use lanlab_stack::ncp::client::{Client, Plan, User};
 use lanlab_stack::ncp::server::{Offer, Server};
@@ -22,7 +21,7 @@ use lanlab_wire::pcap;
 use lanlab_wire::smb1::strings::CodePage;
 
 use crate::memory_files::MemoryFiles;
-use crate::segment::{Program, Segment, mac, name};
+use crate::segment::{Program, Segment, frames, mac, name};
 
 /// Time until every station knows its segment.
 pub const READY: Instant = Instant::from_nanos(2_000_000_000);
@@ -165,17 +164,8 @@ impl Serving {
 
     pub fn work(&mut self, now: Instant, node: &mut Node) {
         for (id, session) in &mut self.sessions {
-            let (mut data, mut head) = (vec![], vec![]);
-            loop {
-                if let Some(call) = session.poll_file_call(&mut data) {
-                    let answer = self.files.carry_out(call, &mut data);
-                    session.handle_file_answer(answer, &mut data);
-                } else if session.poll_message(&mut head, &mut data) {
-                    self.waiting.push_back((*id, [&head[..], &data[..]].concat()));
-                } else {
-                    break;
-                }
-            }
+            self.waiting
+                .extend(self.files.serve(session).into_iter().map(|message| (*id, message)));
         }
         while let Some((id, message)) = self.waiting.pop_front() {
             // A client may have gone.
@@ -382,25 +372,19 @@ impl Pair {
 
     /// The first frame of a station whose packet of NCP is of this kind.
     pub fn first_packet_of(&self, station: usize, kind: u16) -> Vec<u8> {
-        let capture = &self.segment.capture.as_ref().unwrap()[24..];
-        let mut rest = capture;
-        loop {
-            let length = u32::from_le_bytes(rest[8..12].try_into().unwrap()) as usize;
-            let frame = &rest[16..16 + length];
-            // Ethernet, IPX without LLC, then the envelope.
-            if frame[6..12] == mac(station).0 && frame[44..46] == kind.to_be_bytes() {
-                return frame.to_vec();
-            }
-            rest = &rest[16 + length..];
-        }
+        let capture = &self.segment.capture.as_ref().unwrap()[pcap::FILE_HEADER_OCTETS..];
+        // Ethernet, IPX without LLC, then the envelope.
+        let is_it = |(_, frame): &(u64, &[u8])| {
+            frame[6..12] == mac(station).0 && frame[44..46] == kind.to_be_bytes()
+        };
+        frames(capture).into_iter().find(is_it).unwrap().1.to_vec()
     }
 
     pub fn counted(&mut self, station: usize, key: &str) -> u64 {
-        let counts = self.segment.node(station).counts();
-        counts.iter().find(|(found, _)| *found == key).unwrap_or_else(|| panic!("{key}")).1
+        self.segment.counted(station, key)
     }
 }
 
 pub fn pattern(count: usize) -> Vec<u8> {
-    (0..count).map(|at| (at * 7 + at / 251) as u8).collect()
+    crate::pair::pattern(0, count)
 }

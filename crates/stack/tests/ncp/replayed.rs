@@ -20,8 +20,8 @@ use lanlab_wire::ncp::function::{self, Function};
 use lanlab_wire::netbios_name::{Name, suffix};
 use lanlab_wire::smb1::strings::CodePage;
 
+use super::pair::{Asking, READY, Serving};
 use crate::memory_files::MemoryFiles;
-use crate::pair::{Asking, READY, Serving};
 use crate::replay::{self, Captured};
 use crate::tshark::fields;
 

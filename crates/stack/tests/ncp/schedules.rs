@@ -10,8 +10,8 @@ use lanlab_units::Instant;
 use lanlab_wire::ipx::framing;
 use lanlab_wire::ncp::burst::Offer;
 
+use super::pair::{READY, node};
 use crate::chance::Chance;
-use crate::pair::{READY, node};
 use crate::segment::{Faults, Program, Segment, name};
 
 /// Twenty tries of one request: from a tenth of a second, doubled until four. What comes of a burst begins them anew.
@@ -192,7 +192,7 @@ fn requests_execute_once_in_order_under_random_faults() {
     assert!(tally.with_bursts > 500, "{tally:?}");
 }
 
-/// `SCHEDULES=1000000 SCHEDULE_SEED=1000 cargo test --release -p lanlab-stack --test ncp -- --ignored many_ncp`
+/// `SCHEDULES=1000000 SCHEDULE_SEED=1000 cargo test --release -p lanlab-stack --test carriers -- --ignored many_ncp`
 #[test]
 #[ignore = "long: 10,000 schedules, or as many as are asked for"]
 fn many_ncp_schedules() {

@@ -57,18 +57,8 @@ impl Asking {
         let mut message = Vec::new();
         function.emit(&mut message, |out| out.extend_from_slice(data));
         self.session.handle_message(&mut message);
-        let (mut head, mut data) = (Vec::new(), Vec::new());
-        loop {
-            if let Some(call) = self.session.poll_file_call(&mut data) {
-                let answer = self.files.carry_out(call, &mut data);
-                self.session.handle_file_answer(answer, &mut data);
-            } else if self.session.poll_message(&mut head, &mut data) {
-                let reply = [&head[..], &data[..]].concat();
-                return (reply[0], reply[1..].to_vec());
-            } else {
-                panic!("no answer");
-            }
-        }
+        let reply = self.files.serve(&mut self.session).pop().expect("an answer");
+        (reply[0], reply[1..].to_vec())
     }
 
     pub fn fill(&mut self, path: &[&str], octets: &[u8], is_read_only: bool) {

@@ -10,8 +10,8 @@ use lanlab_wire::ncp::completion;
 use lanlab_wire::ncp::directories::{Handle, Volume};
 use lanlab_wire::ncp::function;
 
-use crate::hostile::Bench;
-use crate::pair::{Pair, Setting, pattern};
+use super::hostile::Bench;
+use super::pair::{Pair, Setting, pattern};
 use crate::tshark::fields;
 
 fn reason<T: std::fmt::Debug>(outcome: Result<T, Refusal>) -> Reason {

@@ -7,10 +7,9 @@ use lanlab_stack::redirector::{Access, Call, Done, Redirector};
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Mac};
 use lanlab_wire::ipx::{Address, BROADCAST, Header, NO_CHECKSUM, framing, socket};
-use lanlab_wire::netbios_name::{Name, suffix};
 use lanlab_wire::sap;
 
-use crate::pair::{End, Pair, READY, Setting, node};
+use super::pair::{End, Pair, READY, Setting, node};
 use crate::segment::{mac, name};
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -101,21 +100,6 @@ fn a_forever_busy_server_times_out_at_the_client_limit() {
 }
 
 #[test]
-fn a_silent_server_times_out_after_all_retries() {
-    for netware in profile::ALL {
-        let mut pair = Pair::new(&Setting::new(netware));
-        pair.segment.faults.lost = 100;
-        let from = pair.segment.now;
-        begin(&mut pair, Call::Echo, 200);
-        let (at, why) = pair.client().ended.unwrap();
-        assert_eq!(why, Why::NoAnswer);
-        assert_eq!(pair.counted(0, "information_sent_again"), 19);
-        // Doubled from 0.1 s on until 4 s.
-        assert!((60..=70).contains(&(at.nanos_since(from) / SECOND_NS)), "{at:?}");
-    }
-}
-
-#[test]
 fn the_watchdog_keeps_only_clients_that_answer() {
     let mut pair = Pair::new(&Setting::new(NETWARE_3));
     let _ = pair.open("a", Access::Create).unwrap();
@@ -142,18 +126,6 @@ fn the_watchdog_keeps_only_clients_that_answer() {
     begin(&mut pair, Call::Echo, 5);
     assert_eq!(pair.client().ended.map(|ended| ended.1), Some(Why::ByPeerAbnormally));
     assert_eq!(pair.counted(1, "unknown_session_frames"), 1);
-}
-
-#[test]
-fn a_missing_server_is_searched_for_a_bounded_time() {
-    let mut pair = Pair::new(&Setting::new(NETWARE_3));
-    pair.end();
-    let to = Peer::Name(Name::new("OTHER", suffix::SERVER).unwrap());
-    let from = pair.segment.now;
-    pair.segment.with(0, |now, node, _| node.open(now, CarrierKind::Ncp, to).unwrap());
-    pair.segment.run_until(from.plus_nanos(10 * SECOND_NS));
-    let (at, why) = pair.client().ended.unwrap();
-    assert_eq!((why, at.nanos_since(from)), (Why::NameNotFound, 3 * SECOND_NS));
 }
 
 fn sent(node: &mut Node, now: Instant) -> Vec<(Mac, u16, Vec<u8>)> {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use lanlab_stack::file_server::short_names;
+use lanlab_stack::file_server::{Session, short_names};
 use lanlab_stack::files::{
     FileAnswer, FileCall, FileRefusal, FileStore, Found, Handle, Names, Presence,
 };
@@ -38,6 +38,21 @@ impl FileStore for MemoryFiles {
 }
 
 impl MemoryFiles {
+    /// Carry out what a session asks of its files. Gives its messages.
+    pub fn serve(&mut self, session: &mut Session) -> Vec<Vec<u8>> {
+        let (mut said, mut head, mut data) = (vec![], vec![], vec![]);
+        loop {
+            if let Some(call) = session.poll_file_call(&mut data) {
+                let answer = self.carry_out(call, &mut data);
+                session.handle_file_answer(answer, &mut data);
+            } else if session.poll_message(&mut head, &mut data) {
+                said.push([&head[..], &data[..]].concat());
+            } else {
+                return said;
+            }
+        }
+    }
+
     pub fn open(&self) -> usize {
         self.open.len()
     }

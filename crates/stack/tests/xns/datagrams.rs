@@ -4,8 +4,9 @@ use lanlab_wire::ipx::{Address, BROADCAST};
 use lanlab_wire::xns::error_packet::number;
 use lanlab_wire::xns::{framing, packet_type, pep, socket};
 
+use super::stranger::{SOCKET, Server, frame, packet};
+use crate::by_hand::CLIENT;
 use crate::segment::{mac, name};
-use crate::stranger::{CLIENT, SOCKET, Server, frame, packet};
 
 #[test]
 fn echoes_use_the_framing_of_the_request() {

@@ -10,7 +10,7 @@ use lanlab_wire::netbios_name::{Name, suffix};
 use lanlab_wire::xns::spp::{Header, control};
 use lanlab_wire::xns::{echo::Echo, framing, idp, packet_type, pep, socket};
 
-use crate::THREE_PLUS;
+use super::THREE_PLUS;
 use crate::copying::{Serving, Station};
 use crate::replay::{Captured, Replayed, read, replay};
 use crate::segment::Program as _;

@@ -3,9 +3,9 @@
 use lanlab_stack::node::{CarrierKind, Why};
 use lanlab_stack::profile::Profile;
 
+use super::{OF_XEROX, THREE_PLUS};
 use crate::schedule::{Subject, Tally, run, run_many};
 use crate::segment::Faults;
-use crate::{OF_XEROX, THREE_PLUS};
 
 /// Every try of one packet together, and the wait of an acknowledgement for data to go with.
 fn attempts_ns(profile: &Profile, _: &Faults) -> u64 {
@@ -36,7 +36,7 @@ fn received_data_is_an_exact_prefix_under_random_faults() {
     assert!(tally.complete > 1_900, "{tally:?}");
 }
 
-/// `SCHEDULES=1000000 SCHEDULE_SEED=1000 cargo test --release -p lanlab-stack --test xns -- --ignored many_xns`
+/// `SCHEDULES=1000000 SCHEDULE_SEED=1000 cargo test --release -p lanlab-stack --test carriers -- --ignored many_xns`
 #[test]
 #[ignore = "long: 100,000 schedules, or as many as are asked for"]
 fn many_xns_schedules() {

@@ -1,26 +1,11 @@
 //! Sessions: names, messages both ways, acknowledgements, windows, silence, end.
 
 use lanlab_stack::node::{CarrierKind, Peer as Called, Why};
-use lanlab_units::Instant;
 use lanlab_wire::ipx::Address;
 
-use crate::pair::{
-    check_calls_without_need, check_close, check_idle_session, check_messages_of_every_length,
-    check_that_the_last_messages_do_not_wait, check_what_is_refused,
-};
+use super::{OF_XEROX, THREE_PLUS, ms, open, pair, pattern};
 use crate::peer::Peer;
-use crate::segment::{Faults, Segment, mac};
-use crate::{OF_XEROX, THREE_PLUS, ms, open, pair, pattern};
-
-#[test]
-fn messages_of_every_length_round_trip_between_all_profiles() {
-    check_messages_of_every_length(CarrierKind::Spp, &[THREE_PLUS, OF_XEROX], 534);
-}
-
-#[test]
-fn oversized_messages_are_refused_and_the_send_queue_is_bounded() {
-    check_what_is_refused(CarrierKind::Spp, THREE_PLUS);
-}
+use crate::segment::{Faults, frames, mac};
 
 /// A message is acknowledged with data, or after 200 ms; within one when the window of three packets is used up.
 #[test]
@@ -84,13 +69,6 @@ fn enough_later_packets_trigger_an_immediate_resend() {
 }
 
 #[test]
-fn closing_flushes_data_and_ends_the_session_at_both_ends() {
-    for profile in [THREE_PLUS, OF_XEROX] {
-        check_close(CarrierKind::Spp, profile);
-    }
-}
-
-#[test]
 fn crossing_disconnects_end_the_session_once() {
     let (mut segment, id) = pair([THREE_PLUS; 2], [Peer::default(), Peer::default()]);
     segment.run_until(ms(4_100));
@@ -104,19 +82,6 @@ fn crossing_disconnects_end_the_session_once() {
     for station in [0, 1] {
         assert_eq!(segment.program(station).ended.values().collect::<Vec<_>>(), [&Why::Closed]);
     }
-}
-
-#[test]
-fn an_unanswered_disconnect_is_resent_and_then_dropped() {
-    let (mut segment, id) = pair([THREE_PLUS; 2], [Peer::default(), Peer::default()]);
-    segment.run_until(ms(4_100));
-    segment.faults.lost = 100;
-    segment.keeps_sent = true;
-    segment.with(0, |now, node, _| node.close(now, id));
-    assert_eq!(segment.program(0).ended[&id], Why::Closed);
-    segment.run_until(ms(30_000));
-    assert_eq!(segment.sent.len(), 4);
-    assert_eq!(segment.node(0).poll_timeout(), None);
 }
 
 #[test]
@@ -149,87 +114,19 @@ fn unknown_names_are_not_found_and_addresses_need_no_name() {
 }
 
 #[test]
-fn a_paused_receiver_gets_the_whole_message_on_resume() {
-    let sent = vec![pattern(0, 30_000), pattern(1, 30_000), pattern(2, 10)];
-    let (mut segment, _) = pair([THREE_PLUS; 2], [Peer::sending(sent.clone()), Peer::default()]);
-    segment.run_until(ms(4_010));
-    assert!(segment.program(1).received.is_empty());
-    let id = segment.program(1).sessions[0];
-    segment.with(1, |_, node, _| node.pause(id));
-    segment.run_until(ms(4_100));
-    let asked = segment.counted(0, "supervisory_sent");
-    // It is asked after 5, 10, 20, 40 and then each 60 s whether there is room.
-    segment.run_until(ms(4_100 + 75_500));
-    assert_eq!(segment.counted(0, "supervisory_sent") - asked, 4);
-    segment.run_until(ms(2_000_000));
-    assert!(segment.program(1).received.is_empty() && segment.program(0).ended.is_empty());
-    segment.with(1, |_, node, _| node.resume(id));
-    segment.run_until(ms(2_003_000));
-    assert!(segment.program(1).received == sent);
-}
-
-#[test]
-fn an_idle_session_is_probed_and_kept() {
-    check_idle_session(CarrierKind::Spp, THREE_PLUS, ms(3_600_000));
-}
-
-fn ended_at(segment: &Segment<Peer>, station: usize) -> (Instant, Why) {
-    let peer = segment.program(station);
-    let found = peer.events.iter().find_map(|(at, event)| match event {
-        lanlab_stack::node::Event::Ended(_, why) => Some((*at, *why)),
-        _ => None,
-    });
-    found.unwrap()
-}
-
-#[test]
-fn session_ends_when_peer_disappears() {
-    let (mut segment, id) = pair([THREE_PLUS; 2], [Peer::sending([]), Peer::sending([])]);
-    segment.run_until(ms(4_100));
-    segment.faults.lost = 100;
-    segment.with(0, |now, node, _| node.send(now, id, b"hello").unwrap());
-    segment.run_until(ms(2_000_000));
-    // One second, twice as long each time up to 64 s, thirteen waits in all.
-    let expected_ms = 4_100 + (1 + 2 + 4 + 8 + 16 + 32 + 7 * 64) * 1_000;
-    assert_eq!(ended_at(&segment, 0), (ms(expected_ms), Why::NoAnswer));
-    // 75 s without a packet, then eight questions.
-    let (at, why) = ended_at(&segment, 1);
-    assert_eq!((at.nanos_since(ms(4_000)) / 1_000_000_000, why), (9 * 75, Why::NoAnswer));
-    assert_eq!([0, 1].map(|one| segment.node(one).poll_timeout()), [None, None]);
-}
-
-#[test]
 fn an_unanswered_call_tries_both_framings_and_times_out_after_75_s() {
     let (mut segment, _) = pair([THREE_PLUS; 2], [Peer::sending([]), Peer::default()]);
     segment.run_until(ms(4_100));
-    let mut capture = vec![];
-    lanlab_wire::pcap::emit_header(&mut capture);
-    let header_bytes = capture.len();
-    segment.capture = Some(capture);
+    segment.capture = Some(vec![]);
     let to = Called::Ipx(Address { network: 0, node: [2, 0, 0, 0, 0, 9], socket: 0 });
     let id = segment.with(0, |now, node, _| node.open(now, CarrierKind::Spp, to).unwrap());
     segment.run_until(ms(4_100 + 75_001));
     assert_eq!(segment.program(0).ended[&id], Why::NoAnswer);
-    let mut records = &segment.capture.as_ref().unwrap()[header_bytes..];
-    let mut types = vec![];
-    // A record has 16 octets before its frame, the last but four of them its length.
-    while !records.is_empty() {
-        let len = u32::from_le_bytes(records[8..12].try_into().unwrap()) as usize;
-        types.push(u16::from_be_bytes([records[28], records[29]]));
-        records = &records[16 + len..];
-    }
+    let sent = frames(segment.capture.as_ref().unwrap());
+    let types: Vec<_> =
+        sent.iter().map(|(_, frame)| u16::from_be_bytes([frame[12], frame[13]])).collect();
     // 1, 2, 4 … 32 s after each other.
     assert_eq!(types[..7], [0x600, 47, 0x600, 47, 0x600, 47, 0x600]);
     // The other session was asked for meanwhile.
     assert_eq!(types[7..], [0x600; 2]);
-}
-
-#[test]
-fn spurious_timer_calls_change_nothing() {
-    check_calls_without_need(CarrierKind::Spp, THREE_PLUS);
-}
-
-#[test]
-fn our_profile_acknowledges_unanswered_messages_at_once() {
-    check_that_the_last_messages_do_not_wait(CarrierKind::Spp);
 }

@@ -8,10 +8,10 @@ use lanlab_stack::node::CarrierKind;
 use lanlab_stack::profile::Profile;
 use lanlab_stack::smb::Dialect;
 
+use super::{OF_XEROX, THREE_PLUS, pattern};
 use crate::copying::{Copying, Station, check_wire_speed, copy_over};
 use crate::segment::{Faults, Segment};
 use crate::tshark::fields;
-use crate::{OF_XEROX, THREE_PLUS, pattern};
 
 fn copy(
     dialect: Dialect,

@@ -1,18 +1,14 @@
 //! A station driven by hand: packets of strangers come in, and what it sends at once is read.
 
-use lanlab_stack::node::{CarrierKind, CarrierKinds, Event, Node, NodeConfig, SessionId, Why};
-use lanlab_stack::profile::Profile;
-use lanlab_units::Instant;
+use lanlab_stack::node::CarrierKind;
 use lanlab_wire::ethernet::{Frame, Framing, Mac};
 use lanlab_wire::ipx::{Address, Header as Packet};
 use lanlab_wire::xns::spp::{Header, control};
 use lanlab_wire::xns::{framing, idp, packet_type, socket};
 
-use crate::THREE_PLUS;
-use crate::segment::{mac, name};
+use crate::by_hand::{CLIENT, Carried, Hand};
+use crate::segment::mac;
 
-pub const CLIENT: Mac = Mac([2, 0, 0, 0, 0, 77]);
-pub const OTHER: Mac = Mac([2, 0, 0, 0, 0, 78]);
 /// Connection and socket of the client.
 pub const THEIRS: u16 = 0x1234;
 pub const SOCKET: u16 = 0x4321;
@@ -36,77 +32,23 @@ impl Sent {
     }
 }
 
-pub struct Server {
-    pub node: Node,
-    pub now: Instant,
-    pub sessions: Vec<SessionId>,
-    pub received: Vec<Vec<u8>>,
-    pub ended: Vec<Why>,
+pub enum Xns {}
+
+impl Carried for Xns {
+    const KIND: CarrierKind = CarrierKind::Spp;
+    type Packet = Sent;
+
+    fn read(frame: &Frame<'_>) -> Option<Sent> {
+        let (octets, framing) = framing::packet(frame).unwrap();
+        let packet = idp::parse(octets).unwrap();
+        assert!(packet.is_intact && octets.len() <= 576);
+        Some(Sent { framing, packet: packet.header, data: packet.data.to_vec() })
+    }
 }
 
+pub type Server = Hand<Xns>;
+
 impl Server {
-    pub fn new() -> Self {
-        Self::with(&THREE_PLUS)
-    }
-
-    pub fn with(profile: &Profile) -> Self {
-        let carriers = CarrierKinds::only(CarrierKind::Spp);
-        let config = NodeConfig::new(mac(0), name(0), *profile, carriers);
-        let node = Node::new(&config, Instant::ZERO);
-        let now = Instant::ZERO;
-        let mut server = Self { node, now, sessions: vec![], received: vec![], ended: vec![] };
-        server.node.listen();
-        server.pass(10_000);
-        server.sent();
-        server
-    }
-
-    pub fn drain(&mut self) {
-        let mut message = vec![];
-        while let Some(event) = self.node.poll_event(&mut message) {
-            match event {
-                Event::Accepted { session, .. } | Event::Opened(session, _) => {
-                    self.sessions.push(session);
-                }
-                Event::Message(_) => self.received.push(message.clone()),
-                Event::Ended(_, why) => self.ended.push(why),
-                _ => {}
-            }
-        }
-    }
-
-    pub fn pass(&mut self, milliseconds: u64) {
-        let until = self.now.plus_nanos(milliseconds * 1_000_000);
-        while let Some(at) = self.node.poll_timeout().filter(|at| *at <= until) {
-            self.now = at;
-            self.node.handle_timeout(at);
-            self.drain();
-        }
-        self.now = until;
-    }
-
-    pub fn counted(&self, key: &str) -> u64 {
-        self.node.counts().iter().find(|(known, _)| *known == key).unwrap().1
-    }
-
-    pub fn sent(&mut self) -> Vec<Sent> {
-        let (mut all, mut octets) = (vec![], vec![]);
-        while self.node.poll_transmit(self.now, &mut octets) {
-            let frame = Frame::parse(&octets).unwrap();
-            let (octets, framing) = framing::packet(&frame).unwrap();
-            let packet = idp::parse(octets).unwrap();
-            assert!(packet.is_intact && octets.len() <= 576);
-            all.push(Sent { framing, packet: packet.header, data: packet.data.to_vec() });
-        }
-        all
-    }
-
-    pub fn hear_frame(&mut self, frame: &[u8]) -> Vec<Sent> {
-        self.node.handle_frame(self.now, frame);
-        self.drain();
-        self.sent()
-    }
-
     pub fn hear_packet(&mut self, packet: &Packet, data: &[u8]) -> Vec<Sent> {
         self.hear_frame(&frame(framing::ETHERNET_II, packet, data))
     }

@@ -6,26 +6,15 @@ use lanlab_wire::ipx::Address;
 use lanlab_wire::xns::spp::{Header, control, stream};
 use lanlab_wire::xns::{framing, packet_type, socket};
 
+use super::stranger::{SOCKET, Sent, Server, frame, packet, part};
+use crate::by_hand::CLIENT;
 use crate::pair::pattern;
 use crate::segment::{mac, name};
-use crate::stranger::{CLIENT, SOCKET, Sent, Server, THEIRS, frame, packet, part};
 
-/// Packets of sessions until nothing is due or a time after now, each with its time after now, ms.
+/// Packets of sessions that are sent from now on, each with its time after now, ms.
 fn until(server: &mut Server, milliseconds: u64) -> Vec<(u64, Header)> {
-    let (begin, end) = (server.now, server.now.plus_nanos(milliseconds * 1_000_000));
-    let mut all = vec![];
-    loop {
-        let at_ms = server.now.nanos_since(begin) / 1_000_000;
-        all.extend(server.sent().iter().map(|one| (at_ms, one.header())));
-        match server.node.poll_timeout().filter(|at| *at <= end) {
-            Some(at) => server.now = at,
-            None => break,
-        }
-        server.node.handle_timeout(server.now);
-        server.drain();
-    }
-    server.now = end;
-    all
+    let sent = server.until(milliseconds).into_iter();
+    sent.map(|(at_ns, one)| (at_ns / 1_000_000, one.header())).collect()
 }
 
 fn times(all: &[(u64, Header)]) -> Vec<u64> {
@@ -243,20 +232,6 @@ fn three_duplicate_acknowledgements_resend_the_first_packet() {
         assert!(server.hear(CLIENT, acknowledgement(ours, 3, 5), b"").is_empty());
     }
     assert_eq!(server.counted("information_sent_again"), 2);
-}
-
-#[test]
-fn a_repeated_call_within_30_s_is_a_duplicate() {
-    for (after_ms, is_copy) in [(29_999, true), (30_000, false)] {
-        let mut server = Server::new();
-        let ours = server.session();
-        server.hear(CLIENT, part(ours, 0), b"x");
-        server.pass(after_ms);
-        server.sent();
-        server.call(CLIENT, THEIRS);
-        assert_eq!(server.sessions.len(), if is_copy { 1 } else { 2 });
-        assert_eq!(server.counted("answered_again"), u64::from(is_copy));
-    }
 }
 
 #[test]

@@ -1,88 +1,41 @@
 //! Packets of strangers: foreign and stale sessions, repeated and senseless parts, acknowledgements of what was
 //! never sent, floods of calls, arbitrary octets.
 
-use lanlab_stack::node::{CarrierKind, CarrierKinds, Event, Node, NodeConfig, SessionId, Why};
-use lanlab_stack::profile::WINDOWS_NT;
-use lanlab_units::Instant;
+use lanlab_stack::node::{CarrierKind, Why};
 use lanlab_wire::ethernet::{Frame, Mac};
 use lanlab_wire::ipx::{Address, Header as Packet, NO_CHECKSUM, framing, socket};
 use lanlab_wire::nbipx::{NO_CONNECTION, Opening, SessionHeader, control, is_session, stream};
 use lanlab_wire::netbios_name::{Name, suffix};
 use proptest::prelude::*;
 
-use super::waits::counted;
+use crate::by_hand::{CLIENT, Carried, Hand, OTHER};
 use crate::segment::{mac, name};
 
-pub const CLIENT: Mac = Mac([2, 0, 0, 0, 0, 77]);
-pub const OTHER: Mac = Mac([2, 0, 0, 0, 0, 78]);
 /// Connection of the client.
 pub const THEIRS: u16 = 0x1234;
 
-pub struct Server {
-    pub node: Node,
-    pub now: Instant,
-    pub sessions: Vec<SessionId>,
-    pub received: Vec<Vec<u8>>,
-    pub ended: Vec<Why>,
+pub enum NetBios {}
+
+impl Carried for NetBios {
+    const KIND: CarrierKind = CarrierKind::Nbipx;
+    type Packet = SessionHeader;
+
+    fn read(frame: &Frame<'_>) -> Option<SessionHeader> {
+        let (_, data) = Packet::parse(framing::packet(frame).unwrap().0).unwrap();
+        is_session(data).then(|| SessionHeader::split(data).unwrap().0)
+    }
 }
 
+pub type Server = Hand<NetBios>;
+
 impl Server {
-    pub fn new() -> Self {
-        let carriers = CarrierKinds::only(CarrierKind::Nbipx);
-        let config = NodeConfig::new(mac(0), name(0), WINDOWS_NT, carriers);
-        let node = Node::new(&config, Instant::ZERO);
-        let now = Instant::ZERO;
-        let mut server = Self { node, now, sessions: vec![], received: vec![], ended: vec![] };
-        server.node.listen();
-        server.pass(10_000);
-        server.sent();
-        server
-    }
-
-    pub fn drain(&mut self) {
-        let mut message = vec![];
-        while let Some(event) = self.node.poll_event(&mut message) {
-            match event {
-                Event::Accepted { session, .. } => self.sessions.push(session),
-                Event::Message(_) => self.received.push(message.clone()),
-                Event::Ended(_, why) => self.ended.push(why),
-                _ => {}
-            }
-        }
-    }
-
-    pub fn pass(&mut self, milliseconds: u64) {
-        let until = self.now.plus_nanos(milliseconds * 1_000_000);
-        while let Some(at) = self.node.poll_timeout().filter(|at| *at <= until) {
-            self.now = at;
-            self.node.handle_timeout(at);
-            self.drain();
-        }
-        self.now = until;
-    }
-
-    pub fn sent(&mut self) -> Vec<SessionHeader> {
-        let (mut all, mut octets) = (vec![], vec![]);
-        while self.node.poll_transmit(self.now, &mut octets) {
-            let frame = Frame::parse(&octets).unwrap();
-            let (packet, _) = framing::packet(&frame).unwrap();
-            let (_, data) = Packet::parse(packet).unwrap();
-            if is_session(data) {
-                all.push(SessionHeader::split(data).unwrap().0);
-            }
-        }
-        all
-    }
-
     pub fn hear_octets(&mut self, from: Mac, kind: u8, octets: &[u8]) -> Vec<SessionHeader> {
         let source = Address { network: 0, node: from.0, socket: socket::NETBIOS };
         let destination = Address { network: 0, node: mac(0).0, socket: socket::NETBIOS };
         let header = Packet { checksum: NO_CHECKSUM, hops: 0, kind, destination, source };
         let mut frame = vec![];
         framing::emit((mac(0), from), framing::IEEE_802_2, &header, octets, &mut frame).unwrap();
-        self.node.handle_frame(self.now, &frame);
-        self.drain();
-        self.sent()
+        self.hear_frame(&frame)
     }
 
     pub fn hear(&mut self, from: Mac, header: SessionHeader, data: &[u8]) -> Vec<SessionHeader> {
@@ -158,7 +111,7 @@ fn repeated_parts_are_accepted_once_and_parts_after_a_gap_refused() {
     assert_eq!((server.received.len(), server.ended.len()), (2, 0));
     server.pass(20_000);
     let keys = ["acknowledged_unsent", "information_sent_again"];
-    assert_eq!(keys.map(|key| counted(&server, key)), [1, 0]);
+    assert_eq!(keys.map(|key| server.counted(key)), [1, 0]);
 }
 
 /// Of the next packet with one: so the other end sees whether it lacks any.
@@ -227,12 +180,13 @@ fn a_repeated_call_is_answered_again_until_it_counts_as_new() {
     let ours = server.session();
     assert_eq!(server.call(CLIENT, THEIRS)[0].source, ours);
     server.hear(CLIENT, part(ours, 1, 1), b"x");
-    server.pass(29_000);
+    server.pass(29_999);
     server.sent();
     assert_eq!(server.call(CLIENT, THEIRS)[0].source, ours);
-    server.pass(2_000);
+    server.pass(1);
     server.sent();
     assert_ne!(server.call(CLIENT, THEIRS)[0].source, ours);
+    assert_eq!(server.counted("answered_again"), 2);
     assert_eq!((server.sessions.len(), server.ended.clone()), (2, vec![Why::ByPeer]));
     // After an end, a late copy of the call does not open anything.
     let ours = server.call(CLIENT, THEIRS)[0].source;

@@ -41,7 +41,7 @@ fn received_data_is_an_exact_prefix_under_random_faults() {
     assert!(tally.complete > 1_800, "{tally:?}");
 }
 
-/// `SCHEDULES=1000000 SCHEDULE_SEED=1000 cargo test --release -p lanlab-stack --test ipx -- --ignored many_netbios`
+/// `SCHEDULES=1000000 SCHEDULE_SEED=1000 cargo test --release -p lanlab-stack --test carriers -- --ignored many_netbios`
 #[test]
 #[ignore = "long: 100,000 schedules, or as many as are asked for"]
 fn many_netbios_schedules() {

@@ -6,21 +6,8 @@ use lanlab_stack::profile::{self, WINDOWS_9X, WINDOWS_NT, WINDOWS_WFW};
 use lanlab_units::Instant;
 
 use super::{ms, open, pair, pattern};
-use crate::pair::{
-    check_calls_without_need, check_close, check_idle_session, check_messages_of_every_length,
-    check_that_the_last_messages_do_not_wait, check_what_is_refused,
-};
 use crate::peer::Peer;
 use crate::segment::{Faults, Segment, mac, name};
-
-#[test]
-fn messages_of_every_length_round_trip_between_all_profiles() {
-    check_messages_of_every_length(
-        CarrierKind::Nbipx,
-        &[WINDOWS_NT, WINDOWS_9X, WINDOWS_WFW, profile::DOS],
-        1449,
-    );
-}
 
 #[test]
 fn packet_size_is_the_smaller_limit_of_both_ends() {
@@ -37,11 +24,6 @@ fn packet_size_is_the_smaller_limit_of_both_ends() {
         segment.run_until(ms(5_000));
         assert_eq!(segment.counted(0, "information_sent"), 3, "{}", callee.name);
     }
-}
-
-#[test]
-fn oversized_messages_are_refused_and_the_send_queue_is_bounded() {
-    check_what_is_refused(CarrierKind::Nbipx, WINDOWS_NT);
 }
 
 /// A message of one packet is acknowledged with data, or after 250 ms; within a message when its window is full.
@@ -91,23 +73,6 @@ fn missing_fragments_are_requested_and_resent_at_once() {
 }
 
 #[test]
-fn closing_flushes_data_and_ends_the_session_at_both_ends() {
-    check_close(CarrierKind::Nbipx, WINDOWS_NT);
-}
-
-#[test]
-fn an_unanswered_disconnect_is_resent_and_then_dropped() {
-    let (mut segment, id) = pair([WINDOWS_NT; 2], [Peer::default(), Peer::default()]);
-    segment.run_until(ms(4_100));
-    segment.faults.lost = 100;
-    segment.with(0, |now, node, _| node.close(now, id));
-    assert_eq!(segment.program(0).ended[&id], Why::Closed);
-    segment.run_until(ms(60_000));
-    assert_eq!(segment.counted(0, "t1_expiries"), 8);
-    assert_eq!(segment.node(0).poll_timeout(), None);
-}
-
-#[test]
 fn unknown_names_are_not_found_and_non_listeners_do_not_answer() {
     let (mut segment, _) = pair([WINDOWS_NT; 2], [Peer::default(), Peer::default()]);
     for (from, to, after_ms, why) in
@@ -139,71 +104,4 @@ fn a_name_belongs_to_one_station() {
         events.any(|(_, event)| matches!(event, Event::Conflict(..)))
     };
     assert!(has_heard(0) || has_heard(1));
-}
-
-#[test]
-fn a_paused_receiver_gets_the_whole_message_on_resume() {
-    let sent = vec![pattern(0, 30_000), pattern(1, 30_000), pattern(2, 10)];
-    let (mut segment, _) = pair([WINDOWS_NT; 2], [Peer::sending(sent.clone()), Peer::default()]);
-    segment.run_until(ms(4_020));
-    assert!(segment.program(1).received.is_empty());
-    let id = segment.program(1).sessions[0];
-    segment.with(1, |_, node, _| node.pause(id));
-    segment.run_until(ms(100_000));
-    assert!(segment.program(1).received.is_empty() && segment.program(0).ended.is_empty());
-    // It is asked every 600 ms whether there is room.
-    let asked = segment.counted(0, "supervisory_sent");
-    segment.run_until(ms(106_000));
-    assert_eq!(segment.counted(0, "supervisory_sent") - asked, 10);
-    segment.with(1, |_, node, _| node.resume(id));
-    segment.run_until(ms(110_000));
-    assert!(segment.program(1).received == sent);
-    // Between messages, too.
-    segment.with(1, |_, node, _| node.pause(id));
-    segment.with(0, |now, node, program| {
-        program.to_send.push_back(pattern(3, 5_000));
-        program.pump(now, node);
-    });
-    segment.run_until(ms(120_000));
-    assert_eq!(segment.program(1).received.len(), 3);
-    segment.with(1, |_, node, _| node.resume(id));
-    segment.run_until(ms(121_000));
-    assert!(segment.program(1).received[3] == pattern(3, 5_000));
-}
-
-#[test]
-fn an_idle_session_is_probed_and_kept() {
-    check_idle_session(CarrierKind::Nbipx, WINDOWS_NT, ms(3_600_000));
-}
-
-#[test]
-fn session_ends_when_peer_disappears() {
-    let (mut segment, id) = pair([WINDOWS_NT; 2], [Peer::sending([]), Peer::sending([])]);
-    segment.run_until(ms(4_100));
-    segment.faults.lost = 100;
-    segment.with(0, |now, node, _| node.send(now, id, b"hello").unwrap());
-    segment.run_until(ms(400_000));
-    let ended_at = |station| {
-        let peer = segment.program(station);
-        assert_eq!(peer.ended.values().collect::<Vec<_>>(), [&Why::NoAnswer]);
-        let is_end = |(_, event): &&(Instant, Event)| matches!(event, Event::Ended(..));
-        peer.events.iter().find(is_end).unwrap().0
-    };
-    // 500 ms, each time half as much more, nine times in all.
-    let waits_ms = (0..9).scan(500.0, |wait, _| Some(std::mem::replace(wait, *wait * 1.5)));
-    let expected_ms = 4_100.0 + waits_ms.sum::<f64>();
-    assert!((ended_at(0).as_nanos() as f64 / 1e6 - expected_ms).abs() < 1.0);
-    // 30 s without a packet, then eight questions.
-    assert_eq!((ended_at(1).as_nanos() - ms(4_000).as_nanos()) / 1_000_000_000, 270);
-    assert_eq!([0, 1].map(|one| segment.node(one).poll_timeout()), [None, None]);
-}
-
-#[test]
-fn spurious_timer_calls_change_nothing() {
-    check_calls_without_need(CarrierKind::Nbipx, WINDOWS_NT);
-}
-
-#[test]
-fn our_profile_acknowledges_unanswered_messages_at_once() {
-    check_that_the_last_messages_do_not_wait(CarrierKind::Nbipx);
 }

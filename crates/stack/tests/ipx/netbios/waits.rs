@@ -7,34 +7,12 @@ use lanlab_wire::ipx::{Header as Packet, framing};
 use lanlab_wire::nbipx::{
     NO_CONNECTION, NameCommand, NamePacket, Opening, SessionHeader, control, is_session, stream,
 };
-use lanlab_wire::pcap;
 
-use super::hostile::{CLIENT, OTHER, Server, THEIRS, part};
+use super::hostile::{Server, THEIRS, part};
 use super::{ms, open, pair, pattern};
+use crate::by_hand::{CLIENT, OTHER};
 use crate::peer::Peer;
-use crate::segment::{Faults, name};
-
-/// Packets of sessions until nothing is due or a time after now, each with its time after now, ns.
-fn until(server: &mut Server, milliseconds: u64) -> Vec<(u64, SessionHeader)> {
-    let (begin, end) = (server.now, server.now.plus_nanos(milliseconds * 1_000_000));
-    let mut all = vec![];
-    loop {
-        let at = server.now.nanos_since(begin);
-        all.extend(server.sent().into_iter().map(|header| (at, header)));
-        match server.node.poll_timeout().filter(|at| *at <= end) {
-            Some(at) => server.now = at,
-            None => break,
-        }
-        server.node.handle_timeout(server.now);
-        server.drain();
-    }
-    server.now = end;
-    all
-}
-
-pub fn counted(server: &Server, key: &str) -> u64 {
-    server.node.counts().iter().find(|(known, _)| *known == key).unwrap().1
-}
+use crate::segment::{Faults, frames, name};
 
 /// Times that begin with the first one, each wait half as long again as the one before; the last one is when it ends.
 fn growing(first_ns: u64, count: usize) -> Vec<u64> {
@@ -56,13 +34,13 @@ fn unacknowledged_packets_are_resent_eight_times() {
     server.session();
     let id = server.sessions[0];
     server.node.send(server.now, id, b"hello").unwrap();
-    let sent = until(&mut server, 100_000);
+    let sent = server.until(100_000);
     let expected = growing(500_000_000, 10);
     assert_eq!(sent.iter().map(|one| one.0).collect::<Vec<_>>(), expected[..9]);
     assert!(sent.iter().all(|(_, header)| header.sequence == 0 && header.data_bytes == 5));
     assert_eq!(server.ended, [Why::NoAnswer]);
-    assert_eq!((counted(&server, "t1_expiries"), counted(&server, "information_sent")), (8, 1));
-    assert_eq!(counted(&server, "information_sent_again"), 8);
+    assert_eq!((server.counted("t1_expiries"), server.counted("information_sent")), (8, 1));
+    assert_eq!(server.counted("information_sent_again"), 8);
     // It ends where the ninth wait does.
     let mut other = Server::new();
     other.session();
@@ -80,7 +58,7 @@ fn an_unanswered_disconnect_is_resent_on_the_same_schedule() {
     server.node.close(server.now, server.sessions[0]);
     server.drain();
     assert_eq!(server.ended, [Why::Closed]);
-    let sent = until(&mut server, 100_000);
+    let sent = server.until(100_000);
     assert_eq!(sent.iter().map(|one| one.0).collect::<Vec<_>>(), growing(500_000_000, 9));
     assert!(sent.iter().all(|(_, header)| header.stream == stream::END));
     assert_eq!(server.node.poll_timeout(), None);
@@ -91,7 +69,7 @@ fn an_unanswered_disconnect_is_resent_on_the_same_schedule() {
 fn a_silent_peer_is_probed_eight_times() {
     let mut server = Server::new();
     let ours = server.session();
-    let sent = until(&mut server, 400_000);
+    let sent = server.until(400_000);
     let expected: Vec<_> = (1..9).map(|index| (index * 30_000_000_000, IS_SYSTEM)).collect();
     let found = sent.iter().map(|(at, header)| (*at, header.control));
     assert_eq!(found.collect::<Vec<_>>(), expected);
@@ -104,8 +82,8 @@ fn a_silent_peer_is_probed_eight_times() {
     server.sent();
     let header = SessionHeader { control: control::SYSTEM, ..part(again, 1, 0) };
     assert!(server.hear(CLIENT, header, b"").is_empty());
-    assert_eq!(until(&mut server, 29_999).len(), 0);
-    assert_eq!(until(&mut server, 1).len(), 1);
+    assert_eq!(server.until(29_999).len(), 0);
+    assert_eq!(server.until(1).len(), 1);
     assert!(server.ended.is_empty());
 }
 
@@ -122,15 +100,15 @@ fn a_closed_window_is_probed_every_600_ms() {
     let shut = SessionHeader { control: control::SYSTEM, expected: 4, ..part(ours, 1, 0) };
     assert!(server.hear(CLIENT, shut, b"").is_empty());
     let expected: Vec<_> = (1..4).map(|index| (index * 600_000_000, IS_SYSTEM)).collect();
-    let asked = until(&mut server, 1_900);
+    let asked = server.until(1_900);
     assert_eq!(asked.iter().map(|one| (one.0, one.1.control)).collect::<Vec<_>>(), expected);
     // While it answers it is there; each answer begins the time anew, and the questions.
     server.hear(CLIENT, shut, b"");
-    let asked = until(&mut server, 60_000);
+    let asked = server.until(60_000);
     assert_eq!(asked.len(), 8);
     assert_eq!(asked[0].0, 600_000_000);
     assert_eq!(server.ended, [Why::NoAnswer]);
-    assert_eq!((counted(&server, "t1_expiries"), counted(&server, "information_sent")), (0, 4));
+    assert_eq!((server.counted("t1_expiries"), server.counted("information_sent")), (0, 4));
 }
 
 #[test]
@@ -141,7 +119,7 @@ fn acknowledgements_wait_250_ms_unless_requested() {
     server.pass(100);
     // A second one does not have it wait longer.
     assert!(server.hear(CLIENT, part(ours, 2, 1), b"x").is_empty());
-    let sent = until(&mut server, 1_000);
+    let sent = server.until(1_000);
     assert_eq!(sent.len(), 1);
     assert_eq!(
         (sent[0].0, sent[0].1.control, sent[0].1.expected),
@@ -149,15 +127,15 @@ fn acknowledgements_wait_250_ms_unless_requested() {
     );
     let asked = SessionHeader { control: 0x50, ..part(ours, 3, 1) };
     assert_eq!(server.hear(CLIENT, asked, b"x").len(), 1);
-    assert!(until(&mut server, 1_000).is_empty());
+    assert!(server.until(1_000).is_empty());
     // With data it needs no packet of its own.
     assert!(server.hear(CLIENT, part(ours, 4, 1), b"x").is_empty());
     server.node.send(server.now, server.sessions[0], b"answer").unwrap();
-    let sent = until(&mut server, 499);
+    let sent = server.until(499);
     assert_eq!((sent.len(), sent[0].1.sequence, sent[0].1.expected), (1, 0, 5));
-    assert_eq!(counted(&server, "information_received"), 4);
+    assert_eq!(server.counted("information_received"), 4);
     // The answer of the call, and two acknowledgements.
-    assert_eq!(counted(&server, "supervisory_sent"), 3);
+    assert_eq!(server.counted("supervisory_sent"), 3);
 }
 
 /// A session whose round trip was measured: how many parts of a message are acknowledged together, and after what time
@@ -172,7 +150,7 @@ fn after_round_trip(milliseconds: u64) -> (usize, u64) {
     let all =
         SessionHeader { control: control::SYSTEM, expected: 4, window_end: 9, ..part(ours, 1, 0) };
     assert_eq!(server.hear(CLIENT, all, b"").len(), 1);
-    let again = until(&mut server, 100_000)[0].0;
+    let again = server.until(100_000)[0].0;
     let mut server = Server::new();
     let ours = server.session();
     server.node.send(server.now, server.sessions[0], &pattern(0, 4 * 1440 + 1)).unwrap();
@@ -222,20 +200,6 @@ fn a_closed_session_answers_disconnects_for_ten_seconds() {
 }
 
 #[test]
-fn a_repeated_call_within_30_s_is_a_duplicate() {
-    for (after_ms, is_copy) in [(29_999, true), (30_000, false)] {
-        let mut server = Server::new();
-        let ours = server.session();
-        server.hear(CLIENT, part(ours, 1, 1), b"x");
-        server.pass(after_ms);
-        server.sent();
-        server.call(CLIENT, THEIRS);
-        assert_eq!(server.sessions.len(), if is_copy { 1 } else { 2 });
-        assert_eq!(counted(&server, "answered_again"), u64::from(is_copy));
-    }
-}
-
-#[test]
 fn sessions_are_limited_to_127_per_station_and_254_in_all() {
     let mut server = Server::new();
     let open = |server: &mut Server, from: Mac, number: u16| {
@@ -257,8 +221,8 @@ fn sessions_are_limited_to_127_per_station_and_254_in_all() {
     let third = Mac([2, 0, 0, 0, 0, 79]);
     assert_eq!(open(&mut server, third, 1), None);
     // Two calls, and two packets of each session beyond its window.
-    assert_eq!(counted(&server, "information_discarded"), 2 + 2 * 254);
-    assert_eq!((server.sessions.len(), counted(&server, "crowded_out")), (254, 0));
+    assert_eq!(server.counted("information_discarded"), 2 + 2 * 254);
+    assert_eq!((server.sessions.len(), server.counted("crowded_out")), (254, 0));
     // One that is over makes room, and was reported before.
     let end = |server: &mut Server, ours| {
         let header = SessionHeader { stream: stream::END, source: 5, ..part(ours, 5, 0) };
@@ -269,7 +233,7 @@ fn sessions_are_limited_to_127_per_station_and_254_in_all() {
     end(&mut server, fifth[0].source);
     assert_eq!(server.ended, [Why::ByPeer]);
     assert!(open(&mut server, third, 1).is_some());
-    assert_eq!(counted(&server, "crowded_out"), 0);
+    assert_eq!(server.counted("crowded_out"), 0);
 }
 
 #[test]
@@ -313,22 +277,14 @@ fn an_unanswered_call_is_sent_five_times() {
 }
 
 fn packets(capture: &[u8]) -> Vec<(u64, usize, SessionHeader)> {
-    let (mut rest, mut all) = (capture, vec![]);
-    while rest.len() >= pcap::RECORD_HEADER_OCTETS {
-        let word = |at: usize| u32::from_le_bytes(rest[at..at + 4].try_into().unwrap());
-        let at_ns = u64::from(word(0)) * 1_000_000_000 + u64::from(word(4));
-        let end = pcap::RECORD_HEADER_OCTETS + word(8) as usize;
-        let frame = Frame::parse(&rest[pcap::RECORD_HEADER_OCTETS..end]).unwrap();
-        let (packet, _) = framing::packet(&frame).unwrap();
-        let (_, data) = Packet::parse(packet).unwrap();
-        if is_session(data) {
-            let station = usize::from(frame.header.source.0[5]) - 1;
-            let header = SessionHeader::split(data).unwrap().0;
-            all.push((at_ns - 800_000_000_000_000_000, station, header));
-        }
-        rest = &rest[end..];
-    }
-    all
+    let packet = |(at_ns, frame): (u64, &[u8])| {
+        let frame = Frame::parse(frame).unwrap();
+        let (_, data) = Packet::parse(framing::packet(&frame).unwrap().0).unwrap();
+        let station = usize::from(frame.header.source.0[5]) - 1;
+        let header = is_session(data).then(|| SessionHeader::split(data).unwrap().0)?;
+        Some((at_ns - 800_000_000_000_000_000, station, header))
+    };
+    frames(capture).into_iter().filter_map(packet).collect()
 }
 
 #[test]
@@ -436,7 +392,7 @@ fn only_the_called_station_can_open_the_session() {
         assert!(server.hear(CLIENT, header, &data).is_empty());
         assert_eq!(server.node.send(server.now, server.sessions[0], b"x"), Err(NotSent::NoSession));
     }
-    assert_eq!(counted(&server, "information_discarded"), 5);
+    assert_eq!(server.counted("information_discarded"), 5);
     server.hear(CLIENT, answer(ours), &opening(7, 1440));
     assert_eq!(server.node.send(server.now, server.sessions[0], b"x"), Ok(()));
     let sent = server.sent();
@@ -468,6 +424,6 @@ fn packets_for_other_streams_are_not_calls() {
             ..Default::default()
         };
         assert!(server.hear(CLIENT, header, &data).is_empty());
-        assert_eq!((server.sessions.len(), counted(&server, "unknown_session_frames")), (0, 1));
+        assert_eq!((server.sessions.len(), server.counted("unknown_session_frames")), (0, 1));
     }
 }

@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 use lanlab_medium::Topology;
 use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::file_server::{FileServer, Session};
-use lanlab_stack::files::FileStore;
 use lanlab_stack::node::{CarrierKind, Event, Node, NotSent, Peer as Called, SessionId, Why};
 use lanlab_stack::profile::Profile;
 use lanlab_stack::redirector::{Access, Call, Done, FileId, Redirector};
@@ -197,18 +196,7 @@ impl Serving {
     fn handle_message(&mut self, message: &mut Vec<u8>) {
         let Some((_, session)) = &mut self.session else { return };
         session.handle_message(message);
-        loop {
-            let (mut data, mut head) = (vec![], vec![]);
-            if let Some(call) = session.poll_file_call(&mut data) {
-                let answer = self.files.carry_out(call, &mut data);
-                session.handle_file_answer(answer, &mut data);
-            } else if session.poll_message(&mut head, &mut data) {
-                head.extend_from_slice(&data);
-                self.waiting.push_back(head);
-            } else {
-                return;
-            }
-        }
+        self.waiting.extend(self.files.serve(session));
     }
 }
 

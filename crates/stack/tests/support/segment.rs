@@ -283,3 +283,17 @@ impl<P: Program> Segment<P> {
         is_sent
     }
 }
+
+/// Frames of a capture without its header, each with its time in nanoseconds.
+pub fn frames(capture: &[u8]) -> Vec<(u64, &[u8])> {
+    let mut frames = vec![];
+    let mut rest = capture;
+    while rest.len() >= pcap::RECORD_HEADER_OCTETS {
+        let word = |at: usize| u32::from_le_bytes(rest[at..at + 4].try_into().unwrap());
+        let at_ns = u64::from(word(0)) * 1_000_000_000 + u64::from(word(4));
+        let end = pcap::RECORD_HEADER_OCTETS + word(8) as usize;
+        frames.push((at_ns, &rest[pcap::RECORD_HEADER_OCTETS..end]));
+        rest = &rest[end..];
+    }
+    frames
+}
