@@ -12,6 +12,8 @@ const MOST_MESSAGES: usize = 4;
 const MOST_BYTES: usize = 96 << 10;
 /// Maximum packets in flight, even if the other end allows more.
 const MOST_ON_THEIR_WAY: u16 = 16;
+/// From this many packets in flight on, acknowledgement is also requested halfway, so that sending does not stop.
+const LONG_WINDOW: u16 = 8;
 
 #[derive(Debug)]
 struct Message {
@@ -27,7 +29,7 @@ pub(crate) struct Part<'a> {
     pub(crate) data: &'a [u8],
     pub(crate) is_last: bool,
     pub(crate) is_again: bool,
-    /// Whether further data must wait for the acknowledgement of this packet.
+    /// Whether further data must wait, now or soon, for the acknowledgement of this packet.
     pub(crate) is_blocking: bool,
 }
 
@@ -143,7 +145,10 @@ impl Sending {
         if !is_again {
             self.sent = self.next;
         }
-        let is_blocking = self.next != self.end && !self.may_send(self.next);
+        let room = self.window_end.wrapping_add(1).wrapping_sub(self.acknowledged);
+        let (room, sent) = (room.min(MOST_ON_THEIR_WAY), self.next.wrapping_sub(self.acknowledged));
+        let is_halfway = room >= LONG_WINDOW && sent == room / 2;
+        let is_blocking = self.next != self.end && (is_halfway || !self.may_send(self.next));
         let of_it = |message: &&Message| !is_after(message.first, number);
         let message = self.messages.iter().rev().find(of_it)?;
         let offset = usize::from(number.wrapping_sub(message.first)) * self.part_bytes;
@@ -273,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn at_most_sixteen_packets_are_in_flight_and_the_last_is_marked() {
+    fn at_most_sixteen_packets_are_in_flight_and_the_eighth_and_last_are_marked() {
         let mut sending = Sending::new(5, 200, 10);
         sending.push(&[0; 200]);
         let mut blocking = vec![];
@@ -282,7 +287,7 @@ mod tests {
             assert_eq!(part.offset, (part.number - 5) * 10);
             blocking.push(part.is_blocking);
         }
-        assert_eq!(blocking, [&[false; 15][..], &[true]].concat());
+        assert_eq!(blocking, [[false; 7].as_slice(), &[true]].concat().repeat(2));
         assert_eq!((sending.next(), sending.sent(), sending.window_end()), (21, 21, 200));
         // Two acknowledgements allow two more packets.
         assert!(sending.acknowledge(7, 200).is_new);
