@@ -274,14 +274,17 @@ class _Recorder:
         self.hello: dict[str, Any] = {"capabilities": {}}
         self.label = "host"
 
-    def start(self, request: object) -> object:
+    def start(self, request: object, asked: list[Any]) -> object:
         self.requests.append(request)
         if len(self.requests) == 2:
             raise RunError("enough")
         ports = list(range(1, 1001))
-        return SimpleNamespace(
-            id=1, is_over=True, on_progress=None, wait_ready=lambda _: {"ports": ports}
+        asked.append(
+            SimpleNamespace(
+                id=1, is_over=True, on_progress=None, wait_ready=lambda _: {"ports": ports}
+            )
         )
+        return asked[-1]
 
     def clock_offset(self, pings: int) -> tuple[int, int]:
         return -12, 5

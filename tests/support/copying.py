@@ -63,11 +63,11 @@ def before_request(
     start = Engine.start
     seen: list[str] = []
 
-    def notice(self: Engine, request: Mapping[str, Any]) -> Measurement:
+    def notice(self: Engine, request: Mapping[str, Any], **more: Any) -> Measurement:
         # A start that came too late is asked for again.
         if request["type"] == kind and not seen:
             seen.append(kind)
             act(dict(request))
-        return start(self, request)
+        return start(self, request, **more)
 
     monkeypatch.setattr(Engine, "start", notice)

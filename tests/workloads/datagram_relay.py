@@ -164,8 +164,8 @@ class _Between:
         self._engine = engine
         self._turn = turn
 
-    def start(self, request: Mapping[str, object]) -> Measurement:
-        return self._engine.start(self._turn(dict(request)))
+    def start(self, request: Mapping[str, object], **more: Any) -> Measurement:
+        return self._engine.start(self._turn(dict(request)), **more)
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._engine, name)

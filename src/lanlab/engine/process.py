@@ -253,7 +253,10 @@ class Engine(Closing):
         return self._process.pid
 
     def start(
-        self, request: Mapping[str, object], on_data: Callable[[Line], None] | None = None
+        self,
+        request: Mapping[str, object],
+        on_data: Callable[[Line], None] | None = None,
+        asked: list[Measurement] | None = None,
     ) -> Measurement:
         """
         Send a request.
@@ -261,6 +264,7 @@ class Engine(Closing):
         Args:
             on_data: Called with each line of data. Set before the request is sent, because an
                 engine may answer at once.
+            asked: Receives the request before it is sent, because an interrupt may follow at once.
 
         Raises:
             EngineLost: The engine has ended.
@@ -279,6 +283,8 @@ class Engine(Closing):
                 hint="use fewer stations, or shorter paths",
                 host=self.name,
             )
+        if asked is not None:
+            asked.append(measurement)
         with self._lock:
             if self._lost:
                 raise self.lost()

@@ -170,12 +170,11 @@ class _TimedRun:
         request = part.request(before)
         setup["requests"][self._names[place]] = without_secrets(request)
         report = EngineReport(part.role, self._hosts[place].engine.label)
-        measurement = self._hosts[place].engine.start(request)
+        self._reports.append(report)
+        measurement = self._hosts[place].engine.start(request, asked=self._asked)
         measurement.on_over = lambda: self._over.put(place)
         measurement.on_data = lambda line: report.lines.setdefault(line["type"], []).append(line)
         measurement.on_progress = lambda line: self._take_progress(place, line)
-        self._asked.append(measurement)
-        self._reports.append(report)
 
     def _setup_s(self, setup: Setup, place: int) -> float:
         flows: int = setup["requests"][self._names[place]].get("spec", {}).get("flows", 1)

@@ -64,13 +64,13 @@ def ask(
         EngineError: It failed, or waited for another host for too long.
         EngineLost: The engine is gone, or timed out.
     """
-    started = host.engine.start(request)
-    if asked is not None:
-        asked.append(started)
+    asked = [] if asked is None else asked
+    before = len(asked)
     try:
-        return started.result(within_s)
+        return host.engine.start(request, asked=asked).result(within_s)
     except BaseException as error:
-        cancel(host.engine, started)
+        for started in asked[before:]:
+            cancel(host.engine, started)
         if isinstance(error, EngineOverdue):
             raise too_long(error, (host,), within_s, too_long_hint) from None
         raise
