@@ -6,7 +6,7 @@ use russh::client::Handle;
 use russh::keys::agent::client::AgentClient;
 
 use super::signing::hashes;
-use super::ssh_failure::ssh_fault;
+use super::ssh_failure::{ssh_fault, unless_lost};
 use super::trust::Verifier;
 
 pub const AGENT: &str = "ssh-agent:";
@@ -28,24 +28,27 @@ pub async fn log_in(ssh: &mut Handle<Verifier>, user: &str, socket: &str) -> Res
         let hint = "`ssh-add` adds one; or give the password by --password-file";
         return Err(fault("the ssh-agent has no keys".to_owned(), hint));
     }
-    let tried = keys.len().min(MOST_KEYS);
+    let (all, tried) = (keys.len(), keys.len().min(MOST_KEYS));
     for identity in keys.into_iter().take(tried) {
         let key = identity.public_key().into_owned();
         for hash in hashes(ssh, &key.algorithm()).await {
             match ssh.authenticate_publickey_with(user, key.clone(), hash, &mut agent).await {
-                Ok(result) if result.success() => return Ok(()),
-                Ok(_) => {}
+                Ok(result) => {
+                    if unless_lost(ssh, result)?.success() {
+                        return Ok(());
+                    }
+                }
                 Err(russh::AgentAuthError::Key(error)) => {
                     let what = format!("the ssh-agent does not sign: {error}");
                     return Err(fault(what, "see `ssh-add -l`"));
                 }
                 Err(russh::AgentAuthError::Send(_)) => {
-                    let gone = russh::Error::Disconnect;
-                    return Err(ssh_fault(&format!("SSH login of `{user}`"), &gone));
+                    return Err(ssh_fault("SSH login", &russh::Error::Disconnect));
                 }
             }
         }
     }
-    let what = format!("the server accepts none of the {tried} keys of the ssh-agent");
-    Err(fault(what, "`ssh-copy-id USER@HOST` has it accept them"))
+    let of = if tried < all { format!("first {tried} of {all}") } else { tried.to_string() };
+    let what = format!("the server accepts none of the {of} keys of the ssh-agent");
+    Err(fault(what, "name the key by --password-file; `ssh-copy-id USER@HOST` has it accepted"))
 }

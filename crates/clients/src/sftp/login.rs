@@ -16,7 +16,7 @@ use super::agent;
 use super::exchange::Exchange;
 use super::failure::refused;
 use super::signing::hashes;
-use super::ssh_failure::ssh_fault;
+use super::ssh_failure::{ssh_fault, unless_lost};
 use super::trust::Verifier;
 use super::{Abilities, Session};
 
@@ -71,7 +71,18 @@ pub async fn connect(target: &Target) -> Result<Session> {
         })
     };
     let mut ssh = transport::within(target, "SSH", handshake).await?;
-    transport::within(target, "SSH login", log_in(&mut ssh, target.credentials.as_ref())).await?;
+    let login = log_in(&mut ssh, target.credentials.as_ref());
+    if let Err(fault) = transport::within(target, "SSH login", login).await {
+        let farewell = learnt.lock().unwrap_or_else(PoisonError::into_inner).farewell.take();
+        return Err(match farewell {
+            // OpenSSH disconnects after several wrong keys.
+            Some(said) if fault.class == Class::Reset => {
+                Fault::new(Class::Login, format!("SSH login: the server says `{said}`"))
+                    .hint("name the right key or password by --password-file")
+            }
+            _ => fault,
+        });
+    }
 
     let opening = async {
         let failed = |error: russh::Error| ssh_fault("SFTP", &error);
@@ -118,15 +129,12 @@ pub async fn connect(target: &Target) -> Result<Session> {
 }
 
 async fn log_in(ssh: &mut Handle<Verifier>, as_whom: Option<&Credentials>) -> Result<()> {
+    let failed = |error: russh::Error| ssh_fault("SSH login", &error);
     let Some(credentials) = as_whom else {
-        let result = ssh.authenticate_none(ANONYMOUS).await;
-        return admitted(
-            ANONYMOUS,
-            result.map_err(|error| ssh_fault("SSH login", &error))?.success(),
-        );
+        let result = ssh.authenticate_none(ANONYMOUS).await.map_err(failed)?;
+        return admitted(ANONYMOUS, unless_lost(ssh, result)?.success());
     };
     let Credentials { user, secret, .. } = credentials;
-    let failed = |error: russh::Error| ssh_fault(&format!("SSH login of `{user}`"), &error);
     if let Some(socket) = secret.strip_prefix(agent::AGENT) {
         return agent::log_in(ssh, user, socket).await;
     }
@@ -135,15 +143,16 @@ async fn log_in(ssh: &mut Handle<Verifier>, as_whom: Option<&Credentials>) -> Re
         let mut is_admitted = false;
         for hash in hashes(ssh, &key.algorithm()).await {
             let key = PrivateKeyWithHashAlg::new(Arc::clone(&key), hash);
-            let result = ssh.authenticate_publickey(user, key).await;
-            is_admitted = is_admitted || result.map_err(failed)?.success();
+            let result = ssh.authenticate_publickey(user, key).await.map_err(failed)?;
+            is_admitted = unless_lost(ssh, result)?.success();
             if is_admitted {
                 break;
             }
         }
         return admitted(user, is_admitted);
     }
-    match ssh.authenticate_password(user, secret).await.map_err(failed)? {
+    let result = ssh.authenticate_password(user, secret).await.map_err(failed)?;
+    match unless_lost(ssh, result)? {
         AuthResult::Success => Ok(()),
         // Some servers only accept the password in a dialogue (RFC 4256).
         AuthResult::Failure { remaining_methods, .. }

@@ -1,6 +1,9 @@
 //! Converts errors of an SSH connection into faults.
 
-use lanlab_files::{Class, Fault};
+use lanlab_files::{Class, Fault, Result};
+use russh::client::{AuthResult, Handle};
+
+use super::trust::Verifier;
 
 pub fn ssh_fault(what: &str, error: &russh::Error) -> Fault {
     use russh::Error as E;
@@ -23,4 +26,16 @@ pub fn ssh_fault(what: &str, error: &russh::Error) -> Fault {
         format!("{what}: no common {kind} algorithm: found {theirs}; allowed: {ours}"),
     )
     .hint("enable one of those that are allowed at the server")
+}
+
+/// russh reports a lost connection as a refusal that names no other methods.
+pub fn unless_lost(ssh: &Handle<Verifier>, result: AuthResult) -> Result<AuthResult> {
+    match &result {
+        AuthResult::Failure { remaining_methods, .. }
+            if remaining_methods.is_empty() && ssh.is_closed() =>
+        {
+            Err(ssh_fault("SSH login", &russh::Error::Disconnect))
+        }
+        _ => Ok(result),
+    }
 }

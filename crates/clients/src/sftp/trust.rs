@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use lanlab_connections::tls;
 use lanlab_files::{Class, Fault, Result, Target, Trust};
-use russh::Names;
-use russh::client;
+use russh::client::{self, DisconnectReason};
 use russh::keys::{Algorithm, HashAlg, PublicKey, PublicKeyOrCertificate};
+use russh::{Disconnect, Names};
 
 use crate::{transport, trust, user_file};
 
@@ -16,6 +16,8 @@ pub struct Learnt {
     pub protection: Option<String>,
     pub server: Option<String>,
     pub refusal: Option<Fault>,
+    /// The reason that the server gave when it disconnected.
+    pub farewell: Option<String>,
 }
 
 #[derive(Debug)]
@@ -71,25 +73,32 @@ impl Verifier {
         let blob = key
             .to_bytes()
             .map_err(|error| Fault::new(Class::Protocol, format!("host key: {error}")))?;
-        let found = tls::sha256_hex(&blob);
-        let allowed = match &self.wanted {
-            Wanted::Sha256(wanted) if *wanted == found => return Ok(()),
-            Wanted::Sha256(wanted) => wanted.clone(),
+        let found = key.fingerprint(HashAlg::Sha256);
+        let message = match &self.wanted {
+            Wanted::Sha256(wanted) if *wanted == tls::sha256_hex(&blob) => return Ok(()),
+            Wanted::Sha256(wanted) => {
+                format!("the host key is {found}; allowed: the one with SHA-256 {wanted}")
+            }
             Wanted::Known(keys, _)
                 if keys.iter().any(|known| known.key_data() == key.key_data()) =>
             {
                 return Ok(());
             }
-            Wanted::Known(keys, file) if keys.is_empty() => format!("none is in {file} for it"),
-            Wanted::Known(_, file) => format!("another, which is in {file}"),
+            Wanted::Known(keys, file) if keys.is_empty() => {
+                format!("unknown host key {found}: {file} has no key of this server")
+            }
+            Wanted::Known(_, file) => {
+                format!("wrong host key {found}: {file} has another key of this server")
+            }
         };
-        let as_ssh = key.fingerprint(HashAlg::Sha256);
-        let message =
-            format!("found a host key with SHA-256 {found} ({as_ssh}); allowed: {allowed}");
-        Err(Fault::new(Class::Certificate, message).hint(
-            "if it is the right server, name its key by its SHA-256, or put it in known_hosts",
-        ))
+        Err(Fault::new(Class::Certificate, message).hint(format!(
+            "if it is the right server, add `--trust {found}`, or put its key in known_hosts"
+        )))
     }
+}
+
+fn shown(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(100).collect()
 }
 
 fn same_kind(a: &Algorithm, b: &Algorithm) -> bool {
@@ -129,6 +138,23 @@ impl client::Handler for Verifier {
         Ok(false)
     }
 
+    async fn disconnected(
+        &mut self,
+        reason: DisconnectReason<russh::Error>,
+    ) -> std::result::Result<(), russh::Error> {
+        match reason {
+            DisconnectReason::Error(error) => Err(error),
+            DisconnectReason::ReceivedDisconnect(info) => {
+                if !matches!(info.reason_code, Disconnect::TooManyConnections) {
+                    let said = shown(&info.message);
+                    self.learnt.lock().unwrap_or_else(PoisonError::into_inner).farewell =
+                        Some(said);
+                }
+                Ok(())
+            }
+        }
+    }
+
     async fn kex_done(
         &mut self,
         _shared_secret: Option<&[u8]>,
@@ -147,7 +173,7 @@ impl client::Handler for Verifier {
         let server = server.trim().trim_start_matches("SSH-2.0-");
         let mut learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
         learnt.protection = Some(format!("SSH 2, {cipher}{mac}, key exchange {exchange}{weak}"));
-        learnt.server = Some(server.chars().filter(|c| !c.is_control()).take(100).collect());
+        learnt.server = Some(shown(server));
         Ok(())
     }
 }

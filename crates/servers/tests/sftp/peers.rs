@@ -143,7 +143,7 @@ fn the_client_works_with_openssh() {
     std::fs::create_dir_all("/run/sshd").unwrap();
     let configuration = format!(
         "ListenAddress 127.0.0.1:{port}\nHostKey {here}/key\nPidFile none\nUsePAM no\n\
-         PasswordAuthentication yes\nStrictModes no\nSubsystem sftp internal-sftp\n\
+         PasswordAuthentication yes\nStrictModes no\nSubsystem sftp internal-sftp\nMaxAuthTries 2\n\
          AuthorizedKeysFile {here}/user_key.pub {here}/rsa_key.pub\n"
     );
     std::fs::write(folder.path().join("conf"), configuration).unwrap();
@@ -206,6 +206,15 @@ fn the_client_works_with_openssh() {
             put(&session, &path(name), b"x").await;
             session.end().await.unwrap();
         }
+        drop(agent);
+        // OpenSSH disconnects after the second wrong key.
+        let agent = Agent::begin(folder.path());
+        for name in ["other_key", "key", "user_key"] {
+            agent.add(&folder.path().join(name));
+        }
+        let fault = connect(&by_agent).await.unwrap_err();
+        assert!(fault.message.ends_with("`Too many authentication failures`"), "{fault}");
+        assert_eq!(fault.class, Class::Login);
         drop(agent);
         let fault = connect(&by_agent).await.unwrap_err();
         assert!(fault.message.contains("no ssh-agent answers at"), "{fault}");
