@@ -61,7 +61,7 @@ def test_an_untrusted_certificate_is_refused(
     root.mkdir()
     error = refused(pair, root, service, lambda url: {}, trust=trust)
     assert error.code == "service.certificate"
-    assert "SHA-256" in (error.hint or "")
+    assert "add `--trust sha256:" in (error.hint or "").lower()
     assert "Fault {" not in error.message
     if trust is not None:
         assert 64 * "0" in error.message

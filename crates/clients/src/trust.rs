@@ -54,18 +54,16 @@ pub fn tls_client(
 
 pub fn tls_fault(what: &str, error: &std::io::Error) -> Fault {
     let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
-    let hint = "if it is the right server, name its certificate by its SHA-256";
     match tls {
         Some(rustls::Error::InvalidCertificate(CertificateError::Other(other))) => {
-            // Our own error text, because rustls' errors would show internal names.
-            let said = match other.0.to_string() {
-                said if said == "CaUsedAsEndEntity" => "the certificate is self-signed".to_owned(),
-                said => said,
-            };
-            Fault::new(Class::Certificate, format!("{what}: {said}")).hint(hint)
+            let ours = other.0.downcast_ref::<Fault>();
+            let mut fault = ours.cloned().unwrap_or_else(|| broken(error));
+            fault.message = format!("{what}: {}", fault.message);
+            fault
         }
         Some(rustls::Error::InvalidCertificate(_) | rustls::Error::General(_)) => {
-            Fault::new(Class::Certificate, format!("{what}: {error}")).hint(hint)
+            Fault::new(Class::Certificate, format!("{what}: {error}"))
+                .hint("if it is the right server, name its certificate by its SHA-256")
         }
         Some(rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType)) => {
             Fault::new(Class::Protocol, format!("{what}: found an answer that is not TLS"))
@@ -105,6 +103,28 @@ fn broken(error: impl std::fmt::Display) -> Fault {
     Fault::new(Class::Local, format!("TLS: {error}"))
 }
 
+fn untrusted(why: String, certificate: &CertificateDer<'_>) -> rustls::Error {
+    let hash = sha256_hex(certificate);
+    let fault = Fault::new(Class::Certificate, why)
+        .hint(format!("if it is the right server, add `--trust sha256:{hash}`"));
+    rustls::Error::InvalidCertificate(CertificateError::Other(rustls::OtherError(Arc::new(fault))))
+}
+
+/// Instead of rustls' own words, which are internal names.
+fn words(error: &rustls::Error) -> String {
+    match error {
+        rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
+            "no trusted authority has issued the certificate".to_owned()
+        }
+        rustls::Error::InvalidCertificate(CertificateError::Other(other))
+            if other.0.to_string() == "CaUsedAsEndEntity" =>
+        {
+            "the certificate is self-signed".to_owned()
+        }
+        error => error.to_string(),
+    }
+}
+
 impl ServerCertVerifier for Known {
     fn verify_server_cert(
         &self,
@@ -116,26 +136,21 @@ impl ServerCertVerifier for Known {
     ) -> std::result::Result<ServerCertVerified, rustls::Error> {
         match self {
             Self::Hash(wanted) => {
-                let found = sha256_hex(end_entity);
-                if found == *wanted {
+                if sha256_hex(end_entity) == *wanted {
                     return Ok(ServerCertVerified::assertion());
                 }
-                let message =
-                    format!("found a certificate with SHA-256 {found}; allowed: {wanted}");
-                let other = rustls::OtherError(Arc::new(Fault::new(Class::Certificate, message)));
-                Err(rustls::Error::InvalidCertificate(CertificateError::Other(other)))
+                Err(untrusted(
+                    format!("found another certificate; allowed: the one with SHA-256 {wanted}"),
+                    end_entity,
+                ))
             }
             Self::Certificates(own, _) if own.contains(end_entity) => {
                 verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
                 Ok(ServerCertVerified::assertion())
             }
-            Self::Certificates(_, authorities) => authorities.verify_server_cert(
-                end_entity,
-                intermediates,
-                server_name,
-                ocsp_response,
-                now,
-            ),
+            Self::Certificates(_, authorities) => authorities
+                .verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+                .map_err(|error| untrusted(words(&error), end_entity)),
         }
     }
 
@@ -190,6 +205,23 @@ mod tests {
             assert!(verified(&own, "nas.example"));
             assert!(!verified(&own, "other.example"));
             assert!(!verified(&other, "nas.example"));
+        }
+    }
+
+    #[test]
+    fn the_hint_of_an_untrusted_certificate_trusts_it() {
+        let own = self_signed("nas.example", IsCa::ExplicitNoCa);
+        let other = self_signed("nas.example", IsCa::ExplicitNoCa);
+        let name = ServerName::try_from("nas.example").unwrap();
+        for known in [
+            Known::certificates(vec![own.clone()]).unwrap().unwrap(),
+            Known::Hash(sha256_hex(&own)),
+        ] {
+            let refused = known.verify_server_cert(&other, &[], &name, &[], UnixTime::now());
+            let fault = tls_fault("TLS", &std::io::Error::other(refused.unwrap_err()));
+            let hash = sha256_hex(&other);
+            assert!(fault.hint.unwrap().ends_with(&format!("add `--trust sha256:{hash}`")));
+            assert_eq!(fault.class, Class::Certificate);
         }
     }
 }
