@@ -339,7 +339,7 @@ fn an_overlong_copy_ends_and_reports_its_progress() {
     let totals = &trial.simulated.totals;
     let failure = totals.failure.as_ref().expect("a failure");
     assert_eq!(failure.code, "copy.too_long");
-    let words = "`f000013.dat` was under way, 13 of 100 files were done, ";
+    let words = "`f000013.dat` was under way, 13 of 100 files (10000000 bytes) were done, ";
     assert!(failure.message.contains(words), "{}", failure.message);
     assert!(failure.message.ends_with("not done within 3 s"), "{}", failure.message);
     assert_eq!(totals.copied.copied_files, 13);

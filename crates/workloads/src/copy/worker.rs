@@ -234,8 +234,8 @@ impl<S: CopyEndpoints, K: Clock> Worker<'_, S, K> {
             let (done, moved) = self.guard.progress.counted();
             let (files, all) = self.endpoints.files();
             failure.message = format!(
-                "{}: `{}` was under way, {done} of {files} files were done, {moved} of {all} bytes \
-                 were moved: {}",
+                "{}: `{}` was under way, {done} of {files} files ({all} bytes) were done, {moved} \
+                 bytes were moved, retries included: {}",
                 server.as_deref().unwrap_or(&target.directory),
                 self.endpoints.name(number),
                 failure.message,
