@@ -62,13 +62,14 @@ def test_services_as_fast_as_the_adapter_are_named(
     assert network_sentence(small, NAMES, 1e9) == ""
 
 
-def test_the_speed_is_that_of_the_adapter_to_the_host(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert network.adapter_bps("127.0.0.1") is None
-    monkeypatch.setattr(network, "_interface_with", lambda own: {"127.0.0.1": "eth7"}[own])
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
+def test_the_speed_is_that_of_the_adapter_to_the_host(tmp_path: Path, address: str) -> None:
+    seen = {"eth7": {"addresses": [address], "speed_bps": 2.5e9}}
+    facts = {"before": {"hosts": {"host0": {"interfaces": seen}}}}
+    (one, *_) = trials(smb=(1.0, 1.0))
+    found = [one, replace(one, raw={"facts": facts})]
+    # A virtual adapter has no device.
+    assert network.adapter_bps(address, found, tmp_path) is None
     (tmp_path / "eth7/device").mkdir(parents=True)
-    (tmp_path / "eth7/speed").write_text("2500\n")
-    assert network.adapter_bps("127.0.0.1", tmp_path) == 2.5e9
-    (tmp_path / "eth7/speed").write_text("-1\n")
-    assert network.adapter_bps("127.0.0.1", tmp_path) is None
+    assert network.adapter_bps(address, found, tmp_path) == 2.5e9
+    assert network.adapter_bps("192.0.2.1", found, tmp_path) is None

@@ -60,8 +60,14 @@ class Task:
 
     def experiment(self, targets: Sequence[str], common: Mapping[str, Level]) -> ExperimentData:
         """In the form of a study file: targets in random order in each block."""
-        parameters = {**self.parameters, **_LIMITS, **common}
-        return _experiment(self.id, self.title, self.workload, self.metric, parameters, targets)
+        return {
+            "id": self.id,
+            "title": self.title,
+            "workload": self.workload,
+            "metrics": [self.metric],
+            "parameters": {**self.parameters, **_LIMITS, **common},
+            "factors": {"server": list(targets)},
+        }
 
 
 def tasks(scale: Scale, slowest: Speed, targets: int) -> tuple[Task, ...]:
@@ -139,28 +145,10 @@ def check_study(
     host: str, targets: Sequence[str], dataset: str, common: Mapping[str, Level]
 ) -> dict[str, object]:
     """One small copy to each target, to check access and estimate the speed."""
-    parameters = {"dataset": dataset, "retries": 0, **_LIMITS, **common}
-    experiment = _experiment("check", dataset, "copy", "goodput_bps", parameters, targets)
+    task = Task("check", dataset, "copy", "goodput_bps", {"dataset": dataset, "retries": 0})
     policy = {"min": 1, "max": 1, "retry_failed": 0}
-    return _study("nas-check", f"Whether lanlab may copy to {host}", [experiment], policy)
-
-
-def _experiment(
-    name: str,
-    title: str,
-    workload: str,
-    metric: str,
-    parameters: Mapping[str, Level],
-    targets: Sequence[str],
-) -> ExperimentData:
-    return {
-        "id": name,
-        "title": title,
-        "workload": workload,
-        "metrics": [metric],
-        "parameters": dict(parameters),
-        "factors": {"server": list(targets)},
-    }
+    title = f"Whether lanlab may copy to {host}"
+    return _study("nas-check", title, [task.experiment(targets, common)], policy)
 
 
 def _study(
