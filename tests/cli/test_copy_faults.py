@@ -4,7 +4,9 @@ import json
 import signal
 import socket
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import Lanlab, Running, running
@@ -12,7 +14,9 @@ from copying import mark_of, working_directories
 from file_servers import SECRET, Relay, Served, closed_port
 from waiting import until
 
-from lanlab.engine import Engine
+from lanlab.cli import doctor
+from lanlab.engine import Engine, Measurement
+from lanlab.performers import trial_leftovers
 
 pytestmark = pytest.mark.usefixtures("password_and_cache")
 
@@ -42,7 +46,7 @@ def test_server_faults_are_reported_with_a_hint(
         if trust is not None:
             said = copied(lanlab, url, "sha256:" + 64 * "0")
             assert 64 * "0" in said
-            assert "by its SHA-256" in said
+            assert "add `--trust sha256:" in said.lower()
         monkeypatch.setenv("LANLAB_PASSWORD", "gue55ed")
         said = copied(lanlab, url, trust)
         assert "hint: " in said
@@ -60,7 +64,7 @@ def test_trusted_certificates_apply_only_to_services_with_tls(
         none = f"`{plain}` has no certificate or host key"
         assert f"--trust is for the other servers: {none}\n" in said.err
         wrong = lanlab("copy", "1x1kB", plain, url, "--trust", "sha256:" + 64 * "0", *ONCE)
-        assert wrong.code == 1 and "by its SHA-256" in wrong.err
+        assert wrong.code == 1 and "add `--trust sha256:" in wrong.err
         refused = lanlab("copy", "1x1kB", plain, "--trust", trust)
         assert refused.code == 2 and f"--trust: {none} to check" in refused.err
 
@@ -180,6 +184,25 @@ def test_files_of_an_interrupted_copy_at_a_lost_server_are_named(
         assert f"what lanlab wrote stays at {relay.url.rstrip('/')}/{left.name}" in said.err
 
 
+def test_an_interrupt_while_a_request_is_sent_leaves_no_files(
+    lanlab: Lanlab, engine: Engine, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = Engine.start
+
+    def interrupted(self: Engine, request: Mapping[str, Any], **more: Any) -> Measurement:
+        asked = start(self, request, **more)
+        if request["type"] == "copy_prepare":
+            until(lambda: working_directories(root) != [], "the trial's directory")
+            raise KeyboardInterrupt
+        return asked
+
+    monkeypatch.setattr(Engine, "start", interrupted)
+    with Served(engine, "ftp", root) as (url, _):
+        said = lanlab("copy", "1x1kB", url, *ONCE)
+    assert said.code == 1 and "interrupted" in said.err, said
+    assert [path.name for path in root.iterdir()] == ["letter"]
+
+
 @pytest.mark.parametrize("service", ["ftp", "smb"])
 def test_doctor_names_leftovers_of_a_killed_copy_and_removes_them(
     folder: Path,
@@ -216,6 +239,15 @@ def test_doctor_names_leftovers_of_a_killed_copy_and_removes_them(
         assert (said.code, said.out) == (0, f"{place}: removed\n"), said
     assert [path.name for path in root.iterdir()] == ["letter"]
     assert lanlab("doctor", host, "--json").json() == {"host": host, "left": []}
+
+
+def test_doctor_finds_leftovers_by_each_name_of_their_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = [("ftp://me@127.0.0.1/", "a"), (tmp_path.as_uri(), "b"), ("ftp://me@nas/", "c")]
+    monkeypatch.setattr(trial_leftovers, "folders_left", lambda: left)
+    for place, found in (("LOCALHOST", "a"), (str(tmp_path), "b"), ("smb://NAS/data", "c")):
+        assert [folder for _, folder in doctor._left_at(place)[1]] == [found]
 
 
 def test_doctor_refuses_options_without_a_host(lanlab: Lanlab) -> None:

@@ -18,7 +18,9 @@ from lanlab.report.document.table import Column
 
 @with_hosts
 def doctor(
-    host: str | None = argument("HOST", "File server to search for folders that lanlab left."),
+    host: str | None = argument(
+        "HOST", "File server or mount to search for folders that lanlab left."
+    ),
     remove: bool = flag("--remove", "Remove the folders that lanlab left at HOST."),
     password_file: PasswordFilesOption = None,
     testbed: str = option(
@@ -49,10 +51,6 @@ def doctor(
         what = "--remove" if remove else "--password-file"
         raise UsageError(f"{what} has no effect here; it needs HOST, a file server")
     if host is not None:
-        from lanlab.workloads.server_url import is_url, parse_url
-
-        if is_url(host):
-            host = parse_url(host).host or host
         if testbed != DEFAULT_TESTBED:
             raise UsageError("HOST and a testbed cannot be used together")
         check_server(host, password_file or (), removes=remove, as_json=as_json)
@@ -154,9 +152,7 @@ _WITHIN_S = 600.0
 
 def check_server(host: str, password_file: Sequence[str], *, removes: bool, as_json: bool) -> None:
     """List the folders that trials of this user left on a host, and remove them if requested."""
-    from lanlab.performers.trial_leftovers import folders_left
-
-    found = folders_left(host)
+    host, found = _left_at(host)
     if found and not (removes or as_json):
         for _, folder in found:
             answer().print(f"{folder}: may be left by a lanlab that was killed")
@@ -181,18 +177,31 @@ def check_server(host: str, password_file: Sequence[str], *, removes: bool, as_j
         raise typer.Exit(1)
 
 
+def _left_at(host: str) -> tuple[str, list[tuple[str, str]]]:
+    """The host, or the URL of a directory; and server and folder of each trial left there."""
+    from lanlab.cli.copy_places import directory_of
+    from lanlab.cli.nas_targets import host_of
+    from lanlab.cli.same_places import is_same_host
+    from lanlab.performers.trial_leftovers import folders_left
+    from lanlab.workloads.server_url import parse_url
+
+    left = folders_left()
+    if host.startswith(("/", ".")):
+        at = directory_of("HOST", host).as_uri()
+        return at, [one for one in left if one[0] == at]
+    host, _ = host_of(host, ())
+    return host, [one for one in left if is_same_host(parse_url(one[0]).host, host)]
+
+
 def _remaining(
     found: Sequence[tuple[str, str]], password_file: Sequence[str]
 ) -> dict[str, str | None]:
     """Remove the folders. Returns for each why it is left, or `None` if it is gone."""
     from lanlab.cli.nas_targets import ask_passwords, password_files
     from lanlab.performers.trial_leftovers import remove_left
-    from lanlab.workloads.server_url import parse_url
 
     servers = tuple(dict.fromkeys(server for server, _ in found))
-    left = {"", *(parse_url(server).service for server in servers)}
-    files = password_files(password_file)
-    ask_passwords(servers, {name: path for name, path in files.items() if name in left})
+    ask_passwords(servers, password_files(password_file), allows_unused=True)
     reasons: dict[str, str | None] = {
         folder: "not removed: copy there again to remove it" for _, folder in found
     }

@@ -18,13 +18,16 @@ _NETWORK = ("nfs", "cifs", "smb", "9p", "ceph", "davfs", "fuse.")
 def same_places(urls: Sequence[str]) -> list[tuple[str, str]]:
     """Pairs of URLs of one service that name the same directory of the same server."""
     parsed = [(text, parse_url(text)) for text in urls]
-    addresses = {one.host: _addresses(one.host) for _, one in parsed if one.host}
     return [
         (first, second)
         for (first, a), (second, b) in combinations(parsed, 2)
-        if _place(a) == _place(b)
-        and (a.host == b.host or addresses.get(a.host, set()) & addresses.get(b.host, set()))
+        if _place(a) == _place(b) and is_same_host(a.host, b.host)
     ]
+
+
+def is_same_host(first: str, second: str) -> bool:
+    """Whether two names or addresses are equal or share an address."""
+    return first == second or not _addresses(first).isdisjoint(_addresses(second))
 
 
 def _place(url: ServerUrl) -> tuple[object, ...]:

@@ -82,13 +82,9 @@ def _left() -> Iterator[tuple[Path, str, str, Spec]]:
                 yield path, str(entry["server"]), entry["request"], entry["spec"]
 
 
-def folders_left(host: str) -> list[tuple[str, str]]:
-    """Server and folder, as URLs, of each trial that a killed lanlab may have left at a host."""
-    return [
-        (server, _place(server, spec))
-        for _, server, _, spec in _left()
-        if parse_url(server).host == host
-    ]
+def folders_left() -> list[tuple[str, str]]:
+    """Server and folder, as URLs, of each trial that a killed lanlab may have left."""
+    return [(server, _place(server, spec)) for _, server, _, spec in _left()]
 
 
 def remove_left(server: str, within_s: float) -> list[Left]:
