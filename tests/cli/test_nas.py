@@ -95,7 +95,12 @@ def test_a_user_is_asked_for_in_a_terminal(lanlab: Lanlab, monkeypatch: pytest.M
         ("me@nas", "HOST: found `me@nas`; allowed: a name or an address"),
         ("/mnt/nas", "HOST: found `/mnt/nas`; allowed: a name or an address"),
         ("//nas/data", "hint: write it as `smb://nas/data`"),
+        ("file:///mnt/nas", "HOST: found `file:///mnt/nas`; allowed: a name or an address"),
+        ("", "HOST: found an empty name; allowed: a name, an address or a URL"),
         ("nas", "nas: no answer (No route to host)"),
+        ("NAS", "nas: no answer (No route to host)"),
+        ("[::1]", "::1: no answer (No route to host)"),
+        ("fe80::1", "fe80::1 is a link-local address without an interface"),
     ],
 )
 def test_a_host_may_be_a_url_but_no_other_notation(
@@ -126,6 +131,15 @@ def test_bad_urls_are_refused_before_anything_is_touched(
 ) -> None:
     said = lanlab("nas", "nas", *urls, "--yes")
     assert said.code == 2 and error in said.err
+
+
+def test_trust_is_checked_before_a_password_is_asked_for(
+    lanlab: Lanlab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LANLAB_PASSWORD")
+    for command in (["nas", "nas"], ["copy", "1x1kB"]):
+        said = lanlab(*command, "sftp://me@nas/", "--trust", "abc")
+        assert said.code == 2 and "/abc`: No such file" in said.err, said
 
 
 def levels_of(said: Said) -> set[str]:
@@ -199,7 +213,9 @@ def test_a_login_refused_in_mid_run_is_tried_twice_at_most(
     [
         (["ftp=a", "ftp=b"], "found two for ftp"),
         (["a", "b"], "found two without a service"),
-        (["smb=/none"], "no smb target uses it"),
+        (["smb=/none"], "no smb target has a user name"),
+        (["ssh=/none"], "no sftp target has a user name"),
+        (["ftp=/none", "/none"], "no other target has a user name"),
         (["ftp=/none/of/that"], "No such file"),
     ],
 )

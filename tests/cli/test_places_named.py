@@ -53,6 +53,7 @@ def test_an_empty_name_is_not_this_directory(lanlab: Lanlab, folder: Path) -> No
         err = refused(lanlab(*args), folder)
         assert "found an empty name" in err
         assert "this directory is `.`" in err
+    assert "found an empty name; allowed: a directory\n" in refused(lanlab("serve", ""), folder)
 
 
 def test_a_target_in_the_source_is_refused(lanlab: Lanlab, folder: Path) -> None:

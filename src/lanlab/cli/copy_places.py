@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 #: A share in Windows' notation, with slashes or backslashes; an export in that of mount(8).
 _SHARE = re.compile(r"[/\\]{2}(?P<host>[^/\\]+)[/\\]+(?P<below>[^/\\].*)")
 _EXPORT = re.compile(r"(?P<host>[\w.@-]{2,}):(?P<path>/(?!/).*)")
+_ALLOWED = {
+    "SOURCE": "a directory, a dataset or a URL",
+    "HOST": "a name, an address or a URL",
+    "DIRECTORY": "a directory",
+}
 
 
 @dataclass(frozen=True)
@@ -151,7 +156,7 @@ class Endpoints:
                     is_sftp = url.service == "sftp"
                     key = ", which may be a private key; or start an ssh-agent" if is_sftp else ""
                     raise UsageError(
-                        f"no password for `{named}`",
+                        f"no password of {url.user} at {url.host or NEAREST}",
                         hint=f"set LANLAB_PASSWORD, or use --password-file{key}",
                     )
                 import getpass
@@ -303,20 +308,19 @@ def _check_each_once(places: Sequence[str]) -> None:
 
 def check_given(what: str, place: str | None) -> None:
     """Refuse an empty name, which would mean the current directory."""
+    allowed = _ALLOWED.get(what, "a directory or a URL")
     if place is not None and not place.strip():
+        here = "" if what == "HOST" else "; this directory is `.`"
         raise UsageError(
-            f"{what}: found an empty name; allowed: {_allowed(what)}",
-            hint="check whether a shell variable is empty; this directory is `.`",
+            f"{what}: found an empty name; allowed: {allowed}",
+            hint=f"check whether a shell variable is empty{here}",
         )
-    if place is not None:
-        _refuse_other_notations(what, place)
+    # The served directory is on this host.
+    if place is not None and what != "DIRECTORY":
+        _refuse_other_notations(what, place, allowed)
 
 
-def _allowed(what: str) -> str:
-    return "a directory, a dataset or a URL" if what == "SOURCE" else "a directory or a URL"
-
-
-def _refuse_other_notations(what: str, place: str) -> None:
+def _refuse_other_notations(what: str, place: str, allowed: str) -> None:
     """If a server is named in the notation of Windows, scp or mount(8), show how to write a URL."""
     share, export = _SHARE.fullmatch(place), _EXPORT.fullmatch(place)
     if not (share or export or place.startswith("\\")) or os.path.lexists(place):
@@ -326,7 +330,7 @@ def _refuse_other_notations(what: str, place: str) -> None:
         is_url = host.lower() in schemes()
         url = f"`{host}:/{path}`" if is_url else f"`nfs://{host}{path}`, or `sftp://{host}/{path}`"
         raise UsageError(
-            f"{what}: found `{place}`; allowed: {_allowed(what)}",
+            f"{what}: found `{place}`; allowed: {allowed}",
             hint=f"write it as {url}",
         )
     url = "smb://HOST/SHARE"

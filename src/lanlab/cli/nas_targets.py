@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -18,14 +19,16 @@ _MOST_SHOWN = 12
 
 def host_of(host: str, urls: Sequence[str]) -> tuple[str, list[str]]:
     """The host and the URLs, of which the first may stand for the host."""
+    from lanlab.addresses import in_url
     from lanlab.cli.copy_places import check_given
     from lanlab.nas.places import with_place
     from lanlab.workloads.server_url import is_address, is_url, parse_url
 
     check_given("HOST", host)
-    if is_url(host):
-        return parse_url(with_place(host)).host, [host, *urls]
-    if not is_address(host) and any(mark in host for mark in "/@:"):
+    if is_url(host) and (named := parse_url(with_place(host)).host):
+        return named, [host, *urls]
+    address = host[1:-1] if re.fullmatch(r"\[.*\]", host) else host
+    if not is_address(address) and any(mark in address for mark in "/@:"):
         user, is_user, name = host.rpartition("@")
         raise UsageError(
             f"HOST: found `{host}`; allowed: a name or an address",
@@ -33,7 +36,8 @@ def host_of(host: str, urls: Sequence[str]) -> tuple[str, list[str]]:
             if is_user and not set("/:") & set(host)
             else "a URL names user, port and share, e.g. `lanlab nas smb://me@nas:4450/data`",
         )
-    return host, list(urls)
+    # In the form that it has in a URL: names ignore case.
+    return parse_url(f"ftp://{in_url(address)}").host, list(urls)
 
 
 def targets_of(
@@ -60,11 +64,11 @@ def password_files(given: Sequence[str]) -> dict[str, str]:
     """Password files by service; the empty name stands for all other services."""
     from lanlab.services import schemes
 
-    found: dict[str, str] = {}
+    found, known = dict[str, str](), schemes()
     for text in given:
-        service, is_named, path = text.partition("=")
-        if not is_named or service not in schemes():
-            service, path = "", text
+        scheme, is_named, path = text.partition("=")
+        service = known[scheme].name if is_named and scheme in known else ""
+        path = path if service else text
         if service in found:
             what = f"for {service}" if service else "without a service"
             raise UsageError(f"--password-file: found two {what}; allowed: one")
@@ -72,8 +76,14 @@ def password_files(given: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def ask_passwords(targets: Sequence[str], files: Mapping[str, str]) -> None:
-    """Get the passwords, prompting once for each user who has no file, and keep them."""
+def ask_passwords(
+    targets: Sequence[str], files: Mapping[str, str], *, allows_unused: bool = False
+) -> None:
+    """Get the passwords, prompting once for each user who has no file, and keep them.
+
+    Raises:
+        UsageError: A file is used for none of the targets, unless that is allowed.
+    """
     from lanlab.cli.copy_places import Endpoints
     from lanlab.nas.places import with_place
     from lanlab.workloads.server_url import parse_url
@@ -83,10 +93,15 @@ def ask_passwords(targets: Sequence[str], files: Mapping[str, str]) -> None:
     for text in whole:
         if (url := parse_url(text)).needs_password:
             of_file.setdefault(url.service if url.service in files else "", []).append(text)
+    for service in files:
+        if not of_file[service] and not allows_unused:
+            which = f" {service}=…: no {service}" if service else ": no other"
+            raise UsageError(
+                f"--password-file{which} target has a user name",
+                hint="add --user, or name the user in a URL",
+            )
     for service, urls in of_file.items():
         path = files.get(service)
-        if path is not None and service and not urls:
-            raise UsageError(f"--password-file {service}=…: no {service} target uses it")
         Endpoints({"server": tuple(whole)}, tuple(urls)).get_password(path if urls else None)
 
 

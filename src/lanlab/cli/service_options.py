@@ -54,15 +54,20 @@ class ServerOptions:
 
 def check_trust(trust: str | None, servers: Sequence[str]) -> None:
     """
-    Check that --trust applies to at least one server, and name the servers to which it does not.
+    Check --trust and that it applies to at least one server, and name the servers to which it does
+    not.
 
     Args:
         trust: As typed.
         servers: URLs of servers; empty for servers that lanlab starts.
 
     Raises:
-        UsageError: No server has a certificate or host key.
+        UsageError: No server has a certificate or host key, or --trust is malformed or names a file
+            that cannot be read.
     """
+    from lanlab.workloads.server_url import checked_trust
+
+    checked_trust(trust)
     urls = [server for server in servers if "://" in server]
     if trust is None or not urls:
         return

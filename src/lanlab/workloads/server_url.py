@@ -259,10 +259,7 @@ def target_of(url: ServerUrl, trust: str | None) -> Target:
             f"no password for `{url.text}`",
             hint="give it in LANLAB_PASSWORD, or name a file by LANLAB_PASSWORD_FILE",
         )
-    trusted = trust_of(trust)
-    if isinstance(trusted, dict) and "file" in trusted:
-        # The engine reads it; here it is checked before anything runs.
-        read_user_file(Path(trusted["file"]), "trust file", _MOST_TRUST_BYTES)
+    trusted = checked_trust(trust)
     service = SERVICES[url.service]
     if secret is not None and url.service != "sftp":
         check_password(secret, service.title)
@@ -304,6 +301,18 @@ def trust_of(trust: str | None) -> Trust:
     if trust[: len(_SHA256)].lower() == _SHA256:
         return {"sha256": _digits_of(trust[len(_SHA256) :])}
     return {"file": str(Path(trust).absolute())}
+
+
+def checked_trust(trust: str | None) -> Trust:
+    """As `trust_of`; also checks the file, which the engine reads.
+
+    Raises:
+        UsageError: It is not a SHA-256, or the file cannot be read.
+    """
+    trusted = trust_of(trust)
+    if isinstance(trusted, dict) and "file" in trusted:
+        read_user_file(Path(trusted["file"]), "trust file", _MOST_TRUST_BYTES)
+    return trusted
 
 
 def _digits_of(fingerprint: str) -> str:
