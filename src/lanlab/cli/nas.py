@@ -21,6 +21,7 @@ from lanlab.cli.service_options import PasswordFilesOption, check_trust
 from lanlab.cli.terminal import answer, can_ask, print_json, print_table, say, typed_command
 from lanlab.errors import RunInterrupted, UsageError
 from lanlab.store.records import Level
+from lanlab.units import format_size
 
 if TYPE_CHECKING:
     from lanlab.nas.plan import Speed
@@ -72,8 +73,10 @@ def nas(
     from lanlab.cli.single import finish
     from lanlab.cli.watch import RunWatch
     from lanlab.nas import plan
+    from lanlab.workloads.server_url import checked_trust
 
     files = password_files(password_file or ())
+    checked_trust(trust)
     host, urls = host_of(host, urls or ())
     targets, left_out = _targets(host, urls, (user, share), files, trust)
     say_same_places(targets)
@@ -95,15 +98,15 @@ def nas(
             hint=f"name one more URL or a mount; `lanlab copy many-small {usable[0]}` measures one",
         )
     tasks = plan.tasks(scale, speed, len(usable))
-    needed_mb = plan.bytes_needed(tasks) / 1e6
+    expected_s = 1.3 * scale.budget_s
     say(
         f"plan: {plan.in_words(tasks)}, {scale.trials} times over each of {len(usable)} targets; "
-        f"needs {needed_mb:,.0f} MB on the server; takes about "
-        f"{scale.budget_s * 1.3 / 60:.0f} min"
+        f"needs {format_size(plan.bytes_needed(tasks))} on the server; takes about "
+        f"{expected_s / 60:.0f} min"
     )
     _confirm(yes)
     study = plan.study(host, usable, tasks, scale.trials, _trust(trust, usable))
-    with RunWatch() as watch:
+    with RunWatch(expected_s=expected_s) as watch:
         run, trials = _measured(study, store, seed, watch)
     _answer(host, run, trials, {**left_out, **refused}, as_json)
     finish(run, trials, verbose=verbose, summary=as_json, hint_of=_own_hint)
@@ -244,7 +247,7 @@ def _answer(
     from lanlab.report.answer.purposes import network_sentence, purposes_of
 
     found = purposes_of(run, trials)
-    network = network_sentence(trials, found.names, adapter_bps(host))
+    network = network_sentence(trials, found.names, adapter_bps(host, trials))
     if as_json:
         failed = [
             {"server": own[0].trial.factors["server"], "trials": len(own), "reason": own[0].message}

@@ -89,15 +89,20 @@ def promise(study: Study, scale: str, estimate: Estimate, is_simulated: bool = F
 class RunWatch:
     """Shows a run's progress on standard error; use it as a context manager."""
 
-    def __init__(self, live: LiveOption = NO_LINES) -> None:
+    def __init__(self, live: LiveOption = NO_LINES, expected_s: float | None = None) -> None:
+        """
+        Args:
+            expected_s: Time of the run, in place of the plan's estimate.
+        """
+        self._expected_s = expected_s
         self._talk = talk()
         self._live = LiveLines(live)
         self._before_now = self._after_now = ""
         self._study: Study | None = None
         self._is_open = self._is_alone = False
         self._finished = 0
-        #: When a simulated run started; the duration of its trials is not known in advance.
-        self._simulated_since: float | None = None
+        #: When a run started whose plan does not know the duration of its trials.
+        self._paced_since: float | None = None
         self._doing = self._now = ""
         self._is_over = threading.Event()
         self._plain: threading.Thread | None = None
@@ -131,8 +136,11 @@ class RunWatch:
         self._is_open = any(one.search is not None for one in self._study.experiment)
         bed, where = run.testbed, measured_where(run)
         is_simulated = bed["name"] in SIMULATORS
-        self._simulated_since = time.monotonic() if is_simulated else None
         scale = "" if run.scale == "single" else f"{run.scale}, "
+        if self._expected_s is not None:
+            estimate = Estimate(estimate.trials, self._expected_s)
+        if is_simulated or self._expected_s is not None:
+            self._paced_since = time.monotonic()
         self._talk.print(
             f"run {run.id}: {scale}on {where.testbed} ({where.link}), "
             f"{promise(self._study, run.scale, estimate, is_simulated)}"
@@ -185,11 +193,11 @@ class RunWatch:
 
     def _left_s(self, estimate: Estimate) -> float | None:
         """Estimated seconds until the end; `None` if not yet known."""
-        if self._simulated_since is None:
+        if self._paced_since is None:
             return estimate.seconds
         if not self._finished:
-            return None
-        return (time.monotonic() - self._simulated_since) / self._finished * estimate.trials
+            return self._expected_s
+        return (time.monotonic() - self._paced_since) / self._finished * estimate.trials
 
     def trial_progress(self, trial: PlannedTrial, progress: TrialProgress) -> None:
         """Show the rate so far and the share of messages that arrived."""
