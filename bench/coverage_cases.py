@@ -20,12 +20,10 @@ from planned_trials import sd_of_cv, trials_for_equivalence, trials_to_detect
 from lanlab.analysis.statistics import (
     Margin,
     condition_mean,
-    drift,
     explained_share,
     holm,
     mean_interval,
     paired_by_block,
-    peak_then_decline,
     tost,
     trials_to_decide,
     two_lines,
@@ -166,12 +164,6 @@ def _one_after_another_held(random: Random) -> bool:
     return seen.low <= 1 <= seen.high
 
 
-def _slope_held(random: Random) -> bool:
-    conditions = [at * 10 + 0.3 * np.arange(5) + random.normal(0, 1, 5) for at in range(4)]
-    seen = drift(conditions)
-    return seen.low <= 0.3 <= seen.high
-
-
 _LEVELS_A = np.repeat([0, 1], 15)
 _EFFECT_A = 0.5 * (1 - 2 * _LEVELS_A)
 
@@ -214,19 +206,6 @@ def _any_of_five_is_wrong_without(random: Random) -> bool:
     return any(
         welch(random.normal(0, 1, 5), random.normal(0, 1, 5)).p_two_sided <= 0.05 for _ in range(5)
     )
-
-
-def _slope_is_wrong(random: Random) -> bool:
-    return drift([random.normal(at, 1, 5) for at in range(4)]).p <= 0.05
-
-
-def _tau_is_wrong(random: Random) -> bool:
-    return drift([random.normal(at, 1, 5) for at in range(4)]).tau_p <= 0.05
-
-
-def _decline_is_wrong(random: Random) -> bool:
-    levels = [random.lognormal(0, 0.05, 5) for _ in range(6)]
-    return peak_then_decline(levels).decline_p <= 0.05
 
 
 _SD = sd_of_cv(0.05)
@@ -343,7 +322,6 @@ CASES = (
     Case(HELD, "by block, 5 blocks that drift 2 % each", _block_ratio_held, 0.94, 0.96, 10_000),
     Case(HELD, "Welch on the same blocks: too long", _unpaired_ratio_held, 0.98, 1.0, 1_500),
     Case(HELD, "Welch, 10 after 10, 3 % drift: wrong", _one_after_another_held, 0.08, 0.2, 2_000),
-    Case(HELD, "slope of drift, 4 conditions of 5", _slope_held, 0.94, 0.96, 2_000),
     Case(HELD, "explained share, 2 x 15", _share_held, 0.94, 0.96, 2_000),
     Case(HELD, "breakpoint, 10 loads of 3", _breakpoint_held, 0.94, 0.96, 2_000),
     Case(WRONG, "Welch, 5 and 8 trials, sd 1 and 3", _welch_is_wrong, 0.04, 0.06),
@@ -351,9 +329,6 @@ CASES = (
     Case(WRONG, "different, at the margin", _different_at_the_margin, 0.04, 0.06, 3_000),
     Case(WRONG, "any of 5 claims, Holm", _any_of_five_is_wrong, 0.03, 0.055, 2_000),
     Case(WRONG, "any of 5 claims, unadjusted", _any_of_five_is_wrong_without, 0.18, 0.24, 1_500),
-    Case(WRONG, "drift, slope", _slope_is_wrong, 0.04, 0.06, 2_000),
-    Case(WRONG, "drift, tau", _tau_is_wrong, 0.02, 0.06, 1_500),
-    Case(WRONG, "decline after a peak, 6 flat levels", _decline_is_wrong, 0.0, 0.05, 1_500),
     Case(
         WRONG, "no difference, 5 trials, then more", _wrong_in_either_look, 0.05, 0.12, 600, few=150
     ),

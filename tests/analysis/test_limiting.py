@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from planned_runs import planned_run
 
-from lanlab.analysis.limiting import Limiting, cause_of, limiting
+from lanlab.analysis.limiting import cause_of, limiting
 from lanlab.store import TrialRecord
 
 SECOND = 1_000_000_000
@@ -56,7 +56,7 @@ def trial_of(
     return TrialRecord(**{**vars(trial), "raw": raw, "parameters": parameters})
 
 
-def limited(hosts: list[Any], ports: list[Any], *roles: str, **more: Any) -> Limiting:
+def limited(hosts: list[Any], ports: list[Any], *roles: str, **more: Any) -> str:
     found = limiting(trial_of(hosts, ports, *roles, **more))
     assert found is not None
     return found
@@ -67,7 +67,7 @@ def test_a_download_that_saturates_a_switched_link_is_limited_by_the_wire() -> N
         [host(0.2), host(0.1)], [port(60_000, 0.03), port(1_200_000, 0.99)], "client", "server"
     )
 
-    assert (found.cause, found.wire_busy_ratio) == ("wire", 0.99)
+    assert found == "wire"
 
 
 def test_the_sender_of_a_download_is_the_server() -> None:
@@ -75,8 +75,7 @@ def test_the_sender_of_a_download_is_the_server() -> None:
         [host(1.0), host(0.1)], [port(60_000, 0.1), port(1_200_000, 0.3)], "client", "server"
     )
 
-    assert found.cause == "client's processor"
-    assert (found.sender_busy_ratio, found.receiver_busy_ratio) == (0.1, 1.0)
+    assert found == "client's processor"
 
 
 def test_the_sender_of_a_stream_is_its_first_host() -> None:
@@ -84,15 +83,14 @@ def test_the_sender_of_a_stream_is_its_first_host() -> None:
         [host(0.99), host(0.5)], [port(1_200_000, 0.5), port(60_000, 0.1)], "sender", "receiver"
     )
 
-    assert found.cause == "sender's processor"
-    assert (found.sender_busy_ratio, found.receiver_busy_ratio) == (0.99, 0.5)
+    assert found == "sender's processor"
 
 
 def test_a_shared_wire_counts_both_directions() -> None:
     ports = [port(600_000, 0.5), port(590_000, 0.46)]
 
-    assert limited([host(), host()], ports, "sender", bus_busy_s=0.96).cause == "wire"
-    assert limited([host(), host()], ports, "sender").cause == "window or waiting"
+    assert limited([host(), host()], ports, "sender", bus_busy_s=0.96) == "wire"
+    assert limited([host(), host()], ports, "sender") == "window or waiting"
 
 
 def lossy(program_s: float, lost: dict[str, int], interrupt_s: float = 0.0) -> dict[str, Any]:
@@ -132,7 +130,7 @@ def test_the_cause_of_a_stream_is_its_busiest_part_or_its_losses(
 ) -> None:
     ports = [port(1_200_000, wire_s), port(60_000, 0.1)]
 
-    assert limited([host(sender_s), receiver], ports, "sender", work=work).cause == cause
+    assert limited([host(sender_s), receiver], ports, "sender", work=work) == cause
 
 
 @pytest.mark.parametrize(
@@ -154,29 +152,23 @@ def test_the_cause_of_a_file_service_is_its_busiest_part(
 ) -> None:
     ports = [port(1_200_000, wire_s / 2), port(1_200_000, wire_s), port(100, 0.0)]
 
-    assert limited([*clients, server], ports, "client", "server").cause == cause
+    assert limited([*clients, server], ports, "client", "server") == cause
 
 
 def test_an_adapter_below_the_rate_of_its_link_fills_the_wire_earlier() -> None:
     hosts, ports = [host(0.2), host(0.3)], [port(10, 0.48), port(5, 0.1)]
 
-    assert limited(hosts, ports, "client", "server").cause == "mostly wire"
-    assert limited(hosts, ports, "client", adapter_rate_ratio=0.5).cause == "wire"
+    assert limited(hosts, ports, "client", "server") == "mostly wire"
+    assert limited(hosts, ports, "client", adapter_rate_ratio=0.5) == "wire"
 
 
 def test_shares_are_of_the_time_in_which_data_was_sent() -> None:
-    """Of a warm-up of 1 s and of 3 s that count, and never more than the whole."""
-    work = host(0.5, interrupt_ns=SECOND // 4, protocol_ns=SECOND // 4)
-    receiver = host(9.0, received_frames=1, socket_dropped_datagrams=1, ring_dropped_frames=2)
-    hosts, ports = [work, receiver], [port(10, 0.4), port(10, 0.1)]
-    timed: dict[str, Any] = {"warmup_s": 1.0, "elapsed_s": 3.0}
+    """Of a warm-up of 1 s and of 3 s that count."""
+    hosts, ports = [host(3.7), host(0.1)], [port(10, 0.4), port(10, 0.1)]
 
     for role in ("sender", "requester"):
-        found = limited(hosts, ports, role, adapter_rate_ratio=0.5, **timed)
-        assert found == Limiting("receiver's processor", 0.25, 1.0, 0.2, 3.0)
-    alone = limited(hosts, ports, **timed)
-    assert (alone.sender_busy_ratio, alone.wire_busy_ratio) == (1.0, 0.4)
-    assert limited(hosts, [port(1, 5.0), port(1, 0.1)], "sender").wire_busy_ratio == 1.0
+        for warmup_s, cause in ((0.0, "sender's processor"), (1.0, "window or waiting")):
+            assert limited(hosts, ports, role, warmup_s=warmup_s, elapsed_s=3.0) == cause
 
 
 def test_the_most_common_cause_of_simulated_trials_counts() -> None:

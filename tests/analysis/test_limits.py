@@ -51,36 +51,6 @@ def test_udp_limits_match_the_published_table(row: tuple[float, ...]) -> None:
     )
 
 
-@pytest.mark.parametrize("row", TABLE[:-1], ids=of_size)
-def test_tcp_limits_match_the_published_table(
-    row: tuple[float, ...],
-) -> None:
-    for version, slow, fast in ((4, row[5], row[9]), (6, row[6], row[10])):
-        at_10, at_100 = (
-            tcp_limit_bps(rate, version, timestamps=False, segment_bytes=int(row[0])) / 1e6
-            for rate in (10e6, 100e6)
-        )
-        assert at_10 == pytest.approx(slow, abs=MBIT_AT_10)
-        assert at_100 == pytest.approx(fast, abs=MBIT_AT_100)
-
-
-@pytest.mark.parametrize(
-    ("version", "wire", "in_two_fragments"), [(4, 1622, 9.075), (6, 1664, 8.846)]
-)
-def test_a_tcp_message_above_the_segment_size_takes_two_segments(
-    version: int, wire: int, in_two_fragments: float
-) -> None:
-    """The table counts one TCP header for 1472 bytes, in two fragments; TCP itself sends a header
-    in both segments, so that its limit lies a little below."""
-    most = 1500 - {4: 40, 6: 60}[version]
-    limit_bps = tcp_limit_bps(10e6, version, timestamps=False, segment_bytes=1472)
-    octets = wire_bytes(1500) + wire_bytes(1500 - most + 1472 - most)
-
-    assert limit_bps == pytest.approx(10e6 * 1472 / octets)
-    assert limit_bps / 1e6 < in_two_fragments
-    assert 10 * 1472 / wire == pytest.approx(in_two_fragments, abs=MBIT_AT_10)
-
-
 @pytest.mark.parametrize(("version", "mbit_per_s"), [(4, 9.493), (6, 9.363)])
 def test_bulk_tcp_fills_frames(version: int, mbit_per_s: float) -> None:
     """Segments of 1460 and 1440 bytes in 1538 octets, ten times as much on ten times the speed."""

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import cast
 
-from lanlab.frozen import dataclass
 from lanlab.messages import SimulatedFacts, SimulatedHostFacts
 from lanlab.store import TrialRecord
 
@@ -23,24 +22,15 @@ _LOSSES = (
 )
 
 
-@dataclass(frozen=True)
-class Limiting:
-    """How busy the parts of a simulated trial were, and which of them was the bottleneck."""
+def limiting(trial: TrialRecord) -> str | None:
+    """
+    The bottleneck of a trial; `None` if it failed or was not simulated.
 
-    #: One of `sending rate`, `sender's processor`, `wire`, `receiver's processor`, a place that
-    #: drops frames with the cause of its overflow, or `window or waiting`. For a file service a
-    #: processor, a disk, `cache misses`, or `wire`; `mostly` comes first if the part has pauses.
-    cause: str
-    #: Shares of the time in which data was sent. The sender is the end that sends more bytes: in
-    #: a download, the server.
-    sender_busy_ratio: float
-    receiver_busy_ratio: float
-    wire_busy_ratio: float
-    lost_ratio: float
-
-
-def limiting(trial: TrialRecord) -> Limiting | None:
-    """The bottleneck of a trial; `None` if it failed or was not simulated."""
+    One of `sending rate`, `sender's processor`, `wire`, `receiver's processor`, a place that drops
+    frames with the cause of its overflow, or `window or waiting`. For a file service a processor, a
+    disk, `cache misses`, or `wire`; `mostly` comes first if the part has pauses. The sender is the
+    end that sends more bytes: in a download, the server.
+    """
     world = trial.setup.get("world")
     if trial.status != "done" or world is None:
         return None
@@ -56,24 +46,21 @@ def limiting(trial: TrialRecord) -> Limiting | None:
     counts = cast("dict[str, int]", receiver)
     lost = {name: counts[key] / came for key, name in _LOSSES}
     place = max(lost, key=lambda name: lost[name])
-    lost_ratio = sum(lost.values())
     spec = request["work"].get("spec", request["work"])
     is_paced = any(spec.get(name) is not None for name in ("rate", "rate_requests_per_s"))
     if "client" in trial.raw:
-        cause = _longest_part(world, used_ns / ratio, active_ns)
-    elif lost_ratio > LOST_RATIO:
+        return _longest_part(world, used_ns / ratio, active_ns)
+    if sum(lost.values()) > LOST_RATIO:
         interrupts = receiver["interrupt_ns"] / active_ns
         why = "interrupts" if interrupts > 0.5 * busy[1] else "processor"
-        cause = f"receiver's {why}" if busy[1] >= BUSY_RATIO else place
-    elif wire >= BUSY_RATIO and wire >= busy[0]:
-        cause = "wire"
-    elif busy[0] >= BUSY_RATIO:
-        cause = "sender's processor"
-    elif busy[1] >= BUSY_RATIO:
-        cause = "receiver's processor"
-    else:
-        cause = "sending rate" if is_paced else "window or waiting"
-    return Limiting(cause, busy[0], busy[1], wire, lost_ratio)
+        return f"receiver's {why}" if busy[1] >= BUSY_RATIO else place
+    if wire >= BUSY_RATIO and wire >= busy[0]:
+        return "wire"
+    if busy[0] >= BUSY_RATIO:
+        return "sender's processor"
+    if busy[1] >= BUSY_RATIO:
+        return "receiver's processor"
+    return "sending rate" if is_paced else "window or waiting"
 
 
 def _is_from_last(world: SimulatedFacts) -> bool:
@@ -104,7 +91,7 @@ def _longest_part(world: SimulatedFacts, wire_ns: float, active_ns: float) -> st
 
 def cause_of(trials: Sequence[TrialRecord]) -> str | None:
     """The most common bottleneck of a condition's trials; `None` if none was simulated."""
-    found = [one.cause for trial in trials if (one := limiting(trial)) is not None]
+    found = [cause for trial in trials if (cause := limiting(trial)) is not None]
     return Counter(found).most_common(1)[0][0] if found else None
 
 

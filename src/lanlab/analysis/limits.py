@@ -96,7 +96,6 @@ def tcp_limit_bps(
     ip_version: int,
     *,
     timestamps: bool = True,
-    segment_bytes: int | None = None,
     mtu_bytes: int = MTU_BYTES,
 ) -> float:
     """
@@ -106,7 +105,6 @@ def tcp_limit_bps(
         link_rate_bps: As for `udp_limit_bps`.
         ip_version: 4 or 6.
         timestamps: Whether segments carry the timestamps option, as in today's systems.
-        segment_bytes: Payload of a segment; by default as much as fits a frame.
         mtu_bytes: As for `udp_limit_bps`.
 
     Returns:
@@ -118,12 +116,7 @@ def tcp_limit_bps(
     """
     header = _IP_HEADER_BYTES[ip_version] + _TCP_HEADER_BYTES
     header += _TCP_TIMESTAMP_BYTES if timestamps else 0
-    most = mtu_bytes - header
-    if segment_bytes is None:
-        segment_bytes = most
-    full, rest = divmod(segment_bytes, most)
-    wire = full * wire_bytes(mtu_bytes) + (wire_bytes(header + rest) if rest else 0)
-    return link_rate_bps * segment_bytes / wire
+    return link_rate_bps * (mtu_bytes - header) / wire_bytes(mtu_bytes)
 
 
 def shared_tcp_limit_bps(

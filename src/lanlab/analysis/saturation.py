@@ -9,9 +9,15 @@ from lanlab.analysis.attempts import counting
 from lanlab.analysis.capacity import Capacity, Load, Verdict, capacity
 from lanlab.analysis.summary import Summary, limit_of, summary_of
 from lanlab.analysis.sweep_bound import SweepBound, refutes_random_loss, sweep_bound
-from lanlab.analysis.trial_order import LEAST_TRIALS, Alike, lag_one_of, seen_beyond_doubt
+from lanlab.analysis.trial_order import (
+    LEAST_TRIALS,
+    Alike,
+    lag_one_of,
+    seen_beyond_doubt,
+    slope_p,
+)
 from lanlab.analysis.wires import wire_of
-from lanlab.errors import NoSpread, UsageError
+from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
 from lanlab.plan import GoalResult, Plan, RandomLoss, SearchResult
 from lanlab.store import RunRecord, TrialRecord
@@ -118,13 +124,7 @@ def order_of(judged: Capacity) -> Alike | None:
     seen = None if few else lag_one_of(judged.distances)
     if seen is None:
         return None
-    from lanlab.analysis.statistics import drift
-
-    try:
-        slope_p = drift([judged.distances]).p
-    except NoSpread:
-        slope_p = 0.0  # all values are on one line
-    return Alike(seen.correlation, min(1.0, 2 * min(seen.p, slope_p)))
+    return Alike(seen.correlation, min(1.0, 2 * min(seen.p, slope_p(judged.distances))))
 
 
 def _goal(

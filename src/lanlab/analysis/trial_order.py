@@ -9,6 +9,7 @@ widens the intervals of means. A significant correlation is also reported.
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -103,3 +104,18 @@ def lag_one_of(own: Sequence[float]) -> Alike | None:
         return None
     z = (correlation + 1 / len(own)) * math.sqrt(len(own))
     return Alike(correlation, 0.5 * math.erfc(z / math.sqrt(2)))
+
+
+def slope_p(own: Sequence[float]) -> float:
+    """
+    Two-sided p of a slope over the order of at least three values, by Student's t.
+
+    Examples:
+        >>> round(slope_p([66, 70, 71, 72, 77]), 4), slope_p([1, 2, 3])
+        (0.0104, 0.0)
+    """
+    from scipy.special import stdtr
+
+    r, df = statistics.correlation(range(len(own)), own), len(own) - 2
+    rest = 1 - r**2
+    return 2 * float(stdtr(df, -abs(r) * math.sqrt(df / rest))) if rest > 0 else 0.0

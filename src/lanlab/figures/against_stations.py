@@ -187,14 +187,11 @@ def greatest_throughput(data: FigureData) -> Chart:
 
 
 def _greatest_point(each: NamedCurve, sizes: Sequence[int], shown: Quantity, study: Study) -> Point:
-    from lanlab.analysis.stations import greatest_throughput
-
     size = each.curve.message_size_bytes
     assert size is not None
-    found = greatest_throughput(each.curve)
-    best = next(level for level in each.curve.levels if level.stations == found.stations)
+    best = each.curve.peak
     goodputs = [8 * size * rate for rate in best.operations_per_s]
-    levels = condition_text(study, {**each.curve.factors, "stations": found.stations})
+    levels = condition_text(study, {**each.curve.factors, "stations": best.stations})
     return point_of_trials(float(sizes.index(size)), shown, "goodput_bps", goodputs, levels)
 
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from lanlab.analysis.stations.answer import StationsWithin, stations_within
 from lanlab.analysis.stations.levels import StationCurve, StationLevel, curves_of
-from lanlab.analysis.stations.maximum import GreatestThroughput, greatest_throughput
 from lanlab.analysis.stations.models import ServerModel, fit_model, residuals
-from lanlab.analysis.stations.predict import Prediction, Predictor, predictor
+from lanlab.analysis.stations.predict import Predictor, predictor
 from lanlab.analysis.stations.spread import (
     StationSpread,
     station_errors,
@@ -21,8 +20,6 @@ from lanlab.analysis.stations.spread import (
 from lanlab.analysis.stations.usl import throughput_by_law
 
 __all__ = [
-    "GreatestThroughput",
-    "Prediction",
     "Predictor",
     "ServerModel",
     "StationCurve",
@@ -31,7 +28,6 @@ __all__ = [
     "StationsWithin",
     "curves_of",
     "fit_model",
-    "greatest_throughput",
     "predictor",
     "residuals",
     "station_errors",

@@ -41,7 +41,7 @@ class StationsWithin:
 
 
 def stations_within(
-    curve: StationCurve, limit_s: float, *, can_predict: bool = True, seed: int = 1
+    curve: StationCurve, limit_s: float, *, can_predict: bool = True
 ) -> StationsWithin:
     """
     The largest number of stations whose response time is within the limit.
@@ -53,7 +53,6 @@ def stations_within(
         curve: Curve of the response time that the limit applies to.
         limit_s: Seconds, above 0.
         can_predict: Whether the curve has means. The models do not describe percentiles.
-        seed: Seed of the bootstrap draws for the interval.
 
     Raises:
         UsageError: The limit is not above 0.
@@ -68,8 +67,8 @@ def stations_within(
     last = within[-1] if within else None
     first = beyond[0] if beyond else None
     if found is None:
-        return _predicted(curve, limit_s, can_predict, seed)
-    draws = drawn_means(curve, _DRAWS, seed)
+        return _predicted(curve, limit_s, can_predict)
+    draws = drawn_means(curve, _DRAWS)
     low: int | None = None
     high: int | None = None
     if draws is not None:
@@ -110,34 +109,33 @@ def _rising(curve: StationCurve, logs: Floats) -> Floats:
     return np.asarray(isotonic_regression(logs, weights=weights).x)
 
 
-def _predicted(curve: StationCurve, limit_s: float, can_predict: bool, seed: int) -> StationsWithin:
+def _predicted(curve: StationCurve, limit_s: float, can_predict: bool) -> StationsWithin:
     most = max(curve.stations)
     unknown = StationsWithin(limit_s, None, most, None, "beyond", most, None)
     if not can_predict:
         return unknown
     try:
-        seen = predictor(curve, seed=seed)
+        seen = predictor(curve)
     except UnfitValues:
         return unknown
-    value = _most(seen, limit_s, "response_s", most)
-    low = _most(seen, limit_s, "response_high_s", most)
-    high = _most(seen, limit_s, "response_low_s", most)
+    # The lower end of the response time gives the upper end of the number.
+    value, high, low = (_most(seen, limit_s, which, most) for which in range(3))
     if value is None:
         return StationsWithin(limit_s, None, low, None, "beyond", most, None, seen.reason)
     return StationsWithin(limit_s, value, low, high, "predicted", most, None, seen.reason)
 
 
-def _most(seen: Predictor, limit_s: float, which: str, measured: int) -> int | None:
+def _most(seen: Predictor, limit_s: float, which: int, measured: int) -> int | None:
     """The largest number of stations whose predicted response time is within the limit, at least
     `measured`; `None` if it is 100,000 or more.
     """
     low, high = measured, 2 * measured
-    while getattr(seen.at(high), which) <= limit_s:
+    while seen.at(high)[which] <= limit_s:
         low, high = high, 2 * high
         if low >= _MOST_STATIONS:
             return None
     while high - low > 1:
         middle = (low + high) // 2
-        within = getattr(seen.at(middle), which) <= limit_s
+        within = seen.at(middle)[which] <= limit_s
         low, high = (middle, high) if within else (low, middle)
     return low

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,9 +12,6 @@ from lanlab.analysis.attempts import counting
 from lanlab.errors import UnfitValues
 from lanlab.frozen import dataclass
 from lanlab.store import Level, TrialRecord
-
-if TYPE_CHECKING:
-    from lanlab.analysis.statistics.intervals import MeanInterval
 
 STATIONS = "stations"
 
@@ -40,15 +36,6 @@ class StationLevel:
     def response(self) -> float:
         """Geometric mean over the trials of the mean response time, seconds."""
         return math.exp(float(np.mean(np.log(self.response_s))))
-
-    def interval(self, *, of: str) -> MeanInterval | None:
-        """95 % interval of `throughput` or `response`; `None` for a single trial."""
-        values = self.operations_per_s if of == "throughput" else self.response_s
-        if len(values) < 2:
-            return None
-        from lanlab.analysis.statistics.intervals import mean_interval
-
-        return mean_interval(values, scale="log")
 
 
 @dataclass(frozen=True)
@@ -76,8 +63,10 @@ class StationCurve:
     def stations(self) -> tuple[int, ...]:
         return tuple(level.stations for level in self.levels)
 
-    def throughputs(self) -> list[float]:
-        return [level.throughput for level in self.levels]
+    @property
+    def peak(self) -> StationLevel:
+        """The level with the greatest throughput, which is biased upwards."""
+        return max(self.levels, key=lambda level: level.throughput)
 
     def responses(self) -> list[float]:
         """Geometric means, seconds, in the order of the levels."""

@@ -18,6 +18,7 @@ last throughput, and its interval extends to the value of the universal scalabil
 
 from __future__ import annotations
 
+import contextlib
 import math
 from dataclasses import replace
 from typing import Literal
@@ -26,7 +27,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanlab.analysis.stations.levels import StationCurve
-from lanlab.analysis.stations.maximum import greatest_throughput
 from lanlab.analysis.stations.models import (
     PARAMETERS,
     Family,
@@ -37,7 +37,7 @@ from lanlab.analysis.stations.models import (
 )
 from lanlab.analysis.stations.resampling import drawn_means, noise
 from lanlab.analysis.stations.usl import throughput_by_law
-from lanlab.errors import UnfitValues, UsageError
+from lanlab.errors import NoSpread, UnfitValues
 from lanlab.frozen import dataclass
 
 #: With fewer levels, none can be held out for a test.
@@ -46,23 +46,9 @@ _LEAST_LEVELS = 3
 _DRAWS = 200
 #: Half width of a 95 % interval, in standard errors.
 _TWO_SIDED = 1.959964
-_FALL = 0.1
+_FALL, _LEVEL = 0.1, 0.05
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """Predicted results for a number of stations, with 95 % intervals."""
-
-    stations: int
-    operations_per_s: float
-    operations_low: float
-    operations_high: float
-    #: Mean response time, seconds.
-    response_s: float
-    response_low_s: float
-    response_high_s: float
 
 
 @dataclass(frozen=True)
@@ -76,7 +62,6 @@ class Predictor:
     #: The model's error in the test, or in the fit without a test: the root mean square of the
     #: logarithms of its errors.
     error_ratio: float
-    is_tested: bool
     reason: str
     _curve: StationCurve
     _draws: tuple[ServerModel, ...]
@@ -84,58 +69,39 @@ class Predictor:
     #: Multiple of the draws' standard deviation that gives a 95 % interval.
     _t: float
 
-    def at(self, stations: int) -> Prediction:
-        """The prediction for this number of stations, from 1; meant for numbers beyond the measured
-        ones.
-
-        Raises:
-            UsageError: Fewer than 1.
+    def at(self, stations: int) -> tuple[float, float, float]:
+        """The mean response time with this number of stations, from 1, and the ends of its 95 %
+        interval, seconds; meant for numbers beyond the measured ones.
         """
-        if stations < 1:
-            raise UsageError(f"stations: need at least 1, got {stations}")
         if self.kind == "held":
             return self._held(stations)
         value = float(self.model.response_s([stations])[0])
         logs = [math.log(float(draw.response_s([stations])[0])) for draw in self._draws]
         chance = self._t * float(np.std(logs)) if logs else 0.0
         half = math.hypot(chance, _TWO_SIDED * self.error_ratio * self._stretch(stations))
-        return self._made(stations, value, value * math.exp(-half), value * math.exp(half))
+        return value, value * math.exp(-half), value * math.exp(half)
 
-    def _held(self, stations: int) -> Prediction:
+    def _held(self, stations: int) -> tuple[float, float, float]:
         last = self._curve.levels[-1]
         think_s = self._curve.think_s
         value = max(last.response, stations / last.throughput - think_s)
-        most = greatest_throughput(self._curve).operations_per_s
-        low = max(last.response, stations / most - think_s)
+        low = max(last.response, stations / self._curve.peak.throughput - think_s)
         law = throughput_by_law(self._curve, stations)
         high = max(value, stations / law - think_s)
         spread = math.exp(_TWO_SIDED * self.error_ratio)
-        return self._made(stations, value, low / spread, high * spread)
-
-    def _made(self, stations: int, value: float, low: float, high: float) -> Prediction:
-        think_s = self._curve.think_s
-        return Prediction(
-            stations,
-            stations / (value + think_s),
-            stations / (high + think_s),
-            stations / (low + think_s),
-            value,
-            low,
-            high,
-        )
+        return value, low / spread, high * spread
 
     def _stretch(self, stations: int) -> float:
         beyond = math.log(stations / max(self._curve.stations))
         return max(1.0, beyond / self._reach) if self._reach > 0 else 1.0
 
 
-def predictor(curve: StationCurve, *, seed: int = 1) -> Predictor:
+def predictor(curve: StationCurve) -> Predictor:
     """
     Choose and fit the model of a curve.
 
     Args:
         curve: At least 3 levels of a mean response time; the models describe no percentiles.
-        seed: Seed of the draws.
 
     Raises:
         UnfitValues: There are fewer levels.
@@ -145,12 +111,12 @@ def predictor(curve: StationCurve, *, seed: int = 1) -> Predictor:
             f"levels: need at least {_LEAST_LEVELS} for a prediction, got {len(curve.levels)}",
             hint="measure at more numbers of stations",
         )
-    family, error, tested, reason = _chosen(curve, seed)
+    family, error, is_tested, reason = _chosen(curve)
     model = fit_model(curve, family)
-    draws = drawn_means(curve, _DRAWS, seed)
+    draws = drawn_means(curve, _DRAWS)
     models = () if draws is None else tuple(refits(curve, model, np.exp(draws[:, :, 1])))
-    kept = _kept_for_fit(curve) if tested else len(curve.levels)
-    reach = math.log(max(curve.stations) / curve.stations[kept - 1]) if tested else math.log(2)
+    before = curve.stations[_kept_for_fit(curve) - 1]
+    reach = math.log(max(curve.stations) / before if is_tested else 2)
     kind: Literal["queue", "corner", "held"] = family
     if _falls(curve):
         kind = "held"
@@ -164,10 +130,10 @@ def predictor(curve: StationCurve, *, seed: int = 1) -> Predictor:
 
     freedom = sum(level.trials - 1 for level in curve.levels)
     t = float(stdtrit(freedom, 0.975)) if freedom else _TWO_SIDED
-    return Predictor(kind, model, error, tested, reason, curve, models, reach, t)
+    return Predictor(kind, model, error, reason, curve, models, reach, t)
 
 
-def _chosen(curve: StationCurve, seed: int) -> tuple[Family, float, bool, str]:
+def _chosen(curve: StationCurve) -> tuple[Family, float, bool, str]:
     if len(curve.levels) < _LEVELS_FOR_TEST:
         model = fit_model(curve, "queue")
         left = max(1, len(curve.levels) - PARAMETERS)
@@ -186,7 +152,7 @@ def _chosen(curve: StationCurve, seed: int) -> tuple[Family, float, bool, str]:
     best: Family = "queue"
     if errors["corner"] < errors["queue"] - (noise(curve) or 0.0):
         best = "corner"
-    chance = _chance(begun, rest, models[best], noise(curve), seed)
+    chance = _chance(begun, rest, models[best], noise(curve))
     own = math.sqrt(max(0.0, errors[best] ** 2 - chance))
     first, last = rest.stations[0], rest.stations[-1]
     which = f"{first} to {last} stations" if first != last else f"{last} stations"
@@ -198,13 +164,9 @@ def _chosen(curve: StationCurve, seed: int) -> tuple[Family, float, bool, str]:
 
 
 def _chance(
-    begun: StationCurve,
-    rest: StationCurve,
-    model: ServerModel,
-    noise_ratio: float | None,
-    seed: int,
+    begun: StationCurve, rest: StationCurve, model: ServerModel, noise_ratio: float | None
 ) -> float:
-    draws = drawn_means(begun, _DRAWS, seed)
+    draws = drawn_means(begun, _DRAWS)
     if draws is None or noise_ratio is None:
         return 0.0
     responses = [
@@ -219,7 +181,14 @@ def _kept_for_fit(curve: StationCurve) -> int:
 
 
 def _falls(curve: StationCurve) -> bool:
-    seen = greatest_throughput(curve)
-    if seen.shape is not None:
-        return seen.declines
-    return curve.levels[-1].throughput < (1 - _FALL) * seen.operations_per_s
+    peak, last = curve.peak, curve.levels[-1]
+    if len(curve.levels) > 2 and all(level.trials > 1 for level in curve.levels):
+        if peak is last:
+            return False
+        from lanlab.analysis.statistics.two_groups import welch  # loads a part of scipy
+
+        with contextlib.suppress(NoSpread):
+            found = welch(peak.operations_per_s, last.operations_per_s, scale="log")
+            # One-sided, because the peak was chosen as the greatest, of as many levels.
+            return found.p_greater * (len(curve.levels) - 1) < _LEVEL
+    return last.throughput < (1 - _FALL) * peak.throughput

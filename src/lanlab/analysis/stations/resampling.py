@@ -37,14 +37,13 @@ def deviations(curve: StationCurve) -> Floats:
     return np.concatenate(found) if found else np.zeros((0, 2))
 
 
-def drawn_means(curve: StationCurve, draws: int, seed: int) -> Floats | None:
+def drawn_means(curve: StationCurve, draws: int) -> Floats | None:
     """
     Resampled means of every level.
 
     Args:
         curve: With its trials.
         draws: Number of draws, from 1.
-        seed: The same curve and seed give the same draws.
 
     Returns:
         Natural logarithms of throughput and response time, shape `(draws, levels, 2)`; `None` if
@@ -53,7 +52,8 @@ def drawn_means(curve: StationCurve, draws: int, seed: int) -> Floats | None:
     pool = deviations(curve)
     if not len(pool):
         return None
-    rng = np.random.default_rng(seed)
+    # The same curve gives the same draws.
+    rng = np.random.default_rng(1)
     means = np.empty((draws, len(curve.levels), 2))
     for place, level in enumerate(curve.levels):
         chosen = rng.integers(len(pool), size=(draws, level.trials))

@@ -19,15 +19,10 @@ class StationSpread:
     mean of the stations' means.
     """
 
-    stations: int
     #: Standard deviation of the stations' means; `None` for one station.
     sd_ratio: float | None
     least_ratio: float
     greatest_ratio: float
-    #: For each station: its mean, and the coefficient of variation of its own response times;
-    #: `None` with too few readings.
-    mean_ratios: tuple[float | None, ...]
-    own_sd_ratios: tuple[float | None, ...]
 
 
 def station_record(trial: TrialRecord) -> StationRecord | None:
@@ -50,8 +45,6 @@ def station_spread(trials: Sequence[TrialRecord]) -> StationSpread | None:
         `None` if no trial has a station with a reading.
     """
     means: dict[int, list[float]] = {}
-    own: dict[int, list[float]] = {}
-    stations = 0
     for trial in counting(trials):
         record = station_record(trial)
         if record is None:
@@ -60,34 +53,19 @@ def station_spread(trials: Sequence[TrialRecord]) -> StationSpread | None:
         known = [mean for mean in by_station if mean]
         if not known:
             continue
-        stations = max(stations, len(by_station))
         overall = math.fsum(known) / len(known)
         for place, mean in enumerate(by_station):
             if mean:
                 means.setdefault(place, []).append(mean / overall)
-                own_sd_ns = record["table"]["response_sd_ns"][place]
-                if own_sd_ns is not None:
-                    own.setdefault(place, []).append(own_sd_ns / mean)
     if not means:
         return None
-    averages = {place: math.fsum(each) / len(each) for place, each in means.items()}
-    values = list(averages.values())
+    values = [math.fsum(each) / len(each) for each in means.values()]
     centre = math.fsum(values) / len(values)
     deviation = None
     if len(values) > 1:
         squares = math.fsum((value - centre) ** 2 for value in values)
         deviation = math.sqrt(squares / (len(values) - 1)) / centre
-    return StationSpread(
-        stations=stations,
-        sd_ratio=deviation,
-        least_ratio=min(values) / centre,
-        greatest_ratio=max(values) / centre,
-        mean_ratios=tuple(averages.get(place) for place in range(stations)),
-        own_sd_ratios=tuple(
-            math.fsum(own[place]) / len(own[place]) if place in own else None
-            for place in range(stations)
-        ),
-    )
+    return StationSpread(deviation, min(values) / centre, max(values) / centre)
 
 
 def station_errors(trials: Sequence[TrialRecord]) -> dict[str, list[int]]:

@@ -37,7 +37,7 @@ def throughput_by_law(curve: StationCurve, stations: int) -> float:
     if len(curve.levels) < _PARAMETERS:
         raise UnfitValues(f"levels: need at least {_PARAMETERS}, got {len(curve.levels)}")
     x = np.array(curve.stations, dtype=float)
-    y = np.array(curve.throughputs())
+    y = np.array([level.throughput for level in curve.levels])
     scale = float(y[0] / x[0])
 
     def errors(parameters: Floats) -> Floats:

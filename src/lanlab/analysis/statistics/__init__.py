@@ -10,7 +10,6 @@ from lanlab.analysis.statistics.condition_mean import (
     condition_mean,
     printed_condition_mean,
 )
-from lanlab.analysis.statistics.drift import Drift, drift
 from lanlab.analysis.statistics.equivalence import Equivalence, Margin, tost
 from lanlab.analysis.statistics.explained import ExplainedShare, explained_share
 from lanlab.analysis.statistics.intervals import MeanInterval, mean_interval
@@ -19,7 +18,6 @@ from lanlab.analysis.statistics.multiple import holm
 from lanlab.analysis.statistics.power import Further, trials_to_decide
 from lanlab.analysis.statistics.samples import PrintedMean, Scale, scale_of
 from lanlab.analysis.statistics.saturation import TwoLines, two_lines
-from lanlab.analysis.statistics.trend import PeakThenDecline, peak_then_decline
 from lanlab.analysis.statistics.two_groups import (
     Comparison,
     KnownSpread,
@@ -34,7 +32,6 @@ __all__ = [
     "Coefficient",
     "Comparison",
     "ConditionMean",
-    "Drift",
     "Equivalence",
     "ExplainedShare",
     "Fit",
@@ -42,21 +39,18 @@ __all__ = [
     "KnownSpread",
     "Margin",
     "MeanInterval",
-    "PeakThenDecline",
     "PrintedMean",
     "Scale",
     "TwoLines",
     "TwoModes",
     "by_spread",
     "condition_mean",
-    "drift",
     "explained_share",
     "fit_groups",
     "holm",
     "identified",
     "mean_interval",
     "paired_by_block",
-    "peak_then_decline",
     "printed_condition_mean",
     "scale_of",
     "tost",
