@@ -3,45 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
-from lanlab.studies import findings, machines, model, published
+from lanlab.studies import findings, model
 from lanlab.studies.problems import Problem, allowed_by, did_you_mean, listed, show
-
-#: Tables of the file by their key (`*`: any name or index), with the model of their content.
-_TABLES: tuple[tuple[tuple[str, ...], type[BaseModel]], ...] = (
-    (("source",), model.Source),
-    (("testbed",), model.StudyTestbed),
-    (("units", "*"), model.DisplayUnit),
-    (("experiment", "*"), model.Experiment),
-    (("experiment", "*", "search"), model.Search),
-    (("figure", "*"), model.Figure),
-    (("scale", "*"), model.Scale),
-    (("scale", "*", "trials"), model.TrialPolicy),
-    (("scale", "*", "experiment", "*"), model.ScaledExperiment),
-    (("scale", "*", "experiment", "*", "trials"), model.TrialPolicy),
-    (("waiting", "*"), model.Waiting),
-    (("counterpart", "*"), model.Counterpart),
-    (("medium", "*"), machines.SimulatedLink),
-    (("machine", "*"), machines.Machine),
-    (("machine", "*", "numbers", "*"), machines.MachineNumber),
-    (("place", "*"), machines.Place),
-    (("reading", "*"), machines.Reading),
-    (("value", "*"), published.PublishedValue),
-    (("missing", "*"), published.MissingValue),
-    (("metric", "*"), published.PublishedMetric),
-    (("factor", "*"), published.PublishedFactor),
-    (("factor", "*", "levels", "*"), published.PublishedLevel),
-    (("table", "*"), published.PublishedTable),
-    (("table", "*", "rows", "*"), published.TablePart),
-    (("table", "*", "columns", "*"), published.TablePart),
-    (("lost", "*"), published.Lost),
-    (("discrepancy", "*"), published.Discrepancy),
-    (("finding", "*"), findings.Finding),
-    (("finding", "*", "expected"), findings.Expected),
-)
 
 #: A key that only records have: `load_study` refuses it.
 _NOT_IN_FILES = (model.Study, "commands")
@@ -135,17 +104,31 @@ def _without_forms(
 def _known_keys(
     location: tuple[str | int, ...], form: str | None, root: type[BaseModel]
 ) -> list[str]:
-    table: type[BaseModel] = root if not location else findings.FORMS.get(form or "", root)
-    for pattern, candidate in _TABLES:
-        if len(pattern) == len(location) and all(
-            part in ("*", at) for part, at in zip(pattern, location, strict=True)
-        ):
-            table = candidate
-    return [
-        field.alias or name
-        for name, field in table.model_fields.items()
-        if (table, name) != _NOT_IN_FILES
-    ]
+    table, steps = root, iter(location)
+    for step in steps:
+        kind: Any = next((f.annotation for name, f in _named(table) if name == step), None)
+        if (table, step) == (model.Study, "finding"):
+            # A study's model does not name them, because they are built only for findings.
+            kind = tuple[findings.Finding, ...]
+        models = list(_models_in(kind))
+        if not models:
+            break
+        # Only statements have several forms.
+        table = models[0] if len(models) == 1 else findings.FORMS.get(form or "", root)
+        if get_origin(kind) in (dict, tuple):
+            next(steps, None)
+    return [name for name, _ in _named(table) if (table, name) != _NOT_IN_FILES]
+
+
+def _named(table: type[BaseModel]) -> Iterator[tuple[str, FieldInfo]]:
+    return ((field.alias or name, field) for name, field in table.model_fields.items())
+
+
+def _models_in(kind: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        yield kind
+    for part in get_args(kind):
+        yield from _models_in(part)
 
 
 def _dotted(location: tuple[str | int, ...], data: Any) -> str:
