@@ -26,6 +26,7 @@ from lanlab.testbeds.servers.users import user_named
 from lanlab.testbeds.tools import find_tool
 
 _VERSION_WITHIN_S = 10.0
+_TEMPLATES = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,10 @@ class Place:
             file.write(text.encode())
         self.give(path)
         return path
+
+    def fill(self, template: str, **values: object) -> str:
+        """The text of a file in `templates`, with these values."""
+        return (_TEMPLATES / template).read_text(encoding="utf-8").format(**values)
 
     def folder(self, name: str) -> Path:
         """Make a folder below `private`, for the server's user only."""

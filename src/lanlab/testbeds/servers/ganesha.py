@@ -12,57 +12,6 @@ from lanlab.testbeds.servers.base import Credentials, Launch, Place, Server
 from lanlab.testbeds.tools import tool
 
 EXPORT = "/data"
-_CONFIGURATION = """\
-NFS_CORE_PARAM {{
-    Protocols = 3, 4;
-    NFS_Port = {port};
-    MNT_Port = {mount_port};
-    NLM_Port = {lock_port};
-    Rquota_Port = {quota_port};
-    Enable_NLM = false;
-    Enable_RQUOTA = false;
-    Enable_UDP = false;
-}}
-NFSv4 {{
-    Minor_Versions = 1;
-    # No client has files open from before; others would wait for them.
-    Graceless = true;
-    RecoveryRoot = "{recovery}";
-}}
-EXPORT_DEFAULTS {{
-    Access_Type = RW;
-    Squash = All_Squash;
-    Anonymous_Uid = {uid};
-    Anonymous_Gid = {gid};
-    SecType = none, sys;
-    Protocols = 3, 4;
-    Transports = TCP;
-    # Clients here do not bind ports below 1024.
-    PrivilegedPort = false;
-}}
-EXPORT {{
-    Export_Id = 1;
-    Path = "{root}";
-    Pseudo = {export};
-    Tag = data;
-    FSAL {{ Name = VFS; }}
-}}
-LOG {{ Default_Log_Level = EVENT; }}
-"""
-#: Start it with a private `/run`, to avoid the socket of another host or of the system.
-_START = """\
-set -e
-mount -t tmpfs tmpfs /run
-mkdir -p /run/rpcbind /run/ganesha
-"{rpcbind}" -f -w -i &
-tries=0
-until [ -S /run/rpcbind.sock ]; do
-    tries=$((tries + 1))
-    [ $tries -lt 500 ]
-    sleep 0.01
-done
-exec "$@"
-"""
 
 
 class Ganesha(Server):
@@ -83,7 +32,8 @@ class Ganesha(Server):
     def launch(self, place: Place) -> Launch:
         port, mount_port, lock_port, quota_port = place.ports
         uid, gid = self.acts_as(place.root)
-        text = _CONFIGURATION.format(
+        text = place.fill(
+            "ganesha.conf",
             port=port,
             mount_port=mount_port,
             lock_port=lock_port,
@@ -95,7 +45,7 @@ class Ganesha(Server):
             recovery=place.folder("recovery"),
         )
         configuration = place.write("ganesha.conf", text)
-        script = place.write("start", _START.format(rpcbind=self.path("rpcbind")))
+        script = place.write("start", place.fill("ganesha.sh", rpcbind=self.path("rpcbind")))
         log = place.private / "ganesha.log"
         before = [tool("unshare"), "--mount", "--propagation", "private", "--", "/bin/sh"]
         ganesha = [self.path("ganesha.nfsd"), "-F", "-f", str(configuration), "-L", str(log)]

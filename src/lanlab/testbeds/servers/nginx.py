@@ -19,41 +19,6 @@ from lanlab.testbeds.servers.identities import certificate
 
 _MODULE = "ngx_http_dav_ext_module.so"
 _MODULE_FOLDERS = ("/usr/lib/nginx/modules", "/usr/lib64/nginx/modules", "/usr/share/nginx/modules")
-_CONFIGURATION = """\
-load_module {module};
-daemon off;
-worker_processes auto;
-pid {private}/nginx.pid;
-error_log {private}/error.log warn;
-events {{ worker_connections 8192; }}
-worker_rlimit_nofile 16384;
-http {{
-    access_log off;
-    default_type application/octet-stream;
-    sendfile on;
-    tcp_nodelay on;
-    keepalive_timeout 600s;
-    # A session is one connection, however many operations it has.
-    keepalive_requests 1000000000;
-    client_max_body_size 0;
-    client_body_temp_path {uploads};
-    proxy_temp_path {private}/proxy;
-    fastcgi_temp_path {private}/fastcgi;
-    uwsgi_temp_path {private}/uwsgi;
-    scgi_temp_path {private}/scgi;
-    server {{
-        listen {listen} backlog=4096{ssl};
-{tls}        root {served};
-        disable_symlinks on from=$document_root;
-        location / {{
-{login}            dav_methods PUT DELETE MKCOL COPY MOVE;
-            dav_ext_methods PROPFIND OPTIONS;
-            create_full_put_path off;
-            dav_access user:rw;
-        }}
-    }}
-}}
-"""
 
 
 class Nginx(Server):
@@ -105,7 +70,8 @@ class Nginx(Server):
             pair = {"certificate": identity.public, "certificate_key": identity.key}
             tls = "".join(f"        ssl_{key} {path};\n" for key, path in pair.items())
         address = f"[{place.address}]" if ":" in place.address else place.address
-        text = _CONFIGURATION.format(
+        text = place.fill(
+            "nginx.conf",
             module=self._module(),
             private=place.private,
             uploads=_quoted(place.further[0] if place.further else place.folder("uploads")),

@@ -23,40 +23,6 @@ from lanlab.testbeds.servers.identities import ssh_key
 from lanlab.testbeds.servers.users import name_of_user
 from lanlab.testbeds.tools import tool
 
-_CONFIGURATION = """\
-Port {port}
-ListenAddress {address}
-AddressFamily any
-HostKey {host_key}
-AuthorizedKeysFile {authorized}
-PidFile {private}/sshd.pid
-AllowUsers {user}
-AuthenticationMethods publickey
-PasswordAuthentication no
-KbdInteractiveAuthentication no
-PermitRootLogin no
-UsePAM no
-UseDNS no
-# The folders above are not all the user's own.
-StrictModes no
-# Many stations connect at once; the usual bound of 10 drops connections at random.
-MaxStartups 4000:100:4000
-MaxSessions 4000
-LoginGraceTime 60
-AllowTcpForwarding no
-AllowAgentForwarding no
-AllowStreamLocalForwarding no
-X11Forwarding no
-PermitTunnel no
-PermitTTY no
-PermitUserRC no
-PrintMotd no
-PrintLastLog no
-LogLevel INFO
-Subsystem sftp internal-sftp
-ForceCommand internal-sftp -d {served}
-"""
-
 
 class OpenSsh(Server):
     name = "openssh"
@@ -73,7 +39,8 @@ class OpenSsh(Server):
         # The file belongs to the client alone.
         remove_file(user.key)
         (port,) = place.ports
-        text = _CONFIGURATION.format(
+        text = place.fill(
+            "sshd_config",
             port=port,
             address=place.address,
             host_key=host.key,

@@ -18,64 +18,6 @@ from lanlab.testbeds.tools import tool
 #: In the name of a directory, it reads these as patterns and variables (glob(7), and its own `%`).
 _PATTERNS = '*?[]{}~%"\\'
 _TLS_MODULE = "mod_tls.so"
-_CONFIGURATION = """\
-{modules}ServerType standalone
-ServerName lanlab
-ServerIdent on "ProFTPD"
-DefaultServer on
-Port {port}
-DefaultAddress {address}
-SocketBindTight on
-UseIPv6 {ipv6}
-MaxInstances none
-# The most that it allows: stations that connect at once may have to try again.
-TCPBacklog 255
-User {user}
-Group {group}
-PidFile {private}/proftpd.pid
-ScoreboardFile {private}/scoreboard
-ScoreboardMutex {private}/scoreboard.lock
-DelayTable none
-DelayEngine off
-SystemLog {log}
-TransferLog none
-WtmpLog off
-UseReverseDNS off
-RequireValidShell off
-AuthOrder mod_auth_file.c
-AuthUserFile {private}/users
-AuthGroupFile {private}/groups
-DefaultChdir "{root}"
-AllowOverwrite on
-AllowStoreRestart on
-AllowRetrieveRestart on
-UseSendfile on
-TimeoutLogin 60
-TimeoutIdle 0
-TimeoutNoTransfer 0
-TimeoutStalled 0
-Umask 077
-{tls}<Directory />
-  <Limit ALL>
-    DenyAll
-  </Limit>
-</Directory>
-<Directory "{root}">
-  <Limit ALL>
-    AllowAll
-  </Limit>
-</Directory>
-"""
-_TLS = """\
-TLSEngine on
-TLSRequired on
-TLSProtocol TLSv1.2 TLSv1.3
-TLSECCertificateFile {certificate}
-TLSECCertificateKeyFile {key}
-TLSVerifyClient off
-TLSOptions NoSessionReuseRequired
-TLSLog {log}
-"""
 
 
 class ProFtpd(Server):
@@ -102,7 +44,9 @@ class ProFtpd(Server):
             folder = self._module_folder()
             modules = f'ModulePath "{folder}"\nLoadModule mod_tls.c\n'
             identity = certificate(place)
-            tls = _TLS.format(certificate=identity.public, key=identity.key, log=log)
+            tls = place.fill(
+                "proftpd-tls.conf", certificate=identity.public, key=identity.key, log=log
+            )
             trust = identity.sha256
         # The hash is made once, and checked at each login.
         hashed = place.run(
@@ -112,7 +56,8 @@ class ProFtpd(Server):
         user = f"{place.credentials.user}:{hashed}:{place.uid}:{place.gid}::/:/bin/sh\n"
         place.write("users", user)
         place.write("groups", f"lanlab:x:{place.gid}:{place.credentials.user}\n")
-        text = _CONFIGURATION.format(
+        text = place.fill(
+            "proftpd.conf",
             modules=modules,
             port=port,
             address=place.address,

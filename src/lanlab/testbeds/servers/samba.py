@@ -12,56 +12,6 @@ from lanlab.testbeds.servers.base import Launch, Place, Server
 from lanlab.testbeds.servers.users import other_user
 
 SHARE = "data"
-_CONFIGURATION = """\
-[global]
-server role = standalone server
-workgroup = LANLAB
-netbios name = LANLAB
-disable netbios = yes
-smb ports = {port}
-interfaces = {address}
-bind interfaces only = yes
-{dialects}
-map to guest = never
-guest account = {guest}
-restrict anonymous = 2
-passdb backend = tdbsam:{private}/passdb.tdb
-username map = {private}/users
-private dir = {private}/state
-lock directory = {private}/state
-state directory = {private}/state
-cache directory = {private}/state
-pid directory = {private}/state
-ncalrpc dir = {private}/state/rpc
-usershare max shares = 0
-usershare path =
-load printers = no
-printing = bsd
-printcap name = /dev/null
-disable spoolss = yes
-# It would start for each name that a client looks for.
-rpc start on demand helpers = no
-dns proxy = no
-socket options = TCP_NODELAY
-log file = {private}/smbd.log
-max log size = 1000
-log level = 0
-panic action =
-{settings}
-
-[{share}]
-path = {served}
-read only = no
-guest ok = no
-valid users = {user}
-create mask = 0600
-directory mask = 0700
-# Names are the user's: none is hidden or forbidden, and case counts as on the disk below.
-hide dot files = no
-store dos attributes = no
-wide links = no
-follow symlinks = no
-"""
 
 _NEW_DIALECTS = "server min protocol = SMB2_02"
 # The responses of these dialects are weak, and accepted only if SMB 1 was requested. Messages are
@@ -92,7 +42,8 @@ class Samba(Server):
         (port,) = place.ports
         place.folder("state")
         place.write("users", f"{place.user} = {place.credentials.user}\n")
-        text = _CONFIGURATION.format(
+        text = place.fill(
+            "samba.conf",
             port=port,
             address=place.address,
             guest=_another_user(place.user),

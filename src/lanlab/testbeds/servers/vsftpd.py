@@ -15,45 +15,6 @@ from lanlab.testbeds.servers.base import Launch, Place, Server
 from lanlab.testbeds.servers.identities import certificate
 from lanlab.testbeds.tools import tool
 
-_CONFIGURATION = """\
-listen={ipv4}
-listen_ipv6={ipv6}
-listen_address{six}={address}
-listen_port={port}
-background=NO
-max_clients=0
-max_per_ip=0
-anonymous_enable=NO
-local_enable=YES
-write_enable=YES
-pam_service_name=lanlab
-local_root={root}
-chroot_local_user=YES
-allow_writeable_chroot=YES
-secure_chroot_dir={private}/empty
-local_umask=077
-file_open_mode=0666
-connect_from_port_20=NO
-pasv_enable=YES
-idle_session_timeout=3600
-data_connection_timeout=3600
-use_sendfile=YES
-xferlog_enable=NO
-vsftpd_log_file={private}/vsftpd.log
-tcp_wrappers=NO
-{tls}"""
-_TLS = """\
-ssl_enable=YES
-ssl_tlsv1=YES
-ssl_sslv2=NO
-ssl_sslv3=NO
-force_local_logins_ssl=YES
-force_local_data_ssl=YES
-require_ssl_reuse=NO
-ssl_ciphers=HIGH
-rsa_cert_file={certificate}
-rsa_private_key_file={key}
-"""
 _PAM = """\
 auth required pam_unix.so
 account required pam_unix.so
@@ -65,14 +26,6 @@ nobody:x:65534:65534::/:/bin/sh
 {user}:x:{uid}:{gid}::/:/bin/sh
 """
 _SHADOW = "root:!:1::::::\nnobody:!:1::::::\n{user}:{hashed}:1::::::\n"
-_START = """\
-set -e
-for each in pam.d passwd shadow; do
-    mount --bind "{private}/etc/$each" "/etc/$each"
-done
-# vsftpd writes errors to its standard input.
-exec "$@" 0>&2
-"""
 _VERSION_WITHIN_S = 10.0
 
 
@@ -107,7 +60,7 @@ class Vsftpd(Server):
         tls, trust = "", None
         if place.service == "ftps":
             identity = certificate(place)
-            tls = _TLS.format(certificate=identity.public, key=identity.key)
+            tls = place.fill("vsftpd-tls.conf", certificate=identity.public, key=identity.key)
             trust = identity.sha256
         place.folder("empty")
         user, uid, gid = place.credentials.user, *self.acts_as(place.root)
@@ -118,7 +71,8 @@ class Vsftpd(Server):
         place.write("etc/passwd", _PASSWD.format(user=user, uid=uid, gid=gid), mode=0o644)
         place.write("etc/shadow", _SHADOW.format(user=user, hashed=hashed))
         six = ":" in place.address
-        text = _CONFIGURATION.format(
+        text = place.fill(
+            "vsftpd.conf",
             ipv4="NO" if six else "YES",
             ipv6="YES" if six else "NO",
             six="6" if six else "",
@@ -129,7 +83,7 @@ class Vsftpd(Server):
             tls=tls,
         )
         configuration = place.write("vsftpd.conf", text)
-        script = place.write("start", _START.format(private=place.private))
+        script = place.write("start", place.fill("vsftpd.sh", private=place.private))
         before = [tool("unshare"), "--mount", "--propagation", "private", "--", "/bin/sh"]
         argv = [*before, str(script), self.path("vsftpd"), str(configuration)]
         return Launch(argv, port, trust_sha256=trust, logs=(place.private / "vsftpd.log",))
