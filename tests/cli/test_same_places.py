@@ -4,14 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from lanlab import linux
 from lanlab.cli.same_places import local_file_system, same_places
 
 MOUNTS = """\
-/dev/vda1 / ext4 rw 0 0
-nas:/volume /mnt/nas nfs4 rw 0 0
-//nas/data /mnt/my\\040data cifs rw 0 0
-tmpfs /mnt/nas/local tmpfs rw 0 0
-me@nas:/ /home/me/nas fuse.sshfs rw 0 0
+1 0 8:1 / / rw - ext4 /dev/vda1 rw
+2 1 0:9 / /mnt/nas rw - nfs4 nas:/volume rw
+3 1 0:9 / /mnt/data rw - cifs //nas/data rw
+4 1 0:9 / /mnt/nas/local rw - tmpfs tmpfs rw
+5 1 0:9 / /home/me/nas rw - fuse.sshfs me@nas:/ rw
 """
 
 
@@ -43,15 +44,16 @@ def test_links_to_one_directory_are_the_same_place(tmp_path: Path) -> None:
     ("place", "kind"),
     [
         ("/mnt/nas/tmp", None),
-        ("/mnt/my data", None),
+        ("/mnt/data", None),
         ("/home/me/nas/x", None),
         ("/mnt/nas/local", "tmpfs"),
         ("/mnt/nas2", "ext4"),
     ],
 )
 def test_local_directories_and_mounts_are_distinguished(
-    tmp_path: Path, place: str, kind: str | None
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, kind: str | None
 ) -> None:
+    monkeypatch.setattr(linux, "MOUNTS", tmp_path / "mounts")
+    assert local_file_system(Path(place)) is None
     (tmp_path / "mounts").write_text(MOUNTS)
-    assert local_file_system(place, str(tmp_path / "mounts")) == kind
-    assert local_file_system(place, str(tmp_path / "none")) is None
+    assert local_file_system(Path(place)) == kind

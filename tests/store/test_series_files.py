@@ -239,7 +239,7 @@ def test_series_on_a_network_share_are_refused(
 ) -> None:
     mounts = tmp_path / "mountinfo"
     mounts.write_text(f"1 0 8:1 / / rw - ext4 d rw\n2 1 0:9 / {where}.series rw - nfs4 s:/h rw\n")
-    monkeypatch.setattr("lanlab.store.place._MOUNTS", mounts)
+    monkeypatch.setattr("lanlab.linux.MOUNTS", mounts)
     with open_store(where) as store:
         store.start_run(a_run(id="new")).release()
         with pytest.raises(StoreError, match=r"\(nfs4\)"):

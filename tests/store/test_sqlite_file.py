@@ -291,7 +291,7 @@ def test_the_default_is_a_folder_here_or_what_the_environment_says(
 def test_a_network_share_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mounts = tmp_path / "mountinfo"
     mounts.write_text(f"1 0 8:1 / / rw - ext4 d rw\n2 1 0:9 / {tmp_path} rw - nfs4 srv:/h rw\n")
-    monkeypatch.setattr("lanlab.store.place._MOUNTS", mounts)
+    monkeypatch.setattr("lanlab.linux.MOUNTS", mounts)
     with open_store(str(tmp_path / "s")) as store, pytest.raises(StoreError, match=r"\(nfs4\)"):
         store.start_run(a_run()).release()
     assert not (tmp_path / "s").exists()

@@ -10,9 +10,10 @@ import pytest
 from store_samples import a_run, a_trial
 
 from lanlab.errors import StoreError
+from lanlab.linux import file_system_in
 from lanlab.store import Series, open_store, parquet
 from lanlab.store.encoding import from_json
-from lanlab.store.place import file_system_of, results_folder
+from lanlab.store.place import results_folder
 from lanlab.store.readiness import readiness
 from lanlab.store.rows import (
     RUN_COLUMNS,
@@ -87,8 +88,8 @@ MOUNTS = "\n".join(
     ],
 )
 def test_a_path_belongs_to_the_nearest_latest_mount(path: str, kind: str) -> None:
-    assert file_system_of(Path(path), MOUNTS) == kind
-    assert file_system_of(Path(path), "") is None
+    assert file_system_in(MOUNTS, Path(path)) == kind
+    assert file_system_in("", Path(path)) is None
 
 
 def test_reports_are_written_next_to_a_store_file() -> None:

@@ -228,7 +228,7 @@ def test_shares_of_other_machines_are_refused_and_unknown_ones_are_not(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mounts = tmp_path / "mountinfo"
-    monkeypatch.setattr("lanlab.store.place._MOUNTS", mounts)
+    monkeypatch.setattr("lanlab.linux.MOUNTS", mounts)
     refuse_network_share(tmp_path / "s")
     mounts.write_text("1 0 8:1 / / rw - ext4 d rw\n")
     refuse_network_share(tmp_path / "s")

@@ -11,10 +11,10 @@ import pytest
 from store_samples import a_run, a_trial
 
 from lanlab.errors import UnknownName
+from lanlab.linux import file_system_in
 from lanlab.store import lease, open_store
 from lanlab.store.intervals import take_intervals
 from lanlab.store.labels import id_among
-from lanlab.store.place import file_system_of
 from lanlab.store.series_files import SeriesFiles
 from lanlab.store.sqlite import SqliteDatabase
 
@@ -173,7 +173,7 @@ def test_files_that_were_opened_at_once_stay_in_the_order_of_the_trial() -> None
 
 
 def test_a_mount_without_options_is_a_mount() -> None:
-    assert file_system_of(Path("/five/x"), "9 1 0:9 / /five - xfs") == "xfs"
+    assert file_system_in("9 1 0:9 / /five - xfs", Path("/five/x")) == "xfs"
 
 
 def test_a_series_file_is_named_by_number_and_name_in_its_run_folder(tmp_path: Path) -> None:

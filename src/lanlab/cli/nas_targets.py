@@ -163,7 +163,7 @@ def _mounts(places: Sequence[str]) -> list[str]:
             continue
         check_given("URL or DIRECTORY", place)
         directory = directory_of("URL or DIRECTORY", place)
-        if (kind := local_file_system(str(directory))) is not None:
+        if (kind := local_file_system(directory)) is not None:
             raise UsageError(
                 f"`{place}`: found a directory of this machine ({kind}); allowed: one where a "
                 "share of the server is mounted",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
 from lanlab.cli.terminal import say
+from lanlab.linux import file_system_of
 from lanlab.workloads.server_url import ServerUrl, parse_url
 
 #: Prefixes of the types of file systems whose files may be on another host (mount(8)).
@@ -47,28 +48,13 @@ def _addresses(host: str) -> set[str]:
     return {host}
 
 
-def local_file_system(directory: str, mounts: str = "/proc/self/mounts") -> str | None:
+def local_file_system(directory: Path) -> str | None:
     """
     The type of a directory's file system if its files are on this machine; `None` if they are on
     another host, or if the type is unknown.
     """
-    with contextlib.suppress(OSError):
-        lines = Path(mounts).read_text(errors="replace").splitlines()
-        kind = _kind_at(Path(directory).resolve(), lines)
-        if kind is not None and not kind.startswith(_NETWORK):
-            return kind
-    return None
-
-
-def _kind_at(path: Path, lines: Iterable[str]) -> str | None:
-    found: tuple[int, str] | None = None
-    for line in lines:
-        _, place, kind, *_ = line.split(" ")
-        # The table escapes spaces as octal numbers (getmntent(3)).
-        at = Path(place.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\"))
-        if path.is_relative_to(at) and (found is None or len(at.parts) >= found[0]):
-            found = len(at.parts), kind
-    return None if found is None else found[1]
+    kind = file_system_of(directory.resolve())
+    return None if kind is None or kind.startswith(_NETWORK) else kind
 
 
 def say_same_places(urls: Sequence[str]) -> None:

@@ -8,6 +8,7 @@ and its CPU time is the program's.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import random
 import re
@@ -21,6 +22,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from lanlab import linux
 from lanlab.errors import RunError, UnmetNeed
 from lanlab.pipes import flood, run_briefly
 
@@ -36,8 +38,6 @@ _MOST_FILE_BYTES = 32 * 2**20
 _PORTS = (20_000, 32_000)
 #: The output of `times` in a POSIX shell, as in `0m1.250s 0m0.310s`: user and system time.
 _TIMES = re.compile(r"(\d+)m([\d.]+)s (\d+)m([\d.]+)s")
-_PROTOCOL_FILES = {"tcp": ("tcp", "tcp6"), "udp": ("udp", "udp6")}
-_WAITING_STATE = {"tcp": "0A", "udp": "07"}
 
 
 def started_on(
@@ -249,43 +249,17 @@ def wait_listening(program: Program, transport: str, port: int, timeout_s: float
 
 def has_port(pid: int, transport: str, port: int) -> bool:
     """Whether a process listens on a port (TCP) or has it bound (UDP), on its own host."""
-    inodes = {
-        inode
-        for name in _PROTOCOL_FILES[transport]
-        for number, state, inode in _sockets(Path(f"/proc/{pid}/net/{name}"))
-        if number == port and state == _WAITING_STATE[transport]
-    }
-    if not inodes:
-        return False
+    tables = linux.socket_tables(linux.PROC / str(pid) / "net", linux.SOCKET_TABLES[transport])
+    inodes = {one.inode for one in linux.sockets(tables) if _waits(one, transport, port)}
     # The table may contain another host's socket with the same number: on loopback, and before the
     # process has entered its host.
-    try:
-        descriptors = list(Path(f"/proc/{pid}/fd").iterdir())
-    except OSError:
-        return False
-    for descriptor in descriptors:
-        with contextlib.suppress(OSError):
-            target = str(descriptor.readlink())
-            if target.removeprefix("socket:[").removesuffix("]") in inodes:
-                return True
+    with contextlib.suppress(OSError):
+        return bool(inodes) and linux.holds_any(pid, inodes)
     return False
 
 
-def _sockets(table: Path) -> list[tuple[int, str, str]]:
-    """Port, state and inode of each socket in a table of the form of /proc/net/tcp (proc(5))."""
-    try:
-        return _parsed(table.read_text())
-    except OSError:
-        return []
-
-
-def _parsed(text: str) -> list[tuple[int, str, str]]:
-    sockets = []
-    for line in text.splitlines():
-        fields = line.split()
-        if len(fields) > 9 and ":" in fields[1]:
-            sockets.append((int(fields[1].rpartition(":")[2], 16), fields[3], fields[9]))
-    return sockets
+def _waits(one: linux.Socket, transport: str, port: int) -> bool:
+    return (one.port, one.state) == (port, linux.WAITING_STATE[transport])
 
 
 def _tables_of(prefix: Sequence[str], names: Sequence[str]) -> str:
@@ -303,9 +277,9 @@ def wait_listening_there(
         RunError: As in `wait_listening`.
     """
     deadline = time.monotonic() + timeout_s
-    waiting = (port, _WAITING_STATE[transport])
-    while waiting not in (
-        entry[:2] for entry in _parsed(_tables_of(prefix, _PROTOCOL_FILES[transport]))
+    while not any(
+        _waits(one, transport, port)
+        for one in linux.sockets(_tables_of(prefix, linux.SOCKET_TABLES[transport]))
     ):
         if program.exit_code is not None:
             raise failure(program, "ended before it listened")
@@ -319,15 +293,14 @@ def free_ports(prefix: Sequence[str], count: int) -> int:
     Raises:
         RunError: The host's tables cannot be read, or it has no such ports.
     """
+    names = list(itertools.chain(*linux.SOCKET_TABLES.values()))
     if prefix:
-        text = _tables_of(prefix, [name for names in _PROTOCOL_FILES.values() for name in names])
-        if not text:
+        tables = _tables_of(prefix, names)
+        if not tables:
             raise RunError("cannot list the ports of a host without /proc/net/tcp")
-        found = _parsed(text)
     else:
-        tables = [f"/proc/net/{name}" for names in _PROTOCOL_FILES.values() for name in names]
-        found = [entry for table in tables for entry in _sockets(Path(table))]
-    taken = {port for port, _, _ in found}
+        tables = linux.socket_tables(linux.PROC / "net", names)
+    taken = {one.port for one in linux.sockets(tables)}
     first, last = _PORTS
     candidates = list(range(first, last - count, count))
     random.shuffle(candidates)

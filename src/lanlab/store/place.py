@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 
 from lanlab.errors import StoreError, UsageError
+from lanlab.linux import file_system_of
 
 #: SQLite's locks and its shared memory do not work between machines
 #: (https://www.sqlite.org/useovernet.html, https://www.sqlite.org/wal.html).
 _NETWORK_FILE_SYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "afs", "ceph"})
-_MOUNTS = Path("/proc/self/mountinfo")
 
 
 def default_store() -> str:
@@ -58,45 +58,13 @@ def results_folder(where: str | None) -> Path:
     return place.parent if isinstance(place, Path) else Path("lanlab-results")
 
 
-def _unescape(field: str) -> str:
-    """Decode the octal escapes in mountinfo, such as spaces and backslashes (proc(5))."""
-    for code in ("040", "011", "012", "134"):
-        field = field.replace(f"\\{code}", chr(int(code, 8)))
-    return field
-
-
-def file_system_of(path: Path, mountinfo: str) -> str | None:
-    """Type of the file system of `path`, from the text of /proc/self/mountinfo.
-
-    Examples:
-        >>> text = "1 0 8:1 / / rw - ext4 /dev/sda1 rw\\n2 1 0:9 / /home rw - nfs4 srv:/h rw"
-        >>> file_system_of(Path("/home/ada/store"), text), file_system_of(Path("/x"), text)
-        ('nfs4', 'ext4')
-    """
-    best: tuple[int, str] | None = None
-    for line in mountinfo.splitlines():
-        before, _, after = line.partition(" - ")
-        fields = before.split()
-        if len(fields) < 5 or not after:
-            continue
-        point = Path(_unescape(fields[4]))
-        # Of two equal mount points, the later one hides the earlier.
-        if path.is_relative_to(point) and (best is None or len(point.parts) >= best[0]):
-            best = (len(point.parts), after.split()[0])
-    return best and best[1]
-
-
 def refuse_network_share(path: Path) -> None:
     """Refuse a file system on which SQLite cannot guarantee durability. Only Linux shows the type.
 
     Raises:
         StoreError: `path` is on a network file system.
     """
-    try:
-        mountinfo = _MOUNTS.read_text(errors="replace")
-    except OSError:
-        return
-    kind = file_system_of(path.absolute(), mountinfo)
+    kind = file_system_of(path)
     if kind in _NETWORK_FILE_SYSTEMS:
         raise StoreError(
             f"{path} is on a network share ({kind}), where records are not safe",

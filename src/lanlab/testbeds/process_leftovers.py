@@ -9,12 +9,14 @@ its start time, because ids are reused.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import signal
 import time
 from pathlib import Path
 
+from lanlab import linux
 from lanlab.frozen import dataclass
 
 MARK = "LANLAB_TESTBED"
@@ -25,7 +27,6 @@ _END_WITHIN_S = 2.0
 _LEAVE_WITHIN_S = 4.0
 _POLL_S = 0.002
 
-_PROC = Path("/proc")
 _serial = itertools.count()
 
 
@@ -37,13 +38,10 @@ class Leftover:
 
 def _stat(pid: int) -> list[str] | None:
     """Fields of a process from its state on (proc(5)); `None` if there is none (or a zombie)."""
-    try:
-        stat = (_PROC / str(pid) / "stat").read_text()
-    except OSError:
-        return None
-    # The name in parentheses may hold anything; behind it field 3 (state) comes first (proc(5)).
-    fields = stat[stat.rindex(")") + 1 :].split()
-    return None if fields[0] in "ZX" else fields
+    with contextlib.suppress(OSError):
+        fields = linux.stat_fields(pid)
+        return None if fields[0] in "ZX" else fields
+    return None
 
 
 def _start_ticks(pid: int) -> int | None:
@@ -80,10 +78,10 @@ def marked_processes(variable: str = MARK) -> list[Leftover]:
     prefix = f"{variable}=".encode()
     found = []
     try:
-        own = str((_PROC / "self/ns/pid").readlink())
+        own = str((linux.PROC / "self/ns/pid").readlink())
     except OSError:
         return []
-    for process in _PROC.iterdir():
+    for process in linux.PROC.iterdir():
         if not process.name.isdecimal():
             continue
         try:

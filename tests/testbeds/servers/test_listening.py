@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from lanlab.testbeds.servers.listening import LocalServer, is_this_machine, sockets
+from lanlab.linux import sockets
+from lanlab.testbeds.servers.listening import LocalServer, is_this_machine
 
 #: A server that has a child work for each connection, and waits for it, as Samba and OpenSSH do.
 #: It answers when the work is done; `linger` leaves the child there until the connection closes.
@@ -97,10 +98,11 @@ def test_the_kernel_s_table_is_read() -> None:
         "00000000:00000000 00:00000000 00000000 0 0 4713 1\n"
         "   3: 0100007F:01BD 0100007F:9C41 06 00000000:00000000 00:00000000 00000000 0 0 0 3\n"
     )
-    found = [(str(one.address), one.port, one.is_listening, one.inode) for one in sockets(table)]
+    found = [(str(one.address), one.port, one.state, one.inode) for one in sockets(table)]
 
     assert found == [
-        ("127.0.0.1", 445, True, 4711),
-        ("127.0.0.1", 445, False, 4712),
-        ("::1", 22, True, 4713),
+        ("127.0.0.1", 445, 10, 4711),
+        ("127.0.0.1", 445, 1, 4712),
+        ("::1", 22, 10, 4713),
+        ("127.0.0.1", 445, 6, 0),
     ]

@@ -5,27 +5,19 @@ its address or accepted a connection there (`/proc/net/tcp`, proc(5)), and their
 
 from __future__ import annotations
 
-import contextlib
 import ipaddress
 import os
 import socket
-import sys
 import time
-from collections.abc import Collection, Iterator
-from pathlib import Path
+from collections.abc import Collection
 
+from lanlab import linux
 from lanlab.addresses import bare, socket_address
-from lanlab.frozen import dataclass
-from lanlab.testbeds.servers import processes
-from lanlab.testbeds.servers.processes import Process
+from lanlab.linux import Process
 
-_PROC = Path("/proc")
-#: State of a listening socket (`TCP_LISTEN` in Linux's include/net/tcp_states.h).
-_LISTEN = 10
 #: Sockets that init holds for others do not identify the server.
 _INIT = 1
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _Key = tuple[int, int]
 
 
@@ -37,35 +29,6 @@ def is_this_machine(address: str) -> bool:
     except OSError:
         return False
     return True
-
-
-@dataclass(frozen=True)
-class Socket:
-    address: Address
-    port: int
-    is_listening: bool
-    inode: int
-
-
-def sockets(table: str) -> Iterator[Socket]:
-    """The sockets in the text of `/proc/net/tcp` or `tcp6`, except those without a process."""
-    for line in table.splitlines()[1:]:
-        with contextlib.suppress(ValueError, IndexError):
-            fields = line.split()
-            place, _, port = fields[1].partition(":")
-            inode = int(fields[9])
-            if inode:
-                is_listening = int(fields[3], 16) == _LISTEN
-                yield Socket(_address(place), int(port, 16), is_listening, inode)
-
-
-def _address(digits: str) -> Address:
-    """Each 32-bit word is printed in this machine's byte order."""
-    words = (digits[at : at + 8] for at in range(0, len(digits), 8))
-    octets = b"".join(int(word, 16).to_bytes(4, sys.byteorder) for word in words)
-    found = ipaddress.ip_address(octets)
-    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
-    return mapped or found
 
 
 class LocalServer:
@@ -90,7 +53,7 @@ class LocalServer:
         Returns:
             `None` if it is unknown; `unknown` says why.
         """
-        everything = processes.everything()
+        everything = linux.everything()
         if self._before is None:
             self._before = {_key(one): _total_s(one) for one in everything.values()}
             ticks_per_s = os.sysconf("SC_CLK_TCK")
@@ -108,9 +71,7 @@ class LocalServer:
         return self._used_s
 
     def _members(self, everything: dict[int, Process]) -> list[Process]:
-        children: dict[int, list[Process]] = {}
-        for one in everything.values():
-            children.setdefault(one.parent, []).append(one)
+        children = linux.by_parent(everything.values())
         waiting = [one for one in everything.values() if _key(one) in self._known]
         found: dict[int, Process] = {}
         while waiting:
@@ -126,13 +87,12 @@ class LocalServer:
 
     def _holders(self) -> tuple[set[int], str | None]:
         inodes, is_listened_to = set(), False
-        for name in ("tcp", "tcp6"):
-            with contextlib.suppress(OSError):
-                for one in sockets((_PROC / "net" / name).read_text()):
-                    is_here = one.address == self._address or one.address.is_unspecified
-                    if one.port == self._port and is_here:
-                        inodes.add(one.inode)
-                        is_listened_to |= one.is_listening
+        tables = linux.socket_tables(linux.PROC / "net", linux.SOCKET_TABLES["tcp"])
+        for one in linux.sockets(tables):
+            is_here = one.address == self._address or one.address.is_unspecified
+            if one.port == self._port and is_here:
+                inodes.add(one.inode)
+                is_listened_to |= one.state == linux.WAITING_STATE["tcp"]
         if not is_listened_to:
             return set(), (
                 f"nothing in this network namespace listens at port {self._port}: the server is in "
@@ -151,18 +111,14 @@ class LocalServer:
 
 
 def _processes_with(inodes: Collection[int]) -> tuple[set[int], bool]:
-    wanted = {f"socket:[{inode}]" for inode in inodes}
     found: set[int] = set()
     is_hidden = False
-    for process in _PROC.iterdir():
+    for process in linux.PROC.iterdir():
         if not process.name.isdecimal():
             continue
         try:
-            for descriptor in (process / "fd").iterdir():
-                with contextlib.suppress(FileNotFoundError):
-                    if str(descriptor.readlink()) in wanted:
-                        found.add(int(process.name))
-                        break
+            if linux.holds_any(int(process.name), inodes):
+                found.add(int(process.name))
         except PermissionError:
             is_hidden = True
         except OSError:

@@ -12,11 +12,11 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from lanlab import linux
 from lanlab.disk import TemporaryFolder
 from lanlab.errors import LabError, RunError, UnknownName, UnmetNeed, UsageError
 from lanlab.frozen import dataclass
 from lanlab.testbeds.base import Host
-from lanlab.testbeds.servers import processes
 from lanlab.testbeds.servers.base import Credentials, Launch, Place, Server
 from lanlab.testbeds.servers.ganesha import Ganesha
 from lanlab.testbeds.servers.nginx import Nginx
@@ -248,7 +248,7 @@ class _Start:
             )
 
     def _place(self, folders: Sequence[Path], keeper: Keeper, user: str) -> Place:
-        acting = processes.user_of(keeper.pid)
+        acting = linux.user_of(keeper.pid)
         if acting is None:
             raise RunError("the process that holds it has ended", host=self.host.name)
         private, *further = folders

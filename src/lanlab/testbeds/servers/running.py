@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from lanlab import linux
 from lanlab.closing import Closing
 from lanlab.disk import TemporaryFolder
 from lanlab.errors import RunError
 from lanlab.pipes import Tail, write_within
 from lanlab.testbeds import process_leftovers
 from lanlab.testbeds.base import Host
-from lanlab.testbeds.servers import processes
 from lanlab.testbeds.servers.base import Credentials, Launch
 
 KEEPER = Path(__file__).with_name("keeper.py")
@@ -48,7 +48,7 @@ class Keeper:
         self.host = host
         self._folders = folders
         settings = {**settings, "remove": [str(folder.path) for folder in folders]}
-        self._known: dict[int, processes.Process] = {}
+        self._known: dict[int, linux.Process] = {}
         self._is_closed = False
         argv = [*host.command_prefix, sys.executable, "-I", str(KEEPER), json.dumps(settings)]
         try:
@@ -99,9 +99,9 @@ class Keeper:
         self.tree()
         return pid
 
-    def tree(self) -> list[processes.Process]:
+    def tree(self) -> list[linux.Process]:
         """The keeper and its descendants; empty once it has ended."""
-        found = processes.tree(self.pid) if self._process.poll() is None else []
+        found = linux.tree(self.pid) if self._process.poll() is None else []
         self._known |= {each.pid: each for each in found[1:]}
         return found
 
@@ -150,7 +150,7 @@ class Keeper:
             for folder in self._folders:
                 folder.remove()
         # Usually empty, unless the keeper was killed or a process is stuck in the kernel.
-        left = processes.still_there(list(self._known.values()))
+        left = linux.still_there(list(self._known.values()))
         if stuck := process_leftovers.end(
             [process_leftovers.Leftover(each.pid, "") for each in left]
         ):
