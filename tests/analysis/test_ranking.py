@@ -1,5 +1,6 @@
 """Levels of a factor are ranked in groups, at each level of the other factors."""
 
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -43,7 +44,7 @@ def groups(one: Ranking) -> list[list[Any]]:
 
 
 def said(run: Run) -> list[str]:
-    return ranking_sentences(RunData(*run))
+    return [*itertools.chain(*ranking_sentences(RunData(*run)))]
 
 
 def test_each_condition_is_ranked_separately() -> None:
@@ -305,13 +306,13 @@ def _is_ftp(trial: TrialRecord) -> bool:
 
 def test_a_run_without_a_ranked_factor_has_no_ranking() -> None:
     found = planned_run("milanovic-srbljic", "quick")
-    assert ranking_sentences(RunData(found.run, found.trials)) == []
+    assert ranking_sentences(RunData(found.run, found.trials)) == ([], [])
 
 
 def test_levels_are_at_the_network_limit_together_only_if_it_is_one_limit() -> None:
     """Trials of the model are alike: each version is as fast as its own headers allow."""
     found = planned_run("manford-kolahi", "quick")
-    rates, times = ranking_sentences(RunData(found.run, found.trials))
+    (rates, times), _ = ranking_sentences(RunData(found.run, found.trials))
     assert "128 B, 256 B, 384 B and 2 more: IPv4, as fast as the network, then IPv6." in rates
     assert times.endswith("8 more: IPv4 and IPv6 (no difference shown).")
 
@@ -338,7 +339,7 @@ def test_a_level_with_a_result_at_one_condition_has_a_result() -> None:
     first = {(t.factors["service"], t.factors["dataset"]): t for t in trials if t.block == 0}
     begun = [first["smb", LARGE], first["nfs", LARGE], first["ftp", SMALL]]
 
-    ranking, *results, _ = sentences(replace(run, status="interrupted"), begun)
+    *results, ranking, _ = sentences(replace(run, status="interrupted"), begun)
     assert ranking == (
         "SMB, NFS 3 and FTP are not ranked by elapsed time: a ranking takes two trials of each."
     )

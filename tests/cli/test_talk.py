@@ -140,7 +140,7 @@ def test_progress_of_a_trial_disappears_at_its_end(tmp_path: Path) -> None:
     command = ("stream", "--testbed", "loopback", "--time", "1.2", "--rate", "1M")
     drawn = in_terminal(tmp_path, *command, output="stderr").split(ERASED)
     assert any("trial 1/1" in one and "bit/s, received" in one for one in drawn)
-    assert "single [....................] trial 1/1" in drawn[1]
+    assert "[....................] trial 1/1" in drawn[1]
     assert "trial 1/1" not in drawn[-1]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -48,11 +48,6 @@ class RunData:
         from lanlab.analysis.published import published_numbers
 
         return self._published or published_numbers(self.run)
-
-    @cached_property
-    def titles(self) -> Mapping[str, str]:
-        """The title of each experiment, by its id."""
-        return {experiment.id: experiment.title for experiment in self.study.experiment}
 
     @cached_property
     def experiments(self) -> Sequence[ExperimentAtScale]:

@@ -22,10 +22,11 @@ from lanlab.analysis.path_cautions import path_cautions
 from lanlab.cli.memory import check_for_a_run
 from lanlab.cli.run_hooks import LiveOption
 from lanlab.cli.terminal import say, talk
+from lanlab.figures.wording import trial_text
 from lanlab.performers import SIMULATORS
 from lanlab.plan import Estimate, PlannedTrial
 from lanlab.roles import is_one_way
-from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
 from lanlab.units import format_clock, format_rate, format_size, format_time
 from lanlab.workloads import WORKLOADS, Progress, workload
@@ -36,30 +37,6 @@ NO_LINES = LiveOption(interval_s=0.0)
 _BAR = 20
 #: The results of an interval: numbers, and for a second direction another of these.
 _Interval = dict[str, Any]
-
-
-def describe_factors(study: Study, factors: dict[str, Level]) -> str:
-    """A condition in words, in the study's own units: `rate 800 kB/s`."""
-    words = []
-    for name, level in factors.items():
-        unit = study.units.get(name)
-        if unit is not None and isinstance(level, int | float):
-            words.append(f"{unit.name or name} {level / unit.si_per_unit:g} {unit.unit}")
-        else:
-            words.append(_plainly(name, level))
-    return ", ".join(words)
-
-
-def _plainly(name: str, level: Level) -> str:
-    """A level in lanlab's unit, if the study has none: `rate 5.00 Mbit/s`, `2 stations`."""
-    if name == "stations":
-        return f"{level} station{'' if level == 1 else 's'}"
-    if isinstance(level, int | float) and not isinstance(level, bool):
-        if name.endswith("_bps"):
-            return f"{name.removesuffix('_bps').replace('_', ' ')} {format_rate(level)}"
-        if name.endswith("_bytes"):
-            return f"{name.removesuffix('_bytes').replace('_', ' ')} {level} B"
-    return f"{name.replace('_', ' ')} {level}"
 
 
 def promise(study: Study, scale: str, estimate: Estimate, is_simulated: bool = False) -> str:
@@ -165,31 +142,23 @@ class RunWatch:
     def trial_started(self, trial: PlannedTrial, estimate: Estimate) -> None:
         self._live.begin(trial)
         assert self._study is not None
-        what = describe_factors(self._study, dict(trial.factors))
+        what = trial_text(self._study, trial.experiment, trial.factors)
         again = " again" if trial.repeats else ""
         total = self._finished + estimate.trials
         left_s = self._left_s(estimate)
         left = "" if left_s is None else format_clock(left_s)
         done = round(_BAR * self._finished / max(1, total))
-        self._before_now = (
-            f"{self._name_of(trial.experiment)} {what}{again}".strip()
-            + f" [{'#' * done}{'.' * (_BAR - done)}] trial {self._finished + 1}/{total}"
-        )
-        self._after_now = f"left {left}" if left else ""
+        bar = f"[{'#' * done}{'.' * (_BAR - done)}]"
+        self._before_now = f"{bar} trial {self._finished + 1}/{total}{again}"
+        self._after_now = f"left {left}  {what}" if left else what
         self._show("")
         about = "about " if self._is_open else ""
         self._now = ""
         place = f"trial {self._finished + 1} of {about}{total}"
         if self._live.has_texts and total > 1:
             self._talk.print(f"{place}: {what}{again}" if what else f"{place}{again}")
-        which = f"{self._name_of(trial.experiment)} {what}".strip()
-        self._doing = (
-            place + (f" ({which})" if which else "") + (f", about {left} left" if left else "")
-        )
-
-    def _name_of(self, experiment: str) -> str:
-        """The name of an experiment; empty if there is no other."""
-        return experiment if self._study and len(self._study.experiment) > 1 else ""
+        named = f" ({what})" if what else ""
+        self._doing = f"{place}{named}" + (f", about {left} left" if left else "")
 
     def _left_s(self, estimate: Estimate) -> float | None:
         """Estimated seconds until the end; `None` if not yet known."""
@@ -226,7 +195,9 @@ class RunWatch:
         if (kind := kind_of(trial)) not in self._failed:
             self._failed.add(kind)
             place, why = place_and_reason(trial)
-            of = f" of {which}" if (which := self._name_of(trial.experiment)) else ""
+            assert self._study is not None
+            titles = self._study.titles
+            of = f" of {titles[trial.experiment]}" if len(titles) > 1 else ""
             self._talk.print(f"trial {trial.number}{of}{place} failed: {why}", is_warning=True)
 
 

@@ -292,6 +292,6 @@ def _places(most: int) -> list[int]:
 
 def _name(data: FigureData, experiment: str, factors: Mapping[str, Level]) -> str:
     rest = {k: level for k, level in factors.items() if k != STATIONS and k not in data.figure.at}
-    title = data.titles[experiment] if len(data.figure.experiments) > 1 else ""
+    title = data.study.titles[experiment] if len(data.figure.experiments) > 1 else ""
     words = [title, condition_text(data.study, rest)]
     return ", ".join(filter(None, words)) or obtained(data.study).word

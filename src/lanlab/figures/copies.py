@@ -164,7 +164,7 @@ def copy_times(data: FigureData) -> Chart:
     series: dict[str, list[Summary]] = {}
     for summary in found:
         rest = {k: v for k, v in summary.factors.items() if k != _inside(summary)}
-        words = [data.titles[summary.experiment] if several else "", data.called(rest)]
+        words = [data.study.titles[summary.experiment] if several else "", data.called(rest)]
         name = ", ".join(filter(None, words)) or _what(data.study, summary)
         place[id(summary)] = float(rows.setdefault(name, len(rows)))
         series.setdefault(_dataset(data.study, data.published, summary), []).append(summary)

@@ -24,7 +24,6 @@ def ratio_forest(study: Study, found: Sequence[Compared]) -> Chart:
     """Comparisons of one metric of one experiment, a series for each side that was compared."""
     first = found[0]
     shown = quantity(study, first.metric)
-    titles = {experiment.id: experiment.title for experiment in study.experiment}
     names = [condition_text(study, one.factors) or "all" for one in found]
     rows = list(dict.fromkeys(names))
     series: dict[str, list[Point]] = {one.other_name: [] for one in found}
@@ -52,7 +51,7 @@ def ratio_forest(study: Study, found: Sequence[Compared]) -> Chart:
     unit = "" if is_ratio else ("percentage points" if shown.unit == "%" else shown.unit)
     other = next(iter(series))
     label = f"{other} {sign} {first.base_name}" if len(series) == 1 else f"{sign} of the base"
-    title = f"{titles.get(first.experiment, first.experiment)}: {shown.name}"
+    title = f"{study.titles.get(first.experiment, first.experiment)}: {shown.name}"
     return _forest(
         f"{title}, {direction} is better" if direction else title,
         rows,

@@ -70,7 +70,7 @@ class FigureData(RunData):
         series: dict[str, list[Summary]] = {}
         for summary in summaries:
             rest = {k: v for k, v in summary.factors.items() if k not in x_factors}
-            words = [self.titles[summary.experiment] if several else "", self.called(rest)]
+            words = [self.study.titles[summary.experiment] if several else "", self.called(rest)]
             name = ", ".join(filter(None, words)) or obtained(self.study).word
             series.setdefault(name, []).append(summary)
         return series

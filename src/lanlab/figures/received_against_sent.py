@@ -170,7 +170,7 @@ def saturation_curve(data: FigureData) -> Chart:
 
     curves = {name: curve_of(data.run, data.trials, name, metric) for name in names}
     series = [
-        Series(data.titles[name] if len(names) > 1 else "measured", points)
+        Series(data.study.titles[name] if len(names) > 1 else "measured", points)
         for name, curve in curves.items()
         for points in (points_of(curve, place_along(factor, x), y, data.study),)
     ]
@@ -215,7 +215,7 @@ def _bounds(data: FigureData, found: Saturation, several: bool) -> list[Limit]:
             alike.setdefault(known, []).append(goal.result.loss_ratio)
     return [
         Limit(
-            name=(f"{data.titles[found.experiment]}: " if several else "")
+            name=(f"{data.study.titles[found.experiment]}: " if several else "")
             + f"{' and '.join(f'{plain(100 * goal)} %' for goal in goals)} lost",
             points=tuple((end, height) for end in ends for height in (0.0, whole)),
             kind="guide",

@@ -31,7 +31,7 @@ def station_fairness(data: FigureData) -> Chart:
     several = len({key[0] for key in groups}) > 1
     series = []
     for key, by_number in groups.items():
-        words = [data.titles[str(key[0][1])] if several else "", data.called(dict(key[1:]))]
+        words = [data.study.titles[str(key[0][1])] if several else "", data.called(dict(key[1:]))]
         name = ", ".join(filter(None, words))
         spreads = {n: station_spread(own) for n, own in sorted(by_number.items())}
         found = {n: seen for n, seen in spreads.items() if seen is not None}

@@ -151,6 +151,12 @@ def condition_text(study: Study, factors: Mapping[str, Level]) -> str:
     return ", ".join(level_text(study, key, level) for key, level in factors.items())
 
 
+def trial_text(study: Study, experiment: str, factors: Mapping[str, Level]) -> str:
+    """A condition in a few words, with its experiment's title if the study has several."""
+    title = study.titles[experiment] if len(study.titles) > 1 else ""
+    return ", ".join(filter(None, (title, condition_text(study, factors))))
+
+
 @lru_cache(maxsize=8)
 def _published_by_id(study_id: str) -> Published | None:
     from lanlab.studies import known_studies, load_study

@@ -8,6 +8,8 @@ are next to it in `published.toml` (`lanlab.studies.published`) and `findings.to
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import Field, PlainValidator, TypeAdapter, model_validator
@@ -239,6 +241,11 @@ class Study(Data):
     #: The published values of a user's study, from `published.toml` next to it. For lanlab's own
     #: studies, they are read on demand.
     published: dict[str, object] | None = None
+
+    @cached_property
+    def titles(self) -> Mapping[str, str]:
+        """The title of each experiment, by its id."""
+        return {one.id: one.title for one in self.experiment}
 
     @property
     def is_simulated(self) -> bool:

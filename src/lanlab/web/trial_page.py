@@ -47,12 +47,11 @@ class TrialOnPage:
 
 def trial_on_page(run: RunRecord, trial: TrialRecord, store: Store) -> TrialOnPage:
     study = Study.model_validate(run.study)
-    titles = {experiment.id: experiment.title for experiment in study.experiment}
     judgement = judgement_of(trial.raw)
     modes = modes_of(trial)
     return TrialOnPage(
         record=trial,
-        experiment=titles.get(trial.experiment, trial.experiment),
+        experiment=study.titles.get(trial.experiment, trial.experiment),
         condition=condition_text(study, trial.factors),
         metrics=_metrics(study, trial),
         disturbances=tuple(warning(one) for one in judgement.findings) if judgement else (),

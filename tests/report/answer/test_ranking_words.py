@@ -1,5 +1,6 @@
 """The words of a ranking, by tables of what was shown."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -47,7 +48,7 @@ def ranking(text: str, **changes: Any) -> Ranking:
 
 def said(*own: Ranking, study: Study = STUDY) -> str:
     data = RunData(RUN, (), study, Published(schema=1))
-    return ranking_text._sentence(data, own, "")
+    return ranking_text._why_unranked(data, own) or ranking_text._sentence(data, own, "")
 
 
 @pytest.mark.parametrize(
@@ -204,7 +205,8 @@ def test_a_simulated_run_shows_the_error_of_its_model_once_and_without_one_no_or
 
     def said(one: Ranking) -> list[str]:
         monkeypatch.setattr(ranking_text, "run_rankings", lambda data: {a: (one,), b: (one,)})
-        return ranking_sentences(RunData(RUN, (), as_simulated(STUDY), Published(schema=1)))
+        data = RunData(RUN, (), as_simulated(STUDY), Published(schema=1))
+        return [*itertools.chain(*ranking_sentences(data))]
 
     error = "Simulated ratios within the model's error, a factor of 2.24, show no order."
     assert said(known)[2:] == [error]

@@ -67,7 +67,8 @@ def answer_of(data: RunData, parts: Analyses) -> tuple[list[str], list[str]]:
 
 
 def _results(data: RunData, parts: Analyses) -> list[str]:
-    ranked = parts.each("ranking", lambda: ranking_sentences(data))
+    none: tuple[list[str], list[str]] = ([], [])
+    ranked, unranked = parts.of("ranking", lambda: ranking_sentences(data), none)
     said = parts.each("saturation", lambda: _searches(data))
     crossed = {one.experiment.id for one in crossed_experiments(data.study, data.run.scale)}
     said += parts.each("effects of factors", lambda: factor_effects_sentences(data))
@@ -83,7 +84,7 @@ def _results(data: RunData, parts: Analyses) -> list[str]:
         of = parts.each("purposes", lambda: [purposes_of(data.run, data.trials).sentence])
         ranked = [*of, *ranked]
     # Rankings come first, because they answer the question.
-    return [*ranked, *said]
+    return [*ranked, *said, *unranked]
 
 
 def remark_sentences(data: RunData, parts: Analyses) -> list[str]:

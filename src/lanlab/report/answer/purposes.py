@@ -73,7 +73,7 @@ def purposes_of(run: RunRecord, trials: Sequence[TrialRecord]) -> Purposes:
     """The answer of a run in which each experiment varies one ranked factor."""
     data = RunData(run, trials)
     ranked = run_rankings(data)
-    purposes = tuple(Purpose(data.titles[name], own[0]) for name, own in ranked.items())
+    purposes = tuple(Purpose(data.study.titles[name], own[0]) for name, own in ranked.items())
     levels: dict[Level, None] = {}
     for one in purposes:
         for group in one.ranking.groups:

@@ -48,20 +48,26 @@ def run_rankings(data: RunData) -> dict[str, tuple[Ranking, ...]]:
     return rankings(data.run, data.trials, experiments, error_log)
 
 
-def ranking_sentences(data: RunData) -> list[str]:
-    """A sentence for each experiment whose levels can be ranked; simulated, one on the error."""
+def ranking_sentences(data: RunData) -> tuple[list[str], list[str]]:
+    """A sentence for each experiment whose levels are ranked, and if simulated, one on the error;
+    and a sentence for each experiment that lacks something for a ranking.
+    """
     found = run_rankings(data)
-    said = [
-        _sentence(data, own, f"{data.titles[name]}: " if len(found) > 1 else "")
-        for name, own in found.items()
-    ]
+    said: list[str] = []
+    lacking: list[str] = []
+    for name, own in found.items():
+        opening = f"{data.study.titles[name]}: " if len(found) > 1 else ""
+        if why := _why_unranked(data, own):
+            lacking.append(f"{opening}{why}")
+        else:
+            said.append(_sentence(data, own, opening))
     factors = [one.model_factor for own in found.values() for one in own if one.is_tested]
     if factors and factors[0] is not None:
         factor = number(factors[0], 3)
         said.append(
             f"Simulated ratios within the model's error, a factor of {factor}, show no order."
         )
-    return said
+    return said, lacking
 
 
 def joined(parts: Sequence[str]) -> str:
@@ -105,28 +111,31 @@ def _service_of(server: str) -> str:
     return found.title if found is not None else server
 
 
-def _sentence(data: RunData, own: Sequence[Ranking], opening: str) -> str:
-    shown = quantity(data.study, own[0].metric)
-    levels = list(
-        dict.fromkeys(
-            level
-            for one in own
-            for level in (*(r.level for group in one.groups for r in group), *one.lacking)
-        )
+def _names(data: RunData, own: Sequence[Ranking]) -> dict[Level, str]:
+    levels = dict.fromkeys(
+        level
+        for one in own
+        for level in (*(r.level for group in one.groups for r in group), *one.lacking)
     )
-    names = level_names(data.study, own[0].factor, levels, data.published)
+    return level_names(data.study, own[0].factor, list(levels), data.published)
+
+
+def _why_unranked(data: RunData, own: Sequence[Ranking]) -> str | None:
+    shown, names = quantity(data.study, own[0].metric), _names(data, own)
+    every = joined(list(names.values()))
     if not any(one.is_tested for one in own):
         # Levels with a result at some condition only lack trials.
-        lacking = [names[one] for one in levels if all(one in each.lacking for each in own)]
+        lacking = [names[one] for one in names if all(one in each.lacking for each in own)]
         if lacking:
-            return f"{opening}No ranking: there is no result of {joined(lacking)}."
-        return (
-            f"{opening}{joined(list(names.values()))} are not ranked by {shown.name}: a ranking "
-            f"takes two trials of each."
-        )
+            return f"No ranking: there is no result of {joined(lacking)}."
+        return f"{every} are not ranked by {shown.name}: a ranking takes two trials of each."
     if data.study.is_simulated and any(o.model_factor is None and not o.at_limit for o in own):
-        every = joined(list(names.values()))
-        return f"{opening}{every} are not ranked by {shown.name}: the model's error is not known."
+        return f"{every} are not ranked by {shown.name}: the model's error is not known."
+    return None
+
+
+def _sentence(data: RunData, own: Sequence[Ranking], opening: str) -> str:
+    shown, names = quantity(data.study, own[0].metric), _names(data, own)
     alike = _all_alike(data.study, own, shown.name)
     if alike is not None:
         return f"{opening}{alike}"

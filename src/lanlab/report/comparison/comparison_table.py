@@ -17,6 +17,7 @@ from lanlab.figures.wording import (
     as_printed,
     condition_text,
     level_text,
+    name_of,
     obtained,
     quantity,
     values_text,
@@ -24,6 +25,7 @@ from lanlab.figures.wording import (
 from lanlab.report.comparison.comparison_text import effect_text, p_text, verdict_text
 from lanlab.report.document.table import EMPTY, Cell, Column, Table, cell, words
 from lanlab.report.metrics.metric_table import DISTURBED
+from lanlab.report.trials.trial_table import experiment_cells
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.labels import label_facts
 from lanlab.store.records import Level
@@ -106,7 +108,6 @@ def _table(study: Study, group: Sequence[Compared]) -> Table:
     shown = quantity(study, first.metric).readable(
         sample.mean for one in group for sample in (one.base, one.other)
     )
-    titles = {experiment.id: experiment.title for experiment in study.experiment}
     others = list(dict.fromkeys(one.other_name for one in group))
     base = first.base_name
     sign = "/" if first.scale == "log" else "less"
@@ -149,7 +150,7 @@ def _table(study: Study, group: Sequence[Compared]) -> Table:
         )
         for one in group
     )
-    title = f"{titles.get(first.experiment, first.experiment)}: {shown.name}{better}"
+    title = f"{study.titles.get(first.experiment, first.experiment)}: {shown.name}{better}"
     return Table(f"{first.experiment}-{first.metric}", title, columns, rows)
 
 
@@ -226,6 +227,7 @@ def unlike_table(study: Study, found: Sequence[Unlike]) -> Table:
         Column(name, name, name, is_number=False)
         for name in ("experiment", "condition", "not compared, as")
     )
+    experiments = experiment_cells(study)
     rows = []
     for one in found:
         if one.differing:
@@ -235,13 +237,14 @@ def unlike_table(study: Study, found: Sequence[Unlike]) -> Table:
                 )
                 for key, pair in one.differing.items()
             }
-            why = "; ".join(f"{key} is {levels}" for key, levels in named.items())
+            why = "; ".join(f"{name_of(key)} is {levels}" for key, levels in named.items())
             why += f" in {' and '.join(one.has)}"
         else:
             why = f"only {', '.join(one.has)} has it" if len(one.has) == 1 else ""
             why = why or f"{', '.join(one.lacks)} lacks it"
         where = condition_text(study, one.factors) or "all"
-        rows.append((words(one.experiment), words(where), words(why)))
+        title = experiments.get(one.experiment) or words(one.experiment)
+        rows.append((title, words(where), words(why)))
     return Table("unlike", "What was not compared", columns, tuple(rows))
 
 

@@ -28,13 +28,12 @@ def comparison_sentences(study: Study, found: Sequence[Compared]) -> list[str]:
     for each comparison.
     """
     several = len({one.experiment for one in found}) > 1
-    titles = {experiment.id: experiment.title for experiment in study.experiment}
     said = [*_over_conditions(study, found), _counted(found)]
     untold = [one for one in found if one.verdict == "cannot_tell"]
     for one in found:
         if one.verdict == "cannot_tell" and len(untold) > _MOST_UNTOLD:
             continue
-        opening = f"{titles.get(one.experiment, one.experiment)}: " if several else ""
+        opening = f"{study.titles.get(one.experiment, one.experiment)}: " if several else ""
         said.append(opening + sentence(study, one))
     if len(untold) > _MOST_UNTOLD:
         said.append(_untold(untold))
@@ -144,7 +143,6 @@ def _counted(found: Sequence[Compared]) -> str:
 
 
 def _over_conditions(study: Study, found: Sequence[Compared]) -> list[str]:
-    titles = {experiment.id: experiment.title for experiment in study.experiment}
     several = len({one.experiment for one in found}) > 1
     groups: dict[tuple[str, str, str, str], list[Compared]] = {}
     for one in found:
@@ -159,7 +157,7 @@ def _over_conditions(study: Study, found: Sequence[Compared]) -> list[str]:
         shown = quantity(study, metric)
         effects = sorted(one.effect for one in own if one.effect is not None)
         low, high = effects[0], effects[-1]
-        opening = f"{titles.get(experiment, experiment)}: " if several else ""
+        opening = f"{study.titles.get(experiment, experiment)}: " if several else ""
         if low < 1 < high or not 1 / _AS_FACTOR < low <= high < _AS_FACTOR:
             size = f"{number(low, 3)} to {number(high, 3)} times {base}'s"
             text = f"{other}'s {shown.name} was {size}"

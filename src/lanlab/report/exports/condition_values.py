@@ -71,7 +71,6 @@ def markdown_table(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
     by_experiment: dict[str, list[MetricValues]] = {}
     for one in metric_values(run, trials, only_named=True):
         by_experiment.setdefault(one.summaries[0].experiment, []).append(one)
-    titles = {experiment.id: experiment.title for experiment in study.experiment}
     for experiment, metrics in by_experiment.items():
         shown = [
             quantity(study, one.metric.key).readable(summary.mean for summary in one.summaries)
@@ -80,7 +79,7 @@ def markdown_table(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
         heads = ["condition", "trials"]
         heads += [f"{s.name} ({s.unit})" if s.unit else s.name for s in shown]
         lines = [
-            f"**{_escaped(titles[experiment])}** (run {run.id})",
+            f"**{_escaped(study.titles[experiment])}** (run {run.id})",
             "",
             f"| {' | '.join(map(_escaped, heads))} |",
             f"|{':---|' + '---:|' * (len(heads) - 1)}",

@@ -55,7 +55,7 @@ def _neighbours(summaries: Sequence[Summary], data: RunData) -> list[str]:
     count = sum(summary.n >= LEAST_TRIALS for summary in summaries)
     first = found[0]
     named = condition_text(data.study, first.summary.factors)
-    named = named or data.titles[first.summary.experiment]
+    named = named or data.study.titles[first.summary.experiment]
     most = "in" if len(found) == 1 else "most in"
     return [
         f"Trials drift or are autocorrelated in {len(found)} of {counted(count, 'condition')} with "

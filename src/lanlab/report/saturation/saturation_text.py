@@ -23,8 +23,8 @@ def saturation_sentence(study: Study, found: Saturation) -> str:
     """
     if not found.goals:
         return (
-            f"Where the search of {found.experiment} ended is not known: another version of lanlab "
-            f"planned its trials. The trials are saved."
+            f"Where the search of {study.titles[found.experiment]} ended is not known: another "
+            f"version of lanlab planned its trials. The trials are saved."
         )
     shown = quantity(study, found.factor)
     random = [goal for goal in found.goals if goal.verdict == "random_loss"]
@@ -35,8 +35,7 @@ def saturation_sentence(study: Study, found: Saturation) -> str:
             groups[-1].append(goal)
         elif goal not in random:
             groups.append([goal])
-    titles = {experiment.id: experiment.title for experiment in study.experiment}
-    said = [_goals(group, shown, found.limit, titles) for group in groups]
+    said = [_goals(group, shown, found.limit, study.titles) for group in groups]
     if random and found.random_loss is not None:
         said.insert(0, _random(random, found.random_loss, found.capacity, shown))
     sent = messages_text(found.steps[0].parameters)
@@ -213,10 +212,10 @@ def saturation_table(data: RunData) -> Table:
     )
     every = saturations(data.run, data.trials)
     # If there is only one search, its title is printed once, above its rows.
-    only = data.titles.get(every[0].experiment, "") if len(every) == 1 else ""
+    only = data.study.titles.get(every[0].experiment, "") if len(every) == 1 else ""
     rows = []
     for found in every:
-        title = "" if only else data.titles.get(found.experiment, found.experiment)
+        title = "" if only else data.study.titles.get(found.experiment, found.experiment)
         shown = quantity(data.study, found.factor)
         rows += [_row(found, goal, title, shown) for goal in found.goals]
     said = f"{only[:1].upper()}{only[1:]}" or "Saturation, found by search"

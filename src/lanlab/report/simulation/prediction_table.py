@@ -180,7 +180,6 @@ def prediction_sentence(found: Sequence[Predicted], study: Study, change: str) -
             f"{change}: simulated results are {seen} those of the study; the model's error is not "
             "known, so no difference is shown."
         )
-    titles = {one.id: one.title for one in study.experiment}
     said = []
     for experiment in dict.fromkeys(one.experiment for one in found):
         own = [one for one in found if one.experiment == experiment]
@@ -191,9 +190,9 @@ def prediction_sentence(found: Sequence[Predicted], study: Study, change: str) -
         ]
         if beyond:
             ratios = [one.ratio for one in beyond if one.ratio is not None]
-            where = f"in {len(beyond)} of {len(own)} conditions of {titles[experiment]}"
+            where = f"in {len(beyond)} of {len(own)} conditions of {study.titles[experiment]}"
             if len(beyond) == 1:
-                where = f"{titles[experiment]}, {condition_text(study, beyond[0].factors)}"
+                where = f"{study.titles[experiment]}, {condition_text(study, beyond[0].factors)}"
             said.append(f"{quantity(study, own[0].metric).name} {_times(ratios)} ({where})")
     if not said:
         return f"{change}: everything stays within the model's error."
@@ -221,7 +220,6 @@ def intervals_sentence(members: int) -> str:
 
 
 def prediction_tables(found: Sequence[Predicted], study: Study) -> list[Table]:
-    titles = {one.id: one.title for one in study.experiment}
     tables = []
     for experiment in dict.fromkeys(one.experiment for one in found):
         own = [one for one in found if one.experiment == experiment]
@@ -246,7 +244,7 @@ def prediction_tables(found: Sequence[Predicted], study: Study) -> list[Table]:
             ]
             causes = [words(cause or "") for cause in (one.cause_before, one.cause_after)]
             rows.append((words(condition_text(study, one.factors)), *cells, *causes))
-        title = f"{titles[experiment]}: {head}"
+        title = f"{study.titles[experiment]}: {head}"
         tables.append(Table(f"prediction-{experiment}", title, columns, tuple(rows)))
     return tables
 

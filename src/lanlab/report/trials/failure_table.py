@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 
 from lanlab.analysis.failures import Failure, failures, missing_places
 from lanlab.analysis.pollution import different
@@ -12,11 +11,13 @@ from lanlab.analysis.processor_outliers import processor_outliers
 from lanlab.analysis.run_data import RunData
 from lanlab.errors import UsageError
 from lanlab.figures.number_text import counted, listed, number
-from lanlab.figures.wording import condition_text
-from lanlab.plan import Plan
+from lanlab.figures.wording import condition_text, trial_text
+from lanlab.plan import Condition, Plan
 from lanlab.report.document.table import Cell, Column, Table, cell, words
 from lanlab.report.metrics.metric_table import DISTURBED
-from lanlab.store import Level
+from lanlab.report.trials.trial_table import experiment_cells
+from lanlab.store import TrialRecord
+from lanlab.studies import Study
 
 #: Maximum number of conditions in a sentence; the table has all.
 _MOST_NAMED = 6
@@ -34,13 +35,15 @@ def failure_table(data: RunData) -> Table:
         *map(Column, ("fate", "retried as")),
         Column("", "then", "then", is_number=False),
     )
+    experiments = experiment_cells(data.study)
     rows = []
     for failure in failures(data.trials):
         trial = failure.trial
         rows.append(
             (
                 cell(trial.number),
-                *map(words, (trial.experiment, condition_text(data.study, trial.factors))),
+                experiments.get(trial.experiment) or words(trial.experiment),
+                words(condition_text(data.study, trial.factors)),
                 cell(trial.block),
                 *map(words, (trial.purpose, failure.end or "", failure.code, failure.message)),
                 *map(words, (failure.hint or "", failure.seen)),
@@ -70,7 +73,7 @@ def failure_sentences(data: RunData) -> list[str]:
     said = [f"{len(failed)} of {len(data.trials)} trials failed and are in no mean."]
     missing = missing_places(data.trials)
     if missing:
-        names = Counter(_named(data, trial.experiment, trial.factors) for trial in missing)
+        names = Counter(_named(data.study, trial) for trial in missing)
         named = listed([f"{name} ({n})" for name, n in names.most_common()], _MOST_NAMED)
         are = "is" if len(missing) == 1 else "are"
         lacking = f"{counted(len(missing), 'trial')} {are} missing"
@@ -81,17 +84,15 @@ def failure_sentences(data: RunData) -> list[str]:
         plan = Plan(data.study, data.run.scale, data.run.seed, history=data.trials)
     except UsageError:  # another version planned its trials
         return said
-    given_up = [_named(data, one.experiment, one.factors) for one in plan.given_up()]
-    given_up += [f"the search of {data.titles[name]}" for name in plan.searches_given_up()]
+    given_up = [_named(data.study, one) for one in plan.given_up()]
+    given_up += [f"the search of {data.study.titles[name]}" for name in plan.searches_given_up()]
     if given_up:
         said.append(f"Stopped after repeated failures: {listed(given_up, _MOST_NAMED)}.")
     return said
 
 
-def _named(data: RunData, experiment: str, factors: Mapping[str, Level]) -> str:
-    """A condition, with its experiment if there are several."""
-    titles = [data.titles[experiment]] if len(data.titles) > 1 else []
-    return ", ".join(filter(None, (*titles, condition_text(data.study, factors)))) or experiment
+def _named(study: Study, one: TrialRecord | Condition) -> str:
+    return trial_text(study, one.experiment, one.factors) or "the only condition"
 
 
 def _in_means(disturbed: int, repeated: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from lanlab.analysis.agreed import agreed_words
 from lanlab.analysis.modes import Modes
@@ -15,6 +15,7 @@ from lanlab.figures.wording import condition_text, quantity
 from lanlab.report.document.table import EMPTY, Cell, Column, LazyCell, Table, words
 from lanlab.roles import ROLES
 from lanlab.store import TrialRecord
+from lanlab.studies import Study
 
 #: CSV columns for the I/O modes of a trial, and the fields of `Modes`.
 _MODES = {
@@ -70,6 +71,7 @@ def trial_table(data: RunData) -> Table:
     quantities = {metric: quantity(data.study, metric) for metric in ("", *metrics.values())}
     units = {metric: Cell(one.si_unit, "") for metric, one in quantities.items()}
     counted = {trial.number for trial in data.counting}
+    experiments = experiment_cells(data.study)
     rows = []
     conditions: dict[int, Cell] = {}
 
@@ -90,7 +92,7 @@ def trial_table(data: RunData) -> Table:
             (
                 LazyCell(trial.number, str),
                 LazyCell(trial.block, str),
-                words(trial.experiment),
+                experiments.get(trial.experiment) or words(trial.experiment),
                 condition(trial),
                 words(trial.purpose),
                 words(trial.status),
@@ -113,6 +115,12 @@ def trial_table(data: RunData) -> Table:
             )
         )
     return Table("trials", "Every trial", columns, tuple(rows))
+
+
+def experiment_cells(study: Study) -> Mapping[str, Cell]:
+    """The id of each experiment, shown as its title if the study has several."""
+    is_one = len(study.titles) == 1
+    return {one: Cell(one, "" if is_one else title) for one, title in study.titles.items()}
 
 
 @functools.lru_cache(maxsize=256)
