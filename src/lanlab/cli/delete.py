@@ -7,6 +7,7 @@ import typer
 from lanlab.cli.options import JsonOption, RunsArgument, StoreOption, flag
 from lanlab.cli.terminal import answer, can_ask, print_json, talk
 from lanlab.errors import StoreError, UsageError
+from lanlab.figures.number_text import counted
 
 
 def delete(
@@ -35,13 +36,13 @@ def delete(
         if not yes:
             if not can_ask():
                 raise UsageError(
-                    f"deleting {_how_many(len(found), 'run')} needs --yes without a terminal",
+                    f"deleting {counted(len(found), 'run')} needs --yes without a terminal",
                     hint="add --yes",
                 )
             for run in found:
                 count = len(records.trials(run.id))
-                talk().print(f"{run.id}  {run.status}, {_how_many(count, 'trial')}")
-            if not typer.confirm(f"Delete {_how_many(len(found), 'run')}?", err=True):
+                talk().print(f"{run.id}  {run.status}, {counted(count, 'trial')}")
+            if not typer.confirm(f"Delete {counted(len(found), 'run')}?", err=True):
                 raise typer.Exit(1)
         deleted = [records.delete_run(run.id) for run in found]
     if as_json:
@@ -55,9 +56,5 @@ def delete(
         )
         return
     for one in deleted:
-        counts = f"{_how_many(one.trials, 'trial')}, {one.series} series"
+        counts = f"{counted(one.trials, 'trial')}, {one.series} series"
         answer().print(f"deleted {one.run_id}: {counts}")
-
-
-def _how_many(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"

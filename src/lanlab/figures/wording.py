@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from lanlab.analysis.measured_where import measured_where
-from lanlab.figures.number_text import number, plain, with_interval
+from lanlab.figures.number_text import counted, number, plain, with_interval
 from lanlab.frozen import dataclass
 from lanlab.services import SERVICES
 from lanlab.store import Level, RunRecord
@@ -188,7 +188,7 @@ def level_text(study: Study, key: str, level: Level) -> str:
         named = published.named_level(key, level)
         return f"{name_of(key)} {level}" if named is None else named.title
     if key == "stations":
-        return f"{level} station{'' if level == 1 else 's'}"
+        return counted(int(level), "station")
     shown = quantity(study, key)
     text = plain(shown.shown(level))
     return f"{text} {shown.unit}" if shown.unit else f"{shown.name} {text}"

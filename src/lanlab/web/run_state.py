@@ -148,9 +148,8 @@ class RunState:
         planned = plan.next_trial()
         if planned is None:
             return Progress(done, 0, 0.0, "")
-        experiment = next(e for e in self.study.experiment if e.id == planned.experiment)
-        condition = condition_text(self.study, dict(planned.factors))
-        words = [experiment.title, condition]
+        condition = condition_text(self.study, planned.factors)
+        words = [self.study.titles[planned.experiment], condition]
         if planned.purpose != "trial":
             words.append(planned.purpose)
         if planned.repeats:

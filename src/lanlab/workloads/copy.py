@@ -8,7 +8,6 @@ from pydantic import field_validator, model_validator
 
 from lanlab.errors import UsageError
 from lanlab.roles import ROLES
-from lanlab.services import SERVICES
 from lanlab.trial_data import RoleResult, SimulatedWork, World
 from lanlab.workloads import copy_datasets as datasets
 from lanlab.workloads.copy_results import copy_metrics
@@ -151,9 +150,7 @@ class Copy(Workload[CopyParameters]):
 
     def carried_bits(self, parameters: CopyParameters) -> float:
         """Bits over the link, including verification; none with a user's own server."""
-        if parameters.is_users_server or SERVICES[parameters.service].is_local:
-            return 0.0
-        return _moved_bits(parameters)
+        return _moved_bits(parameters) if parameters.uses_link else 0.0
 
     def steps(self, parameters: CopyParameters) -> Steps:
         return CopySteps(parameters)

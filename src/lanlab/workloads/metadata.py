@@ -9,7 +9,6 @@ from pydantic import model_validator
 
 from lanlab.messages import Request, Spec
 from lanlab.roles import ROLES
-from lanlab.services import SERVICES
 from lanlab.workloads.carrier_counts import carrier_metrics
 from lanlab.workloads.definitions import parameter
 from lanlab.workloads.explained_time import explained_time
@@ -189,9 +188,7 @@ class Metadata(Workload[MetadataParameters]):
 
     def carried_bits(self, parameters: MetadataParameters) -> float:
         """Traffic on the link: none with a user's own server."""
-        if parameters.is_users_server or SERVICES[parameters.service].is_local:
-            return 0.0
-        return _CALL_BITS * parameters.calls
+        return _CALL_BITS * parameters.calls if parameters.uses_link else 0.0
 
     def steps(self, parameters: MetadataParameters) -> Steps:
         return MetadataSteps(parameters)

@@ -153,7 +153,7 @@ def check_ip_version(peer: Peer, parameters: FlowParameters) -> None:
     raise problem
 
 
-def check_unused(parameters: FlowParameters, unused: Iterable[str]) -> None:
+def check_unused(parameters: FlowParameters, unused: Iterable[str], where: str = "a peer") -> None:
     """
     Raises:
         ValueError: One of these parameters is set.
@@ -161,7 +161,7 @@ def check_unused(parameters: FlowParameters, unused: Iterable[str]) -> None:
     for key in unused:
         value = getattr(parameters, key)
         if value != type(parameters).model_fields[key].default:
-            raise ValueError(f"{key} has no effect with a peer")
+            raise ValueError(f"{key} has no effect with {where}")
 
 
 #: Parameters that have no effect on a stream with a peer, and so must keep their default. Of the
@@ -186,10 +186,7 @@ def _check_small_stack(parameters: StreamParameters) -> None:
     if parameters.stack_address is None and not parse_peer(parameters.peer).is_started:
         raise without_address()
     check_small_stack(parameters)
-    for key in _OF_THE_SYSTEM:
-        value = getattr(parameters, key)
-        if value != type(parameters).model_fields[key].default:
-            raise ValueError(f"{key} has no effect with stack `small`")
+    check_unused(parameters, _OF_THE_SYSTEM, "stack `small`")
 
 
 def check_peer(parameters: StreamParameters) -> None:

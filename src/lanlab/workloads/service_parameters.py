@@ -303,6 +303,11 @@ class ServiceParameters(_WithOptions):
     def is_users_server(self) -> bool:
         return server_url.is_url(self.server)
 
+    @property
+    def uses_link(self) -> bool:
+        """Whether a trial moves anything over the testbed's link."""
+        return not (self.is_users_server or SERVICES[self.service].is_local)
+
 
 def set_parts(target: Target) -> Target:
     """A server without the parts that are not set."""

@@ -254,7 +254,7 @@ class Stations(Workload[StationsParameters]):
         """Bits over the link if a number of readings ends a trial, including the files created
         before; none with a user's own server.
         """
-        if parameters.is_users_server or SERVICES[parameters.service].is_local:
+        if not parameters.uses_link:
             return 0.0
         readings = (parameters.readings_each or 0) * parameters.stations
         return 8.0 * (readings * parameters.message_size_bytes + parameters.written_bytes)

@@ -50,8 +50,8 @@ def test_a_search_of_another_version_is_not_called_undecided() -> None:
     strange = [replace(trial, block=trial.block + 1) for trial in synthetic.trials]
 
     assert sentences(synthetic.run, strange)[0] == (
-        "Where the search of udp-500-saturation ended is not known: another version of lanlab "
-        "planned its trials. The trials are saved."
+        "UDP, 500-byte messages: saturation: the end of the search is not known, because another "
+        "version of lanlab planned its trials. The trials are saved."
     )
 
 

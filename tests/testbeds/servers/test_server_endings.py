@@ -15,9 +15,10 @@ from missing import missing
 from server_clients import CASES, Case, folder_for_all, require
 from waiting import await_end
 
+from lanlab import linux
 from lanlab.errors import UnmetNeed
 from lanlab.testbeds.registry import testbed as open_testbed
-from lanlab.testbeds.servers import RunningServer, processes, start
+from lanlab.testbeds.servers import RunningServer, start
 
 #: Runs a server, says of its processes and files, and waits.
 CHILD = """
@@ -182,7 +183,7 @@ def test_a_server_that_does_not_end_in_order_is_killed(served: Path) -> None:
             os.kill(pid, signal.SIGSTOP)
         running.close()
         await_end(pids)
-        assert processes.tree(running.keeper_pid) == []
+        assert linux.tree(running.keeper_pid) == []
 
 
 def test_a_killed_keeper_does_not_leave_the_server(served: Path) -> None:

@@ -79,10 +79,13 @@ def required(pattern: str, text: str, program: str) -> re.Match[str]:
     for match in re.finditer(pattern, text, re.MULTILINE):
         found = match
     if found is None:
-        lines = [line.strip() for line in text.splitlines() if line.strip()]
-        said = lines[-1] if lines else "nothing"
-        raise RunError(f"`{program}` printed no `{pattern}`; its last output: {said}")
+        raise RunError(f"`{program}` printed no `{pattern}`; its last output: {last_line(text)}")
     return found
+
+
+def last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "nothing"
 
 
 def assignments(text: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ import signal
 from lanlab.errors import RunError
 from lanlab.workloads.drivers.abilities import Abilities
 from lanlab.workloads.drivers.base import Commands, Driver, Measured, Metrics, Output, Place
-from lanlab.workloads.drivers.counts import StreamCounts, rate_bps
+from lanlab.workloads.drivers.counts import StreamCounts, last_line, rate_bps
 
 #: More UDP than any machine sends, for trials without a rate: iperf 2 refuses 0.
 _ALL_THERE_IS = "1000g"
@@ -96,7 +96,5 @@ class Iperf2(Driver):
 def _flows(text: str, end: str) -> list[re.Match[str]]:
     found = [match for line in text.splitlines() if (match := _FLOW.match(line))]
     if not found:
-        lines = [line for line in text.splitlines() if line.strip()]
-        last = lines[-1] if lines else "nothing"
-        raise RunError(f"`iperf2 {end}` printed no summary; its last output: {last}")
+        raise RunError(f"`iperf2 {end}` printed no summary; its last output: {last_line(text)}")
     return found
