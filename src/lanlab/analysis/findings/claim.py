@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from types import MappingProxyType
 from typing import Literal
 
-from lanlab.analysis.findings.contrast import Basis, Estimate
+from lanlab.analysis.findings.contrast import Basis, Estimate, on_scale
 from lanlab.analysis.findings.planning import trials_needed
 from lanlab.analysis.statistics.samples import Scale
 from lanlab.frozen import dataclass
@@ -255,7 +255,7 @@ def compared(
     """
     inner_least = least if least is None or strict else least - _half_digit(least, digits)
     inner_most = most if most is None or strict else most + _half_digit(most, digits)
-    low, high = (None if end is None else _scaled(end, scale) for end in (inner_least, inner_most))
+    low, high = (None if end is None else on_scale(end, scale) for end in (inner_least, inner_most))
     first = estimates[0]
     tested = all(one.basis == "tested" for one in estimates)
     basis: Basis = first.basis
@@ -336,12 +336,6 @@ def _widest(estimates: Sequence[Estimate], confidence: float, scale: Scale) -> t
         _unscaled(min(low for low, _ in ends), scale),
         _unscaled(max(high for _, high in ends), scale),
     )
-
-
-def _scaled(value: float, scale: Scale) -> float:
-    if scale == "linear":
-        return value
-    return math.log(value) if value > 0 else -math.inf
 
 
 def _unscaled(value: float, scale: Scale) -> float:

@@ -111,7 +111,7 @@ def _contrast(terms: Sequence[Term], scale: Scale) -> Estimate:
     if any(isinstance(sample, PrintedNumber) for _, sample in terms):
         return _as_printed(terms, scale)
     if any(isinstance(sample, Trials) and len(sample.values) < 2 for _, sample in terms):
-        value = math.fsum(w * _on(as_number(s).mean, scale) for w, s in terms)
+        value = math.fsum(w * on_scale(as_number(s).mean, scale) for w, s in terms)
         n = tuple(_count(sample) for _, sample in terms)
         return Estimate(value, "too few", "none: a condition was tried once", n=n)
     blocks = _common_blocks([sample for _, sample in terms])
@@ -163,7 +163,7 @@ def _by_block(terms: Sequence[Term], scale: Scale, blocks: Sequence[int]) -> Est
     for weight, sample in terms:
         assert isinstance(sample, Trials)
         own = dict(zip(sample.blocks, sample.values, strict=True))
-        columns.append([weight * _on(own[block], scale) for block in blocks])
+        columns.append([weight * on_scale(own[block], scale) for block in blocks])
     sums = [math.fsum(parts) for parts in zip(*columns, strict=True)]
     value, count = math.fsum(sums) / len(sums), len(sums)
     n = (count,) * len(terms)
@@ -191,8 +191,8 @@ def _as_printed(terms: Sequence[Term], scale: Scale) -> Estimate:
     for weight, sample in terms:
         seen = as_number(sample)
         is_bound |= seen.is_bound
-        ends = sorted(weight * _on(end, scale) for end in (seen.low, seen.high))
-        value += weight * _on(seen.mean, scale)
+        ends = sorted(weight * on_scale(end, scale) for end in (seen.low, seen.high))
+        value += weight * on_scale(seen.mean, scale)
         low, high = low + ends[0], high + ends[1]
     n = tuple(_count(sample) for _, sample in terms)
     test = "none: means only"
@@ -207,7 +207,7 @@ def _common_blocks(samples: Sequence[Sample]) -> list[int]:
     return common if len(common) >= 2 else []
 
 
-def _on(value: float, scale: Scale) -> float:
+def on_scale(value: float, scale: Scale) -> float:
     if scale == "linear":
         return value
     return math.log(value) if value > 0 else -math.inf

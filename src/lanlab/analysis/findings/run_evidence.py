@@ -49,11 +49,13 @@ class RunEvidence:
         own: dict[str, list[TrialRecord]] = {}
         for trial in counting(trials):
             if trial.purpose == "trial":
-                own.setdefault(_key(trial.experiment, trial.factors), []).append(trial)
+                own.setdefault(condition_key(trial.experiment, trial.factors), []).append(trial)
         conditions = expand(study, run.scale) if study.experiment else ()
         return cls(
             run,
-            tuple((c, tuple(own.get(_key(c.experiment, c.factors), ()))) for c in conditions),
+            tuple(
+                (c, tuple(own.get(condition_key(c.experiment, c.factors), ()))) for c in conditions
+            ),
             study,
         )
 
@@ -213,5 +215,5 @@ class RunEvidence:
         }
 
 
-def _key(experiment: str, factors: Mapping[str, Level]) -> str:
+def condition_key(experiment: str, factors: Mapping[str, Level]) -> str:
     return f"{experiment}: {sorted(factors.items())!r}"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from lanlab.analysis.copy_cost import DATASET, Cost
 from lanlab.analysis.findings.evidence import Cell as Numbers
-from lanlab.analysis.findings.run_evidence import RunEvidence
+from lanlab.analysis.findings.run_evidence import RunEvidence, condition_key
 from lanlab.analysis.findings.sample import Trials
 from lanlab.analysis.published import amount_of
 from lanlab.analysis.published_statements import Statement, statements
@@ -109,14 +109,10 @@ def _body(run: RunRecord, trials: Sequence[TrialRecord]) -> _Body:
     }
     kind = "simulated" if evidence.is_model else "measured"
     copied = {
-        _key(condition, condition.factors): own.sample.mean
+        condition_key(condition.experiment, condition.factors): own.sample.mean
         for own, condition in evidence.with_conditions("copied_bytes")
     }
     return _Body(kind, run.id, evidence.study, tuple(found), wire, copied)
-
-
-def _key(condition: Condition, factors: Mapping[str, Level]) -> str:
-    return f"{condition.experiment}: {sorted(factors.items())!r}"
 
 
 def _columns(name: str, head: str, si_unit: str, unit: str) -> tuple[Column, ...]:
@@ -142,11 +138,11 @@ def _cells(body: _Body, value: PublishedValue, printed_bytes: float | None) -> t
         shown.interval(low, high),
         is_simulated=body.kind == "simulated",
     )
-    copied = body.copied_bytes.get(_key(condition, condition.factors))
+    copied = body.copied_bytes.get(condition_key(condition.experiment, condition.factors))
     if copied and printed_bytes and not math.isclose(copied, printed_bytes, rel_tol=0.01):
         text = f"{text}, of {format_size(round(copied))}"
     rest = {name: level for name, level in condition.factors.items() if name != DATASET}
-    costs = body.wire.get(_key(condition, rest), (None,) * len(WIRE_NAMES))
+    costs = body.wire.get(condition_key(condition.experiment, rest), (None,) * len(WIRE_NAMES))
     said = [
         "" if cost is None else number(factor * cost.value, 3)
         for cost, factor in zip(costs, WIRE_FACTORS, strict=True)

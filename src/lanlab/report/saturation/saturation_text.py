@@ -23,8 +23,8 @@ def saturation_sentence(study: Study, found: Saturation) -> str:
     """
     if not found.goals:
         return (
-            f"{study.titles[found.experiment]}: the end of the search is not known, because another "
-            "version of lanlab planned its trials. The trials are saved."
+            f"{study.titles[found.experiment]}: the end of the search is not known, because "
+            "another version of lanlab planned its trials. The trials are saved."
         )
     shown = quantity(study, found.factor)
     random = [goal for goal in found.goals if goal.verdict == "random_loss"]
