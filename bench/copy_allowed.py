@@ -53,7 +53,9 @@ def ideal(worlds: Worlds, run: RunRecord, trial: TrialRecord) -> dict[str, Any]:
     link = str(run.testbed["link"])
     asked = SimulatedTrial(("client", "server"), (machine, machine), link, seed=1)
     request = simulate_request(kind, parameters, asked)
-    request["work"]["profile"] = "lanlab"  # Real copies wait as this profile does, not as Windows NT.
+    request["work"]["profile"] = (
+        "lanlab"  # Real copies wait as this profile does, not as Windows NT.
+    )
     return worlds.result(request)
 
 

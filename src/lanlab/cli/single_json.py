@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import chain
 
 from lanlab import captures
 from lanlab.cli.terminal import print_lines
@@ -99,7 +100,7 @@ def print_drivers(run: RunRecord, trials: list[TrialRecord]) -> None:
         from lanlab.analysis.run_data import RunData
         from lanlab.report.answer.ranking_text import ranking_sentences
 
-        for sentence in ranking_sentences(RunData(run, trials)):
+        for sentence in chain(*ranking_sentences(RunData(run, trials))):
             print_lines(sentence)
     for name, measured in measured_by.items():
         done = [trial for trial in measured if trial.status == "done"]
