@@ -13,7 +13,17 @@ from lanlab.testbeds.namespaces import Namespace
 
 #: The last one is of a line that goes on with the one before.
 _FIELDS = (
-    *("serving", "address", "mount", "user", "password", "signing", "identity", "dialects"),
+    *(
+        "serving",
+        "address",
+        "reached",
+        "mount",
+        "user",
+        "password",
+        "signing",
+        "identity",
+        "dialects",
+    ),
     "protection",
     "",
 )

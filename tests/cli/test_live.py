@@ -54,9 +54,7 @@ def test_interval_lines_name_their_trial(lanlab: Lanlab) -> None:
     said = lanlab("stream", *QUICK, *args)
     heads = [line for line in said.err.splitlines() if line.startswith("trial ")]
     assert [head.partition(":")[0] for head in heads[:2]] == ["trial 1 of 2", "trial 2 of 2"]
-    assert {head.partition(": ")[2] for head in heads[:2]} == {
-        "message size 100 B", "message size 200 B",
-    }  # fmt: skip
+    assert {head.partition(": ")[2] for head in heads[:2]} == {"100 B", "200 B"}
     assert "trial " not in lanlab("stream", *QUICK, "--rate", "1M", "-i", "0.25").err
 
 

@@ -72,7 +72,7 @@ def test_each_omitted_service_names_its_need(
     assert "SMB: left out: the server lists no share; name one by its URL" in said.err
     assert "NFS 3: left out: name one export by its URL (exports: /a, /b)" in said.err
     assert "SFTP: left out: no answer within 10 s" in said.err
-    assert "hint: name a share or folder by its URL" in said.err
+    assert "hint: name a share or folder, and another port, by a URL" in said.err
     assert "SMB: left out: needs a login" in lanlab("nas", "nas", "--yes").err
 
 

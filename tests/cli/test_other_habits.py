@@ -15,7 +15,7 @@ QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0", "--size", "
         ("stream alice@nas:2222", "use `--to alice@nas:2222`"),
         ("echo 192.168.7.2", "use `--to 192.168.7.2`"),
         ("load nas", "use `--to nas`"),
-        ("stream smb://nas/share", "`lanlab copy` and `lanlab stations` accept servers"),
+        ("stream smb://nas/share", "`lanlab stations` takes one server, `lanlab copy` and"),
         ("copy mixed //nas/share", "write it as `smb://nas/share`"),
         ("copy mixed \\\\nas\\share\\a", "write it as `smb://nas/share/a`"),
         ("copy mixed \\nasshare", "a shell removes backslashes"),

@@ -48,7 +48,7 @@ def test_verbose_output_has_a_warning_for_each_trial(lanlab: Lanlab) -> None:
         f"warning: trial {n}: other processes" for n in range(3)
     ]
     assert warnings[-1] == "warning: 3 of 3 trials were disturbed (other processes 3)"
-    assert ", 3 trials, 3 disturbed, too few" in said.out
+    assert ", 3 trials, 3 disturbed, single trials" in said.out
 
 
 @pytest.mark.usefixtures("_busy")

@@ -154,7 +154,7 @@ def test_a_copy_that_takes_too_long_is_given_up(
         )
     assert said.code == 1, said
     assert "127.0.0.1: `f00000" in said.err
-    assert "of 2 files were done" in said.err
+    assert "of 2 files (60000000 bytes) were done" in said.err
     assert "not done within 2 s" in said.err
     assert "`--longest`" in said.err
     assert [path.name for path in root.iterdir()] == ["letter"]

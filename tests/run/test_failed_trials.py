@@ -211,6 +211,7 @@ def test_unstorable_numbers_fail_only_their_trial(
         run = new_run(on_loopback(small_study()), store, Watching())
         failed, *others = store.trials(run.id)
         assert failed.status == "failed" and failed.error is not None
-        assert failed.error["message"].startswith("invalid message from an engine: series")
+        assert failed.error["message"].startswith("invalid message from an engine: ")
+        assert "series `receiver-intervals`" in failed.error["message"]
         assert "receiver" not in failed.raw and "facts" in failed.raw
         assert {trial.status for trial in others} == {"done"}

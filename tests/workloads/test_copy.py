@@ -190,13 +190,13 @@ made = []
 if "server" in asked:
     server_url.remember_password(asked["server"], secret)
 start = Engine.start
-def dying(self, request):
+def dying(self, request, **options):
     if request["type"] == before:
         print(*made, *lock_files._own, sep="\\n", flush=True)
         if sys.argv[4]:
             os.kill(self.hello["pid"], signal.SIGKILL)
         os.kill(os.getpid(), signal.SIGKILL)
-    return start(self, request)
+    return start(self, request, **options)
 Engine.start = dying
 wait_ready = Measurement.wait_ready
 def noting(self, within_s):

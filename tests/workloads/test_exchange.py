@@ -30,8 +30,8 @@ def with_requests(
         def __init__(self, engine: Engine) -> None:
             self._engine = engine
 
-        def start(self, request: Mapping[str, object]) -> Measurement:
-            return self._engine.start(change(dict(request)))
+        def start(self, request: Mapping[str, object], **options: Any) -> Measurement:
+            return self._engine.start(change(dict(request)), **options)
 
         def __getattr__(self, name: str) -> object:
             return getattr(self._engine, name)

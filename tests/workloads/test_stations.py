@@ -356,10 +356,10 @@ from lanlab.performers.engines import conduct
 from lanlab.workloads import WORKLOADS, server_url
 server_url.remember_password({url!r}, {secret!r})
 start = Engine.start
-def dying(self, request):
+def dying(self, request, **options):
     if request["type"] == "stations":
         os.kill(os.getpid(), signal.SIGKILL)
-    return start(self, request)
+    return start(self, request, **options)
 Engine.start = dying
 kind = WORKLOADS["stations"]
 asked = kind.Parameters.model_validate(dict(server={url!r}, file_size_bytes=12000))
