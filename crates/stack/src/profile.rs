@@ -176,15 +176,16 @@ pub const WINDOWS_NT: Profile = Profile {
 /// Time in which a program on a modern host answers a message, ns.
 const ANSWER_NS: Known<u64> = assumed(2 * MS);
 
-/// Packets in flight on a modern host. The 3 or 4 of period systems leave a fast link idle between windows.
+/// Packets in flight on a modern host. The 4 of Windows NT leave a fast link idle between windows.
 const WINDOW: Known<u16> = assumed(16);
 
 /// lanlab's own profile on a real network: Windows NT, but acknowledgements wait for data no longer than a program
-/// takes to answer (NT waits 150 to 250 ms for each message without an answer), and windows are longer.
+/// takes to answer (NT waits 150 to 250 ms for each message without an answer), and the window over IPX is longer.
+/// Clients and servers over XNS use [`crate::smb::profile::THREE_PLUS`] instead.
 pub const OWN: Profile = Profile {
     name: "lanlab",
     ipx: &IpxProfile { ack_delay_ns: ANSWER_NS, window: WINDOW, ..NWNBLINK },
-    xns: &XnsProfile { ack_delay_ns: ANSWER_NS, window: WINDOW, ..THREE_PLUS },
+    xns: &XnsProfile { ack_delay_ns: ANSWER_NS, ..THREE_PLUS },
     piggyback_wait_ns: ANSWER_NS,
     ..WINDOWS_NT
 };
