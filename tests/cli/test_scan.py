@@ -202,4 +202,31 @@ def test_commands_of_a_record_are_run_only_if_they_are_allowed(
 
     assert lanlab("run", "--resume", "last", "--allow-commands").code == 0
     assert len((folder / "ran").read_text()) == 3
-    assert lanlab("run", "small.toml", "--allow-commands").code == 2
+
+
+def test_a_server_file_of_a_study_is_used_only_if_allowed(lanlab: Lanlab, folder: Path) -> None:
+    (folder / "own.toml").write_text(
+        'name = "own"\nservice = "ftp"\ncommand = ["/bin/sh", "-c", "exit 3"]\n'
+    )
+    (folder / "copies.toml").write_text(
+        """
+        schema = 1
+        id = "copies"
+        title = "Copies"
+        [[experiment]]
+        id = "copies"
+        title = "Copies"
+        workload = "copy"
+        metrics = ["goodput_bps"]
+        parameters = {dataset = "1x1kB", service = "ftp", server = "own.toml"}
+        [scale.quick]
+        trials = {min = 1, max = 1, retry_failed = 0}
+        """
+    )
+    args = ("run", "copies.toml", "--testbed", "loopback")
+    refused = lanlab(*args)
+    assert refused.code == 2
+    assert f"run on this machine: server file `{folder}/own.toml`" in refused.err
+    assert not (folder / "lanlab-results").exists()
+
+    assert "server `own` ended with exit code 3" in lanlab(*args, "--allow-commands").out

@@ -146,6 +146,16 @@ def test_a_study_that_this_version_cannot_read_is_refused_by_its_version(tmp_pat
             resume_run("newer", store, Watching())
 
 
+@pytest.mark.parametrize("part", ["study", "testbed"])
+def test_a_malformed_record_is_refused(part: str, tmp_path: Path) -> None:
+    with a_store(tmp_path) as store:
+        run = interrupted(store, after=1)
+        copied = dataclasses.replace(run, id="copied", **{part: {"schema": 1}})
+        store.start_run(copied).release()
+        with pytest.raises(StoreError, match="of run `copied` are malformed"):
+            resume_run("copied", store, Watching())
+
+
 def test_an_unknown_run_is_not_resumed(tmp_path: Path) -> None:
     with a_store(tmp_path) as store:
         run = interrupted(store, after=0)

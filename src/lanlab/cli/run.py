@@ -10,7 +10,7 @@ import typer
 from lanlab.cli import options
 from lanlab.cli.host_options import with_fields
 from lanlab.cli.run_series import RunOptions
-from lanlab.cli.terminal import talk, typed_command
+from lanlab.cli.terminal import talk
 from lanlab.errors import UsageError
 
 if TYPE_CHECKING:
@@ -73,8 +73,6 @@ def _check_options(context: typer.Context, names: Sequence[str], wanted: RunOpti
             "give either a study or --resume RUN",
             hint="`lanlab studies` lists the studies, `lanlab runs` the runs",
         )
-    if wanted.allow_commands and wanted.resume is None:
-        raise UsageError("--allow-commands needs --resume", hint="omit it")
     if wanted.settings and wanted.alternate is None:
         raise UsageError(
             "--with needs --alternate", hint="add --alternate 5 to alternate both settings"
@@ -108,7 +106,7 @@ def _run(
     from lanlab.cli.run_series import as_recorded
     from lanlab.cli.watch import RunWatch
     from lanlab.figures.registry import check_figures
-    from lanlab.run import RunRequest, new_run, resume_run
+    from lanlab.run import new_run, resume_run
     from lanlab.studies import load_study, waits_for
 
     with RunWatch() as watch:
@@ -125,9 +123,7 @@ def _run(
             )
         for part in chosen.waiting if chosen.experiment else ():
             talk().print(f"skipped: {part.title}: {waits_for([part])}")
-        request = RunRequest(
-            chosen, wanted.scale, wanted.testbed, wanted.link, wanted.seed, command=typed_command()
-        )
+        request = wanted.request(chosen, wanted.seed)
         return new_run(request, records, watch), loaded.findings
 
 

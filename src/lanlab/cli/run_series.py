@@ -15,7 +15,7 @@ from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
 
 if TYPE_CHECKING:
-    from lanlab.run import Watcher
+    from lanlab.run import RunRequest, Watcher
     from lanlab.run.alternate import Step
     from lanlab.store import RunRecord, Store
     from lanlab.studies import LoadedStudy, Study
@@ -36,7 +36,8 @@ class RunOptions:
         autocompletion=complete.runs,
     )
     allow_commands: bool = flag(
-        "--allow-commands", "With --resume: run the recorded shell commands (--prepare and others)."
+        "--allow-commands",
+        "Run the programs that a record or study names: shell commands, server files, engines.",
     )
     alternate: int | None = option(
         "--alternate",
@@ -65,6 +66,19 @@ class RunOptions:
     verbose: options.VerboseOption = False
     as_json: options.JsonOption = False
 
+    def request(self, study: Study, seed: int | None = None) -> RunRequest:
+        from lanlab.run import RunRequest
+
+        return RunRequest(
+            study,
+            self.scale,
+            self.testbed,
+            self.link,
+            seed,
+            command=typed_command(),
+            allows_commands=self.allow_commands,
+        )
+
 
 def as_recorded(loaded: LoadedStudy) -> Study:
     from lanlab.studies import known_studies
@@ -77,7 +91,6 @@ def as_recorded(loaded: LoadedStudy) -> Study:
 
 
 def begin_series(names: Sequence[str], wanted: RunOptions, turns: int) -> None:
-    from lanlab.run import RunRequest
     from lanlab.run.alternate import SideRequest, new_series, with_settings
     from lanlab.store import open_store
     from lanlab.studies import load_study
@@ -85,10 +98,7 @@ def begin_series(names: Sequence[str], wanted: RunOptions, turns: int) -> None:
     sides, settings = [], wanted.settings or []
     for name in names:
         study = as_recorded(load_study(name))
-        request = RunRequest(
-            study, wanted.scale, wanted.testbed, wanted.link, command=typed_command()
-        )
-        sides.append(SideRequest(name, request))
+        sides.append(SideRequest(name, wanted.request(study)))
     if len(sides) == 1 and not settings:
         raise UsageError(
             "--alternate needs a second side to compare",
@@ -126,7 +136,8 @@ def go_on_with_series(name: str, wanted: RunOptions) -> bool:
         if not runs:
             return False
         with reading_records(", ".join(run.id for run in runs)):
-            done = resume_series(runs, records, _watching)
+            allows = wanted.allow_commands
+            done = resume_series(runs, records, _watching, allows_commands=allows)
         _answer(done, records, wanted)
     return True
 

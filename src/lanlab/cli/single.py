@@ -239,7 +239,7 @@ def _measured(
             settings.seed,
             opening,
             command,
-            allows_commands=bool(hooks.commands),
+            allows_commands=True,
         )
         run = new_run(request, records, watch)
         found = records.trials(run.id)

@@ -25,7 +25,14 @@ from lanlab.engine import engine_path
 from lanlab.errors import RunInterrupted, StoreError, UsageError
 from lanlab.frozen import dataclass
 from lanlab.plan import Plan, expand
-from lanlab.run.runner import RunRequest, Watcher, new_id, new_run, resume_run
+from lanlab.run.runner import (
+    RunRequest,
+    Watcher,
+    new_id,
+    new_run,
+    refuse_programs,
+    resume_run,
+)
 from lanlab.store import RunRecord, Store
 from lanlab.studies import Study
 from lanlab.trial_data import SeriesPlan
@@ -107,16 +114,20 @@ def new_series(
             for side in sides
         ],
     }
-    return _go_on(plan, {}, store, watching)
+    is_allowed = all(side.request.allows_commands for side in sides)
+    return _go_on(plan, {}, store, watching, is_allowed)
 
 
-def resume_series(runs: Sequence[RunRecord], store: Store, watching: Watching) -> list[RunRecord]:
+def resume_series(
+    runs: Sequence[RunRecord], store: Store, watching: Watching, *, allows_commands: bool = False
+) -> list[RunRecord]:
     """
     Continue a series.
 
     Args:
         runs: Its runs so far; at least one.
         store, watching: As for `new_series`.
+        allows_commands: As for `resume_run`; the record also names engines.
 
     Raises:
         UsageError: It is complete, or an engine has changed; and as `resume_run`.
@@ -129,21 +140,26 @@ def resume_series(runs: Sequence[RunRecord], store: Store, watching: Watching) -
         raise UsageError(
             f"series {plan['id']} is complete", hint=f"see it with `lanlab compare {plan['id']}`"
         )
-    for side in plan["sides"]:
-        engine = side["engine"]
-        if engine is not None and _engine_facts(engine["path"]) != engine:
+    engines = [side["engine"] for side in plan["sides"] if side["engine"] is not None]
+    refuse_programs([f"engine `{engine['path']}`" for engine in engines], allows_commands)
+    for engine in engines:
+        if _engine_facts(engine["path"]) != engine:
             raise UsageError(
                 f"the engine {engine['path']} is not the one that series {plan['id']} began with",
                 hint="restore the original, or start a new series",
             )
-    return _go_on(plan, _by_place(runs), store, watching)
+    return _go_on(plan, _by_place(runs), store, watching, allows_commands)
 
 
 _PLACE = frozenset({"turn", "side"})
 
 
 def _go_on(
-    plan: SeriesPlan, runs: dict[tuple[int, int], RunRecord], store: Store, watching: Watching
+    plan: SeriesPlan,
+    runs: dict[tuple[int, int], RunRecord],
+    store: Store,
+    watching: Watching,
+    allows_commands: bool,
 ) -> list[RunRecord]:
     sides, total = plan["sides"], plan["turns"] * len(plan["sides"])
     done = 0
@@ -159,9 +175,9 @@ def _go_on(
                 step = Step(turn, plan["turns"], side, sides[side]["name"], done, total)
                 with watching(step) as watcher, _engine(sides[side]["engine"]):
                     runs[turn, side] = (
-                        new_run(_request(plan, turn, side), store, watcher)
+                        new_run(_request(plan, turn, side, allows_commands), store, watcher)
                         if there is None
-                        else resume_run(there.id, store, watcher)
+                        else resume_run(there.id, store, watcher, allows_commands=allows_commands)
                     )
             done += 1
     except (RunInterrupted, KeyboardInterrupt):
@@ -170,11 +186,13 @@ def _go_on(
             runs |= _by_place([run for run in store.runs() if series_id(run) == plan["id"]])
         if not runs:
             raise
+        is_needed = allows_commands or any(side["engine"] for side in sides)
+        allowed = " --allow-commands" if is_needed else ""
         ended = sum(run.status in ("done", "failed") for run in runs.values())
         raise RunInterrupted(
             f"series {plan['id']} was interrupted after {ended} of {total} runs; what had ended is "
             "saved",
-            hint=f"continue with `lanlab run --resume {plan['id']}`",
+            hint=f"continue with `lanlab run --resume {plan['id']}{allowed}`",
         ) from None
     return sorted(runs.values(), key=lambda run: run.started_at)
 
@@ -184,7 +202,7 @@ def _by_place(runs: Sequence[RunRecord]) -> dict[tuple[int, int], RunRecord]:
     return {(place.turn, place.side): run for place, run in found if place is not None}
 
 
-def _request(plan: SeriesPlan, turn: int, side: int) -> RunRequest:
+def _request(plan: SeriesPlan, turn: int, side: int, allows_commands: bool) -> RunRequest:
     own = plan["sides"][side]
     return RunRequest(
         study=Study.model_validate(own["study"]),
@@ -194,6 +212,7 @@ def _request(plan: SeriesPlan, turn: int, side: int) -> RunRequest:
         seed=random.Random(f"{plan['seed']} trials {turn}").randrange(2**32),
         command=own["command"],
         alternation={**plan, "turn": turn, "side": side},
+        allows_commands=allows_commands,
     )
 
 

@@ -51,10 +51,6 @@ class TrialCommands:
         #: Whether the run was interrupted while `after` ran a command, which then continued.
         self.is_interrupted = False
 
-    @property
-    def is_empty(self) -> bool:
-        return self._commands is None
-
     def before(self, trial: PlannedTrial, testbed: OpenTestbed, ran: list[CommandRecord]) -> None:
         """
         Run the commands before a trial.

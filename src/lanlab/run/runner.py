@@ -11,6 +11,7 @@ import contextlib
 import re
 import secrets
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Protocol, cast
@@ -24,9 +25,11 @@ from lanlab.plan import Condition, Estimate, Plan, PlannedTrial
 from lanlab.run.commands import TrialCommands
 from lanlab.run.machine import check_machine
 from lanlab.run.open_testbed import OpenTestbed, opened
-from lanlab.run.trial import now, run_trial, with_series
+from lanlab.run.trial import run_trial, with_series
 from lanlab.services import EMBEDDED
 from lanlab.store import RunRecord, Store, TrialRecord
+from lanlab.store.encoding import utc_now
+from lanlab.store.shape import reading_records
 from lanlab.studies import Study
 from lanlab.studies.runs_on import study_on
 from lanlab.testbeds import Opening, Testbed
@@ -35,6 +38,7 @@ from lanlab.trial_data import Alternation, LinkRecord, PathSeen, Request, StudyR
 from lanlab.workloads import Progress
 from lanlab.workloads.drivers.registry import OWN, driver
 from lanlab.workloads.parameters import FlowParameters
+from lanlab.workloads.server_url import is_server_file
 
 
 @dataclass(frozen=True)
@@ -76,12 +80,12 @@ def new_run(request: RunRequest, store: Store, watcher: Watcher) -> RunRecord:
         RunInterrupted: The user ended it; it can be resumed.
         StoreError: The store did not accept a trial.
     """
-    _check_commands(request.study, request.allows_commands)
     is_simulated = request.testbed in SIMULATORS
     study = study_on(request.study, "simulated" if is_simulated else "real", request.scale)
     link = request.link or _own_link(request)
     seed = secrets.randbelow(2**32) if request.seed is None else request.seed
     plan = Plan(study, request.scale, seed)
+    refuse_programs(_programs(plan, study), request.allows_commands)
     hosts_wanted = study.testbed.hosts
     with opened(request.testbed, hosts_wanted, link, request.opening) as testbed:
         bed, hosts = testbed.bed, testbed.hosts
@@ -110,7 +114,7 @@ def new_run(request: RunRequest, store: Store, watcher: Watcher) -> RunRecord:
             },
             versions=_versions(testbed),
             status="running",
-            started_at=now(),
+            started_at=utc_now(),
             command=request.command,
             alternation=request.alternation,
         )
@@ -125,28 +129,30 @@ def resume_run(
     Continue an interrupted run: the same study, plan, seed and testbed.
 
     Args:
-        allows_commands: Whether the user allows the commands of the record to run.
+        allows_commands: Whether the user allows the programs that the record names.
 
     Raises:
         UnknownName: The run is unknown.
         UsageError: The run is complete, or comes from other versions of lanlab or another policy
-            for failed trials; or it has commands, which are not allowed.
+            for failed trials; or it names programs, which are not allowed.
         RunInterrupted, StoreError: As in `new_run`.
     """
     run = store.run(name)
     # Before its study and trials are read: another version may not understand them.
     _check_same_version(run, "lanlab", __version__)
     with store.acquire_run(run.id):
-        study, trials = Study.model_validate(run.study), store.trials(run.id)
-        _check_commands(study, allows_commands)
-        plan = Plan(study, run.scale, run.seed, trials)
+        with reading_records(run.id):
+            study, trials = Study.model_validate(run.study), store.trials(run.id)
+            plan = Plan(study, run.scale, run.seed, trials)
+            place = str(run.testbed["name"]), study.testbed.hosts, str(run.testbed["link"])
+        refuse_programs(_programs(plan, study), allows_commands)
         if plan.next_trial() is None:
             if run.status != _end_status(plan):
                 store.finish_run(run.id, _end_status(plan))
             raise UsageError(
                 f"run {run.id} is complete", hint=f"see it with `lanlab report {run.id}`"
             )
-        with opened(run.testbed["name"], study.testbed.hosts, run.testbed["link"]) as testbed:
+        with opened(*place) as testbed:
             _check_same_version(run, "lanlab-engine", testbed.versions()["lanlab-engine"])
             return _execute(store.reopen_run(run.id), plan, testbed, store, watcher)
 
@@ -245,8 +251,9 @@ def _check_programs(workload: str, parameters: Any, bed: Testbed) -> None:
 def _execute(
     run: RunRecord, plan: Plan, testbed: OpenTestbed, store: Store, watcher: Watcher
 ) -> RunRecord:
-    commands = TrialCommands(Study.model_validate(run.study).commands, run.id)
-    allowed = "" if commands.is_empty else " --allow-commands"
+    study = Study.model_validate(run.study)
+    commands = TrialCommands(study.commands, run.id)
+    allowed = " --allow-commands" if _programs(plan, study) else ""
     try:
         link_rate_bps = testbed.bed.link.rate_bps
         watcher.run_started(run, plan.estimate(link_rate_bps=link_rate_bps))
@@ -288,16 +295,26 @@ def _end_status(plan: Plan) -> str:
     return "failed" if plan.given_up() or plan.searches_given_up() else "done"
 
 
-def _check_commands(study: Study, is_allowed: bool) -> None:
-    """A record may come from another person: its commands do not run unless the user allows it."""
-    if study.commands is None or is_allowed:
-        return
-    given = study.commands.model_dump(include={"setup", "prepare", "cleanup"}, exclude_none=True)
-    said = ", ".join(f"{when} `{command}`" for when, command in given.items())
-    raise UsageError(
-        f"the run's record contains shell commands to run on this machine: {said}",
-        hint="add --allow-commands if you trust them",
-    )
+def _programs(plan: Plan, study: Study) -> list[str]:
+    """What a study names that would run programs on this machine."""
+    given: dict[str, str] = {}
+    if study.commands is not None:
+        parts = {"setup", "prepare", "cleanup"}
+        given = study.commands.model_dump(include=parts, exclude_none=True)
+    servers = {str(getattr(one.values, "server", "")) for one in plan.conditions()}
+    files = [f"server file `{one}`" for one in sorted(servers) if is_server_file(one)]
+    return [*(f"{when} `{command}`" for when, command in given.items()), *files]
+
+
+def refuse_programs(named: Sequence[str], is_allowed: bool) -> None:
+    """A study or record may come from another person: no program that it names runs unless the user
+    allows it.
+    """
+    if named and not is_allowed:
+        raise UsageError(
+            f"the study or record names programs to run on this machine: {', '.join(named)}",
+            hint="add --allow-commands if you trust them",
+        )
 
 
 def _check_same_version(run: RunRecord, name: str, now: str) -> None:

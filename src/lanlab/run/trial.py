@@ -6,7 +6,6 @@ import contextlib
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
 
 from lanlab import captures
 from lanlab.analysis.pollution import judge
@@ -19,14 +18,10 @@ from lanlab.run.failures import cause_of, error_record
 from lanlab.run.open_testbed import OpenTestbed
 from lanlab.run.unreached import explained
 from lanlab.store import RunRecord, TrialRecord, take_intervals
+from lanlab.store.encoding import utc_now
 from lanlab.store.series import Series
 from lanlab.trial_data import CommandRecord, TrialFacts, setup_of
 from lanlab.workloads import Progress, TrialOutcome, counter_changes, workload
-
-
-def now() -> str:
-    """The time now, ISO 8601, UTC, with microseconds."""
-    return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
 @dataclass(eq=False, repr=False)
@@ -73,7 +68,7 @@ def run_trial(
     if testbed.made_because is not None:
         facts["testbed"] = {"made": testbed.made, "because": testbed.made_because}
     taken = _Taken(facts, {"facts": facts})
-    started_at = now()
+    started_at = utc_now()
     try:
         _measure(taken, planned, testbed, performer, names, on_progress, commands)
     except BaseException:

@@ -62,6 +62,11 @@ def is_url(text: str) -> bool:
     return re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", text) is not None
 
 
+def is_server_file(text: str) -> bool:
+    """Whether a `server` parameter names a file that describes a server."""
+    return text.endswith(".toml") and not is_url(text)
+
+
 def parse_url(text: str) -> ServerUrl:
     """
     Read the URL of a file service, as in `smb://user@nas/share/below` or `sftp://host:2222/`.

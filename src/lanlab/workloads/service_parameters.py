@@ -144,8 +144,7 @@ class ServiceParameters(_WithOptions):
     @field_validator("server")
     @classmethod
     def _whole_path(cls, server: str) -> str:
-        is_file = server.endswith(".toml") and not server_url.is_url(server)
-        return str(Path(server).absolute()) if is_file else server
+        return str(Path(server).absolute()) if server_url.is_server_file(server) else server
 
     @field_validator("driver")
     @classmethod
