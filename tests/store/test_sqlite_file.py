@@ -309,6 +309,24 @@ def test_an_interrupted_creation_is_repeated(tmp_path: Path) -> None:
     assert list(files(tmp_path)) == ["s"]
 
 
+def test_a_store_that_appears_during_the_creation_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = tmp_path / "there.sqlite"
+    with open_store(str(there)) as store:
+        store.start_run(a_run()).release()
+    fill = sqlite.SqliteDatabase._fill
+
+    def slowly(self: sqlite.SqliteDatabase, unfinished: Path) -> None:
+        fill(self, unfinished)
+        self.path.write_bytes(there.read_bytes())
+
+    monkeypatch.setattr(sqlite.SqliteDatabase, "_fill", slowly)
+    with open_store(str(tmp_path / "store.sqlite")) as store:
+        store.start_run(a_run(id="another")).release()
+        assert len(store.runs()) == 2
+
+
 def test_a_copied_store_with_runs_is_never_mistaken_for_an_unfinished_one(tmp_path: Path) -> None:
     copy = tmp_path / "s.new"
     with open_store(str(copy)) as other:

@@ -210,7 +210,9 @@ class SqliteDatabase(Database):
                 # Atomic, and never replaces a file that has appeared meanwhile.
                 place.link(unfinished)
             except FileExistsError:
-                check_header(self.path)
+                if check_header(self.path):
+                    # A store has appeared meanwhile.
+                    return
                 unfinished.chmod(stat.S_IMODE(self.path.stat().st_mode))
                 place.take(unfinished)
             except OSError:

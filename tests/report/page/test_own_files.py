@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lanlab.errors import StoreError, UsageError
+from lanlab.report.page import own_files
 from lanlab.report.page.own_files import LIST_NAME, check_folder, write_folder, write_page
 
 
@@ -170,6 +171,22 @@ def test_a_user_file_with_the_name_of_the_list_is_kept(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=LIST_NAME):
         write_folder({"page": b"p"}, tmp_path)
     assert (tmp_path / LIST_NAME).read_text() == "\nmine"
+
+
+def test_a_file_that_appears_during_the_write_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_folder({"a": b"1"}, tmp_path)
+    written = own_files._written
+
+    def slowly(content: bytes, path: Path) -> Path:
+        (tmp_path / "b").write_text("mine")
+        return written(content, path)
+
+    monkeypatch.setattr(own_files, "_written", slowly)
+    with pytest.raises(StoreError, match="another program changed it meanwhile"):
+        write_folder({"a": b"2", "b": b"3"}, tmp_path)
+    assert (tmp_path / "b").read_text() == "mine"
 
 
 def test_an_interrupted_write_can_be_repeated(

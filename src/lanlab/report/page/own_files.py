@@ -9,11 +9,13 @@ anything is written.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from lanlab.disk import TemporaryFolder, entry, if_there, is_inside, make_folders
@@ -100,7 +102,8 @@ def write_page(text: str, path: Path) -> None:
     try:
         make_folders(path.parent)
         with TemporaryFolder(_PREFIX, path.parent) as made:
-            _put(_written(content, made / "page"), path.parent, path.name)
+            new = _written(content, made / "page")
+            _put(new, path.parent, path.name, lambda _: not _why_no_page_of_ours(path))
     except OSError as error:
         raise _unwritten(path, error) from error
 
@@ -173,12 +176,12 @@ def _write_and_move(
     # Exports of other names stay, while a folder is of one report.
     list_after = _written(_list_of(digests if is_folder else {**before, **digests}), made / "after")
     # List both the old and the new digest, in case this is interrupted.
-    _put(list_between, folder, list_name)
+    _put(list_between, folder, list_name, _is_list_content)
     for name, path in written.items():
-        _put(path, folder, name)
+        _put(path, folder, name, partial(_is_own_content, digests=both[name]))
     for name in (before.keys() - files.keys()) if is_folder else ():
         _remove(folder, name, before)
-    _put(list_after, folder, list_name)
+    _put(list_after, folder, list_name, _is_list_content)
 
 
 def _remove(folder: Path, name: str, listed: _Listed) -> None:
@@ -200,9 +203,16 @@ def _written(content: bytes, path: Path) -> Path:
     return path
 
 
-def _put(new: Path, folder: Path, name: str) -> None:
-    """Move a file into a folder, or into its subfolder, which is created if missing."""
+def _put(new: Path, folder: Path, name: str, is_ours: Callable[[bytes | None], bool]) -> None:
+    """
+    Move a file into a folder, or into its subfolder, which is created if missing.
+
+    Raises:
+        OSError: A file that is not ours has appeared there since the first check.
+    """
     with entry(folder, name, makes_folders=True) as place:
+        if place.facts() is not None and not is_ours(place.read(_MOST_BYTES)):
+            raise FileExistsError(errno.EEXIST, "another program changed it meanwhile", name)
         place.take(new)
 
 
@@ -262,9 +272,12 @@ def _list_of(digests: _Listed) -> bytes:
 def _is_list(path: Path) -> bool:
     if not _is(path, stat.S_ISREG) or path.stat().st_size > _MOST_BYTES:
         return False
-    content = path.read_bytes()
+    return _is_list_content(path.read_bytes())
+
+
+def _is_list_content(content: bytes | None) -> bool:
     # An interrupted write reserved this name.
-    return not content or content.startswith(f"{_LIST_HEAD}\n".encode())
+    return content is not None and (not content or content.startswith(f"{_LIST_HEAD}\n".encode()))
 
 
 def _is_own(folder: Path, name: str, listed: _Listed) -> bool:
