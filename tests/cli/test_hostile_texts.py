@@ -4,7 +4,9 @@ import json
 import sqlite3
 import subprocess
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import COMMAND, Lanlab, Said, environment
@@ -64,6 +66,16 @@ def test_no_escape_of_a_record_reaches_the_terminal(store: Path) -> None:
     assert listed.code == 0
     assert not acts(listed.out + listed.err)
     assert "\\x1b]0;owned" in listed.out
+
+
+def test_a_run_with_malformed_factors_is_listed(store: Path) -> None:
+    with open_store(str(store)) as records:
+        (trial,) = records.trials("last")
+        factors: dict[str, Any] = {"rate_bps": [1]}
+        records.commit_trial(replace(trial, number=1, factors=factors))
+    listed = apart("runs", "--store", str(store))
+    assert (listed.code, listed.err) == (0, "")
+    assert "cannot be read" in listed.out
 
 
 def test_json_escapes_control_characters(store: Path) -> None:

@@ -481,3 +481,18 @@ def test_an_idle_client_with_the_token_is_dropped_last() -> None:
         assert admission._least_useful() is waiting
         admission.stop()
         admission.run(0)
+
+
+def test_a_record_without_some_numbers_is_read_once(tmp_path: Path) -> None:
+    made, place = synthetic_run("manford-kolahi", most_trials=3), tmp_path / "store.sqlite"
+    with open_store(str(place)) as records:
+        records.start_run(made.run).release()
+        for trial, number in zip(made.trials, (0, 7, 2**62), strict=True):
+            records.commit_trial(replace(trial, number=number))
+    rows = 0
+    with serving(place) as server, events(server, f"run/{made.run.id}/events") as found:
+        for name, data in found:
+            rows += len(data["rows"]) if name == "rows" else 0
+            if name == "tables" or rows > 3:
+                break
+    assert (name, rows) == ("tables", 3)

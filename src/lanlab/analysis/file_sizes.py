@@ -11,10 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lanlab.errors import StoreError
+from lanlab.errors import LabError
 from lanlab.frozen import dataclass
 from lanlab.store import TrialRecord
 from lanlab.store.large_runs import replaced
+from lanlab.store.shape import MISSHAPEN
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -89,7 +90,7 @@ def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> Tri
         numbers = read(trial, str(times["series"])).columns
         time_ns = np.asarray(numbers["closed_ns"]) - np.asarray(numbers["opened_ns"])
         found = size_classes(numbers["bytes"], time_ns)
-    except (KeyError, StoreError, TypeError):
+    except (LabError, *MISSHAPEN):
         return trial
     rows = [[one.power, one.files, one.octets, one.time_ns] for one in found]
     raw = replaced(trial.raw, {"client": {**client, "file_times": {**times, _PLACE: rows}}})

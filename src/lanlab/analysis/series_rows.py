@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from lanlab.errors import StoreError
+from lanlab.errors import LabError
 from lanlab.store import TrialRecord
 from lanlab.store.large_runs import StoredRaw, replaced
+from lanlab.store.shape import MISSHAPEN
 from lanlab.trial_data import SeriesPart
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ def with_rows(
     place: str = _PLACE,
 ) -> TrialRecord:
     """
-    Add rows of series to a trial's record. If the trial has no such series, or the series is lost,
-    it is returned unchanged, so that a report does not fail.
+    Add rows of series to a trial's record. If the trial has no such series, or the series is lost
+    or malformed, it is returned unchanged, so that a report does not fail.
 
     Args:
         roles: The roles whose results name a series.
@@ -41,7 +42,7 @@ def with_rows(
     for role in roles:
         section = _section(trial, role, key)
         if section and "series" in section:
-            with contextlib.suppress(KeyError, StoreError):
+            with contextlib.suppress(LabError, *MISSHAPEN):
                 rows = rows_of(read(trial, str(section["series"])).columns, section)
                 result = {**trial.result(role), key: {**section, place: rows}}
                 trial = replace(trial, raw=replaced(trial.raw, {role: result}))

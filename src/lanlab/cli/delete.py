@@ -40,7 +40,7 @@ def delete(
                     hint="add --yes",
                 )
             for run in found:
-                count = len(records.trials(run.id))
+                count = records.count(run.id)
                 talk().print(f"{run.id}  {run.status}, {counted(count, 'trial')}")
             if not typer.confirm(f"Delete {counted(len(found), 'run')}?", err=True):
                 raise typer.Exit(1)

@@ -9,6 +9,7 @@ experiment.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
@@ -57,8 +58,8 @@ def at_scale(study: Study, scale_name: str) -> tuple[ExperimentAtScale, ...]:
     Raises:
         UnknownName: The study has no such scale, or names an unknown workload.
         NothingToRun: No experiment of the study can be run by this version.
-        pydantic.ValidationError: The scale's changes to a search are invalid; a study from
-            `load_study` does not raise it.
+        ValueError: The scale's changes to a search are invalid, or it has too many conditions; a
+            study from `load_study` does not raise it.
     """
     if not study.experiment:
         raise NothingToRun(
@@ -68,7 +69,10 @@ def at_scale(study: Study, scale_name: str) -> tuple[ExperimentAtScale, ...]:
     scale = of_name("scale", scale_name, study.scale)
     done = done_at(study.experiment, scale_name)
     real = [one for one in done if "real" in one.on]
-    return tuple(experiment_at_scale(one, scale) for one in real or done)
+    found = tuple(experiment_at_scale(one, scale) for one in real or done)
+    if sum(math.prod(map(len, one.factors.values())) for one in found) > MAX_CONDITIONS:
+        raise ValueError(f"more than {MAX_CONDITIONS} conditions")
+    return found
 
 
 def done_at(experiments: Sequence[Experiment], scale_name: str) -> list[Experiment]:

@@ -84,6 +84,11 @@ class RunState:
         self._experiments = [experiment.id for experiment in self.study.experiment]
         self._plan = self._new_plan()
 
+    @property
+    def next_number(self) -> int:
+        # A record may omit numbers.
+        return self.trials[-1].number + 1 if self.trials else 0
+
     def _new_plan(self) -> Plan | None:
         try:
             return Plan(self.study, self.run.scale, self.run.seed)

@@ -268,12 +268,12 @@ class Watch:
         # New data is small. A long run that is read for the first time while it executes is read in
         # parts, so that other pages get their turn.
         most = _PACED_CHUNK if followed.is_executing else _CHUNK
-        trials = store.trials(head.run_id, len(state.trials), most)
+        trials = store.trials(head.run_id, state.next_number, most)
         if trials:
             state.take(trials)
             self._send_rows(state, pages)
             is_changed = True
-        followed.is_behind = bool(trials) and len(state.trials) < head.next_number
+        followed.is_behind = bool(trials) and state.next_number < head.next_number
         followed.head = head
         shown = self._head(followed)
         for page in pages:

@@ -20,7 +20,9 @@ from undrawn import nothing_drawn
 from lanlab.errors import LabError, StoreError
 from lanlab.report.document.table import Cell, Column, Table
 from lanlab.report.runs.build import ReportPaths, build_report
-from lanlab.store import RunRecord, TrialRecord
+from lanlab.report.runs.stored import trials_for_page
+from lanlab.store import RunRecord, Series, TrialRecord, open_store
+from lanlab.store.series import Numbers
 
 Run = tuple[RunRecord, list[TrialRecord]]
 
@@ -208,6 +210,28 @@ def test_an_unknown_scale_is_a_defect_of_the_record(tmp_path: Path) -> None:
     run = replace(run, study={**run.study, "scale": {"other": run.study["scale"]["tiny"]}})
     with pytest.raises(StoreError, match="are malformed: UnknownName"):
         build_report([(run, trials)], tmp_path / "report")
+
+
+@pytest.mark.parametrize("series", ["no-such", "receiver-intervals"])
+def test_a_report_omits_a_series_that_cannot_be_read(tmp_path: Path, series: str) -> None:
+    run, trials = synthetic_run("manford-kolahi", most_trials=1).pair()
+    part = {"series": series, "interval_ns": "soon"}
+    trial = replace(trials[0], raw={**trials[0].raw, "receiver": {"intervals": part}})
+    kept = Series("receiver-intervals", {"bytes": Numbers([1, 2])})
+    with open_store(str(tmp_path / "store.sqlite")) as store:
+        store.start_run(run).release()
+        store.commit_trial(trial, [kept])
+        assert trials_for_page(store, run.id) == [trial]
+
+
+def test_a_record_of_too_many_conditions_is_refused(tmp_path: Path) -> None:
+    run, trials = synthetic_run("manford-kolahi", most_trials=6).pair()
+    study = copy.deepcopy(run.study)
+    levels = {key: list(range(1, 26)) for key in ("dscp", "flows", "threads")}
+    for one in study["experiment"]:
+        one["factors"] = levels
+    with pytest.raises(StoreError, match="are malformed: ValueError"):
+        build_report([(replace(run, study=study), trials)], tmp_path / "report")
 
 
 def test_a_defect_is_reported_with_its_cause(tmp_path: Path) -> None:

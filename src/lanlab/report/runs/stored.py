@@ -145,16 +145,17 @@ def _summary(run: RunRecord, store: Store) -> Summary:
         if (metrics := metrics_of_list(run)) is not None:
             trials = store.trial_heads(run.id, metrics)
     trials = trials or store.outlines(run.id)
+    missing = 0
     try:
         with reading_records(run.id):
-            result = result_text(run, trials)
+            result, missing = result_text(run, trials), len(missing_places(trials))
     except LabError:
         # The list shows the other runs; `lanlab show` reports this error.
         result = UNREADABLE
     return {
         "trials": len(trials),
         "failed_trials": sum(trial.status == "failed" for trial in trials),
-        "missing_trials": len(missing_places(trials)),
+        "missing_trials": missing,
         "result": result,
         "by": __version__,
     }
