@@ -18,7 +18,7 @@ from lanlab.errors import UsageError
 _NUMBER = re.compile(
     r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE]([+-]?[0-9]{1,2}))?\s*([A-Za-zµ/]*)\s*"
 )
-_PLAIN = re.compile(r"\s*[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?\s*")
+PLAIN_NUMBER = re.compile(r"\s*[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?\s*")
 _WITH_COMMA = re.compile(r"[+-]?[0-9.]*,[0-9]+[^0-9,]*", re.DOTALL)
 _COMMA = "has a comma in its number; write it with a decimal point, or without it"
 _HUGE_EXPONENT = re.compile(r"[0-9.]+[eE][+-]?[0-9]{3,}.*", re.DOTALL)
@@ -193,7 +193,7 @@ def plain_number(text: str) -> float:
         >>> plain_number("2.5"), plain_number("1e3")
         (2.5, 1000.0)
     """
-    if not _PLAIN.fullmatch(text):
+    if not PLAIN_NUMBER.fullmatch(text):
         raise ValueError(f"`{text}` {_problem(text) or 'is not a number'}")
     return float(text)
 
@@ -286,18 +286,21 @@ def parse_time_s(text: str) -> float:
     return _parse(text, "time", _TIME, "2.5s")
 
 
-def time_of(option: str, text: str) -> float:
+def time_of(option: str, text: str, least: str = "1 ms", most: str = "24 h") -> float:
     """
     The time of an option, in seconds.
 
     Raises:
-        UsageError: Not a number with a time unit; the message names the option.
+        UsageError: Not a number with a time unit, or out of range; the message names the option.
     """
     try:
-        return parse_time_s(text)
+        time_s = parse_time_s(text)
     except UsageError as error:
         said = error.message.removeprefix("time: ")
         raise UsageError(f"{option}: {said}", hint=error.hint) from None
+    if not parse_time_s(least) <= time_s <= parse_time_s(most):
+        raise UsageError(f"{option}: found `{text}`; allowed: {least} to {most}")
+    return time_s
 
 
 def _scaled(value: float, steps: tuple[tuple[float, str], ...]) -> str:

@@ -15,6 +15,21 @@ READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
 _PIECE_BYTES = 2**20
 
 
+def user_path(text: str) -> Path:
+    """
+    A path in the user's notation, where `~` is a home folder.
+
+    Raises:
+        UsageError: The user's home folder is unknown.
+    """
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        raise UsageError(
+            f"`{text}`: no home folder found for it", hint="set HOME, or write the path without `~`"
+        ) from None
+
+
 def read_user_file(path: Path, what: str, most_bytes: int) -> bytes:
     """
     Content of a regular file; symbolic links are followed.

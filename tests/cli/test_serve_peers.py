@@ -15,7 +15,7 @@ from lanlab.cli.served_peers import BoundedLines, client_text, done_text
         (("--peer", "iperf4"), "did you mean `iperf3`?"),
         (("--peer", "iperf3", "here"), "DIRECTORY cannot be used with --peer"),
         (("--peer", "iperf3", "--write"), "--write cannot be used with --peer"),
-        (("--peer", "iperf3", "--longest", "48h"), "--longest: found `48h`; allowed: 1 s to 1 day"),
+        (("--peer", "iperf3", "--longest", "48h"), "--longest: found `48h`; allowed: 1 s to 24 h"),
         (("--peer", "iperf3", "--address", "0.0.0.0"), "allowed: one address of this machine"),
         ((".", "--clients", "3"), "--clients has no effect without --peer"),
         ((), "DIRECTORY is missing"),

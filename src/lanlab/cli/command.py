@@ -24,15 +24,13 @@ from lanlab.cli.help_pages import (
 )
 from lanlab.cli.overview import overview
 from lanlab.errors import UsageError
+from lanlab.units import PLAIN_NUMBER
 
 #: By type: the pattern of a value, and its name in errors. `int` and `float` would also accept
 #: digits of other scripts, `1_000`, `nan` and `inf`.
 _NUMBERS: Mapping[object, tuple[re.Pattern[str], str]] = {
     int: (re.compile(r"\s*[+-]?[0-9]{1,30}\s*"), "a whole number"),
-    float: (
-        re.compile(r"\s*[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?\s*"),
-        "a number",
-    ),
+    float: (PLAIN_NUMBER, "a number"),
 }
 
 
@@ -214,7 +212,9 @@ def _check_range(param: Click, value: str) -> None:
     if param.min is None:
         return
     high = NO_LIMIT if param.max is None else param.max
-    if not param.min <= float(value) <= high:
+    # A float has too few digits for the largest seed.
+    number = (int if _NUMBERS[int][0].fullmatch(value) else float)(value)
+    if not param.min <= number <= high:
         allowed = range_words(param.min, high)
         raise UsageError(f"{param.opts[0]}: found `{value}`; allowed: {allowed}")
 

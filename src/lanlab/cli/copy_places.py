@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lanlab.errors import UsageError, of_name, system_hint
 from lanlab.frozen import dataclass
 from lanlab.services import FRAME_TITLES, NEAREST, SERVICES, schemes
+from lanlab.user_files import user_path
 
 if TYPE_CHECKING:
     from lanlab.cli.run_settings import RunSettings
@@ -363,12 +364,12 @@ def directory_of(what: str, place: str) -> Path:
 def _directory(what: str, place: str) -> Path | None:
     """A directory on this host; `None` if the path does not exist."""
     try:
-        path = Path(place).expanduser()
+        path = user_path(place)
         mode = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError, RuntimeError) as error:
-        # A name with a NUL character, or the home of an unknown user.
+    except (OSError, ValueError) as error:
+        # A name with a NUL character.
         why = error.strerror if isinstance(error, OSError) else None
         shown = place if len(place) <= 60 else f"{place[:57]}..."
         raise UsageError(

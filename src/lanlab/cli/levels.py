@@ -48,12 +48,14 @@ class Range:
     is_whole: bool
 
     @property
-    def count(self) -> int:
+    def steps(self) -> float:
         if self.multiplies:
-            steps = math.log(self.high / self.low) / math.log(self.step)
-        else:
-            steps = (self.high - self.low) / self.step
-        return math.floor(steps + 1e-9) + 1
+            return math.log(self.high / self.low) / math.log(self.step)
+        return (self.high - self.low) / self.step
+
+    @property
+    def count(self) -> int:
+        return math.floor(self.steps + 1e-9) + 1
 
     def __iter__(self) -> Iterator[Level]:
         for place in range(self.count):
@@ -195,6 +197,8 @@ def _range(one: Definition, option: str, text: str) -> Range:
         if factor and low == 0:
             raise wrong(", which begins at 0 and has a factor")
         found = Range(low, high, step, factor is not None, one.kind is int)
+        if not math.isfinite(found.steps):
+            raise wrong(", whose step is too small")
         if low < high and found.count == 1:
             raise wrong(f", whose first step leads beyond {end.strip()}")
         return found

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from lanlab.cli import complete
+from lanlab.user_files import user_path
 
 DEFAULT_TESTBED = "virtual"
 
@@ -143,7 +144,7 @@ OutOption = Annotated[
 
 def path_of(text: str | None) -> Path | None:
     """The path that an option names; `None` if it was not given."""
-    return None if text is None else Path(text).expanduser()
+    return None if text is None else user_path(text)
 
 
 def is_given(context: typer.Context, name: str | None) -> bool:

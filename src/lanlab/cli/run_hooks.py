@@ -17,11 +17,11 @@ from lanlab.cli.options import text_option
 from lanlab.cli.terminal import print_json_in_one_line, say
 from lanlab.errors import LabError, StoreError, UsageError
 from lanlab.frozen import dataclass
+from lanlab.user_files import user_path
 
 if TYPE_CHECKING:
     from lanlab.store import RunRecord, Store, TrialRecord
 
-_LONGEST_S = 86_400.0
 _TIMEOUT = "60"
 
 
@@ -200,7 +200,9 @@ def _hooks(
     if command_timeout is not None and not commands:
         raise UsageError("--command-timeout needs --setup, --prepare or --cleanup", hint="omit it")
     if commands:
-        commands["timeout_s"] = _timeout_s(command_timeout or _TIMEOUT)
+        from lanlab.units import time_of
+
+        commands["timeout_s"] = time_of("--command-timeout", command_timeout or _TIMEOUT)
     files = {name: file for name in _FORMATS if (file := others[f"export_{name}"]) is not None}
     for name, file in files.items():
         if file == "-":
@@ -210,7 +212,7 @@ def _hooks(
             )
     hooks = RunHooks(
         commands,
-        {name: Path(str(file)).expanduser() for name, file in files.items()},
+        {name: user_path(str(file)) for name, file in files.items()},
         _live(interval, live_interval, is_live=live, is_json=as_json),
     )
     hooks.check(store)
@@ -224,11 +226,9 @@ def _live(interval: str | None, option: str, *, is_live: bool, is_json: bool) ->
         raise UsageError(
             "--live needs --json", hint=f"{option} 1 prints readable lines on any output"
         )
-    interval_s = None if interval is None else time_of(option, interval)
-    if interval_s is not None and interval_s != 0 and not _SHORTEST_S <= interval_s <= _LONGEST_S:
-        raise UsageError(
-            f"{option}: found `{interval}`; allowed: 0, or {_SHORTEST_S:g} s to {_LONGEST_S:g} s"
-        )
+    interval_s = None if interval is None else time_of(option, interval, "0 s")
+    if interval_s is not None and 0 < interval_s < _SHORTEST_S:
+        raise UsageError(f"{option}: found `{interval}`; allowed: 0, or {_SHORTEST_S:g} s to 24 h")
     if is_live and interval_s == 0:
         raise UsageError(
             f"--live and {option} 0 cannot be used together", hint="use only one of them"
@@ -236,14 +236,3 @@ def _live(interval: str | None, option: str, *, is_live: bool, is_json: bool) ->
     if is_live:
         print_json_in_one_line()
     return LiveOption(interval_s, is_live)
-
-
-def _timeout_s(text: str) -> float:
-    from lanlab.units import time_of
-
-    time_s = time_of("--command-timeout", text)
-    if not 0 < time_s <= _LONGEST_S:
-        raise UsageError(
-            f"--command-timeout: found `{text}`; allowed: above 0, at most {_LONGEST_S:g} s"
-        )
-    return time_s

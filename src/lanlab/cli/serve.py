@@ -55,7 +55,7 @@ def serve(
     from lanlab.cli.served_peers import check_unused, serve_peers
     from lanlab.units import time_of
 
-    within_s = None if time is None else time_of("--time", time)
+    within_s = None if time is None else time_of("--time", time, most="8760 h")
     check_unused(context, peer)
     if peer is not None:
         serve_peers(peer, (address, port), peers, within_s, as_json=as_json)

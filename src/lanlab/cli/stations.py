@@ -48,9 +48,7 @@ class StationsOptions:
         """
         from lanlab.units import time_of
 
-        limit_s = time_of("--limit", self.limit)
-        if limit_s <= 0:
-            raise UsageError("--limit must be greater than 0")
+        limit_s = time_of("--limit", self.limit, "1 us")
         if self.statistic not in _STATISTICS:
             allowed = ", ".join(_STATISTICS)
             raise UsageError(f"--statistic: found `{self.statistic}`; allowed: {allowed}")

@@ -12,6 +12,7 @@ from typing import Literal
 from lanlab.engine.locate import engine_path
 from lanlab.errors import UnmetNeed, UsageError
 from lanlab.frozen import dataclass
+from lanlab.user_files import user_path
 
 #: Aliases of architectures, with the name that Rust and `uname -m` usually use.
 _ALIASES = {"amd64": "x86_64", "arm64": "aarch64", "i686": "i386", "i586": "i386"}
@@ -77,9 +78,10 @@ def parse_named_engines(texts: list[str]) -> dict[str, str]:
             raise UsageError(
                 f"--engine: found `{text}`; allowed: ARCH=PATH, as in aarch64=./lanlab-engine"
             )
-        if not Path(path).expanduser().is_file():
+        named = user_path(path)
+        if not named.is_file():
             raise UsageError(f"--engine: `{path}` is not a file")
-        found[machine_name(architecture)] = str(Path(path).expanduser().resolve())
+        found[machine_name(architecture)] = str(named.resolve())
     return found
 
 

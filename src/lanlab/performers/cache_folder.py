@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lanlab.disk import make_folders
 from lanlab.errors import RunError
+from lanlab.user_files import user_path
 
 
 def cache_folder() -> Path:
@@ -16,8 +17,8 @@ def cache_folder() -> Path:
         RunError: It cannot be created, or belongs to another user.
     """
     cache = os.environ.get("LANLAB_CACHE")
-    usual = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    place = Path(cache or Path(usual, "lanlab")).absolute()
+    usual = os.environ.get("XDG_CACHE_HOME", "")
+    place = Path(cache or Path(usual or user_path("~/.cache"), "lanlab")).absolute()
     hint = "name another place by LANLAB_CACHE"
     try:
         make_folders(place, 0o700)

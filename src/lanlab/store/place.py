@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lanlab.errors import StoreError, UsageError
 from lanlab.linux import file_system_of
+from lanlab.user_files import user_path
 
 #: SQLite's locks and its shared memory do not work between machines
 #: (https://www.sqlite.org/useovernet.html, https://www.sqlite.org/wal.html).
@@ -47,7 +48,7 @@ def store_place(where: str | None) -> Path | str:
             "the store's path is empty or has a NUL byte in it",
             hint="name a file, e.g. `--store results.sqlite`",
         )
-    return Path(rest).expanduser()
+    return user_path(rest)
 
 
 def results_folder(where: str | None) -> Path:

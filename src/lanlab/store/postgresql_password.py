@@ -15,6 +15,7 @@ from pathlib import Path
 
 from lanlab.frozen import dataclass
 from lanlab.store.postgresql_url import WHERE_PASSWORDS_GO, Target
+from lanlab.user_files import user_path
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def find_password(target: Target) -> Password:
 def _file() -> Path:
     if os.environ.get("PGPASSFILE"):
         return Path(os.environ["PGPASSFILE"])
-    return Path("~/.pgpass").expanduser()
+    return user_path("~/.pgpass")
 
 
 def password_in(text: str, target: Target) -> str | None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import socket
 import ssl
-from pathlib import Path
 from typing import Any
 
 from lanlab.errors import StoreError, UnmetNeed
@@ -20,6 +19,7 @@ from lanlab.store.postgresql_errors import cause_of, is_loss
 from lanlab.store.postgresql_password import find_password
 from lanlab.store.postgresql_schema import OLDEST_SERVER
 from lanlab.store.postgresql_url import Target
+from lanlab.user_files import user_path
 
 STATEMENT_TIMEOUT_S = 30
 LOCK_TIMEOUT_S = 10
@@ -253,7 +253,7 @@ def _tls(target: Target) -> ssl.SSLContext | bool | None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     roots = target.ssl_root_certificate
     if roots is None and mode != "require":
-        default = Path("~/.postgresql/root.crt").expanduser()
+        default = user_path("~/.postgresql/root.crt")
         roots = default if default.exists() else None
     # With a root certificate, `require` also verifies, as in libpq.
     verify = mode != "require" or roots is not None

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
+from lanlab.user_files import user_path
 
 DEFAULT_SCHEMA = "lanlab"
 SSL_MODES = ("disable", "prefer", "require", "verify-ca", "verify-full")
@@ -145,7 +146,7 @@ def _target(options: Mapping[str, str]) -> Target:
         return options.get(name) or (os.environ.get(variable, "") if variable else "")
 
     def path(name: str) -> Path | None:
-        return Path(said(name)).expanduser() if said(name) else None
+        return user_path(said(name)) if said(name) else None
 
     port = _number("port", said("port") or "5432", 1, 65535)
     user = said("user") or getpass.getuser()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from lanlab.errors import UnknownName, UsageError
 from lanlab.frozen import dataclass
 from lanlab.studies.load import built_in_machines, read_machines
 from lanlab.studies.machines import Machine, Place, Simulation
+from lanlab.user_files import user_path
 
 #: Between the path of a file and the name of a machine in the file.
 _IN_FILE = "#"
@@ -60,7 +60,7 @@ def machines_named(text: str, roles: Sequence[str]) -> NamedMachines:
     for place, name in enumerate(names):
         file, separator, in_file = name.rpartition(_IN_FILE)
         if separator:
-            simulation, own_link = read_machines(Path(file).expanduser()), None
+            simulation, own_link = read_machines(user_path(file)), None
             if simulation.machine_named(in_file) is None:
                 raise UnknownName("machine", in_file, [one.id for one in simulation.machine])
             name = in_file

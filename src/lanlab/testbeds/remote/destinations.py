@@ -15,7 +15,7 @@ from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
 from lanlab.outside import toml_of
 from lanlab.roles import ROLES
-from lanlab.user_files import read_user_file
+from lanlab.user_files import read_user_file, user_path
 
 HERE = "here"
 PREFIX = "ssh:"
@@ -131,7 +131,7 @@ def read_destinations(text: str) -> list[Destination]:
         UsageError: The file or a host in it is malformed.
     """
     if text.endswith(".toml"):
-        return _read_file(Path(text).expanduser())
+        return _read_file(user_path(text))
     found = [parse_destination(part.strip()) for part in text.split(",") if part.strip()]
     _check_hosts(found, f"{PREFIX}{text}")
     return _with_zones(found)
