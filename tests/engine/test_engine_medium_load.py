@@ -1,17 +1,10 @@
 """What a simulated Ethernet carries, as the engine computes it."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from captures import fields_of
 from raw_engine import Line, RawEngine, medium_load
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[RawEngine]:
-    with RawEngine() as engine:
-        yield engine
 
 
 def loaded(engine: RawEngine, **changes: object) -> Line:

@@ -1,7 +1,6 @@
 """Both ends of the search for the largest packets of a path."""
 
 import socket
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,12 +9,6 @@ from raw_engine import SESSION, RawEngine, probe_path
 TOKEN = bytes.fromhex(SESSION)
 ENDS: dict[str, Any] = {"bind": "127.0.0.1", "peer": "127.0.0.1", "session": SESSION}
 PROBE: dict[str, Any] = {**ENDS, "port": 9, "most_bytes": 1500, "within_ns": 10**8}
-
-
-@pytest.fixture
-def engine() -> Iterator[RawEngine]:
-    with RawEngine() as opened:
-        yield opened
 
 
 def answers(port: int, datagram: bytes, host: str = "127.0.0.1") -> list[bytes]:

@@ -5,7 +5,6 @@ What the worlds come to is held against theory in `crates/engine/tests/simulate.
 """
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +38,6 @@ _MALFORMED = (
     "_ws.malformed || ip.checksum.status == 0 || udp.checksum.status == 0 "
     "|| tcp.checksum.status == 0 || _ws.expert.severity == error"
 )
-
-
-@pytest.fixture
-def engine() -> Iterator[RawEngine]:
-    with RawEngine() as engine:
-        yield engine
 
 
 def _result(engine: RawEngine, request: Line) -> dict[str, Any]:

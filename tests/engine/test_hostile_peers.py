@@ -33,13 +33,6 @@ GROWTH_BYTES = 16 << 20
 DEAD_MAN_S, SLACK_S = 1.0, 0.5
 
 
-@pytest.fixture(scope="module")
-def engine() -> Iterator[RawEngine]:
-    with RawEngine() as started:
-        yield started
-        assert started.is_usable()
-
-
 def begin(engine: RawEngine, request_id: int, lead_s: float = 0.25) -> None:
     """Let a request begin that is ready; with more lead where a busy machine was late."""
     for lead in (lead_s, 4 * lead_s, 16 * lead_s):

@@ -6,7 +6,6 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,13 +31,6 @@ GROWTH_BYTES = 16 << 20
 OTHER_TOKEN = bytes(range(1, 17))
 PEER = "127.0.0.2"
 RECEIVERS = {"stream": stream_receive, "echo": echo_respond}
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[RawEngine]:
-    with RawEngine() as started:
-        yield started
-        assert started.is_usable()
 
 
 def listening(engine: RawEngine, workload: str, transport: str = "udp") -> tuple[int, int]:

@@ -3,22 +3,15 @@
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
 
 import pytest
-from testbed_opening import Open, opening
+from testbed_opening import Open
 
 from lanlab.errors import TestbedDamaged as Damaged
 from lanlab.testbeds import damage
 from lanlab.testbeds.base import Testbed as Bed
 from lanlab.testbeds.damage import interruption_of
 from lanlab.testbeds.virtual import VirtualTestbed
-
-
-@pytest.fixture
-def open_bed() -> Iterator[Open]:
-    with opening() as opened:
-        yield opened
 
 
 def on(bed: Bed, host: int, *command: str) -> None:

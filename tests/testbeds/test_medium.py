@@ -5,11 +5,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from testbed_opening import Open, opening
+from testbed_opening import Open
 from testbed_peers import marked_by, reaches
 
 from lanlab.errors import TestbedDamaged as Damaged
@@ -27,12 +26,6 @@ from lanlab.testbeds.virtual import VirtualTestbed
 PCAP_MAGIC = 0xA1B23C4D
 #: How the copies of a host's frames ended.
 ENDS = ("delivered_copies", "lost_chance", "lost_excessive_collisions", "lost_switch_queue")
-
-
-@pytest.fixture
-def open_bed() -> Iterator[Open]:
-    with opening() as open_or_skip:
-        yield open_or_skip
 
 
 def medium_pid(bed: VirtualTestbed) -> int:

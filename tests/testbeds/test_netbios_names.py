@@ -4,12 +4,11 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from missing import missing
-from testbed_opening import Open, opening
+from testbed_opening import Open
 
 from lanlab.engine.locate import engine_path
 from lanlab.engine.process import Engine
@@ -30,12 +29,6 @@ pid directory = {folder}
 wins support = yes
 log file = {folder}/nmbd.log
 """
-
-
-@pytest.fixture
-def open_bed() -> Iterator[Open]:
-    with opening() as open_or_skip:
-        yield open_or_skip
 
 
 def _address(engine: Engine, name: str, *, netbios: bool = True, wins: str | None = None) -> str:

@@ -4,11 +4,10 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from testbed_opening import Open, opening
+from testbed_opening import Open
 from testbed_peers import marked_by
 from waiting import await_end
 
@@ -34,12 +33,6 @@ for process in process_leftovers.marked_processes():
 print("open", flush=True)
 sys.stdin.readline()
 """
-
-
-@pytest.fixture
-def open_bed() -> Iterator[Open]:
-    with opening() as open_or_skip:
-        yield open_or_skip
 
 
 def start(code: str) -> subprocess.Popen[str]:

@@ -8,11 +8,10 @@ import json
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from testbed_opening import Open, opening
+from testbed_opening import Open
 
 from lanlab.testbeds import wiring
 from lanlab.testbeds.registry import testbed as open_testbed
@@ -43,12 +42,6 @@ for sender, frame in frames:
     received.append(octets.hex())
 print(json.dumps(received))
 """
-
-
-@pytest.fixture
-def open_bed() -> Iterator[Open]:
-    with opening() as open_or_skip:
-        yield open_or_skip
 
 
 def script() -> list[tuple[int, bytes]]:

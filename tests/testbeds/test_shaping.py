@@ -4,25 +4,18 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import pytest
 from missing import missing
 from programs import ran
-from testbed_opening import Open, opening
+from testbed_opening import Open
 
 from lanlab.addresses import ip_family
 from lanlab.testbeds import shaping
 from lanlab.testbeds.base import Testbed as Bed
 from lanlab.testbeds.link import parse_link
-
-
-@pytest.fixture
-def open_bed() -> Iterator[Open]:
-    with opening() as open_or_skip:
-        yield open_or_skip
 
 
 def features(bed: Bed, host: int, device: str = "eth0") -> dict[str, bool]:

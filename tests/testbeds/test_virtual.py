@@ -8,13 +8,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from programs import ran
-from testbed_opening import Open, opening
+from testbed_opening import Open
 from testbed_peers import marked_by, network_of, reaches
 from waiting import await_end
 
@@ -25,12 +24,6 @@ from lanlab.testbeds.registry import testbed as open_testbed
 from lanlab.testbeds.virtual import VirtualTestbed
 
 pytestmark = pytest.mark.rights
-
-
-@pytest.fixture
-def open_bed() -> Iterator[Open]:
-    with opening() as open_or_skip:
-        yield open_or_skip
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ from typing import Any
 
 from given_numbers import Given as Numbers
 
-from lanlab.analysis.findings import Verdicts
+from lanlab.analysis.findings import Judgement, Verdicts
+from lanlab.analysis.findings.claim import Comparison
 from lanlab.analysis.findings.evidence import Cell
 from lanlab.analysis.findings.judge import judge
 from lanlab.analysis.findings.sample import PrintedNumber, Sample, Trials
@@ -48,3 +49,12 @@ def verdicts(form: str, evidence: Numbers, **statement: Any) -> Verdicts:
 
 def verdict(form: str, evidence: Numbers, **statement: Any) -> str:
     return verdicts(form, evidence, **statement).judgements[0].verdict
+
+
+def judged(form: str, evidence: Numbers, **statement: Any) -> Judgement:
+    [found] = verdicts(form, evidence, **statement).judgements
+    return found
+
+
+def compared(form: str, evidence: Numbers, **statement: Any) -> list[Comparison]:
+    return [one.comparison for one in judged(form, evidence, **statement).comparisons]

@@ -7,7 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
-from bodies_of_evidence import STEADY, along, cell, finding, printed, trials, verdicts
+from bodies_of_evidence import (
+    STEADY,
+    along,
+    cell,
+    compared,
+    finding,
+    judged,
+    printed,
+    trials,
+)
 from given_numbers import Given
 
 from lanlab.analysis.findings import Judged, Judgement, Verdicts, forms_models
@@ -18,15 +27,6 @@ from lanlab.analysis.findings.judge import Further, _further, _once_each, judge
 from lanlab.analysis.findings.printed import times
 from lanlab.analysis.findings.sample import PrintedNumber, PrintedSpread, Trials
 from lanlab.studies import Level
-
-
-def judged(form: str, evidence: Given, **statement: Any) -> Judgement:
-    [found] = verdicts(form, evidence, **statement).judgements
-    return found
-
-
-def compared(form: str, evidence: Given, **statement: Any) -> list[Comparison]:
-    return [one.comparison for one in judged(form, evidence, **statement).comparisons]
 
 
 def test_a_combination_without_numbers_is_left_out_unless_every_factor_is_listed() -> None:

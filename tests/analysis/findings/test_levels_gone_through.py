@@ -5,22 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
-from bodies_of_evidence import along, cell, printed, trials, verdicts
+from bodies_of_evidence import along, cell, compared, judged, printed, trials
 from given_numbers import Given
 
-from lanlab.analysis.findings import Judgement
 from lanlab.analysis.findings.claim import Comparison
 from lanlab.analysis.findings.sample import PrintedNumber, Trials
 from lanlab.studies import Level
-
-
-def judged(form: str, evidence: Given, **statement: Any) -> Judgement:
-    [found] = verdicts(form, evidence, **statement).judgements
-    return found
-
-
-def compared(form: str, evidence: Given, **statement: Any) -> list[Comparison]:
-    return [one.comparison for one in judged(form, evidence, **statement).comparisons]
 
 
 def test_a_bend_needs_three_levels() -> None:

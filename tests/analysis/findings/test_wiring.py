@@ -11,23 +11,22 @@ from bodies_of_evidence import (
     STEADY,
     along,
     cell,
+    compared,
     finding,
+    judged,
     printed,
     trials,
     verdict,
-    verdicts,
 )
 from given_numbers import Given
 from scipy import stats
 
 from lanlab.analysis.findings import (
-    Judgement,
     drift_within,
     forms_models,
     judgement_as_data,
     verdicts_as_data,
 )
-from lanlab.analysis.findings.claim import Comparison
 from lanlab.analysis.findings.contrast import Estimate
 from lanlab.analysis.findings.drift_within import change
 from lanlab.analysis.findings.judge import judge
@@ -47,15 +46,6 @@ GRID = Given(
     ]
 )
 A_B: dict[str, Any] = {"a": {"os": "xp"}, "b": {"os": "linux"}}
-
-
-def judged(form: str, evidence: Given, **statement: Any) -> Judgement:
-    [found] = verdicts(form, evidence, **statement).judgements
-    return found
-
-
-def compared(form: str, evidence: Given, **statement: Any) -> list[Comparison]:
-    return [one.comparison for one in judged(form, evidence, **statement).comparisons]
 
 
 @pytest.mark.parametrize(
