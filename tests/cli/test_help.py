@@ -51,28 +51,6 @@ def context_with(**parameters: object) -> typer.Context:
     return context
 
 
-def test_every_command_is_listed(lanlab: Lanlab) -> None:
-    said = lanlab("--help")
-
-    assert said.code == 0
-    assert len(COMMANDS) == 22
-    listed = " ".join(said.out.split())
-    for name, command in typer.main.get_command(application()).commands.items():  # type: ignore[attr-defined]
-        sentence = " ".join(command.help.split()).partition(". ")[0].removesuffix(".")
-        assert f" {name} {sentence}. " in f"{listed} ", name
-    assert "`lanlab tour`" in said.out
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_help_with_an_example(name: str, lanlab: Lanlab) -> None:
-    said = lanlab(name, "--help")
-
-    assert (said.code, said.err) == (0, "")
-    assert "Example" in said.out
-    assert f"lanlab {name}" in said.out.partition("Example")[2]
-    assert lanlab(name, "-h").out == said.out
-
-
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_every_parameter_option_has_its_help_and_default(name: str, lanlab: Lanlab) -> None:
     said = " ".join(lanlab(name, "--help", "all").out.split())
@@ -86,18 +64,6 @@ def test_every_parameter_option_has_its_help_and_default(name: str, lanlab: Lanl
         assert f" {one.option} " in said, (name, key)
         if key not in own:
             assert one.help in said, (name, key)
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_plain_help_fits_a_screen(
-    name: str, lanlab: Lanlab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-
-    said = lanlab(name, "--help").out
-
-    assert len(said.splitlines()) <= 60
-    assert max(map(len, said.splitlines())) <= 80
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -164,20 +130,6 @@ def test_a_new_parameter_needs_only_its_definition(monkeypatch: pytest.MonkeyPat
         validated("echo", {"time_s": 1, "padding_bytes": -1})
 
 
-def test_completion_offers_the_options_of_the_command(folder: Path) -> None:
-    said = ran(
-        [sys.executable, "-c", "from lanlab.cli import main; main()"],
-        env=environment()
-        | {
-            "_LANLAB_COMPLETE": "complete_bash",
-            "COMP_WORDS": "lanlab stream --idle",
-            "COMP_CWORD": "2",
-        },
-        cwd=folder,
-    )
-    assert said.stdout.split() == ["--idle-timeout"], said.stderr
-
-
 def test_no_command_gives_help(lanlab: Lanlab) -> None:
     assert "lanlab tour" in "".join(lanlab("").err + lanlab().err + lanlab().out)
 
@@ -203,30 +155,6 @@ def test_help_loads_no_slow_module(arguments: str, loaded: list[str], tmp_path: 
 
     assert done.stdout or done.stderr
     assert done.stderr.splitlines()[-1:] == [" ".join(loaded)]
-
-
-@pytest.mark.parametrize(
-    ("mistyped", "meant"),
-    [
-        (["tuor"], "'tour'"),
-        (["run", "small.toml", "--scal", "quick"], "--scale"),
-        (["run", "milanovic"], "did you mean `milanovic-srbljic`?"),
-        (["show", "manford-kolahy"], "did you mean `manford-kolahi`?"),
-        (["run", "small.toml", "--testbed", "loopback", "--scale", "quik"], "`quick`"),
-        (["run", "small.toml", "--testbed", "lopback"], "did you mean `loopback`?"),
-        (["stream", "--testbed", "vitual"], "did you mean `virtual`?"),
-        (["run", "smal.toml"], "no such .toml file"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
-)
-def test_a_typo_gets_a_suggestion(
-    mistyped: list[str], meant: str, lanlab: Lanlab, folder: Path
-) -> None:
-    said = lanlab(*mistyped)
-
-    assert (said.code, said.out) == (2, "")
-    assert meant in said.err
-    assert [path.name for path in folder.iterdir()] == ["small.toml"]
 
 
 def test_a_mistyped_run_gets_a_suggestion(lanlab: Lanlab) -> None:

@@ -74,19 +74,6 @@ def test_a_missing_engine_is_named_with_how_to_get_it(
     )
 
 
-@pytest.mark.parametrize("command", [["runs"], ["report", "last"], ["run", "--resume", "last"]])
-def test_a_missing_store_is_explained(command: list[str], lanlab: Lanlab, folder: Path) -> None:
-    said = lanlab(*command)
-
-    assert (said.code, said.out) == (1, "")
-    assert said.err == (
-        "error: no results yet: lanlab-results/store.sqlite does not exist\n"
-        "hint: measure first, e.g. with `lanlab stream` or `lanlab run STUDY`, or name another "
-        "store with --store\n"
-    )
-    assert not (folder / "lanlab-results").exists()
-
-
 @pytest.mark.parametrize(
     ("place", "message"),
     [
