@@ -4,7 +4,6 @@ import pytest
 from medium_charts import (
     LoadedMedium,
     delay_chart,
-    metcalfe_boggs_efficiency,
     utilisation_chart,
 )
 
@@ -25,11 +24,3 @@ def test_each_number_of_stations_has_a_line_in_the_order_of_the_load() -> None:
     assert (high.y, high.count) == (pytest.approx(81), 2)
     assert high.low is not None and high.low < 80 and high.high is not None and high.high > 82
     assert [point.y for point in delay_chart(LOADS, 512).series[1].points] == [pytest.approx(6)]
-
-
-@pytest.mark.parametrize(
-    ("frame_bytes", "expected"), [(64, 0.381), (512, 0.831), (832, 0.889), (1518, 0.936)]
-)
-def test_the_formula_has_its_check_values(frame_bytes: int, expected: float) -> None:
-    assert metcalfe_boggs_efficiency(frame_bytes, 15) == pytest.approx(expected, abs=0.0005)
-    assert metcalfe_boggs_efficiency(frame_bytes, 1) == 1

@@ -27,18 +27,3 @@ def test_each_operator_has_its_faults(line: str, faults: set[str]) -> None:
     for mutant in found:
         assert mutant.where == "f" and mutant.line == 2
         compile(mutant.source, "mutant", "exec")
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        '"""1 + 1"""\n',
-        "def f(x: list[1 | 2]) -> None:\n    return None\n",
-        "def f(x):\n    return f'{x + 1:.1f} of ' + 'a'\n",
-        "class A:\n    def __str__(self):\n        return self.a + self.b\n",
-        "if TYPE_CHECKING:\n    x = 1\n",
-        "x = zip(a, strict=b)\n",
-    ],
-)
-def test_no_fault_is_put_where_only_words_or_types_would_change(source: str) -> None:
-    assert mutants(source) == []
