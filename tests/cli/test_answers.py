@@ -252,7 +252,7 @@ def check_tour(said: Said, folder: Path) -> None:
     assert {run["status"] for run in answer["runs"]} == {"done"}
     page = (folder / answer["html"]).read_text()
     assert page.count("<dt>On machines of their time, simulated</dt>") == 2
-    assert page.index("<dt>The authors found</dt>") < page.index("<dt>Here, today</dt>")
+    assert page.index("<dt>Here, today</dt>") < page.index("<dt>The authors found</dt>")
     assert page.count("statements that no run here could test</summary>") == 2
     assert list((folder / "here").rglob("*.csv"))
 
@@ -329,6 +329,6 @@ def test_page_and_json_state_the_answer_of_the_simulated_run(
     assert lanlab("run", "schomer-claason", *options).code == 0
     page = lanlab("report", measured[0].id, "--store", store).out.strip()
     question = lanlab("show", measured[0].id, "--json", "--store", store).json()["question"]
-    assert [line.partition(":")[0] for line in question] == ["Published", "Simulated", "Here"]
+    assert [line.partition(":")[0] for line in question] == ["Here", "Simulated", "Published"]
     for text in (Path(page).read_text(encoding="utf-8"), " ".join(question)):
         assert "Simulated: " in text and "not run yet" not in text

@@ -57,7 +57,7 @@ def test_a_speed_under_overload_is_no_maximum() -> None:
 
 def test_a_simulated_range_is_of_the_published_conditions() -> None:
     run = synthetic_run("milanovic-srbljic", "quick", where="simulated")
-    _, simulated = question_lines(run.pair(), None)
+    simulated, _ = question_lines(run.pair(), None)
     small, large, *_ = simulated.split("; ")
     # Nothing of 2 bytes was published under Linux; the 486 has a speed at one load.
     assert "Linux" not in small
@@ -90,9 +90,9 @@ def test_a_transport_run_ranks_nwlink_with_the_others() -> None:
     }
     run, trials = copy_run(study, costs, 0.003, scale="transports")
     lines = question_lines((run, trials), ())
-    assert [line.partition(":")[0] for line in lines] == ["Published", "Simulated", "Here"]
-    assert lines[2].startswith("Here: shortest transfer time: NWLink (IPX/SPX) in both conditions")
-    assert lines[1] == (
+    assert [line.partition(":")[0] for line in lines] == ["Here", "Published", "Simulated"]
+    assert lines[0].startswith("Here: shortest transfer time: NWLink (IPX/SPX) in both conditions")
+    assert lines[2] == (
         "Simulated: not run yet; `lanlab run schomer-claason --testbed simulated` answers it."
     )
 
@@ -101,7 +101,7 @@ def test_messages_that_were_not_sent_are_not_lost() -> None:
     quick = synthetic_run("milanovic-srbljic", "quick")
     unsent = {"received_ratio": 0.8, "loss_ratio": 0.0}
     trials = [replace(one, metrics={**one.metrics, **unsent}) for one in quick.trials]
-    *_, here = question_lines((quick.run, trials), None)
+    here, *_ = question_lines((quick.run, trials), None)
     assert "no more than 1 % lost up to" in here and "more than 1 % lost from" not in here
 
 
@@ -109,11 +109,11 @@ def test_the_answer_counts_disturbed_trials_and_says_if_there_is_none() -> None:
     quick = synthetic_run("milanovic-srbljic", "quick")
     seen = {"pollution": {"findings": [{"repeat_helps": True}]}}
     disturbed = [replace(one, raw={**one.raw, **seen}) for one in quick.trials[:2]]
-    *_, here = question_lines((quick.run, [*disturbed, *quick.trials[2:]]), None)
+    here, *_ = question_lines((quick.run, [*disturbed, *quick.trials[2:]]), None)
     assert here.endswith(f"; 2 of {len(quick.trials)} trials disturbed).")
     other = synthetic_run("poo-tan", "quick")
-    *_, here = question_lines((other.run, other.trials), ())
+    here, *_ = question_lines((other.run, other.trials), ())
     assert here == "Here: the question is about systems that this run does not have."
     lacking = [replace(one, metrics={}) for one in quick.trials]
-    *_, here = question_lines((quick.run, lacking), ())
+    here, *_ = question_lines((quick.run, lacking), ())
     assert here == "Here: this run has no results that answer the question."

@@ -63,7 +63,7 @@ def test_published_conditions_are_shown_with_the_transport_of_their_system(
 
 
 def test_the_answer_has_published_simulated_and_measured_values(runs: list[Run]) -> None:
-    printed, simulated, measured = question_answers(_STUDY, runs)
+    measured, simulated, printed = question_answers(_STUDY, runs)
     assert [one.kind for one in (printed, simulated, measured)] == [
         "published",
         "simulated",

@@ -1,5 +1,5 @@
-"""The answer to a study's question, with its certainty, from the published values, simulated runs
-and local runs. The study file defines the form of the answer (`[[answer]]`).
+"""The answer to a study's question, with its certainty, from local runs, simulated runs and the
+published values. The study file defines the form of the answer (`[[answer]]`).
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from lanlab.report.published.values_table import Run
 from lanlab.studies import LoadedStudy, Published, Study, known_studies, load_study
 from lanlab.studies.model import Answer
 
-#: First word of the answer from each source.
-_OPENINGS = {"published": "Published", "simulated": "Simulated", "measured": "Here"}
+#: First word of the answer from each source, in the order of the answers.
+_OPENINGS = {"measured": "Here", "simulated": "Simulated", "published": "Published"}
 #: What an answer's `on` calls the runs of each kind.
 _PLACES = {"simulated": "simulated", "measured": "real"}
 _TEXTS = {"range": range_text, "ratio": ratio_text, "onset": onset_text}
@@ -57,23 +57,23 @@ class QuestionAnswer:
 
 
 def question_answers(loaded: LoadedStudy, runs: Sequence[Run]) -> list[QuestionAnswer]:
-    """The answers from the published values, then from simulated runs, then from local runs."""
+    """The answers from local runs, then from simulated runs, then from the published values."""
     if not loaded.study.answer:
         return []
-    bodies = [Body("published", PublishedEvidence(loaded), loaded.study, loaded.published)]
-    bodies += [_body_of(run, loaded.published) for run in runs]
+    published = Body("published", PublishedEvidence(loaded), loaded.study, loaded.published)
+    bodies = [*(_body_of(run, loaded.published) for run in runs), published]
     bodies.sort(key=lambda body: list(_OPENINGS).index(body.kind))
-    found = (_answered(loaded.study.answer, body, bodies[0]) for body in bodies)
+    found = (_answered(loaded.study.answer, body, published) for body in bodies)
     return [one for one in found if one is not None]
 
 
 def question_lines(run: Run, others: Sequence[Run] | None) -> list[str]:
     """
-    The answers to the question of a run's study: a line for each body of evidence, always in the
-    order of `question_answers`.
+    The answers to the question of a run's study: a line for each body of evidence, in the order of
+    `question_answers`.
 
     Args:
-        others: Runs of the other kind, so that a line says if there is none; `None`: unknown.
+        others: Runs of the other kind, so that a last line says if there is none; `None`: unknown.
     """
     record, trials = run
     study = Study.model_validate(record.study)
@@ -90,8 +90,9 @@ def question_lines(run: Run, others: Sequence[Run] | None) -> list[str]:
         if not any(_PLACES[own] in one.on for one in loaded.study.answer):
             why = "the question is about systems that this run does not have"
         said.append((own, f"{_OPENINGS[own]}: {why}."))
+    said.sort(key=lambda one: list(_OPENINGS).index(one[0]))
     said += [] if others is None else lacking_answers(loaded.study, dict(said))
-    return [text for _, text in sorted(said, key=lambda one: list(_OPENINGS).index(one[0]))]
+    return [text for _, text in said]
 
 
 def lacking_answers(study: Study, kinds: Collection[str]) -> list[tuple[str, str]]:

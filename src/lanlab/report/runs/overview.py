@@ -133,11 +133,11 @@ def _overview(runs: Sequence[RunOnPage], trials: Mapping[str, Sequence[TrialReco
                 for one in found
             )
             answers = [(_QUESTION, tuple(texts))]
-    answers += [(_AUTHORS, tuple(one.claim for one in tested[:_MOST_SENTENCES]))]
     answers += [
         (f"{name[0].upper()}{name[1:]}", page.answer[:_MOST_SENTENCES])
         for page, name in zip(runs, names, strict=True)
     ]
+    answers += [(_AUTHORS, tuple(one.claim for one in tested[:_MOST_SENTENCES]))]
     return Overview(
         name=f"{first.name}-overview",
         title=first.study.title,
