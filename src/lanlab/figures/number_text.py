@@ -82,7 +82,7 @@ def is_too_wide(value: float, ends: tuple[float, float]) -> bool:
 
 
 def with_interval(
-    value: float, ends: tuple[float, float] | None, *, is_simulated: bool = False
+    value: float, ends: tuple[float, float] | None, unit: str = "", *, is_simulated: bool = False
 ) -> str:
     """
     A mean and its interval, to the second digit of the interval's shorter side: with `±` if both
@@ -90,19 +90,26 @@ def with_interval(
     not certain.
 
     Examples:
+        >>> with_interval(50.5, (1e-9, 1e12), "Mbit/s"), with_interval(0.2381, None, "ms")
+        ('about 50 Mbit/s (too few trials for an interval)', '0.2381 ms')
         >>> with_interval(1093.42, (1090.2, 1096.64)), with_interval(0.2381, None)
         ('1,093.4 ± 3.2', '0.2381')
         >>> with_interval(171.0, (60.9, 480.2)), with_interval(98.5, (98.5, 98.5))
         ('171 (61 … 480)', '98.50')
-        >>> with_interval(0.02, (0.0, 0.0671)), with_interval(50.5, (1e-9, 1e12))
-        ('0.020 (0 … 0.067)', 'about 50 (too few trials for an interval)')
-        >>> with_interval(28.427154, (28.427109, 28.427199))
-        '28.4272 ± 0.0001'
+        >>> with_interval(0.02, (0.0, 0.0671)), with_interval(28.427154, (28.427109, 28.427199))
+        ('0.020 (0 … 0.067)', '28.4272 ± 0.0001')
         >>> with_interval(26.5018, (26.4979, 26.5057), is_simulated=True)
         '26.5'
         >>> with_interval(98.3, (92.1, 104.5), is_simulated=True)
         '98.3 ± 6.2'
     """
+    after = f" {unit}" if unit else ""
+    if ends is not None and is_too_wide(value, ends):
+        return f"about {number(value, 2)}{after} (too few trials for an interval)"
+    return f"{_with_interval(value, ends, is_simulated)}{after}"
+
+
+def _with_interval(value: float, ends: tuple[float, float] | None, is_simulated: bool) -> str:
     if is_simulated and all(number(end, 3) == number(value, 3) for end in ends or ()):
         return number(value, 3)
     if ends is None:
@@ -111,8 +118,6 @@ def with_interval(
     sides = [side for side in (value - low, high - value) if side > 0]
     if not sides:
         return number(value)
-    if is_too_wide(value, ends):
-        return f"about {number(value, 2)} (too few trials for an interval)"
     decimals = min(9, max(0, 1 - math.floor(math.log10(min(sides)))))
     known = max(0, _MOST_DIGITS - 1 - math.floor(math.log10(abs(value)))) if value else decimals
     if decimals > known:

@@ -113,13 +113,13 @@ class Quantity:
         """The ends of an interval in the displayed unit; `None` without one."""
         return None if low is None or high is None else (self.shown(low), self.shown(high))
 
-    def mean_text(self, summary: Summary, study: Study) -> str:
-        """The mean with its interval, in the displayed unit."""
+    def mean_text(self, summary: Summary, study: Study, unit: str = "") -> str:
+        """The mean with its interval, in the displayed unit, which `unit` adds to the text."""
         if summary.mean is None:
             return "none"
         ends = self.interval(summary.ci_low, summary.ci_high)
         mean = self.shown(summary.mean)
-        return with_interval(mean, ends, is_simulated=study.is_simulated)
+        return with_interval(mean, ends, unit, is_simulated=study.is_simulated)
 
     def readable(self, values: Iterable[float | None]) -> Quantity:
         """The quantity in the best unit for all these values together."""

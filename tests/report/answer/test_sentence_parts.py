@@ -73,7 +73,7 @@ def test_of_many_sweeps_the_best_and_the_worst_are_told(count: int, told: Sequen
         for flows in told
     ]
     assert said[-1].endswith(
-        "; at 500 kB/s, the highest sending speed, 30.0 % of the messages arrived."
+        "; at 500 kB/s, the highest speed measured, 30.0 % of the messages arrived."
     )
     assert "highest sending speed" not in said[0]
     over_tcp = [replace(one, parameters={"transport": "tcp"}) for one in trials]

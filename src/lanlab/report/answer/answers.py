@@ -180,9 +180,8 @@ def _greatest_of(
         level = quantity(data.study, rate)
         at = f"{plain(level.shown(float(top.factors[rate])))} {level.unit}"
         share = percent(sum(ratios) / len(ratios))
-        text += (
-            f"; at {at}, the highest sending speed, {share} of the messages {_arrived(top, trials)}"
-        )
+        came = f"{share} of the messages {_arrived(top, trials)}"
+        text += f"; at {at}, the highest speed measured, {came}"
     return text + "."
 
 
@@ -258,7 +257,7 @@ def _ranges(data: RunData, summaries: Sequence[Summary], along: str) -> list[str
 
 
 def _mean(study: Study, shown: Quantity, summary: Summary) -> str:
-    return f"{shown.mean_text(summary, study)} {shown.unit}".removesuffix(f" {_A_SECOND}").strip()
+    return shown.mean_text(summary, study, "" if shown.unit == _A_SECOND else shown.unit)
 
 
 def _share(summary: Summary) -> str:

@@ -289,7 +289,7 @@ def published_table(study: Study, found: Sequence[PublishedRatio]) -> Table:
         whose = "both" if one.has_their_spread else "ours alone" if one.interval else one.why
         ours = "none"
         if summary.mean is not None:
-            ours = f"{shown.mean_text(summary, study)} {shown.unit}".rstrip()
+            ours = shown.mean_text(summary, study, shown.unit)
             ours += f" {DISTURBED}" if summary.disturbed else ""
         texts = (
             shown.name,

@@ -154,7 +154,7 @@ def _above(study: Study, summary: Summary) -> str:
     text = f"{percent(summary.mean / summary.limit)} of it{f' at {where}' if where else ''}"
     if summary.ci_low is None or summary.ci_high is None:
         return f"{text} ({counted(summary.n, 'trial')}, so no interval)"
-    mean = f"{shown.mean_text(summary, study)} {shown.unit}".rstrip()
+    mean = shown.mean_text(summary, study, shown.unit)
     lies = "includes" if summary.ci_low <= summary.limit else "excludes"
     limit = f"{number(shown.shown(summary.limit))} {shown.unit}".rstrip()
     return f"{text} ({mean}; the interval {lies} the limit of {limit})"

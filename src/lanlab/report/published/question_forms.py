@@ -416,5 +416,6 @@ class Body:
             ends = interval_of_mean(shown.key, sample.values, point.limit)
         own = shown.interval(*ends) if ends else None
         mean = shown.shown(sample.mean)
-        text = number(mean, 3) if own is None else with_interval(mean, own, is_simulated=False)
-        return f"{text} {shown.unit}".strip()
+        if own is None:
+            return f"{number(mean, 3)} {shown.unit}".strip()
+        return with_interval(mean, own, shown.unit)

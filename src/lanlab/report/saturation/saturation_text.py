@@ -121,7 +121,7 @@ def _loss_text(ratio: float) -> str:
 def _load_text(load: Load, shown: Quantity) -> str:
     if load.low is not None and load.high is not None:
         ends = shown.shown(load.low), shown.shown(load.high)
-        return f"{with_interval(shown.shown(load.median), ends)} {shown.unit}"
+        return with_interval(shown.shown(load.median), ends, shown.unit)
     low = "0" if load.low is None else number(shown.shown(load.low))
     high = "∞" if load.high is None else number(shown.shown(load.high))
     return f"{number(shown.shown(load.median))} ({low} … {high}) {shown.unit}"
