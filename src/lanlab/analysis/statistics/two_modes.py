@@ -46,8 +46,8 @@ def two_modes(conditions: Sequence[Sequence[float]]) -> TwoModes | None:
     Each trial is compared with the median trial of its condition, as a ratio. There are two modes
     if at least 2 trials are about equally far from it, at least 4 are close, and none is in
     between: the former must be 4 times as far away as any of the others, or 2.5 times with 12 or
-    more trials. Modes that last for a whole condition, or that are closer than the spread within
-    each, are not visible.
+    more trials. Modes that last for a whole condition, that are closer than the spread within each,
+    or that are less than 0.5 % apart, are not visible.
 
     Args:
         conditions: Values of each condition's trials, for a metric compared as a ratio. Conditions
@@ -57,6 +57,8 @@ def two_modes(conditions: Sequence[Sequence[float]]) -> TwoModes | None:
         >>> two_modes([[100, 101, 70], [50, 50.2, 35], [80, 80.1, 79.8]])
         TwoModes(ratio=1.43, apart=2, trials=9)
         >>> two_modes([[100, 101, 99], [50, 52, 49], [80, 82, 79]]) is None
+        True
+        >>> two_modes([[100, 100, 100.1] * 4]) is None
         True
     """
     usable = [own for own in conditions if len(own) > 1 and min(own) > 0]
@@ -71,5 +73,7 @@ def two_modes(conditions: Sequence[Sequence[float]]) -> TwoModes | None:
         wanted = _OF_FEW if place < _MANY else _OF_MANY
         if apart[0] > wanted.gap * usual[-1] and apart[-1] <= wanted.alike * apart[0]:
             ratio = round(math.exp(statistics.median(apart)), 2)
-            return TwoModes(ratio, len(apart), sum(map(len, usable)))
+            # Rounding errors and readings one step apart are no modes.
+            if ratio > 1:
+                return TwoModes(ratio, len(apart), sum(map(len, usable)))
     return None
