@@ -184,3 +184,14 @@ def test_one_sentence_states_the_effect_of_a_change() -> None:
         "half the clock: everything stays within the model's error."
     )
     assert "no difference is shown" in prediction_sentence([ONE], STUDY, "half the clock")
+
+
+def test_a_change_without_an_effect_or_a_result_is_no_difference() -> None:
+    same, none = replace(ONE, after=ONE.before), replace(ONE, after=None)
+    nothing = replace(ONE, after=0.0)
+    assert prediction_sentence([same], STUDY, "b") == "b: changes no simulated result."
+    assert prediction_sentence([none], STUDY, "b") == "b: no condition has results of both sides."
+    other = replace(ONE, experiment="udp-2", before=8e6, after=7e6, interval_ratio=(0.8, 1.1))
+    said = prediction_sentence([nothing, other, none], STUDY, "b")
+    assert said.startswith("b: receiving speed 0 \N{MULTIPLICATION SIGN} (UDP, 500-byte messages")
+    assert said.endswith("stays within the model's error; 1 condition without a result.")

@@ -173,12 +173,15 @@ def _widened(
 
 def prediction_sentence(found: Sequence[Predicted], study: Study, change: str) -> str:
     """The effects of a change beyond the model's error, in one sentence."""
-    if all(one.interval_ratio is None for one in found if one.ratio != 1.0):
-        ratios = [one.ratio for one in found if one.ratio is not None]
-        seen = _times(ratios) if ratios else "nothing"
+    ratios = [one.ratio for one in found if one.ratio is not None]
+    if not ratios:
+        return f"{change}: no condition has results of both sides."
+    if all(ratio == 1.0 for ratio in ratios):
+        return f"{change}: changes no simulated result."
+    if all(one.interval_ratio is None for one in found):
         return (
-            f"{change}: simulated results are {seen} those of the study; the model's error is not "
-            "known, so no difference is shown."
+            f"{change}: simulated results are {_times(ratios)} those of the study; the model's "
+            "error is not known, so no difference is shown."
         )
     said = []
     for experiment in dict.fromkeys(one.experiment for one in found):
@@ -186,17 +189,22 @@ def prediction_sentence(found: Sequence[Predicted], study: Study, change: str) -
         beyond = [
             one
             for one in own
-            if (ends := one.interval_ratio) is not None and not ends[0] <= 1 <= ends[1]
+            # A result of zero has no interval.
+            if one.ratio == 0
+            or ((ends := one.interval_ratio) is not None and not ends[0] <= 1 <= ends[1])
         ]
         if beyond:
-            ratios = [one.ratio for one in beyond if one.ratio is not None]
+            times = _times([one.ratio for one in beyond if one.ratio is not None])
             where = f"in {len(beyond)} of {len(own)} conditions of {study.titles[experiment]}"
             if len(beyond) == 1:
                 where = f"{study.titles[experiment]}, {condition_text(study, beyond[0].factors)}"
-            said.append(f"{quantity(study, own[0].metric).name} {_times(ratios)} ({where})")
+            said.append(f"{quantity(study, own[0].metric).name} {times} ({where})")
+    lacking = len(found) - len(ratios)
+    without = f"; {counted(lacking, 'condition')} without a result" if lacking else ""
     if not said:
-        return f"{change}: everything stays within the model's error."
-    return f"{change}: {'; '.join(said)}; everything else stays within the model's error."
+        return f"{change}: everything stays within the model's error{without}."
+    rest = f"everything else stays within the model's error{without}"
+    return f"{change}: {'; '.join(said)}; {rest}."
 
 
 def _times(ratios: Sequence[float]) -> str:
