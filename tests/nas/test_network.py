@@ -59,6 +59,9 @@ def test_services_as_fast_as_the_adapter_are_named(
     # Other tasks, and other services, do not count.
     small = [replace(one, experiment="small-upload-1", metrics={}) for one in found]
     assert network_sentence([*small, *found], NAMES, 1e9) == sentence
+    # A failed trial has no rate.
+    failed = [replace(one, status="failed", metrics={}) for one in found]
+    assert network_sentence([*found, *failed], NAMES, 1e9) == sentence
     assert network_sentence(small, NAMES, 1e9) == ""
 
 

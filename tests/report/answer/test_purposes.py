@@ -194,6 +194,11 @@ ALIKE = {"SMB": 100.0, "NFS 3": 100.0, "SFTP": 50.0}
           "metadata-8": {"SMB": 50.0, "NFS 3": 100.0}},
          "Fastest: for large files SMB; for many small files SMB; for creating and removing files "
          "it depends, see the table."),
+        # Without a result there is no fastest service.
+        ({"small": {"SMB": 0.0, "NFS 3": 0.0}, "large": {"SMB": 100.0, "NFS 3": 50.0},
+          "metadata": {"SMB": 50.0, "NFS 3": 100.0}},
+         "Fastest: for large files SMB; for many small files not known; for "
+         "creating and removing files NFS 3."),
         # A difference in one task is enough not to call them alike.
         ({"large": {"SMB": 100.0, "NFS 3": 100.0}, "small": {"SMB": 100.0, "NFS 3": 100.0},
           "large-upload-1": {"SMB": 100.0, "NFS 3": 50.0}},

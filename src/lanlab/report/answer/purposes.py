@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from lanlab.analysis.attempts import counting
 from lanlab.analysis.limits import reaches_limit, tcp_limit_bps
 from lanlab.analysis.ranking import Ranking
 from lanlab.analysis.run_data import RunData
@@ -163,7 +164,10 @@ def _sentence(purposes: Sequence[Purpose], names: Mapping[Level, str]) -> str:
     for kind, files in FILES.items():
         own = [one for one in purposes if one.ranking.experiment.startswith(kind)]
         best = [names[level] for level in names if all(level in one.best for one in own)]
-        parts.append(f"for {files} {joined(best) if best else 'it depends, see the table'}")
+        words = joined(best) if best else "it depends, see the table"
+        if len(best) > 1 and not any(one.ranking.is_tested for one in own):
+            words = "not known"
+        parts.append(f"for {files} {words}")
     return f"Fastest: {'; '.join(parts)}."
 
 
@@ -192,11 +196,10 @@ def network_sentence(
     adapter; empty without such copies.
     """
     rates: dict[tuple[str, str], list[float]] = {}
-    for trial in trials:
+    for trial in counting(trials):
         name = names.get(trial.factors.get("server", ""))
         if name is not None and trial.experiment.startswith("large-"):
-            goodput_bps = trial.metrics.get("goodput_bps", 0)
-            rates.setdefault((name, trial.experiment), []).append(goodput_bps)
+            rates.setdefault((name, trial.experiment), []).append(trial.metrics["goodput_bps"])
     if not rates:
         return ""
     if speed_bps is None:

@@ -221,7 +221,8 @@ def _within(group: Sequence[Ranked], names: Mapping[Level, str], worse: str) -> 
 
 def ratio_text(ranked: Ranked, names: Mapping[Level, str], worse: str, than: str) -> str:
     name = names[ranked.level]
-    if ranked.worse is None:
+    # The best over all comparisons may be worse than a level that others are shown to beat.
+    if ranked.worse is None or ranked.worse < 1:
         return name
     is_factor = ranked.worse >= _LEAST_FACTOR
 
