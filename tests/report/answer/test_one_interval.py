@@ -156,7 +156,7 @@ def test_the_command_line_has_the_interval(skewed: SyntheticRun) -> None:
     own = [t for t in skewed.trials if t.experiment == EXPERIMENT and t.factors == one.factors]
 
     assert one.ci_low is not None and one.ci_high is not None
-    said = mean_text(METRIC, own)
+    said = mean_text(METRIC, own, limit=one.limit)
     assert format_rate(one.ci_low) in said and format_rate(one.ci_high) in said
     assert "95 % confidence interval of the mean" in said
 

@@ -78,6 +78,8 @@ def failure_sentences(data: RunData) -> list[str]:
         are = "is" if len(missing) == 1 else "are"
         lacking = f"{counted(len(missing), 'trial')} {are} missing"
         said.append(f"{lacking}, so these means have fewer: {named}.")
+    elif any(one.fate == "polluted_counts" for one in failed):
+        said.append("No trial is missing: each was retried, or a disturbed trial counts instead.")
     else:
         said.append("Each was retried with success.")
     try:
@@ -109,7 +111,9 @@ def pollution_sentences(data: RunData) -> list[str]:
     """
     said, trials = [], data.trials
     disturbed = [
-        one for one, trial in zip(data.judgements, trials, strict=True) if trial.is_disturbed
+        one
+        for one, trial in zip(data.judgements, trials, strict=True)
+        if trial.is_disturbed and trial.status == "done"
     ]
     if disturbed:
         by_what: Counter[str] = Counter()

@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lanlab.analysis.slow_first import slow_first
-from lanlab.analysis.summary import interval_of_mean
+from lanlab.analysis.summary import interval_of_mean, limit_of
 from lanlab.analysis.trial_order import LEAST_TRIALS
+from lanlab.analysis.wires import wire_of
 from lanlab.figures.number_text import is_too_wide, number
 from lanlab.report.metrics.order_text import first_trial_text
 from lanlab.report.presentations import PRESENTATIONS
@@ -42,7 +43,12 @@ def title_of(run: RunRecord) -> str:
 
 
 def mean_text(
-    metric: str, trials: Sequence[TrialRecord], failed: int = 0, *, is_simulated: bool = False
+    metric: str,
+    trials: Sequence[TrialRecord],
+    failed: int = 0,
+    limit: float | None = None,
+    *,
+    is_simulated: bool = False,
 ) -> str:
     """
     The mean of a metric over trials, with its interval if there are enough of them.
@@ -50,6 +56,7 @@ def mean_text(
     Args:
         metric: A rate in bit/s or 1/s, or a time in ns.
         trials: Successful trials.
+        limit: The limit of the link in the metric's unit.
         is_simulated: The interval covers only the seeds of the model, not the uncertainty of its
             machines' numbers.
     """
@@ -58,7 +65,7 @@ def mean_text(
         return ""
     mean = _shown(metric, sum(values) / len(values))
     lacking = f"{len(values)} of {len(values) + failed}, {failed} failed" if failed else ""
-    interval = interval_of_mean(metric, values)
+    interval = interval_of_mean(metric, values, limit)
     if interval is None:
         each = " and ".join(_shown(metric, value) for value in values)
         said = [f"of {each}"] if len(values) > 1 else []
@@ -97,7 +104,8 @@ def _each(run: RunRecord, trials: Sequence[TrialRecord]) -> list[str]:
         own = [way[place][1] for way in ways]
         said += [heading] if heading else []
         metric = shown_metric(own[0].parameters) or first
-        mean = mean_text(metric, own, len(trials) - len(done), is_simulated=run.is_simulated)
+        failed, limit = len(trials) - len(done), limit_of(metric, own[0].parameters, wire_of(run))
+        mean = mean_text(metric, own, failed, limit, is_simulated=run.is_simulated)
         values = [float(trial.metrics[metric]) for trial in own if metric in trial.metrics]
         if values:
             share = limit_share(run, own[0], metric, sum(values) / len(values))
