@@ -7,7 +7,9 @@ import pytest
 
 from lanlab.analysis.load_increase import load_results
 from lanlab.analysis.statistics import mean_interval
+from lanlab.report.presentations.load import load_sentence
 from lanlab.store import TrialRecord
+from lanlab.studies import Study
 
 
 def trial(number: int, block: int, load: str, rtt_ms: float, **more: Any) -> TrialRecord:
@@ -160,3 +162,19 @@ def test_only_loads_of_the_experiment_are_compared_in_fixed_order() -> None:
     assert [one.load for one in found] == ["up", "down", "both"]
     assert all(one.factors == {"flows": 2, "size": 64} and one.trials == 1 for one in found)
     assert [one.mean.mean for one in found if one.mean is not None] == [2e6, 1e6, -1e6]
+
+
+def test_a_decrease_is_called_less() -> None:
+    trials = [
+        trial(2 * block + place, block, load, rtt_ms)
+        for block in range(3)
+        for place, (load, rtt_ms) in enumerate((("none", 5.0 + block % 2), ("up", 3.0)))
+    ]
+    study = Study.model_validate({"schema": 1, "id": "s", "title": "S"})
+    (found,) = load_results(trials, "scan")
+
+    assert found.median is not None and found.median.low is not None
+    assert load_sentence(found, study).startswith(
+        "Under load up, the median round trip took 2.33 ms less (95 % 0.899 … 3.77, 3 blocks): "
+        "3.00 ms instead of 5.33 ms"
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from lanlab.analysis.load_increase import Increase, LoadResult, load_results
 from lanlab.analysis.run_data import RunData
@@ -22,7 +23,7 @@ class LoadPresentation(Presentation):
     answers_alone = True
 
     def sentences(self, data: RunData, experiment: str) -> list[str]:
-        return [_sentence(found, data.study) for found in load_results(data.trials, experiment)]
+        return [load_sentence(found, data.study) for found in load_results(data.trials, experiment)]
 
     def first_tables(self, data: RunData, experiment: str) -> list[Table]:
         rows = tuple(_row(found, data.study) for found in load_results(data.trials, experiment))
@@ -114,7 +115,7 @@ def _milliseconds(value: float) -> str:
     return number(value / 1e6, 3)
 
 
-def _sentence(found: LoadResult, study: Study) -> str:
+def load_sentence(found: LoadResult, study: Study) -> str:
     where = condition_text(study, found.factors)
     load = "both ways" if found.load == "both" else found.load
     of = f"Under load {load}{f' ({where})' if where else ''}"
@@ -136,8 +137,13 @@ def _sentence(found: LoadResult, study: Study) -> str:
 
 
 def _grown(one: Increase) -> str:
-    text = f"{_milliseconds(one.mean)} ms more"
+    if one.mean < 0:
+        low, high = (None if end is None else -end for end in (one.high, one.low))
+        one = replace(one, mean=-one.mean, low=low, high=high)
+        text = f"{_milliseconds(one.mean)} ms less"
+    else:
+        text = f"{_milliseconds(one.mean)} ms more"
     if one.low is None or one.high is None:
         return f"{text}, by one block, which says nothing about chance"
-    unclear = "" if one.low > 0 or one.high < 0 else ", so that no increase is shown"
+    unclear = "" if one.low > 0 else ", so that no difference is shown"
     return f"{text} (95 % {_interval(one)}, {one.blocks} blocks{unclear})"
