@@ -142,7 +142,7 @@ class Copy(Workload[CopyParameters]):
     scan_metrics = ("goodput_bps",)
     counted = ""
     has_short_series = False
-    has_one_count = False
+    has_one_count = True
 
     def expected_time_s(self, parameters: CopyParameters) -> float:
         """Estimated duration of a trial if no link limits it, seconds."""

@@ -50,7 +50,7 @@ class Workload(Protocol[P]):
 
     @property
     def has_one_count(self) -> bool:
-        """Whether only one end counts, so that a failed trial has only its result."""
+        """Whether only one end counts, and its error or result says how far a failed trial came."""
 
     def expected_time_s(self, parameters: P) -> float:
         """The shortest time in which a trial with these parameters can end, seconds."""
