@@ -55,12 +55,14 @@ def _facts(run: RunRecord, trials: Sequence[TrialRecord]) -> dict[str, str]:
     }
     facts |= {f"version of {name}": str(version) for name, version in run.versions.items()}
     facts |= _programs(trials)
+    titles = {one["id"]: one.get("title") for one in run.study.get("experiment", ())}
     for experiment in dict.fromkeys(trial.experiment for trial in trials):
+        title = titles.get(experiment) or experiment
         words = _modes([trial for trial in trials if trial.experiment == experiment])
         if words:
-            facts[f"modes of {experiment}"] = words
+            facts[f"modes of {title}"] = words
         if words := _agreed(trials, experiment):
-            facts[f"protocol of {experiment}"] = words
+            facts[f"protocol of {title}"] = words
     return facts
 
 
