@@ -8,6 +8,7 @@ files and reports convert other units with this module. kB is 1000 B, KiB is 102
 from __future__ import annotations
 
 import difflib
+import itertools
 import math
 import re
 from collections.abc import Mapping
@@ -24,6 +25,8 @@ _COMMA = "has a comma in its number; write it with a decimal point, or without i
 _HUGE_EXPONENT = re.compile(r"[0-9.]+[eE][+-]?[0-9]{3,}.*", re.DOTALL)
 _SHARE = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE]([+-]?[0-9]{1,2}))?\s*(%?)\s*")
 
+#: Longer durations are written with an exponent.
+_MOST_SECONDS = 10**12
 #: The space between a number and its unit, full or half width.
 _BEFORE_UNIT = re.compile(
     r"(?<=[0-9]) (?=(?:(?:[kKMGTPnmµ]i?)?(?:bit|B|s|Hz)(?:/[a-zA-Z]+)?(?![A-Za-zµ])|%|±))"
@@ -342,13 +345,20 @@ def format_size(size_bytes: int) -> str:
     return _scaled(size_bytes, ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")))
 
 
-def format_clock(seconds: float) -> str:
-    """Format a duration to the second as on a clock; a negative one becomes 0.
+def format_duration(seconds: float) -> str:
+    """
+    Format an estimated time in its two largest units; a negative one becomes 0.
 
     Examples:
-        >>> format_clock(75), format_clock(3_725.4), format_clock(-1)
-        ('1:15', '1:02:05', '0:00')
+        >>> format_duration(3.2), format_duration(65), format_duration(7_325), format_duration(-1)
+        ('4 s', '1 min 5 s', '2 h 3 min', '0 s')
     """
-    minutes, rest = divmod(round(max(0.0, seconds)), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+    if seconds >= _MOST_SECONDS:
+        return f"{seconds / 86_400:.1e} d"
+    whole = math.ceil(max(0.0, seconds))
+    steps = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+    for (unit, name), (size, below) in itertools.pairwise(steps):
+        if whole >= unit:
+            count, rest = divmod(math.ceil(whole / size) * size, unit)
+            return f"{count:,} {name} {rest // size} {below}" if rest else f"{count:,} {name}"
+    return f"{whole} s"

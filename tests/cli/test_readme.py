@@ -9,10 +9,10 @@ import pytest
 from command_line import Lanlab
 from missing import missing
 
-from lanlab.cli.study_text import about
 from lanlab.errors import LabError
 from lanlab.studies import known_studies, load_study
 from lanlab.testbeds import testbed as open_testbed
+from lanlab.units import format_duration
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -94,5 +94,9 @@ def test_study_readmes_agree_with_show(name: str, lanlab: Lanlab) -> None:
         for scale in scales.split(", ")
     }
     shown = lanlab("show", name, "--json").json()["estimates"]
-    assert said == {scale: (one["trials"], about(one["seconds"])) for scale, one in shown.items()}
-    assert about(shown["quick"]["seconds"]) in lanlab("show", name, "--only", "scales").out
+    assert said == {
+        scale: (one["trials"], format_duration(one["seconds"])) for scale, one in shown.items()
+    }
+    assert (
+        format_duration(shown["quick"]["seconds"]) in lanlab("show", name, "--only", "scales").out
+    )

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from lanlab.cli.scan import SCAN, Scan, duration, is_scan, scan_of, with_single_levels
+from lanlab.cli.scan import SCAN, Scan, is_scan, scan_of, with_single_levels
 from lanlab.errors import UsageError
 from lanlab.store import RunRecord
+from lanlab.units import format_duration
 
 #: Of a stream, which then takes two seconds a condition.
 SHORT = {"time_s": "1.5", "warmup_s": "0.5"}
@@ -160,22 +161,22 @@ def test_a_scan_states_its_size_before_it_starts(capsys: pytest.CaptureFixture[s
     ("seconds", "text"),
     [
         (0, "0 s"),
-        (59.1, "1 min 0 s"),
+        (59.1, "1 min"),
         (59, "59 s"),
-        (60, "1 min 0 s"),
+        (60, "1 min"),
         (3_599, "59 min 59 s"),
-        (3_600, "1 h 0 min"),
+        (3_600, "1 h"),
         (3_601, "1 h 1 min"),
-        (86_399, "24 h 0 min"),
-        (86_400, "1 d 0 h"),
+        (86_399, "24 h"),
+        (86_400, "1 d"),
         (90_001, "1 d 2 h"),
-        (86_400 * 1_234, "1,234 d 0 h"),
+        (86_400 * 1_234, "1,234 d"),
         (1e12 - 1, "11,574,074 d 2 h"),
         (1e12, "1.2e+07 d"),
     ],
 )
 def test_a_time_has_its_two_largest_units(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
+    assert format_duration(seconds) == text
 
 
 def test_single_values_are_read_and_drivers_left_as_they_are() -> None:

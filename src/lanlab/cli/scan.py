@@ -19,6 +19,7 @@ from lanlab.frozen import dataclass
 from lanlab.roles import BOTH, REVERSE_PREFIX
 from lanlab.store import Level, RunRecord
 from lanlab.trial_data import ExperimentData
+from lanlab.units import format_duration
 from lanlab.workloads.definitions import Definition
 
 SCAN = "scan"
@@ -78,7 +79,7 @@ class Scan:
         say(
             f"scan: {self.varied} = {_counted(self.conditions, 'condition')} x "
             f"{_counted(trials, 'trial')} = {_counted(self.conditions * trials, 'trial')}, about "
-            f"{duration(seconds)}"
+            f"{format_duration(seconds)}"
         )
 
 
@@ -197,7 +198,7 @@ def _check_amount(
     raise UsageError(
         f"found {words} = {_counted(conditions, 'condition')} x {_counted(trials, 'trial')} = "
         f"{_counted(conditions * trials, 'trial')} of about {each_s:.3g} s: "
-        f"{duration(conditions * trials * each_s)}; allowed: at most {MAX_CONDITIONS:,} "
+        f"{format_duration(conditions * trials * each_s)}; allowed: at most {MAX_CONDITIONS:,} "
         f"conditions and {_MOST_TRIALS:,} trials",
         hint="give fewer values, or a larger step",
     )
@@ -209,21 +210,3 @@ def _counted(count: int, what: str) -> str:
 
 def _number(count: int) -> str:
     return f"{count:,}" if count < _MOST_IN_DIGITS else f"{count:.1e}"
-
-
-def duration(seconds: float) -> str:
-    """
-    Format a time in its two largest units.
-
-    Examples:
-        >>> duration(3.2), duration(65), duration(7_325), duration(1_400_000)
-        ('4 s', '1 min 5 s', '2 h 3 min', '16 d 5 h')
-    """
-    if seconds >= _MOST_IN_DIGITS:
-        return f"{seconds / 86_400:.1e} d"
-    whole = math.ceil(seconds)
-    for unit, size, name, below in ((86_400, 3_600, "d", "h"), (3_600, 60, "h", "min")):
-        if whole >= unit:
-            count, rest = divmod(math.ceil(whole / size) * size, unit)
-            return f"{count:,} {name} {rest // size} {below}"
-    return f"{whole // 60} min {whole % 60} s" if whole >= 60 else f"{whole} s"

@@ -13,6 +13,7 @@ from lanlab.report.document.table import Column
 from lanlab.studies import LoadedStudy, MissingValue, PublishedValue, waits_for
 from lanlab.studies.statement_words import in_words
 from lanlab.studies.tables import laid_out
+from lanlab.units import format_duration
 from lanlab.workloads import WORKLOADS
 
 if TYPE_CHECKING:
@@ -105,23 +106,15 @@ def _scales(
     console: Answer, loaded: LoadedStudy, estimates: Mapping[str, Estimate], named: bool
 ) -> None:
     rows = [
-        (name, str(estimate.trials), about(estimate.seconds), loaded.study.scale[name].title)
+        (
+            name,
+            str(estimate.trials),
+            format_duration(estimate.seconds),
+            loaded.study.scale[name].title,
+        )
         for name, estimate in estimates.items()
     ]
     _table(console, "", ("scale", "trials (max)", "time", ""), rows, right=(1, 2))
-
-
-def about(seconds: float) -> str:
-    """Format a time with two digits, as in `50 s`, `43 min`, `17 h`.
-
-    Examples:
-        >>> about(5.54), about(51), about(1276), about(5400), about(60209.6)
-        ('5.5 s', '51 s', '21 min', '1.5 h', '17 h')
-    """
-    for unit, length in (("h", 3600), ("min", 60)):
-        if seconds >= 1.5 * length:
-            return f"{seconds / length:.2g} {unit}"
-    return f"{seconds:.2g} s"
 
 
 def _factors(console: Answer, loaded: LoadedStudy, _: object, named: bool) -> None:

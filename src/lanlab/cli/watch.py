@@ -28,7 +28,7 @@ from lanlab.plan import Estimate, PlannedTrial
 from lanlab.roles import is_one_way
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
-from lanlab.units import format_clock, format_rate, format_size, format_time
+from lanlab.units import format_duration, format_rate, format_size, format_time
 from lanlab.workloads import WORKLOADS, Progress, workload
 from lanlab.workloads import Progress as TrialProgress
 
@@ -60,7 +60,7 @@ def promise(study: Study, scale: str, estimate: Estimate, is_simulated: bool = F
         said += " (a search stops as soon as it can decide)"
     without = " without repeats" if again else ""
     virtual = " of virtual time" if is_simulated else ""
-    return f"{said}, about {format_clock(estimate.seconds)}{virtual}{without}"
+    return f"{said}, about {format_duration(estimate.seconds)}{virtual}{without}"
 
 
 class RunWatch:
@@ -146,7 +146,7 @@ class RunWatch:
         again = " again" if trial.repeats else ""
         total = self._finished + estimate.trials
         left_s = self._left_s(estimate)
-        left = "" if left_s is None else format_clock(left_s)
+        left = "" if left_s is None else format_duration(left_s)
         done = round(_BAR * self._finished / max(1, total))
         bar = f"[{'#' * done}{'.' * (_BAR - done)}]"
         self._before_now = f"{bar} trial {self._finished + 1}/{total}{again}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lanlab.report.page import rendering
-from lanlab.units import format_clock
+from lanlab.units import format_duration
 
 _ASSETS = Path(__file__).parent / "assets"
 
@@ -45,5 +45,5 @@ def rendered(template: str, **values: object) -> str:
         template: `run` for `assets/run.html.jinja`.
         values: Values for the template.
     """
-    environment = rendering.environment(_ASSETS, clock=format_clock)
+    environment = rendering.environment(_ASSETS, duration=format_duration)
     return str(environment.get_template(f"{template}.html.jinja").render(**values))
