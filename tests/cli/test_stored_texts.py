@@ -70,9 +70,14 @@ def test_study_texts_match_the_snapshots(
     ],
 )
 def test_stored_run_texts_match_the_snapshots(
-    line: str, lanlab: Lanlab, stored: Path, snapshot: SnapshotAssertion
+    line: str,
+    lanlab: Lanlab,
+    stored: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    snapshot: SnapshotAssertion,
 ) -> None:
-    assert printed(lanlab(*line.split(), "--store", str(stored))) == snapshot
+    monkeypatch.chdir(stored.parent)
+    assert printed(lanlab(*line.split(), "--store", stored.name)) == snapshot
 
 
 @pytest.mark.parametrize("columns", [80, 120])
@@ -95,7 +100,8 @@ def test_no_text_exceeds_the_width_of_a_terminal(
     monkeypatch: pytest.MonkeyPatch,
     snapshot: SnapshotAssertion,
 ) -> None:
-    store = () if line == "studies" else ("--store", str(stored))
+    monkeypatch.chdir(stored.parent)
+    store = () if line == "studies" else ("--store", stored.name)
     whole = set(lanlab(*line.split(), *store).out.split())
     monkeypatch.setenv("LANLAB_COLUMNS", str(columns))
     said = lanlab(*line.split(), *store)

@@ -283,9 +283,10 @@ def sides_of_series(runs: Sequence[RunRecord], store: Store) -> list[Side]:
         if own:
             sides.append(Side(LETTERS[number], tuple(own), what))
     if len(sides) < 2:
+        series = places[0].series if places[0] is not None else ""
         raise UsageError(
-            f"series {places[0].series if places[0] is not None else ''} has runs of one side only",
-            hint="continue it with `lanlab run --resume`",
+            f"series {series} has runs of one side only",
+            hint=f"continue it with `lanlab run --resume {series}{store.option}`",
         )
     return sides
 

@@ -173,6 +173,7 @@ def print_checked(
     findings: Sequence[Finding],
     check: Check,
     as_json: bool,
+    option: str,
 ) -> int:
     """Print a run's answer and the verdicts on its study's findings.
 
@@ -187,7 +188,7 @@ def print_checked(
 
     if not as_json:
         # Print the trials first, so that a failed check does not hide them.
-        print_run(run, trials, False)
+        print_run(run, trials, False, option=option)
     with reading_records(run.id):
         verdicts = judge_run(findings, run, trials)
         outcome, reasons = check.outcome(verdicts)

@@ -21,7 +21,7 @@ from lanlab.cli.service_options import PasswordFilesOption, check_trust
 from lanlab.cli.terminal import answer, can_ask, print_json, print_table, say, typed_command
 from lanlab.errors import RunInterrupted, UsageError
 from lanlab.store.records import Level
-from lanlab.units import format_size
+from lanlab.units import format_duration, format_size
 
 if TYPE_CHECKING:
     from lanlab.nas.plan import Speed
@@ -73,6 +73,7 @@ def nas(
     from lanlab.cli.single import finish
     from lanlab.cli.watch import RunWatch
     from lanlab.nas import plan
+    from lanlab.store import store_option
     from lanlab.workloads.server_url import checked_trust
 
     files = password_files(password_file or ())
@@ -102,13 +103,13 @@ def nas(
     say(
         f"plan: {plan.in_words(tasks)}, {scale.trials} times over each of {len(usable)} targets; "
         f"needs {format_size(plan.bytes_needed(tasks))} on the server; takes about "
-        f"{expected_s / 60:.0f} min"
+        f"{format_duration(expected_s)}"
     )
     _confirm(yes)
     study = plan.study(host, usable, tasks, scale.trials, _trust(trust, usable))
     with RunWatch(expected_s=expected_s) as watch:
         run, trials = _measured(study, store, seed, watch)
-    _answer(host, run, trials, {**left_out, **refused}, as_json)
+    _answer(host, run, trials, {**left_out, **refused}, as_json, store_option(store))
     finish(run, trials, verbose=verbose, summary=as_json, hint_of=_own_hint)
 
 
@@ -240,7 +241,12 @@ def _measured(
 
 
 def _answer(
-    host: str, run: RunRecord, trials: list[TrialRecord], left_out: Mapping[str, str], as_json: bool
+    host: str,
+    run: RunRecord,
+    trials: list[TrialRecord],
+    left_out: Mapping[str, str],
+    as_json: bool,
+    option: str,
 ) -> None:
     from lanlab.analysis.failures import by_kind, failures
     from lanlab.nas.network import adapter_bps
@@ -270,4 +276,4 @@ def _answer(
         print_table(found.reasons, "")
     for target, why in left_out.items():
         console.print(f"not measured: {target}: {why}")
-    console.print(f"`lanlab report {run.id}` writes a page with figures")
+    console.print(f"`lanlab report {run.id}{option}` writes a page with figures")

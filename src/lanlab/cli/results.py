@@ -192,20 +192,25 @@ def _searches_as_json(run: RunRecord, trials: list[TrialRecord]) -> list[dict[st
 
 
 def print_run(
-    run: RunRecord, trials: list[TrialRecord], as_json: bool, store: Store | None = None
+    run: RunRecord,
+    trials: list[TrialRecord],
+    as_json: bool,
+    store: Store | None = None,
+    option: str = "",
 ) -> None:
     """
     Print the answer of a run: sentences, then tables; or one JSON object.
 
     Args:
         store: Searched for a run of the same study on the other kind of testbed.
+        option: `lanlab.store.store_option` of the run's store.
     """
     with reading_records(run.id):
-        _print_run(run, trials, as_json, store)
+        _print_run(run, trials, as_json, store, store.option if store else option)
 
 
 def _print_run(
-    run: RunRecord, trials: list[TrialRecord], as_json: bool, store: Store | None
+    run: RunRecord, trials: list[TrialRecord], as_json: bool, store: Store | None, option: str
 ) -> None:
     from lanlab.report.runs.stored import other_kind_in
     from lanlab.report.trials.analyses import Analyses
@@ -255,7 +260,7 @@ def _print_run(
     lacking = f", {missing} missing" if missing else ""
     console.print(
         f"{run.status}: {len(trials)} trials, {failed} failed{lacking}; "
-        f"`lanlab report {run.id}` writes a report with figures"
+        f"`lanlab report {run.id}{option}` writes a report with figures"
     )
     warn_of_failed(analyses)
 

@@ -56,7 +56,8 @@ def run(
     if check:
         undecided = wanted.undecided
         how = Check(passes_undecided=undecided == "pass", is_strict=undecided == "fail")
-        code = print_checked(record, trials, findings or _findings_of(record), how, wanted.as_json)
+        findings = findings or _findings_of(record)
+        code = print_checked(record, trials, findings, how, wanted.as_json, records.option)
     # The text of the answer already includes the number of disturbed trials.
     warn_of_disturbances(trials, verbose=wanted.verbose, summary=wanted.as_json)
     if record.status != "done":

@@ -144,7 +144,7 @@ def _content(
     if text is None:
         raise StoreError(
             f"{path} was not written. {' '.join(analyses.lines())}",
-            hint=f"`lanlab show {run.id}` prints the trials; please report this",
+            hint=f"`lanlab show {run.id}{records.option}` prints the trials; please report this",
         )
     return text
 

@@ -184,9 +184,8 @@ def _answer(runs: Sequence[RunRecord], store: Store, wanted: RunOptions) -> None
             print_comparison(found)
             lacking = f", {failed} with failed conditions" if failed else ""
             answer().print(
-                f"done: {len(runs)} runs{lacking}; `lanlab compare {series} --report FILE` "
-                f"writes a "
-                "report with figures",
+                f"done: {len(runs)} runs{lacking}; `lanlab compare {series}{store.option} --report "
+                "FILE` writes a report with figures",
                 wrap=False,
             )
         warn_of_disturbances(

@@ -56,6 +56,7 @@ def saturation(
     from lanlab.cli.levels import check_commas, checked
     from lanlab.cli.results import print_run
     from lanlab.report.trials.subject import subject
+    from lanlab.store import store_option
     from lanlab.units import parse_rate_bps
 
     parameters = checked("stream", {**given, "transport": "udp", "time_s": time})
@@ -91,7 +92,7 @@ def saturation(
         settings,
         figure="saturation_curve",
     )
-    print_run(run, records, settings.as_json)
+    print_run(run, records, settings.as_json, option=store_option(settings.store))
     # The text of the answer already includes the number of disturbed trials.
     single.finish(run, records, verbose=settings.verbose, summary=settings.as_json)
 

@@ -31,7 +31,7 @@ def measure_and_answer(
 ) -> None:
     """Measure, as `measure` does, and print the results."""
     run, trials = measure(workload_name, parameters, settings)
-    if not _is_answered(run, trials, settings.as_json):
+    if not _is_answered(run, trials, settings):
         from lanlab.workloads.drivers.registry import OWN
 
         if (parameters.get("driver") or OWN) == OWN:
@@ -254,15 +254,16 @@ def print_measurement(run: RunRecord, trials: list[TrialRecord], *, verbose: boo
     print_lines("\n".join(measurement_lines(run, trials, verbose=verbose)))
 
 
-def _is_answered(run: RunRecord, trials: list[TrialRecord], as_json_asked: bool) -> bool:
+def _is_answered(run: RunRecord, trials: list[TrialRecord], settings: RunSettings) -> bool:
     """Print a scan's table or the requested JSON. Returns whether that was the answer."""
     from lanlab.cli.results import print_run
     from lanlab.cli.scan import is_scan
     from lanlab.cli.single_json import as_json
+    from lanlab.store import store_option
 
     if is_scan(run):
-        print_run(run, trials, as_json_asked)
-    elif as_json_asked:
+        print_run(run, trials, settings.as_json, option=store_option(settings.store))
+    elif settings.as_json:
         print_json(as_json(run, trials))
     else:
         return False

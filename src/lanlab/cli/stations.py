@@ -94,6 +94,7 @@ def stations(
     from lanlab.cli.results import print_run
     from lanlab.cli.scan import is_scan
     from lanlab.report.presentations.stations import station_figures
+    from lanlab.store import store_option
 
     limit_s = wanted.limit_s()
     mixed = given["read_ratio"] is not None
@@ -122,9 +123,9 @@ def stations(
         hosts=host_count(settings.testbed, client_hosts),
     )
     if is_scan(run):
-        print_run(run, records, settings.as_json)
+        print_run(run, records, settings.as_json, option=store_option(settings.store))
     else:
-        _print_answer(run, records, limit_s, wanted.statistic, as_json=settings.as_json)
+        _print_answer(run, records, limit_s, wanted.statistic, settings)
     single.finish(run, records, verbose=settings.verbose)
 
 
@@ -153,7 +154,11 @@ def _experiment(given: Given, numbers: Sequence[int], trials: int) -> Experiment
 
 
 def _print_answer(
-    run: RunRecord, records: list[TrialRecord], limit_s: float, statistic: str, *, as_json: bool
+    run: RunRecord,
+    records: list[TrialRecord],
+    limit_s: float,
+    statistic: str,
+    settings: RunSettings,
 ) -> None:
     from lanlab.analysis.agreed import all_agreed_words
     from lanlab.analysis.stations.spread import station_errors
@@ -165,6 +170,7 @@ def _print_answer(
         stations_table,
     )
     from lanlab.report.trials.trials_text import title_of
+    from lanlab.store import store_option
 
     sentence = answer_sentence(records, limit_s, statistic)
     is_done = all(record.status == "done" for record in records)
@@ -174,7 +180,7 @@ def _print_answer(
         error = f"no trial has a result that counts{why and f': operations failed: {why}'}"
         hint = None if why else "measure longer with `--time`"
         tell_after_the_answer(RunError(error, hint=hint))
-    if as_json:
+    if settings.as_json:
         print_json({**run_as_json(run, records), "answer": sentence})
         return
     console = answer()
@@ -186,7 +192,8 @@ def _print_answer(
         print_table(hosts, hosts.title.lower())
     if words := all_agreed_words(records):
         console.print(f"method  {words}")
-    console.print(f"saved as {run.id}; `lanlab report {run.id}` draws the figures")
+    option = store_option(settings.store)
+    console.print(f"saved as {run.id}; `lanlab report {run.id}{option}` draws the figures")
 
 
 def _load_models(*, several: bool) -> None:

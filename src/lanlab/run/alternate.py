@@ -138,7 +138,8 @@ def resume_series(
     whole = plan["turns"] * len(plan["sides"])
     if sum(run.status in ("done", "failed") for run in runs) >= whole:
         raise UsageError(
-            f"series {plan['id']} is complete", hint=f"see it with `lanlab compare {plan['id']}`"
+            f"series {plan['id']} is complete",
+            hint=f"see it with `lanlab compare {plan['id']}{store.option}`",
         )
     engines = [side["engine"] for side in plan["sides"] if side["engine"] is not None]
     refuse_programs([f"engine `{engine['path']}`" for engine in engines], allows_commands)
@@ -192,7 +193,7 @@ def _go_on(
         raise RunInterrupted(
             f"series {plan['id']} was interrupted after {ended} of {total} runs; what had ended is "
             "saved",
-            hint=f"continue with `lanlab run --resume {plan['id']}{allowed}`",
+            hint=f"continue with `lanlab run --resume {plan['id']}{allowed}{store.option}`",
         ) from None
     return sorted(runs.values(), key=lambda run: run.started_at)
 

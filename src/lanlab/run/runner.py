@@ -150,7 +150,8 @@ def resume_run(
             if run.status != _end_status(plan):
                 store.finish_run(run.id, _end_status(plan))
             raise UsageError(
-                f"run {run.id} is complete", hint=f"see it with `lanlab report {run.id}`"
+                f"run {run.id} is complete",
+                hint=f"see it with `lanlab report {run.id}{store.option}`",
             )
         with opened(*place) as testbed:
             _check_same_version(run, "lanlab-engine", testbed.versions()["lanlab-engine"])
@@ -279,7 +280,7 @@ def _execute(
         store.finish_run(run.id, "interrupted")
         raise RunInterrupted(
             f"run {run.id} was interrupted; the trials that had ended are saved",
-            hint=f"continue with `lanlab run --resume {run.id}{allowed}`",
+            hint=f"continue with `lanlab run --resume {run.id}{allowed}{store.option}`",
         ) from None
     except StoreError:
         # The run stays unchanged in the store: it can be resumed once there is space.

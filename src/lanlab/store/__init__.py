@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lanlab.store.base import Deleted, Lease, RunHead, Store
 from lanlab.store.intervals import take_intervals
-from lanlab.store.place import default_store, store_place
+from lanlab.store.place import default_store, store_option, store_place
 from lanlab.store.records import Level, RunRecord, TrialHead, TrialRecord
 from lanlab.store.series import Series
 
@@ -20,6 +20,7 @@ __all__ = [
     "TrialRecord",
     "default_store",
     "open_store",
+    "store_option",
     "take_intervals",
 ]
 
@@ -36,10 +37,14 @@ def open_store(where: str | None = None) -> Store:
         StoreError: The existing file is not one of lanlab's stores, or has another version.
     """
     place = store_place(where)
+    found: Store
     if isinstance(place, str):
         from lanlab.store.postgresql import PostgresqlStore
 
-        return PostgresqlStore(place)
-    from lanlab.store.sqlite import SqliteStore
+        found = PostgresqlStore(place)
+    else:
+        from lanlab.store.sqlite import SqliteStore
 
-    return SqliteStore(place)
+        found = SqliteStore(place)
+    found.option = store_option(where)
+    return found

@@ -64,6 +64,9 @@ class Store(Protocol):
     nothing.
     """
 
+    #: `store_option` of the store as it was named.
+    option: str
+
     def start_run(self, run: RunRecord) -> Lease:
         """Add a run and claim it for this process, as `acquire_run` does.
 

@@ -122,6 +122,8 @@ class Database(ABC):
 
 
 class DatabaseStore(Closing):
+    option = ""
+
     def __init__(self, database: Database) -> None:
         self._database = database
 

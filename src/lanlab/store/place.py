@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 
 from lanlab.errors import StoreError, UsageError
@@ -49,6 +50,16 @@ def store_place(where: str | None) -> Path | str:
             hint="name a file, e.g. `--store results.sqlite`",
         )
     return user_path(rest)
+
+
+def store_option(where: str | None) -> str:
+    """The option that names a store, for the commands of hints; empty for the default.
+
+    Examples:
+        >>> store_option("my results.sqlite"), store_option(None)
+        (" --store 'my results.sqlite'", '')
+    """
+    return "" if where is None else f" --store {shlex.quote(where)}"
 
 
 def results_folder(where: str | None) -> Path:
