@@ -11,6 +11,8 @@ from trial_running import Pair
 
 from lanlab.errors import RunError
 from lanlab.performers.trial_leftovers import noted
+from lanlab.workloads.copy import CopyParameters
+from lanlab.workloads.copy_steps import simulated_spec
 
 pytestmark = pytest.mark.usefixtures("cache")
 
@@ -26,6 +28,11 @@ def refused(pair: Pair, root: Path, service: str, change: Any, **parameters: Any
         error = failure_of(copy(pair.engines, **{**asked, **change(url)}))
     assert list(root.iterdir()) == []
     return error
+
+
+def test_the_default_time_limit_of_a_large_copy_is_allowed() -> None:
+    parameters = CopyParameters.model_validate({"dataset": "1x1000GB", "service": "ftp"})
+    assert simulated_spec(parameters)["longest_ns"] == 366 * 86_400 * 10**9
 
 
 @pytest.mark.parametrize("service", EMBEDDED)

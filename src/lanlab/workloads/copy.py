@@ -15,7 +15,7 @@ from lanlab.workloads.copy_steps import CopySteps, simulated_spec, with_file_tim
 from lanlab.workloads.definitions import parameter
 from lanlab.workloads.metrics import COPY
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
-from lanlab.workloads.parameters import Seconds, Share, SizeBytes
+from lanlab.workloads.parameters import YEAR_S, Seconds, Share, SizeBytes
 from lanlab.workloads.registry import Habits, Workload
 from lanlab.workloads.service_parameters import ServiceParameters
 from lanlab.workloads.simulated_service import simulated_server_cpu_s
@@ -69,7 +69,7 @@ class CopyParameters(ServiceParameters):
         None,
         "Time limit of each step of a trial. Default: 2 min plus the transfer time at 5 kB/s.",
         ge=0.1,
-        le=366 * 86_400,
+        le=YEAR_S,
     )
     block_bytes: SizeBytes | None = parameter(
         None, "Bytes per read or write call.", ge=512, le=8 * 2**20

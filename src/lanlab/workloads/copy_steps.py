@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from lanlab import trial_data as m
 from lanlab.errors import UsageError
 from lanlab.workloads import copy_datasets as datasets
-from lanlab.workloads.parameters import nanoseconds
+from lanlab.workloads.parameters import YEAR_S, nanoseconds
 from lanlab.workloads.service_parameters import set_parts, working_name
 from lanlab.workloads.simulated_service import SIMULATED_DIRECTORY, simulated_target
 from lanlab.workloads.small_stack import requested
@@ -134,7 +134,7 @@ def _usual_longest_s(parameters: CopyParameters) -> float:
     tree = parameters.tree
     octets = datasets.mean_bytes(parameters.dataset) if tree is None else datasets.tree_bytes(tree)
     waits_s = (parameters.retries + 1) * parameters.timeout_s
-    return _SETUP_S + waits_s + 8 * octets / _SLOWEST_BPS
+    return min(YEAR_S, _SETUP_S + waits_s + 8 * octets / _SLOWEST_BPS)
 
 
 def _client_directory(parameters: CopyParameters, stage: Stage, within_s: float) -> str | None:

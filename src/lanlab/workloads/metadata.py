@@ -14,7 +14,7 @@ from lanlab.workloads.definitions import parameter
 from lanlab.workloads.explained_time import explained_time
 from lanlab.workloads.metrics import METADATA, OPERATIONS, time_metrics
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
-from lanlab.workloads.parameters import Seconds, nanoseconds
+from lanlab.workloads.parameters import YEAR_S, Seconds, nanoseconds
 from lanlab.workloads.processor_time import cpu_metrics, interrupt_metrics
 from lanlab.workloads.registry import Workload
 from lanlab.workloads.service_parameters import ServiceParameters, set_parts, working_name
@@ -55,7 +55,7 @@ class MetadataParameters(ServiceParameters):
         None,
         "Time limit of each step of a trial. Default: 2 min plus the time at 5 operations/s.",
         ge=0.1,
-        le=366 * 86_400,
+        le=YEAR_S,
     )
     retries: int = parameter(
         0, "Always 0: an operation that fails ends the trial.", option=None, ge=0, le=0

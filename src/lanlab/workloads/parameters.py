@@ -68,6 +68,8 @@ DriverName = Annotated[str, AfterValidator(_known_driver)]
 #: The largest UDP payload over IPv4: 65,535 bytes less the IP and UDP headers (RFC 768, RFC 791).
 MAX_UDP_BYTES = 65_507
 MAX_PORT = 65_535
+#: Longest step of a trial, seconds.
+YEAR_S = 366 * 86_400
 MAX_TCP_BYTES = 16 * 2**20
 
 
