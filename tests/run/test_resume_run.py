@@ -146,6 +146,17 @@ def test_a_study_that_this_version_cannot_read_is_refused_by_its_version(tmp_pat
             resume_run("newer", store, Watching())
 
 
+def test_a_cluster_of_a_record_is_joined_only_if_allowed(tmp_path: Path) -> None:
+    with a_store(tmp_path) as store:
+        run = interrupted(store, after=1)
+        testbed = {**run.testbed, "name": "ray:127.0.0.1:1"}
+        store.start_run(dataclasses.replace(run, id="copied", testbed=testbed)).release()
+        with pytest.raises(UsageError, match="programs to run on this machine: cluster `ray:"):
+            resume_run("copied", store, Watching())
+        with pytest.raises(UsageError, match="no Ray cluster at this address"):
+            resume_run("copied", store, Watching(), allows_commands=True)
+
+
 @pytest.mark.parametrize("part", ["study", "testbed"])
 def test_a_malformed_record_is_refused(part: str, tmp_path: Path) -> None:
     with a_store(tmp_path) as store:

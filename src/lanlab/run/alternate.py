@@ -28,6 +28,7 @@ from lanlab.plan import Plan, expand
 from lanlab.run.runner import (
     RunRequest,
     Watcher,
+    clusters,
     new_id,
     new_run,
     refuse_programs,
@@ -141,15 +142,21 @@ def resume_series(
             f"series {plan['id']} is complete",
             hint=f"see it with `lanlab compare {plan['id']}{store.option}`",
         )
-    engines = [side["engine"] for side in plan["sides"] if side["engine"] is not None]
-    refuse_programs([f"engine `{engine['path']}`" for engine in engines], allows_commands)
-    for engine in engines:
-        if _engine_facts(engine["path"]) != engine:
+    refuse_programs(_programs(plan), allows_commands)
+    for side in plan["sides"]:
+        engine = side["engine"]
+        if engine is not None and _engine_facts(engine["path"]) != engine:
             raise UsageError(
                 f"the engine {engine['path']} is not the one that series {plan['id']} began with",
                 hint="restore the original, or start a new series",
             )
     return _go_on(plan, _by_place(runs), store, watching, allows_commands)
+
+
+def _programs(plan: SeriesPlan) -> list[str]:
+    engines = [side["engine"] for side in plan["sides"] if side["engine"] is not None]
+    named = [f"engine `{engine['path']}`" for engine in engines]
+    return [*named, *clusters([str(side["testbed"]) for side in plan["sides"]])]
 
 
 _PLACE = frozenset({"turn", "side"})
@@ -187,8 +194,7 @@ def _go_on(
             runs |= _by_place([run for run in store.runs() if series_id(run) == plan["id"]])
         if not runs:
             raise
-        is_needed = allows_commands or any(side["engine"] for side in sides)
-        allowed = " --allow-commands" if is_needed else ""
+        allowed = " --allow-commands" if allows_commands or _programs(plan) else ""
         ended = sum(run.status in ("done", "failed") for run in runs.values())
         raise RunInterrupted(
             f"series {plan['id']} was interrupted after {ended} of {total} runs; what had ended is "

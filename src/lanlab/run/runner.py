@@ -145,7 +145,7 @@ def resume_run(
             study, trials = Study.model_validate(run.study), store.trials(run.id)
             plan = Plan(study, run.scale, run.seed, trials)
             place = str(run.testbed["name"]), study.testbed.hosts, str(run.testbed["link"])
-        refuse_programs(_programs(plan, study), allows_commands)
+        refuse_programs([*_programs(plan, study), *clusters(place[:1])], allows_commands)
         if plan.next_trial() is None:
             if run.status != _end_status(plan):
                 store.finish_run(run.id, _end_status(plan))
@@ -254,7 +254,8 @@ def _execute(
 ) -> RunRecord:
     study = Study.model_validate(run.study)
     commands = TrialCommands(study.commands, run.id)
-    allowed = " --allow-commands" if _programs(plan, study) else ""
+    named = [*_programs(plan, study), *clusters([run.testbed["name"]])]
+    allowed = " --allow-commands" if named else ""
     try:
         link_rate_bps = testbed.bed.link.rate_bps
         watcher.run_started(run, plan.estimate(link_rate_bps=link_rate_bps))
@@ -305,6 +306,11 @@ def _programs(plan: Plan, study: Study) -> list[str]:
     servers = {str(getattr(one.values, "server", "")) for one in plan.conditions()}
     files = [f"server file `{one}`" for one in sorted(servers) if is_server_file(one)]
     return [*(f"{when} `{command}`" for when, command in given.items()), *files]
+
+
+def clusters(testbeds: Sequence[str]) -> list[str]:
+    """The Ray clusters among testbeds: what they send can run programs."""
+    return [f"cluster `{name}`" for name in testbeds if name.startswith("ray:")]
 
 
 def refuse_programs(named: Sequence[str], is_allowed: bool) -> None:
