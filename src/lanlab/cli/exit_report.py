@@ -141,6 +141,8 @@ def _print_error(error: BaseException) -> int:
             "error: this process may not open as many files as this command takes",
             f"raise the limit, as by `ulimit -n 1024`{_descriptor_limit()}",
         )
+    elif isinstance(error, FileNotFoundError) and error.filename is None:
+        _say("error: the current folder no longer exists", "change to another folder")
     elif isinstance(error, OSError):
         place = "" if error.filename is None else f"{error.filename}: "
         _say(f"error: {place}{error.strerror or error}", _details(error))

@@ -260,6 +260,9 @@ def checked(workload_name: str, parameters: Mapping[str, Level | None]) -> dict[
         values = workload(workload_name).Parameters.model_validate(given)
     except ValidationError as error:
         raise _refused(error, given, workload_name) from None
+    except UnicodeEncodeError as error:
+        # The refusal of a value that is not UTF-8.
+        raise UsageError(error.object) from None
     return values.model_dump(exclude_none=True)
 
 
