@@ -56,7 +56,7 @@ impl Confined {
         checked(names.collect())
     }
 
-    fn directory(&self, names: &[String]) -> io::Result<Arc<Dir>> {
+    pub(crate) fn directory(&self, names: &[String]) -> io::Result<Arc<Dir>> {
         let mut directory = Arc::clone(&self.root);
         for name in names {
             directory = Arc::new(open_directory(&directory, name)?);
@@ -70,7 +70,10 @@ impl Confined {
     }
 
     /// As [`Self::place`], for a change. The served directory itself cannot be changed.
-    fn place_to_change<'a>(&self, names: &'a [String]) -> io::Result<(Arc<Dir>, &'a str)> {
+    pub(crate) fn place_to_change<'a>(
+        &self,
+        names: &'a [String],
+    ) -> io::Result<(Arc<Dir>, &'a str)> {
         if self.read_only {
             return Err(io::ErrorKind::ReadOnlyFilesystem.into());
         }
@@ -229,15 +232,6 @@ impl Confined {
         ordinary(&directory.symlink_metadata(name)?)?;
         let to = (&*new_directory, Path::new(new_name));
         free_name::rename((&*directory, Path::new(name)), to)
-    }
-
-    /// Rename a file, replacing an existing one.
-    ///
-    /// # Errors As for [`Self::rename`], except `AlreadyExists`.
-    pub fn replace(&self, from: &[String], to: &[String]) -> io::Result<()> {
-        let (directory, name) = self.place_to_change(from)?;
-        let (new_directory, new_name) = self.place_to_change(to)?;
-        directory.rename(name, &new_directory, new_name)
     }
 
     /// Change size, permissions and times of a file or directory.

@@ -8,33 +8,37 @@ use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use cap_std::fs::{Metadata, MetadataExt, OpenOptions};
 
-use crate::beneath::ordinary;
+use crate::beneath::{look, open_file};
 use crate::unseen_name::UNSEEN;
-use crate::{Confined, Names};
+use crate::{Confined, Names, free_name};
 
 /// A file that is not published yet. It is removed on drop unless published.
 #[derive(Debug)]
 pub struct Unseen {
     file: Option<File>,
     confined: Confined,
-    at: Names,
-    to: Names,
+    /// The directory of both names.
+    above: Names,
+    /// Empty once published.
+    at: String,
+    to: String,
 }
 
 impl Unseen {
     /// Create a file for this path. If it replaces no file, its permissions are `mode`.
     pub fn new(confined: &Confined, to: &[String], mode: u32) -> io::Result<Self> {
-        let (_, above) = to.split_last().ok_or(io::ErrorKind::IsADirectory)?;
-        let name = format!("{UNSEEN}{:016x}", RandomState::new().hash_one(UNSEEN));
-        let at = [above, &[name]].concat();
+        let (directory, name) = confined.place_to_change(to)?;
+        let at = format!("{UNSEEN}{:016x}", RandomState::new().hash_one(UNSEEN));
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true);
         cap_std::fs::OpenOptionsExt::mode(&mut options, mode);
-        let file = confined.open_to_change(&at, &options)?;
-        Ok(Self { file: Some(file), confined: confined.clone(), at, to: to.to_vec() })
+        let file = Some(open_file(&directory, Path::new(&at), &options)?);
+        let above = to[..to.len() - 1].to_vec();
+        Ok(Self { file, confined: confined.clone(), above, at, to: name.to_owned() })
     }
 
     /// The file, for writing.
@@ -51,12 +55,13 @@ impl Unseen {
 
     pub fn reopen(&mut self) -> io::Result<&mut File> {
         let options = OpenOptions::new().read(true).append(true).clone();
-        let file = self.confined.open_to_change(&self.at, &options)?;
+        let directory = self.confined.directory(&self.above)?;
+        let file = open_file(&directory, Path::new(&self.at), &options)?;
         Ok(self.file.insert(file))
     }
 
     pub fn metadata(&self) -> io::Result<Metadata> {
-        self.confined.metadata(&self.at)
+        self.confined.directory(&self.above)?.symlink_metadata(&self.at)
     }
 
     /// Publish the file with the owner and mode of the one it replaces; with `only_new`, replace
@@ -64,24 +69,23 @@ impl Unseen {
     ///
     /// # Errors `PermissionDenied` if a link or device is at its path, which stays; or a system error.
     pub fn show(mut self, only_new: bool) -> io::Result<()> {
+        let directory = self.confined.directory(&self.above)?;
         if only_new {
             self.close()?;
-            self.confined.rename(&self.at, &self.to)?;
+            let place = |name| (&*directory, Path::new(name));
+            free_name::rename(place(&self.at), place(&self.to))?;
         } else {
-            match self.confined.metadata_of_any(&self.to) {
-                Ok(replaced) => self.resemble(&replaced)?,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(error),
+            if let Some(replaced) = look(&directory, Path::new(&self.to))? {
+                self.resemble(&replaced)?;
             }
             self.close()?;
-            self.confined.replace(&self.at, &self.to)?;
+            directory.rename(&self.at, &directory, &self.to)?;
         }
         self.at.clear();
         Ok(())
     }
 
     fn resemble(&mut self, replaced: &Metadata) -> io::Result<()> {
-        ordinary(replaced)?;
         if replaced.is_dir() {
             return Err(io::ErrorKind::IsADirectory.into());
         }
@@ -100,7 +104,8 @@ impl Drop for Unseen {
     fn drop(&mut self) {
         if !self.at.is_empty() {
             self.file = None;
-            let _ = self.confined.remove_any(&self.at);
+            let directory = self.confined.directory(&self.above);
+            let _ = directory.and_then(|directory| directory.remove_file(&self.at));
         }
     }
 }
