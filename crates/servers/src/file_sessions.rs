@@ -113,7 +113,7 @@ impl FileAnswers for Waited {
 
 /// Do work that may block on a disk. Another thread of the runtime takes over other tasks. A single-threaded
 /// runtime, as used for virtual time, has none, so its other tasks wait.
-fn while_others_run<R>(work: impl FnOnce() -> R) -> R {
+pub fn while_others_run<R>(work: impl FnOnce() -> R) -> R {
     match Handle::current().runtime_flavor() {
         RuntimeFlavor::MultiThread => block_in_place(work),
         _ => work(),

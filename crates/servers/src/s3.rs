@@ -13,6 +13,7 @@ use hyper::{Request, StatusCode};
 use lanlab_files::{Credentials, Result, ServiceKind};
 
 use super::http::{self, IDLE, Lingering};
+use crate::file_sessions::while_others_run;
 use crate::visits::READ_ONLY;
 use crate::{Bounds, Offer, Serving, login};
 
@@ -55,7 +56,7 @@ pub fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
 
 fn serve_patiently(offer: &Offer, bounds: &Bounds, patience: Duration) -> Result<Serving> {
     let served = Arc::new(Served {
-        store: Arc::new(Store::new(crate::confined(offer)?)),
+        store: Store::new(crate::confined(offer)?),
         uploads: Uploads::default(),
         credentials: offer.credentials.clone(),
         read_only: offer.read_only,
@@ -70,7 +71,7 @@ fn serve_patiently(offer: &Offer, bounds: &Bounds, patience: Duration) -> Result
 
 #[derive(Debug)]
 struct Served {
-    store: Arc<Store>,
+    store: Store,
     uploads: Uploads,
     credentials: Option<Credentials>,
     read_only: bool,
@@ -122,20 +123,20 @@ impl Served {
             return Err(Refusal::new(Code::AccessDenied, "nothing may be written here"));
         }
         match operation {
-            Operation::ListBuckets => self.list_buckets().await,
+            Operation::ListBuckets => self.list_buckets(),
             Operation::CreateBucket => {
                 Err(Refusal::new(Code::BucketAlreadyOwnedByYou, "the bucket is there"))
             }
             Operation::HeadBucket => Ok(empty(StatusCode::OK)),
             Operation::GetBucketLocation => Ok(buckets::location()),
             Operation::GetBucketVersioning => Ok(buckets::versioning()),
-            Operation::ListObjects => self.list_objects(&asked).await,
-            Operation::ListObjectsV2 => self.list_objects_v2(&asked).await,
-            Operation::HeadObject => self.head_object(&asked).await,
-            Operation::GetObject => self.get_object(&asked).await,
+            Operation::ListObjects => self.list_objects(&asked),
+            Operation::ListObjectsV2 => self.list_objects_v2(&asked),
+            Operation::HeadObject => self.head_object(&asked),
+            Operation::GetObject => self.get_object(&asked),
             Operation::PutObject => self.put_object(&asked, payload, body).await,
-            Operation::CopyObject => self.copy_object(&asked).await,
-            Operation::DeleteObject => self.delete_object(asked.key).await,
+            Operation::CopyObject => self.copy_object(&asked),
+            Operation::DeleteObject => self.delete_object(&asked.key),
             Operation::DeleteObjects => self.delete_objects(&asked, payload, body).await,
             Operation::CreateMultipartUpload => self.create_upload(&asked),
             Operation::UploadPart => self.upload_part(&asked, payload, body).await,
@@ -144,12 +145,11 @@ impl Served {
         }
     }
 
-    async fn with<T: Send + 'static>(
+    fn with<T>(
         &self,
-        work: impl FnOnce(&Store) -> std::result::Result<T, Refusal> + Send + 'static,
+        work: impl FnOnce(&Store) -> std::result::Result<T, Refusal>,
     ) -> std::result::Result<T, Refusal> {
-        let store = Arc::clone(&self.store);
-        receive::blocking(move || work(&store)).await
+        while_others_run(|| work(&self.store))
     }
 
     async fn document(

@@ -24,7 +24,6 @@ use crate::visits::READ_ONLY;
 use crate::{Bounds, Offer, Serving, login};
 use lanlab_served::{Confined, Names};
 
-mod blocking;
 mod destination;
 mod documents;
 mod facts;
@@ -122,10 +121,9 @@ impl Served {
         };
         match request.method().as_str() {
             "GET" | "HEAD" => {
-                let (confined, asked) = (self.confined.clone(), request.headers().clone());
                 let is_head = request.method() == Method::HEAD;
-                let given = blocking(move || get::get(&confined, &names, &asked, is_head)).await;
-                given.unwrap_or_else(plain)
+                get::get(&self.confined, &names, request.headers(), is_head)
+                    .unwrap_or_else(|error| plain(status(&error)))
             }
             "OPTIONS" => self.options(request).await,
             "PROPFIND" => self.with_document(request, names).await,
@@ -142,24 +140,22 @@ impl Served {
     }
 
     async fn change(&self, request: Request<Lingering>, names: String) -> Response<Body> {
+        let names = match judged(&self.confined, &names) {
+            Ok(names) => names,
+            Err(status) => return plain(status),
+        };
         // The served directory itself cannot be removed.
-        let is_root = names.bytes().all(|octet| octet == b'/');
-        let is_removal = request.method() == Method::DELETE;
-        let (confined, is_put) = (self.confined.clone(), request.method() == Method::PUT);
-        let has_place = blocking(move || {
-            let names = judged(&confined, &names)?;
-            let above = names.split_last().map(|(_, above)| above);
-            let is_in_one =
-                |above: &[String]| confined.metadata(above).is_ok_and(|found| found.is_dir());
-            Ok(!is_put || above.is_some_and(is_in_one))
-        });
-        match has_place.await {
-            Ok(_) if is_root && is_removal => plain(StatusCode::FORBIDDEN),
-            Ok(true) => self.pass(request).await,
-            // RFC 4918, section 9.7.1; dav-server would return 412, as if the file existed.
-            Ok(false) => plain(StatusCode::CONFLICT),
-            Err(status) => plain(status),
+        if names.is_empty() && request.method() == Method::DELETE {
+            return plain(StatusCode::FORBIDDEN);
         }
+        let above = names.split_last().map(|(_, above)| above);
+        let is_directory =
+            |above: &[String]| self.confined.metadata(above).is_ok_and(|found| found.is_dir());
+        if request.method() == Method::PUT && !above.is_some_and(is_directory) {
+            // RFC 4918, section 9.7.1; dav-server would return 412, as if the file existed.
+            return plain(StatusCode::CONFLICT);
+        }
+        self.pass(request).await
     }
 
     async fn options(&self, request: Request<Lingering>) -> Response<Body> {
@@ -178,13 +174,10 @@ impl Served {
             Ok(ways) => ways,
             Err(status) => return plain(status),
         };
-        let (confined, from, to) = (self.confined.clone(), ways.from(), ways.to());
-        let looked = blocking(move || {
-            judged(&confined, &from)?;
-            judged(&confined, &to)
-        });
-        if let Err(status) = looked.await {
-            return plain(status);
+        for names in [ways.from(), ways.to()] {
+            if let Err(status) = judged(&self.confined, &names) {
+                return plain(status);
+            }
         }
         // Pass on the checked path, however dav-server would have parsed the original.
         let Ok(to) = HeaderValue::from_str(&percent::encode(&ways.to())) else {
@@ -204,8 +197,7 @@ impl Served {
     }
 
     async fn with_document(&self, request: Request<Lingering>, names: String) -> Response<Body> {
-        let confined = self.confined.clone();
-        let names = match blocking(move || judged(&confined, &names)).await {
+        let names = match judged(&self.confined, &names) {
             Ok(names) => names,
             Err(status) => return plain(status),
         };
@@ -236,7 +228,7 @@ impl Served {
         }
         let answer = self.dav.handle(request).await.map(BodyExt::boxed_unsync);
         match times {
-            Some(times) => documents::set_times(self.confined.clone(), names, times, answer).await,
+            Some(times) => documents::set_times(&self.confined, &names, times, answer).await,
             None => answer,
         }
     }
@@ -247,21 +239,12 @@ impl Served {
 }
 
 /// The names of a path without symbolic links.
-fn judged(confined: &Confined, path: &str) -> io::Result<Names> {
-    let names = Confined::plain_names(path)?;
+fn judged(confined: &Confined, path: &str) -> std::result::Result<Names, StatusCode> {
+    let names = Confined::plain_names(path).map_err(|error| status(&error))?;
     match confined.metadata_of_any(&names) {
-        Ok(found) if found.is_symlink() => Err(io::ErrorKind::PermissionDenied.into()),
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(found) if found.is_symlink() => Err(StatusCode::FORBIDDEN),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(status(&error)),
         _ => Ok(names),
-    }
-}
-
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> io::Result<T> + Send + 'static,
-) -> std::result::Result<T, StatusCode> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done.map_err(|error| status(&error)),
-        Err(_) => Err(StatusCode::INTERNAL_SERVER_ERROR),
     }
 }
 

@@ -7,13 +7,12 @@ use super::refusal::Refusal;
 use super::{BUCKET, Served};
 
 impl Served {
-    pub(super) async fn list_buckets(&self) -> Result<Answer, Refusal> {
+    pub(super) fn list_buckets(&self) -> Result<Answer, Refusal> {
         let made = self.with(|store| {
             let facts = store.confined().metadata(&[])?;
             let made = facts.created().or_else(|_| facts.modified());
             Ok(made.map_or(SystemTime::UNIX_EPOCH, cap_std::time::SystemTime::into_std))
-        });
-        let made = made.await?;
+        })?;
         Ok(document("ListAllMyBucketsResult", |answer| {
             answer.open("Owner");
             answer.text("ID", BUCKET);

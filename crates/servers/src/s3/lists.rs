@@ -76,20 +76,16 @@ impl Wanted {
 }
 
 impl Served {
-    async fn page(&self, wanted: &Wanted, after: Option<String>) -> Result<Page, Refusal> {
-        let (prefix, max_keys) = (wanted.prefix.clone(), wanted.max_keys as usize);
-        let by_directory = wanted.delimiter.is_some();
-        self.with(move |store| {
-            Ok(keys::page(store, &prefix, by_directory, after.as_deref(), max_keys)?)
-        })
-        .await
+    fn page(&self, wanted: &Wanted, after: Option<&str>) -> Result<Page, Refusal> {
+        let (by_directory, max_keys) = (wanted.delimiter.is_some(), wanted.max_keys as usize);
+        self.with(|store| Ok(keys::page(store, &wanted.prefix, by_directory, after, max_keys)?))
     }
 
     /// Version 1 of the listing, which programs still request.
-    pub(super) async fn list_objects(&self, asked: &Asked) -> Result<Answer, Refusal> {
+    pub(super) fn list_objects(&self, asked: &Asked) -> Result<Answer, Refusal> {
         let wanted = Wanted::of(asked)?;
         let marker = asked.parameter("marker").filter(|text| !text.is_empty());
-        let page = self.page(&wanted, marker.map(str::to_owned)).await?;
+        let page = self.page(&wanted, marker)?;
         Ok(document("ListBucketResult", |answer| {
             wanted.fill(answer, &page);
             answer.text("Marker", &wanted.written(marker.unwrap_or_default()));
@@ -99,15 +95,12 @@ impl Served {
         }))
     }
 
-    pub(super) async fn list_objects_v2(&self, asked: &Asked) -> Result<Answer, Refusal> {
+    pub(super) fn list_objects_v2(&self, asked: &Asked) -> Result<Answer, Refusal> {
         let wanted = Wanted::of(asked)?;
         let start = asked.parameter("start-after").filter(|text| !text.is_empty());
         let token = asked.parameter("continuation-token").filter(|text| !text.is_empty());
-        let after = match token {
-            Some(token) => Some(read_token(token)?),
-            None => start.map(str::to_owned),
-        };
-        let page = self.page(&wanted, after).await?;
+        let after = token.map(read_token).transpose()?;
+        let page = self.page(&wanted, after.as_deref().or(start))?;
         Ok(document("ListBucketResult", |answer| {
             wanted.fill(answer, &page);
             answer.value("KeyCount", page.objects.len() + page.prefixes.len());

@@ -27,9 +27,8 @@ pub const MAX_BYTES: u64 = 5 << 30;
 const MAX_DELETED: usize = 1000;
 
 impl Served {
-    pub(super) async fn head_object(&self, asked: &Asked) -> Result<Answer, Refusal> {
-        let key = asked.key.clone();
-        let found = self.with(move |store| Ok(store.look_at(&key)?)).await?;
+    pub(super) fn head_object(&self, asked: &Asked) -> Result<Answer, Refusal> {
+        let found = self.with(|store| Ok(store.look_at(&asked.key)?))?;
         if let Some(answer) = conditions(asked, &found)? {
             return Ok(answer);
         }
@@ -37,22 +36,20 @@ impl Served {
         Ok(built(head, FileBody::empty().boxed_unsync()))
     }
 
-    pub(super) async fn get_object(&self, asked: &Asked) -> Result<Answer, Refusal> {
-        let (key, range) = (asked.key.clone(), asked.field(RANGE.as_str()).map(str::to_owned));
-        let (found, wanted) = self
-            .with(move |store| {
-                let (file, found) = store.open(&key)?;
-                let size_bytes = found.size_bytes;
-                let range = range.and_then(|range| octets_asked(&range, size_bytes));
-                let (first, count) = match range {
-                    None => (0, size_bytes),
-                    Some((first, last)) if first <= last => (first, last - first + 1),
-                    Some(_) => return Ok((found, None)),
-                };
-                let body = FileBody::new(file, first, count)?;
-                Ok((found, Some((range.is_some(), first, count, body))))
-            })
-            .await?;
+    pub(super) fn get_object(&self, asked: &Asked) -> Result<Answer, Refusal> {
+        let range = asked.field(RANGE.as_str());
+        let (found, wanted) = self.with(|store| {
+            let (file, found) = store.open(&asked.key)?;
+            let size_bytes = found.size_bytes;
+            let range = range.and_then(|range| octets_asked(range, size_bytes));
+            let (first, count) = match range {
+                None => (0, size_bytes),
+                Some((first, last)) if first <= last => (first, last - first + 1),
+                Some(_) => return Ok((found, None)),
+            };
+            let body = FileBody::new(file, first, count)?;
+            Ok((found, Some((range.is_some(), first, count, body))))
+        })?;
         if let Some(answer) = conditions(asked, &found)? {
             return Ok(answer);
         }
@@ -81,15 +78,14 @@ impl Served {
         body: Lingering,
     ) -> Result<Answer, Refusal> {
         let (only_new, modified) = (only_new(asked)?, asked.modified()?);
-        let key = asked.key.clone();
-        let unseen = self.with(move |store| {
+        let unseen = self.with(|store| {
             // Refuse at once what would be refused after the upload.
-            if only_new && store.look_at(&key).is_ok() {
+            if only_new && store.look_at(&asked.key).is_ok() {
                 return Err(Refusal::new(Code::PreconditionFailed, "the object is there"));
             }
-            Ok(store.unseen(&key)?)
-        });
-        let intake = Intake::new(asked, payload, MAX_BYTES, Code::EntityTooLarge, unseen.await?)?;
+            Ok(store.unseen(&asked.key)?)
+        })?;
+        let intake = Intake::new(asked, payload, MAX_BYTES, Code::EntityTooLarge, unseen)?;
         let shown = intake.receive(body, self.patience, move |mut unseen| {
             unseen.close(modified)?;
             Ok(unseen.show(only_new)?)
@@ -98,7 +94,7 @@ impl Served {
         Ok(with_body(Response::builder().header(ETAG, etag), ""))
     }
 
-    pub(super) async fn copy_object(&self, asked: &Asked) -> Result<Answer, Refusal> {
+    pub(super) fn copy_object(&self, asked: &Asked) -> Result<Answer, Refusal> {
         let from = asked.field("x-amz-copy-source").unwrap_or_default();
         // A version follows a `?` that is not encoded.
         let decoded = percent::decode(from.strip_prefix('/').unwrap_or(from));
@@ -124,22 +120,20 @@ impl Served {
         };
         let only_new = only_new(asked)?;
         let modified = if replaces { asked.modified()? } else { None };
-        let (from, key) = (from.to_owned(), asked.key.clone());
-        if from == key && !replaces {
+        if from == asked.key && !replaces {
             let message = "an object is copied to itself only to replace what is kept with it";
             return Err(Refusal::new(Code::InvalidRequest, message));
         }
         let found =
-            self.with(move |store| Ok(store.copy(&from, &key, modified)?.show(only_new)?));
-        let found = found.await?;
+            self.with(|store| Ok(store.copy(from, &asked.key, modified)?.show(only_new)?))?;
         Ok(document("CopyObjectResult", |answer| {
             answer.moment("LastModified", found.modified);
             answer.etag(&found.etag());
         }))
     }
 
-    pub(super) async fn delete_object(&self, key: String) -> Result<Answer, Refusal> {
-        self.with(move |store| Ok(store.remove(&key)?)).await?;
+    pub(super) fn delete_object(&self, key: &str) -> Result<Answer, Refusal> {
+        self.with(|store| Ok(store.remove(key)?))?;
         Ok(empty(StatusCode::NO_CONTENT))
     }
 
@@ -151,10 +145,8 @@ impl Served {
     ) -> Result<Answer, Refusal> {
         let (keys, is_quiet) = to_delete(&self.document(asked, payload, body).await?)?;
         let remove = |store: &Store, key: String| (store.remove(&key), key);
-        let removed = self.with(move |store| {
-            Ok(keys.into_iter().map(|key| remove(store, key)).collect::<Vec<_>>())
-        });
-        let removed = removed.await?;
+        let removed = self
+            .with(|store| Ok(keys.into_iter().map(|key| remove(store, key)).collect::<Vec<_>>()))?;
         Ok(document("DeleteResult", |answer| {
             for (removed, key) in removed {
                 let name = if removed.is_ok() { "Deleted" } else { "Error" };

@@ -8,11 +8,12 @@ use super::super::http::Lingering;
 use super::answers::{Answer, document, empty, with_body};
 use super::authentication::Payload;
 use super::objects::{MAX_BYTES, only_new};
-use super::receive::{Intake, blocking};
+use super::receive::Intake;
 use super::refusal::{Code, Refusal};
 use super::request::Asked;
 use super::uploads::Listed;
 use super::{BUCKET, Served, store};
+use crate::file_sessions::while_others_run;
 
 impl Served {
     pub(super) fn create_upload(&self, asked: &Asked) -> Result<Answer, Refusal> {
@@ -34,8 +35,7 @@ impl Served {
         let upload_id = asked.parameter("uploadId").unwrap_or_default();
         let number = u32::try_from(asked.number("partNumber")?.unwrap_or(0)).unwrap_or(u32::MAX);
         self.uploads.expects(upload_id, &asked.key, number)?;
-        let key = asked.key.clone();
-        let unseen = self.with(move |store| Ok(store.unseen(&key)?)).await?;
+        let unseen = self.with(|store| Ok(store.unseen(&asked.key)?))?;
         let intake = Intake::new(asked, payload, MAX_BYTES, Code::EntityTooLarge, unseen)?;
         let unseen = intake.receive(body, self.patience, |mut unseen| {
             unseen.close(None)?;
@@ -55,7 +55,7 @@ impl Served {
         let listed = listed(&self.document(asked, payload, body).await?)?;
         let upload_id = asked.parameter("uploadId").unwrap_or_default();
         let (parts, modified) = self.uploads.take(upload_id, &asked.key, &listed)?;
-        let found = blocking(move || Ok(store::join(parts, modified)?.show(only_new)?)).await?;
+        let found = while_others_run(|| store::join(parts, modified)?.show(only_new))?;
         Ok(document("CompleteMultipartUploadResult", |answer| {
             answer.text("Bucket", BUCKET);
             answer.text("Key", &asked.key);

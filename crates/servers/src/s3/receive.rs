@@ -13,6 +13,7 @@ use super::checksums::Checksums;
 use super::chunk_signing::ChunkSigning;
 use super::refusal::{Code, Refusal};
 use super::request::Asked;
+use crate::file_sessions::while_others_run;
 
 const BLOCK_BYTES: usize = 1 << 18;
 
@@ -161,26 +162,27 @@ impl<S: Sink> Intake<S> {
     /// next is received. A client that sends nothing for `patience` is dropped.
     ///
     /// # Errors The body ended early or contradicts the head, or `last` failed.
-    pub async fn receive<T: Send + 'static>(
+    pub async fn receive<T>(
         self,
         mut body: Lingering,
         patience: Duration,
-        last: impl FnOnce(S) -> Result<T, Refusal> + Send + 'static,
+        last: impl FnOnce(S) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
         let mut intake = self;
         let (mut block, mut is_last) = gather(&mut body, patience).await?;
         while !is_last {
-            let writing = blocking(move || {
+            let writing = tokio::task::spawn_blocking(move || {
                 intake.take_all(&block)?;
-                Ok(intake)
+                Ok::<_, Refusal>(intake)
             });
+            let writing =
+                async { writing.await.unwrap_or_else(|_| Err(Code::InternalError.into())) };
             (intake, (block, is_last)) = tokio::try_join!(writing, gather(&mut body, patience))?;
         }
-        blocking(move || {
+        while_others_run(|| {
             intake.take_all(&block)?;
             last(intake.finish()?)
         })
-        .await
     }
 
     fn take_all(&mut self, block: &[Bytes]) -> Result<(), Refusal> {
@@ -202,12 +204,6 @@ fn fields(chunks: &Chunks) -> Result<Vec<(String, String)>, Refusal> {
 
 fn wrong(found: &str) -> Refusal {
     Refusal::new(Code::InvalidRequest, format!("`aws-chunked`: found {found}"))
-}
-
-pub async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
-) -> Result<T, Refusal> {
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(Code::InternalError.into()))
 }
 
 /// The next [`BLOCK_BYTES`] or so; the last block may be shorter.

@@ -6,9 +6,9 @@ use hyper::{Method, Response, StatusCode};
 use lanlab_wire::{calendar, xml};
 
 use super::super::http::{IDLE, Lingering};
-use super::{Body, blocking, plain};
+use super::{Body, plain, status};
+use lanlab_served::Confined;
 use lanlab_served::changes::Changes;
-use lanlab_served::{Confined, Names};
 
 const MAX_BYTES: usize = 1 << 16;
 
@@ -65,8 +65,8 @@ impl Document {
 
 /// Set the times of a file if `answer` reports full success.
 pub async fn set_times(
-    confined: Confined,
-    names: Names,
+    confined: &Confined,
+    names: &[String],
     times: Result<Changes, StatusCode>,
     answer: Response<Body>,
 ) -> Response<Body> {
@@ -85,11 +85,11 @@ pub async fn set_times(
     let read = xml::elements(&said, |names, text| {
         all_done &= names.last().is_none_or(|name| name != "status") || text.contains(" 200");
     });
-    if read.is_ok() && all_done {
-        let set = blocking(move || confined.change(&names, &times));
-        if let Err(status) = set.await {
-            return plain(status);
-        }
+    if read.is_ok()
+        && all_done
+        && let Err(error) = confined.change(names, &times)
+    {
+        return plain(status(&error));
     }
     Response::from_parts(head, Full::new(said).map_err(|never| match never {}).boxed_unsync())
 }

@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use cap_std::fs::Metadata;
 use dav_server::fs::{DavDirEntry, DavMetaData, FsError, FsFuture, FsResult};
 use futures_core::Stream;
-use tokio::task::JoinHandle;
 
+use crate::file_sessions::while_others_run;
 use lanlab_served::{Entries, Entry};
 
 const BATCH: usize = 256;
@@ -94,54 +94,38 @@ impl DavDirEntry for Listed {
 
 #[derive(Debug)]
 pub struct Listing {
-    entries: Option<Entries>,
+    entries: Entries,
     quote: &'static str,
     is_broken: Arc<AtomicBool>,
-    reading: Option<JoinHandle<(Entries, VecDeque<FsResult<Listed>>)>>,
     read: VecDeque<FsResult<Listed>>,
 }
 
 impl Listing {
     pub fn new(entries: Entries, quote: &'static str, is_broken: Arc<AtomicBool>) -> Self {
-        Self { entries: Some(entries), quote, is_broken, reading: None, read: VecDeque::new() }
+        Self { entries, quote, is_broken, read: VecDeque::new() }
     }
 }
 
-fn read_some(mut entries: Entries, quote: &'static str) -> (Entries, VecDeque<FsResult<Listed>>) {
-    let some = entries.by_ref().take(BATCH);
+fn read_some(entries: &mut Entries, quote: &'static str) -> VecDeque<FsResult<Listed>> {
+    let some = entries.take(BATCH);
     // The entry may be gone by now.
     let listed = |Entry { name, entry, .. }: Entry| {
         Some(Listed { name, facts: Facts(entry.metadata().ok()?, quote) })
     };
-    let listed = some.filter_map(|one| one.map(listed).map_err(FsError::from).transpose());
-    let listed = listed.collect();
-    (entries, listed)
+    some.filter_map(|one| one.map(listed).map_err(FsError::from).transpose()).collect()
 }
 
 impl Stream for Listing {
     type Item = FsResult<Box<dyn DavDirEntry>>;
 
-    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let listing = self.get_mut();
-        loop {
-            if let Some(listed) = listing.read.pop_front() {
-                listing.is_broken.fetch_or(listed.is_err(), Ordering::Relaxed);
-                return Poll::Ready(Some(listed.map(|one| Box::new(one) as Box<dyn DavDirEntry>)));
-            }
-            if let Some(entries) = listing.entries.take() {
-                let quote = listing.quote;
-                let reading = tokio::task::spawn_blocking(move || read_some(entries, quote));
-                listing.reading = Some(reading);
-            }
-            let Some(reading) = &mut listing.reading else { return Poll::Ready(None) };
-            let read = ready!(Pin::new(reading).poll(context));
-            listing.reading = None;
-            let Ok((entries, read)) = read else {
-                listing.is_broken.store(true, Ordering::Relaxed);
-                return Poll::Ready(Some(Err(FsError::GeneralFailure)));
-            };
-            listing.read = read;
-            listing.entries = (!listing.read.is_empty()).then_some(entries);
+    fn poll_next(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let Self { entries, quote, is_broken, read } = self.get_mut();
+        if read.is_empty() {
+            *read = while_others_run(|| read_some(entries, quote));
         }
+        Poll::Ready(read.pop_front().map(|listed| {
+            is_broken.fetch_or(listed.is_err(), Ordering::Relaxed);
+            listed.map(|one| Box::new(one) as Box<dyn DavDirEntry>)
+        }))
     }
 }

@@ -1,7 +1,8 @@
 //! The file system for dav-server: only files below the served directory.
 //!
 //! Paths come from the URL, from `Destination`, from `If` and from directory walks. Each is split here, and opened
-//! through directory handles.
+//! through directory handles. As over FTP, a short operation runs at once on a thread of the runtime: for small files
+//! another thread would cost more than the operation.
 
 use std::io;
 use std::sync::Arc;
@@ -15,10 +16,10 @@ use dav_server::fs::{
 };
 use hyper::StatusCode;
 
-use super::blocking::blocking;
 use super::facts::{Facts, Listing};
 use super::opened::Opened;
 use super::properties::Properties;
+use crate::file_sessions::while_others_run;
 use lanlab_served::{Confined, MAX_DEPTH, Names};
 
 #[derive(Clone)]
@@ -41,23 +42,34 @@ impl Files {
         (Self { quote: "\"", is_broken: Arc::clone(&is_broken), ..self.clone() }, is_broken)
     }
 
-    async fn with<T: Send + 'static>(
+    fn with<T>(
         &self,
         path: &DavPath,
-        work: impl FnOnce(&Confined, &Names) -> io::Result<T> + Send + 'static,
+        work: impl FnOnce(&Confined, &Names) -> io::Result<T>,
     ) -> FsResult<T> {
-        let (confined, names) = (self.confined.clone(), names(path)?);
-        blocking(move || work(&confined, &names)).await
+        named(work(&self.confined, &names(path)?))
     }
 
-    async fn look(
+    fn look(
         &self,
         path: &DavPath,
         look: fn(&Confined, &[String]) -> io::Result<Metadata>,
     ) -> FsResult<Box<dyn DavMetaData>> {
-        let found = self.with(path, move |confined, names| look(confined, names)).await?;
+        let found = self.with(path, |confined, names| look(confined, names))?;
         Ok(Box::new(Facts(found, self.quote)))
     }
+}
+
+/// The result of a file operation, with errors as dav-server names them.
+pub fn named<T>(done: io::Result<T>) -> FsResult<T> {
+    done.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => FsError::NotFound,
+        io::ErrorKind::AlreadyExists => FsError::Exists,
+        io::ErrorKind::PermissionDenied
+        | io::ErrorKind::InvalidFilename
+        | io::ErrorKind::IsADirectory => FsError::Forbidden,
+        _ => error.into(),
+    })
 }
 
 fn names(path: &DavPath) -> FsResult<Names> {
@@ -76,8 +88,8 @@ impl DavFileSystem for Files {
     ) -> FsFuture<'a, Box<dyn DavFile>> {
         Box::pin(async move {
             let opened =
-                self.with(path, move |confined, names| Opened::new(confined, names, &options));
-            Ok(Box::new(opened.await?) as Box<dyn DavFile>)
+                self.with(path, |confined, names| Opened::new(confined, names, &options))?;
+            Ok(Box::new(opened) as Box<dyn DavFile>)
         })
     }
 
@@ -88,27 +100,29 @@ impl DavFileSystem for Files {
         _meta: ReadDirMeta,
     ) -> FsFuture<'a, FsStream<Box<dyn DavDirEntry>>> {
         Box::pin(async move {
-            let entries = self.with(path, |confined, names| confined.all_entries(names)).await?;
+            let entries = self.with(path, |confined, names| confined.all_entries(names))?;
             let listing = Listing::new(entries, self.quote, Arc::clone(&self.is_broken));
             Ok(Box::pin(listing) as FsStream<Box<dyn DavDirEntry>>)
         })
     }
 
     fn metadata<'a>(&'a self, path: &'a DavPath) -> FsFuture<'a, Box<dyn DavMetaData>> {
-        Box::pin(self.look(path, Confined::metadata))
+        Box::pin(async move { self.look(path, Confined::metadata) })
     }
 
     fn symlink_metadata<'a>(&'a self, path: &'a DavPath) -> FsFuture<'a, Box<dyn DavMetaData>> {
-        Box::pin(self.look(path, Confined::metadata_of_any))
+        Box::pin(async move { self.look(path, Confined::metadata_of_any) })
     }
 
     fn create_dir<'a>(&'a self, path: &'a DavPath) -> FsFuture<'a, ()> {
-        Box::pin(self.with(path, |confined, names| confined.create_dir(names, Some(0o755))))
+        Box::pin(async move {
+            self.with(path, |confined, names| confined.create_dir(names, Some(0o755)))
+        })
     }
 
     fn remove_dir<'a>(&'a self, path: &'a DavPath) -> FsFuture<'a, ()> {
         Box::pin(async move {
-            self.with(path, |confined, names| confined.remove_dir(names)).await?;
+            self.with(path, |confined, names| confined.remove_dir(names))?;
             self.properties.forget(path);
             Ok(())
         })
@@ -117,7 +131,7 @@ impl DavFileSystem for Files {
     /// Removing a directory removes its links, but not their targets.
     fn remove_file<'a>(&'a self, path: &'a DavPath) -> FsFuture<'a, ()> {
         Box::pin(async move {
-            self.with(path, |confined, names| confined.remove_any(names)).await?;
+            self.with(path, |confined, names| confined.remove_any(names))?;
             self.properties.forget(path);
             Ok(())
         })
@@ -126,7 +140,7 @@ impl DavFileSystem for Files {
     fn rename<'a>(&'a self, from: &'a DavPath, to: &'a DavPath) -> FsFuture<'a, ()> {
         Box::pin(async move {
             let new = names(to)?;
-            self.with(from, move |confined, names| confined.rename(names, &new)).await?;
+            self.with(from, |confined, names| confined.rename(names, &new))?;
             self.properties.carry(from, to, true);
             Ok(())
         })
@@ -136,7 +150,7 @@ impl DavFileSystem for Files {
     fn copy<'a>(&'a self, from: &'a DavPath, to: &'a DavPath) -> FsFuture<'a, ()> {
         Box::pin(async move {
             let new = names(to)?;
-            self.with(from, move |confined, names| copy(confined, names, &new)).await
+            while_others_run(|| self.with(from, |confined, names| copy(confined, names, &new)))
         })
     }
 

@@ -2,20 +2,19 @@
 
 use std::fs::File;
 use std::io::{self, SeekFrom};
-use std::sync::Arc;
 
 use bytes::{Buf, Bytes};
 use cap_std::fs::Metadata;
 use dav_server::fs::{DavFile, DavMetaData, FsFuture, FsResult, OpenOptions};
 use lanlab_os::positioned;
 
-use super::blocking::blocking;
 use super::facts::Facts;
+use super::files::named;
 use lanlab_served::{Confined, Unseen};
 
 #[derive(Debug)]
 pub struct Opened {
-    file: Arc<File>,
+    file: File,
     offset: u64,
     becoming: Option<Becoming>,
 }
@@ -30,8 +29,7 @@ struct Becoming {
 impl Opened {
     pub fn new(confined: &Confined, names: &[String], wanted: &OpenOptions) -> io::Result<Self> {
         if !wanted.write && !wanted.append {
-            let file = Arc::new(confined.open(names)?);
-            return Ok(Self { file, offset: 0, becoming: None });
+            return Ok(Self { file: confined.open(names)?, offset: 0, becoming: None });
         }
         if wanted.truncate && !wanted.append {
             return Self::replacement(confined, names, wanted);
@@ -42,7 +40,7 @@ impl Opened {
         cap_std::fs::OpenOptionsExt::mode(&mut options, 0o644);
         let file = confined.open_to_change(names, &options)?;
         let offset = if wanted.append { file.metadata()?.len() } else { 0 };
-        Ok(Self { file: Arc::new(file), offset, becoming: None })
+        Ok(Self { file, offset, becoming: None })
     }
 
     fn replacement(
@@ -57,24 +55,20 @@ impl Opened {
             _ => {}
         }
         let mut unseen = Unseen::new(confined, names, 0o644)?;
-        let file = Arc::new(unseen.file()?.try_clone()?);
+        let file = unseen.file()?.try_clone()?;
         let becoming = Some(Becoming { unseen, only_new, size_bytes: wanted.size });
         Ok(Self { file, offset: 0, becoming })
     }
 
-    async fn with<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&File, u64) -> io::Result<T> + Send + 'static,
-    ) -> FsResult<T> {
-        let (file, offset) = (Arc::clone(&self.file), self.offset);
-        blocking(move || work(&file, offset)).await
+    fn with<T>(&self, work: impl FnOnce(&File, u64) -> io::Result<T>) -> FsResult<T> {
+        named(work(&self.file, self.offset))
     }
 }
 
 impl DavFile for Opened {
     fn metadata(&'_ mut self) -> FsFuture<'_, Box<dyn DavMetaData>> {
         Box::pin(async move {
-            let found = self.with(|file, _| Metadata::from_file(file)).await?;
+            let found = self.with(|file, _| Metadata::from_file(file))?;
             Ok(Box::new(Facts(found, "")) as Box<dyn DavMetaData>)
         })
     }
@@ -87,7 +81,7 @@ impl DavFile for Opened {
     fn write_bytes(&'_ mut self, octets: Bytes) -> FsFuture<'_, ()> {
         Box::pin(async move {
             let count = octets.len() as u64;
-            self.with(move |file, offset| positioned::write_all_at(file, &octets, offset)).await?;
+            self.with(|file, offset| positioned::write_all_at(file, &octets, offset))?;
             self.offset += count;
             Ok(())
         })
@@ -95,13 +89,12 @@ impl DavFile for Opened {
 
     fn read_bytes(&'_ mut self, count: usize) -> FsFuture<'_, Bytes> {
         Box::pin(async move {
-            let read = self.with(move |file, offset| {
+            let octets = self.with(|file, offset| {
                 let mut octets = vec![0; count];
                 let read = positioned::read_at(file, &mut octets, offset)?;
                 octets.truncate(read);
                 Ok(Bytes::from(octets))
-            });
-            let octets = read.await?;
+            })?;
             self.offset += octets.len() as u64;
             Ok(octets)
         })
@@ -112,12 +105,11 @@ impl DavFile for Opened {
             let moved = |from: u64, by: i64| {
                 from.checked_add_signed(by).ok_or_else(|| io::ErrorKind::InvalidInput.into())
             };
-            let seeking = self.with(move |file, offset| match to {
+            self.offset = self.with(|file, offset| match to {
                 SeekFrom::Start(offset) => Ok(offset),
                 SeekFrom::Current(by) => moved(offset, by),
                 SeekFrom::End(by) => moved(file.metadata()?.len(), by),
-            });
-            self.offset = seeking.await?;
+            })?;
             Ok(self.offset)
         })
     }
@@ -131,7 +123,7 @@ impl DavFile for Opened {
             if size_bytes.is_some_and(|size_bytes| size_bytes != self.offset) {
                 return Ok(());
             }
-            blocking(move || unseen.show(only_new)).await
+            named(unseen.show(only_new))
         })
     }
 }
