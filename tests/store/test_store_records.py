@@ -11,7 +11,6 @@ from store_samples import a_run, a_trial
 from lanlab.errors import StoreError, UnknownName, UsageError
 from lanlab.report.runs.stored import is_killed
 from lanlab.store import open_store
-from lanlab.store.database import DatabaseStore
 from lanlab.store.rows import Session
 
 
@@ -31,7 +30,6 @@ def test_records_round_trip(where: str) -> None:
 def test_a_run_is_read_by_one_query(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with open_store(where) as store:
         store.start_run(a_run()).release()
-        assert isinstance(store, DatabaseStore)
         asked: list[str] = []
         reading = store._database.reading
 

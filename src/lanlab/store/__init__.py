@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from lanlab.store.base import Deleted, Lease, RunHead, Store
+from typing import TYPE_CHECKING
+
+from lanlab.lazily import names_of
+from lanlab.store.base import Deleted, Lease, RunHead
 from lanlab.store.intervals import take_intervals
 from lanlab.store.place import default_store, store_option, store_place
 from lanlab.store.records import Level, RunRecord, TrialHead, TrialRecord
 from lanlab.store.series import Series
+
+if TYPE_CHECKING:
+    from lanlab.store.database import Store
+else:
+    __getattr__ = names_of(__name__, {"database": ("Store",)})
 
 __all__ = [
     "Deleted",

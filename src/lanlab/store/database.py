@@ -121,8 +121,19 @@ class Database(ABC):
         """End the connection. Calling it again does nothing."""
 
 
-class DatabaseStore(Closing):
+class Store(Closing):
+    """
+    Durable records of runs and trials. Only a run's status and label can be changed, and only whole
+    runs can be removed.
+
+    A store belongs to the thread that opened it. Several processes may have the same store open.
+    Every method raises `StoreError` if the store cannot be read or written; such a call stores
+    nothing.
+    """
+
+    #: `store_option` of the store as it was named.
     option = ""
+
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -140,6 +151,12 @@ class DatabaseStore(Closing):
     # Writing
 
     def start_run(self, run: RunRecord) -> Lease:
+        """
+        Add a run and claim it for this process, as `acquire_run` does.
+
+        Raises:
+            StoreError: The id is in use.
+        """
         rows.check_run(run)
         row = rows.to_row(run)
         with contextlib.ExitStack() as unless_stored:
@@ -156,6 +173,16 @@ class DatabaseStore(Closing):
         return lease
 
     def commit_trial(self, trial: TrialRecord, series: Sequence[Series] = ()) -> None:
+        """
+        Add a trial with its series. When this returns, all of it is on disk.
+
+        A process that commits several trials holds the run's lease, so that no other process cleans
+        up meanwhile.
+
+        Raises:
+            StoreError: The trial number is in use, the run does not exist, a number is NaN or
+                infinite, or this process has lost its lease of the run.
+        """
         rows.check_trial(trial)
         row = rows.to_row(trial)
         names = [each.name for each in series]
@@ -193,14 +220,17 @@ class DatabaseStore(Closing):
             placed.add_to(session)
 
     def finish_run(self, run_id: str, status: str) -> None:
+        """Set a run's status (`done`, `interrupted` or `failed`) and its end to now."""
         self._set_status(run_id, status, utc_now())
 
     def reopen_run(self, run_id: str) -> RunRecord:
+        """Set a run's status back to `running`, to continue it."""
         run = self.run(run_id)
         self._set_status(run.id, "running", None)
         return dataclasses.replace(run, status="running", ended_at=None, summary=None)
 
     def keep_summary(self, run_id: str, summary: Summary) -> None:
+        """Store the part of a finished run that lists show, if the store can be written."""
         with contextlib.suppress(StoreError), self._database.transaction(run_id) as session:
             session.execute(
                 "UPDATE run SET summary = :summary WHERE id = :id AND status <> 'running' "
@@ -223,6 +253,12 @@ class DatabaseStore(Closing):
             )
 
     def label_run(self, run_id: str, label: RunLabel) -> RunRecord:
+        """
+        Change only a run's label.
+
+        Raises:
+            UsageError: Another run has that name, or the name could be mistaken for an id.
+        """
         run = self.run(run_id)
         every = self.runs()
         if label.name is not None:
@@ -237,6 +273,12 @@ class DatabaseStore(Closing):
         return dataclasses.replace(run, label=data)
 
     def delete_run(self, run_id: str) -> Deleted:
+        """
+        Remove a run with all its trials and series.
+
+        Raises:
+            StoreError: It is executing, or its series cannot be removed.
+        """
         run = self.run(run_id)
         database, counts = self._database, {}
         with self.acquire_run(run.id):
@@ -255,6 +297,14 @@ class DatabaseStore(Closing):
     # Leases
 
     def acquire_run(self, run_id: str) -> Lease:
+        """
+        Claim a run for this process until the lease is released or the process ends.
+
+        This removes what interrupted commits of the run left.
+
+        Raises:
+            StoreError: Another process holds its lease.
+        """
         run = self.run(run_id)
         lease = self._database.acquire(run.id)
         try:
@@ -265,11 +315,18 @@ class DatabaseStore(Closing):
         return lease
 
     def is_executing(self, run_id: str) -> bool:
+        """Whether a process holds the run's lease. If a `running` run has none, it was killed."""
         return self._database.is_held(self.run(run_id).id)
 
     # Reading
 
     def run(self, name: str) -> RunRecord:
+        """
+        The run whose id is or begins with this text; `last`: the newest.
+
+        Raises:
+            UnknownName: No id matches, or several do.
+        """
         # Only the command line uses names other than ids, which need one query. Text that a
         # database cannot store is not an id.
         run_id = name
@@ -290,18 +347,32 @@ class DatabaseStore(Closing):
             return session.execute(f"{select('run', RUN_COLUMNS)} WHERE id = :id", id=run_id)
 
     def runs(self) -> list[RunRecord]:
+        """All runs, oldest first."""
         with self._database.reading() as session:
             found = session.execute(f"{select('run', RUN_COLUMNS)} ORDER BY sequence")
         with self._read_here():
             return [rows.to_run(row) for row in found]
 
     def heads(self) -> list[RunHead]:
+        """
+        The progress of every run, oldest first.
+
+        Raises:
+            StoreError: As for any method, and if the store was removed or replaced while open.
+        """
         self._database.check_still_there()
         with self._database.reading() as session:
             found = session.execute(_HEADS)
         return [rows.to_head(*row) for row in found]
 
     def trials(self, run_id: str, first: int = 0, most: int | None = None) -> list[TrialRecord]:
+        """
+        Trials of a run, in order of number; thousands come as `outlines`.
+
+        Args:
+            first: Only trials with this number or above.
+            most: At most this number of trials; `None`: all.
+        """
         run = self.run(run_id)
         if first == 0 and most is None and self.count(run.id) >= MANY_TRIALS:
             return self.outlines(run.id)
@@ -315,11 +386,13 @@ class DatabaseStore(Closing):
             return [rows.to_trial(row) for row in found]
 
     def count(self, run_id: str) -> int:
+        """Number of a run's trials."""
         with self._database.reading() as session:
             ((count,),) = session.execute(_COUNT, run_id=self.run(run_id).id)
         return int(count)
 
     def outlines(self, run_id: str) -> list[TrialRecord]:
+        """All trials of a run, in order of number. Their `raw` is read when used."""
         run = self.run(run_id)
         digests = Digests(
             partial(self._digests, run.id), lambda number: self._trial(run.id, number).raw
@@ -338,6 +411,12 @@ class DatabaseStore(Closing):
             first = trials[-1].number + 1
 
     def trial_heads(self, run_id: str, metrics: Mapping[str, str]) -> list[TrialHead]:
+        """
+        All trials of a run, in order of number, with one metric of each experiment.
+
+        Raises:
+            StoreError: A trial is malformed, or it is not known whether it was disturbed.
+        """
         run = self.run(run_id)
         sql, values = rows.head_query(metrics)
         with self._database.reading() as session:
@@ -353,6 +432,14 @@ class DatabaseStore(Closing):
     def series(
         self, run_id: str, number: int, names: Sequence[str] | None = None
     ) -> dict[str, Series]:
+        """
+        The series of a trial by name: all, or the requested ones.
+
+        Raises:
+            StoreError: One is missing or damaged; all others can still be read.
+            UnknownName: A requested series does not exist.
+            UsageError: The trial does not exist.
+        """
         run = self.run(run_id)
         entries = {entry.name: entry for entry in self._entries(run.id, number)}
         wanted = list(entries) if names is None else list(names)
@@ -362,6 +449,7 @@ class DatabaseStore(Closing):
         return {name: self._read(run.id, number, entries[name]) for name in wanted}
 
     def series_names(self, run_id: str, number: int) -> tuple[str, ...]:
+        """Names of a trial's series."""
         run = self.run(run_id)
         return tuple(entry.name for entry in self._entries(run.id, number))
 

@@ -23,7 +23,7 @@ from lanlab.errors import StoreError, system_hint
 from lanlab.frozen import dataclass
 from lanlab.store import parquet
 from lanlab.store.base import Lease, is_executed
-from lanlab.store.database import Database, DatabaseStore, Placed, no_store
+from lanlab.store.database import Database, Placed, Store, no_store
 from lanlab.store.encoding import Row
 from lanlab.store.postgresql_schema import TABLES
 from lanlab.store.postgresql_session import PostgresqlSession, check_driver
@@ -47,8 +47,8 @@ AND (classid::bigint << 32) | objid::bigint = :key
 """
 
 
-class PostgresqlStore(DatabaseStore):
-    """`lanlab.store.Store` in PostgreSQL. Nothing is created before the first write."""
+class PostgresqlStore(Store):
+    """A store in PostgreSQL. Nothing is created before the first write."""
 
     def __init__(self, url: str) -> None:
         """

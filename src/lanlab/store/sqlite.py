@@ -23,10 +23,10 @@ from lanlab.store import lease
 from lanlab.store.base import Lease
 from lanlab.store.database import (
     Database,
-    DatabaseStore,
     DuplicateRow,
     MissingRow,
     Placed,
+    Store,
     already_there,
     no_store,
 )
@@ -47,8 +47,8 @@ from lanlab.store.shape import MOST_VALUE_BYTES, refuse_other_objects
 from lanlab.store.sqlite_errors import BUSY_TIMEOUT_S, CAUSES, explained
 
 
-class SqliteStore(DatabaseStore):
-    """`lanlab.store.Store` in one SQLite file. Nothing is created before the first write."""
+class SqliteStore(Store):
+    """A store in one SQLite file. Nothing is created before the first write."""
 
     def __init__(self, path: Path) -> None:
         """
