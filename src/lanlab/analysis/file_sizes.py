@@ -7,23 +7,20 @@ to the number of files, their bytes and their time, for sizes from each power of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from lanlab.errors import LabError
+from lanlab.analysis.series_rows import rows_in, with_rows
 from lanlab.frozen import dataclass
 from lanlab.store import TrialRecord
-from lanlab.store.large_runs import replaced
-from lanlab.store.shape import MISSHAPEN
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from lanlab.store.series import Series
+    from lanlab.store.series import Column, Series
+    from lanlab.trial_data import SeriesPart
 
-
-_PLACE = "by_size"
+_KEY, _PLACE = "file_times", "by_size"
 
 
 @dataclass(frozen=True)
@@ -76,30 +73,22 @@ def with_size_classes(
         read: Returns the series of a trial by name. If one is missing, its trial stays unchanged,
             so that the report does not fail.
     """
-    return [_with(trial, read) if "dataset" in trial.parameters else trial for trial in trials]
+    return [
+        with_rows(trial, ("client",), _KEY, read, _rows, _PLACE)
+        if "dataset" in trial.parameters
+        else trial
+        for trial in trials
+    ]
 
 
-def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> TrialRecord:
-    client = trial.raw.get("client")
-    times = client.get("file_times") if isinstance(client, dict) else None
-    if not isinstance(client, dict) or not isinstance(times, dict) or "series" not in times:
-        return trial
+def _rows(columns: Mapping[str, Column], _: SeriesPart) -> list[list[int]]:
     import numpy as np
 
-    try:
-        numbers = read(trial, str(times["series"])).columns
-        time_ns = np.asarray(numbers["closed_ns"]) - np.asarray(numbers["opened_ns"])
-        found = size_classes(numbers["bytes"], time_ns)
-    except (LabError, *MISSHAPEN):
-        return trial
-    rows = [[one.power, one.files, one.octets, one.time_ns] for one in found]
-    raw = replaced(trial.raw, {"client": {**client, "file_times": {**times, _PLACE: rows}}})
-    return replace(trial, raw=raw)
+    time_ns = np.asarray(columns["closed_ns"]) - np.asarray(columns["opened_ns"])
+    found = size_classes(columns["bytes"], time_ns)
+    return [[one.power, one.files, one.octets, one.time_ns] for one in found]
 
 
 def classes_of(trial: TrialRecord) -> list[SizeClass]:
     """The size classes added to a trial's record; empty if none were added."""
-    client = trial.raw.get("client")
-    times = client.get("file_times") if isinstance(client, dict) else None
-    rows = times.get(_PLACE, ()) if isinstance(times, dict) else ()
-    return [SizeClass(*row) for row in rows]
+    return [SizeClass(*row) for row in rows_in(trial, "client", _KEY, _PLACE)]
