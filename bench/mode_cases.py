@@ -46,7 +46,6 @@ def two_sides(
                 experiment="e",
                 metric="goodput_bps",
                 factors={"size": at},
-                parameters={},
                 names=("RUN1", "RUN2"),
                 basis=basis,
             )

@@ -84,7 +84,6 @@ def ranked(samples: Sequence[Sample]) -> tuple[tuple[Ranked, ...], ...]:
                 experiment="copies",
                 metric="elapsed_ns",
                 factors={},
-                parameters={},
                 names=(str(a), str(b)),
                 basis="levels",
             )

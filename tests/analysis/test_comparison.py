@@ -30,7 +30,6 @@ def sides(
         experiment="e",
         metric=metric,
         factors={"message_size_bytes": 500},
-        parameters={},
         names=("RUN1", "RUN2"),
         basis=basis,
     )

@@ -68,7 +68,6 @@ def sides(
         experiment="e",
         metric="goodput_bps",
         factors={},
-        parameters={},
         names=("A", "B"),
         basis=basis,
     )

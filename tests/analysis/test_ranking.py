@@ -125,7 +125,7 @@ def test_groups_do_not_depend_on_times_or_rates_or_the_side(
     for pair in combinations("abc", 2):
         one, other = reversed(pair) if is_turned else pair
         found = compared(
-            sides[one], sides[other], experiment="e", metric=metric, factors={}, parameters={},
+            sides[one], sides[other], experiment="e", metric=metric, factors={},
             names=(one, other), basis="levels",
         )  # fmt: skip
         against[one, other] = replace(found, p_holm=0.01 if "".join(pair) in differs else 0.9)
@@ -159,7 +159,7 @@ def test_repeated_values_without_any_spread_differ_exactly(
 ) -> None:
     sides = [Sample(own, tuple(range(len(own))), 0, 0, 0, 1.0) for own in (first, second)]
     pair = compared(
-        sides[0], sides[1], experiment="e", metric="elapsed_ns", factors={}, parameters={},
+        sides[0], sides[1], experiment="e", metric="elapsed_ns", factors={},
         names=("a", "b"), basis="levels",
     )  # fmt: skip
     found = grouped(["a", "b"], {("a", "b"): pair}, is_more_better=False)

@@ -44,7 +44,6 @@ def one(
         experiment="e",
         metric=metric,
         factors={},
-        parameters={},
         names=("RUN1", "RUN2"),
         basis=basis,
     )

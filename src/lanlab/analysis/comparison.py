@@ -91,7 +91,6 @@ class Compared:
     experiment: str
     metric: str
     factors: Mapping[str, Level]
-    parameters: Mapping[str, Level]
     base_name: str
     other_name: str
     base: Sample
@@ -176,7 +175,6 @@ def compared(
     experiment: str,
     metric: str,
     factors: Mapping[str, Level],
-    parameters: Mapping[str, Level],
     names: tuple[str, str],
     basis: Basis,
     spread: KnownSpread | None = None,
@@ -186,7 +184,7 @@ def compared(
 
     Args:
         base, other: Their trials or runs.
-        experiment, metric, factors, parameters: The compared condition.
+        experiment, metric, factors: The compared condition.
         names: Names of base and other.
         basis: The kind of sides.
         spread: The spread between runs, if the basis needs it.
@@ -227,7 +225,6 @@ def compared(
         experiment=experiment,
         metric=metric,
         factors=dict(factors),
-        parameters=dict(parameters),
         base_name=names[0],
         other_name=names[1],
         base=base,

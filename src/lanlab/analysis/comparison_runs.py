@@ -213,7 +213,6 @@ def _compared_at(
         experiment=conditions[0].experiment,
         metric=metric,
         factors=conditions[0].factors,
-        parameters=_common(*conditions),
         names=(sides[0].name, sides[1].name),
         basis=basis,
         spread=spread,
@@ -278,7 +277,6 @@ def pair_levels(
                 experiment=condition.experiment,
                 metric=metric,
                 factors=rest,
-                parameters=_common(against, condition),
                 names=(name(first), name(condition.factors[factor])),
                 basis="levels",
             )
@@ -333,10 +331,6 @@ def _differing(a: Condition, b: Condition) -> dict[str, tuple[Level | None, ...]
     if a.workload != b.workload:
         found["workload"] = (a.workload, b.workload)
     return found
-
-
-def _common(a: Condition, b: Condition) -> dict[str, Level]:
-    return {key: level for key, level in a.parameters.items() if b.parameters.get(key) == level}
 
 
 def _why_none(unlike: Sequence[Unlike]) -> str:

@@ -260,7 +260,6 @@ def _compared(
         experiment=base.experiment,
         metric=metric,
         factors=_rest(base, factor),
-        parameters={},
         names=(str(base.factors[factor]), str(other.factors[factor])),
         basis="levels",
     )

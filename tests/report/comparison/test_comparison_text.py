@@ -48,7 +48,6 @@ def one(
         experiment="throughput",
         metric=metric,
         factors={"ip_version": 4, "message_size_bytes": 128},
-        parameters={},
         names=("RUN1", "RUN2"),
         basis="mixed",
     )
