@@ -231,7 +231,6 @@ def test_missing_evidence_is_named_by_metric_or_share() -> None:
     nowhere = scope(Silent([]), os="xp")
     assert gap(nowhere) == Gap("no goodput_bps at os xp", False)
     assert gap(nowhere, True) == Gap("no share of the link at os xp", False)
-    assert gap(nowhere, is_partial=True).is_partial
     assert places(nowhere)[0].found == Gap("no goodput_bps at os xp")
     assert places(nowhere, True)[0].found == Gap("no share of the link at os xp")
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 from lanlab.analysis.findings.contrast import Basis, Estimate, on_scale
 from lanlab.analysis.findings.planning import trials_needed
-from lanlab.analysis.statistics.samples import Scale
+from lanlab.analysis.statistics.samples import Scale, unscaled
 from lanlab.frozen import dataclass
 
 Truth = Literal["holds", "does not hold", "undecided", "not tested"]
@@ -270,7 +270,7 @@ def compared(
         what=what,
         metric=metric,
         measure=measure,
-        value=_unscaled(first.value, scale),
+        value=unscaled(first.value, scale),
         least=least,
         most=most,
         basis=basis,
@@ -333,12 +333,6 @@ def _point(one: Estimate, low: float | None, high: float | None, strict: bool) -
 def _widest(estimates: Sequence[Estimate], confidence: float, scale: Scale) -> tuple[float, float]:
     ends = [one.interval(confidence) for one in estimates]
     return (
-        _unscaled(min(low for low, _ in ends), scale),
-        _unscaled(max(high for _, high in ends), scale),
+        unscaled(min(low for low, _ in ends), scale),
+        unscaled(max(high for _, high in ends), scale),
     )
-
-
-def _unscaled(value: float, scale: Scale) -> float:
-    if scale == "linear":
-        return value
-    return math.exp(value) if value < 709 else math.inf

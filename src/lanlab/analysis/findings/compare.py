@@ -67,7 +67,7 @@ def _ratio_of_sides(
         return weighted([a, b], [1.0, -1.0], "log", "ratio", least, most, strict=strict)
     if (least, most) in ((None, 1.0), (1.0, None)):
         least, most = (None if end is None else 0.0 for end in (least, most))
-        return weighted([a, b], [1.0, -1.0], "linear", "difference", least, most, strict=strict)
+        return weighted([a, b], [1.0, -1.0], "linear", "difference", least, most)
     # On the linear scale, a ratio within bounds is a pair of one-sided differences.
     parts = []
     if least is not None:
@@ -79,11 +79,9 @@ def _ratio_of_sides(
     return all_of(parts)
 
 
-def difference(
-    a: Place, b: Place, least: float | None, most: float | None, *, strict: bool = False
-) -> Node:
+def difference(a: Place, b: Place, least: float | None, most: float | None) -> Node:
     """Claim: `a - b` lies within bounds, in the metric's SI unit."""
-    return weighted([a, b], [1.0, -1.0], "linear", "difference", least, most, strict=strict)
+    return weighted([a, b], [1.0, -1.0], "linear", "difference", least, most)
 
 
 def value(

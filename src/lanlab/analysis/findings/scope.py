@@ -98,5 +98,5 @@ class Scope:
         numbers = [one for one in known if isinstance(one, int | float)]
         return tuple(sorted(numbers)) if len(numbers) == len(known) else known
 
-    def has_numbers(self, as_share: bool = False) -> bool:
-        return bool(self.cells(as_share))
+    def has_numbers(self) -> bool:
+        return bool(self.cells())

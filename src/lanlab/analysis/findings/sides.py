@@ -86,10 +86,10 @@ def places(scope: Scope, as_share: bool = False) -> list[Place]:
     return found
 
 
-def gap(scope: Scope, as_share: bool = False, is_partial: bool = False) -> Gap:
+def gap(scope: Scope, as_share: bool = False) -> Gap:
     what = "share of the link" if as_share else scope.metric
     reason = scope.evidence.why_not(scope.metric, scope.named)
-    return Gap(reason or f"no {what} at {named_words(scope.named)}", is_partial)
+    return Gap(reason or f"no {what} at {named_words(scope.named)}")
 
 
 def taken(scope: Scope, cells: Sequence[Cell]) -> Side | Gap:
@@ -147,13 +147,13 @@ def _is_apart(metric: str, first: Cell, other: Cell, sign: int) -> bool:
     return True
 
 
-def pairs(
-    scope: Scope, a: Selection | None, b: Selection | None, as_share: bool = False
-) -> Iterator[tuple[Place, Place]]:
+def pairs(scope: Scope, a: Selection | None, b: Selection | None) -> Iterator[tuple[Place, Place]]:
     """Both sides of a comparison, for each combination of levels in the loop."""
     a, b = a or _NOTHING, b or _NOTHING
     for side_a, side_b in expanded(scope, a, b):
-        yield from _pairs_at(side_a, side_b, as_share)
+        for levels in alike((side_a, side_b)):
+            sides = [places(side.fixed(levels)) for side in (side_a, side_b)]
+            yield from itertools.product(*sides)
 
 
 def expanded(scope: Scope, a: Selection, b: Selection) -> Iterator[tuple[Scope, Scope]]:
@@ -171,28 +171,21 @@ def expanded(scope: Scope, a: Selection, b: Selection) -> Iterator[tuple[Scope, 
                 yield one_a, one_b
 
 
-def _pairs_at(a: Scope, b: Scope, as_share: bool) -> Iterator[tuple[Place, Place]]:
-    for levels in alike((a, b), as_share):
-        sides = [places(scope.fixed(levels), as_share) for scope in (a, b)]
-        yield from itertools.product(*sides)
-
-
 def alike(
-    scopes: Sequence[Scope], as_share: bool = False, given: frozenset[str] = frozenset()
+    scopes: Sequence[Scope], given: frozenset[str] = frozenset()
 ) -> Iterator[dict[str, Level]]:
     """
     Levels of the factors that the scopes leave open, so that equal conditions are compared.
 
     Args:
         scopes: Scopes of all sides of a comparison.
-        as_share: Whether they refer to shares of the link.
         given: More factors, over whose levels the caller loops.
 
     Returns:
         One mapping for each existing combination. A single empty mapping if no factor is open, a
         side has no number, or a side is the extreme of several conditions.
     """
-    cells = [scope.cells(as_share) for scope in scopes]
+    cells = [scope.cells() for scope in scopes]
     named = {factor for scope in scopes for factor in scope.named} | given
     is_taken = any(scope.take for scope in scopes)
     everything = [cell for own in cells for cell in own]
@@ -204,7 +197,7 @@ def alike(
     for levels in projections(everything, free):
         fixed = [scope.fixed(levels) for scope in scopes]
         # Without the conditions of one experiment, the rest may have more factors in common.
-        for more in alike(fixed, as_share, given):
+        for more in alike(fixed, given):
             yield {**levels, **more}
 
 
@@ -258,9 +251,7 @@ class Series:
         return list(self.places)
 
 
-def series(
-    scope: Scope, along: str, levels: Sequence[Level] = (), as_share: bool = False
-) -> list[Series]:
+def series(scope: Scope, along: str, levels: Sequence[Level] = ()) -> list[Series]:
     """
     One series for each combination of the factors that the scope leaves open.
 
@@ -269,26 +260,26 @@ def series(
     """
     found = []
     for one in scope.without(along).each():
-        for fixed in alike((one,), as_share, frozenset({along})):
+        for fixed in alike((one,), frozenset({along})):
             here = one.fixed(fixed)
-            chosen = tuple(levels) or _levels_of(scope, here, along, as_share)
-            at = {level: only(here.fixed({along: level}), as_share) for level in chosen}
+            chosen = tuple(levels) or _levels_of(scope, here, along)
+            at = {level: only(here.fixed({along: level})) for level in chosen}
             found.append(Series(along, at))
     return found
 
 
-def _levels_of(scope: Scope, here: Scope, along: str, as_share: bool) -> tuple[Level, ...]:
-    known = scope.levels_along(along, as_share)
+def _levels_of(scope: Scope, here: Scope, along: str) -> tuple[Level, ...]:
+    known = scope.levels_along(along)
     if scope.evidence.can_lack or along in scope.named:
         return known
     # The run's own levels, which may differ between series.
-    own = [cell.levels.get(along) for cell in here.cells(as_share)]
+    own = [cell.levels.get(along) for cell in here.cells()]
     return tuple(level for level in known if level in own)
 
 
-def only(scope: Scope, as_share: bool = False) -> Place:
+def only(scope: Scope) -> Place:
     """The only condition of a scope; a gap if it has none or several."""
-    found = places(scope, as_share)
+    found = places(scope)
     if len(found) == 1:
         return found[0]
     cells = [place.found.cell for place in found if isinstance(place.found, Side)]
