@@ -92,8 +92,8 @@ def samples_of(trial: TrialRecord, role: str = SENDER) -> list[TcpSample]:
     return [TcpSample(*row) for row in rows_in(trial, role, _KEY)]
 
 
-def segment_bytes_of(trial: TrialRecord, role: str = SENDER) -> int:
-    flows = trial.result(role).get("flows") or [{}]
+def segment_bytes_of(trial: TrialRecord) -> int:
+    flows = trial.result(SENDER).get("flows") or [{}]
     tcp = flows[0].get("tcp") or {}
     return int(tcp.get("maximum_segment_bytes") or _SEGMENT_BYTES)
 

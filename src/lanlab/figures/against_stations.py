@@ -192,7 +192,7 @@ def _greatest_point(each: NamedCurve, sizes: Sequence[int], shown: Quantity, stu
     best = each.curve.peak
     goodputs = [8 * size * rate for rate in best.operations_per_s]
     levels = condition_text(study, {**each.curve.factors, "stations": best.stations})
-    return point_of_trials(float(sizes.index(size)), shown, "goodput_bps", goodputs, levels)
+    return point_of_trials(float(sizes.index(size)), shown, goodputs, levels)
 
 
 def _printed_greatest(

@@ -129,9 +129,7 @@ def flow_shares(data: FigureData) -> Chart:
             Series(
                 _CONTROLS.get(control, control) or "measured",
                 tuple(
-                    point_of_trials(
-                        float(flow), y, "goodput_bps", values, f"{said}, flow {flow + 1}"
-                    )
+                    point_of_trials(float(flow), y, values, f"{said}, flow {flow + 1}")
                     for flow, values in enumerate(by_flow)
                     if values and controls[flow % len(controls)] == control
                 ),

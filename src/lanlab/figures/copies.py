@@ -88,7 +88,7 @@ def _points(
         each = counted(files // len(classes), "file")
         words = f"{each} of {format_size(round(size))} on average"
         words = ", ".join(filter(None, [condition_text(study, factors), words]))
-        found.append(point_of_trials(size / 1e3, y, "goodput_bps", rates, words, limit))
+        found.append(point_of_trials(size / 1e3, y, rates, words, limit))
     return found
 
 

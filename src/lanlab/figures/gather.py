@@ -167,14 +167,14 @@ def mean_point(
 def point_of_trials(
     x: float,
     shown: Quantity,
-    metric: str,
-    values: Sequence[float],
+    goodputs_bps: Sequence[float],
     condition: str,
-    limit: float | None = None,
+    limit_bps: float | None = None,
 ) -> Point:
-    """The mean of trials and its interval; all values in the unit of records."""
-    ends = interval_of_mean(metric, values, limit)
-    return mean_point(x, shown, math.fsum(values) / len(values), ends, values, condition)
+    """The mean goodput of trials and its interval."""
+    ends = interval_of_mean("goodput_bps", goodputs_bps, limit_bps)
+    mean_bps = math.fsum(goodputs_bps) / len(goodputs_bps)
+    return mean_point(x, shown, mean_bps, ends, goodputs_bps, condition)
 
 
 def published_of(

@@ -69,10 +69,10 @@ def listed(names: Sequence[str], most: int) -> str:
     return ", ".join(names[:most]) + more
 
 
-def with_ends(value: float, ends: tuple[float, float] | None, digits: int = 3) -> str:
+def with_ends(value: float, ends: tuple[float, float] | None) -> str:
     """A value and its interval, as in `1.20 (1.10 … 1.30)`."""
-    text = number(value, digits)
-    return text if ends is None else f"{text} ({' … '.join(number(e, digits) for e in ends)})"
+    text = number(value, 3)
+    return text if ends is None else f"{text} ({' … '.join(number(end, 3) for end in ends)})"
 
 
 def is_too_wide(value: float, ends: tuple[float, float]) -> bool:

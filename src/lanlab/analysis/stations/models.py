@@ -79,24 +79,16 @@ class ServerModel:
         return stations / rate - self.think_s
 
 
-def fit_model(
-    curve: StationCurve, family: Family, responses_s: Floats | None = None
-) -> ServerModel:
+def fit_model(curve: StationCurve, family: Family) -> ServerModel:
     """
     The model of a family that fits the mean response times of a curve best.
 
-    Args:
-        curve: At least 2 levels.
-        family: The family.
-        responses_s: Mean response times to use instead of the curve's own, such as bootstrap draws,
-            shape `(levels,)`.
-
     Raises:
-        UnfitValues: There are fewer levels.
+        UnfitValues: The curve has fewer than 2 levels.
     """
     if len(curve.levels) < PARAMETERS:
         raise UnfitValues(f"levels: need at least {PARAMETERS}, got {len(curve.levels)}")
-    logs = np.log(curve.responses() if responses_s is None else responses_s)
+    logs = np.log(curve.responses())
     most = max(curve.stations)
     servers = [1] if family == "corner" else [n for n in _SERVERS if n <= most]
     fits = [_fitted(curve, family, number, logs) for number in servers]

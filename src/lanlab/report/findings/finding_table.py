@@ -22,7 +22,7 @@ from lanlab.studies import Finding, Study
 TITLE = "What the study found and whether it holds here"
 
 
-def finding_table(verdicts: Verdicts, study: Study | None, title: str = TITLE) -> Table:
+def finding_table(verdicts: Verdicts, study: Study | None) -> Table:
     """A row for each finding: its claim, the verdict, and the evidence."""
     columns = (
         Column("finding", "finding", "finding", is_number=False),
@@ -34,7 +34,7 @@ def finding_table(verdicts: Verdicts, study: Study | None, title: str = TITLE) -
         Column("", "because", "because", is_number=False),
     )
     rows = tuple(_row(one, study) for one in verdicts.judgements)
-    return Table("findings", title, columns, rows)
+    return Table("findings", TITLE, columns, rows)
 
 
 def comparison_table(verdicts: Verdicts) -> Table:
