@@ -7,12 +7,11 @@ The number of trials is computed and checked before any condition is created.
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from lanlab.cli.levels import Levels, levels_of
+from lanlab.cli.levels import Levels, checked, levels_of
 from lanlab.cli.terminal import say
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
@@ -20,7 +19,8 @@ from lanlab.roles import BOTH, REVERSE_PREFIX
 from lanlab.store import Level, RunRecord
 from lanlab.trial_data import ExperimentData
 from lanlab.units import format_duration
-from lanlab.workloads.definitions import Definition
+from lanlab.workloads import workload
+from lanlab.workloads.definitions import Definition, definitions
 
 SCAN = "scan"
 #: A scan with more trials is probably a mistake.
@@ -53,7 +53,6 @@ class Scan:
         }
 
     def _metrics(self) -> tuple[str, ...]:
-        from lanlab.workloads import workload
         from lanlab.workloads.peers import shown_metric
 
         usual = workload(self.workload).scan_metrics
@@ -70,8 +69,6 @@ class Scan:
         )
         if BOTH not in directions:
             return []
-        from lanlab.workloads import workload
-
         return [f"{REVERSE_PREFIX}{key}" for key in workload(self.workload).scan_metrics]
 
     def announce(self, trials: int) -> None:
@@ -95,9 +92,6 @@ def scan_of(workload_name: str, given: Mapping[str, object], trials: int) -> Sca
     Args:
         given: Values by key, as text of the command line; `None` if not given.
     """
-    from lanlab.workloads import workload
-    from lanlab.workloads.definitions import definitions
-
     known = definitions(workload(workload_name).Parameters)
     found = {
         key: _given_levels(known[key], value) for key, value in given.items() if value is not None
@@ -111,9 +105,6 @@ def scan_of(workload_name: str, given: Mapping[str, object], trials: int) -> Sca
 
 def with_single_levels(workload_name: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """Options that must have one value each; numbers without a unit are converted."""
-    from lanlab.workloads import workload
-    from lanlab.workloads.definitions import definitions
-
     known = definitions(workload(workload_name).Parameters)
     return {
         key: value if key == "driver" or value is None else next(iter(levels_of(known[key], value)))
@@ -131,9 +122,8 @@ def _given_levels(one: Definition, value: object) -> Levels:
 def _scan(
     workload_name: str, fixed: Mapping[str, Level], varied: Mapping[str, Levels], trials: int
 ) -> Scan:
-    from lanlab.cli.levels import checked
     from lanlab.report.trials.subject import subject
-    from lanlab.workloads import workload
+    from lanlab.studies.scaling import combinations
 
     kind = workload(workload_name)
     words = " x ".join(map(_varied, varied.values()))
@@ -143,7 +133,7 @@ def _scan(
     complete: dict[str, Level] = {}
     found: dict[str, Level] = {}
     seconds = []
-    for chosen in _combinations(varied):
+    for chosen in combinations(varied):
         complete = checked(workload_name, {**fixed, **chosen})
         seconds.append(kind.expected_time_s(kind.Parameters.model_validate(complete)))
         # An option such as `trust` may only have an effect in some conditions.
@@ -172,11 +162,6 @@ def _varied(levels: Levels) -> str:
     return f"{count} targets" if levels.option == "TARGET" else f"{count} values of {levels.option}"
 
 
-def _combinations(varied: Mapping[str, Levels]) -> Iterator[dict[str, Level]]:
-    for chosen in itertools.product(*varied.values()):
-        yield dict(zip(varied, chosen, strict=True))
-
-
 def _check_amount(
     workload_name: str,
     fixed: Mapping[str, Level],
@@ -185,15 +170,13 @@ def _check_amount(
     conditions: int,
     trials: int,
 ) -> None:
-    from lanlab.cli.levels import checked
-    from lanlab.studies.scaling import MAX_CONDITIONS
-    from lanlab.workloads import workload
+    from lanlab.studies.scaling import MAX_CONDITIONS, combinations
 
     if conditions <= MAX_CONDITIONS and conditions * trials <= _MOST_TRIALS:
         return
     kind = workload(workload_name)
     firsts = {key: Levels(one.option, (next(iter(one)),)) for key, one in varied.items()}
-    first = checked(workload_name, {**fixed, **next(_combinations(firsts))})
+    first = checked(workload_name, {**fixed, **next(combinations(firsts))})
     each_s = kind.expected_time_s(kind.Parameters.model_validate(first)) + _OVERHEAD_S
     raise UsageError(
         f"found {words} = {_counted(conditions, 'condition')} x {_counted(trials, 'trial')} = "

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from lanlab.frozen import dataclass
 from lanlab.messages import SimulatedMachine
-from lanlab.studies.base import Data, DottedIdentifier, Identifier, Level, Several
+from lanlab.studies.base import Data, DottedIdentifier, Identifier, Level, Several, is_level
 from lanlab.studies.ensemble import Ensemble
 from lanlab.studies.machine_numbers import COSTS, NUMBERS
 from lanlab.studies.plain_level import plain_level
@@ -308,16 +308,10 @@ def place_of(simulation: Simulation, levels: Mapping[str, Level]) -> Place | Non
 
 
 def _fits(when: Mapping[str, Level], levels: Mapping[str, Level]) -> bool:
-    from lanlab.studies.plain_level import plain_level
-
     return all(
-        key in levels and _is_same(plain_level(key, level), plain_level(key, levels[key]))
+        key in levels and is_level(plain_level(key, level), plain_level(key, levels[key]))
         for key, level in when.items()
     )
-
-
-def _is_same(one: Level, other: Level) -> bool:
-    return isinstance(one, bool) == isinstance(other, bool) and one == other
 
 
 def place_factors(simulation: Simulation | None) -> frozenset[str]:

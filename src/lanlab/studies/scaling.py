@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from lanlab.errors import NothingToRun, of_name
@@ -104,7 +104,7 @@ def experiment_at_scale(experiment: Experiment, scale: Scale) -> ExperimentAtSca
     )
 
 
-def combinations(factors: Mapping[str, tuple[Level, ...]]) -> Iterator[dict[str, Level]]:
+def combinations(factors: Mapping[str, Iterable[Level]]) -> Iterator[dict[str, Level]]:
     """Every combination of levels; the last factor changes fastest. Without factors: one, empty."""
     for levels in itertools.product(*factors.values()):
         yield dict(zip(factors, levels, strict=True))
