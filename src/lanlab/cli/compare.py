@@ -14,6 +14,7 @@ from lanlab.cli import complete
 from lanlab.cli.options import JsonOption, StoreOption, argument, flag, option, path_of
 from lanlab.cli.terminal import answer, print_json, print_table, printable, say
 from lanlab.errors import StoreError, UsageError
+from lanlab.units import parse_share
 
 if TYPE_CHECKING:
     from lanlab.analysis.comparison_sides import Run, Side
@@ -104,8 +105,6 @@ def compare(
 
 def _share(text: str) -> float:
     """Parse a share in any usual form: `2%`, `2 %` or `0.02`."""
-    from lanlab.units import parse_share
-
     try:
         share = parse_share(text)
     except UsageError:

@@ -7,6 +7,7 @@ from lanlab.cli.options import argument, flag
 from lanlab.cli.parameter_options import Given, parameters_of
 from lanlab.cli.run_settings import RunSettings, with_run_settings
 from lanlab.cli.service_options import ServerOptions, TargetsArgument
+from lanlab.errors import UsageError
 
 
 @with_run_settings(trials=5)
@@ -47,7 +48,6 @@ def copy(
     """
     from lanlab.cli import single
     from lanlab.cli.copy_places import endpoints
-    from lanlab.errors import UsageError
     from lanlab.workloads.small_stack import without_address
 
     if settings.machines is not None and given["service"] is None:

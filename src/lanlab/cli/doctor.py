@@ -14,6 +14,7 @@ from lanlab.cli.terminal import answer, can_ask, print_json
 from lanlab.errors import UsageError
 from lanlab.report.document.fitted import Fitted, fitted_rows
 from lanlab.report.document.table import Column
+from lanlab.services import services_with_files
 
 
 @with_hosts
@@ -93,7 +94,6 @@ def _table(
 
 
 def _check_this_machine(store: str | None, as_json: bool) -> None:
-    from lanlab.services import services_with_files
     from lanlab.store.readiness import readiness
     from lanlab.testbeds.needs import KINDS, needs
     from lanlab.testbeds.registry import TESTBEDS

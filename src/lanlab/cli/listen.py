@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lanlab.cli.options import JsonOption, flag, option
 from lanlab.cli.terminal import print_json, print_lines
+from lanlab.units import time_of
 
 
 def listen(
@@ -39,7 +40,6 @@ def listen(
     from lanlab.report.traffic.listen_text import listen_lines
     from lanlab.testbeds.pcap import check_pcap
     from lanlab.testbeds.raw_links import check_interface
-    from lanlab.units import time_of
 
     longest_s = time_of("--time", time)
     check_interface(interface, allow_default_route=allow_default_route, sends=False)

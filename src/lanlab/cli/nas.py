@@ -20,6 +20,7 @@ from lanlab.cli.options import (
 from lanlab.cli.service_options import PasswordFilesOption, check_trust
 from lanlab.cli.terminal import answer, can_ask, print_json, print_table, say, typed_command
 from lanlab.errors import RunInterrupted, UsageError
+from lanlab.services import schemes
 from lanlab.store.records import Level
 from lanlab.units import format_duration, format_size
 
@@ -208,8 +209,6 @@ def _check(
 
 def _trust(trust: str | None, targets: Sequence[str]) -> dict[str, Level]:
     """The parameter for --trust if one of the targets has a certificate or host key."""
-    from lanlab.services import schemes
-
     known = schemes()
     has_identity = any(known[url.partition("://")[0].lower()].has_identity for url in targets)
     return {"trust": trust} if trust is not None and has_identity else {}

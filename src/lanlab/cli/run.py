@@ -9,7 +9,7 @@ import typer
 
 from lanlab.cli import options
 from lanlab.cli.host_options import with_fields
-from lanlab.cli.run_series import RunOptions
+from lanlab.cli.run_series import RunOptions, as_recorded, begin_series, go_on_with_series
 from lanlab.cli.terminal import talk
 from lanlab.errors import UsageError
 
@@ -36,7 +36,6 @@ def run(
     """
     from lanlab.cli.findings import Check, print_checked
     from lanlab.cli.results import print_run, warn_of_disturbances
-    from lanlab.cli.run_series import begin_series, go_on_with_series
     from lanlab.store import open_store
 
     names = study or []
@@ -104,7 +103,6 @@ def _run(
     names: Sequence[str], wanted: RunOptions, records: Store
 ) -> tuple[RunRecord, Sequence[Finding]]:
     """The run, and the findings of its study; empty for a continued run."""
-    from lanlab.cli.run_series import as_recorded
     from lanlab.cli.watch import RunWatch
     from lanlab.figures.registry import check_figures
     from lanlab.run import new_run, resume_run

@@ -17,6 +17,7 @@ from lanlab.cli.options import text_option
 from lanlab.cli.terminal import print_json_in_one_line, say
 from lanlab.errors import LabError, StoreError, UsageError
 from lanlab.frozen import dataclass
+from lanlab.units import time_of
 from lanlab.user_files import user_path
 
 if TYPE_CHECKING:
@@ -220,8 +221,6 @@ def _hooks(
 
 
 def _live(interval: str | None, option: str, *, is_live: bool, is_json: bool) -> LiveOption:
-    from lanlab.units import time_of
-
     if is_live and not is_json:
         raise UsageError(
             "--live needs --json", hint=f"{option} 1 prints readable lines on any output"

@@ -6,6 +6,7 @@ from lanlab.cli.options import option
 from lanlab.cli.parameter_options import Given, parameters_of
 from lanlab.cli.run_settings import RunSettings, with_run_settings
 from lanlab.errors import UsageError
+from lanlab.units import parse_rate_bps, parse_share
 
 #: Upper end of the search on a link of unknown speed, bit/s: more than a program can send as
 #: messages.
@@ -57,7 +58,6 @@ def saturation(
     from lanlab.cli.results import print_run
     from lanlab.report.trials.subject import subject
     from lanlab.store import store_option
-    from lanlab.units import parse_rate_bps
 
     parameters = checked("stream", {**given, "transport": "udp", "time_s": time})
     limit_bps = limit_of("rate_bps", parameters, wire_asked_for(settings.link or "unshaped"))
@@ -99,8 +99,6 @@ def saturation(
 
 def _share(option: str, text: str) -> float:
     """Parse a share of all messages, as in `0.1%` or `0.001`."""
-    from lanlab.units import parse_share
-
     try:
         share = parse_share(text)
     except UsageError:

@@ -7,6 +7,7 @@ import typer
 from lanlab.cli.host_options import with_fields
 from lanlab.cli.options import argument, flag, option
 from lanlab.cli.served_options import FileOptions, PeerOptions
+from lanlab.units import time_of
 
 
 @with_fields(PeerOptions, "peers")
@@ -53,7 +54,6 @@ def serve(
     """
     from lanlab.cli.served_files import serve_files
     from lanlab.cli.served_peers import check_unused, serve_peers
-    from lanlab.units import time_of
 
     within_s = None if time is None else time_of("--time", time, most="8760 h")
     check_unused(context, peer)

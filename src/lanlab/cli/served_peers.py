@@ -16,7 +16,7 @@ from lanlab.cli.options import is_given
 from lanlab.cli.served_names import served_address
 from lanlab.cli.served_options import PeerOptions
 from lanlab.cli.terminal import print_lines, say
-from lanlab.errors import UsageError
+from lanlab.errors import UsageError, of_name
 from lanlab.frozen import dataclass
 from lanlab.messages import Line, PeerClient, Result
 from lanlab.units import format_rate, format_size, format_time, parse_rate_bps, time_of
@@ -94,7 +94,6 @@ def serve_peers(
     Raises:
         UsageError: The peer is unknown, or a limit is not allowed.
     """
-    from lanlab.errors import of_name
     from lanlab.performers.peer_serving import WantedPeers, serving_peers
 
     address, port = place

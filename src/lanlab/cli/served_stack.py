@@ -8,6 +8,7 @@ from lanlab.cli.served_names import only_for
 from lanlab.cli.served_options import MEMORY, STACKS
 from lanlab.errors import UsageError, of_name
 from lanlab.messages import StackFacts
+from lanlab.units import parse_size_bytes
 
 if TYPE_CHECKING:
     from lanlab.cli.served_options import FileOptions
@@ -29,7 +30,6 @@ def own_stack_of(offered: Service, options: FileOptions, given_address: str) -> 
 
     from lanlab.performers.servers.embedded import OwnStack
     from lanlab.testbeds.raw_links import check_interface
-    from lanlab.units import parse_size_bytes
     from lanlab.workloads.small_stack import without_address
 
     address = options.stack_address

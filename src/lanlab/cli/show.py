@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from lanlab.cli import complete
 from lanlab.cli.options import JsonOption, StoreOption, argument, option, path_of
 from lanlab.cli.terminal import answer, print_json, say
-from lanlab.errors import UsageError
+from lanlab.errors import LabError, UnknownName, UsageError
 
 if TYPE_CHECKING:
     from lanlab.studies import LoadedStudy
@@ -56,7 +56,6 @@ def show(
         _show_run(study, store, as_json, of_studies)
         return
     from lanlab.cli import study_text
-    from lanlab.errors import LabError, UnknownName
     from lanlab.plan import Plan
     from lanlab.store import open_store
     from lanlab.studies import load_study

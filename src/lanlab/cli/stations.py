@@ -17,6 +17,7 @@ from lanlab.cli.terminal import answer, print_json, print_table
 from lanlab.errors import RunError, UsageError
 from lanlab.frozen import dataclass
 from lanlab.trial_data import ExperimentData
+from lanlab.units import time_of
 
 if TYPE_CHECKING:
     from lanlab.store import RunRecord, TrialRecord
@@ -46,8 +47,6 @@ class StationsOptions:
         Raises:
             UsageError: `--limit` or `--statistic` is not allowed.
         """
-        from lanlab.units import time_of
-
         limit_s = time_of("--limit", self.limit, "1 us")
         if self.statistic not in _STATISTICS:
             allowed = ", ".join(_STATISTICS)

@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING, cast
 
 from lanlab import lock_files, server_leftovers
 from lanlab.disk import make_folders, remove_file
+from lanlab.engine import Engine, engine_path
 from lanlab.errors import EngineError, LabError, RunError, system_hint
 from lanlab.outside import json_of
 from lanlab.performers.cache_folder import cache_folder
+from lanlab.performers.engine_host import EngineHost, ask
 from lanlab.trial_data import Left, Request, Result, Setup, Spec, Target
 from lanlab.workloads.server_url import parse_url, target_of
 
@@ -101,9 +103,6 @@ def remove_left(server: str, within_s: float) -> list[Left]:
     Raises:
         UsageError: There is no password for it.
     """
-    from lanlab.engine import Engine, engine_path
-    from lanlab.performers.engine_host import EngineHost, ask
-
     setup: Setup = {}
     # The records must be unlocked before they are removed.
     services = [spec["service"] for _, own, _, spec in list(_left()) if own == server]

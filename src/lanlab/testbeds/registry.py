@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from lanlab.engine.locate import engine_path
 from lanlab.errors import UsageError, of_name
 from lanlab.frozen import dataclass
 from lanlab.testbeds.base import Testbed
@@ -17,7 +18,6 @@ def _loopback(hosts: int, link: str) -> Testbed:
 
 
 def _virtual(hosts: int, link: str, pcap: Path | None = None) -> Testbed:
-    from lanlab.engine.locate import engine_path
     from lanlab.testbeds.virtual import VirtualTestbed
 
     return VirtualTestbed(hosts, link, find_engine=engine_path, pcap=pcap)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 from urllib.parse import parse_qs
 
+from lanlab.analysis.run_data import RunData
 from lanlab.errors import LabError, UnknownName, UsageError
 from lanlab.frozen import dataclass
+from lanlab.report.page.rendering import rendered
 from lanlab.report.runs.stored import is_killed, other_kind_in, others_in, trials_for_page
 from lanlab.store import RunRecord, Store, open_store
 from lanlab.store.shape import reading_records
@@ -94,8 +96,6 @@ class Answers:
         return self._page(200, "trial", title=title, run=run, trial=shown)
 
     def _report(self, name: str) -> Answer:
-        from lanlab.analysis.run_data import RunData
-        from lanlab.report.page.rendering import rendered
         from lanlab.report.runs.run_page import run_on_page
 
         with open_store(self._where) as store:

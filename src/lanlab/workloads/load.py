@@ -20,6 +20,7 @@ from lanlab.workloads.parameters import MAX_TCP_BYTES, FlowParameters, RateBps, 
 from lanlab.workloads.registry import Workload
 from lanlab.workloads.steps import Steps, TwoEnds
 from lanlab.workloads.stream import Stream, StreamParameters
+from lanlab.workloads.stream_results import flow_goodputs_bps
 
 ALONE = "none"
 DIRECTIONS: Mapping[str, tuple[str, ...]] = {
@@ -240,8 +241,6 @@ def _hint_to_hold(round_trip_ns: int) -> str:
 
 def flow_goodputs(raw: Mapping[str, object]) -> dict[str, list[float]]:
     """Goodput of each stream in a trial's record, by direction (`up`, `down`), bit/s."""
-    from lanlab.workloads.stream_results import flow_goodputs_bps
-
     found = {}
     for way, prefix in (("up", ""), ("down", REVERSE_PREFIX)):
         if flows := result_of(raw, f"{prefix}receiver").get("flows"):

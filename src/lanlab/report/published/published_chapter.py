@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from lanlab.analysis.discrepancies import Checked, checked_discrepancies
 from lanlab.analysis.summary import Summary
 from lanlab.figures.published import published_figures, with_measured
+from lanlab.figures.render_matplotlib import to_files
 from lanlab.frozen import dataclass
 from lanlab.report.document.table import Cell, Column, Table, words
 from lanlab.report.page.figure_page import FigureOnPage, figure_on_page
@@ -73,8 +74,6 @@ def study_page(loaded: LoadedStudy) -> str:
 
 
 def figure_files(loaded: LoadedStudy) -> dict[str, bytes]:
-    from lanlab.figures.render_matplotlib import to_files
-
     files = {}
     for figure in published_figures(loaded.study, loaded.published):
         for ending, content in to_files(figure.chart).items():

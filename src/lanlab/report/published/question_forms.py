@@ -11,6 +11,7 @@ from lanlab.analysis.findings.evidence import Cell, Evidence, matches
 from lanlab.analysis.findings.published_evidence import PublishedEvidence
 from lanlab.analysis.findings.sample import Sample, Trials
 from lanlab.analysis.summary import interval_of_mean
+from lanlab.errors import LabError
 from lanlab.figures.number_text import number, plain, with_interval
 from lanlab.figures.published_values import level_title, levels_text
 from lanlab.figures.wording import Quantity, quantity
@@ -263,7 +264,6 @@ def _ratio_text(body: Body, a: Sample, b: Sample) -> str:
     if body.kind != "measured" or not isinstance(a, Trials) or not isinstance(b, Trials):
         return text
     from lanlab.analysis.statistics import paired_by_block
-    from lanlab.errors import LabError
 
     sides = [dict(zip(one.blocks, one.values, strict=False)) for one in (a, b)]
     try:

@@ -16,6 +16,8 @@ from lanlab.report.findings.finding_table import (
     tested_by_runs,
 )
 from lanlab.report.page.figure_page import FigureOnPage, figure_on_page
+from lanlab.report.published.question import question_answers
+from lanlab.report.published.values_table import values_table
 from lanlab.report.runs.run_page import RunOnPage, bodies_of
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.labels import label_of
@@ -121,9 +123,6 @@ def _overview(runs: Sequence[RunOnPage], trials: Mapping[str, Sequence[TrialReco
     read = [(run, trials[run.id]) for run in own]
     values, answers = NO_TABLE, list[tuple[str, tuple[str, ...]]]()
     if first.is_built_in:
-        from lanlab.report.published.question import question_answers
-        from lanlab.report.published.values_table import values_table
-
         loaded = load_study(first.run.study_id)
         values = values_table(loaded.published, read)
         if found := question_answers(loaded, read):
