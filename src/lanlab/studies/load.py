@@ -6,7 +6,7 @@ import functools
 import hashlib
 import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -102,10 +102,7 @@ def _loaded(path: Path) -> LoadedStudy:
         data = {**data, "simulation": simulation.model_dump(exclude_none=True)}
         # Parse before the study's conditions look up their places.
         words = of_published(published) | of_study(_parse(Study, data, str(path)))
-        wrong = published_problems_of(simulation, published, words)
-        found = list(itertools.islice(wrong, _ENOUGH_PROBLEMS))
-        if found:
-            raise bad_study(str(machines), found)
+        _refuse(str(machines), published_problems_of(simulation, published, words))
     study = parse_study(data, str(path))
     if study.commands is not None:
         allowed = "none: who runs a study gives commands, by --setup, --prepare and --cleanup"
@@ -130,9 +127,7 @@ def parse_study(data: dict[str, object], file: str) -> Study:
         BadStudy: It contains something that is not allowed.
     """
     study = _parse(Study, data, file)
-    found = list(itertools.islice(problems(study), _ENOUGH_PROBLEMS))
-    if found:
-        raise bad_study(file, found)
+    _refuse(file, problems(study))
     return study
 
 
@@ -169,9 +164,7 @@ def parse_machines(data: dict[str, object], file: str) -> Simulation:
     from lanlab.studies.machines import Simulation
 
     simulation = _parse(Simulation, data, file)
-    found = list(itertools.islice(machine_problems(simulation), _ENOUGH_PROBLEMS))
-    if found:
-        raise bad_study(file, found)
+    _refuse(file, machine_problems(simulation))
     return simulation
 
 
@@ -185,9 +178,7 @@ def parse_published(data: dict[str, object], file: str) -> Published:
     from lanlab.studies.published_checks import published_problems
 
     published = _parse(Published, data, file)
-    found = list(itertools.islice(published_problems(published), _ENOUGH_PROBLEMS))
-    if found:
-        raise bad_study(file, found)
+    _refuse(file, published_problems(published))
     return published
 
 
@@ -207,10 +198,7 @@ def parse_findings(
     from lanlab.studies.findings import Findings
 
     findings = _parse(Findings, data, file)
-    wrong = finding_problems(findings.finding, words, numbers)
-    found = list(itertools.islice(wrong, _ENOUGH_PROBLEMS))
-    if found:
-        raise bad_study(file, found)
+    _refuse(file, finding_problems(findings.finding, words, numbers))
     return findings
 
 
@@ -224,6 +212,12 @@ def _parse(model: type[_Model], data: dict[str, object], file: str) -> _Model:
             raise bad_study(file, schema_problems(error, data, model)) from None
     except RecursionError:
         raise BadStudy(file, "the file", "tables within tables without end", "a few") from None
+
+
+def _refuse(file: str, problems_found: Iterable[Problem]) -> None:
+    found = list(itertools.islice(problems_found, _ENOUGH_PROBLEMS))
+    if found:
+        raise bad_study(file, found)
 
 
 @functools.cache
