@@ -46,11 +46,11 @@ class PublishedEvidence:
 
     def cells(self, metric: str) -> Sequence[Cell]:
         """Conditions with a published number, or one derived from a published ratio or share."""
-        return _cells(self, metric)
+        return _cells(self, metric, as_share=False)
 
     def shares(self, metric: str) -> Sequence[Cell]:
         """Shares of the link, either published or computed from a rate and the link's limit."""
-        return _shares(self, metric)
+        return _cells(self, metric, as_share=True)
 
     def levels(self, factor: str) -> tuple[Level, ...]:
         return self._factors.get(factor, ())
@@ -176,22 +176,15 @@ class PublishedEvidence:
 
 
 @functools.lru_cache(maxsize=64)
-def _cells(evidence: PublishedEvidence, metric: str) -> tuple[Cell, ...]:
-    known = [*evidence.at_conditions(metric), *evidence.ends(metric)]
-    for cell in evidence.printed_shares(metric):
+def _cells(evidence: PublishedEvidence, metric: str, *, as_share: bool) -> tuple[Cell, ...]:
+    printed = [*evidence.at_conditions(metric), *evidence.ends(metric)]
+    shares = evidence.printed_shares(metric)
+    known, others = (shares, printed) if as_share else (printed, shares)
+    for cell in others:
         limit = evidence.link_limit(metric, cell.levels)
         if limit and not any(one.levels == cell.levels for one in known):
-            known.append(replace(cell, sample=times(cell.sample, limit)))
-    return tuple(with_ratios(known, evidence.ratios(metric)))
-
-
-@functools.lru_cache(maxsize=64)
-def _shares(evidence: PublishedEvidence, metric: str) -> tuple[Cell, ...]:
-    known = evidence.printed_shares(metric)
-    for cell in (*evidence.at_conditions(metric), *evidence.ends(metric)):
-        limit = evidence.link_limit(metric, cell.levels)
-        if limit and not any(one.levels == cell.levels for one in known):
-            known.append(replace(cell, sample=times(cell.sample, 1 / limit)))
+            factor = 1 / limit if as_share else limit
+            known.append(replace(cell, sample=times(cell.sample, factor)))
     return tuple(with_ratios(known, evidence.ratios(metric)))
 
 
