@@ -46,11 +46,11 @@ def _facts(run: RunRecord, trials: Sequence[TrialRecord]) -> dict[str, str]:
     # Facts of a link are stored with the testbed, facts of a host with the hosts.
     own.pop("link", None)
     facts = {"scale": run.scale}
-    facts |= _flat("testbed", testbed)
+    facts |= flat("testbed", testbed)
     facts |= _of_hosts(hosts)
     facts |= {
         name: text
-        for name, text in _flat("testbed", own).items()
+        for name, text in flat("testbed", own).items()
         if f"hosts {name.removeprefix('testbed ')}" not in facts
     }
     facts |= {f"version of {name}": str(version) for name, version in run.versions.items()}
@@ -67,7 +67,7 @@ def _facts(run: RunRecord, trials: Sequence[TrialRecord]) -> dict[str, str]:
 
 
 def _of_hosts(hosts: Mapping[str, object]) -> dict[str, str]:
-    by_host = {name: _flat("", facts) for name, facts in hosts.items()}
+    by_host = {name: flat("", facts) for name, facts in hosts.items()}
     found: dict[str, str] = {}
     for key in dict.fromkeys(key for facts in by_host.values() for key in facts):
         values = {name: facts.get(key, ABSENT) for name, facts in by_host.items()}
@@ -99,12 +99,15 @@ def _agreed(trials: Sequence[TrialRecord], experiment: str) -> str:
     return "; or ".join(sorted({words for trial in own if (words := agreed_words(trial))}))
 
 
-def _flat(prefix: str, value: object) -> dict[str, str]:
+def flat(
+    prefix: str, value: object, joint: str = " ", left_out: frozenset[str] = _PASSING
+) -> dict[str, str]:
+    """The facts within others as texts, by their keys with `joint` between."""
     if isinstance(value, Mapping):
         found: dict[str, str] = {}
         for key, inner in value.items():
-            if key not in _PASSING:
-                found |= _flat(f"{prefix} {key}".strip(), inner)
+            if key not in left_out:
+                found |= flat(f"{prefix}{joint}{key}" if prefix else key, inner, joint, left_out)
         return found
     if isinstance(value, list):
         return {prefix: ", ".join(map(str, value))}

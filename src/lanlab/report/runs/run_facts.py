@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
+from lanlab.analysis.comparison_facts import flat
 from lanlab.analysis.measured_where import measured_where
 from lanlab.analysis.run_data import RunData
 from lanlab.store import RunRecord, TrialRecord
@@ -95,16 +96,5 @@ def environment_of(run: RunRecord) -> tuple[tuple[str, str], ...]:
     # Testbed `loopback` reaches a user's own server, on any host.
     where = dict(zip(("name", "link"), measured_where(run), strict=True))
     bed = run.testbed if where["name"] == run.testbed.get("name") else run.testbed | where
-    return tuple(_flat("", {"testbed": bed, "versions": run.versions}))
-
-
-def _flat(prefix: str, value: object) -> list[tuple[str, str]]:
-    if isinstance(value, Mapping):
-        return [
-            pair
-            for key in value
-            for pair in _flat(f"{prefix}.{key}" if prefix else str(key), value[key])
-        ]
-    if isinstance(value, list):
-        return [(prefix, ", ".join(map(str, value)))]
-    return [(prefix, "unknown" if value is None else str(value))]
+    facts = {"testbed": bed, "versions": run.versions}
+    return tuple(flat("", facts, ".", frozenset()).items())
