@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
-from lanlab.store import RunRecord
+from lanlab.store import RunRecord, Store
 
 LETTERS = "ABCDEFGH"
 
@@ -36,14 +34,16 @@ def place_of(run: RunRecord) -> Place | None:
     return place
 
 
-def series_named(runs: Sequence[RunRecord], name: str) -> list[RunRecord]:
+def series_runs(records: Store, name: str) -> list[RunRecord]:
     """
-    The runs of a series, oldest first. `name` is the id of the series, the start of its id, or
-    `last` for the series of the newest run. Empty if no series matches.
+    The runs of a series, oldest first. `name` is the id of the series, the start of its id, the id
+    of one of its runs, or `last` for the newest run. Empty if that run is not part of a series.
 
     Raises:
         UsageError: Several ids start with `name`.
+        UnknownName: Neither a series nor a run has this name.
     """
+    runs = records.runs()
     ids = list(dict.fromkeys(series_id(run) for run in runs if series_id(run)))
     if name == "last":
         found = [series_id(run) for run in runs[-1:] if series_id(run)]
@@ -56,7 +56,8 @@ def series_named(runs: Sequence[RunRecord], name: str) -> list[RunRecord]:
             f"`{name}` is a prefix of {len(found)} series ids: {', '.join(found)}",
             hint="write a longer prefix",
         )
-    return [run for run in runs if found and series_id(run) == found[0]]
+    own = found[0] if found else series_id(records.run(name))
+    return [run for run in runs if own and series_id(run) == own]
 
 
 def series_id(run: RunRecord) -> str:

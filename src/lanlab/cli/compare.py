@@ -169,10 +169,11 @@ def _between(
     metrics: list[str] | None,
     margin_ratio: float | None,
 ) -> tuple[Sequence[Run], _Compared]:
+    from lanlab.analysis.alternation import series_runs
     from lanlab.report.comparison.compared import between_runs
     from lanlab.report.runs.stored import others_in, run_to_show
 
-    if series := _series(names, records):
+    if len(names) == 1 and (series := series_runs(records, names[0])):
         read = [(run, records.trials(run.id)) for run in series]
         return read, partial(compare_series, series, records, metrics, margin_ratio, base)
     found = [run_to_show(records, name) for name in names]
@@ -189,19 +190,6 @@ def _between(
     read = [(run, records.trials(run.id)) for run in found]
     others = others_in(records, found) if len(found) > 1 else ()
     return read, partial(between_runs, read, place, metrics, margin_ratio, others)
-
-
-def _series(names: list[str], records: Store) -> list[RunRecord]:
-    from lanlab.analysis.alternation import series_id, series_named
-
-    if len(names) != 1:
-        return []
-    runs = records.runs()
-    found = series_named(runs, names[0])
-    if not found:
-        own = series_id(records.run(names[0]))
-        found = series_named(runs, own) if own else []
-    return found
 
 
 def _sides(

@@ -122,17 +122,13 @@ def go_on_with_series(name: str, wanted: RunOptions) -> bool:
     """
     Resume a series by its id or the id of one of its runs. Returns whether the name matches one.
     """
-    from lanlab.analysis.alternation import series_id, series_named
+    from lanlab.analysis.alternation import series_runs
     from lanlab.run.alternate import resume_series
     from lanlab.store import open_store
     from lanlab.store.shape import reading_records
 
     with open_store(wanted.store) as records:
-        known = records.runs()
-        runs = series_named(known, name)
-        if not runs:
-            found = series_id(records.run(name))
-            runs = series_named(known, found) if found else []
+        runs = series_runs(records, name)
         if not runs:
             return False
         with reading_records(", ".join(run.id for run in runs)):
