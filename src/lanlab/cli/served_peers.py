@@ -24,7 +24,6 @@ from lanlab.units import format_rate, format_size, format_time, parse_rate_bps, 
 
 @dataclass(frozen=True)
 class _Served:
-    engine_name: str
     #: Default port; 0 for any free port.
     port: int
     title: str
@@ -33,18 +32,14 @@ class _Served:
 
 
 SERVED: Mapping[str, _Served] = {
-    "iperf3": _Served(
-        "iperf3", 5201, "iperf3 clients", "iperf3 -c {address} -p {port}", "TCP and UDP"
-    ),
+    "iperf3": _Served(5201, "iperf3 clients", "iperf3 -c {address} -p {port}", "TCP and UDP"),
     # Ports below 1024 need root, so the RFCs' ports are used only if --port requests them.
     "discard": _Served(
-        "discard", 0, "by discarding what comes (RFC 863)", "nc -N {address} {port} < FILE", "TCP"
+        0, "by discarding what comes (RFC 863)", "nc -N {address} {port} < FILE", "TCP"
     ),
-    "echo": _Served(
-        "echo", 0, "by sending back what comes (RFC 862)", "nc {address} {port}", "TCP"
-    ),
+    "echo": _Served(0, "by sending back what comes (RFC 862)", "nc {address} {port}", "TCP"),
     "chargen": _Served(
-        "chargen", 0, "by sending characters (RFC 864)", "nc -d {address} {port} > FILE", "TCP"
+        0, "by sending characters (RFC 864)", "nc -d {address} {port} > FILE", "TCP"
     ),
 }
 _SERVED_BYTES = 64 << 10
@@ -98,12 +93,11 @@ def serve_peers(
 
     address, port = place
     is_loopback = served_address(address).is_loopback
-    served = of_name("peer", _SAME.get(peer, peer), SERVED)
+    name = _SAME.get(peer, peer)
+    served = of_name("peer", name, SERVED)
     longest_s = time_of("--longest", options.longest, "1 s")
     rate_bps = None if options.rate_limit is None else parse_rate_bps(options.rate_limit)
-    wanted = WantedPeers(
-        served.engine_name, address, port or served.port, options.clients, longest_s, rate_bps
-    )
+    wanted = WantedPeers(name, address, port or served.port, options.clients, longest_s, rate_bps)
     if not is_loopback:
         say(
             f"warning: every host that reaches {address} can fill this network; --rate-limit and "

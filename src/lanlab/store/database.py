@@ -134,7 +134,6 @@ class Store(Closing):
     #: `store_option` of the store as it was named.
     option = ""
 
-
     def __init__(self, database: Database) -> None:
         self._database = database
 
