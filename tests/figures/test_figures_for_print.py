@@ -8,7 +8,6 @@ import pytest
 from synthetic_runs import synthetic_run
 from test_readable_drawings import chart_of, drawn, pixels, point
 
-from lanlab.analysis.published import all_summaries
 from lanlab.analysis.run_data import RunData
 from lanlab.analysis.summary import interval_of_mean
 from lanlab.figures.chart import Axis, Chart, Point, Series
@@ -87,7 +86,7 @@ def simulated(study: Study) -> Study:
 
 def test_a_simulated_value_in_a_published_figure_is_not_called_measured() -> None:
     made = synthetic_run("manford-kolahi", "quick")
-    found = all_summaries(*made.pair())
+    found = RunData(*made.pair()).all_summaries()
     drawn = {
         figure.name: with_measured(figure, simulated(made.study), found).published
         for figure in published_figures(made.study, made.published)

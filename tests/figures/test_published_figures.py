@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from synthetic_runs import synthetic_run
 
-from lanlab.analysis.published import all_summaries
+from lanlab.analysis.run_data import RunData
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
 from lanlab.figures.published import PublishedFigure, published_figures, with_measured
 from lanlab.figures.published_values import DESCRIBING, ends_of
@@ -107,7 +107,7 @@ def test_published_ratios_are_drawn_against_a_line_at_one() -> None:
 def test_measurements_at_equal_conditions_are_marked() -> None:
     run = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
     found = figures_of("manford-kolahi")
-    summaries = all_summaries(run.run, run.trials)
+    summaries = RunData(run.run, run.trials).all_summaries()
 
     chart = with_measured(found["table-1-goodput-bps-sd"], run.study, summaries)
 
@@ -131,7 +131,7 @@ def test_measurements_at_equal_conditions_are_marked() -> None:
 def test_a_zero_deviation_needs_an_axis_with_zero() -> None:
     run = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
     figure = figures_of("manford-kolahi")["table-1-goodput-bps-sd"]
-    alike = [replace(one, sd=0.0) for one in all_summaries(run.run, run.trials)]
+    alike = [replace(one, sd=0.0) for one in RunData(run.run, run.trials).all_summaries()]
     assert figure.chart.y.logarithmic
 
     chart = with_measured(figure, run.study, alike)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from lanlab.analysis.summary import Summary, summarise
+from lanlab.analysis.summary import Summary
 from lanlab.frozen import dataclass
-from lanlab.store import Level, RunRecord, TrialRecord
-from lanlab.studies import MissingValue, Published, PublishedValue, Study, at_scale
+from lanlab.store import Level, RunRecord
+from lanlab.studies import MissingValue, Published, PublishedValue
 
 #: Kinds of numbers that are the study's own measurements. Other kinds repeat or derive from another
 #: number, or have another subject.
@@ -76,17 +76,6 @@ def printed_trials(published: Published) -> int | None:
         and value.status != "wrong"
     }
     return said.pop() if len(said) == 1 else None
-
-
-def all_summaries(run: RunRecord, trials: Sequence[TrialRecord]) -> list[Summary]:
-    study = Study.model_validate(run.study)
-    return [
-        summary
-        for scaled in at_scale(study, run.scale)
-        if scaled.search is None
-        for metric in scaled.experiment.metrics
-        for summary in summarise(run, trials, scaled.experiment.id, metric)
-    ]
 
 
 def agrees(value: PublishedValue, parameters: Mapping[str, Level]) -> bool:

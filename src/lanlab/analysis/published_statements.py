@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lanlab.analysis.published import agrees, all_summaries, is_own, points_for, series_of
+from lanlab.analysis.published import agrees, is_own, points_for, series_of
+from lanlab.analysis.run_data import RunData
 from lanlab.analysis.summary import Summary
 from lanlab.frozen import dataclass
 from lanlab.store import RunRecord, TrialRecord
@@ -36,7 +37,7 @@ def statements(
     """
     if not published.value:
         return ()
-    summaries = all_summaries(run, trials)
+    summaries = RunData(run, trials).all_summaries()
     judged = _judged(run, trials, published)
     points = {point.value.id for summary in summaries for point in points_for(summary, published)}
     found = []
