@@ -47,7 +47,7 @@ def test_text_table_and_json_name_the_cipher() -> None:
 
 def test_runs_with_different_ciphers_are_reported_as_different() -> None:
     (found,) = differing_facts([over(_GCM), over(_CHACHA)])
-    assert found.name == "protocol of copies"
+    assert found.name == "protocol of Copies"
     assert found.values == (f"SFTP 3, {_GCM}", f"SFTP 3, {_CHACHA}")
     assert differing_facts([over(_GCM), over(_GCM)]) == ()
 

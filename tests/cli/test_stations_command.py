@@ -37,7 +37,7 @@ def test_a_user_s_directory_is_measured_and_left_as_it_was(lanlab: Lanlab, tmp_p
 def test_an_unreachable_limit_is_reported(lanlab: Lanlab) -> None:
     said = lanlab(
         *("stations", "--service", "smb", "--testbed", "loopback", "--stations", "1,2"),
-        *(*FEW, "--limit", "0.000001ms", "--write", "--statistic", "p90"),
+        *(*FEW, "--limit", "1us", "--write", "--statistic", "p90"),
     )
 
     assert said.code == 0, said.err
