@@ -105,10 +105,7 @@ def check_header(path: Path) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as error:
-        raise StoreError(
-            f"{path}: cannot be read: {error.strerror}",
-            hint=system_hint(error, "name another file with --store"),
-        ) from None
+        raise _unreadable(path, error) from None
     if not header:
         return False
     if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
@@ -132,6 +129,11 @@ def check_header(path: Path) -> bool:
             hint="restore a backup, or name another store with --store",
         )
     return True
+
+
+def _unreadable(path: Path, error: OSError) -> StoreError:
+    hint = system_hint(error, "name another file with --store")
+    return StoreError(f"{path}: cannot be read: {error.strerror}", hint=hint)
 
 
 #: First bytes of SQLite's files next to a store (https://www.sqlite.org/fileformat2.html, sections
@@ -171,10 +173,7 @@ def refuse_foreign_logs(store: Path) -> None:
         except FileNotFoundError:
             continue
         except OSError as error:
-            raise StoreError(
-                f"{path}: cannot be read: {error.strerror}",
-                hint=system_hint(error, "name another file with --store"),
-            ) from None
+            raise _unreadable(path, error) from None
         raise StoreError(
             f"{path} has the name of the store's log, but SQLite did not make it",
             hint="move it away, or name another file with --store",

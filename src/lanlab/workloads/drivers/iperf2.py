@@ -31,7 +31,6 @@ class Iperf2(Driver):
         # Shorter datagrams cannot hold the header of iperf 2, which fails on them.
         sizes={"udp": (16, 65_507), "tcp": (1, 2**20)},
         takes=frozenset({"rate_bps", "rate_messages_per_s", "nodelay", "congestion_control"}),
-        values={"io": ("auto", "single"), "receive": ("auto", "block")},
         whole_seconds=False,
         buffers="apart",
         most_flows=128,

@@ -14,17 +14,7 @@ class Neper(Driver):
 
     name = "neper"
     how_to_get = "build it from https://github.com/google/neper"
-    stream = Abilities(
-        sizes={"udp": (1, 65_507), "tcp": (1, 2**20)},
-        takes=frozenset({"nodelay", "congestion_control"}),
-        values={"io": ("auto", "single"), "receive": ("auto", "block")},
-        most_flows=128,
-    )
-    echo = Abilities(
-        sizes={"udp": (1, 65_507), "tcp": (1, 2**20)},
-        takes=frozenset({"nodelay", "congestion_control"}),
-        values={"receive": ("auto", "block")},
-    )
+    stream = echo = Abilities(takes=frozenset({"nodelay", "congestion_control"}), most_flows=128)
 
     #: Without this option it writes a log file into the working folder.
     version_arguments = ("--nolog", "--version")

@@ -29,18 +29,7 @@ class Netperf(Driver):
         "apt install netperf where the distribution has it, else build it from "
         "https://github.com/HewlettPackard/netperf"
     )
-    stream = Abilities(
-        sizes={"udp": (1, 65_507), "tcp": (1, 2**20)},
-        takes=frozenset({"nodelay", "congestion_control"}),
-        values={"io": ("auto", "single"), "receive": ("auto", "block")},
-        buffers="apart",
-    )
-    echo = Abilities(
-        sizes={"udp": (1, 65_507), "tcp": (1, 2**20)},
-        takes=frozenset({"nodelay", "congestion_control"}),
-        values={"receive": ("auto", "block")},
-        buffers="apart",
-    )
+    stream = echo = Abilities(takes=frozenset({"nodelay", "congestion_control"}), buffers="apart")
     ports = 3
     version_arguments = ("-V",)
 

@@ -20,11 +20,7 @@ class Ntttcp(Driver):
 
     name = "ntttcp"
     how_to_get = "build it from https://github.com/microsoft/ntttcp-for-linux"
-    stream = Abilities(
-        sizes={"udp": (1, 65_507), "tcp": (1, 2**20)},
-        takes=frozenset({"nodelay"}),
-        values={"io": ("auto", "single"), "receive": ("auto", "block")},
-    )
+    stream = Abilities(takes=frozenset({"nodelay"}))
     version_arguments = ("-h",)
 
     def problem(self, workload: str, parameters: FlowParameters) -> str | None:

@@ -21,7 +21,6 @@ class Nuttcp(Driver):
         # nuttcp's UDP header takes 5 bytes; TCP writes of 1 byte work.
         sizes={"udp": (5, 65_507), "tcp": (1, 2**20)},
         takes=frozenset({"rate_bps", "rate_messages_per_s", "nodelay"}),
-        values={"io": ("auto", "single"), "receive": ("auto", "block")},
         whole_seconds=False,
         buffers="apart",
         most_flows=128,

@@ -10,7 +10,6 @@ from lanlab.workloads.drivers.abilities import Abilities
 from lanlab.workloads.drivers.base import Commands, Driver, Measured, Metrics, Output, Place
 from lanlab.workloads.drivers.counts import StreamCounts, echo_cpu
 
-_UDP = (1, 65_507)
 _VALUE = re.compile(r"^ +(\w+) += +([\d.]+) *(\S*)", re.MULTILINE)
 
 
@@ -21,16 +20,7 @@ class Qperf(Driver):
 
     name = "qperf"
     how_to_get = "apt install qperf"
-    stream = Abilities(
-        sizes={"udp": _UDP, "tcp": (1, 2**20)},
-        values={"io": ("auto", "single"), "receive": ("auto", "block")},
-        buffers="alike",
-    )
-    echo = Abilities(
-        sizes={"udp": _UDP, "tcp": (1, 2**20)},
-        values={"receive": ("auto", "block")},
-        buffers="alike",
-    )
+    stream = echo = Abilities(buffers="alike")
 
     def commands(self, workload: str, parameters: Measured, place: Place) -> Commands:
         p, path = parameters, self.path("qperf")
