@@ -496,3 +496,12 @@ def test_a_record_without_some_numbers_is_read_once(tmp_path: Path) -> None:
             if name == "tables" or rows > 3:
                 break
     assert (name, rows) == ("tables", 3)
+
+
+def test_a_page_of_a_run_without_a_testbed_is_answered(tmp_path: Path) -> None:
+    made, place = synthetic_run("manford-kolahi", most_trials=1), tmp_path / "store.sqlite"
+    with open_store(str(place)) as records:
+        records.start_run(replace(made.run, testbed={})).release()
+    with serving(place) as server:
+        status, _, text = asked(server, f"/{server.token}/run/{made.run.id}")
+    assert (status, "cannot show this page" in text.lower()) == (500, True)

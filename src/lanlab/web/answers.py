@@ -14,6 +14,7 @@ from lanlab.store import RunRecord, Store, open_store
 from lanlab.store.shape import reading_records
 from lanlab.web import pages
 from lanlab.web.run_state import COLUMNS, RunState
+from lanlab.web.watch import as_errors
 
 #: Limit of runs to compare; more columns are unreadable.
 _MOST_COMPARED = 6
@@ -35,26 +36,25 @@ class Answers:
 
     def answer(self, parts: list[str], query: str) -> Answer:
         try:
-            match parts:
-                case [""]:
-                    return self._page(200, "list", title="Runs")
-                case ["assets", name] if name in pages.FILES:
-                    path, kind = pages.FILES[name]
-                    return Answer(200, f"{kind}; charset=utf-8", path.read_bytes())
-                case ["compare"]:
-                    return self._compare(parse_qs(query, max_num_fields=100).get("run", []))
-                case ["run", name]:
-                    return self._run(name)
-                case ["run", name, "report"]:
-                    return self._report(name)
-                case ["run", name, "trial", number] if number.isascii() and number.isdigit():
-                    return self._trial(name, int(number[:18]))
+            with as_errors("this page"):
+                match parts:
+                    case [""]:
+                        return self._page(200, "list", title="Runs")
+                    case ["assets", name] if name in pages.FILES:
+                        path, kind = pages.FILES[name]
+                        return Answer(200, f"{kind}; charset=utf-8", path.read_bytes())
+                    case ["compare"]:
+                        return self._compare(_runs_in(query))
+                    case ["run", name]:
+                        return self._run(name)
+                    case ["run", name, "report"]:
+                        return self._report(name)
+                    case ["run", name, "trial", number] if number.isascii() and number.isdigit():
+                        return self._trial(name, int(number[:18]))
         except UnknownName as error:
             return self.trouble(404, error.message, error.hint)
         except UsageError as error:
             return self.trouble(400, error.message, error.hint)
-        except ValueError:
-            return self.trouble(400, "the address has too much in it")
         except LabError as error:
             return self.trouble(500, error.message, error.hint)
         return self.trouble(404, "there is no such page", "the list of runs leads to all pages")
@@ -139,6 +139,13 @@ class Answers:
             f"run {busy[0]} is still measuring, and drawing figures would disturb it",
             "come back when it has ended; its own page shows it live",
         )
+
+
+def _runs_in(query: str) -> list[str]:
+    try:
+        return parse_qs(query, max_num_fields=100).get("run", [])
+    except ValueError:
+        raise UsageError("the address has too much in it") from None
 
 
 @lru_cache(64)

@@ -94,7 +94,7 @@ class _Listed:
 
 
 @contextlib.contextmanager
-def _as_errors(what: str) -> Iterator[None]:
+def as_errors(what: str) -> Iterator[None]:
     """Context for work on one of several runs, because no record may end the thread.
 
     Raises:
@@ -119,7 +119,7 @@ def _send_trouble(pages: Iterable[Page], error: LabError) -> None:
 def _listed(head: RunHead, store: Store) -> _Listed:
     began_s = time.thread_time()
     try:
-        with _as_errors(f"run {head.run_id}"), reading_records(head.run_id):
+        with as_errors(f"run {head.run_id}"), reading_records(head.run_id):
             run = store.run(head.run_id)
             cells = run_row(run, store)
     except LabError as error:
@@ -194,7 +194,7 @@ class Watch:
                 pages = [page for page in self._pages if not page.is_lost]
             wait_s = self._poll_s
             try:
-                with _as_errors("the store"):
+                with as_errors("the store"):
                     self._look(pages)
             except LabError as error:
                 self._forget()
@@ -235,7 +235,7 @@ class Watch:
             if time.monotonic() < self._unreadable.get(run_id, 0.0):
                 continue
             try:
-                with _as_errors(f"run {run_id}"), reading_records(run_id):
+                with as_errors(f"run {run_id}"), reading_records(run_id):
                     self._look_at_run(heads[run_id], own, self._store)
             except LabError as error:
                 # Only this run has an error. If the store cannot be read, the next poll reports it.
@@ -348,7 +348,7 @@ class Watch:
             trials, run = list(state.trials), replace(state.run)
             number += 1
             try:
-                with _as_errors(f"run {run.id}"), paced(followed.is_executing):
+                with as_errors(f"run {run.id}"), paced(followed.is_executing):
                     found = results_so_far(run, trials, state.study)
                     html = self._render("results", found=found)
             except LabError as error:
