@@ -12,7 +12,7 @@ from command_line import Lanlab
 from kept_runs import Run, keep
 from synthetic_runs import SyntheticRun, synthetic_run
 
-from lanlab.store import RunRecord, TrialRecord
+from lanlab.store import RunRecord, TrialRecord, open_store
 
 
 def kept(*runs: Run) -> list[str]:
@@ -245,3 +245,22 @@ def test_a_page_that_cannot_be_written_is_an_error(
     (folder / "file").write_text("")
     said = lanlab("compare", *two, "--report", "file/page.html")
     assert said.code == 1 and "could not be written" in said.err
+
+
+def test_malformed_runs_hide_no_comparison_of_others(
+    two: list[str], lanlab: Lanlab, manford: SyntheticRun
+) -> None:
+    bad = (
+        again(manford, "timeless", started_at="soon"),
+        again(manford, "blank", study={"schema": 1}),
+    )
+    with open_store(None) as records:
+        for run, trials in bad:
+            records.start_run(run).release()
+            for trial in trials:
+                records.commit_trial(trial)
+    assert lanlab("compare", *two).code == 0
+
+    said = lanlab("compare", two[0], "blank-run")
+    assert said.code == 1
+    assert "are malformed: ValidationError" in said.err

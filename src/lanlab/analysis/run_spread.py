@@ -105,6 +105,11 @@ def others_for(base: Side, other: Side, runs: Sequence[Run]) -> Others:
     return Others(tuple(kept), sum(map(len, groups.values())))
 
 
+def check_other(run: RunRecord) -> None:
+    """Raise any error that using the record of another run would raise, because it is malformed."""
+    _place(run), _setting(run), started_s(run), conditions_of(run)
+
+
 def _place(run: RunRecord) -> str:
     bed = run.testbed
     hosts = (bed.get("facts") or {}).get("hosts") or {}

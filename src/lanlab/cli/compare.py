@@ -123,15 +123,17 @@ def _comparing(runs: Sequence[Run], as_json: bool) -> Iterator[None]:
     """Context for an analysis of runs. If the analysis fails, their trials are still printed."""
     from lanlab.store.shape import reading_records
 
+    ids = ", ".join(run.id for run, _ in runs)
     try:
-        with reading_records(", ".join(run.id for run, _ in runs)):
+        with reading_records(ids):
             yield
     except StoreError as error:
         cause = error.__cause__
         # Failing to write a page is not a failed analysis.
         if not isinstance(cause, Exception) or isinstance(cause, OSError):
             raise
-        _show_trials(runs, cause, as_json)
+        with reading_records(ids):
+            _show_trials(runs, cause, as_json)
         raise typer.Exit(1) from error
 
 

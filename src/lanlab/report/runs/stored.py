@@ -42,7 +42,7 @@ def others_in(store: Store, runs: Sequence[RunRecord]) -> list[tuple[RunRecord, 
         for run in store.runs()
         if run.id not in own and (run.study_id, run.scale) in alike and run.status == "done"
     ]
-    return [(run, store.trials(run.id)) for run in found[-_MOST_OTHERS:]]
+    return _readable(store, found[-_MOST_OTHERS:])
 
 
 def other_kind_in(store: Store, run: RunRecord) -> list[tuple[RunRecord, list[TrialRecord]]]:
@@ -51,7 +51,19 @@ def other_kind_in(store: Store, run: RunRecord) -> list[tuple[RunRecord, list[Tr
     is_model = bool(run.study.get("simulation"))
     done = (one for one in store.runs() if one.study_id == run.study_id and one.status == "done")
     found = [one for one in done if bool(one.study.get("simulation")) != is_model]
-    return [(one, store.trials(one.id)) for one in found[-1:]]
+    return _readable(store, found[-1:])
+
+
+def _readable(store: Store, runs: Sequence[RunRecord]) -> list[tuple[RunRecord, list[TrialRecord]]]:
+    """Runs with their trials, without malformed ones, which must not hide the results of others."""
+    from lanlab.analysis.run_spread import check_other
+
+    found = []
+    for run in runs:
+        with contextlib.suppress(LabError), reading_records(run.id):
+            check_other(run)
+            found.append((run, store.trials(run.id)))
+    return found
 
 
 def is_killed(run: RunRecord, store: Store) -> bool:
