@@ -231,6 +231,26 @@ def test_streams_draw_throughput_over_time() -> None:
     assert lines["link limit"][0][1] == pytest.approx(9.55, abs=0.1)
 
 
+def test_a_long_stream_says_how_steady_it_was() -> None:
+    run, trials, _ = streams()
+
+    def read(trial: TrialRecord, name: str) -> Series:
+        import numpy as np
+
+        # Warm-up of 0.5 s, six seconds, and a rest. The second trial has a dip in its fourth.
+        octets = np.full(70, 118_750 + 10 * trial.number)
+        octets[37:42] //= 1 + (trial.number == 1)
+        return Series(name, {"bytes": octets}, {})
+
+    told = trials[0].raw["receiver"] | {"window_ns": 6 * 10**9}
+    long = [replace(trial, raw={"receiver": told}) for trial in trials]
+    dip = "lowest 3.50 s after the start of trial 1."
+    said = f"In steps of 1.00 s, goodput was 7.13 Mbit/s to 9.50 Mbit/s; it was {dip}"
+    assert said in sentences(run, with_steps(long, read))
+    assert not any("In steps" in one for one in sentences(run, with_steps(trials, read)))
+    assert not any("In steps" in one for one in sentences(run, long))
+
+
 def test_both_directions_share_a_time_axis() -> None:
     run, trials, study = streams()
     both = [replace(t, raw=t.raw | {"reverse_receiver": both_told(t)}) for t in trials]

@@ -25,6 +25,7 @@ REVERSE_RECEIVER = f"{REVERSE_PREFIX}{RECEIVER}"
 #: Maximum trials in a figure; more lines could not be distinguished.
 MOST_TRIALS = 4
 _MOST_STEPS = 100
+_LEAST_STRETCH_NS = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,21 @@ def steps_of(trial: TrialRecord, role: str = RECEIVER) -> list[Step]:
         role: `REVERSE_RECEIVER` for the second direction, which has the same start.
     """
     return [Step(*row) for row in rows_in(trial, role, INTERVALS)]
+
+
+def stretches_of(trial: TrialRecord) -> list[Step]:
+    """The measured time of a trial in steps of at least a second, without a shorter rest."""
+    steps = steps_of(trial)
+    begin_ns = 1e9 * float(trial.parameters.get("warmup_s") or 0)
+    end_ns = begin_ns + int(trial.result(RECEIVER).get("window_ns") or 0)
+    own = [s for s in steps if s.start_ns >= begin_ns and s.start_ns + s.width_ns <= end_ns]
+    count = -(-_LEAST_STRETCH_NS // own[0].width_ns) if own else 1
+    return [
+        Step(
+            own[at].start_ns, count * own[at].width_ns, sum(s.octets for s in own[at : at + count])
+        )
+        for at in range(0, len(own) - count + 1, count)
+    ]
 
 
 def _rows(columns: Mapping[str, Column], section: SeriesPart) -> list[list[int]]:

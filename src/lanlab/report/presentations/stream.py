@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 
+from lanlab.analysis.attempts import counting
+from lanlab.analysis.over_time import stretches_of
 from lanlab.analysis.run_data import RunData
 from lanlab.report.document.table import Table
 from lanlab.report.presentations.base import (
@@ -26,6 +29,10 @@ from lanlab.report.traffic.stream_text import directions, stream_lines
 from lanlab.report.traffic.tcp_text import round_trip_text, window_text
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies.model import Experiment, Figure
+from lanlab.units import format_rate, format_time
+
+#: Fewer steps of time do not show how steady a trial is.
+_LEAST_STRETCHES = 5
 
 _COLUMNS: Mapping[str, Sequence[TrialColumn]] = {
     "udp": (
@@ -50,6 +57,26 @@ class StreamPresentation(FlowPresentation):
         if metric != "goodput_bps":
             return table
         return with_arrival(data, table, experiment)
+
+    def remark(self, data: RunData, trials: Sequence[TrialRecord]) -> str | None:
+        """How steady a single condition was over time, for which its figure has the steps."""
+        if not trials or trials[0].factors:
+            return None
+        rates = [
+            (8e9 * one.octets / one.width_ns, one, trial)
+            for trial in counting(trials)
+            if len(own := stretches_of(trial)) >= _LEAST_STRETCHES
+            for one in own
+        ]
+        if not rates:
+            return None
+        low, high = (end(rates, key=operator.itemgetter(0)) for end in (min, max))
+        of = f" of trial {low[2].number}" if len(trials) > 1 else ""
+        return (
+            f"In steps of {format_time(low[1].width_ns / 1e9)}, goodput was {format_rate(low[0])} "
+            f"to {format_rate(high[0])}; it was lowest {format_time(low[1].start_ns / 1e9)} after "
+            f"the start{of}."
+        )
 
     def figures(self, experiment: Experiment) -> Iterator[Figure]:
         yield from super().figures(experiment)
