@@ -209,7 +209,7 @@ def test_several_trials_have_a_line_each_and_one_mean(
     trials = [replace(trial, number=place) for place, trial in enumerate(_SEVERAL[which])]
     lines = measurement_lines(single_run("what it is of"), trials)
     # The title, headings, a line for each trial, their mean, and the name of the run.
-    about_all = 3 if which == "copy" else 0
+    about_all = 4 if which == "copy" else 0
     assert len(lines) == len(trials) + 4 + about_all
     assert "\n".join(lines) == snapshot
 
@@ -250,7 +250,10 @@ def test_copy_texts_match_the_snapshots(snapshot: SnapshotAssertion) -> None:
     setup = {"emptied": {"left": {"count": 2, "refusal": "550 no"}}, "caches": {}}
     left = replace(whole, raw={**whole.raw, "setup": setup})
     foreign = replace(whole, raw={**whole.raw, "setup": {"emptied": {"is_gone": False}}})
-    assert "\n\n".join("\n".join(copy_lines(each)) for each in (whole, left, foreign)) == snapshot
+    assert (
+        "\n\n".join("\n".join(copy_lines(a_run(), one)) for one in (whole, left, foreign))
+        == snapshot
+    )
 
 
 @pytest.mark.parametrize("limit_s", [0.001, 0.02, 0.5])

@@ -6,23 +6,24 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from lanlab.analysis.agreed import agreed_of, agreed_words
-from lanlab.figures.number_text import counted
+from lanlab.figures.number_text import counted, percent
 from lanlab.messages import Stall
-from lanlab.report.traffic.stream_text import line
-from lanlab.store import TrialRecord
+from lanlab.report.traffic.stream_text import limit_share, line
+from lanlab.store import RunRecord, TrialRecord
 from lanlab.units import format_rate, format_size, format_time
 from lanlab.workloads.carrier_counts import carrier_words
 
 _VERIFIED = {"content": "every byte compared", "size": "sizes compared", "none": "not compared"}
 
 
-def copy_lines(trial: TrialRecord) -> list[str]:
+def copy_lines(run: RunRecord, trial: TrialRecord) -> list[str]:
     """The results of a successful trial; unknown values have no line."""
     metrics, source = trial.metrics, trial.result("client")
     said = [line("copied", f"{copied_words(trial)} in {format_time(metrics['elapsed_s'])}")]
     if "goodput_bps" in metrics:
         rate = f"{metrics['files_per_s']:.4g} files/s"
-        said.append(line("goodput", f"{format_rate(metrics['goodput_bps'])}, {rate}"))
+        share = limit_share(run, trial, "goodput_bps", metrics["goodput_bps"])
+        said.append(line("goodput", f"{format_rate(metrics['goodput_bps'])}{share}, {rate}"))
     if "file_time_p50_s" in metrics:
         first = format_time(metrics["first_byte_p50_s"])
         said.append(line("each file", f"{times_of(metrics, 'file')}; first byte {first}"))
@@ -33,13 +34,7 @@ def copy_lines(trial: TrialRecord) -> list[str]:
     said.append(
         line("connecting", f"{format_time(metrics['connect_s'])}, not in the measured time")
     )
-    parts = [
-        f"{name} {metrics[f'{name}_cpu_s']:.2f} s"
-        for name in ("client", "server")
-        if f"{name}_cpu_s" in metrics
-    ]
-    if parts:
-        said.append(line("processor", "; ".join(parts)))
+    said += _processor([trial])
     if metrics.get("faults") or metrics.get("retries"):
         faults = ", ".join(f"{count} {name}" for name, count in source.get("faults", {}).items())
         said.append(line("retries", f"{metrics['retries']} ({faults})"))
@@ -70,7 +65,19 @@ def common_copy_lines(trials: Sequence[TrialRecord]) -> list[str]:
     """Data, protocol, server and verification of several trials. If trials differ, each variant has
     its trial numbers.
     """
-    return [*_counted("copied", copied_words, trials), *_how(trials)]
+    return [*_counted("copied", copied_words, trials), *_processor(trials), *_how(trials)]
+
+
+def _processor(trials: Sequence[TrialRecord]) -> list[str]:
+    """The mean CPU time of each end, and its share of the measured time."""
+    parts = []
+    for name in ("client", "server"):
+        known = [one.metrics for one in trials if f"{name}_cpu_s" in one.metrics]
+        if known:
+            cpu_s = sum(one[f"{name}_cpu_s"] for one in known)
+            share = percent(cpu_s / sum(one["elapsed_s"] for one in known))
+            parts.append(f"{name} {cpu_s / len(known):.2f} s, {share} of one processor")
+    return [line("processor", "; ".join(parts))] if parts else []
 
 
 def _how(trials: Sequence[TrialRecord]) -> list[str]:

@@ -72,7 +72,7 @@ class CopyPresentation(Presentation):
         yield figure(experiment, "goodput_against_file_size", "Goodput by size of files")
 
     def lines(self, run: RunRecord, trial: TrialRecord, *, with_modes: bool) -> list[str]:
-        return copy_lines(trial)
+        return copy_lines(run, trial)
 
     def common_lines(self, trials: Sequence[TrialRecord]) -> list[str]:
         return common_copy_lines(trials)
