@@ -128,7 +128,8 @@ def test_an_invalid_margin_is_refused() -> None:
     [
         (a_sample(100.0), FASTER, "one run of RUN1"),
         (a_sample(), FASTER, "no trial of RUN1"),
-        (a_sample(5.0, 5.0), a_sample(6.0, 6.0), "all values"),
+        (a_sample(5.0, 5.0), a_sample(6.0, 6.0), "the values show no random variation"),
+        (a_sample(5.0, 0.0), FASTER, "a value of RUN1 is 0, so there is no ratio"),
     ],
 )
 def test_no_spread_gives_no_interval_but_a_reason(base: Sample, other: Sample, why: str) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from lanlab.errors import LabError, UsageError
+from lanlab.errors import LabError, NoSpread, UsageError
 from lanlab.frozen import dataclass
 from lanlab.store import Level
 from lanlab.workloads.metrics import metric_direction
@@ -197,6 +197,9 @@ def compared(
     if not base.n or not other.n:
         lacking = [name for name, own in zip(names, (base, other), strict=True) if not own.n]
         why = f"no trial of {' and '.join(lacking)} has a value"
+    elif scale == "log" and min(*base.tested, *other.tested) <= 0:
+        zero = [n for n, own in zip(names, (base, other), strict=True) if min(own.tested) <= 0]
+        why = f"a value of {' and '.join(zero)} is 0, so there is no ratio"
     elif min(base.n, other.n) < 2 and basis not in _BY_BLOCK and spread is None:
         ones = [name for name, own in zip(names, (base, other), strict=True) if own.n == 1]
         unit = "trial" if basis == "single" else "run"
@@ -218,6 +221,8 @@ def compared(
             else:
                 # Only trials of a single run are tested for correlation; runs share less.
                 test = welch(other.tested, base.tested, scale=scale, in_order=basis == "single")
+        except NoSpread:
+            why = "the values show no random variation"
         except LabError as error:
             why = error.message
     effect = test.effect if test is not None else _plain_effect(base, other, scale)
