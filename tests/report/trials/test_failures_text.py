@@ -105,7 +105,8 @@ def test_a_retried_trial_leaves_nothing_missing(retried: SyntheticRun) -> None:
 def test_sentences_name_conditions_with_missing_trials(lacking: SyntheticRun) -> None:
     said = sentences(lacking.run, lacking.trials)
 
-    assert "1 trial is missing, so these means have fewer: UDP throughput, IPv4, 384 B (1)." in said
+    lacks = "UDP throughput, IPv4, 384 B (1)."
+    assert f"1 trial is missing, so these conditions have fewer: {lacks}" in said
 
 
 def test_abandoned_conditions_are_reported_with_the_answer() -> None:

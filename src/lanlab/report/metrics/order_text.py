@@ -10,7 +10,7 @@ from lanlab.analysis.slow_first import SlowFirst, slow_first
 from lanlab.analysis.summary import Summary
 from lanlab.analysis.trial_order import LEAST_TRIALS, hanging_together
 from lanlab.analysis.wires import wire_of
-from lanlab.figures.number_text import counted, listed, number, percent
+from lanlab.figures.number_text import counted, is_too_wide, listed, number, percent
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.plan.stopping import DECIDING_TRIALS
 from lanlab.store import RunRecord
@@ -154,6 +154,8 @@ def _above(study: Study, summary: Summary) -> str:
     text = f"{percent(summary.mean / summary.limit)} of it{f' at {where}' if where else ''}"
     if summary.ci_low is None or summary.ci_high is None:
         return f"{text} ({counted(summary.n, 'trial')}, so no interval)"
+    if is_too_wide(summary.mean, (summary.ci_low, summary.ci_high)):
+        return f"{text} ({counted(summary.n, 'trial')}, too few for an interval)"
     mean = shown.mean_text(summary, study, shown.unit)
     lies = "includes" if summary.ci_low <= summary.limit else "excludes"
     limit = f"{number(shown.shown(summary.limit))} {shown.unit}".rstrip()

@@ -77,7 +77,7 @@ def failure_sentences(data: RunData) -> list[str]:
         named = listed([f"{name} ({n})" for name, n in names.most_common()], _MOST_NAMED)
         are = "is" if len(missing) == 1 else "are"
         lacking = f"{counted(len(missing), 'trial')} {are} missing"
-        said.append(f"{lacking}, so these means have fewer: {named}.")
+        said.append(f"{lacking}, so these conditions have fewer: {named}.")
     elif any(one.fate == "polluted_counts" for one in failed):
         said.append("No trial is missing: each was retried, or a disturbed trial counts instead.")
     else:
