@@ -93,7 +93,7 @@ pub fn run(arguments: &[String]) -> ExitCode {
 }
 
 fn serve(longest_silence: Option<Duration>) -> ExitCode {
-    os::limit_arenas();
+    os::adjust_allocator();
     os::prepare_thread();
     os::raise_descriptor_limit(0);
     let mut output = output::Output::new(stdout()).before_it_ends(|| {

@@ -51,7 +51,7 @@ pub use interfaces::{Interface, broadcast_addresses, interfaces};
 pub use names::rename_to_free_name_at;
 pub use ports::{Port, PortKind, PortPlan, PortQueue, make_ports};
 pub use process::{
-    bind_to_processor, descriptor_limit, favour_thread, give_up_rights, limit_arenas,
+    adjust_allocator, bind_to_processor, descriptor_limit, favour_thread, give_up_rights,
     raise_descriptor_limit, shorten_slices, user_and_group,
 };
 pub use raw_link::{LinkDescriptor, RawFrames, RawLink, RawLinkPlace};
