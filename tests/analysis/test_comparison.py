@@ -255,15 +255,7 @@ def test_conditions_in_only_one_run_are_named() -> None:
     assert len(alone) == 2 * 2 * 8
 
 
-def test_incomparable_runs_are_refused(manford: PlannedRun) -> None:
-    own = (manford.run, manford.trials)
-    others = planned_run("milanovic-srbljic")
-    with pytest.raises(UsageError, match="nothing to compare"):
-        pair_runs([own])
-    with pytest.raises(UsageError, match="listed twice"):
-        pair_runs([own, own])
-    with pytest.raises(UsageError, match="different studies"):
-        pair_runs([own, (replace(others.run, id="m"), others.trials)])
+def test_runs_without_a_common_condition_are_refused(manford: PlannedRun) -> None:
     nothing = (replace(manford.run, id="empty"), [])
     with pytest.raises(UsageError, match="no measured condition in common"):
         pair_runs([nothing, (replace(manford.run, id="empty2"), [])])
@@ -290,14 +282,6 @@ def test_levels_are_compared_with_the_first_at_equal_other_levels(manford: Plann
     assert all(set(one.factors) == {"message_size_bytes"} for one in found)
     other = pair_levels((manford.run, manford.trials), "ip_version", base="6")
     assert {(one.base_name, one.other_name) for one in other} == {("6", "4")}
-
-
-def test_unknown_factors_and_levels_are_refused(manford: PlannedRun) -> None:
-    run = (manford.run, manford.trials)
-    with pytest.raises(UnknownName, match="no factor named `io`"):
-        pair_levels(run, "io")
-    with pytest.raises(UnknownName, match="no level named `5`"):
-        pair_levels(run, "ip_version", base="5")
 
 
 def test_only_differing_facts_are_reported(manford: PlannedRun) -> None:

@@ -1,6 +1,5 @@
 """Names, notes and tags of runs."""
 
-import pytest
 from command_line import Lanlab
 
 from lanlab.store import RunRecord, TrialRecord, open_store
@@ -75,19 +74,6 @@ def test_labels_are_removed(lanlab: Lanlab) -> None:
     assert (said.code, "has no tag `old`" in said.err) == (2, True)
 
 
-@pytest.mark.parametrize("name", ["last", "a b", "-x", "x" * 65, "2"])
-def test_an_ambiguous_run_name_is_refused(name: str, lanlab: Lanlab) -> None:
-    one, _ = store_runs()
-    said = (
-        lanlab("runs", f"--rename={one}", name)
-        if name == "-x"
-        else lanlab("runs", "--rename", one, name)
-    )
-    assert said.code == 2, said.out
-    with open_store(None) as records:
-        assert records.run(one).label is None
-
-
 def test_a_name_is_given_once(lanlab: Lanlab) -> None:
     one, two = store_runs()
     assert lanlab("runs", "--rename", one, "mine").code == 0
@@ -96,12 +82,6 @@ def test_a_name_is_given_once(lanlab: Lanlab) -> None:
     assert (said.code, said.err.startswith(f"error: run {one} has the name `mine`")) == (2, True)
     assert lanlab("runs", "--tag", one, "a b").code == 2
     assert lanlab("runs", "--tag", one, "a", "--note", one, "b").code == 2
-
-
-def test_a_tag_is_added_once(lanlab: Lanlab) -> None:
-    one, _ = store_runs()
-    for _ in range(2):
-        assert lanlab("runs", "--tag", one, "lab").out == f"{one}: tags lab\n"
 
 
 def test_tagged_chooses_no_runs_to_change(lanlab: Lanlab) -> None:

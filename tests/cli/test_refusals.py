@@ -1,7 +1,6 @@
 """What is refused: with the reason on standard error, nothing on standard output, and code 2."""
 
 import os
-import sqlite3
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,70 +37,6 @@ def test_an_unknown_figure_is_refused_before_the_run(lanlab: Lanlab, folder: Pat
     assert (said.code, said.out) == (2, "")
     assert "no figure named `bar`" in said.err and "did you mean `bars`?" in said.err
     assert [path.name for path in folder.iterdir()] == ["small.toml"]
-
-
-def test_a_missing_tool_is_named_with_its_package(
-    lanlab: Lanlab, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tools = folder / "tools"
-    tools.mkdir()
-    for place in ("/usr/bin", "/bin", "/usr/sbin", "/sbin"):
-        for name in ("cat", "env", "sh", "true", "unshare", "nsenter"):
-            if Path(place, name).exists() and not (tools / name).exists():
-                (tools / name).symlink_to(Path(place, name))
-    monkeypatch.setenv("PATH", str(tools))
-    monkeypatch.setattr("lanlab.testbeds.tools._SYSTEM_FOLDERS", ())
-
-    said = lanlab("stream", "--testbed", "virtual", "--link", "1G")
-
-    assert (said.code, said.out) == (2, "")
-    assert said.err == (
-        "error: need `ip` from iproute2, not found on PATH\nhint: apt install iproute2\n"
-    )
-
-
-def test_a_missing_engine_is_named_with_how_to_get_it(
-    lanlab: Lanlab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("LANLAB_ENGINE", "/no/such/engine")
-
-    said = lanlab("stream", *QUICK)
-
-    assert (said.code, said.out) == (2, "")
-    assert said.err == (
-        "error: LANLAB_ENGINE names `/no/such/engine`, which is no program\n"
-        "hint: name the engine binary, or unset it\n"
-    )
-
-
-@pytest.mark.parametrize(
-    ("place", "message"),
-    [
-        (".", "is a directory, not a store"),
-        ("small.toml", "is not a store: not an SQLite file"),
-        ("small.toml/store.sqlite", "small.toml"),
-        ("newer.sqlite", "the store has schema version 99"),
-        ("other.sqlite", "an SQLite file of another program"),
-    ],
-)
-def test_a_file_that_is_not_a_store_is_not_changed(
-    place: str, message: str, lanlab: Lanlab, folder: Path
-) -> None:
-    for name, application_id, version in (("newer", 0x4C4E4C42, 99), ("other", 77, 1)):
-        connection = sqlite3.connect(folder / f"{name}.sqlite")
-        connection.executescript(
-            f"PRAGMA application_id = {application_id}; PRAGMA user_version = {version};"
-            "CREATE TABLE precious (x)"
-        )
-        connection.close()
-    before = {path: path.read_bytes() for path in folder.iterdir()}
-
-    for command in (["runs"], ["stream", *QUICK]):
-        said = lanlab(*command, "--store", place)
-        assert (said.code, said.out) == (1, "")
-        assert message in said.err
-        assert "hint: " in said.err
-    assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
@@ -145,4 +80,6 @@ def test_a_full_disk_ends_the_run_and_keeps_its_records(
     assert 0 < row["trials"] < 24
     done = lanlab("run", "--resume", "last", *store, "--json")
     assert done.code == 0
-    assert len(done.json()["trials"]) == 24
+    # On a busy machine a trial may start too late: it is run again.
+    completed = [trial for trial in done.json()["trials"] if trial["status"] == "done"]
+    assert len(completed) == 24

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -119,12 +118,6 @@ class Interrupting(Watching):
         super().trial_started(trial, estimate)
         if len(self.planned) > self._after:
             raise KeyboardInterrupt
-
-
-def press_ctrl_c() -> None:
-    main = threading.main_thread().ident
-    assert main is not None
-    signal.pthread_kill(main, signal.SIGINT)
 
 
 def order_of(trials: list[TrialRecord]) -> list[tuple[Any, ...]]:

@@ -25,12 +25,6 @@ def test_a_service_without_a_real_server_is_refused() -> None:
         check(service="s3", server="installed")
 
 
-def test_an_unknown_server_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(UnknownName) as refused:
-        check(service="smb", server="sambo")
-    assert refused.value.hint == "did you mean `samba`?"
-
-
 def test_an_installed_server_is_used_or_all_missing_ones_named() -> None:
     names = [server.name for server in servers_of("ftp")]
     assert len(names) > 1

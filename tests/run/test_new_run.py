@@ -1,8 +1,6 @@
 """Runs from their beginning: what is kept, and what goes wrong in their trials."""
 
-import dataclasses
 from pathlib import Path
-from typing import Any
 
 import pytest
 from small_runs import (
@@ -19,12 +17,10 @@ from small_runs import (
 from lanlab import __version__
 from lanlab.errors import UsageError
 from lanlab.roles import ROLES
-from lanlab.run import new_run, open_testbed
+from lanlab.run import new_run
 from lanlab.run import runner as running
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
-from lanlab.testbeds import Testbed as Bed
-from lanlab.testbeds.loopback import LoopbackTestbed
 
 Kept = tuple[RunRecord, list[TrialRecord], Watching]
 
@@ -136,22 +132,6 @@ def test_an_engine_killed_in_mid_trial_costs_that_trial_only(
     assert not any(alive(pid) for pid in engines.pids())
 
 
-def test_partial_results_of_the_surviving_end_are_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    engines = NotedEngines(tmp_path)
-    monkeypatch.setenv("LANLAB_ENGINE", str(engines.program))
-    watching = Watching()
-    watching.in_mid_trial = lambda: engines.kill(0)
-
-    with a_store(tmp_path) as store:
-        run = new_run(on_loopback(slow_study()), store, watching)
-        failed = store.trials(run.id)[0]
-
-    assert "sender" not in failed.raw
-    assert failed.raw["receiver"]["kind"] == "stream_received"
-
-
 def test_a_refused_condition_is_given_up_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -190,66 +170,3 @@ def test_a_missing_ip_version_is_refused_before_anything_is_stored(
         "experiment `sizes` needs IPv6, which host0, host1 of testbed `loopback` does not have"
     )
     assert list(tmp_path.iterdir()) == []
-
-
-def test_segmentation_offload_on_a_shaped_link_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def shaped(name: str, hosts: int, link: str) -> Bed:
-        bed = LoopbackTestbed(hosts, link)
-        bed.link = dataclasses.replace(bed.link, shape="tbf", rate_bps=10_000_000)
-        return bed
-
-    monkeypatch.setattr(open_testbed, "testbed", shaped)
-
-    searching = small_study(search={"factor": "rate_bps", "low": "1M", "high": "2M"}, io="segment")
-    for study in (small_study(io="segment"), searching):
-        with a_store(tmp_path) as store, pytest.raises(UsageError) as refused:
-            new_run(on_loopback(study), store, Watching())
-
-    assert "segmentation offload" in refused.value.message
-    assert refused.value.hint == "use io `batch`, or `--link unshaped`"
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"scale": "quik"}, "no scale named `quik`"),
-        ({"testbed": "lopback"}, "no testbed named `lopback`"),
-        ({"link": "10M"}, "loopback has no link `10M`; allowed: unshaped"),
-    ],
-)
-def test_unavailable_testbeds_are_refused_before_anything_is_stored(
-    change: dict[str, Any], message: str, tmp_path: Path
-) -> None:
-    request = dataclasses.replace(on_loopback(small_study()), **change)
-
-    with a_store(tmp_path) as store, pytest.raises(UsageError) as refused:
-        new_run(request, store, Watching())
-
-    assert refused.value.message == message
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("parameters", "says"),
-    [
-        (
-            {"transport": "tcp", "congestion_control": "nonesuch"},
-            "congestion control `nonesuch` is not available on this machine; allowed: ",
-        ),
-        (
-            {"receiver_processor": 1023},
-            "processor 1023 is not available to lanlab",
-        ),
-    ],
-)
-def test_missing_capabilities_are_refused_before_the_run(
-    parameters: dict[str, object], says: str, tmp_path: Path
-) -> None:
-    with a_store(tmp_path) as store:
-        with pytest.raises(UsageError) as raised:
-            new_run(on_loopback(small_study(**parameters)), store, Watching())
-        assert raised.value.message.startswith(says)
-        assert not list(tmp_path.glob("*.sqlite"))

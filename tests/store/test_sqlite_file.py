@@ -70,16 +70,6 @@ def test_trials_cannot_be_changed_or_removed_even_by_sql(tmp_path: Path) -> None
     connection.close()
 
 
-def test_reading_a_missing_store_creates_nothing(tmp_path: Path) -> None:
-    where = tmp_path / "folder" / "store.sqlite"
-    with open_store(str(where)) as store, pytest.raises(StoreError, match="no results yet") as e:
-        store.runs()
-
-    assert e.value.hint is not None
-    assert "lanlab run" in e.value.hint
-    assert list(tmp_path.iterdir()) == []
-
-
 def write_text(path: Path) -> None:
     path.write_text("goodput,loss\n" * 50)
 

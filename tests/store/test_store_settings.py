@@ -152,14 +152,6 @@ def test_a_wrong_name_is_answered_with_the_closest_or_the_newest(
     assert told == [offered]
 
 
-def test_a_name_is_last_an_id_or_a_prefix() -> None:
-    ids = ["2026-a", "2026-ab", "2027-b"]
-    assert id_among("last", ids) == "2027-b"
-    assert id_among("2026-a", ids) == "2026-a"
-    assert id_among("2026-ab", ids) == "2026-ab"
-    assert id_among("2027", ids) == "2027-b"
-
-
 def test_files_that_were_opened_at_once_stay_in_the_order_of_the_trial() -> None:
     count = 100
     told = {

@@ -19,7 +19,7 @@ from waiting import await_end
 
 import lanlab
 from lanlab.engine.locate import engine_path
-from lanlab.errors import RunError, UnknownName, UnmetNeed, UsageError
+from lanlab.errors import RunError, UnmetNeed, UsageError
 from lanlab.testbeds.registry import testbed as open_testbed
 from lanlab.testbeds.virtual import VirtualTestbed
 
@@ -54,12 +54,6 @@ def test_impossible_options_are_refused(name: str, hosts: int, link: str, messag
     with pytest.raises(UsageError, match=re.escape(message)):
         open_testbed(name, hosts, link)
     assert marked_by(os.getpid()) == []
-
-
-def test_an_unknown_testbed_offers_the_closest() -> None:
-    with pytest.raises(UnknownName, match="no testbed named `virtuel`") as caught:
-        open_testbed("virtuel")
-    assert caught.value.hint == "did you mean `virtual`?"
 
 
 @pytest.mark.parametrize(
