@@ -68,13 +68,6 @@ def test_a_difference_of_clocks_may_be_below_zero() -> None:
         assert seen is not None and seen.low < 0
 
 
-@pytest.mark.parametrize("metric", ["goodput_bps", "loss_ratio", "errors"])
-def test_equal_trials_have_an_interval_of_no_width(metric: str) -> None:
-    seen = condition_mean(metric, [0.1, 0.1, 0.1])
-
-    assert seen is not None and seen.low == seen.mean == seen.high
-
-
 @pytest.mark.parametrize("value", [0.1, 0.7, 1 / 3])
 @pytest.mark.parametrize("metric", ["goodput_bps", "loss_ratio", "errors"])
 def test_the_mean_of_equal_trials_is_exact_to_the_last_bit(metric: str, value: float) -> None:

@@ -65,23 +65,6 @@ def test_every_function_with_a_confidence_is_covered() -> None:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_the_default_is_95_percent(name: str) -> None:
-    assert CALLS[name]() == CALLS[name](confidence=0.95) != CALLS[name](confidence=0.9)
-
-
-def test_the_default_level_is_5_percent_the_power_80_and_the_cap_1000() -> None:
-    margin, compared = statistics.Margin.of_difference(3), statistics.welch(A, [11.0, 13.0, 16.0])
-    test = statistics.tost(compared, margin)
-    assert test == statistics.tost(compared, margin, level=0.05)
-    assert test != statistics.tost(compared, margin, level=0.1)
-    same = {"level": 0.05, "power": 0.8, "cap": 1_000}
-    ask = partial(statistics.trials_to_decide, compared, mean_trial_s=1.0)
-    assert ask() == ask(**same)
-    for other in ({"level": 0.04}, {"power": 0.9}, {"cap": 900}):
-        assert ask() != ask(**{**same, **other})
-
-
-@pytest.mark.parametrize("name", CALLS)
 def test_a_confidence_is_between_0_and_1(name: str) -> None:
     CALLS[name](confidence=0.5)
     for wrong in (0.0, 1.0, 95.0, -0.1, math.nan):

@@ -23,16 +23,6 @@ def test_the_explained_share_agrees_with_scipys_anova() -> None:
     assert seen.share == pytest.approx(df * f / (df * f + left))
 
 
-def test_order_of_trials_and_names_of_levels_do_not_matter() -> None:
-    order = np.random.default_rng(1).permutation(len(TIMES_S))
-    shuffled = explained_share([TIMES_S[at] for at in order], [f"<{PROTOCOL[at]}>" for at in order])
-    seen = explained_share(TIMES_S, PROTOCOL)
-
-    assert (shuffled.share, shuffled.low, shuffled.high) == pytest.approx(
-        (seen.share, seen.low, seen.high)
-    )
-
-
 def test_interval_ends_have_the_stated_probability_of_f() -> None:
     random = np.random.default_rng(8)
     levels = [0, 1, 2] * 4

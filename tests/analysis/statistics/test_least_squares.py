@@ -39,23 +39,6 @@ def test_coefficients_agree_with_nist_reference_values() -> None:
     assert fit.coefficients["b1"].standard_error is None and fit.p_lack is None
 
 
-def test_two_costs_from_two_groups_are_exact() -> None:
-    """By hand: per byte = (198 m1 - m2) / (198 * 623 - 472), and its variance accordingly."""
-    large, many = [81.0, 84.0, 79.0, 82.0, 84.0], [113.0, 112.0, 116.0, 111.0, 113.0]
-    fit = fit_groups({"mb": [623, 472], "file": [1, 198]}, [large, many])
-    m1, m2 = np.mean(large), np.mean(many)
-    below = 198 * 623 - 472
-    parts = [(198 / below) ** 2 * np.var(large, ddof=1) / 5, np.var(many, ddof=1) / 5 / below**2]
-    df = sum(parts) ** 2 / sum(part**2 / 4 for part in parts)
-    half = stats.t.ppf(0.975, df) * np.sqrt(sum(parts))
-
-    found = fit.coefficients["mb"]
-    assert found.value == pytest.approx((198 * m1 - m2) / below, rel=1e-12)
-    assert (found.low, found.high) == pytest.approx((found.value - half, found.value + half))
-    assert fit.residual_ratios == pytest.approx((0, 0), abs=1e-12)
-    assert fit.df_lack == 0 and fit.p_lack is None
-
-
 def test_weights_and_lack_of_fit_agree_with_numpy_and_scipy() -> None:
     x = [1.0, 2.0, 5.0, 9.0]
     groups = [[1.2, 1.1, 1.4], [2.3, 2.0], [4.4, 4.9, 4.6], [10.1, 9.2]]
