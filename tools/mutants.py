@@ -74,7 +74,6 @@ PARTS: dict[str, tuple[list[str], list[str]]] = {
         ],
         [
             "tests/workloads/test_stream_*s.py",
-            "tests/workloads/test_fairness.py",
             "tests/analysis/test_loss_places.py",
             "tests/analysis/test_modes.py",
         ],

@@ -1,17 +1,12 @@
 """What became of the messages that a sender was asked for, as shares and in words."""
 
-from dataclasses import replace
-
 import pytest
-from planned_runs import planned_run
 
 from lanlab.analysis.loss_places import (
     PLACES,
     SHARES,
     not_received,
-    place_words,
     shares_of,
-    unseen_places,
 )
 
 COUNTED = {
@@ -53,15 +48,3 @@ def test_a_trial_without_shares_has_none_beside_others() -> None:
     assert shares_of([COUNTED, silent], "skipped_share_ratio") == [pytest.approx(0.05), None]
     with pytest.raises(TypeError):
         shares_of([{"offered_messages": 1, "lost_link_messages": 0}], SHARES["received"])
-
-
-def test_the_link_is_blamed_only_if_every_other_place_counts_losses() -> None:
-    trial = replace(planned_run("milanovic-srbljic").of("udp-500")[0], metrics=COUNTED)
-    blind = {key: count for key, count in COUNTED.items() if key != "lost_backlog_messages"}
-    assert place_words([trial])["lost_link_messages"] == "lost on the link"
-    words = place_words([trial, replace(trial, metrics=blind)])
-    assert words["lost_link_messages"] == (
-        "lost on the link, or dropped in the receiving host's backlog"
-    )
-    assert words["received"] == "received"
-    assert unseen_places({"goodput_bps": 1}) == []

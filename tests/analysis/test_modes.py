@@ -3,10 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
-import pytest
 from planned_runs import planned_run
 
-from lanlab.analysis.loss_places import PLACES, SHARES, place_words, shares_of
+from lanlab.analysis.loss_places import PLACES, place_words
 from lanlab.analysis.modes import common_words, modes_of
 from lanlab.store import TrialRecord
 from lanlab.workloads.losses import LOST_IN_THE_MEDIUM, NOT_RECEIVED
@@ -53,13 +52,6 @@ def test_trials_of_other_programs_have_no_modes() -> None:
 def test_every_place_of_loss_is_named_in_path_order() -> None:
     assert tuple(place for place in PLACES if place not in LOST_IN_THE_MEDIUM) == NOT_RECEIVED
     assert tuple(PLACES)[4:8] == LOST_IN_THE_MEDIUM
-
-
-def test_shares_add_up_to_the_offered_load() -> None:
-    counts = dict.fromkeys(PLACES, 10)
-    trial = {**counts, "offered_messages": 140, "received_messages": 20}
-    known = [shares_of([trial], metric)[0] or 0 for metric in SHARES.values()]
-    assert sum(known) == pytest.approx(1)
 
 
 def test_the_link_is_blamed_only_if_all_other_places_count() -> None:
