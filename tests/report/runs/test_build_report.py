@@ -11,7 +11,7 @@ from programs import ran
 from synthetic_runs import SyntheticRun, synthetic_run
 from undrawn import nothing_drawn
 
-from lanlab.errors import StoreError, UsageError
+from lanlab.errors import UsageError
 from lanlab.report.runs.build import build_report
 
 _VOID = {"meta", "link", "br", "img", "input", "hr"}
@@ -170,16 +170,6 @@ def test_the_page_of_one_run_says_how_its_trials_were_measured(
     assert "Measured with: one message per call (single messages follow this rate), rec" in text
 
 
-def test_the_same_runs_give_the_same_report(
-    both: list[SyntheticRun], folder: Path, tmp_path: Path
-) -> None:
-    build_report([synthetic.pair() for synthetic in both], tmp_path / "again")
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            again = tmp_path / "again" / path.relative_to(folder)
-            assert again.read_bytes() == path.read_bytes(), path.name
-
-
 def test_a_hostile_title_is_only_text(tmp_path: Path) -> None:
     hostile = "<script>alert(1)</script>"
     synthetic = synthetic_run("manford-kolahi", title=hostile)
@@ -212,22 +202,6 @@ def test_two_runs_of_one_study_keep_their_files_apart(tmp_path: Path) -> None:
     assert _Page(paths.html.read_text(encoding="utf-8")).open == []
 
 
-def test_a_report_replaces_the_one_before_and_leaves_other_files(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("mine")
-    first = synthetic_run("milanovic-srbljic", most_trials=3)
-    build_report([first.pair()], tmp_path)
-    build_report([synthetic_run("manford-kolahi", most_trials=30).pair()], tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {
-        "notes.txt",
-        "references.bib",
-        "report.html",
-        "figures",
-        "tables",
-        "lanlab-files.sha256",
-    }
-    assert not list((tmp_path / "tables").glob("milanovic*"))
-
-
 @pytest.mark.parametrize("name", ["report.html", "figures", "tables/notes.csv"])
 def test_a_users_file_of_a_reports_name_is_never_replaced(name: str, tmp_path: Path) -> None:
     paper = tmp_path / "paper"
@@ -255,24 +229,6 @@ def test_an_unwritable_report_leaves_nothing(tmp_path: Path) -> None:
         build_report([synthetic.pair()], occupied)
     assert [path.name for path in tmp_path.iterdir()] == ["occupied"]
     assert occupied.read_text() == "a file, no folder"
-
-
-def test_a_full_disk_keeps_the_previous_report(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    out = tmp_path / "out"
-    synthetic = synthetic_run("manford-kolahi", most_trials=1)
-    build_report([synthetic.pair()], out)
-    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-
-    def full(descriptor: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("lanlab.report.page.own_files.os.fsync", full)
-    with pytest.raises(StoreError, match="No space left on device"):
-        build_report([synthetic_run("milanovic-srbljic", most_trials=1).pair()], out)
-    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def test_importing_the_report_loads_no_drawing_library() -> None:
