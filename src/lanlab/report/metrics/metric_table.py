@@ -123,7 +123,7 @@ def _mean_text(shown: Quantity, summary: Summary, study: Study) -> str:
 def _published_lines(points: Sequence[PublishedPoint]) -> list[str]:
     lines: dict[str, list[str]] = {}
     for point in sorted(points, key=lambda point: point.value.statistic):
-        lines.setdefault(point.series, []).append(_published_text(point))
+        lines.setdefault(point.series, []).append(_published_text(point, named=False))
     return [
         f"{name}: {', '.join(said)}" if name else ", ".join(said)
         for name, said in sorted(lines.items())
@@ -140,9 +140,11 @@ def _ratio(summary: Summary, point: PublishedPoint) -> float | None:
     return ours / point.value.si if ours is not None and point.value.si else None
 
 
-def _published_text(point: PublishedPoint) -> str:
-    kind = "SD " if point.value.statistic == "sd" else ""
-    return f"{kind}{as_printed(point.value)}"
+def _published_text(point: PublishedPoint, *, named: bool = True) -> str:
+    value = point.value
+    name = f"{point.series}: " if point.series and named else ""
+    kind = "SD " if value.statistic == "sd" else ""
+    return f"{name}{kind}{as_printed(value)}"
 
 
 def _ratio_text(summary: Summary, point: PublishedPoint) -> str:
