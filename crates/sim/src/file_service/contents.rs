@@ -22,7 +22,9 @@ pub type Expected = Rc<dyn Fn(&[String]) -> Option<Content>>;
 
 pub struct Contents {
     entries: BTreeMap<Names, Entry>,
-    open: BTreeMap<Handle, Names>,
+    files: BTreeMap<u64, Bytes>,
+    /// Numbers of open files.
+    open: BTreeMap<Handle, u64>,
     expected: Expected,
     next: u64,
     free_bytes: u64,
@@ -34,7 +36,7 @@ struct Entry {
     number: u64,
     is_read_only: bool,
     modified_s: u64,
-    bytes: Option<Bytes>,
+    is_directory: bool,
 }
 
 #[derive(Debug, Default)]
@@ -55,6 +57,7 @@ impl Contents {
     pub fn new(total_bytes: u64, expected: Expected) -> Self {
         Self {
             entries: BTreeMap::new(),
+            files: BTreeMap::new(),
             open: BTreeMap::new(),
             expected,
             next: 0,
@@ -107,18 +110,17 @@ impl Contents {
 
     /// Whether a file has this size and its expected content; `None`: the file does not exist.
     pub fn is_as_expected(&self, path: &[String], size_bytes: u64) -> Option<bool> {
-        let bytes = self.entries.get(&key(path))?.bytes.as_ref()?;
+        let bytes = self.files.get(&self.number_at(path)?)?;
         Some(bytes.size_bytes == size_bytes && bytes.are_as_expected())
     }
 
     /// Number and size of each file, in order of creation.
     pub fn files(&self) -> BTreeMap<u64, u64> {
-        let of_entry = |entry: &Entry| Some((entry.number, entry.bytes.as_ref()?.size_bytes));
-        self.entries.values().filter_map(of_entry).collect()
+        self.files.iter().map(|(number, bytes)| (*number, bytes.size_bytes)).collect()
     }
 
     pub fn number(&self, handle: Handle) -> Option<u64> {
-        self.entries.get(self.open.get(&handle)?).map(|entry| entry.number)
+        self.open.get(&handle).copied()
     }
 
     pub fn number_at(&self, path: &[String]) -> Option<u64> {
@@ -126,8 +128,7 @@ impl Contents {
     }
 
     pub fn size_bytes(&self, handle: Handle) -> Option<u64> {
-        let entry = self.entries.get(self.open.get(&handle)?)?;
-        entry.bytes.as_ref().map(|bytes| bytes.size_bytes)
+        self.files.get(self.open.get(&handle)?).map(|bytes| bytes.size_bytes)
     }
 
     fn move_bytes(
@@ -175,11 +176,9 @@ impl Contents {
             }
             FileCall::Remove { path } => {
                 let key = key(&path);
-                match self.entries.get(&key).map(|entry| entry.bytes.as_ref()) {
-                    None => return Err(FileRefusal::Missing),
-                    Some(None) => return Err(FileRefusal::IsDirectory),
-                    Some(Some(bytes)) => self.free_bytes += bytes.size_bytes,
-                }
+                let number = self.entries.get(&key).ok_or(FileRefusal::Missing)?.number;
+                let bytes = self.files.remove(&number).ok_or(FileRefusal::IsDirectory)?;
+                self.free_bytes += bytes.size_bytes;
                 self.entries.remove(&key);
                 Ok(FileAnswer::Done)
             }
@@ -195,7 +194,7 @@ impl Contents {
             FileCall::RemoveDirectory { path } => {
                 let key = key(&path);
                 let entry = self.entries.get(&key).ok_or(FileRefusal::Missing)?;
-                if entry.bytes.is_some() {
+                if !entry.is_directory {
                     return Err(FileRefusal::NoPath);
                 }
                 if self.below(&key).next().is_some() {
@@ -230,8 +229,9 @@ impl Contents {
             let bytes = self.new_bytes(path);
             self.insert(path, Some(bytes));
         }
+        let number = self.entries.get(&key).ok_or(FileRefusal::Missing)?.number;
         let handle = Handle(self.number_of_new());
-        self.open.insert(handle, key.clone());
+        self.open.insert(handle, number);
         if truncate {
             let bytes = self.bytes(handle)?;
             let freed = bytes.size_bytes;
@@ -260,10 +260,7 @@ impl Contents {
                 if is_itself {
                     entry.name = to.last().cloned().unwrap_or_default();
                 }
-                self.entries.insert(place.clone(), entry);
-            }
-            for open in self.open.values_mut().filter(|open| **open == path) {
-                open.clone_from(&place);
+                self.entries.insert(place, entry);
             }
         }
         Ok(FileAnswer::Done)
@@ -290,10 +287,9 @@ impl Contents {
 
     fn find_parent(&self, path: &[String]) -> Result<(), FileRefusal> {
         let Some((_, above)) = path.split_last() else { return Ok(()) };
-        match self.found(&key(above)) {
-            Some(found) if found.is_directory => Ok(()),
-            _ => Err(FileRefusal::NoPath),
-        }
+        let is_directory = |entry: &Entry| entry.is_directory;
+        let is_there = above.is_empty() || self.entries.get(&key(above)).is_some_and(is_directory);
+        if is_there { Ok(()) } else { Err(FileRefusal::NoPath) }
     }
 
     fn found(&self, key: &Names) -> Option<Found> {
@@ -302,7 +298,7 @@ impl Contents {
             number: 0,
             is_read_only: false,
             modified_s: MODIFIED_S,
-            bytes: None,
+            is_directory: true,
         };
         let entry = if key.is_empty() { &root } else { self.entries.get(key)? };
         Some(Found {
@@ -310,23 +306,27 @@ impl Contents {
             short_name: short_names::own(&entry.name)
                 .unwrap_or_else(|| short_names::made(&entry.name, 1)),
             number: entry.number,
-            is_directory: entry.bytes.is_none(),
+            is_directory: entry.is_directory,
             is_read_only: entry.is_read_only,
-            size_bytes: entry.bytes.as_ref().map_or(0, |bytes| bytes.size_bytes),
+            size_bytes: self.files.get(&entry.number).map_or(0, |bytes| bytes.size_bytes),
             modified_s: entry.modified_s,
             accessed_s: entry.modified_s,
         })
     }
 
     fn insert(&mut self, path: &[String], bytes: Option<Bytes>) {
+        let number = self.number_of_new();
         let entry = Entry {
             name: path.last().cloned().unwrap_or_default(),
-            number: self.number_of_new(),
+            number,
             is_read_only: false,
             modified_s: MODIFIED_S,
-            bytes,
+            is_directory: bytes.is_none(),
         };
-        self.entries.insert(key(path), entry);
+        self.files.extend(bytes.map(|bytes| (number, bytes)));
+        if let Some(before) = self.entries.insert(key(path), entry) {
+            self.files.remove(&before.number);
+        }
     }
 
     fn new_bytes(&self, path: &[String]) -> Bytes {
@@ -354,9 +354,8 @@ impl Contents {
     }
 
     fn bytes(&mut self, handle: Handle) -> Result<&mut Bytes, FileRefusal> {
-        let key = self.open.get(&handle).ok_or(FileRefusal::Failed)?;
-        let entry = self.entries.get_mut(key).and_then(|entry| entry.bytes.as_mut());
-        entry.ok_or(FileRefusal::Missing)
+        let number = self.open.get(&handle).ok_or(FileRefusal::Failed)?;
+        self.files.get_mut(number).ok_or(FileRefusal::Missing)
     }
 }
 
