@@ -54,11 +54,13 @@ impl ByteStream {
     /// The connection has broken.
     pub fn poll_read(&mut self, cx: &mut Context<'_>, into: &mut [u8]) -> Poll<io::Result<usize>> {
         if self.received.is_empty() {
-            self.received.resize(into.len().min(CALL_BYTES), 0);
             let (connection, received) = (self.connection, &mut self.received);
-            let taken = self
-                .host
-                .with_node(|node, now| node.ip.interface.receive(now, connection, received));
+            let taken = self.host.with_node(|node, now| {
+                let interface = &mut node.ip.interface;
+                let count = interface.readable_bytes(connection).min(into.len()).min(CALL_BYTES);
+                received.resize(count, 0);
+                interface.receive(now, connection, received)
+            });
             self.received.truncate(if let Received::Bytes(count) = taken { count } else { 0 });
             match taken {
                 Received::Bytes(_) => {}

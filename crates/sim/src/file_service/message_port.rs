@@ -49,7 +49,7 @@ struct Stream {
 pub(super) enum Work {
     #[default]
     None,
-    Under(Pin<Box<Compute<HostNode>>>),
+    Under(Compute<HostNode>),
     Done,
 }
 
@@ -60,10 +60,10 @@ impl Work {
         begin: impl FnOnce() -> Option<Compute<HostNode>>,
     ) -> Poll<()> {
         if matches!(self, Self::None) {
-            *self = begin().map_or(Self::Done, |work| Self::Under(Box::pin(work)));
+            *self = begin().map_or(Self::Done, Self::Under);
         }
         if let Self::Under(work) = self {
-            ready!(work.as_mut().poll(cx));
+            ready!(Pin::new(work).poll(cx));
             *self = Self::Done;
         }
         Poll::Ready(())
@@ -214,10 +214,12 @@ impl Stream {
                 None => {}
             }
             let had = self.incoming.len();
-            self.incoming.resize(had + READ_BYTES, 0);
             let connection = self.connection;
             let taken = host.with_node(|node, now| {
-                node.ip.interface.receive(now, connection, &mut self.incoming[had..])
+                let interface = &mut node.ip.interface;
+                let count = interface.readable_bytes(connection).min(READ_BYTES);
+                self.incoming.resize(had + count, 0);
+                interface.receive(now, connection, &mut self.incoming[had..])
             });
             let count = if let Received::Bytes(count) = taken { count } else { 0 };
             self.incoming.truncate(had + count);
