@@ -1,7 +1,7 @@
 //! A host from the point of view of its programs.
 
 use std::cell::RefCell;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -129,11 +129,20 @@ impl<N: Node + 'static> Host<N> {
 
     /// Wait until `look` returns a value. It is called now and at each change of `key`
     /// ([`Node::poll_event`]). `what` describes the wait in a deadlock message.
-    pub fn until<R, F>(&self, key: Key, what: &'static str, look: F) -> Until<N, F>
-    where
-        F: FnMut(&mut N, Instant) -> Option<R> + Unpin,
-    {
-        Until { host: self.clone(), key, what, look }
+    pub async fn until<R>(
+        &self,
+        key: Key,
+        what: &'static str,
+        mut look: impl FnMut(&mut N, Instant) -> Option<R>,
+    ) -> R {
+        poll_fn(|context| {
+            if let Some(result) = self.with_node(&mut look) {
+                return Poll::Ready(result);
+            }
+            self.wait(context, key, what);
+            Poll::Pending
+        })
+        .await
     }
 
     /// Poll the current future again at the next change of `key`.
@@ -184,30 +193,5 @@ impl<N: Node + 'static> Drop for Compute<N> {
         if let Some(call) = self.call.take() {
             self.host.state().borrow_mut().calls.abandon(call);
         }
-    }
-}
-
-/// See [`Host::until`].
-pub struct Until<N, F> {
-    host: Host<N>,
-    key: Key,
-    what: &'static str,
-    look: F,
-}
-
-impl<N, F, R> Future for Until<N, F>
-where
-    N: Node + 'static,
-    F: FnMut(&mut N, Instant) -> Option<R> + Unpin,
-{
-    type Output = R;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<R> {
-        let Self { host, key, what, look } = &mut *self;
-        if let Some(result) = host.with_node(|node, now| look(node, now)) {
-            return Poll::Ready(result);
-        }
-        host.wait(context, *key, what);
-        Poll::Pending
     }
 }
