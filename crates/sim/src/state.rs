@@ -46,10 +46,7 @@ impl<N: Node> State<N> {
 
     #[inline]
     pub(crate) fn next_at(&self) -> Option<Instant> {
-        match (self.medium.poll_timeout(), self.queue.next_at()) {
-            (Some(medium), Some(host)) => Some(medium.min(host)),
-            (medium, host) => medium.or(host),
-        }
+        Instant::earliest([self.medium.poll_timeout(), self.queue.next_at()])
     }
 
     /// Process the next event due at `now`; events of the medium come before those of hosts.

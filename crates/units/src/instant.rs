@@ -20,6 +20,12 @@ impl Instant {
         self.0
     }
 
+    /// The earliest of these times, if there is any.
+    pub fn earliest<const N: usize>(times: [Option<Self>; N]) -> Option<Self> {
+        let times = times.map(|at| at.unwrap_or(Self::FAR_FUTURE));
+        times.into_iter().min().filter(|at| *at < Self::FAR_FUTURE)
+    }
+
     pub const fn nanos_since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)
     }

@@ -51,10 +51,7 @@ impl Node for HostNode {
 
     fn poll_timeout(&mut self) -> Option<Instant> {
         let station = self.station.as_mut().and_then(Node::poll_timeout);
-        match (self.ip.poll_timeout(), station) {
-            (Some(ip), Some(station)) => Some(ip.min(station)),
-            (ip, station) => ip.or(station),
-        }
+        Instant::earliest([self.ip.poll_timeout(), station])
     }
 
     fn poll_transmit(&mut self, now: Instant, into: &mut Vec<u8>) -> bool {

@@ -294,7 +294,7 @@ impl Interface {
     pub fn poll_timeout(&self) -> Option<Instant> {
         let timeout = self.timeouts.first().map(|(at, _)| *at);
         let handshake = self.handshakes.iter().filter_map(|one| one.resend_at).min();
-        [timeout, handshake].into_iter().flatten().min()
+        Instant::earliest([timeout, handshake])
     }
 
     /// Write the next frame to `into`, without padding and check sequence. False if there is none.

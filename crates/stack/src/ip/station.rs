@@ -243,7 +243,7 @@ impl Station {
     }
 
     pub fn poll_timeout(&self) -> Option<Instant> {
-        [self.ask_at, self.interface.poll_timeout()].into_iter().flatten().min()
+        Instant::earliest([self.ask_at, self.interface.poll_timeout()])
     }
 
     pub fn poll_transmit(&mut self, now: Instant, into: &mut Vec<u8>) -> bool {

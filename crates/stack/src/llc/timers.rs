@@ -12,7 +12,7 @@ pub(super) struct Timers {
 
 impl Timers {
     pub(super) fn next(&self) -> Option<Instant> {
-        [self.t1, self.t2, self.ti].into_iter().flatten().min()
+        Instant::earliest([self.t1, self.t2, self.ti])
     }
 
     pub(super) fn stop_all(&mut self) {

@@ -306,10 +306,6 @@ impl Station {
         }
     }
 
-    pub(super) fn expect_session(&mut self, now: Instant, station: Mac) {
-        self.leave_link(now, station);
-    }
-
     /// End links without sessions of ours once all is acknowledged. Returns whether any ended.
     pub(super) fn hang_up_unused(&mut self, now: Instant) -> bool {
         let mut is_any = false;

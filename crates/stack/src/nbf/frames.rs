@@ -95,7 +95,7 @@ impl Station {
             && let Some(peer) = self.peers.get(from, &self.profile.link)
         {
             peer.link.accept(now, poll);
-            self.expect_session(now, from);
+            self.leave_link(now, from);
             let index = self.peers.all.iter().position(|peer| peer.mac == from);
             if let Some(index) = index {
                 self.handle_link_events(now, index);

@@ -45,16 +45,19 @@ impl Peers {
     }
 
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        let times = self.all.iter().flat_map(|peer| [peer.link.poll_timeout(), peer.idle_until]);
-        times.flatten().min()
+        self.all.iter().fold(None, |first, peer| {
+            Instant::earliest([first, peer.link.poll_timeout(), peer.idle_until])
+        })
     }
 
-    pub(super) fn tidy(&mut self) {
-        let is_needed = |peer: &Peer| peer.link.state() != State::Disconnected;
-        if !self.all.iter().all(is_needed) {
-            self.all.retain(is_needed);
+    /// Remove closed links.
+    pub(super) fn tidy(&mut self) -> Vec<Peer> {
+        let is_closed = |peer: &mut Peer| peer.link.state() == State::Disconnected;
+        let closed: Vec<_> = self.all.extract_if(.., is_closed).collect();
+        if !closed.is_empty() {
             self.turn = 0;
         }
+        closed
     }
 
     /// The next frame of a link, which may call `feed` for I frames.
@@ -66,12 +69,13 @@ impl Peers {
         mut feed: impl FnMut(Mac, &mut Link),
     ) -> bool {
         let count = self.all.len();
-        for step in 0..count {
-            let index = (self.turn + step) % count;
+        begin(Mac::BROADCAST, own, into);
+        let turn = self.turn.min(count);
+        for index in (turn..count).chain(0..turn) {
             let peer = &mut self.all[index];
             feed(peer.mac, &mut peer.link);
-            begin(peer.mac, own, into);
             if peer.link.poll_transmit(now, into) {
+                into[..peer.mac.0.len()].copy_from_slice(&peer.mac.0);
                 ethernet::close(0, into);
                 self.turn = (index + 1) % count;
                 return true;

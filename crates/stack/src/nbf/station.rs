@@ -232,14 +232,13 @@ impl Carrier for Station {
 
     fn poll_timeout(&self) -> Option<Instant> {
         let alive_ns = self.profile.alive_ns.value;
-        let sessions = self.sessions.iter().flat_map(|session| {
+        let others = Instant::earliest([self.names.poll_timeout(), self.peers.poll_timeout()]);
+        self.sessions.iter().fold(others, |first, session| {
             let held = session.receiving.held.map(|(_, at)| at);
             let may_be_silent = alive_ns > 0 && session.phase == Phase::Open;
             let alive = may_be_silent.then(|| session.last_traffic.plus_nanos(alive_ns));
-            [session.deadline, held, alive]
-        });
-        let others = [self.names.poll_timeout(), self.peers.poll_timeout()];
-        sessions.chain(others).flatten().min()
+            Instant::earliest([first, session.deadline, held, alive])
+        })
     }
 
     fn poll_transmit(&mut self, now: Instant, into: &mut Vec<u8>) -> bool {
@@ -255,7 +254,7 @@ impl Carrier for Station {
         let ready: Vec<_> =
             sessions.iter().filter(|one| has_frame(one)).map(|one| one.station).collect();
         let is_sent = self.peers.poll_transmit(now, self.mac, into, |station, link| {
-            while link.has_room() && ready.contains(&station) {
+            while ready.contains(&station) && link.has_room() {
                 let count = sessions.len();
                 let ready = (0..count).map(|step| (*turn + step) % count).find(|index| {
                     sessions[*index].station == station && has_frame(&sessions[*index])
@@ -265,7 +264,9 @@ impl Carrier for Station {
                 sessions[index].next_frame(now, correlators, link.send());
             }
         });
-        self.settle(now);
+        if !ready.is_empty() {
+            self.settle(now);
+        }
         if is_sent {
             self.counts.sent_frames += 1;
             return true;
@@ -273,12 +274,9 @@ impl Carrier for Station {
         if self.hang_up_unused(now) {
             return self.poll_transmit(now, into);
         }
-        for peer in &self.peers.all {
-            if peer.link.state() == llc::State::Disconnected {
-                self.ended_links = self.ended_links + peer.link.counts();
-            }
+        for peer in self.peers.tidy() {
+            self.ended_links = self.ended_links + peer.link.counts();
         }
-        self.peers.tidy();
         false
     }
 

@@ -130,7 +130,11 @@ impl CarrierKinds {
 }
 
 #[derive(Debug)]
-pub(super) struct CarrierSet(Vec<(CarrierKind, Box<dyn Carrier>)>);
+pub(super) struct CarrierSet {
+    machines: Vec<(CarrierKind, Box<dyn Carrier>)>,
+    /// Nothing to send before this time, unless a call changes a machine. `None`: unknown.
+    idle_until: Option<Instant>,
+}
 
 impl CarrierSet {
     pub(super) fn new(config: &NodeConfig, now: Instant) -> Self {
@@ -144,19 +148,21 @@ impl CarrierSet {
             let station = StationConfig { ipx_part, ..config.station };
             (kind, (kind.row().new)(&station, now, SessionIds::new(kind as u32)))
         });
-        Self(machines.collect())
+        Self { machines: machines.collect(), idle_until: None }
     }
 
     fn all(&self) -> impl Iterator<Item = &dyn Carrier> {
-        self.0.iter().map(|(_, machine)| &**machine)
+        self.machines.iter().map(|(_, machine)| &**machine)
     }
 
     fn all_mut(&mut self) -> impl Iterator<Item = &mut (dyn Carrier + 'static)> {
-        self.0.iter_mut().map(|(_, machine)| &mut **machine)
+        self.idle_until = None;
+        self.machines.iter_mut().map(|(_, machine)| &mut **machine)
     }
 
     pub(super) fn get(&mut self, kind: CarrierKind) -> Option<&mut dyn Carrier> {
-        let (_, machine) = self.0.iter_mut().find(|(known, _)| *known == kind)?;
+        self.idle_until = None;
+        let (_, machine) = self.machines.iter_mut().find(|(known, _)| *known == kind)?;
         Some(&mut **machine)
     }
 
@@ -214,14 +220,21 @@ impl CarrierSet {
     }
 
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        self.all().filter_map(Carrier::poll_timeout).min()
+        let until = || self.all().filter_map(Carrier::poll_timeout).min();
+        self.idle_until.or_else(until).filter(|until| *until < Instant::FAR_FUTURE)
     }
 
     pub(super) fn poll_transmit(&mut self, now: Instant, into: &mut Vec<u8>) -> bool {
-        self.all_mut().any(|machine| machine.poll_transmit(now, into))
+        if self.idle_until.is_some_and(|until| now < until) {
+            return false;
+        }
+        let is_sent = self.all_mut().any(|machine| machine.poll_transmit(now, into));
+        let until = || self.poll_timeout().unwrap_or(Instant::FAR_FUTURE);
+        self.idle_until = (!is_sent).then(until);
+        is_sent
     }
 
     pub(super) fn poll_event(&mut self, message: &mut Vec<u8>) -> Option<Event> {
-        self.all_mut().find_map(|machine| machine.poll_event(message))
+        self.machines.iter_mut().find_map(|(_, machine)| machine.poll_event(message))
     }
 }
