@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from synthetic_runs import SyntheticRun, synthetic_run
 
 from lanlab.analysis.comparison import Compared, Sample, compared, judged
+from lanlab.analysis.comparison_facts import Differing
 from lanlab.errors import LabError, StoreError, UsageError
 from lanlab.figures.chart import Chart
 from lanlab.figures.forests import published_forest, ratio_forest
 from lanlab.report.comparison.compared import between_runs, with_published, within_run
-from lanlab.report.comparison.comparison_table import comparison_tables, flat
+from lanlab.report.comparison.comparison_table import comparison_tables, facts_table, flat
 from lanlab.report.comparison.comparison_text import (
     comparison_sentences,
     effect_text,
@@ -335,3 +336,17 @@ def test_named_runs_are_called_by_name() -> None:
     page = found.page()
     assert page.index("<figure") < page.index("What is compared")
     assert len(re.findall("<li>", page[: page.index("<figure")].partition("<details>")[0])) == 3
+
+
+def test_differing_facts_are_in_words_and_units() -> None:
+    facts = [
+        Differing("testbed link_rate_bps", ("10000000", "100000000")),
+        Differing("hosts memory_bytes", ("8589934592", "not recorded")),
+        Differing("version of lanlab", ("0.1.0", "0.2.0")),
+    ]
+    rows = [[cell.text for cell in row] for row in facts_table(["A", "B"], facts).rows]
+    assert rows == [
+        ["testbed link rate", "10.00 Mbit/s", "100.0 Mbit/s"],
+        ["hosts memory", "8,589,934,592 B", "not recorded"],
+        ["version of lanlab", "0.1.0", "0.2.0"],
+    ]

@@ -66,8 +66,9 @@ def _of_time(
         why = ", and no other runs of this study here show how much runs vary"
         if offered:
             runs = f"the {offered} other runs" if offered > 1 else "the one other run"
+            do = "do" if offered > 1 else "does"
             needed = f"{LEAST_DF + 1} of one setting, over {SPAN} times the time between"
-            why = f", and {runs} of this study here do not show how much runs vary: that takes "
+            why = f", and {runs} of this study here {do} not show how much runs vary: that takes "
             why += f"{needed} the compared runs"
         said.append(
             f"{what} cannot show whether a setting or the run itself is the reason{why}; "

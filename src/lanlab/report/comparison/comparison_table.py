@@ -218,8 +218,12 @@ def runs_table(
 def facts_table(names: Sequence[str], found: Sequence[Differing]) -> Table:
     columns = [Column("fact", "fact", "fact", is_number=False)]
     columns += [Column(name, name, name, is_number=False) for name in names]
-    rows = tuple((words(one.name), *map(words, one.values)) for one in found)
-    return Table("facts", "What else differs between the runs", tuple(columns), rows)
+    rows = []
+    for one in found:
+        shown = quantity(None, one.name)
+        values = (shown.text(float(v)) if shown.unit and v.isdigit() else v for v in one.values)
+        rows.append((words(shown.name), *map(words, values)))
+    return Table("facts", "What else differs between the runs", tuple(columns), tuple(rows))
 
 
 def unlike_table(study: Study, found: Sequence[Unlike]) -> Table:
