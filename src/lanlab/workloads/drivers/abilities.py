@@ -36,22 +36,18 @@ _BUFFERS = ("send_buffer_bytes", "receive_buffer_bytes")
 Transport = Literal["udp", "tcp"]
 
 
-def _usual_sizes() -> Mapping[Transport, tuple[int, int]]:
-    return {"udp": (1, 65_507), "tcp": (1, 2**20)}
-
-
-def _usual_values() -> Mapping[str, tuple[object, ...]]:
-    return {"io": ("auto", "single"), "receive": ("auto", "block")}
-
-
 @dataclass(frozen=True)
 class Abilities:
     #: Transports, with the shortest and the longest message of each, bytes.
-    sizes: Mapping[Transport, tuple[int, int]] = field(default_factory=_usual_sizes)
+    sizes: Mapping[Transport, tuple[int, int]] = field(
+        default_factory=lambda: {"udp": (1, 65_507), "tcp": (1, 2**20)}
+    )
     ip_versions: tuple[int, ...] = (4, 6)
     takes: frozenset[str] = frozenset()
     #: For some parameters, the only supported values.
-    values: Mapping[str, tuple[object, ...]] = field(default_factory=_usual_values)
+    values: Mapping[str, tuple[object, ...]] = field(
+        default_factory=lambda: {"io": ("auto", "single"), "receive": ("auto", "block")}
+    )
     #: Whether the time must be a whole number of seconds.
     whole_seconds: bool = True
     #: The only warm-ups that the program can omit: whole seconds up to a limit, or one time (s).
