@@ -84,6 +84,12 @@ def test_a_name_is_given_once(lanlab: Lanlab) -> None:
     assert lanlab("runs", "--tag", one, "a", "--note", one, "b").code == 2
 
 
+def test_a_tag_is_added_once(lanlab: Lanlab) -> None:
+    one, _ = store_runs()
+    for _ in range(2):
+        assert lanlab("runs", "--tag", one, "lab").out == f"{one}: tags lab\n"
+
+
 def test_tagged_chooses_no_runs_to_change(lanlab: Lanlab) -> None:
     one, _ = store_runs()
     lanlab("runs", "--tag", one, "old")

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from lanlab.errors import RunError, UnmetNeed
+from lanlab.errors import RunError, UnknownName, UnmetNeed
 from lanlab.workloads import workload
 from lanlab.workloads.drivers.base import Metrics, Output
 from lanlab.workloads.drivers.found import driver_needs
@@ -228,6 +228,12 @@ def test_segmentation_needs_an_iperf3_that_supports_it(
 
     with pytest.raises(UnmetNeed, match=r"`segment` needs `--gsro`, which iperf 3.12"):
         driver("iperf3").check_found("stream", parameters)
+
+
+def test_an_unknown_driver_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(UnknownName, match="no driver named `iperf33`") as unknown:
+        driver("iperf33")
+    assert unknown.value.hint == "did you mean `iperf3`?"
 
 
 def test_every_driver_need_is_listed_once() -> None:

@@ -163,6 +163,10 @@ def test_losses_in_the_medium_are_divided_among_its_places() -> None:
     assert found["lost_link_messages"] == 0
 
 
+def test_a_link_without_a_medium_has_no_places_of_one() -> None:
+    assert not metrics().keys() & set(LOST_IN_THE_MEDIUM)
+
+
 def test_messages_refused_by_the_queue_are_not_losses() -> None:
     """It dropped nine; of seven the sender was told, so that they were not sent. Two are lost
     there, and the third that did not arrive is the link's."""
