@@ -155,7 +155,7 @@ pub fn tcp_agreed(profile: Option<TcpProfile>, stream: &TcpStream) -> Option<Tcp
     let (profile, info) = (profile?, lanlab_os::tcp_info(stream).ok()?);
     Some(TcpAgreed {
         profile,
-        maximum_segment_bytes: info.maximum_segment_bytes,
+        maximum_segment_bytes: info.facts.maximum_segment_bytes,
         window_bytes: info.window_bytes,
         server_window_bytes: info.peer_window_bytes,
         has_selective_acknowledgement: info.has_selective_acknowledgement,

@@ -181,7 +181,7 @@ fn check(request: Request) -> Result<Wanted, Failure> {
             return Ok(at_once(move |measurements| find(measurements, read.target)?.ask()));
         }
         Request::CarryFrames(request) => medium::carry_frames(request),
-        Request::SetUpHosts(request) => virtual_hosts::set_up(&request),
+        Request::SetUpHosts(request) => virtual_hosts::set_up(request),
         Request::ReadHosts(request) => virtual_hosts::read(request),
         Request::StreamReceive(request) => stream::receive(request),
         Request::StreamSend(request) => stream::send(request),

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use lanlab_os as os;
 
-use crate::messages::{Capabilities, ClockFacts, CpuTime, HostFacts, InterfaceFacts};
+use crate::messages::{Capabilities, ClockFacts, HostFacts, InterfaceFacts};
 
 pub const CAPABILITIES: Capabilities = Capabilities {
     batch: true,
@@ -18,11 +18,6 @@ pub const CAPABILITIES: Capabilities = Capabilities {
     kernel_timestamps: true,
     processor_binding: true,
 };
-
-pub fn cpu_time(usage: os::Usage) -> CpuTime {
-    let os::Usage { user_ns, system_ns, voluntary_switches, involuntary_switches } = usage;
-    CpuTime { user_ns, system_ns, voluntary_switches, involuntary_switches }
-}
 
 fn read(path: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
@@ -116,20 +111,11 @@ pub fn counters(table: &str, device: &str) -> BTreeMap<String, u64> {
 
 fn interfaces() -> BTreeMap<String, InterfaceFacts> {
     let table = fs::read_to_string("/proc/self/net/dev").unwrap_or_default();
-    let found = os::interfaces().unwrap_or_default();
-    let facts = |of: os::Interface| InterfaceFacts {
-        addresses: of.addresses.iter().map(ToString::to_string).collect(),
-        mtu_bytes: of.mtu_bytes,
-        speed_bps: of.speed_bps,
-        full_duplex: of.full_duplex,
-        driver: of.driver,
-        wireless: of.wireless,
-        supported_speed_bps: of.supported_speed_bps,
-        power_saving: of.power_saving,
-        ptp_clock: of.ptp_clock,
-        counters: counters(&table, &of.name),
-    };
-    found.into_iter().map(|of| (of.name.clone(), facts(of))).collect()
+    let mut found = os::interfaces().unwrap_or_default();
+    for (name, facts) in &mut found {
+        facts.counters = counters(&table, name);
+    }
+    found
 }
 
 /// Time synchronisation daemons by their process names, of at most 15 characters.
@@ -160,14 +146,7 @@ fn keepers(processes: &[String]) -> Vec<String> {
 }
 
 fn clock() -> Option<ClockFacts> {
-    let discipline = os::discipline()?;
-    Some(ClockFacts {
-        synchronised: discipline.is_synchronised,
-        offset_ns: discipline.offset_ns,
-        maximum_error_ns: discipline.maximum_error_ns,
-        estimated_error_ns: discipline.estimated_error_ns,
-        disciplined_by: KEEPERS_RUNNING.clone(),
-    })
+    Some(ClockFacts { disciplined_by: KEEPERS_RUNNING.clone(), ..os::discipline()? })
 }
 
 pub fn udp_counters() -> BTreeMap<String, u64> {

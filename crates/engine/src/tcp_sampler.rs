@@ -62,13 +62,14 @@ impl TcpSampler {
         let mut seen = TcpNow::default();
         for (stream, samples) in self.streams.iter().zip(&mut self.samples) {
             let (Ok(info), Some(line)) = (os::tcp_info(stream), line(samples)) else { continue };
-            let window_bytes = info.congestion_window_segments * info.maximum_segment_bytes;
+            let window_bytes =
+                info.facts.congestion_window_segments * info.facts.maximum_segment_bytes;
             push(line, &info, window_bytes, now.nanos_since(self.start));
             seen.connections += 1;
-            seen.retransmitted_segments += info.retransmitted_segments;
-            seen.acknowledged_bytes += info.acknowledged_bytes;
+            seen.retransmitted_segments += info.facts.retransmitted_segments;
+            seen.acknowledged_bytes += info.facts.acknowledged_bytes;
             seen.congestion_window_bytes += window_bytes;
-            seen.round_trip_ns += info.round_trip_ns;
+            seen.round_trip_ns += info.facts.round_trip_ns;
         }
         if seen.connections == 0 {
             // The system does not support sampling.
@@ -100,19 +101,19 @@ impl TcpSampler {
 fn push(samples: &mut TcpSamples, info: &os::TcpInfo, window_bytes: u64, at_ns: u64) {
     samples.at_ns.push(at_ns);
     samples.congestion_window_bytes.push(window_bytes);
-    samples.round_trip_ns.push(info.round_trip_ns);
-    samples.retransmitted_segments.push(info.retransmitted_segments);
+    samples.round_trip_ns.push(info.facts.round_trip_ns);
+    samples.retransmitted_segments.push(info.facts.retransmitted_segments);
     samples.pacing_rate_bps.push(info.pacing_rate_bps);
     samples.delivery_rate_bps.push(info.delivery_rate_bps);
-    samples.acknowledged_bytes.push(info.acknowledged_bytes);
-    samples.received_bytes.push(info.received_bytes);
+    samples.acknowledged_bytes.push(info.facts.acknowledged_bytes);
+    samples.received_bytes.push(info.facts.received_bytes);
     samples.unacknowledged_segments.push(info.unacknowledged_segments);
     samples.unsent_bytes.push(info.unsent_bytes);
     samples.peer_window_bytes.push(info.peer_window_bytes);
     samples.window_bytes.push(info.window_bytes);
-    samples.busy_ns.push(info.busy_ns);
-    samples.receive_window_limited_ns.push(info.receive_window_limited_ns);
-    samples.send_buffer_limited_ns.push(info.send_buffer_limited_ns);
+    samples.busy_ns.push(info.facts.busy_ns);
+    samples.receive_window_limited_ns.push(info.facts.receive_window_limited_ns);
+    samples.send_buffer_limited_ns.push(info.facts.send_buffer_limited_ns);
 }
 
 /// The line to which a connection's next sample belongs.

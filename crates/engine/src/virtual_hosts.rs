@@ -5,9 +5,7 @@ use lanlab_os as os;
 
 use crate::cost::{Cost, OWN_THREADS};
 use crate::medium::{MOST_PORTS, check_interface, host_mac};
-use crate::messages::{
-    Failure, HostInterface, HostQueue, HostsRead, Outcome, ReadHosts, SetUpHosts, VirtualHost,
-};
+use crate::messages::{Failure, HostsRead, Outcome, ReadHosts, SetUpHosts, VirtualHost};
 use crate::task::Task;
 
 /// Maximum memory for a host's neighbour requests and replies.
@@ -20,15 +18,10 @@ fn cost(hosts: usize, most: usize) -> Result<Cost, Failure> {
     Ok(Cost { memory_bytes: MEMORY_BYTES, threads: OWN_THREADS })
 }
 
-pub fn set_up(request: &SetUpHosts) -> Result<Task, Failure> {
+pub fn set_up(request: SetUpHosts) -> Result<Task, Failure> {
     let hosts: Vec<_> = request.hosts.iter().map(plan).collect::<Result<_, _>>()?;
-    let settings = os::HostSettings {
-        mtu_bytes: request.mtu_bytes,
-        queue_frames: request.queue_frames,
-        segments: request.segments,
-    };
     Ok(Task::new(cost(hosts.len(), MOST_PORTS)?, move |_| {
-        os::set_up_hosts(&hosts, &settings).map_err(|error| {
+        os::set_up_hosts(&hosts, &request).map_err(|error| {
             let message = format!("a host's interface: {error}");
             Failure::new("hosts.set_up", message)
         })?;
@@ -49,25 +42,12 @@ fn plan(host: &VirtualHost) -> Result<os::HostPlan, Failure> {
 pub fn read(request: ReadHosts) -> Result<Task, Failure> {
     // The hosts and their switch.
     Ok(Task::new(cost(request.namespace_pids.len(), MOST_PORTS + 1)?, move |_| {
-        let found = os::read_hosts(&request.namespace_pids).map_err(|error| {
+        let hosts = os::read_hosts(&request.namespace_pids).map_err(|error| {
             let message = format!("the interfaces of a host cannot be read: {error}");
             Failure::new("hosts.read", message)
         })?;
-        let hosts = found.into_iter().map(|host| host.into_iter().map(as_read).collect()).collect();
         Ok(Outcome::HostsRead(HostsRead { hosts }))
     }))
-}
-
-fn as_read(interface: os::HostInterface) -> HostInterface {
-    let queue = interface.queue.map(|queue| HostQueue {
-        kind: queue.kind,
-        bytes: queue.bytes,
-        packets: queue.packets,
-        drops: queue.drops,
-        overlimits: queue.overlimits,
-        backlog_bytes: queue.backlog_bytes,
-    });
-    HostInterface { name: interface.name, carrier_changes: interface.carrier_changes, queue }
 }
 
 #[cfg(test)]
@@ -77,7 +57,7 @@ mod tests {
     #[test]
     fn virtual_hosts_are_bounded_and_have_valid_interface_names() {
         let none = SetUpHosts { hosts: vec![], mtu_bytes: 1500, queue_frames: 10, segments: None };
-        assert_eq!(set_up(&none).err().unwrap().code, "request.value");
+        assert_eq!(set_up(none).err().unwrap().code, "request.value");
         assert!(read(ReadHosts { namespace_pids: vec![1; 257] }).is_ok());
         assert!(read(ReadHosts { namespace_pids: vec![1; 258] }).is_err());
         let host = |interface: &str, mac: &str| VirtualHost {

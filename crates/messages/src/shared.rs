@@ -60,7 +60,7 @@ pub struct SocketOptions {
 }
 
 /// CPU time of the threads that moved the data, from the start of the measured part to its end.
-#[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CpuTime {
     pub user_ns: u64,
     pub system_ns: u64,
@@ -69,6 +69,18 @@ pub struct CpuTime {
 }
 
 impl CpuTime {
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
+        Self {
+            user_ns: self.user_ns.saturating_sub(earlier.user_ns),
+            system_ns: self.system_ns.saturating_sub(earlier.system_ns),
+            voluntary_switches: self.voluntary_switches.saturating_sub(earlier.voluntary_switches),
+            involuntary_switches: self
+                .involuntary_switches
+                .saturating_sub(earlier.involuntary_switches),
+        }
+    }
+
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {

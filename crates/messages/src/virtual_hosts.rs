@@ -49,7 +49,7 @@ pub struct HostsRead {
     pub hosts: Vec<Vec<HostInterface>>,
 }
 
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct HostInterface {
     pub name: String,
     pub carrier_changes: u64,
@@ -57,7 +57,7 @@ pub struct HostInterface {
     pub queue: Option<HostQueue>,
 }
 
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct HostQueue {
     /// Its queueing discipline, such as `tbf`.
     pub kind: String,

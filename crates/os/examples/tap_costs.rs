@@ -10,9 +10,10 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::process::Command;
 use std::time::Duration;
 
+use lanlab_messages::SetUpHosts;
 use lanlab_os::{
-    HostPlan, HostSettings, Interest, Port, PortKind, PortPlan, Readiness, make_ports,
-    set_up_hosts, thread_cpu_ns,
+    HostPlan, Interest, Port, PortKind, PortPlan, Readiness, make_ports, set_up_hosts,
+    thread_cpu_ns,
 };
 
 const ROUNDS: usize = 2_000;
@@ -91,7 +92,7 @@ fn ip(arguments: &[&str]) {
 }
 
 fn main() -> std::io::Result<()> {
-    if lanlab_os::interfaces()?.iter().any(|each| each.name != "lo") {
+    if lanlab_os::interfaces()?.keys().any(|name| name != "lo") {
         return Err(Error::other("run it in a network namespace of its own: unshare --net"));
     }
     // The interface would send frames of its own.
@@ -105,7 +106,8 @@ fn main() -> std::io::Result<()> {
         mac,
         addresses: vec![(address, 24)],
     };
-    let settings = HostSettings { mtu_bytes: 1500, queue_frames: 500, segments: None };
+    let settings =
+        SetUpHosts { hosts: Vec::new(), mtu_bytes: 1500, queue_frames: 500, segments: None };
     set_up_hosts(&[host(HOST_MAC, HOST)], &settings)?;
     ip(&["neigh", "replace", &PEER.to_string(), "lladdr", "02:77:00:00:00:02", "dev", INTERFACE]);
 

@@ -1,15 +1,6 @@
+use lanlab_messages::ClockFacts;
 use lanlab_units::Instant;
 use rustix::thread::{ClockId, Timespec, clock_nanosleep_absolute};
-
-/// The kernel's clock synchronisation (adjtimex(2)).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Discipline {
-    pub is_synchronised: bool,
-    /// Correction still to be applied to the clock, ns.
-    pub offset_ns: i64,
-    pub maximum_error_ns: u64,
-    pub estimated_error_ns: u64,
-}
 
 pub(super) fn read(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -42,8 +33,8 @@ pub(super) fn timespec(at: Instant) -> Timespec {
     }
 }
 
-/// The kernel's clock discipline (adjtimex(2)); `None` if the call fails.
-pub fn discipline() -> Option<Discipline> {
+/// The kernel's clock discipline (adjtimex(2)), without the clock daemons; `None` if the call fails.
+pub fn discipline() -> Option<ClockFacts> {
     // SAFETY: all-zero is a valid timex, which queries without changing anything.
     let mut timex: libc::timex = unsafe { std::mem::zeroed() };
     // SAFETY: `timex` is a valid timex to read and write.
@@ -52,11 +43,12 @@ pub fn discipline() -> Option<Discipline> {
     }
     let unit_ns = if timex.status & libc::STA_NANO == 0 { 1_000 } else { 1 };
     let bound_ns = |microseconds: libc::c_long| u64::try_from(microseconds).unwrap_or(0) * 1_000;
-    Some(Discipline {
-        is_synchronised: timex.status & libc::STA_UNSYNC == 0,
+    Some(ClockFacts {
+        synchronised: timex.status & libc::STA_UNSYNC == 0,
         offset_ns: timex.offset * unit_ns,
         maximum_error_ns: bound_ns(timex.maxerror),
         estimated_error_ns: bound_ns(timex.esterror),
+        disciplined_by: Vec::new(),
     })
 }
 

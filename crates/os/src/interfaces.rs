@@ -1,28 +1,13 @@
+use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use lanlab_messages::InterfaceFacts;
+
 use super::check;
 use super::ethtool::{SIOCETHTOOL, ask, control, named};
 use super::link_modes::supported_speed_bps;
-
-/// A network interface. Values that the system or its driver does not report are `None`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Interface {
-    pub name: String,
-    pub addresses: Vec<IpAddr>,
-    pub mtu_bytes: Option<u64>,
-    pub speed_bps: Option<u64>,
-    pub full_duplex: Option<bool>,
-    pub driver: Option<String>,
-    pub wireless: bool,
-    pub supported_speed_bps: Option<u64>,
-    /// Whether the interface saves power between frames: Energy-Efficient Ethernet (IEEE 802.3,
-    /// clause 78) negotiated with the peer, or Wi-Fi power save.
-    pub power_saving: Option<bool>,
-    /// Number of the interface's Precision Time Protocol clock (`/dev/ptp0`), if any.
-    pub ptp_clock: Option<u32>,
-}
 
 const SIOCGIWNAME: libc::c_ulong = 0x8b01;
 const SIOCGIWPOWER: libc::c_ulong = 0x8b2d;
@@ -99,34 +84,27 @@ struct Timestamps {
     others: [u32; 8],
 }
 
-/// The interfaces of this process's network namespace that are up or have an address, by name.
-pub fn interfaces() -> io::Result<Vec<Interface>> {
-    let mut found = with_addresses()?;
-    for interface in &mut found {
-        let name = interface.name.clone();
-        interface.mtu_bytes = mtu_bytes(&name);
-        (interface.speed_bps, interface.full_duplex) = speed(&name);
-        interface.driver = driver(&name);
-        interface.wireless = is_wireless(&name);
-        interface.supported_speed_bps = supported_speed_bps(&name);
-        interface.power_saving =
-            if interface.wireless { saves_wireless_power(&name) } else { saves_wired_power(&name) };
-        interface.ptp_clock = ptp_clock(&name);
-    }
-    Ok(found)
-}
-
-fn with_addresses() -> io::Result<Vec<Interface>> {
-    let mut found = std::collections::BTreeMap::<String, Interface>::new();
+/// The interfaces of this process's network namespace that are up or have an address, by name, without counters.
+pub fn interfaces() -> io::Result<BTreeMap<String, InterfaceFacts>> {
+    let mut found = BTreeMap::<String, InterfaceFacts>::new();
     each_address(|entry| {
         // SAFETY: a name of the list, which ends with a zero.
         let name = unsafe { CStr::from_ptr(entry.ifa_name) }.to_string_lossy().into_owned();
-        let interface =
-            found.entry(name.clone()).or_insert_with(|| Interface { name, ..Interface::default() });
         // SAFETY: an address of the list, or null.
-        interface.addresses.extend(unsafe { address(entry.ifa_addr) });
+        let address = unsafe { address(entry.ifa_addr) };
+        found.entry(name).or_default().addresses.extend(address.map(|one| one.to_string()));
     })?;
-    Ok(found.into_values().collect())
+    for (name, interface) in &mut found {
+        interface.mtu_bytes = mtu_bytes(name);
+        (interface.speed_bps, interface.full_duplex) = speed(name);
+        interface.driver = driver(name);
+        interface.wireless = is_wireless(name);
+        interface.supported_speed_bps = supported_speed_bps(name);
+        interface.power_saving =
+            if interface.wireless { saves_wireless_power(name) } else { saves_wired_power(name) };
+        interface.ptp_clock = ptp_clock(name);
+    }
+    Ok(found)
 }
 
 /// Broadcast addresses of this host's networks.
@@ -253,8 +231,8 @@ mod tests {
     #[test]
     fn loopback_exists_and_unknown_devices_do_not() {
         let found = interfaces().unwrap();
-        let lo = found.iter().find(|interface| interface.name == "lo").unwrap();
-        assert!(lo.addresses.contains(&IpAddr::from([127, 0, 0, 1])));
+        let lo = &found["lo"];
+        assert!(lo.addresses.contains(&"127.0.0.1".to_owned()));
         assert!(lo.mtu_bytes.is_some_and(|octets| octets >= 1280));
         assert!(!lo.wireless);
         assert_eq!((mtu_bytes("no-such"), driver("no-such")), (None, None));

@@ -39,7 +39,7 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 pub use alarm::Alarm;
-pub use clock::{Discipline, discipline, monotonic, prepare_thread, realtime_ns, sleep_until};
+pub use clock::{discipline, monotonic, prepare_thread, realtime_ns, sleep_until};
 pub use datagram::{BATCH_MESSAGES, DatagramSocket, ReceiveBatch, Received, SendBatch};
 pub use directory_watch::{DirectoryChange, DirectoryWatch};
 pub use ethtool::{Offload, offloads, set_offloads};
@@ -47,7 +47,7 @@ pub use file::{
     close as close_file, disk_space, drop_all_caches, file_in_memory, forget_cached, free_bytes,
     is_own, open_own_file, will_read_in_order, write_parts_at,
 };
-pub use interfaces::{Interface, broadcast_addresses, interfaces};
+pub use interfaces::{broadcast_addresses, interfaces};
 pub use names::rename_to_free_name_at;
 pub use ports::{Port, PortKind, PortPlan, PortQueue, make_ports};
 pub use process::{
@@ -59,14 +59,12 @@ pub use readiness::{Interest, Readiness, wait_readable, wait_writable};
 pub use rtnetlink::SendingQueue;
 pub use socket_options::DatagramOptions;
 pub use tcp::{
-    TcpInfo, TcpLimits, TcpState, acknowledge_at_once, choose_port_late, lengthen_accept_queue,
-    limit_tcp, limit_unsent, ready_from, receive_now, send_now, set_congestion_control,
-    shut_down_connections, tcp_info, unread_bytes,
+    TcpInfo, TcpLimits, acknowledge_at_once, choose_port_late, lengthen_accept_queue, limit_tcp,
+    limit_unsent, ready_from, receive_now, send_now, set_congestion_control, shut_down_connections,
+    tcp_info, unread_bytes,
 };
-pub use usage::{Usage, process_cpu_ns, thread_cpu_ns, thread_usage};
-pub use virtual_hosts::{
-    HostInterface, HostPlan, HostQueue, HostSettings, read_hosts, set_up_hosts,
-};
+pub use usage::{process_cpu_ns, thread_cpu_ns, thread_usage};
+pub use virtual_hosts::{HostPlan, read_hosts, set_up_hosts};
 pub use wake::Wake;
 pub use zones::socket_address;
 

@@ -3,26 +3,16 @@ use std::io;
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
+use lanlab_messages::TcpFacts;
 use socket2::{SockAddr, SockRef};
 
 use super::{check, set_option};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct TcpInfo {
-    pub segments_sent: u64,
-    pub data_segments_sent: u64,
-    pub retransmitted_segments: u64,
-    pub acknowledged_bytes: u64,
-    pub received_bytes: u64,
-    pub data_segments_received: u64,
-    pub round_trip_ns: u64,
-    pub round_trip_variation_ns: u64,
-    pub minimum_round_trip_ns: u64,
-    pub congestion_window_segments: u64,
-    pub maximum_segment_bytes: u64,
-    pub busy_ns: u64,
-    pub receive_window_limited_ns: u64,
-    pub send_buffer_limited_ns: u64,
+    /// Without the name of the congestion control.
+    pub facts: TcpFacts,
     /// Rate at which the kernel paces segments, bit/s; 0 without pacing.
     pub pacing_rate_bps: u64,
     /// Latest goodput measured by the kernel, bit/s.
@@ -33,7 +23,8 @@ pub struct TcpInfo {
     /// Receive window announced by this end, bytes; 0 before Linux 6.2.
     pub window_bytes: u64,
     pub peer_window_bytes: u64,
-    pub state: TcpState,
+    /// Whether the connection has ended, also by a reset.
+    pub is_over: bool,
     /// Whether segments carry timestamps (RFC 7323).
     pub has_timestamps: bool,
     /// Whether selective acknowledgement is negotiated (RFC 2018).
@@ -45,16 +36,9 @@ pub struct TcpInfo {
 impl TcpInfo {
     /// How often the peer went on after an answer. The first data of either end needs none from the other.
     pub fn turns(&self) -> u32 {
-        let turns = self.data_segments_received.min(self.data_segments_sent).saturating_sub(1);
-        u32::try_from(turns).unwrap_or(u32::MAX)
+        let turns = self.facts.data_segments_received.min(self.facts.data_segments_sent);
+        u32::try_from(turns.saturating_sub(1)).unwrap_or(u32::MAX)
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum TcpState {
-    #[default]
-    Open,
-    Gone,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,7 +122,8 @@ pub fn tcp_info(connection: &impl AsFd) -> io::Result<TcpInfo> {
     })?;
     let from_us = |us: u32| u64::from(us) * 1_000;
     let has = |option| raw.states[5] & option != 0;
-    Ok(TcpInfo {
+    let facts = TcpFacts {
+        congestion_control: None,
         segments_sent: raw.segs_out.into(),
         data_segments_sent: raw.data_segs_out.into(),
         retransmitted_segments: raw.total_retrans.into(),
@@ -154,6 +139,9 @@ pub fn tcp_info(connection: &impl AsFd) -> io::Result<TcpInfo> {
         busy_ns: raw.busy_time * 1_000,
         receive_window_limited_ns: raw.rwnd_limited * 1_000,
         send_buffer_limited_ns: raw.sndbuf_limited * 1_000,
+    };
+    Ok(TcpInfo {
+        facts,
         // All ones mean no pacing.
         pacing_rate_bps: bits(raw.pacing_rate),
         delivery_rate_bps: bits(raw.delivery_rate),
@@ -161,7 +149,7 @@ pub fn tcp_info(connection: &impl AsFd) -> io::Result<TcpInfo> {
         unsent_bytes: raw.notsent_bytes.into(),
         window_bytes: raw.rcv_wnd.into(),
         peer_window_bytes: raw.snd_wnd.into(),
-        state: if raw.states[0] == STATE_CLOSE { TcpState::Gone } else { TcpState::Open },
+        is_over: raw.states[0] == STATE_CLOSE,
         has_timestamps: has(OPTION_TIMESTAMPS),
         has_selective_acknowledgement: has(OPTION_SELECTIVE_ACKNOWLEDGEMENT),
         has_window_scaling: has(OPTION_WINDOW_SCALING),

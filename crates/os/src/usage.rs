@@ -1,36 +1,6 @@
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Usage {
-    pub user_ns: u64,
-    pub system_ns: u64,
-    pub voluntary_switches: u64,
-    pub involuntary_switches: u64,
-}
+use lanlab_messages::CpuTime;
 
-impl Usage {
-    #[must_use]
-    pub fn since(self, earlier: Self) -> Self {
-        Self {
-            user_ns: self.user_ns.saturating_sub(earlier.user_ns),
-            system_ns: self.system_ns.saturating_sub(earlier.system_ns),
-            voluntary_switches: self.voluntary_switches.saturating_sub(earlier.voluntary_switches),
-            involuntary_switches: self
-                .involuntary_switches
-                .saturating_sub(earlier.involuntary_switches),
-        }
-    }
-
-    #[must_use]
-    pub fn plus(self, other: Self) -> Self {
-        Self {
-            user_ns: self.user_ns + other.user_ns,
-            system_ns: self.system_ns + other.system_ns,
-            voluntary_switches: self.voluntary_switches + other.voluntary_switches,
-            involuntary_switches: self.involuntary_switches + other.involuntary_switches,
-        }
-    }
-}
-
-pub fn thread_usage() -> Usage {
+pub fn thread_usage() -> CpuTime {
     // SAFETY: all-zero is a valid rusage, which the call then fills.
     let usage = unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
@@ -40,7 +10,7 @@ pub fn thread_usage() -> Usage {
     let nanos = |time: libc::timeval| {
         time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_usec.cast_unsigned() * 1_000
     };
-    Usage {
+    CpuTime {
         user_ns: nanos(usage.ru_utime),
         system_ns: nanos(usage.ru_stime),
         voluntary_switches: usage.ru_nvcsw.cast_unsigned(),

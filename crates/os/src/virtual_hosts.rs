@@ -1,6 +1,8 @@
 use std::io;
 use std::net::IpAddr;
 
+use lanlab_messages::{HostInterface, HostQueue, SetUpHosts};
+
 use super::namespace;
 use super::rtnetlink::{IFLA_IFNAME, Rtnetlink, TC_H_ROOT, TCA_KIND, UP, attributes};
 
@@ -10,31 +12,6 @@ pub struct HostPlan {
     pub interface: String,
     pub mac: [u8; 6],
     pub addresses: Vec<(IpAddr, u8)>,
-}
-
-#[derive(Debug, Clone, Copy)]
-pub struct HostSettings {
-    pub mtu_bytes: u32,
-    pub queue_frames: u32,
-    /// Maximum segments per packet passed down by TCP; `None`: the system's default.
-    pub segments: Option<u32>,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct HostInterface {
-    pub name: String,
-    pub carrier_changes: u64,
-    pub queue: Option<HostQueue>,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct HostQueue {
-    pub kind: String,
-    pub bytes: u64,
-    pub packets: u64,
-    pub drops: u64,
-    pub overlimits: u64,
-    pub backlog_bytes: u64,
 }
 
 const IFLA_MTU: u16 = 4;
@@ -55,7 +32,7 @@ const NUD_PERMANENT: u16 = 0x80;
 const LOOPBACK_INDEX: i32 = 1;
 
 /// Bring up the interface of each host with its addresses, and add all other hosts as its neighbours.
-pub fn set_up_hosts(hosts: &[HostPlan], settings: &HostSettings) -> io::Result<()> {
+pub fn set_up_hosts(hosts: &[HostPlan], settings: &SetUpHosts) -> io::Result<()> {
     let pid_of = |host: &HostPlan| host.namespace_pid;
     namespace::in_networks(hosts, pid_of, |rtnetlink, host| {
         set_up(rtnetlink, host, hosts, settings).map_err(|error| {
@@ -70,7 +47,7 @@ fn set_up(
     mut rtnetlink: Rtnetlink,
     host: &HostPlan,
     all: &[HostPlan],
-    settings: &HostSettings,
+    settings: &SetUpHosts,
 ) -> io::Result<()> {
     let index = rtnetlink.index_of(&host.interface)?;
     let is_new = libc::NLM_F_CREATE | libc::NLM_F_REPLACE;

@@ -4,8 +4,9 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
+use lanlab_messages::CpuTime;
 use lanlab_os::{
-    TcpLimits, Usage, lengthen_accept_queue, limit_tcp, monotonic, prepare_thread, realtime_ns,
+    TcpLimits, lengthen_accept_queue, limit_tcp, monotonic, prepare_thread, realtime_ns,
     set_congestion_control, sleep_until, tcp_info, thread_usage,
 };
 use socket2::{Domain, Protocol, Socket, Type};
@@ -67,9 +68,9 @@ fn the_cpu_time_of_a_thread_is_its_own() {
 
 #[test]
 fn usage_adds_up() {
-    let some = Usage { user_ns: 5, system_ns: 7, voluntary_switches: 1, involuntary_switches: 2 };
+    let some = CpuTime { user_ns: 5, system_ns: 7, voluntary_switches: 1, involuntary_switches: 2 };
     assert_eq!(some.plus(some).since(some), some);
-    assert_eq!(some.since(some.plus(some)), Usage::default());
+    assert_eq!(some.since(some.plus(some)), CpuTime::default());
 }
 
 fn connection() -> (TcpStream, TcpStream) {
@@ -85,22 +86,25 @@ fn tcp_info_matches_the_sent_bytes() {
     let mut octets = [0; 10_000];
     server.read_exact(&mut octets).unwrap();
     let received = tcp_info(&server).unwrap();
-    assert_eq!(received.received_bytes, 10_000);
-    assert!(received.data_segments_received >= 1);
+    assert_eq!(received.facts.received_bytes, 10_000);
+    assert!(received.facts.data_segments_received >= 1);
     // The answer to the last segment may still be on its way.
     let sent = loop {
         let sent = tcp_info(&client).unwrap();
-        if sent.acknowledged_bytes >= 10_000 {
+        if sent.facts.acknowledged_bytes >= 10_000 {
             break sent;
         }
         std::thread::yield_now();
     };
     // The begin of the connection counts as a byte.
-    assert!(sent.acknowledged_bytes <= 10_001);
-    assert!(sent.data_segments_sent >= 1 && sent.segments_sent >= sent.data_segments_sent);
-    assert!(sent.maximum_segment_bytes >= 536);
-    assert!(sent.congestion_window_segments >= 1);
-    assert!(sent.round_trip_ns > 0);
+    assert!(sent.facts.acknowledged_bytes <= 10_001);
+    assert!(
+        sent.facts.data_segments_sent >= 1
+            && sent.facts.segments_sent >= sent.facts.data_segments_sent
+    );
+    assert!(sent.facts.maximum_segment_bytes >= 536);
+    assert!(sent.facts.congestion_window_segments >= 1);
+    assert!(sent.facts.round_trip_ns > 0);
 }
 
 #[test]
@@ -205,7 +209,7 @@ fn limits_of_tcp_hold_in_both_directions() {
     for end in [&client, &server] {
         let info = tcp_info(end).unwrap();
         let timestamps = if info.has_timestamps { 12 } else { 0 };
-        assert_eq!(info.maximum_segment_bytes, 1460 - timestamps);
+        assert_eq!(info.facts.maximum_segment_bytes, 1460 - timestamps);
     }
 
     let reader = std::thread::spawn(move || {

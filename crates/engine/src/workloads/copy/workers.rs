@@ -22,7 +22,6 @@ use super::files::{Files, Truth, open_source};
 use super::local::{Place, Sink, compare_hashes};
 use super::service_paths::path;
 use super::stack;
-use crate::host::cpu_time;
 use crate::messages::{
     ClientSide, CopySpec, CopyVerify, Direction, Failure, HostWindow, Outcome, Verified,
 };
@@ -222,7 +221,7 @@ impl Job<'_> {
             self.guard.stop();
         }
         let meters = worker.transfer.meters.into_inner();
-        Ok(Worked { meters, hashes, capabilities, facts, connect_ns, cpu: cpu_time(cpu), failure })
+        Ok(Worked { meters, hashes, capabilities, facts, connect_ns, cpu, failure })
     }
 }
 

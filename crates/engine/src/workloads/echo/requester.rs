@@ -2,14 +2,12 @@
 //! and how replies count.
 
 use lanlab_os as os;
-use lanlab_os::Usage;
 use lanlab_units::{Instant, Pace};
 use lanlab_workloads::echo::{
     ClosedLoop, Counts, Due, Handed, Heard, LastHeard, Plan, RateListener, RateSchedule,
     RateSender, Step,
 };
 
-use crate::host::cpu_time;
 use crate::messages::{CpuTime, EchoRequested, EndedBy, Failure};
 use crate::running::Running;
 use crate::waiting::Waiter;
@@ -61,7 +59,7 @@ pub fn run(
     let (done, host) = running.with_progress(start, plan.warmup_end(start), work);
     let Requested { ended_by, usage, counts } = done?;
     let start_skew_ns = began.signed_nanos_from(start);
-    Ok(EchoRequested { host, ..outcome(plan, start_skew_ns, ended_by, &counts, cpu_time(usage)) })
+    Ok(EchoRequested { host, ..outcome(plan, start_skew_ns, ended_by, &counts, usage) })
 }
 
 /// The requester's counters as its outcome, without those of the host and TCP.
@@ -100,7 +98,7 @@ pub(crate) fn outcome(
 
 struct Requested {
     ended_by: EndedBy,
-    usage: Usage,
+    usage: CpuTime,
     counts: Counts,
 }
 
@@ -187,7 +185,7 @@ fn on_schedule(
 fn send_on_schedule<'a>(
     mut sender: RateSender<'a>,
     requests: &mut impl Requests,
-) -> Result<(RateSender<'a>, Usage), Failure> {
+) -> Result<(RateSender<'a>, CpuTime), Failure> {
     os::prepare_thread();
     let before = os::thread_usage();
     let mut waiter = Waiter::new();

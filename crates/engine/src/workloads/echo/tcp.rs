@@ -11,7 +11,6 @@ use lanlab_workloads::echo::{Content, Handed, Heard, Plan};
 
 use super::requester::{self, Replies, Requests};
 use super::{NO_ECHO_HINT, rest};
-use crate::host::cpu_time;
 use crate::messages::{EchoRequest, EchoRequested, EchoRespond, EchoResponded, EndedBy, Failure};
 use crate::running::Running;
 use crate::workloads::padding;
@@ -72,7 +71,7 @@ fn answer(stream: &TcpStream, plan: &Plan, running: &Running) -> Result<EchoResp
         answered_messages: answered,
         refused_messages: 0,
         foreign_datagrams: 0,
-        cpu: cpu_time(os::thread_usage().since(before)),
+        cpu: os::thread_usage().since(before),
     })
 }
 

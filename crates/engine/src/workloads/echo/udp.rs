@@ -16,7 +16,6 @@ use lanlab_workloads::{Closing, ClosingStep};
 use super::envelope::Envelope;
 use super::requester::{self, Replies, Requests};
 use super::rest;
-use crate::host::cpu_time;
 use crate::messages::{
     EchoRequest, EchoRequested, EchoRespond, EchoResponded, EndedBy, Failure, Timestamps,
 };
@@ -106,7 +105,7 @@ fn answer(
         answered_messages: responder.answered,
         refused_messages: responder.refused,
         foreign_datagrams: responder.foreign,
-        cpu: cpu_time(os::thread_usage().since(before)),
+        cpu: os::thread_usage().since(before),
     })
 }
 

@@ -16,7 +16,6 @@ use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 
 use super::{bad_name, bounded};
-use crate::host::cpu_time;
 use crate::messages::{
     CpuTime, Failure, MetadataMeasured, MetadataPhase, MetadataSpec, NotMeasured, Outcome,
 };
@@ -160,7 +159,7 @@ impl Trial<'_> {
                 let (before, connecting) = (os::thread_usage(), exchanges::take());
                 let work = perform(session, tree, (operation, is_renamed), guard);
                 let done = runtime.block_on(guard.unless_stopped(work));
-                let cpu = cpu_time(os::thread_usage().since(before));
+                let cpu = os::thread_usage().since(before);
                 let answered = exchanges::take().or_response_of(connecting);
                 let done = done.map_err(CopyError::into_failure)?;
                 Ok(Report::Performed(Box::new((done, cpu, answered))))

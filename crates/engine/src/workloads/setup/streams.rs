@@ -336,24 +336,8 @@ fn read_answer(
 }
 
 pub fn tcp_facts(stream: &TcpStream) -> Option<TcpFacts> {
-    let info = os::tcp_info(stream).ok()?;
-    Some(TcpFacts {
-        congestion_control: congestion_control(stream),
-        segments_sent: info.segments_sent,
-        data_segments_sent: info.data_segments_sent,
-        retransmitted_segments: info.retransmitted_segments,
-        acknowledged_bytes: info.acknowledged_bytes,
-        received_bytes: info.received_bytes,
-        data_segments_received: info.data_segments_received,
-        round_trip_ns: info.round_trip_ns,
-        round_trip_variation_ns: info.round_trip_variation_ns,
-        minimum_round_trip_ns: info.minimum_round_trip_ns,
-        congestion_window_segments: info.congestion_window_segments,
-        maximum_segment_bytes: info.maximum_segment_bytes,
-        busy_ns: info.busy_ns,
-        receive_window_limited_ns: info.receive_window_limited_ns,
-        send_buffer_limited_ns: info.send_buffer_limited_ns,
-    })
+    let facts = os::tcp_info(stream).ok()?.facts;
+    Some(TcpFacts { congestion_control: congestion_control(stream), ..facts })
 }
 
 fn congestion_control(stream: &TcpStream) -> Option<String> {

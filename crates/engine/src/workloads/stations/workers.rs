@@ -19,8 +19,7 @@ use tokio::task::{JoinSet, LocalSet};
 
 use super::clock::ThreadClock;
 use super::timers::Timers;
-use crate::host::cpu_time;
-use crate::messages::Failure;
+use crate::messages::{CpuTime, Failure};
 use crate::waiting::Waiter;
 use crate::workloads::copy::{runtime, thread_is_gone};
 
@@ -214,11 +213,11 @@ async fn leave_all<C: Connector>(
     while leaving.join_next().await.is_some() {}
 }
 
-fn came_to<C>(context: StationContext<C, ThreadClock>, cpu: os::Usage) -> Worked {
+fn came_to<C>(context: StationContext<C, ThreadClock>, cpu: CpuTime) -> Worked {
     Worked {
         readings: context.readings.into_inner().into_kept(),
         counts: context.counts.into_inner(),
-        cpu: cpu_time(cpu),
+        cpu,
     }
 }
 

@@ -51,7 +51,8 @@ impl Acknowledgements {
         Self {
             confirmation,
             counter: before.map(|info| {
-                AcknowledgedCounter::new(start, info.acknowledged_bytes).within(plan.window(start))
+                AcknowledgedCounter::new(start, info.facts.acknowledged_bytes)
+                    .within(plan.window(start))
             }),
             written_bytes: 0,
         }
@@ -69,7 +70,7 @@ impl Acknowledgements {
         if let Some(counter) = &mut self.counter
             && let Ok(info) = os::tcp_info(stream)
         {
-            counter.look(info.acknowledged_bytes, written_bytes, now, intervals);
+            counter.look(info.facts.acknowledged_bytes, written_bytes, now, intervals);
         }
     }
 
@@ -104,7 +105,7 @@ impl Acknowledgements {
                 Drained::NotYet
             }
             // Acknowledged since the last sample, or lost; the next sample shows which.
-            Ok(info) if info.state == os::TcpState::Open => Drained::NotYet,
+            Ok(info) if !info.is_over => Drained::NotYet,
             _ => Drained::Gone,
         }
     }

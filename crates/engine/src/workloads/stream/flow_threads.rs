@@ -8,13 +8,12 @@ use std::thread;
 use std::time::Duration;
 
 use lanlab_os as os;
-use lanlab_os::{Readiness, Usage};
+use lanlab_os::Readiness;
 use lanlab_units::Instant;
 use lanlab_workloads::stream::CpuMeter;
 
 use super::Plan;
 use super::flow_scheduler::{Agenda, Look, Looks, Pause, is_alone};
-use crate::host::cpu_time;
 use crate::messages::{CpuTime, EndedBy, Failure, HostWindow, Receive};
 use crate::running::Running;
 use crate::waiting::Waiter;
@@ -50,8 +49,8 @@ pub trait Flow {
 /// CPU time of a thread from the first measured flow to the last.
 #[derive(Debug, Default)]
 pub struct ThreadUsage {
-    begun: Option<Usage>,
-    used: Usage,
+    begun: Option<CpuTime>,
+    used: CpuTime,
 }
 
 impl CpuMeter for ThreadUsage {
@@ -71,13 +70,13 @@ impl ThreadUsage {
         self.used.user_ns = self.used.user_ns.saturating_sub(user_ns);
     }
 
-    pub fn used(&self) -> Usage {
+    pub fn used(&self) -> CpuTime {
         self.used
     }
 }
 
 pub fn cpu_of<'a>(threads: impl Iterator<Item = &'a ThreadUsage>) -> CpuTime {
-    cpu_time(threads.fold(Usage::default(), |all, thread| all.plus(thread.used())))
+    threads.fold(CpuTime::default(), |all, thread| all.plus(thread.used()))
 }
 
 pub fn thread_count(plan: &Plan) -> usize {

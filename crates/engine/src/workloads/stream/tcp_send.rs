@@ -338,7 +338,8 @@ impl<'a> Sender<'a> {
     }
 
     fn is_quiet(&mut self, now: Instant) -> bool {
-        let acknowledged = os::tcp_info(&self.stream).map_or(0, |info| info.acknowledged_bytes);
+        let acknowledged =
+            os::tcp_info(&self.stream).map_or(0, |info| info.facts.acknowledged_bytes);
         if acknowledged > self.acknowledged_bytes {
             self.acknowledged_bytes = acknowledged;
             self.last_progress = now;

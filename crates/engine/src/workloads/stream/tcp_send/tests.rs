@@ -136,7 +136,7 @@ fn a_receiver_that_acknowledges_nothing_for_too_long_is_silent() {
     assert_eq!(sender.turn(START, &mut shared).unwrap(), Turn::Again);
     sender.acknowledged_bytes = 1;
     let began = os::monotonic();
-    while os::tcp_info(&sender.stream).unwrap().acknowledged_bytes <= 1 {
+    while os::tcp_info(&sender.stream).unwrap().facts.acknowledged_bytes <= 1 {
         assert!(os::monotonic().nanos_since(began) < 10_000_000_000, "nothing is acknowledged");
     }
     // Bytes acknowledged since the last check are progress, however long ago that was.
@@ -154,7 +154,8 @@ fn a_receiver_that_acknowledges_nothing_for_too_long_is_silent() {
 fn the_same_acknowledgement_is_no_progress() {
     let (plan, running, (near, _far)) = (of(|_| ()), running(), pair());
     let mut sender = begun(&plan, (near, false), &running, &mut shared(&plan));
-    sender.acknowledged_bytes = os::tcp_info(&sender.stream).map_or(0, |i| i.acknowledged_bytes);
+    sender.acknowledged_bytes =
+        os::tcp_info(&sender.stream).map_or(0, |i| i.facts.acknowledged_bytes);
     let last_ns = plan.tcp_silence_ns();
     assert!(!sender.is_quiet(after_ns(last_ns)));
     assert!(sender.is_quiet(after_ns(last_ns + 1)));

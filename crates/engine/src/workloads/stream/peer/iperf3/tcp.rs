@@ -67,6 +67,6 @@ pub fn stream(
 }
 
 fn received(stream: &TcpStream) -> PeerReportFlow {
-    let bytes = os::tcp_info(stream).map_or(0, |info| info.received_bytes);
+    let bytes = os::tcp_info(stream).map_or(0, |info| info.facts.received_bytes);
     PeerReportFlow { bytes, ..PeerReportFlow::default() }
 }

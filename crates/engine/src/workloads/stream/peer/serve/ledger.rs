@@ -61,13 +61,13 @@ impl Entry {
     fn standing(&mut self, now: Instant) -> Standing<Option<IpAddr>> {
         let info = self.stream.as_deref().and_then(|stream| tcp_info(stream).ok());
         let info = info.unwrap_or_default();
-        if info.acknowledged_bytes > self.acknowledged_bytes {
-            self.acknowledged_bytes = info.acknowledged_bytes;
+        if info.facts.acknowledged_bytes > self.acknowledged_bytes {
+            self.acknowledged_bytes = info.facts.acknowledged_bytes;
             self.moved_at = Some(now);
         }
         let silent_ns = self.moved_at.map_or(0, |at| now.nanos_since(at));
         let is_moving = self.moving.receiving.progress.counted().1 >= SERVED_BYTES
-            || info.acknowledged_bytes >= SERVED_ACKNOWLEDGED_BYTES;
+            || info.facts.acknowledged_bytes >= SERVED_ACKNOWLEDGED_BYTES;
         let is_ending = self.moving.is_crowded_out.load(Ordering::Relaxed);
         Standing {
             address: self

@@ -33,7 +33,7 @@ pub struct TcpBefore(Vec<Option<u64>>);
 
 impl TcpBefore {
     pub fn of(streams: &[TcpStream]) -> Self {
-        let known = |stream| os::tcp_info(stream).ok().map(|info| info.acknowledged_bytes);
+        let known = |stream| os::tcp_info(stream).ok().map(|info| info.facts.acknowledged_bytes);
         Self(streams.iter().map(known).collect())
     }
 
@@ -46,7 +46,7 @@ impl TcpBefore {
                 let info = os::tcp_info(stream).ok()?;
                 let is_on_its_way = info.unacknowledged_segments > 0 || info.unsent_bytes > 0;
                 if !is_on_its_way || os::monotonic() > deadline {
-                    return Some(info.acknowledged_bytes.saturating_sub(before));
+                    return Some(info.facts.acknowledged_bytes.saturating_sub(before));
                 }
                 os::sleep_until(os::monotonic().plus_nanos(LOOK_NS));
             }

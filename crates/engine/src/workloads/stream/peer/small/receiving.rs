@@ -9,7 +9,6 @@ use lanlab_workloads::stream::{ByteCounter, CpuMeter as _, ReceivedBytes, Thread
 
 use super::at_link::AtLink;
 use super::{LOOK_NS, Outcome};
-use crate::host::cpu_time;
 use crate::messages::{EndedBy, Failure, FlowReceived, HostWindow, PeerStreamed, TcpFacts};
 use crate::running::Running;
 use crate::workloads::stream::Plan;
@@ -100,7 +99,7 @@ pub fn receive(
         }
     });
     let flows = flows.collect();
-    let cpu = cpu_time(usage.used());
+    let cpu = usage.used();
     let threads = Threads { receive_calls, intervals: vec![intervals], cpu };
     Ok(Outcome::Received(Box::new(Receiving { flows, threads })))
 }
