@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import subprocess
 import tempfile
@@ -23,6 +24,19 @@ from lanlab.testbeds.virtual import link_facts
 
 _CAPTURE_S = 30
 _VIRTUAL_NS = 100_000_000_000
+_LOAD = Path(__file__).parents[1] / "target/release/examples/medium_load"
+
+
+def bus_on_virtual_time(**plan: Any) -> dict[str, Any]:
+    """
+    What a bus carries under a load.
+
+    Needs `cargo build --release --package lanlab-medium --example medium_load`.
+    """
+    asked = json.dumps({"queue_frames": 64, "seed": 1} | plan)
+    found = subprocess.run([_LOAD], input=asked, text=True, stdout=subprocess.PIPE, check=True)
+    loaded: dict[str, Any] = json.loads(found.stdout)
+    return loaded
 
 
 class Lan:
@@ -113,21 +127,15 @@ class Lan:
 
     def saturated_on_virtual_time(self, hosts: int, frame_bytes: int) -> float:
         """Utilisation of the same hub on virtual time, all hosts with a frame always."""
-        loaded = self._engines[0].start(
-            {
-                "type": "medium_load",
-                "topology": "bus",
-                "rate_bps": self._link.rate_bps,
-                "stations": hosts,
-                "propagation_ns": self._link.propagation_ns,
-                "frames": [{"frame_bytes": frame_bytes, "weight": 1.0}],
-                "queue_frames": 64,
-                "duration_ns": _VIRTUAL_NS,
-                "warmup_ns": _VIRTUAL_NS // 10,
-                "seed": 1,
-            }
+        loaded = bus_on_virtual_time(
+            rate_bps=self._link.rate_bps,
+            stations=hosts,
+            propagation_ns=self._link.propagation_ns,
+            frame_bytes=frame_bytes,
+            duration_ns=_VIRTUAL_NS,
+            warmup_ns=_VIRTUAL_NS // 10,
         )
-        return float(loaded.result(60.0)["utilisation_ratio"])
+        return float(loaded["utilisation_ratio"])
 
     def watch(self, *hosts: int) -> list[Watch]:
         """Have tshark count the frames of lanlab's stream on hosts."""

@@ -1,6 +1,7 @@
 """
 Compute what a bus carries under load, draw the figures of docs/virtual-lan.md and print its tables.
 
+    cargo build --release --package lanlab-medium --example medium_load
     .venv/bin/python bench/medium_load.py > medium.md
 
 Takes about 40 s of processor time. Time is virtual and the seeds are fixed: it prints the same on
@@ -9,7 +10,6 @@ any machine.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,8 +21,8 @@ from medium_charts import (
     metcalfe_boggs_efficiency,
     utilisation_chart,
 )
+from medium_lan import bus_on_virtual_time
 
-from lanlab.engine import Engine, engine_path
 from lanlab.figures.render_matplotlib import to_bytes
 
 IMAGES = Path(__file__).parents[1] / "docs/img"
@@ -34,28 +34,20 @@ STATIONS = (2, 5, 15)
 OFFERED_PERCENT = (10, 20, 30, 40, 50, 60, 70, 75, 80, 85, 90, 95, 100, 110, 120, 140)
 SEEDS = (1, 2, 3, 4, 5)
 _SECOND_NS = 1_000_000_000
-#: Enough for the longest load on a machine with other work.
-_PATIENCE_S = 300
 
 
-def load(engine: Engine, **changes: Any) -> Mapping[str, Any]:
+def load(**changes: Any) -> Mapping[str, Any]:
     """What a bus carries that is loaded like this."""
-    request = {
-        "type": "medium_load",
-        "topology": "bus",
+    plan = {
         "rate_bps": RATE_BPS,
         "propagation_ns": PROPAGATIONS_NS[0],
-        "queue_frames": 64,
         "duration_ns": 60 * _SECOND_NS,
         "warmup_ns": 5 * _SECOND_NS,
-        "seed": 1,
     }
-    frame_bytes = changes.pop("frame_bytes")
-    frames = [{"frame_bytes": frame_bytes, "weight": 1.0}]
-    return engine.ask(request | {"frames": frames} | changes, _PATIENCE_S)
+    return bus_on_virtual_time(**plan | changes)
 
 
-def saturated(engine: Engine, propagation_ns: int) -> None:
+def saturated(propagation_ns: int) -> None:
     """Efficiency and fairness of saturated stations, each figure over 300 s."""
     print(f"Propagation time {propagation_ns / 1000:g} µs:\n")
     head = ("frame", *(f"{stations} stations" for stations in STATIONS))
@@ -64,7 +56,6 @@ def saturated(engine: Engine, propagation_ns: int) -> None:
     for frame_bytes in FRAMES_BYTES:
         results = [
             load(
-                engine,
                 stations=stations,
                 frame_bytes=frame_bytes,
                 propagation_ns=propagation_ns,
@@ -86,7 +77,7 @@ def saturated(engine: Engine, propagation_ns: int) -> None:
     print()
 
 
-def offered(engine: Engine) -> list[LoadedMedium]:
+def offered() -> list[LoadedMedium]:
     """Loads from little to more than the bus carries."""
     loads = []
     print("| stations | offered | utilisation | mean delay | p95 | p99 | lost in adapters |")
@@ -95,7 +86,6 @@ def offered(engine: Engine) -> list[LoadedMedium]:
         for percent in OFFERED_PERCENT:
             results = [
                 load(
-                    engine,
                     stations=stations,
                     frame_bytes=FIGURE_FRAME_BYTES,
                     offered_ratio=percent / 100,
@@ -135,35 +125,11 @@ def _print_load(stations: int, percent: int, results: list[Mapping[str, Any]]) -
     print("|", " | ".join(cells), "|")
 
 
-def record(engine: Engine, path: Path) -> int:
-    """Write the frames of one second to a file, which must not exist."""
-    result = load(
-        engine,
-        stations=STATIONS[1],
-        frame_bytes=FIGURE_FRAME_BYTES,
-        offered_ratio=0.8,
-        duration_ns=_SECOND_NS,
-        warmup_ns=0,
-        pcap=str(path),
-    )
-    print(f"{path}: {result['delivered_frames']} frames")
-    return 0
-
-
 def main() -> int:
-    """Print the tables and write the figures, or record frames."""
-    parser = argparse.ArgumentParser(description="What a bus carries under load.")
-    parser.add_argument(
-        "--pcap", type=Path, metavar="FILE",
-        help="only write the frames of one second at 80 %% load to FILE, for Wireshark",
-    )  # fmt: skip
-    asked = parser.parse_args()
-    with Engine("local", [engine_path()]) as engine:
-        if asked.pcap is not None:
-            return record(engine, asked.pcap)
-        for propagation_ns in PROPAGATIONS_NS:
-            saturated(engine, propagation_ns)
-        loads = offered(engine)
+    """Print the tables and write the figures."""
+    for propagation_ns in PROPAGATIONS_NS:
+        saturated(propagation_ns)
+    loads = offered()
     charts = {"utilisation": utilisation_chart, "delay": delay_chart}
     for name, chart in charts.items():
         path = IMAGES / f"medium-load-{name}.svg"

@@ -42,7 +42,6 @@ _TESTS = {
     "echo": "workloads/test_echo_numbers workloads/test_exchange workloads/test_clocks "
     "workloads/test_receive_modes workloads/test_lost_datagrams engine/test_hostile_peers "
     "workloads/test_every_size cli/test_outstanding",
-    "medium_load.rs": "engine/test_engine_medium_load",
     "metadata": "workloads/test_metadata",
     "path_mtu": "engine/test_engine_paths testbeds/test_ssh_paths",
     "pcap_file.rs": "engine/test_engine_simulate",

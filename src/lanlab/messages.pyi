@@ -33,7 +33,6 @@ class Result(TypedDict, total=False):
     cpu_pressure_ratio: float | None
     datagrams: int
     delay_variation: DelayVariation | None
-    delivered_frames: int
     directory: str
     duplicate_messages: int
     duplicate_replies: int
@@ -62,7 +61,6 @@ class Result(TypedDict, total=False):
     io: Io
     io_choice: Choice | None
     is_gone: bool
-    jain_index: float | None
     kernel: str | None
     kernel_clock: bool
     kernel_round_trip: Distribution | None
@@ -73,18 +71,13 @@ class Result(TypedDict, total=False):
     left: LeftBehind | None
     left_out: LeftOut
     load_average: float | None
-    lost_adapter_queue_frames: int
-    lost_excessive_collisions_frames: int
-    lost_switch_queue_frames: int
     manner: Manner
     margin_ns: int
     mark_seen: bool
     max_lateness_ns: int
     max_receive_buffer_bytes: int | None
     max_send_buffer_bytes: int | None
-    mean_delay_ns: float | None
     measured_messages: int
-    measured_ns: int
     memory_available_bytes: int | None
     memory_bytes: int | None
     monotonic_ns: int
@@ -94,7 +87,6 @@ class Result(TypedDict, total=False):
     not_measured: list[NotMeasured]
     of: DroppedOf
     offered_messages: int
-    offered_ratio: float
     offered_requests: int
     offloads: dict[str, dict[str, bool]]
     one_way_delay: Distribution | None
@@ -103,9 +95,6 @@ class Result(TypedDict, total=False):
     over_time: RoundTripsOverTime
     overdue_messages: int
     own_lateness: Distribution
-    p50_delay_ns: int | None
-    p95_delay_ns: int | None
-    p99_delay_ns: int | None
     paused_ns: int
     phases: list[MetadataPhase]
     places: list[str]
@@ -173,7 +162,6 @@ class Result(TypedDict, total=False):
     unrecorded_frames: int
     unsent_messages: int
     unstarted: int
-    utilisation_ratio: float
     verified: Verified
     verified_names: int
     waited_ns: int
@@ -196,10 +184,8 @@ class Request(TypedDict, total=False):
     delay_ns: int
     direction: PeerDirection
     directory: str | None
-    duration_ns: int
     family: AddressFamily
     for_server: bool
-    frames: list[LoadFrame]
     hosts: list[VirtualHost]
     interfaces: MediumInterfaces
     ipx: IpxSegment
@@ -217,7 +203,6 @@ class Request(TypedDict, total=False):
     namespace_pids: list[int]
     netbios: bool
     newest_dialect: Dialect
-    offered_ratio: float | None
     oldest_dialect: Dialect
     pcap: str | None
     peer: str
@@ -247,12 +232,10 @@ class Request(TypedDict, total=False):
     spec: Spec
     stack: OwnStack | None
     station_name: str | None
-    stations: int
     switch_queue_bytes: int
     target: int
     topology: MediumTopology
     type: str
-    warmup_ns: int
     wins: str | None
     within_ns: int
     work: SimulatedWork
@@ -654,10 +637,6 @@ class LinkPlace(TypedDict, total=False):
     interface: str
     recorded: dict[str, object]
 
-class LoadFrame(TypedDict, total=False):
-    frame_bytes: int
-    weight: float
-
 class Manner(TypedDict, total=False):
     block_bytes: int
     blocking: bool
@@ -689,21 +668,6 @@ class MediumLateness(TypedDict, total=False):
     longest_ns: int
     p50_ns: int
     p99_ns: int
-
-class MediumLoaded(TypedDict, total=False):
-    collisions: int
-    delivered_frames: int
-    jain_index: float | None
-    lost_adapter_queue_frames: int
-    lost_excessive_collisions_frames: int
-    lost_switch_queue_frames: int
-    mean_delay_ns: float | None
-    measured_ns: int
-    offered_ratio: float
-    p50_delay_ns: int | None
-    p95_delay_ns: int | None
-    p99_delay_ns: int | None
-    utilisation_ratio: float
 
 class MediumPort(TypedDict, total=False):
     interface: str

@@ -181,24 +181,6 @@ def probe_path(answering: RawEngine, asking: RawEngine) -> Line:
     return told
 
 
-def medium_load(**changes: Any) -> Line:
-    """A request to compute half a second of a bus; arguments replace its keys."""
-    request = {
-        "type": "medium_load",
-        "topology": "bus",
-        "rate_bps": 10_000_000,
-        "stations": 3,
-        "propagation_ns": 2_500,
-        "frames": [{"frame_bytes": 512, "weight": 1.0}],
-        "offered_ratio": 0.5,
-        "queue_frames": 64,
-        "duration_ns": 500_000_000,
-        "warmup_ns": 100_000_000,
-        "seed": 1,
-    }
-    return request | changes
-
-
 def simulate(work: Line, *, machine: Line | None = None, medium: Line | None = None) -> Line:
     """A world of two equal machines, on a cable of 10 Mbit/s unless `medium` says otherwise."""
     joined = {"topology": "cable", "rate_bps": 10_000_000} | (medium or {})

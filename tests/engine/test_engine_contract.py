@@ -21,7 +21,6 @@ from raw_engine import (
     RawEngine,
     echo_request,
     echo_respond,
-    medium_load,
     probe_path,
     run_copy,
     run_echo,
@@ -115,7 +114,6 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Line]]:
         target.wait(listening)
         source.wait(connecting)
         target.refusal(stream_receive(message_size_bytes=0))
-        source.ask(medium_load())
         spec = {
             "transport": "udp",
             "message_size_bytes": 100,

@@ -25,7 +25,7 @@ use crate::storage;
 use crate::task::Task;
 use crate::virtual_hosts;
 use crate::workloads::{
-    copy, dataset, echo, medium_load, metadata, path_mtu, serve, simulate, stations, stream,
+    copy, dataset, echo, metadata, path_mtu, serve, simulate, stations, stream,
 };
 
 /// Maximum concurrent measurements, so that a faulty driver cannot exhaust the host.
@@ -192,7 +192,6 @@ fn check(request: Request) -> Result<Wanted, Failure> {
         Request::EchoRequest(request) => echo::request(request),
         Request::PathMtuAnswer(request) => path_mtu::answer(request),
         Request::PathMtuProbe(request) => path_mtu::probe(request),
-        Request::MediumLoad(request) => medium_load::compute(*request),
         Request::Simulate(request) => simulate::run(*request),
         Request::Listen(request) => listen::listen(request),
         Request::Dataset(request) => dataset::make(request),

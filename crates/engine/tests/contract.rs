@@ -203,7 +203,6 @@ fn the_schema_names_every_form_of_request() {
         "list_places",
         "listen",
         "measure_room",
-        "medium_load",
         "metadata",
         "metadata_empty",
         "metadata_prepare",

@@ -32,7 +32,6 @@ mod counts;
 mod event;
 mod line;
 mod loss;
-pub mod offline;
 mod plan;
 mod random;
 mod switch;
@@ -55,7 +54,6 @@ use traffic::Traffic;
 
 /// Streams of a seed: one for each use of random numbers.
 const LOSS_STREAM: u64 = 1;
-const ARRIVAL_STREAM: u64 = 2;
 const FIRST_STATION_STREAM: u64 = 1 << 16;
 
 /// A medium that joins ports. The [crate](self) describes how to drive it.

@@ -1,9 +1,10 @@
 //! The bus against known figures: its efficiency under saturation, and who wins after a collision.
 
+mod offline;
 mod support;
 
-use lanlab_medium::offline::{Arrivals, FrameShare, Load, LoadPlan, LoadReport};
 use lanlab_medium::{Event, Medium, Topology};
+use offline::{Arrivals, FrameShare, Load, LoadPlan, LoadReport};
 use support::{at, frame, plan};
 
 const FRAME_BYTES: [u32; 4] = [64, 512, 832, 1518];

@@ -1,9 +1,10 @@
 //! A load against queueing theory; what becomes of its frames; loads that are refused.
 
+mod offline;
 mod support;
 
-use lanlab_medium::offline::{Arrivals, BadLoad, FrameShare, Load, LoadPlan, LoadReport};
 use lanlab_medium::{LossPlan, Plan, Topology};
+use offline::{Arrivals, BadLoad, FrameShare, Load, LoadPlan, LoadReport};
 use support::{at, plan};
 
 const SECOND_NS: u64 = 1_000_000_000;

@@ -17,7 +17,6 @@ mod failure;
 mod host;
 mod listen;
 mod medium;
-mod medium_load;
 mod metadata;
 mod path_mtu;
 mod peer_echo;
@@ -42,7 +41,6 @@ pub use failure::Failure;
 pub use host::*;
 pub use listen::*;
 pub use medium::*;
-pub use medium_load::*;
 pub use metadata::*;
 pub use path_mtu::*;
 pub use peer_echo::*;
@@ -108,8 +106,6 @@ pub enum Request {
     PathMtuAnswer(PathMtuAnswer),
     /// Probe the path MTU to a peer. Ends in `path_mtu_probed`.
     PathMtuProbe(PathMtuProbe),
-    /// Compute what a simulated Ethernet carries under a load. Ends in `medium_loaded`.
-    MediumLoad(Box<MediumLoad>),
     /// Run a workload between modelled machines in virtual time. Ends in `simulated`.
     Simulate(Box<Simulate>),
     /// Listen on a segment. `ready` once frames are received; ends in `heard`. When cancelled, the
@@ -218,7 +214,6 @@ pub enum Outcome {
     EchoRequested(Box<EchoRequested>),
     PathMtuAnswered(PathMtuAnswered),
     PathMtuProbed(PathMtuProbed),
-    MediumLoaded(Box<MediumLoaded>),
     Simulated(Box<Simulated>),
     Heard(Box<Heard>),
     DatasetMade(DatasetMade),

@@ -1,16 +1,18 @@
 //! The same seed gives the same world, byte by byte; and a world adds nothing to its medium.
 
+#[path = "../../medium/tests/offline/mod.rs"]
+mod offline;
 mod support;
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use lanlab_medium::offline::{Arrivals, FrameShare, Load, LoadPlan};
 use lanlab_medium::{LossPlan, Plan, Topology};
 use lanlab_sim::{Bounds, Cost, Ended, Machine, WorldFacts, mac_of};
 use lanlab_units::Instant;
 use lanlab_wire::pcap;
 
+use offline::{Arrivals, FrameShare, Load, LoadPlan};
 use support::{BOUNDS, SECOND_NS, medium, receive, send, world};
 
 /// Five stations ask a server on a bus that loses frames, on machines whose costs vary.
@@ -102,7 +104,7 @@ fn hosts_without_costs_add_nothing_to_a_saturated_bus() {
     let until = Instant::from_nanos(20 * SECOND_NS);
     let mut expected = Vec::new();
     let mut load = Load::new(load, 5).unwrap();
-    load.watch_until(until, |delivered| expected.push((delivered.at, delivered.from)));
+    load.watch_until(until, |at, from| expected.push((at, from)));
 
     let machines = (0..STATIONS).map(|_| Machine::default()).collect();
     let world = world(plan, machines, 5);

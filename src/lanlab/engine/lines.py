@@ -32,7 +32,6 @@ RESULT_KINDS = {
     "echo_request": "echo_requested",
     "path_mtu_answer": "path_mtu_answered",
     "path_mtu_probe": "path_mtu_probed",
-    "medium_load": "medium_loaded",
     "listen": "heard",
     "dataset": "dataset_made",
     "trial_directory": "trial_directory_removed",

@@ -3,7 +3,6 @@
 pub mod copy;
 pub mod dataset;
 pub mod echo;
-pub mod medium_load;
 pub mod metadata;
 pub mod path_mtu;
 mod pcap_file;

@@ -1,7 +1,8 @@
 //! Results of a load.
 
+use lanlab_medium::{Loss, Port};
+
 use super::delays::Delays;
-use crate::event::{Loss, Port};
 
 /// Results of a load after the warm-up. Ratios refer to the rate, in frame bits without preamble and gap.
 #[derive(Debug, Clone, PartialEq)]

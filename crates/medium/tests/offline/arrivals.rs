@@ -1,16 +1,17 @@
 //! Arrival times and lengths of frames.
 
+use lanlab_medium::{Port, Random};
 use lanlab_units::{Instant, Schedule};
 
 use super::plan::{Arrivals, LoadPlan};
-use crate::bit_time::Exact;
-use crate::event::Port;
-use crate::random::Random;
+
+/// Stream of random numbers that no part of the medium uses.
+const ARRIVAL_STREAM: u64 = 2;
 
 #[derive(Debug)]
 pub(super) struct ArrivalProcess {
     random: Random,
-    schedule: Schedule<Exact, Port>,
+    schedule: Schedule<Instant, Port>,
     mean_gap_ns: f64,
     lengths: Vec<(u32, f64)>,
 }
@@ -24,7 +25,7 @@ impl ArrivalProcess {
             (share.frame_bytes, cumulated)
         });
         let mut process = Self {
-            random: Random::new(seed, crate::ARRIVAL_STREAM),
+            random: Random::new(seed, ARRIVAL_STREAM),
             schedule: Schedule::new(),
             mean_gap_ns: 0.0,
             lengths: lengths.collect(),
@@ -42,12 +43,11 @@ impl ArrivalProcess {
     }
 
     pub(super) fn next_at(&self) -> Option<Instant> {
-        self.schedule.next_at().map(Exact::rounded_up)
+        self.schedule.next_at()
     }
 
     pub(super) fn take_next(&mut self) -> Option<(Instant, Port)> {
         let (at, station) = self.schedule.pop()?;
-        let at = at.rounded_up();
         self.plan_next(at, station);
         Some((at, station))
     }
@@ -64,7 +64,7 @@ impl ArrivalProcess {
 
     fn plan_next(&mut self, from: Instant, station: Port) {
         let gap_ns = (exponential(&mut self.random) * self.mean_gap_ns).round() as u64;
-        self.schedule.add(Exact::from(from.plus_nanos(gap_ns)), station);
+        self.schedule.add(from.plus_nanos(gap_ns), station);
     }
 }
 

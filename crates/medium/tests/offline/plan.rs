@@ -1,6 +1,6 @@
 //! The load on a medium, and reasons to refuse it.
 
-use crate::plan::{BadPlan, Plan};
+use lanlab_medium::{BadPlan, Plan};
 
 /// Shortest and longest frame, bytes, without preamble (IEEE 802.3, 4.4.2 and 3.2.7).
 const FRAME_BYTES: std::ops::RangeInclusive<u32> = 64..=1518;
@@ -57,7 +57,6 @@ pub enum BadLoad {
 
 impl LoadPlan {
     pub(super) fn check(&self) -> Result<(), BadLoad> {
-        self.medium.check()?;
         if self.medium.rate_bps.is_none() {
             return Err(BadLoad::WithoutRate);
         }
