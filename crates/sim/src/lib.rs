@@ -25,7 +25,6 @@ mod adapter;
 mod address;
 mod calls;
 mod cpu;
-pub mod datagrams;
 mod facts;
 pub mod file_service;
 mod frames;

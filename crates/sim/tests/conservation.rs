@@ -6,10 +6,10 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use lanlab_medium::{LossPlan, Plan, Random, Topology};
-use lanlab_sim::datagrams::{Datagrams, RECEIVED};
 use lanlab_sim::{BROADCAST, Cost, Ended, Machine, World, WorldPlan, mac_of};
 use proptest::prelude::*;
 
+use support::datagrams::{Datagrams, RECEIVED};
 use support::{BOUNDS, MILLISECOND_NS, SECOND_NS, medium};
 
 fn cost() -> impl Strategy<Value = Cost> {

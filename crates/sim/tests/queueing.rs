@@ -6,10 +6,10 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use lanlab_medium::{Plan, Random, Topology};
-use lanlab_sim::datagrams::{Datagrams, RECEIVED};
 use lanlab_sim::{Bounds, Cost, Ended, Machine, World, mac_of};
 use lanlab_units::Instant;
 
+use support::datagrams::{Datagrams, RECEIVED};
 use support::{BOUNDS, MILLISECOND_NS, SECOND_NS, assert_within, exponential_ns, medium, world};
 
 fn hosts(hosts: u16) -> World<Datagrams> {

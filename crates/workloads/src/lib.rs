@@ -28,6 +28,9 @@ pub mod stations;
 pub mod stream;
 pub mod virtual_time;
 
+#[cfg(test)]
+extern crate self as lanlab_workloads;
+
 use lanlab_messages as messages;
 
 /// Connection attempts before the start: a server may refuse some of many simultaneous ones.

@@ -1,5 +1,7 @@
 //! Copies in virtual time: the workers of the product against a server that fails in every way.
 
+#[path = "support/stations_spec.rs"]
+mod example;
 mod support;
 
 use std::cell::RefCell;
@@ -13,7 +15,6 @@ use lanlab_units::{Clock, Instant};
 use lanlab_workloads::Progress;
 use lanlab_workloads::copy::{self, CopyEndpoints, Simulated, simulate};
 use lanlab_workloads::dataset::{Content, file_name};
-use lanlab_workloads::stations::example;
 use lanlab_workloads::virtual_time::VirtualTime;
 use support::{Fails, Server, ServerSession, Service, TIMEOUT_NS, service_ns};
 

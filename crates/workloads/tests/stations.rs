@@ -1,13 +1,15 @@
 //! Stations in a closed loop in virtual time: the loop of the product, held to exact theory, and a
 //! server that fails in every way.
 
+#[path = "support/stations_spec.rs"]
+mod example;
 mod support;
 
 use std::sync::Arc;
 
+use example::spec;
 use lanlab_messages::{OwnStations, Stationed, StationsEnd, StationsSpec, StationsUntil};
 use lanlab_units::Instant;
-use lanlab_workloads::stations::example::spec;
 use lanlab_workloads::stations::pattern::{Pattern, Place};
 use lanlab_workloads::stations::{KeptReadings, readings, simulate};
 use lanlab_workloads::virtual_time::VirtualTime;

@@ -1,16 +1,18 @@
 //! What stations do and when, worked out by hand: a call takes 2 ms and 1 µs a byte, so that a block
 //! of 750 bytes takes 2.75 ms.
 
+#[path = "support/stations_spec.rs"]
+mod example;
 mod support;
 
 use std::sync::Arc;
 
+use example::spec;
 use lanlab_messages::{
     Arrivals, BlockAccess, OpenLoop, OwnStations, StationOperation, StationSync, Stationed,
     StationsEnd, StationsSpec, StationsUntil,
 };
 use lanlab_units::{Clock, Instant};
-use lanlab_workloads::stations::example::spec;
 use lanlab_workloads::stations::pattern::{Pattern, Place};
 use lanlab_workloads::stations::readings::Reading;
 use lanlab_workloads::stations::simulate;

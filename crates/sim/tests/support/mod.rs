@@ -1,10 +1,13 @@
 //! Worlds and programs that the tests share.
 #![allow(dead_code, reason = "each test uses some of it")]
 
+pub mod datagrams;
+
 use lanlab_medium::{LossPlan, Plan, Random, Topology};
-use lanlab_sim::datagrams::{Datagrams, RECEIVED, ROOM};
 use lanlab_sim::{Bounds, Host, Mac, Machine, World, WorldPlan};
 use lanlab_units::Instant;
+
+use datagrams::{Datagrams, RECEIVED, ROOM};
 
 pub const SECOND_NS: u64 = 1_000_000_000;
 pub const MILLISECOND_NS: u64 = 1_000_000;

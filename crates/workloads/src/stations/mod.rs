@@ -8,7 +8,9 @@
 )]
 
 mod context;
-pub mod example;
+#[cfg(test)]
+#[path = "../../tests/support/stations_spec.rs"]
+mod example;
 mod interval;
 mod job;
 pub mod pattern;

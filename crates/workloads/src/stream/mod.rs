@@ -3,7 +3,9 @@
 mod acknowledged;
 mod bytes;
 mod counter;
-pub mod example;
+#[cfg(test)]
+#[path = "../../tests/support/stream_plan.rs"]
+mod example;
 mod incoming;
 mod outgoing;
 mod plan;

@@ -1,12 +1,15 @@
 //! The two ends of a stream in virtual time, driven as an engine drives them.
 
+#[path = "../support/stream_plan.rs"]
+mod example;
+
 use lanlab_messages::{ClockRelation, EndedBy};
 use lanlab_units::{Instant, Pace};
 use lanlab_wire::session::{Kind, Message};
 use lanlab_workloads::Progress;
 use lanlab_workloads::stream::{
     Action, Arrival, Counts, Departing as _, Heard, Incoming, Meters, Outgoing, Plan, Sent,
-    SharedMeters, example,
+    SharedMeters,
 };
 
 use crate::datagram_link::{Faults, Link, MS, TOKEN, To, agree_within};

@@ -9,6 +9,9 @@
 )]
 
 mod clock;
+#[cfg(test)]
+#[path = "../../../../workloads/tests/support/stations_spec.rs"]
+mod example;
 mod limits;
 mod preparation;
 #[cfg(test)]

@@ -7,10 +7,10 @@ use std::sync::atomic::Ordering;
 
 use lanlab_files::{ServiceKind, Target};
 use lanlab_os as os;
-use lanlab_workloads::stations::example::spec;
 use lanlab_workloads::stations::pattern::Pattern;
 use lanlab_workloads::stations::slices;
 
+use super::example::spec;
 use crate::cost::{Cost, OWN_THREADS};
 use crate::messages::{
     Arrivals, BlockAccess, OpenLoop, OwnStations, StationOperation, StationsEnd, StationsSpec,

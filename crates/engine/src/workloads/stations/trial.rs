@@ -264,8 +264,7 @@ fn shares(spec: &StationsSpec) -> Vec<(Vec<u32>, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use lanlab_workloads::stations::example::spec;
-
+    use super::super::example::spec;
     use super::*;
     use crate::messages::OwnStations;
 

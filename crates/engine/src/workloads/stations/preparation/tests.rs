@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use lanlab_files::{Dialect, Result as FileResult, ServiceKind, Target};
 use lanlab_servers::{Offer, ServerNames, serve};
-use lanlab_workloads::stations::example;
 
+use super::super::example;
 use super::*;
 use crate::messages::OwnStations;
 use crate::output::Output;

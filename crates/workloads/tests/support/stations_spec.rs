@@ -1,8 +1,7 @@
-//! A base configuration for tests.
+//! A trial of stations, for tests to vary.
 
 use lanlab_files::{ServiceKind, Target};
-
-use crate::messages::{
+use lanlab_messages::{
     BlockAccess, OwnStations, StationOperation, StationSync, StationsSpec, StationsUntil,
 };
 

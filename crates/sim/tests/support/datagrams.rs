@@ -5,10 +5,8 @@
 
 use std::collections::VecDeque;
 
+use lanlab_sim::{Key, Mac, Node};
 use lanlab_units::Instant;
-
-use crate::address::Mac;
-use crate::node::{Key, Node};
 
 pub const RECEIVED: Key = 0;
 pub const ROOM: Key = 1;
@@ -153,55 +151,5 @@ impl Node for Datagrams {
             return Some(RECEIVED);
         }
         std::mem::take(&mut self.has_room).then_some(ROOM)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::address::mac_of;
-
-    fn sent(node: &mut Datagrams) -> Option<Vec<u8>> {
-        let mut frame = Vec::new();
-        node.poll_transmit(Instant::ZERO, &mut frame).then_some(frame)
-    }
-
-    #[test]
-    fn oversized_messages_are_refused_and_foreign_frames_counted() {
-        let [from, to] = [0, 1].map(mac_of);
-        let (mut sender, mut receiver) = (Datagrams::new(from, 0, 10), Datagrams::new(to, 10, 0));
-        let sends = [&[1; 6][..], &[2; 4], &[3; 1]].map(|message| sender.send(to, message));
-        assert_eq!((sends, sender.poll_event()), ([true, true, false], None));
-        let first = sent(&mut sender).unwrap();
-        assert_eq!(first, [&to[..], &from, &[0x88, 0xb5, 0, 6], &[1; 6]].concat());
-        assert_eq!([sender.poll_event(), sender.poll_event()], [Some(ROOM), None]);
-        assert_eq!([sender.send(to, &[4; 6]), sender.send(to, &[5; 1])], [true, false]);
-
-        let mut frames = vec![first];
-        frames.extend(std::iter::from_fn(|| sent(&mut sender)));
-        assert_eq!((frames.len(), sender.poll_event()), (3, Some(ROOM)));
-        for frame in &mut frames {
-            frame.resize(60, 0);
-            receiver.handle_frame(Instant::ZERO, frame);
-        }
-        assert_eq!([receiver.poll_event(), receiver.poll_event()], [Some(RECEIVED), None]);
-        assert_eq!((receiver.waiting(), receiver.drops()), (2, 1));
-        let mut take = || {
-            let bytes = receiver.next_bytes();
-            (bytes, receiver.receive(|mac, message| (mac, message.to_vec())))
-        };
-        assert_eq!(take(), (Some(6), Some((from, vec![1; 6]))));
-        assert_eq!(take(), (Some(4), Some((from, vec![2; 4]))));
-        assert_eq!(take(), (None, None));
-
-        // Frames of another type, truncated, and with a length larger than the frame.
-        let mut other = frames[0].clone();
-        other[13] = 0xb6;
-        let longer = [&frames[0][..14], &[0, 47][..], &[0; 44]].concat();
-        for frame in [&other[..], &frames[0][..15], &longer[..59]] {
-            receiver.handle_frame(Instant::ZERO, frame);
-        }
-        assert_eq!((receiver.unknown(), receiver.waiting(), receiver.drops()), (3, 0, 1));
-        assert!(Datagrams::new(from, 0, 9_999).send(to, &[0; MOST_BYTES]));
     }
 }

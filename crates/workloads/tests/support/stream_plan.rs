@@ -1,7 +1,7 @@
-//! A base plan for tests.
+//! A plan of a stream, for tests to vary.
 
-use super::Plan;
-use crate::messages::{Amount, Io, Receive, Timestamps, WhenLate};
+use lanlab_messages::{Amount, Io, Receive, Timestamps, WhenLate};
+use lanlab_workloads::stream::Plan;
 
 const MS: u64 = 1_000_000;
 
