@@ -20,37 +20,22 @@ P = TypeVar("P", bound="TrialParameters", contravariant=True)
 
 
 class Workload(Protocol[P]):
-    @property
-    def name(self) -> str:
-        """The workload's name in study files."""
-
-    @property
-    def roles(self) -> tuple[str, str]:
-        """Names of the two roles of a trial; the first one initiates."""
-
-    @property
-    def Parameters(self) -> type[TrialParameters]:  # noqa: N802 (a class, named as one)
-        """Validates the parameters of a condition; its field names are the allowed keys."""
-
-    @property
-    def metrics(self) -> Mapping[str, Metric]:
-        """The results of a trial that a table may show, by key."""
-
-    @property
-    def scan_metrics(self) -> tuple[str, ...]:
-        """Metrics of a table of several conditions; the first decides which is best."""
-
-    @property
-    def counted(self) -> str:
-        """The unit that a live line counts, in words; empty if the rate is enough."""
-
-    @property
-    def has_short_series(self) -> bool:
-        """Whether the series of a trial are written without a library."""
-
-    @property
-    def has_one_count(self) -> bool:
-        """Whether only one end counts, and its error or result says how far a failed trial came."""
+    #: The workload's name in study files.
+    name: str
+    #: Names of the two roles of a trial; the first one initiates.
+    roles: tuple[str, str]
+    #: Validates the parameters of a condition; its field names are the allowed keys.
+    Parameters: type[TrialParameters]
+    #: The results of a trial that a table may show, by key.
+    metrics: Mapping[str, Metric]
+    #: Metrics of a table of several conditions; the first decides which is best.
+    scan_metrics: tuple[str, ...]
+    #: The unit that a live line counts, in words; empty if the rate is enough.
+    counted: str
+    #: Whether the series of a trial are written without a library.
+    has_short_series: bool
+    #: Whether only one end counts, and its error or result says how far a failed trial came.
+    has_one_count: bool
 
     def expected_time_s(self, parameters: P) -> float:
         """The shortest time in which a trial with these parameters can end, seconds."""
