@@ -14,7 +14,7 @@ from lanlab.workloads.station_sums import station_sums
 from lanlab.workloads.station_thinned import thinned_sums
 from lanlab.workloads.stations import StationsParameters
 from lanlab.workloads.stations_readings import thinned
-from lanlab.workloads.stations_steps import lead_beyond_s
+from lanlab.workloads.stations_steps import StationsSteps
 
 STATIONS, OPERATIONS, WIDTH_NS = 3, 40_000, 2**23
 OUTCOMES = ["ok", "timed_out"]
@@ -166,5 +166,5 @@ def test_too_many_requested_readings_are_refused_with_the_limit() -> None:
 def test_more_stations_get_an_earlier_start_message() -> None:
     alone = StationsParameters(stations=64)
     together = StationsParameters(stations=10_000, service="nfs")
-    assert lead_beyond_s(alone) == pytest.approx(0.0128)
-    assert lead_beyond_s(together) == pytest.approx(0.2)
+    assert StationsSteps(alone).lead_beyond_s() == pytest.approx(0.0128)
+    assert StationsSteps(together).lead_beyond_s() == pytest.approx(0.2)

@@ -46,13 +46,13 @@ class CopySteps(Steps):
 
     def open(self, stage: Stage) -> None:
         parameters = self._parameters
-        directory = _client_directory(parameters, stage, self._within_s())
+        directory = _client_directory(parameters, stage, self.longest_s())
         self._server = stage.serve(parameters, 0)
         target = self._server.target.copy()
         if parameters.stack == "small":
             target["options"] = {"ftp": {"stack": requested(parameters, stage, "client")}}
         self._spec = _spec(parameters, target, directory)
-        self._remove = stage.to_remove(parameters, "copy_empty", self._spec, self._within_s())
+        self._remove = stage.to_remove(parameters, "copy_empty", self._spec, self.longest_s())
 
     def prepare(self, stage: Stage) -> None:
         """Put the source files on the server; both hosts drop their cached copies if requested."""
@@ -75,9 +75,6 @@ class CopySteps(Steps):
     def timed(self, stage: Stage) -> Sequence[Sequence[Part]]:
         return [[Part("client", lambda _: {"type": "copy", "spec": self._spec})]]
 
-    def longest_s(self) -> float:
-        return self._within_s()
-
     def collect(self, reports: Sequence[EngineReport]) -> dict[str, m.RoleResult]:
         client = next(iter(reports), None)
         if client is None or client.result is None:
@@ -95,9 +92,9 @@ class CopySteps(Steps):
         self._remove(failed)
 
     def _ask(self, stage: Stage, kind: str) -> m.Result:
-        return stage.ask("client", {"type": kind, "spec": self._spec}, self._within_s())
+        return stage.ask("client", {"type": kind, "spec": self._spec}, self.longest_s())
 
-    def _within_s(self) -> float:
+    def longest_s(self) -> float:
         parameters = self._parameters
         return max(_longest_s(parameters), _usual_longest_s(parameters)) + _BEYOND_S
 

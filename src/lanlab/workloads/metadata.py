@@ -116,22 +116,19 @@ class MetadataSteps(Steps):
             "depth": parameters.tree_depth,
             "longest_ns": nanoseconds(parameters.step_s),
         }
-        self._remove = stage.to_remove(parameters, "metadata_empty", self._spec, self._within_s())
+        self._remove = stage.to_remove(parameters, "metadata_empty", self._spec, self.longest_s())
 
     def prepare(self, stage: Stage) -> None:
         request: Request = {"type": "metadata_prepare", "spec": self._spec}
-        stage.setup["prepared"] = stage.ask("client", request, self._within_s())
+        stage.setup["prepared"] = stage.ask("client", request, self.longest_s())
 
     def timed(self, stage: Stage) -> Sequence[Sequence[Part]]:
         return [[Part("client", lambda _: {"type": "metadata", "spec": self._spec})]]
 
-    def longest_s(self) -> float:
-        return self._within_s()
-
     def empty(self, stage: Stage, failed: BaseException | None) -> None:
         self._remove(failed)
 
-    def _within_s(self) -> float:
+    def longest_s(self) -> float:
         return self._parameters.step_s + _BEYOND_S
 
 

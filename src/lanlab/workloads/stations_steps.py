@@ -90,11 +90,25 @@ class StationsSteps(Steps):
         return lambda _: request
 
     def longest_s(self) -> float:
-        return _longest_s(self._parameters)
+        parameters = self._parameters
+        if parameters.longest_s is not None:
+            return parameters.longest_s + (parameters.time_s or 0)
+        waits_s = 2 * (parameters.retries + 1) * parameters.timeout_s + _SETUP_S
+        # Engines report many readings, and stations log out.
+        waits_s += 0.05 * parameters.stations
+        if parameters.time_s is not None:
+            return waits_s + parameters.time_s
+        if parameters.readings_each is None:
+            return waits_s + 600.0
+        each_s = 1 / _SLOWEST_PER_S + parameters.think_time_s
+        if parameters.rate_operations_per_s is not None:
+            each_s = max(each_s, parameters.stations / parameters.rate_operations_per_s)
+        return waits_s + parameters.readings_each * each_s
 
     def lead_beyond_s(self) -> float:
         """See `Steps.lead_beyond_s`: all stations must learn of the start."""
-        return lead_beyond_s(self._parameters)
+        is_alone = self._parameters.service == "directory"
+        return (_LEAD_ALONE_S if is_alone else _LEAD_TOGETHER_S) * self._parameters.stations
 
     def collect(self, reports: Sequence[EngineReport]) -> dict[str, RoleResult]:
         """Results of all hosts together, with their readings and the resulting metrics."""
@@ -163,12 +177,6 @@ def simulated_spec(parameters: StationsParameters, habits: Habits) -> Spec:
     return spec if habits.retries is None else {**spec, "retries": habits.retries}
 
 
-def lead_beyond_s(parameters: StationsParameters) -> float:
-    """Lead time of the announced start beyond that of two ends: all stations must learn of it."""
-    each_s = _LEAD_ALONE_S if parameters.service == "directory" else _LEAD_TOGETHER_S
-    return each_s * parameters.stations
-
-
 def _check_room(parameters: StationsParameters, server: Server, stage: Stage) -> None:
     if server.root is None or parameters.is_users_server:
         return
@@ -232,19 +240,3 @@ def _files_s(parameters: StationsParameters) -> float:
     written_s = 8 * parameters.written_bytes / _SLOWEST_BPS
     usual_s = _SETUP_S + _SETUP_EACH_S * parameters.stations + written_s
     return parameters.longest_s or usual_s
-
-
-def _longest_s(parameters: StationsParameters) -> float:
-    if parameters.longest_s is not None:
-        return parameters.longest_s + (parameters.time_s or 0)
-    waits_s = 2 * (parameters.retries + 1) * parameters.timeout_s + _SETUP_S
-    # Engines report many readings, and stations log out.
-    waits_s += 0.05 * parameters.stations
-    if parameters.time_s is not None:
-        return waits_s + parameters.time_s
-    if parameters.readings_each is None:
-        return waits_s + 600.0
-    each_s = 1 / _SLOWEST_PER_S + parameters.think_time_s
-    if parameters.rate_operations_per_s is not None:
-        each_s = max(each_s, parameters.stations / parameters.rate_operations_per_s)
-    return waits_s + parameters.readings_each * each_s
