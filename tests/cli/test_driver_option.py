@@ -34,7 +34,12 @@ def a_trial(driver: str, number: int, status: str = "done", **metrics: float) ->
         experiment="single",
         workload="stream",
         factors={"driver": driver},
-        parameters={"driver": driver, "transport": "udp", "time_s": 1.0},
+        parameters={
+            "driver": driver,
+            "transport": "udp",
+            "time_s": 1.0,
+            "message_size_bytes": 1408,
+        },
         block=number // 2,
         purpose="trial",
         status="done" if status == "done" else "failed",

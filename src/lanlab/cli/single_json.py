@@ -109,19 +109,21 @@ def print_drivers(run: RunRecord, trials: list[TrialRecord]) -> None:
         lines = [f"tool        {name}{f' ({version})' if version else ''}"]
         if done:
             means = mean_metrics(measured)
-            lines += (
-                _stream_lines(done, means) if "goodput_bps" in means else _echo_lines(done, means)
-            )
+            is_stream = "goodput_bps" in means
+            lines += _stream_lines(run, done, means) if is_stream else _echo_lines(done, means)
         if failed:
             lines.append(f"failed      {failed} of {len(measured)} trials")
         print_lines("\n".join(lines))
     print_lines(f"saved as    {run.id}")
 
 
-def _stream_lines(done: list[TrialRecord], means: Mapping[str, float]) -> list[str]:
+def _stream_lines(run: RunRecord, done: list[TrialRecord], means: Mapping[str, float]) -> list[str]:
+    from lanlab.analysis.summary import limit_of
+    from lanlab.analysis.wires import wire_of
     from lanlab.report.trials.trials_text import mean_text
 
-    lines = [f"goodput     {mean_text('goodput_bps', done)}"]
+    limit = limit_of("goodput_bps", done[0].parameters, wire_of(run))
+    lines = [f"goodput     {mean_text('goodput_bps', done, limit=limit)}"]
     # TCP has no messages and no loss.
     is_udp = done[0].parameters["transport"] == "udp" and "loss_ratio" in means
     if is_udp and "received_messages" in means and means.get("offered_messages"):
