@@ -21,7 +21,6 @@ use lanlab_wire::ipx::{Address, Header, NO_CHECKSUM, framing, packet_type, socke
 use lanlab_wire::ncp::envelope::{Envelope, Reply, kind};
 use lanlab_wire::ncp::{bindery, burst, directories, files, negotiation, search, watchdog};
 use lanlab_wire::netbios_name::{Name, suffix};
-use lanlab_wire::smb1::strings::CodePage;
 
 use crate::memory_files::MemoryFiles;
 
@@ -73,7 +72,6 @@ pub fn ncp_station(octets: &[u8]) -> Reached {
         volume: "SYS".into(),
         user: (choice & 8 != 0).then_some(user),
         read_only: choice & 16 != 0,
-        code_page: CodePage::Cp437,
         netware,
     });
     let mut station = Station {
@@ -368,14 +366,6 @@ impl Station {
 
 fn new_client(carrier: CarrierFacts) -> Client {
     let (volume, user, most_data_bytes) = ("SYS".to_owned(), None, 1024);
-    let (code_page, large_packets, burst_packets) = (CodePage::Cp437, true, Some((24, 10)));
-    Client::new(Plan {
-        volume,
-        user,
-        code_page,
-        most_data_bytes,
-        large_packets,
-        burst_packets,
-        carrier,
-    })
+    let (large_packets, burst_packets) = (true, Some((24, 10)));
+    Client::new(Plan { volume, user, most_data_bytes, large_packets, burst_packets, carrier })
 }

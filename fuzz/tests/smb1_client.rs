@@ -10,7 +10,6 @@ use lanlab_stack::smb::client::{Client, Plan, User};
 use lanlab_wire::smb1::command;
 use lanlab_wire::smb1::header::{Header, LEN};
 use lanlab_wire::smb1::status::Status;
-use lanlab_wire::smb1::strings::CodePage;
 
 /// Messages that a client sends at most for each that it gets and each call.
 const MOST_MESSAGES: usize = 2;
@@ -49,7 +48,6 @@ impl Harness {
             server: "server".into(),
             share: "share".into(),
             user: (choice & 0x80 == 0).then_some(user),
-            code_page: CodePage::Cp850,
             nonce: [7; 8],
             time: 0,
             raw: choice & 0x40 != 0,

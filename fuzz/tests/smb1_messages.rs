@@ -8,7 +8,7 @@ mod facts;
 
 use lanlab_wire::nbss::{Framing, HEADER_LEN, Header, Packet};
 use lanlab_wire::netbios_name::Name;
-use lanlab_wire::smb1::strings::{CodePage, Text};
+use lanlab_wire::smb1::strings::Text;
 use lanlab_wire::smb1::{find, wildcard};
 use lanlab_wire::{nbns, smb1};
 
@@ -81,7 +81,7 @@ fn listing(octets: &[u8]) {
 fn names(octets: &[u8]) {
     let even = &octets[..octets.len() & !1];
     for text in [Text::Oem(octets), Text::Utf16(even)] {
-        assert!(text.decode(CodePage::Cp437).chars().count() <= octets.len());
+        assert!(text.decode().chars().count() <= octets.len());
     }
     let (pattern, name) = octets.split_at(octets.len() / 2);
     let (pattern, name) = (String::from_utf8_lossy(pattern), String::from_utf8_lossy(name));

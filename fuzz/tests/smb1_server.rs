@@ -13,7 +13,7 @@ use lanlab_stack::smb::server::{Offer, Server};
 use lanlab_units::Instant;
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::header::{Header, LEN};
-use lanlab_wire::smb1::strings::{CodePage, Text};
+use lanlab_wire::smb1::strings::Text;
 use lanlab_wire::smb1::writer::Writer;
 use lanlab_wire::smb1::{command, negotiate, session_setup_andx, tree_connect, tree_connect_andx};
 
@@ -75,7 +75,6 @@ impl Harness {
                 domain: String::new(),
             }),
             read_only: choice & 0x40 != 0,
-            code_page: CodePage::Cp850,
             dialects: Dialect::Core..=newest,
         });
         let server = if choice & 0x08 == 0 { server } else { server.requiring_signatures() };

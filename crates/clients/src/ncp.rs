@@ -7,7 +7,6 @@ use lanlab_files::{Carrier, Class, Fault, PacketBurst, Result, Target};
 use lanlab_sessions::{Agreed, Redirected};
 use lanlab_stack::ncp::client::{Client, Plan, User};
 use lanlab_stack::ncp::profile::NETWARE_3;
-use lanlab_wire::smb1::strings::CodePage;
 
 use crate::station;
 
@@ -30,8 +29,6 @@ pub async fn connect(target: &Target) -> Result<Session> {
     let plan = Plan {
         volume,
         user,
-        // The DOS code page in most of Europe, as for SMB 1.
-        code_page: CodePage::Cp850,
         most_data_bytes: NETWARE_3.most_data_bytes.value,
         large_packets: true,
         burst_packets: (target.options.ncp().packet_burst == PacketBurst::On)

@@ -7,7 +7,6 @@ use lanlab_connections::{MessageTransport, SessionClock};
 use lanlab_files::{Carrier, Class, Fault, Result, Signing, Target};
 use lanlab_sessions::{Agreed, Redirected};
 use lanlab_stack::smb::client::{Client, Plan, User};
-use lanlab_wire::smb1::strings::CodePage;
 use lanlab_wire::smb1::time::ticks_from_unix_ns;
 
 use crate::transport::{server_name, tcp_agreed};
@@ -42,8 +41,6 @@ pub async fn connect(target: &Target) -> Result<Session> {
         server: server_name(target)?,
         share,
         user,
-        // Samba's code page for DOS, unless `dos charset` is set.
-        code_page: CodePage::Cp850,
         nonce,
         time: ticks_from_unix_ns(since_1970.as_nanos().cast_signed()),
         raw: options.raw,

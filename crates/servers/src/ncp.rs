@@ -10,7 +10,6 @@ use lanlab_served::{Files, Served};
 use lanlab_stack::ncp::profile::NETWARE_3;
 use lanlab_stack::ncp::server::{self, Server, User};
 use lanlab_stack::smb::server::can_be_asked_for;
-use lanlab_wire::smb1::strings::CodePage;
 
 use crate::file_sessions::serve_client;
 use crate::visits::Visits;
@@ -33,8 +32,6 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         volume: volume.clone(),
         user: user.map(|user| User { name: user.user.clone(), password: user.secret.clone() }),
         read_only: offer.read_only,
-        // The client uses the same code page.
-        code_page: CodePage::Cp850,
         netware: NETWARE_3,
     });
     let visits = Arc::new(Visits::default());

@@ -16,7 +16,6 @@ use lanlab_stack::smb::Dialect;
 use lanlab_stack::smb::client::{Client, Plan};
 use lanlab_stack::smb::server::{Offer, Server};
 use lanlab_units::{Clock, Instant};
-use lanlab_wire::smb1::strings::CodePage;
 use lanlab_workloads::virtual_time::VirtualTime;
 
 #[path = "support/behaviour.rs"]
@@ -143,7 +142,6 @@ fn server() -> Server {
         share: "share".into(),
         user: None,
         read_only: false,
-        code_page: CodePage::Cp850,
         dialects: Dialect::Core..=Dialect::Nt,
     })
 }
@@ -158,7 +156,6 @@ async fn connected(
         server: "SERVER".into(),
         share: "share".into(),
         user: None,
-        code_page: CodePage::Cp850,
         nonce: [7; 8],
         time: 0,
         raw: false,

@@ -26,7 +26,6 @@ use lanlab_stack::smb::server::{Offer, Server};
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::netbios_name::{Name, suffix};
-use lanlab_wire::smb1::strings::CodePage;
 use lanlab_workloads::virtual_time::VirtualTime;
 
 const BLOCK_BYTES: usize = 750;
@@ -98,7 +97,6 @@ fn run(stations: u16, virtual_s: u64) -> (f64, u64, u64) {
         share: "LANLAB".into(),
         user: None,
         read_only: false,
-        code_page: CodePage::Cp850,
         dialects: Dialect::Core..=Dialect::Nt,
     };
     serve(&server, Rc::new(Server::new(offer)), &files);
@@ -134,7 +132,6 @@ async fn session(host: &Host<HostNode>) -> Redirected<Client, SimulatedPort, Vir
         server: "SERVER".into(),
         share: "LANLAB".into(),
         user: None,
-        code_page: CodePage::Cp850,
         nonce: [0; 8],
         time: 0,
         raw: false,

@@ -12,7 +12,7 @@ use lanlab_wire::smb1::negotiate::{self, LanMan, NtLm, Security, capabilities, s
 use lanlab_wire::smb1::search::{self, ResumeKey};
 use lanlab_wire::smb1::session_setup_andx::{self, Logon, action};
 use lanlab_wire::smb1::status::{Status, error};
-use lanlab_wire::smb1::strings::{CodePage, Text};
+use lanlab_wire::smb1::strings::Text;
 use lanlab_wire::smb1::writer::Writer;
 use lanlab_wire::smb1::{
     command, find, read_andx, time, transaction, tree_connect_andx, write_andx, write_raw,
@@ -29,7 +29,6 @@ fn plan(dialect: Option<Dialect>, password: &str) -> Plan {
         server: "server".into(),
         share: "share".into(),
         user: Some(user),
-        code_page: CodePage::Cp850,
         nonce: [7; 8],
         time: 0,
         raw: false,

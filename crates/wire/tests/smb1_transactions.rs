@@ -9,7 +9,7 @@ use frames::{Frame, messages};
 use lanlab_wire::Error;
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::header::Header;
-use lanlab_wire::smb1::strings::{CodePage, Text};
+use lanlab_wire::smb1::strings::Text;
 use lanlab_wire::smb1::{
     command, file_information, file_system_information, find, transaction, transaction2,
 };
@@ -164,14 +164,14 @@ fn entries_again(
             let (start, len) = (out.len(), entry.len_at(out.len()));
             entry.emit(0, &mut out);
             assert_eq!(out.len(), start + len);
-            names.push(entry.name.decode(CodePage::Cp850).into_owned());
+            names.push(entry.name.decode().into_owned());
         }
     } else {
         for entry in find::BothDirectories::new(data, count, unicode) {
             let entry = entry?;
             last = Some(entry.emit(0, last, &mut out));
             assert_eq!(out.len(), last.unwrap() + entry.len_at(find::level::BOTH_DIRECTORY));
-            names.push(entry.name.decode(CodePage::Cp850).into_owned());
+            names.push(entry.name.decode().into_owned());
         }
     }
     Ok((out, names))

@@ -11,7 +11,6 @@ use lanlab_served::{Files, Served};
 use lanlab_stack::smb::client::User;
 use lanlab_stack::smb::server::{self, Server};
 use lanlab_wire::nbss::Framing;
-use lanlab_wire::smb1::strings::CodePage;
 
 use crate::admission::Admission;
 use crate::file_sessions::serve_client;
@@ -41,8 +40,6 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         share: share.clone(),
         user,
         read_only: offer.read_only,
-        // The client uses the same code page.
-        code_page: CodePage::Cp850,
         dialects: offer.dialects.0.into()..=offer.dialects.1.into(),
     });
     let server = if offer.requires_signatures { server.requiring_signatures() } else { server };

@@ -21,7 +21,6 @@ use lanlab_stack::smb::client::{self, Client};
 use lanlab_stack::smb::server::{self, Server};
 use lanlab_units::Instant;
 use lanlab_wire::netbios_name::{Name, suffix};
-use lanlab_wire::smb1::strings::CodePage;
 
 use super::cable::{Cable, place, runs_outside};
 use super::clockless::{all_without_clock, of_netware};
@@ -72,14 +71,13 @@ enum Spoken {
 }
 
 fn client_of(spoken: Spoken, carrier: CarrierFacts) -> Box<dyn Redirector> {
-    let (user, code_page) = (None, CodePage::Cp850);
+    let user = None;
     let dialect = match spoken {
         Spoken::Smb(dialect) => dialect,
         Spoken::NetWare { bursts } => {
             let plan = ncp::client::Plan {
                 volume: "share".into(),
                 user: None,
-                code_page,
                 most_data_bytes: 1024,
                 large_packets: true,
                 burst_packets: bursts.then_some(NETWARE_3.burst_packets.value),
@@ -93,7 +91,6 @@ fn client_of(spoken: Spoken, carrier: CarrierFacts) -> Box<dyn Redirector> {
         server: "CALLED".into(),
         share: "share".into(),
         user,
-        code_page,
         nonce: [7; 8],
         time: 0,
         raw: false,
@@ -104,14 +101,13 @@ fn client_of(spoken: Spoken, carrier: CarrierFacts) -> Box<dyn Redirector> {
 }
 
 fn session_of(spoken: Spoken, carrier: CarrierFacts) -> Session {
-    let (read_only, code_page) = (false, CodePage::Cp850);
+    let read_only = false;
     let server: Box<dyn FileServer> = match spoken {
         Spoken::NetWare { .. } => Box::new(ncp::server::Server::new(ncp::server::Offer {
             name: "CALLED".into(),
             volume: "share".into(),
             user: None,
             read_only,
-            code_page,
             netware: NETWARE_3,
         })),
         Spoken::Smb(_) => Box::new(Server::new(server::Offer {
@@ -119,7 +115,6 @@ fn session_of(spoken: Spoken, carrier: CarrierFacts) -> Session {
             share: "share".into(),
             user: None,
             read_only,
-            code_page,
             dialects: Dialect::Core..=Dialect::Nt,
         })),
     };

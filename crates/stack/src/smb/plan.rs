@@ -1,7 +1,5 @@
 //! Parameters for making a session.
 
-use lanlab_wire::smb1::strings::CodePage;
-
 use super::Dialect;
 use crate::carrier::CarrierFacts;
 
@@ -14,7 +12,6 @@ pub struct Plan {
     /// The user; absent for a guest.
     pub user: Option<User>,
     /// Code page of both ends for strings that are not UTF-16LE.
-    pub code_page: CodePage,
     pub nonce: [u8; 8],
     /// Current time, 100 ns since 1601.
     pub time: u64,

@@ -6,7 +6,7 @@
 use des::Des;
 use des::cipher::{BlockCipherEncrypt, KeyInit};
 use hmac::{Hmac, Mac};
-use lanlab_wire::smb1::strings::CodePage;
+use lanlab_wire::smb1::strings;
 use md4::{Digest, Md4};
 use md5::Md5;
 
@@ -53,11 +53,11 @@ fn utf16(text: &str) -> Vec<u8> {
 }
 
 /// LM hash. `None` if the password is longer than 14 characters or not in the code page.
-pub fn lm_hash(password: &str, code_page: CodePage) -> Option<[u8; 16]> {
+pub fn lm_hash(password: &str) -> Option<[u8; 16]> {
     let mut octets = [0; 14];
     let mut places = octets.iter_mut();
     for character in password.chars().flat_map(char::to_uppercase) {
-        *places.next()? = code_page.octet(character)?;
+        *places.next()? = strings::octet(character)?;
     }
     let mut hash = [0; 16];
     hash[..8].copy_from_slice(&encrypt(&octets[..7], LM_TEXT));
@@ -70,12 +70,8 @@ pub fn nt_hash(password: &str) -> [u8; 16] {
 }
 
 /// LM response. `None` as for [`lm_hash`].
-pub fn lm(
-    password: &str,
-    code_page: CodePage,
-    challenge: [u8; CHALLENGE_LEN],
-) -> Option<[u8; RESPONSE_LEN]> {
-    Some(desl(lm_hash(password, code_page)?, challenge))
+pub fn lm(password: &str, challenge: [u8; CHALLENGE_LEN]) -> Option<[u8; RESPONSE_LEN]> {
+    Some(desl(lm_hash(password)?, challenge))
 }
 
 /// NTLM response of version 1.
@@ -171,7 +167,6 @@ fn with_nonce(
 /// Whether `response` is a correct LM response, or a version 2 response in its field.
 pub fn is_lm(
     (user, domain, password): (&str, &str, &str),
-    code_page: CodePage,
     challenge: [u8; CHALLENGE_LEN],
     response: &[u8],
 ) -> bool {
@@ -181,7 +176,7 @@ pub fn is_lm(
     }
     let key = version2_key(user, domain, password);
     let of_version2 = same(&hmac(&key, &[&challenge, nonce]), proof);
-    let of_version1 = lm(password, code_page, challenge);
+    let of_version1 = lm(password, challenge);
     of_version2 || of_version1.is_some_and(|expected| same(&expected, response))
 }
 
@@ -205,12 +200,12 @@ mod tests {
         let expected = "67c43011f30298a2ad35ece64f16331c44bdbed927841f94";
         assert_eq!(hex::encode(nt("Password", CHALLENGE)), expected);
         let expected = "98def7b87f88aa5dafe2df779688a172def11c7d5ccdef13";
-        let found = lm("Password", CodePage::Cp437, CHALLENGE).unwrap();
+        let found = lm("Password", CHALLENGE).unwrap();
         assert_eq!(hex::encode(found), expected);
         assert_eq!(hex::encode(session_key("Password")), "d87262b0cde4b1cb7499becccdf10784");
         let key = nt_key(WHO, CHALLENGE, None, &nt("Password", CHALLENGE));
         assert_eq!(key, Some(session_key("Password")));
-        assert!(is_lm(WHO, CodePage::Cp437, CHALLENGE, &found));
+        assert!(is_lm(WHO, CHALLENGE, &found));
         assert_eq!(nt_key(WHO, CHALLENGE, None, &nt("password", CHALLENGE)), None);
     }
 
@@ -231,7 +226,7 @@ mod tests {
         assert_eq!(hex::encode(responses.lm), expected);
         let key = nt_key(WHO, CHALLENGE, None, &responses.nt);
         assert_eq!(key, Some(responses.session_key));
-        assert!(is_lm(WHO, CodePage::Cp437, CHALLENGE, &responses.lm));
+        assert!(is_lm(WHO, CHALLENGE, &responses.lm));
         assert_eq!(nt_key(("User", "Domain", "other"), CHALLENGE, None, &responses.nt), None);
         // The specification's blob, but with the domain as its only name ([MS-NLMP] 2.2.2.7).
         let blob = "01010000000000000000000000000000aaaaaaaaaaaaaaaa0000000002000c0044006f006d00610069006e000000000000000000";
@@ -255,9 +250,9 @@ mod tests {
     fn an_invalid_response_proves_nothing() {
         for len in [0, 1, 15, 16, 23, 25] {
             assert_eq!(nt_key(WHO, CHALLENGE, None, &vec![0; len]), None, "{len}");
-            assert!(!is_lm(WHO, CodePage::Cp437, CHALLENGE, &vec![0; len]), "{len}");
+            assert!(!is_lm(WHO, CHALLENGE, &vec![0; len]), "{len}");
         }
-        assert_eq!(lm_hash("fifteen letters", CodePage::Cp437), None);
-        assert_eq!(lm_hash("€", CodePage::Cp437), None);
+        assert_eq!(lm_hash("fifteen letters"), None);
+        assert_eq!(lm_hash("€"), None);
     }
 }

@@ -7,7 +7,6 @@ use lanlab_stack::redirector::{Call, CallId, Done, Redirector, Refusal};
 use lanlab_stack::smb::Dialect;
 use lanlab_stack::smb::client::{Client, Plan, User};
 use lanlab_stack::smb::server::{Offer, Server};
-use lanlab_wire::smb1::strings::CodePage;
 
 pub use crate::memory_files::MemoryFiles;
 use lanlab_stack::files::{FileCall, FileStore};
@@ -25,7 +24,6 @@ pub fn offer() -> Offer {
         share: "share".into(),
         user: Some(user("Secret-1")),
         read_only: false,
-        code_page: CodePage::Cp850,
         dialects: Dialect::Core..=Dialect::Nt,
     }
 }
@@ -44,7 +42,6 @@ pub fn plan(dialect: Option<Dialect>, password: &str) -> Plan {
         server: "server".into(),
         share: "share".into(),
         user: Some(user(password)),
-        code_page: CodePage::Cp850,
         nonce: [7; 8],
         time: 0x01d0_0000_0000_0000,
         raw: false,

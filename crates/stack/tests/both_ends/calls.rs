@@ -8,7 +8,7 @@ use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::command as c;
 use lanlab_wire::smb1::header::{Header, LEN};
 use lanlab_wire::smb1::nt_create_andx;
-use lanlab_wire::smb1::strings::{CodePage, Text};
+use lanlab_wire::smb1::strings::Text;
 
 use super::both::{Both, client, offer, plan, server};
 
@@ -309,7 +309,7 @@ fn errors_map_to_reasons_in_each_dialect() {
 
 #[test]
 fn guest_and_code_page_names_are_sent_unchanged() {
-    let open = Server::new(Offer { user: None, code_page: CodePage::Cp850, ..offer() });
+    let open = Server::new(Offer { user: None, ..offer() });
     for (dialect, login) in [
         (Dialect::Core, "PC NETWORK PROGRAM 1.0, no login"),
         (Dialect::LanMan1, "LANMAN1.0, no login"),

@@ -7,7 +7,6 @@ use lanlab_stack::redirector::{
     Access, Call, CallId, Done, FileId, Listed, Reason, Redirector, RedirectorFacts, Refusal,
 };
 use lanlab_wire::ncp::completion as c;
-use lanlab_wire::smb1::strings::CodePage;
 
 /// A packet of 1,500 octets has 37 around a message.
 const CARRIER: CarrierFacts =
@@ -17,7 +16,6 @@ fn plan() -> Plan {
     Plan {
         volume: "sys".into(),
         user: Some(User { name: "joe".into(), password: "secret".into() }),
-        code_page: CodePage::Cp437,
         most_data_bytes: 1024,
         large_packets: false,
         burst_packets: None,

@@ -16,7 +16,6 @@ use lanlab_wire::ncp::files::{OfFile, OfPath, Open, access};
 use lanlab_wire::ncp::function::{self as f, Function};
 use lanlab_wire::ncp::search::{FIRST, Found, Search};
 use lanlab_wire::ncp::text::Name;
-use lanlab_wire::smb1::strings::CodePage;
 
 use super::pair::{READY, node};
 use crate::memory_files::MemoryFiles;
@@ -45,7 +44,6 @@ impl Bench {
             volume: "SYS".into(),
             user: Some(User { name: "JOE".into(), password: "secret".into() }),
             read_only: false,
-            code_page: CodePage::Cp437,
             netware,
         });
         let mut node = node(1, netware, Some(framing::RAW_802_3));

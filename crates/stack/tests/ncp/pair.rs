@@ -18,7 +18,6 @@ use lanlab_units::Instant;
 use lanlab_wire::ethernet::Framing;
 use lanlab_wire::ipx::framing;
 use lanlab_wire::pcap;
-use lanlab_wire::smb1::strings::CodePage;
 
 use crate::memory_files::MemoryFiles;
 use crate::segment::{Program, Segment, frames, mac, name};
@@ -197,7 +196,6 @@ impl Pair {
                 .user
                 .clone()
                 .map(|user| User { name: user.name, password: setting.password.into() }),
-            code_page: CodePage::Cp437,
             most_data_bytes: setting.netware.most_data_bytes.value,
             large_packets: true,
             burst_packets: setting.bursts.then_some(setting.netware.burst_packets.value),
@@ -208,7 +206,6 @@ impl Pair {
             volume: "SYS".into(),
             user: setting.user.clone(),
             read_only: setting.read_only,
-            code_page: CodePage::Cp437,
             netware: setting.netware,
         });
         let asking = Asking::new(plan);

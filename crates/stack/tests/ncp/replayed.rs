@@ -18,7 +18,6 @@ use lanlab_wire::ncp::envelope::{Envelope, Reply, kind};
 use lanlab_wire::ncp::files::parse_data;
 use lanlab_wire::ncp::function::{self, Function};
 use lanlab_wire::netbios_name::{Name, suffix};
-use lanlab_wire::smb1::strings::CodePage;
 
 use super::pair::{Asking, READY, Serving};
 use crate::memory_files::MemoryFiles;
@@ -51,7 +50,6 @@ impl Listening {
             volume: "SYS".into(),
             user: None,
             read_only: false,
-            code_page: CodePage::Cp437,
             netware: NETWARE_3,
         };
         let mut one = Self { node, serving: Serving::new(Server::new(offer), files) };
@@ -266,7 +264,6 @@ fn at_mars(
     let mut client = Asking::new(Plan {
         volume: "SYS".into(),
         user: Some(User { name: "JUDGE".into(), password: "JUDGE".into() }),
-        code_page: CodePage::Cp437,
         most_data_bytes: 1024,
         large_packets: true,
         burst_packets: Some((24, 10)),

@@ -11,7 +11,6 @@ use lanlab_stack::ncp::server::{Offer, Server};
 use lanlab_units::Instant;
 use lanlab_wire::ncp::completion as c;
 use lanlab_wire::ncp::function::{self as f, Function};
-use lanlab_wire::smb1::strings::CodePage;
 
 use crate::memory_files::MemoryFiles;
 
@@ -28,7 +27,6 @@ pub fn offer(netware: NetWare) -> Offer {
         volume: "SYS".into(),
         user: Some(User { name: "joe".into(), password: "secret".into() }),
         read_only: false,
-        code_page: CodePage::Cp437,
         netware,
     }
 }

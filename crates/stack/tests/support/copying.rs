@@ -13,7 +13,6 @@ use lanlab_stack::smb::client::{Client, Plan};
 use lanlab_stack::smb::server::{Offer, Server};
 use lanlab_units::Instant;
 use lanlab_wire::pcap;
-use lanlab_wire::smb1::strings::CodePage;
 
 use crate::memory_files::MemoryFiles;
 use crate::pair::ms;
@@ -75,7 +74,6 @@ impl Copying {
             server: "STATION1".into(),
             share: "share".into(),
             user: None,
-            code_page: CodePage::Cp850,
             nonce: [7; 8],
             time: 0,
             raw: false,
@@ -186,7 +184,6 @@ impl Serving {
             share: "share".into(),
             user: None,
             read_only: false,
-            code_page: CodePage::Cp850,
             dialects: Dialect::Core..=newest,
         });
         let files = MemoryFiles::default();

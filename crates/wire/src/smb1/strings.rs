@@ -1,6 +1,6 @@
-//! Strings of messages: a DOS code page or UTF-16LE.
+//! Strings of messages: DOS code page 850 or UTF-16LE.
 //!
-//! Source: [MS-CIFS] 2.2.1.1; code pages 437 and 850 of IBM, by Unicode's mappings.
+//! Source: [MS-CIFS] 2.2.1.1; code page 850 of IBM, by Unicode's mapping.
 
 use std::borrow::Cow;
 
@@ -50,11 +50,11 @@ impl<'a> Text<'a> {
 
     /// The characters. Half of a surrogate pair becomes U+FFFD; every octet of a code page is a
     /// character.
-    pub fn decode(&self, code_page: CodePage) -> Cow<'a, str> {
+    pub fn decode(&self) -> Cow<'a, str> {
         match self {
             Self::Oem(octets) => match core::str::from_utf8(octets) {
                 Ok(text) if text.is_ascii() => Cow::Borrowed(text),
-                _ => Cow::Owned(octets.iter().map(|octet| code_page.character(*octet)).collect()),
+                _ => Cow::Owned(octets.iter().map(|octet| character(*octet)).collect()),
             },
             Self::Utf16(octets) => {
                 let units =
@@ -78,7 +78,7 @@ impl Encoded {
     /// # Errors
     /// [`Error::Forbidden`] if `text` has a NUL or a character that is not in the code page: a
     /// substitute would name another file.
-    pub fn new(text: &str, unicode: bool, code_page: CodePage) -> Result<Self, Error> {
+    pub fn new(text: &str, unicode: bool) -> Result<Self, Error> {
         let mut octets = Vec::with_capacity(if unicode { 2 * text.len() } else { text.len() });
         for (offset, character) in text.char_indices() {
             let forbidden = Error::Forbidden {
@@ -95,7 +95,7 @@ impl Encoded {
                     octets.extend_from_slice(&unit.to_le_bytes());
                 }
             } else {
-                octets.push(code_page.octet(character).ok_or(forbidden)?);
+                octets.push(octet(character).ok_or(forbidden)?);
             }
         }
         Ok(Self { octets, unicode })
@@ -106,47 +106,21 @@ impl Encoded {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum CodePage {
-    Cp437,
-    #[default]
-    Cp850,
+/// The character of an octet in code page 850. Octets below 128 are ASCII, control characters included.
+pub const fn character(octet: u8) -> char {
+    if octet < 128 { octet as char } else { CP850[octet as usize - 128] }
 }
 
-impl CodePage {
-    const fn upper_half(self) -> &'static [char; 128] {
-        match self {
-            Self::Cp437 => &CP437,
-            Self::Cp850 => &CP850,
-        }
+/// The octet of a character in code page 850, if it has one.
+pub fn octet(character: char) -> Option<u8> {
+    if character.is_ascii() {
+        return Some(character as u8);
     }
-
-    /// The character of an octet. Octets below 128 are ASCII, control characters included.
-    pub const fn character(self, octet: u8) -> char {
-        if octet < 128 { octet as char } else { self.upper_half()[octet as usize - 128] }
-    }
-
-    pub fn octet(self, character: char) -> Option<u8> {
-        if character.is_ascii() {
-            return Some(character as u8);
-        }
-        let at = self.upper_half().iter().position(|found| *found == character)?;
-        Some(at as u8 + 128)
-    }
+    let at = CP850.iter().position(|found| *found == character)?;
+    Some(at as u8 + 128)
 }
 
-#[rustfmt::skip]
-const CP437: [char; 128] = [
-    'Ç', 'ü', 'é', 'â', 'ä', 'à', 'å', 'ç', 'ê', 'ë', 'è', 'ï', 'î', 'ì', 'Ä', 'Å',
-    'É', 'æ', 'Æ', 'ô', 'ö', 'ò', 'û', 'ù', 'ÿ', 'Ö', 'Ü', '¢', '£', '¥', '₧', 'ƒ',
-    'á', 'í', 'ó', 'ú', 'ñ', 'Ñ', 'ª', 'º', '¿', '⌐', '¬', '½', '¼', '¡', '«', '»',
-    '░', '▒', '▓', '│', '┤', '╡', '╢', '╖', '╕', '╣', '║', '╗', '╝', '╜', '╛', '┐',
-    '└', '┴', '┬', '├', '─', '┼', '╞', '╟', '╚', '╔', '╩', '╦', '╠', '═', '╬', '╧',
-    '╨', '╤', '╥', '╙', '╘', '╒', '╓', '╫', '╪', '┘', '┌', '█', '▄', '▌', '▐', '▀',
-    'α', 'ß', 'Γ', 'π', 'Σ', 'σ', 'µ', 'τ', 'Φ', 'Θ', 'Ω', 'δ', '∞', 'φ', 'ε', '∩',
-    '≡', '±', '≥', '≤', '⌠', '⌡', '÷', '≈', '°', '∙', '·', '√', 'ⁿ', '²', '■', '\u{a0}',
-];
-
+/// The DOS code page of most of Europe, and Samba's unless `dos charset` is set.
 #[rustfmt::skip]
 const CP850: [char; 128] = [
     'Ç', 'ü', 'é', 'â', 'ä', 'à', 'å', 'ç', 'ê', 'ë', 'è', 'ï', 'î', 'ì', 'Ä', 'Å',
@@ -165,29 +139,26 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn umlauts_are_encoded_per_code_page() {
-        for code_page in [CodePage::Cp437, CodePage::Cp850] {
-            let encoded = Encoded::new("GRÖßE.TXT", false, code_page).unwrap();
-            assert_eq!(encoded.text(), Text::Oem(b"GR\x99\xe1E.TXT"));
-            assert_eq!(encoded.text().decode(code_page), "GRÖßE.TXT");
-        }
-        assert_eq!(CodePage::Cp437.octet('Ã'), None);
-        assert_eq!(CodePage::Cp850.octet('Ã'), Some(0xc7));
+    fn umlauts_are_encoded_in_the_code_page() {
+        let encoded = Encoded::new("GRÖßE.TXT", false).unwrap();
+        assert_eq!(encoded.text(), Text::Oem(b"GR\x99\xe1E.TXT"));
+        assert_eq!(encoded.text().decode(), "GRÖßE.TXT");
+        assert_eq!([octet('Ã'), octet('₧')], [Some(0xc7), None]);
     }
 
     #[test]
     fn a_character_that_the_code_page_lacks_is_an_error() {
-        let error = Encoded::new("a€", false, CodePage::Cp850).unwrap_err();
+        let error = Encoded::new("a€", false).unwrap_err();
         assert_eq!(
             error.to_string(),
             "smb1 string: field `character` at octet 1 has forbidden value 0x20ac"
         );
-        assert!(Encoded::new("a\0b", true, CodePage::Cp850).is_err());
+        assert!(Encoded::new("a\0b", true).is_err());
     }
 
     #[test]
     fn ascii_is_compared_without_regard_to_case() {
-        let service = Encoded::new("ipc", true, CodePage::Cp850).unwrap();
+        let service = Encoded::new("ipc", true).unwrap();
         assert!(service.text().is_ascii("IPC") && !service.text().is_ascii("IPC$"));
         assert!(Text::Oem(b"a:").is_ascii("A:"));
     }
@@ -195,17 +166,15 @@ mod tests {
     proptest! {
         #[test]
         fn text_round_trips(text in "[^\0]{0,40}") {
-            let encoded = Encoded::new(&text, true, CodePage::Cp437).unwrap();
-            prop_assert_eq!(encoded.text().decode(CodePage::Cp437), text);
+            let encoded = Encoded::new(&text, true).unwrap();
+            prop_assert_eq!(encoded.text().decode(), text);
         }
 
         #[test]
         fn code_page_bytes_round_trip(octets in proptest::collection::vec(1_u8.., 0..60)) {
-            for code_page in [CodePage::Cp437, CodePage::Cp850] {
-                let text = Text::Oem(&octets).decode(code_page);
-                let encoded = Encoded::new(&text, false, code_page).unwrap();
-                prop_assert_eq!(encoded.text().octets(), &octets);
-            }
+            let text = Text::Oem(&octets).decode();
+            let encoded = Encoded::new(&text, false).unwrap();
+            prop_assert_eq!(encoded.text().octets(), &octets);
         }
     }
 }

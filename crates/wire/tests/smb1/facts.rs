@@ -6,7 +6,7 @@ use lanlab_wire::Error;
 use lanlab_wire::smb1::andx::{Block, Chain};
 use lanlab_wire::smb1::header::Header;
 use lanlab_wire::smb1::status::Status;
-use lanlab_wire::smb1::strings::{CodePage, Text};
+use lanlab_wire::smb1::strings::Text;
 use lanlab_wire::smb1::{
     close, command, echo, file_information, find, locking_andx, multiplexed, negotiate,
     nt_create_andx, open, open_andx, path, query_information, query_information_disk,
@@ -59,7 +59,7 @@ pub fn facts(message: &[u8], from_client: bool) -> Result<Facts, Error> {
 }
 
 fn text(text: Text<'_>) -> String {
-    text.decode(CodePage::Cp850).into_owned()
+    text.decode().into_owned()
 }
 
 fn fid(fid: u16) -> (&'static str, String) {

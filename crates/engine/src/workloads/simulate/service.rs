@@ -22,7 +22,6 @@ use lanlab_stack::smb::client::{Client, Plan};
 use lanlab_stack::smb::server::{self, Server};
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::netbios_name::{Name, suffix};
-use lanlab_wire::smb1::strings::CodePage;
 use lanlab_workloads::virtual_time::VirtualTime;
 
 use super::ftp;
@@ -143,7 +142,6 @@ fn smb1_server(service: &Target, longest_message: Option<u32>) -> Server {
         share: SHARE.into(),
         user: None,
         read_only: false,
-        code_page: CodePage::Cp850,
         dialects: Dialect::Core..=Dialect::Nt,
     });
     let of_system = service.system().map(|system| system.numbers().buffer_bytes.value);
@@ -159,7 +157,6 @@ fn ncp_server() -> ncp::server::Server {
         volume: SHARE.into(),
         user: None,
         read_only: false,
-        code_page: CodePage::Cp850,
         netware: NETWARE,
     })
 }
@@ -213,7 +210,6 @@ impl Connects for Smb1 {
             server: SERVER.into(),
             share: SHARE.into(),
             user: None,
-            code_page: CodePage::Cp850,
             nonce: [0; 8],
             time: 0,
             raw: service.options.smb1().raw,
@@ -245,7 +241,6 @@ impl Connects for Ncp {
         let client = ncp::client::Client::new(ncp::client::Plan {
             volume: SHARE.into(),
             user: None,
-            code_page: CodePage::Cp850,
             most_data_bytes: NETWARE.most_data_bytes.value,
             // The simulated server predates them.
             large_packets: false,

@@ -39,13 +39,13 @@ impl Client {
                 self.of_file(id, function::CLOSE, Step::Close { file }, file)?;
             }
             Call::Remove { path } => {
-                let path = self.path(path)?;
+                let path = names::path(path)?;
                 let path = Name(&path);
                 let erase = files::OfPath { handle, attributes: ANY_FILE, path };
                 self.ask(id, function::ERASE, Step::Other, |out| erase.emit(out));
             }
             Call::List { path } => {
-                let pattern = names::below(&self.path(path)?, b"*");
+                let pattern = names::below(&names::path(path)?, b"*");
                 self.list(id, Listing::new(pattern));
             }
             Call::MakeDirectory { path } => {
@@ -60,7 +60,7 @@ impl Client {
                 self.of_directory(id, function::ALLOCATE_TEMPORARY, as_what, path)?;
             }
             Call::Rename { from, to } => {
-                let (path, new_path) = (self.path(from)?, self.path(to)?);
+                let (path, new_path) = (names::path(from)?, names::path(to)?);
                 let rename = files::Rename {
                     handle,
                     attributes: ANY_FILE,
@@ -96,10 +96,6 @@ impl Client {
         self.data_bytes - (offset % u64::from(self.data_bytes)) as u32
     }
 
-    fn path(&self, path: &str) -> Result<Vec<u8>, Refusal> {
-        names::path(path, self.plan.code_page)
-    }
-
     pub(super) fn file(&self, file: FileId) -> Result<files::FileHandle, Refusal> {
         self.files.get(&file).copied().ok_or_else(|| protocol("no such open file"))
     }
@@ -123,14 +119,14 @@ impl Client {
         (step, letter): (Step, u8),
         path: &str,
     ) -> Result<(), Refusal> {
-        let path = self.path(path)?;
+        let path = names::path(path)?;
         let of_path = Allocate { handle: self.root, letter, path: Name(&path) };
         self.ask(id, function, step, |out| of_path.emit(out));
         Ok(())
     }
 
     fn open(&mut self, id: CallId, path: &str, wanted: Access) -> Result<(), Refusal> {
-        let (handle, path) = (self.root, self.path(path)?);
+        let (handle, path) = (self.root, names::path(path)?);
         let path = Name(&path);
         let function = match wanted {
             Access::Read | Access::Update => {
@@ -197,7 +193,7 @@ impl Client {
             self.end(id, Err(Refusal::new(Reason::Missing, message)));
             return;
         }
-        let paths = self.path(from).and_then(|path| Ok((path, self.path(new)?)));
+        let paths = names::path(from).and_then(|path| Ok((path, names::path(new)?)));
         match paths {
             Ok((path, new)) => {
                 let (path, new) = (Name(&path), Name(&new));

@@ -36,7 +36,7 @@ impl Client {
 
     pub(super) fn listed(&mut self, id: CallId, mut listing: Listing, code: u8, reply: &[u8]) {
         match code {
-            completion::OK => match self.add(&mut listing, reply) {
+            completion::OK => match Self::add(&mut listing, reply) {
                 Ok(()) => self.list(id, listing),
                 Err(refusal) => self.end(id, Err(refusal)),
             },
@@ -50,7 +50,7 @@ impl Client {
         }
     }
 
-    fn add(&self, listing: &mut Listing, reply: &[u8]) -> Result<(), Refusal> {
+    fn add(listing: &mut Listing, reply: &[u8]) -> Result<(), Refusal> {
         let found = Found::parse(reply).map_err(malformed)?;
         // A server that repeats the same position would be listed forever.
         if listing.after != FIRST && found.place <= listing.after || found.place == FIRST {
@@ -61,7 +61,7 @@ impl Client {
         let is_directory = entry.attributes & attribute::DIRECTORY != 0;
         let name = unpadded(&entry.name);
         if is_directory == listing.of_directories && !matches!(name, b"." | b".." | b"") {
-            let name = names::listed(name, self.plan.code_page);
+            let name = names::listed(name);
             let size_bytes = if is_directory { 0 } else { u64::from(entry.size) };
             listing.entries.push(Listed { name, size_bytes, is_directory });
         }

@@ -14,7 +14,6 @@ use std::collections::{BTreeMap, VecDeque};
 
 use lanlab_wire::ncp::files::FileHandle;
 use lanlab_wire::ncp::function::Function;
-use lanlab_wire::smb1::strings::CodePage;
 
 use crate::carrier::CarrierFacts;
 use crate::redirector::{CallId, Done, FileId, RedirectorFacts, Refusal};
@@ -28,7 +27,6 @@ pub struct Plan {
     pub volume: String,
     /// The user; absent for a guest.
     pub user: Option<User>,
-    pub code_page: CodePage,
     /// Maximum data bytes per read or write.
     pub most_data_bytes: u16,
     pub large_packets: bool,

@@ -1,13 +1,13 @@
 //! 8.3 file names in upper case, as NetWare requires.
 
 use lanlab_wire::ncp::text::MOST;
-use lanlab_wire::smb1::strings::{CodePage, Encoded};
+use lanlab_wire::smb1::strings::{self, Encoded};
 
 use crate::file_server::short_names;
 use crate::redirector::{Reason, Refusal};
 
 /// A path from the root of the volume, of names joined by `/`.
-pub fn path(path: &str, code_page: CodePage) -> Result<Vec<u8>, Refusal> {
+pub fn path(path: &str) -> Result<Vec<u8>, Refusal> {
     let mut octets = Vec::new();
     for name in path.split('/').filter(|name| !name.is_empty()) {
         let short = short_names::own(name).ok_or_else(|| {
@@ -15,7 +15,7 @@ pub fn path(path: &str, code_page: CodePage) -> Result<Vec<u8>, Refusal> {
             let message = format!("NetWare cannot hold the name `{name}`; allowed: {allowed}");
             Refusal::new(Reason::Name, message)
         })?;
-        let encoded = Encoded::new(&short, false, code_page);
+        let encoded = Encoded::new(&short, false);
         let encoded = encoded.map_err(|error| Refusal::new(Reason::Name, error.to_string()))?;
         octets = below(&octets, encoded.text().octets());
     }
@@ -33,7 +33,7 @@ pub fn below(directory: &[u8], name: &[u8]) -> Vec<u8> {
 
 /// A name from a listing. Servers store names in upper case and lose the original case; like other clients,
 /// convert all-upper-case names to lower case.
-pub fn listed(name: &[u8], code_page: CodePage) -> String {
-    let name: String = name.iter().map(|octet| code_page.character(*octet)).collect();
+pub fn listed(name: &[u8]) -> String {
+    let name: String = name.iter().map(|octet| strings::character(*octet)).collect();
     if name.chars().any(char::is_lowercase) { name } else { name.to_lowercase() }
 }

@@ -67,7 +67,7 @@ impl State {
 
     pub fn put_path_of(&mut self, handle: u8) -> Result<(), Refused> {
         let directory = self.directories.get(&handle).ok_or(completion::BAD_DIRECTORY_HANDLE)?;
-        let octets = self.octets(&format!("{}:{}", self.offer.volume, directory.path.join("/")))?;
+        let octets = Self::octets(&format!("{}:{}", self.offer.volume, directory.path.join("/")))?;
         Whole { path: Name(&octets) }.emit(&mut self.head);
         Ok(())
     }

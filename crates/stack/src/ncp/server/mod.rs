@@ -25,8 +25,6 @@ mod volumes;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use lanlab_wire::smb1::strings::CodePage;
-
 use super::profile::NetWare;
 use crate::carrier::CarrierFacts;
 use crate::file_server::channel::SessionChannel;
@@ -54,7 +52,6 @@ pub struct Offer {
     /// The only user; absent: no login is needed.
     pub user: Option<User>,
     pub read_only: bool,
-    pub code_page: CodePage,
     pub netware: NetWare,
 }
 

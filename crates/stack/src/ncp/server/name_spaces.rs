@@ -90,7 +90,7 @@ impl State {
             (begin::HANDLE, names) => self.pattern(path.volume, &below(names)),
             (begin::NUMBER, names) if path.volume == 0 => {
                 let start = self.numbers().path(path.number).ok_or(completion::NO_SUCH_PATH)?;
-                self.pattern_below(start, &self.text(&below(names)))
+                self.pattern_below(start, &Self::text(&below(names)))
             }
             (begin::NOTHING, [volume, names @ ..]) => {
                 let volume = volume.strip_suffix(b":").unwrap_or(volume);
@@ -191,7 +191,7 @@ impl State {
             names: vec![],
         };
         let directory = self.ns_path(&start)?;
-        let pattern = self.text(pattern);
+        let pattern = Self::text(pattern);
         let begin = self.head.len();
         let room = self.carrier.longest_message as usize;
         let (mut after, mut count, mut is_end) = (from.after, 0_u16, false);
@@ -286,7 +286,7 @@ impl State {
         let mut names = Vec::new();
         let volume = self.offer.volume.to_ascii_uppercase();
         for name in path.iter().rev().chain([&volume]) {
-            let name = self.octets(name)?;
+            let name = Self::octets(name)?;
             names.push(name.len() as u8);
             names.extend_from_slice(&name);
         }

@@ -3,7 +3,7 @@
 use lanlab_wire::ncp::completion;
 use lanlab_wire::ncp::search::plain_pattern;
 use lanlab_wire::ncp::text::MOST;
-use lanlab_wire::smb1::wildcard;
+use lanlab_wire::smb1::{strings, wildcard};
 
 use super::refusals::Refused;
 use super::state::State;
@@ -44,7 +44,7 @@ impl State {
 
     /// The path of a directory and a name or pattern in it; an empty pattern means the directory itself.
     pub fn pattern(&self, handle: u8, text: &[u8]) -> Result<(Names, String), Refused> {
-        let text = self.text(text);
+        let text = Self::text(text);
         let (volume, below) = match text.split_once(':') {
             Some((volume, below)) => (Some(volume), below),
             None => (None, text.as_str()),
@@ -91,14 +91,13 @@ impl State {
         Ok((names, last))
     }
 
-    pub fn text(&self, octets: &[u8]) -> String {
-        let code_page = self.offer.code_page;
-        plain_pattern(octets).iter().map(|octet| code_page.character(*octet)).collect()
+    pub fn text(octets: &[u8]) -> String {
+        plain_pattern(octets).iter().map(|octet| strings::character(*octet)).collect()
     }
 
-    pub fn octets(&self, text: &str) -> Result<Vec<u8>, Refused> {
+    pub fn octets(text: &str) -> Result<Vec<u8>, Refused> {
         let octets = text.to_uppercase();
-        let octets = octets.chars().map(|one| self.offer.code_page.octet(one)).collect();
+        let octets = octets.chars().map(strings::octet).collect();
         Option::<Vec<u8>>::filter(octets, |octets| octets.len() <= MOST).ok_or(completion::BAD_NAME)
     }
 }

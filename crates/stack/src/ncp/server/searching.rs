@@ -86,7 +86,7 @@ impl State {
         let asked = search::Continue::parse(data).map_err(malformed)?;
         let begun = self.searches.begun.iter().find(|(number, _)| *number == asked.directory);
         let (number, directory) = begun.cloned().ok_or(completion::NO_SUCH_PATH)?;
-        let pattern = self.text(asked.pattern.0);
+        let pattern = Self::text(asked.pattern.0);
         let place = (&directory, pattern.as_str());
         let (attributes, after) = (asked.attributes.into(), asked.after.into());
         let (place, found) = self.find(place, attributes, after, FIRST.into()).await?;

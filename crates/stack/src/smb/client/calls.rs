@@ -64,7 +64,7 @@ impl Client {
             }
             Call::Stat { path } => self.of_path(id, command::QUERY_INFORMATION, Step::Stat, path),
             Call::List { path } => {
-                let listing = Listing::new(&agreed, self.plan.code_page, path)?;
+                let listing = Listing::new(&agreed, path)?;
                 self.list(id, Box::new(listing));
                 Ok(())
             }
@@ -106,7 +106,7 @@ impl Client {
         if text.is_empty() {
             text.push('\\');
         }
-        Encoded::new(&text, agreed.is_unicode(), self.plan.code_page)
+        Encoded::new(&text, agreed.is_unicode())
             .map_err(|error| Refusal::new(Reason::Name, format!("path `{path}`: {error}")))
     }
 

@@ -119,7 +119,7 @@ impl Client {
 
     pub(super) fn encoded(&self, text: &str) -> Result<Encoded, Refusal> {
         let unicode = self.agreed.as_ref().is_some_and(|agreed| agreed.is_unicode());
-        Encoded::new(text, unicode, self.plan.code_page).map_err(malformed)
+        Encoded::new(text, unicode).map_err(malformed)
     }
 
     fn share(&self) -> Result<Encoded, Refusal> {
@@ -150,7 +150,7 @@ impl Client {
 
     fn connect_by_password(&mut self) -> Result<(), Refusal> {
         let password = match &self.plan.user {
-            Some(user) => oem(&user.password, self.plan.code_page)?,
+            Some(user) => oem(&user.password)?,
             None => Vec::new(),
         };
         let share = self.share()?;
@@ -186,7 +186,7 @@ impl Client {
         } else {
             let response = tree_connect_andx::Response::parse(block).map_err(malformed)?;
             if !is_of_files(&response.service) {
-                let found = response.service.decode(self.plan.code_page);
+                let found = response.service.decode();
                 let message = format!("a share of `{found}`; allowed: files (`A:`)");
                 return Err(Refusal::new(Reason::Missing, message));
             }

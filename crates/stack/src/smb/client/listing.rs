@@ -3,7 +3,7 @@
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::search::{self, ResumeKey};
 use lanlab_wire::smb1::status::error;
-use lanlab_wire::smb1::strings::{CodePage, Encoded, Text};
+use lanlab_wire::smb1::strings::{Encoded, Text};
 use lanlab_wire::smb1::{attributes, find, transaction};
 
 use super::agreed::Agreed;
@@ -19,7 +19,6 @@ const MAX_PAGE: u32 = 16_384;
 pub struct Listing {
     session: Dialect,
     pub dialect: Dialect,
-    pub code_page: CodePage,
     pub unicode: bool,
     pub pattern: Encoded,
     pub max_count: u16,
@@ -33,7 +32,7 @@ pub struct Listing {
 }
 
 impl Listing {
-    pub fn new(agreed: &Agreed, code_page: CodePage, path: &str) -> Result<Self, Refusal> {
+    pub fn new(agreed: &Agreed, path: &str) -> Result<Self, Refusal> {
         let mut pattern = String::new();
         for name in path.split('/').filter(|name| !name.is_empty()) {
             names::check(name, agreed.dialect)?;
@@ -50,9 +49,8 @@ impl Listing {
         Ok(Self {
             session: agreed.dialect,
             dialect: agreed.listings,
-            code_page,
             unicode,
-            pattern: Encoded::new(&pattern, unicode, code_page).map_err(malformed)?,
+            pattern: Encoded::new(&pattern, unicode).map_err(malformed)?,
             max_count: (room / SEARCH_ENTRY).clamp(1, 500) as u16,
             // A page is one message, including what precedes its data.
             max_data: room.saturating_sub(AROUND_DATA).clamp(1, MAX_PAGE) as u16,
@@ -80,7 +78,7 @@ impl Listing {
     }
 
     fn add(&mut self, text: Text<'_>, size_bytes: u64, is_directory: bool) -> Result<(), Refusal> {
-        let name = text.decode(self.code_page).into_owned();
+        let name = text.decode().into_owned();
         self.limits.take(1, name.len()).map_err(protocol)?;
         if name != "." && name != ".." {
             let name = names::listed(name, self.session);
@@ -168,8 +166,8 @@ impl Listing {
         }
         let sid = found.sid.or(self.search.as_ref().map(|search| search.0)).unwrap_or_default();
         let last = if self.unicode { Text::Utf16(&last) } else { Text::Oem(&last) };
-        let last = last.decode(self.code_page).into_owned();
-        let last = Encoded::new(&last, self.unicode, self.code_page).map_err(malformed)?;
+        let last = last.decode().into_owned();
+        let last = Encoded::new(&last, self.unicode).map_err(malformed)?;
         self.search = Some((sid, last));
         Ok(!found.end_of_search && found.count > 0)
     }

@@ -8,7 +8,7 @@ use lanlab_wire::smb1::header::Header;
 use lanlab_wire::smb1::negotiate::{capabilities, security};
 use lanlab_wire::smb1::session_setup_andx::{self, Logon, action};
 use lanlab_wire::smb1::status::error;
-use lanlab_wire::smb1::strings::{CodePage, Text};
+use lanlab_wire::smb1::strings::{self, Text};
 
 use super::agreed::{Agreed, Login, MAX_BUFFER};
 use super::refusals::{malformed, protocol, reason, refused};
@@ -102,9 +102,9 @@ impl Client {
             // The first token does not name the user.
             Login::Challenge => Proof { nt: ntlmssp::negotiate(), ..Proof::default() },
             Login::Guest | Login::Extended => Proof::default(),
-            Login::Plain => Proof { lm: oem(password, self.plan.code_page)?, ..Proof::default() },
+            Login::Plain => Proof { lm: oem(password)?, ..Proof::default() },
             Login::Lm => {
-                let response = responses::lm(password, self.plan.code_page, challenge);
+                let response = responses::lm(password, challenge);
                 let message = "a password of LM has at most 14 characters of the code page";
                 let response = response.ok_or_else(|| Refusal::new(Reason::Login, message))?;
                 Proof { lm: response.to_vec(), ..Proof::default() }
@@ -112,7 +112,7 @@ impl Client {
             Login::Version1 => {
                 let nt = responses::nt(password, challenge).to_vec();
                 // If LM cannot hold a password, only the NT response proves it.
-                let lm = responses::lm(password, self.plan.code_page, challenge);
+                let lm = responses::lm(password, challenge);
                 let lm = lm.map_or_else(|| nt.clone(), |lm| lm.to_vec());
                 Proof { lm, nt, session_key: responses::session_key(password) }
             }
@@ -209,7 +209,7 @@ impl Client {
             }
         }
         agreed.login = login;
-        let text = |text: Text<'_>| text.decode(self.plan.code_page).into_owned();
+        let text = |text: Text<'_>| text.decode().into_owned();
         agreed.server = response.names.map(|names| text(names.native_lan_manager));
         agreed.server.take_if(|name| name.is_empty());
         if agreed.is_signed {
@@ -243,8 +243,8 @@ pub struct Proof {
     pub session_key: [u8; 16],
 }
 
-pub fn oem(password: &str, code_page: CodePage) -> Result<Vec<u8>, Refusal> {
-    let octets: Option<Vec<u8>> = password.chars().map(|one| code_page.octet(one)).collect();
+pub fn oem(password: &str) -> Result<Vec<u8>, Refusal> {
+    let octets: Option<Vec<u8>> = password.chars().map(strings::octet).collect();
     let message = "a password with a character that the code page lacks";
     octets.ok_or_else(|| Refusal::new(Reason::Login, message))
 }

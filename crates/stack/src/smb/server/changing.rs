@@ -32,7 +32,7 @@ impl State {
 
     pub async fn of_directory(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         let request = path::Request::parse(block).map_err(malformed)?;
-        let path = self.path(request.name)?;
+        let path = Self::path(request.name)?;
         match block.command() {
             command::CREATE_DIRECTORY => {
                 self.change(FileCall::MakeDirectory { path }).await?;
@@ -59,7 +59,7 @@ impl State {
 
     pub async fn delete(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         let request = path::Delete::parse(block).map_err(malformed)?;
-        let (directory, name) = self.pattern(request.name)?;
+        let (directory, name) = Self::pattern(request.name)?;
         if !wildcard::is_pattern(&name) {
             let path = below(&directory, &name);
             let found = self.look(&path).await?;
@@ -105,7 +105,7 @@ impl State {
 
     pub async fn query_information(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         let request = path::Request::parse(block).map_err(malformed)?;
-        let path = self.path(request.name)?;
+        let path = Self::path(request.name)?;
         let found = self.look_up(&path).await?;
         let response = query_information::Response {
             attributes: attributes_of(&found),
@@ -118,7 +118,7 @@ impl State {
 
     pub async fn set_information(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         let request = query_information::SetRequest::parse(block).map_err(malformed)?;
-        let path = self.path(request.name)?;
+        let path = Self::path(request.name)?;
         let found = self.look(&path).await?;
         let modified_s = time_to_set(seconds_to_utc(request.last_write_time, 0));
         let is_read_only = read_only_to_set(&found, request.attributes);

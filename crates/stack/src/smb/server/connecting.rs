@@ -4,7 +4,7 @@ use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::header::flags2;
 use lanlab_wire::smb1::negotiate::{self, NO_DIALECT, capabilities, dialect, raw_mode, security};
 use lanlab_wire::smb1::status::error;
-use lanlab_wire::smb1::strings::{CodePage, Encoded, Text};
+use lanlab_wire::smb1::strings::{Encoded, Text};
 use lanlab_wire::smb1::time::{DateTime, ticks_to_unix_ns};
 use lanlab_wire::smb1::{tree_connect, tree_connect_andx};
 
@@ -113,8 +113,8 @@ impl State {
         let both = capabilities::LARGE_READX | capabilities::LARGE_WRITEX;
         let large = if self.carries_large() { both } else { 0 };
         let unicode = self.request.flags2 & flags2::UNICODE != 0;
-        let domain = self.name_text(WORKGROUP, unicode);
-        let server = self.name_text(&self.offer.name.to_uppercase(), unicode);
+        let domain = Self::name_text(WORKGROUP, unicode);
+        let server = Self::name_text(&self.offer.name.to_uppercase(), unicode);
         self.is_extended = self.request.flags2 & flags2::EXTENDED_SECURITY != 0;
         let blob = spnego::offer();
         let response = negotiate::NtLm {
@@ -156,12 +156,12 @@ impl State {
         guid
     }
 
-    pub fn name_text(&self, name: &str, unicode: bool) -> Encoded {
-        Encoded::new(name, unicode, self.offer.code_page).unwrap_or_default()
+    pub fn name_text(name: &str, unicode: bool) -> Encoded {
+        Encoded::new(name, unicode).unwrap_or_default()
     }
 
     fn share(&self, path: Text<'_>, service: Text<'_>) -> Result<Tree, Refused> {
-        let path = path.decode(self.offer.code_page);
+        let path = path.decode();
         let name = path.rsplit('\\').next().unwrap_or_default();
         let (tree, kind) = if name.eq_ignore_ascii_case(&self.offer.share) {
             (Tree::Disk, "A:")
@@ -182,7 +182,7 @@ impl State {
         let is_user = self.users.contains(&self.uid);
         if !is_user
             && let Some(user) = &self.offer.user
-            && !is_password(request.password, &user.password, self.offer.code_page)
+            && !is_password(request.password, &user.password)
         {
             let dialect = self.dialect().name();
             self.channel.remark(Remark::WrongPassword { user: None, dialect });
@@ -213,7 +213,7 @@ impl State {
         let tree = self.share(request.path, request.service)?;
         self.tid = self.add_tree(tree)?;
         let unicode = block.is_unicode();
-        let file_system = self.name_text(FILE_SYSTEM, unicode);
+        let file_system = Self::name_text(FILE_SYSTEM, unicode);
         let is_nt = self.dialect() == Dialect::Nt;
         let is_disk = tree == Tree::Disk;
         let response = tree_connect_andx::Response {
@@ -237,7 +237,7 @@ impl State {
     }
 }
 
-fn is_password(found: Text<'_>, expected: &str, code_page: CodePage) -> bool {
-    let found = found.decode(code_page).to_uppercase();
+fn is_password(found: Text<'_>, expected: &str) -> bool {
+    let found = found.decode().to_uppercase();
     same(expected.to_uppercase().as_bytes(), found.as_bytes())
 }

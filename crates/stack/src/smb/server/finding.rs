@@ -3,7 +3,7 @@
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::find::{self, BothDirectory, Close2, Standard, flags, level};
 use lanlab_wire::smb1::status::error;
-use lanlab_wire::smb1::strings::{CodePage, Encoded};
+use lanlab_wire::smb1::strings::Encoded;
 
 use super::found::{attributes_of, moment, size_of, ticks};
 use super::pending::{Parts, Whole};
@@ -16,7 +16,6 @@ struct Filling {
     level: u16,
     has_keys: bool,
     is_unicode: bool,
-    code_page: CodePage,
     most: usize,
     room: usize,
     data: Vec<u8>,
@@ -27,11 +26,11 @@ struct Filling {
 impl Filling {
     /// Append an entry if it fits. `None` if its name cannot be encoded.
     fn add(&mut self, found: &Found, key: u32) -> Option<bool> {
-        let name = Encoded::new(&found.name, self.is_unicode, self.code_page).ok();
+        let name = Encoded::new(&found.name, self.is_unicode).ok();
         // A name that the code page lacks is replaced by its short name.
         let name = match name {
             Some(name) => name,
-            None => Encoded::new(&found.short_name, self.is_unicode, self.code_page).ok()?,
+            None => Encoded::new(&found.short_name, self.is_unicode).ok()?,
         };
         if name.text().is_empty() {
             return None;
@@ -91,7 +90,7 @@ impl State {
     pub async fn find_first(&mut self, whole: &Whole) -> Result<Parts, Refused> {
         let request = find::First::parse(&whole.parameters, whole.is_unicode);
         let request = request.map_err(malformed)?;
-        let (directory, pattern) = self.pattern(request.name)?;
+        let (directory, pattern) = Self::pattern(request.name)?;
         let mut search = Search::new(directory, &pattern, request.search_attributes, self.tid);
         let filling = self.filling(request.level, request.flags, request.search_count, whole)?;
         let (filling, is_over) = self.fill(filling, &mut search).await?;
@@ -107,7 +106,7 @@ impl State {
     pub async fn find_next(&mut self, whole: &Whole) -> Result<Parts, Refused> {
         let request = find::Next::parse(&whole.parameters, whole.is_unicode).map_err(malformed)?;
         let filling = self.filling(request.level, request.flags, request.search_count, whole)?;
-        let name = request.name.decode(self.offer.code_page);
+        let name = request.name.decode();
         let search = self.searches.remove(&request.sid).filter(|search| search.tid == self.tid);
         let mut search = search.ok_or(error::INVALID_HANDLE)?;
         if request.flags & flags::CONTINUE_FROM_LAST == 0 {
@@ -141,7 +140,6 @@ impl State {
             level,
             has_keys: flags & flags::RETURN_RESUME_KEYS != 0,
             is_unicode: whole.is_unicode,
-            code_page: self.offer.code_page,
             most: usize::from(search_count.max(1)),
             room: self.room(whole),
             data: Vec::new(),

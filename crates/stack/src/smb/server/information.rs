@@ -65,28 +65,23 @@ fn put_name(name: &Encoded, data: &mut Vec<u8>) {
 }
 
 impl State {
-    fn name(&self, name: &str, whole: &Whole) -> Result<Encoded, Refused> {
-        Encoded::new(name, whole.is_unicode, self.offer.code_page).map_err(malformed)
-    }
-
     /// A name in a Windows NT level: UTF-16LE even for code page clients, as in NT and Samba.
-    fn nt_name(&self, name: &str) -> Result<Encoded, Refused> {
-        Encoded::new(name, true, self.offer.code_page).map_err(malformed)
+    fn nt_name(name: &str) -> Result<Encoded, Refused> {
+        Encoded::new(name, true).map_err(malformed)
     }
 
     /// The path of a file, whose last name is written as stored.
-    fn whole_name(&self, path: &Names, found: &Found) -> Result<Encoded, Refused> {
+    fn whole_name(path: &Names, found: &Found) -> Result<Encoded, Refused> {
         let above = path.split_last().map_or(&[][..], |(_, above)| above);
         let mut name = String::new();
         for part in above.iter().chain([&found.name]) {
             name.push('\\');
             name.push_str(part);
         }
-        self.nt_name(&name)
+        Self::nt_name(&name)
     }
 
     pub fn file_level(
-        &self,
         level: u16,
         path: &Names,
         (found, dies): (Found, bool),
@@ -101,16 +96,16 @@ impl State {
             }
             query::BASIC | query::PASS_BASIC => basic(&found).emit(&mut data),
             query::STANDARD | query::PASS_STANDARD => sizes(&found, dies).emit(&mut data),
-            NAME => put_name(&self.whole_name(path, &found)?, &mut data),
+            NAME => put_name(&Self::whole_name(path, &found)?, &mut data),
             query::EA | query::PASS_EA => data.extend_from_slice(&[0; 4]),
             ALTERNATIVE_NAME | PASS_ALTERNATIVE_NAME => {
                 if found.short_name.is_empty() {
                     return Err(error::OBJECT_NAME_NOT_FOUND);
                 }
-                put_name(&self.nt_name(&found.short_name)?, &mut data);
+                put_name(&Self::nt_name(&found.short_name)?, &mut data);
             }
             query::ALL => {
-                let name = self.whole_name(path, &found)?;
+                let name = Self::whole_name(path, &found)?;
                 let (basic, sizes) = (basic(&found), sizes(&found, dies));
                 All { basic, sizes, ea_size: 0, name: name.text() }.emit(&mut data);
             }
@@ -135,14 +130,14 @@ impl State {
             }
             .emit(&mut data),
             level::INFO_VOLUME => {
-                let label = self.name(LABEL, whole)?;
+                let label = Encoded::new(LABEL, whole.is_unicode).map_err(malformed)?;
                 data.extend_from_slice(&[0; 4]);
                 data.push(label.text().octets().len() as u8);
                 data.extend_from_slice(label.text().octets());
                 data.push(0);
             }
             level::VOLUME => {
-                let label = self.nt_name(LABEL)?;
+                let label = Self::nt_name(LABEL)?;
                 let volume = Volume { creation_time: 0, serial_number: 0, label: label.text() };
                 volume.emit(&mut data);
             }
@@ -161,7 +156,7 @@ impl State {
                 Device { device_type: DISK, characteristics: MOUNTED }.emit(&mut data);
             }
             level::ATTRIBUTE | level::PASS_ATTRIBUTE => {
-                let name = self.nt_name("NTFS")?;
+                let name = Self::nt_name("NTFS")?;
                 let attributes = FILE_SYSTEM_ATTRIBUTES;
                 Attribute { attributes, max_name_len: MAX_NAME, name: name.text() }.emit(&mut data);
             }

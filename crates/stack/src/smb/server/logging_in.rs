@@ -33,8 +33,7 @@ struct Claim<'a> {
 impl State {
     pub async fn log_in(&mut self, block: &Block<'_>) -> Result<Answer, Refused> {
         let request = Request::parse(block).map_err(malformed)?;
-        let code_page = self.offer.code_page;
-        let text = |text: Text<'_>| text.decode(code_page).into_owned();
+        let text = |text: Text<'_>| text.decode().into_owned();
         let (lm, nt, account, domain) = match request.logon {
             Logon::LanMan { password, account, .. } => {
                 (password, &[][..], text(account), String::new())
@@ -85,11 +84,10 @@ impl State {
                 // Each challenge allows one answer.
                 let uid = self.challenged.take().filter(|uid| *uid == self.request.uid);
                 let uid = uid.ok_or(error::INVALID_PARAMETER)?;
-                let code_page = self.offer.code_page;
                 let text = |octets| {
                     let text =
                         if proof.is_unicode { Text::Utf16(octets) } else { Text::Oem(octets) };
-                    text.decode(code_page).into_owned()
+                    text.decode().into_owned()
                 };
                 let (account, domain) = (text(proof.user), text(proof.domain));
                 let user = account.clone();
@@ -109,7 +107,7 @@ impl State {
         let Some(user) = &self.offer.user else { return Ok(None) };
         let who = (claim.account.as_str(), claim.domain.as_str(), user.password.as_str());
         let key = nt_key(who, self.challenge, claim.nonce, claim.nt);
-        let is_right = key.is_some() || is_lm(who, self.offer.code_page, self.challenge, claim.lm);
+        let is_right = key.is_some() || is_lm(who, self.challenge, claim.lm);
         if is_right && claim.account.to_lowercase() == user.name.to_lowercase() {
             return Ok(key);
         }
@@ -158,7 +156,7 @@ impl State {
         let action = if is_guest { action::GUEST } else { 0 };
         let unicode = block.is_unicode();
         let (software, domain) =
-            (self.name_text(SOFTWARE, unicode), self.name_text(WORKGROUP, unicode));
+            (Self::name_text(SOFTWARE, unicode), Self::name_text(WORKGROUP, unicode));
         let has_domain = self.dialect() == Dialect::Nt;
         let response = Response {
             action,

@@ -31,8 +31,6 @@ mod transferring;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use lanlab_wire::smb1::strings::CodePage;
-
 use super::plan::User;
 use crate::carrier::CarrierFacts;
 use crate::file_server::channel::SessionChannel;
@@ -53,7 +51,6 @@ pub struct Offer {
     pub user: Option<User>,
     pub read_only: bool,
     /// Code page of both ends for strings that are not UTF-16LE.
-    pub code_page: CodePage,
     pub dialects: RangeInclusive<Dialect>,
 }
 

@@ -16,8 +16,8 @@ const FORBIDDEN: [char; 5] = ['/', ':', '|', '\u{fffd}', '\u{7f}'];
 const DEVICES: [&str; 5] = ["CON", "PRN", "AUX", "NUL", "CLOCK$"];
 
 impl State {
-    pub fn path(&self, text: Text<'_>) -> Result<Names, Refused> {
-        let (mut names, last) = self.pattern(text)?;
+    pub fn path(text: Text<'_>) -> Result<Names, Refused> {
+        let (mut names, last) = Self::pattern(text)?;
         if wildcard::is_pattern(&last) {
             return Err(error::OBJECT_NAME_INVALID);
         }
@@ -28,8 +28,8 @@ impl State {
     }
 
     /// The path of a directory and a name or pattern in it; an empty pattern means the root itself.
-    pub fn pattern(&self, text: Text<'_>) -> Result<(Names, String), Refused> {
-        let text = text.decode(self.offer.code_page);
+    pub fn pattern(text: Text<'_>) -> Result<(Names, String), Refused> {
+        let text = text.decode();
         let mut names = Names::new();
         for name in text.split('\\').filter(|name| !matches!(*name, "" | ".")) {
             check(name)?;

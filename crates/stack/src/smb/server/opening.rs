@@ -183,7 +183,7 @@ impl State {
 
     pub async fn open_core(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         let request = open::Request::parse(block).map_err(malformed)?;
-        let path = self.path(request.name)?;
+        let path = Self::path(request.name)?;
         let wish = Wish {
             sharing: self.dos_sharing(request.access, &path)?,
             path,
@@ -207,7 +207,7 @@ impl State {
 
     pub async fn create(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         let request = open::Create::parse(block).map_err(malformed)?;
-        let path = self.path(request.name)?;
+        let path = Self::path(request.name)?;
         let is_new = block.command() == command::CREATE_NEW;
         let existing = if is_new { Existing::Refuse } else { Existing::Truncate };
         let fid = self.create_at(path, existing, request.attributes).await?;
@@ -238,7 +238,7 @@ impl State {
 
     pub async fn create_temporary(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         let request = open::Create::parse(block).map_err(malformed)?;
-        let directory = self.path(request.name)?;
+        let directory = Self::path(request.name)?;
         for number in 0..MAX_TEMPORARY {
             let name = format!("TMP{:05}", self.time.wrapping_add(number.into()) % 100_000);
             let path = below(&directory, &name);
@@ -246,7 +246,7 @@ impl State {
                 Err(error::OBJECT_NAME_COLLISION) => {}
                 Err(refused) => return Err(refused),
                 Ok(fid) => {
-                    let name = Encoded::new(&name, false, self.offer.code_page);
+                    let name = Encoded::new(&name, false);
                     let name = name.map_err(malformed)?;
                     let response = open::CreatedTemporary { fid, name: name.text() };
                     self.put(|writer| response.emit(writer));
@@ -266,7 +266,7 @@ impl State {
             function::TRUNCATE => Existing::Truncate,
             _ => return Err(error::BAD_ACCESS),
         };
-        let path = self.path(request.name)?;
+        let path = Self::path(request.name)?;
         let wish = Wish {
             sharing: self.dos_sharing(request.access, &path)?,
             path,
@@ -298,7 +298,7 @@ impl State {
     pub async fn nt_create(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         use nt_create_andx::{access, disposition, options, result, share};
         let request = nt_create_andx::Request::parse(block).map_err(malformed)?;
-        let mut path = self.path(request.name)?;
+        let mut path = Self::path(request.name)?;
         if request.root_fid != 0 {
             let root = self.open(request.root_fid as u16)?;
             path = [&root.opened.path()[..], &path[..]].concat();

@@ -47,7 +47,7 @@ impl State {
 
     fn open_pipe(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         let request = nt_create_andx::Request::parse(block).map_err(malformed)?;
-        let name = request.name.decode(self.offer.code_page).to_lowercase();
+        let name = request.name.decode().to_lowercase();
         if name.trim_start_matches('\\') != srvsvc::PIPE.trim_start_matches('\\') {
             return Err(error::OBJECT_NAME_NOT_FOUND);
         }

@@ -18,8 +18,8 @@ const MAX_NAMES_BYTES: usize = 64 << 10;
 impl State {
     pub async fn rename(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         let request = rename::Request::parse(block).map_err(malformed)?;
-        let (directory, old) = self.pattern(request.old_name)?;
-        let (target, new) = self.pattern(request.new_name)?;
+        let (directory, old) = Self::pattern(request.old_name)?;
+        let (target, new) = Self::pattern(request.new_name)?;
         if old.is_empty() || new.is_empty() {
             return Err(error::ACCESS_DENIED);
         }

@@ -90,7 +90,7 @@ impl State {
                 if request.search_attributes & 0x3f == attributes::VOLUME {
                     return self.label();
                 }
-                let (directory, pattern) = self.pattern(request.name)?;
+                let (directory, pattern) = Self::pattern(request.name)?;
                 (None, Search::new(directory, &pattern, request.search_attributes, self.tid))
             }
             Some(key) => {
@@ -119,7 +119,7 @@ impl State {
                     break 'all;
                 }
                 search.position = position.clone();
-                if let Some(name) = self.short_field(&found) {
+                if let Some(name) = Self::short_field(&found) {
                     search.batch.push((position, String::new()));
                     listed.push((name, found));
                 }
@@ -148,8 +148,8 @@ impl State {
     }
 
     /// The 8.3 name field of an entry, empty if it has none.
-    fn short_field(&self, found: &Found) -> Option<[u8; search::NAME_LEN]> {
-        let name = Encoded::new(&found.short_name, false, self.offer.code_page).ok()?;
+    fn short_field(found: &Found) -> Option<[u8; search::NAME_LEN]> {
+        let name = Encoded::new(&found.short_name, false).ok()?;
         let octets = name.text().octets();
         if octets.is_empty() { None } else { Entry::name_field(octets) }
     }

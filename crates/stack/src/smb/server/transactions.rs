@@ -107,9 +107,9 @@ impl State {
             transaction2::QUERY_PATH_INFORMATION => {
                 let query = transaction2::Path::parse(&whole.parameters, whole.is_unicode);
                 let query = query.map_err(malformed)?;
-                let path = self.path(query.name)?;
+                let path = Self::path(query.name)?;
                 let found = self.look_up(&path).await?;
-                let data = self.file_level(query.level, &path, (found, false), whole)?;
+                let data = Self::file_level(query.level, &path, (found, false), whole)?;
                 Ok(known(data))
             }
             transaction2::QUERY_FILE_INFORMATION => {
@@ -117,13 +117,13 @@ impl State {
                 let open = self.open(query.fid)?;
                 let (path, dies) = (open.opened.path(), open.opened.file().is_doomed);
                 let found = self.look(&path).await?;
-                let data = self.file_level(query.level, &path, (found, dies), whole)?;
+                let data = Self::file_level(query.level, &path, (found, dies), whole)?;
                 Ok(known(data))
             }
             transaction2::SET_PATH_INFORMATION => {
                 let set = transaction2::Path::parse(&whole.parameters, whole.is_unicode);
                 let set = set.map_err(malformed)?;
-                let path = self.path(set.name)?;
+                let path = Self::path(set.name)?;
                 self.set_level(set.level, path, None, &whole.data).await?;
                 Ok(known(Vec::new()))
             }
@@ -136,7 +136,7 @@ impl State {
             transaction2::CREATE_DIRECTORY => {
                 let create =
                     transaction2::CreateDirectory::parse(&whole.parameters, whole.is_unicode);
-                let path = self.path(create.map_err(malformed)?.name)?;
+                let path = Self::path(create.map_err(malformed)?.name)?;
                 self.change(FileCall::MakeDirectory { path }).await?;
                 Ok(known(Vec::new()))
             }
