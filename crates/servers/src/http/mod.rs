@@ -26,12 +26,14 @@ mod doorway;
 mod file_body;
 mod lingering;
 mod range;
+mod settled;
 
 use doorway::Doorway;
 pub use file_body::FileBody;
 use lingering::Begun;
 pub use lingering::Lingering;
 pub use range::octets_asked;
+use settled::settled;
 
 const MAX_HEAD_BYTES: usize = 1 << 15;
 
@@ -121,5 +123,5 @@ where
         .max_header_size(MAX_HEAD_BYTES)
         .serve_connection(TokioIo::new(stream), service);
     // The client reports a failed connection.
-    let _ = serving.await;
+    let _ = settled(serving).await;
 }
