@@ -192,6 +192,14 @@ def test_a_rate_of_zero_is_compared_as_a_difference(form: str, statement: dict[s
     assert verdict(form, Numbers(cells), **statement) == expected
 
 
+def test_less_excludes_equality_if_a_trial_is_zero() -> None:
+    cells = [cell(Trials((0.0, 0.01, 0.02)), size=1), cell(Trials((0.2, 0.21, 0.22)), size=2)]
+    [found] = verdicts("less", Numbers(cells), a={"size": 1}, b={"size": 2}).judgements
+
+    [one] = found.comparisons
+    assert (one.comparison.measure, one.comparison.is_strict) == ("difference", True)
+
+
 def test_no_ratio_is_computed_if_a_trial_is_zero() -> None:
     cells = [
         cell(Trials((0.0, 0.0, value)), os=os, size=size)

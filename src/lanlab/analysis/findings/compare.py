@@ -67,7 +67,7 @@ def _ratio_of_sides(
         return weighted([a, b], [1.0, -1.0], "log", "ratio", least, most, strict=strict)
     if (least, most) in ((None, 1.0), (1.0, None)):
         least, most = (None if end is None else 0.0 for end in (least, most))
-        return weighted([a, b], [1.0, -1.0], "linear", "difference", least, most)
+        return weighted([a, b], [1.0, -1.0], "linear", "difference", least, most, strict=strict)
     # On the linear scale, a ratio within bounds is a pair of one-sided differences.
     parts = []
     if least is not None:
