@@ -80,8 +80,10 @@ fn descriptors(service: ServiceKind, connections: u64) -> u64 {
     match service {
         // NFS clients open nothing; the server keeps at most 256 files open for all of them.
         ServiceKind::Nfs => connections + connections.min(256),
-        // Control connection, data connection, and a file.
-        ServiceKind::Ftp | ServiceKind::Ftps => 3 * connections,
+        // Control connection, data connection, and a file; connection, and a file opened twice.
+        ServiceKind::Ftp | ServiceKind::Ftps | ServiceKind::Webdav | ServiceKind::Webdavs => {
+            3 * connections
+        }
         _ => 2 * connections,
     }
 }
