@@ -26,6 +26,7 @@ use lanlab_served::{Confined, Names};
 
 mod destination;
 mod documents;
+mod errors;
 mod facts;
 mod files;
 mod get;

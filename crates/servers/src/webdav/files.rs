@@ -16,6 +16,7 @@ use dav_server::fs::{
 };
 use hyper::StatusCode;
 
+use super::errors::named;
 use super::facts::{Facts, Listing};
 use super::opened::Opened;
 use super::properties::Properties;
@@ -58,18 +59,6 @@ impl Files {
         let found = self.with(path, |confined, names| look(confined, names))?;
         Ok(Box::new(Facts(found, self.quote)))
     }
-}
-
-/// The result of a file operation, with errors as dav-server names them.
-pub fn named<T>(done: io::Result<T>) -> FsResult<T> {
-    done.map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => FsError::NotFound,
-        io::ErrorKind::AlreadyExists => FsError::Exists,
-        io::ErrorKind::PermissionDenied
-        | io::ErrorKind::InvalidFilename
-        | io::ErrorKind::IsADirectory => FsError::Forbidden,
-        _ => error.into(),
-    })
 }
 
 fn names(path: &DavPath) -> FsResult<Names> {

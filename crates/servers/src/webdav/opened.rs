@@ -8,8 +8,8 @@ use cap_std::fs::Metadata;
 use dav_server::fs::{DavFile, DavMetaData, FsFuture, FsResult, OpenOptions};
 use lanlab_os::positioned;
 
+use super::errors::named;
 use super::facts::Facts;
-use super::files::named;
 use lanlab_served::{Confined, Unseen};
 
 #[derive(Debug)]
