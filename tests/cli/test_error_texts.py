@@ -115,6 +115,7 @@ _LINES = (
     "saturation --size 0",
     "saturation --time 0",
     "saturation --io segment --link 10M",
+    "saturation --testbed simulated",
     "stream --io segment --link 10M",
     "stream --colour 5",
     "stream -c nas",

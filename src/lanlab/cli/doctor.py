@@ -14,7 +14,7 @@ from lanlab.cli.terminal import answer, can_ask, print_json
 from lanlab.errors import UsageError
 from lanlab.report.document.fitted import Fitted, fitted_rows
 from lanlab.report.document.table import Column
-from lanlab.services import services_with_files
+from lanlab.services import SERVICES, services_with_files
 
 
 @with_hosts
@@ -132,7 +132,12 @@ def _check_this_machine(store: str | None, as_json: bool) -> None:
         if kept.how_to_get:
             console.print(f"  {kept.how_to_get}")
         console.print(f"file services: {', '.join(services_with_files())}")
-        console.print("  each except `directory` has a built-in server (`lanlab copy --service`)")
+        lacking = " and ".join(
+            f"`{name}`"
+            for name in services_with_files()
+            if SERVICES[name].is_local or not SERVICES[name].is_embedded
+        )
+        console.print(f"  each except {lacking} has a built-in server (`lanlab copy --service`)")
         for each in servers:
             each["name"] = f"{each['name']} ({', '.join(each['services'])})"
         for title, listed in (

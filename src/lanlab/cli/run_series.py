@@ -42,8 +42,8 @@ class RunOptions:
     alternate: int | None = option(
         "--alternate",
         "TURNS",
-        "Compare settings: run each side once per turn, in random order. Needs two or more "
-        "studies, or --with.",
+        "Compare settings: run each side once per turn, in reverse order every second turn. "
+        "Needs two or more studies, or --with.",
     )
     settings: list[str] | None = option(
         "--with",

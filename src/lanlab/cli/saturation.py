@@ -59,6 +59,11 @@ def saturation(
     from lanlab.report.trials.subject import subject
     from lanlab.store import store_option
 
+    if settings.testbed == "simulated":
+        raise UsageError(
+            "`lanlab saturation` cannot run on testbed `simulated`",
+            hint="run it on `virtual`, or a study with a search on `simulated`",
+        )
     parameters = checked("stream", {**given, "transport": "udp", "time_s": time})
     limit_bps = limit_of("rate_bps", parameters, wire_asked_for(settings.link or "unshaped"))
     default_bps = round(_BEYOND * limit_bps) if limit_bps else _HIGHEST_BPS
