@@ -11,6 +11,7 @@ from lanlab.analysis.summary import standard_deviation
 from lanlab.figures.number_text import plain
 from lanlab.figures.wording import Quantity, name_of, quantity
 from lanlab.frozen import dataclass
+from lanlab.services import SERVICES
 from lanlab.studies import Level, Published, PublishedValue, Study
 
 DESCRIBING = frozenset({"fact", "level"})
@@ -50,7 +51,10 @@ def level_title(published: Published, key: str, level: Level) -> str:
         return f"{titles[key]} {one.title}" if bare else one.title
     if key in ("transport", "ip_version"):
         return str(level).upper() if key == "transport" else f"IPv{level}"
-    return f"{name_of(key)} {plain(level)}" if isinstance(level, int | float) else str(level)
+    if isinstance(level, int | float):
+        return f"{name_of(key)} {plain(level)}"
+    service = SERVICES.get(level)
+    return level if service is None else service.title
 
 
 def shown_as(study: Study, published: Published, values: Sequence[PublishedValue]) -> Quantity:

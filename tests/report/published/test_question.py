@@ -97,6 +97,11 @@ def test_a_transport_run_ranks_nwlink_with_the_others() -> None:
     )
 
 
+def test_an_answer_names_services_by_their_titles() -> None:
+    here, *_ = question_lines(synthetic_run("schomer-claason", "tiny", where="real").pair(), None)
+    assert "NFS 3" in here and "nfs" not in here
+
+
 def test_messages_that_were_not_sent_are_not_lost() -> None:
     quick = synthetic_run("milanovic-srbljic", "quick")
     unsent = {"received_ratio": 0.8, "loss_ratio": 0.0}

@@ -79,16 +79,18 @@ def test_the_answer_has_published_simulated_and_measured_values(runs: list[Run])
         ("w2ksp2", large): "tcpip",
         ("w2ksp2", many): "tcpip",
     }
-    for one in (measured, simulated):
-        # Here the large file has one answer, for which the system does not matter.
-        found = {
-            (os, at["dataset"]): level
-            for at, level, _ in one.found
-            for os in ([at["os"]] if "os" in at else ("w98se", "w2ksp2"))
-        }
-        assert found == expected
+    found = {(at["os"], at["dataset"]): level for at, level, _ in simulated.found}
+    assert found == expected
+    # Here there is one system, which is none of the published ones, and a tenth of the bytes.
+    assert [one[:2] for one in measured.found] == [
+        ({"dataset": large}, "tcpip"),
+        ({"dataset": many}, "nwlink"),
+    ]
     assert all(is_shown for *_, is_shown in measured.found)
-    assert measured.text.startswith("Here: shortest transfer time: TCP/IP")
+    assert measured.text.startswith(
+        "Here: shortest transfer time: TCP/IP (1x62300kB), "
+        "NWLink (IPX/SPX) (198x1kB..4MB=47200kB) (5 trials each"
+    )
     # Of some of the model's conditions the difference is within its error, or that is not known.
     assert not all(is_shown for *_, is_shown in simulated.found)
     assert "shortest mean" in simulated.text

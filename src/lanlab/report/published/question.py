@@ -18,6 +18,7 @@ from lanlab.figures.number_text import counted, number, percent
 from lanlab.figures.wording import quantity
 from lanlab.frozen import dataclass
 from lanlab.report.published.question_forms import (
+    LEAST_SHARE,
     Body,
     Found,
     best,
@@ -160,7 +161,7 @@ def _provisos(asked: Sequence[Answer], body: Body) -> Iterator[str]:
         for cell in body.evidence.cells("copied_bytes")
         if (printed := amount_of(body.published, cell.levels))
     ]
-    if max(shares, default=1.0) < 0.99:
+    if max(shares, default=1.0) < LEAST_SHARE:
         yield f"with {percent(max(shares))} of the published bytes"
 
 

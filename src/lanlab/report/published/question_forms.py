@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TypeVar
 
 from lanlab.analysis.findings.evidence import Cell, Evidence, matches
 from lanlab.analysis.findings.published_evidence import PublishedEvidence
+from lanlab.analysis.findings.run_evidence import RunEvidence
 from lanlab.analysis.findings.sample import Sample, Trials
+from lanlab.analysis.published import amount_of
 from lanlab.analysis.summary import interval_of_mean
 from lanlab.errors import LabError
 from lanlab.figures.number_text import number, plain, with_interval
@@ -27,6 +30,8 @@ Levels = Mapping[str, Level]
 _MOST_PLACES = 4
 #: Up to this share of the sent messages, a stream counts as free of loss.
 _MOST_LOST_RATIO = 0.01
+#: A run with a smaller share of the published bytes says so.
+LEAST_SHARE = 0.99
 #: A condition, its best level, and whether that level is shown to be the best.
 Found = tuple[Levels, Level, bool]
 
@@ -81,8 +86,8 @@ def best(ask: Answer, body: Body) -> list[Found]:
     judged = judge(findings, body.evidence).judgements
     return body.as_run(
         [
-            (rest, order[0], one.verdict == "holds")
-            for (rest, order, _), one in zip(tops, judged, strict=True)
+            (sign * own[order[0]], (rest, order[0], one.verdict == "holds"))
+            for (rest, order, own), one in zip(tops, judged, strict=True)
         ]
     )
 
@@ -333,23 +338,33 @@ class Body:
     #: How many of the trials that count were disturbed, in words.
     disturbed: str = ""
 
-    def as_run(self, found: Sequence[Found]) -> list[Found]:
-        """The conditions without the factors in which this system stands for every published one,
-        where their answers agree.
+    def as_run(self, found: Sequence[tuple[float, Found]]) -> list[Found]:
+        """The conditions without the factors in which this system stands for every published one:
+        the level with the highest of the given numbers, shown if all that name it show it.
         """
         assumed = getattr(self.evidence, "assumed", {})
-        merged: dict[str, list[Found]] = {}
-        for one in found:
-            merged.setdefault(repr(_rest(one[0], *assumed)), []).append(one)
-        return [
-            one
-            for own in merged.values()
-            for one in (
-                [(_rest(own[0][0], *assumed), *own[0][1:])]
-                if len({each[1:] for each in own}) == 1
-                else own
-            )
-        ]
+        merged: dict[str, list[tuple[float, Found]]] = {}
+        for score, one in found:
+            merged.setdefault(repr(_rest(one[0], *assumed)), []).append((score, one))
+        tops: list[Found] = []
+        for own in merged.values():
+            rest, level, _ = max(own, key=lambda scored: scored[0])[1]
+            is_shown = all(one[2] for _, one in own if one[1] == level)
+            tops.append((_rest(rest, *assumed), level, is_shown))
+        return tops
+
+    @cached_property
+    def _smaller(self) -> dict[tuple[str, Level], Level]:
+        """The data sets of a run that are smaller than the published ones they stand for."""
+        if not isinstance(self.evidence, RunEvidence):
+            return {}
+        return {
+            (one.published, cell.levels[one.published]): condition.parameters[one.factor]
+            for cell, condition in self.evidence.with_conditions("copied_bytes")
+            if cell.sample.mean < LEAST_SHARE * (amount_of(self.published, cell.levels) or 0)
+            for one in self.study.counterpart
+            if one.factor == "dataset"
+        }
 
     def points(self, ask: Answer, metric: str) -> list[Cell]:
         wanted = {
@@ -408,7 +423,8 @@ class Body:
 
     def words(self, levels: Levels, varied: Collection[str], *without: str | None) -> str:
         keys = [key for key in levels if key in varied and key not in without]
-        return levels_text(self.published, levels, keys)
+        own = {key: self._smaller.get((key, levels[key]), levels[key]) for key in keys}
+        return levels_text(self.published, own, keys)
 
     def value(self, shown: Quantity, point: Cell) -> str:
         ends, sample = None, point.sample
