@@ -102,6 +102,12 @@ def test_an_answer_names_services_by_their_titles() -> None:
     assert "NFS 3" in here and "nfs" not in here
 
 
+def test_a_ratio_of_two_trials_has_no_interval() -> None:
+    here, *_ = question_lines(synthetic_run("manford-kolahi", "tiny", where="real").pair(), None)
+    over, _, sure = here.partition(" at 128 B")
+    assert over.endswith(" \N{MULTIPLICATION SIGN}") and "(2 trials each" in sure, here
+
+
 def test_messages_that_were_not_sent_are_not_lost() -> None:
     quick = synthetic_run("milanovic-srbljic", "quick")
     unsent = {"received_ratio": 0.8, "loss_ratio": 0.0}

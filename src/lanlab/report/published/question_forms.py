@@ -13,7 +13,7 @@ from lanlab.analysis.findings.published_evidence import PublishedEvidence
 from lanlab.analysis.findings.run_evidence import RunEvidence
 from lanlab.analysis.findings.sample import Sample, Trials
 from lanlab.analysis.published import amount_of
-from lanlab.analysis.summary import interval_of_mean
+from lanlab.analysis.summary import LEAST_FOR_INTERVAL, interval_of_mean
 from lanlab.errors import LabError
 from lanlab.figures.number_text import number, plain, with_interval
 from lanlab.figures.published_values import level_title, levels_text
@@ -268,12 +268,14 @@ def _ratio_text(body: Body, a: Sample, b: Sample) -> str:
     text = f"{number(a.mean / b.mean, 3)} \N{MULTIPLICATION SIGN}"
     if body.kind != "measured" or not isinstance(a, Trials) or not isinstance(b, Trials):
         return text
+    if min(len(a.values), len(b.values)) < LEAST_FOR_INTERVAL:
+        return text
     from lanlab.analysis.statistics import paired_by_block
 
     sides = [dict(zip(one.blocks, one.values, strict=False)) for one in (a, b)]
     try:
         test = paired_by_block(*sides, scale="log")
-    except LabError:  # too few trials, or equal ones
+    except LabError:  # too few common blocks, or equal trials
         return text
     return f"{text} ({number(test.low, 3)} to {number(test.high, 3)})"
 
