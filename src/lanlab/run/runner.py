@@ -38,7 +38,6 @@ from lanlab.trial_data import Alternation, LinkRecord, PathSeen, Request, StudyR
 from lanlab.workloads import Progress
 from lanlab.workloads.drivers.registry import OWN, driver
 from lanlab.workloads.parameters import FlowParameters
-from lanlab.workloads.server_url import is_server_file
 
 
 @dataclass(frozen=True)
@@ -303,8 +302,11 @@ def _programs(plan: Plan, study: Study) -> list[str]:
     if study.commands is not None:
         parts = {"setup", "prepare", "cleanup"}
         given = study.commands.model_dump(include=parts, exclude_none=True)
-    servers = {str(getattr(one.values, "server", "")) for one in plan.conditions()}
-    files = [f"server file `{one}`" for one in sorted(servers) if is_server_file(one)]
+    files = []
+    if servers := {str(getattr(one.values, "server", "")) for one in plan.conditions()} - {""}:
+        from lanlab.workloads.server_url import is_server_file
+
+        files = [f"server file `{one}`" for one in sorted(servers) if is_server_file(one)]
     return [*(f"{when} `{command}`" for when, command in given.items()), *files]
 
 
