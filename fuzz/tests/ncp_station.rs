@@ -8,12 +8,12 @@ use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::file_server::{FileServer, Session};
 use lanlab_stack::files::FileStore;
 use lanlab_stack::ncp::client::{Client, Plan, User};
-use lanlab_stack::ncp::profile;
 use lanlab_stack::ncp::server::{Offer, Server};
 use lanlab_stack::node::{
     CarrierKind, CarrierKinds, Event, Node, NodeConfig, Peer, SessionId, StationConfig,
 };
 use lanlab_stack::profile::WINDOWS_NT;
+use lanlab_stack::profile::netware;
 use lanlab_stack::redirector::{Access, Call, Done, FileId, Redirector};
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Framing, Mac};
@@ -61,7 +61,7 @@ pub struct Reached {
 pub fn ncp_station(octets: &[u8]) -> Reached {
     parsers(octets);
     let Some((&choice, mut rest)) = octets.split_first() else { return Reached::default() };
-    let netware = profile::ALL[usize::from(choice) % 2];
+    let netware = netware::ALL[usize::from(choice) % 2];
     let name = Name::new("STATION", suffix::SERVER).unwrap();
     let config = NodeConfig::new(OWN, name, WINDOWS_NT, CarrierKinds::only(CarrierKind::Ncp));
     let framing = Some(framing::ALL[usize::from(choice >> 1) % 4]);

@@ -6,7 +6,7 @@ use lanlab_connections::{MessageTransport, SessionClock};
 use lanlab_files::{Carrier, Class, Fault, PacketBurst, Result, Target};
 use lanlab_sessions::{Agreed, Redirected};
 use lanlab_stack::ncp::client::{Client, Plan, User};
-use lanlab_stack::ncp::profile::NETWARE_3;
+use lanlab_stack::profile::netware::NETWARE_3;
 
 use crate::station;
 

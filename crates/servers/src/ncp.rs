@@ -7,9 +7,9 @@ use std::sync::Arc;
 use lanlab_connections::MessageTransport;
 use lanlab_files::{Class, Fault, Result};
 use lanlab_served::{Files, Served};
-use lanlab_stack::ncp::profile::NETWARE_3;
+use lanlab_stack::dos_names::can_be_asked_for;
 use lanlab_stack::ncp::server::{self, Server, User};
-use lanlab_stack::smb::server::can_be_asked_for;
+use lanlab_stack::profile::netware::NETWARE_3;
 
 use crate::file_sessions::serve_client;
 use crate::visits::Visits;

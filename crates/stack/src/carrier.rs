@@ -12,8 +12,8 @@ use lanlab_wire::ipx;
 use lanlab_wire::netbios_name::Name;
 
 use crate::llc;
-use crate::ncp::NetWare;
 use crate::profile::Profile;
+use crate::profile::netware::NetWare;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CarrierFacts {

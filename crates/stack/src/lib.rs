@@ -6,6 +6,7 @@
 pub mod carrier;
 mod counts;
 pub mod direct;
+pub mod dos_names;
 pub mod file_server;
 pub mod files;
 pub mod ip;

@@ -3,9 +3,12 @@
 //! Each number has its certainty. Sources: IBM, Local Area Network Technical Reference (SC30-3587); Microsoft
 //! Knowledge Base, articles Q90180, Q99745, Q102998, Q177654, Q192496; net/llc of Linux 6.1.
 
+pub mod netware;
+pub mod xns;
+
 pub use crate::known::{Certainty, Known};
 use crate::known::{assumed, observed, primary, secondary};
-use crate::xns::profile::{THREE_PLUS, XnsProfile};
+use xns::{THREE_PLUS, XnsProfile};
 
 const MS: u64 = 1_000_000;
 

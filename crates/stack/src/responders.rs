@@ -6,12 +6,12 @@ use lanlab_wire::ipx::socket;
 use lanlab_wire::ncp::watchdog;
 use lanlab_wire::xns;
 
-use crate::ncp::ECHO_SOCKET;
-
 /// Maximum answers of one kind per second: more than any segment needs.
 const MOST_IN_SECOND: u32 = 100;
 const SECOND_NS: u64 = 1_000_000_000;
 const LAST_WELL_KNOWN: u16 = 3_000;
+/// Echo socket of NetWare servers.
+pub(crate) const ECHO_SOCKET: u16 = 0x4002;
 
 /// Whether a program at an IPX socket answers queries. NetWare's watchdog and echo sockets count as
 /// dynamic ones.

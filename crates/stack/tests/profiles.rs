@@ -3,11 +3,11 @@
 //! Sources: IBM, Local Area Network Technical Reference (SC30-3587); Microsoft Knowledge Base, articles Q90180, Q99745,
 //! Q102998, Q177654, Q192496; net/llc of Linux 6.1; 3Com's `TechTips`; 4.3BSD; Novell's documentation.
 
-use lanlab_stack::ncp::profile::{self as netware, NetWare};
+use lanlab_stack::profile::netware::{self, NetWare};
+use lanlab_stack::profile::xns::{THREE_PLUS, XEROX, XnsProfile};
 use lanlab_stack::profile::{
     DOS, IBM, LINUX, PC_NETWORK, Profile, WINDOWS_9X, WINDOWS_NT, WINDOWS_WFW,
 };
-use lanlab_stack::xns::profile::{THREE_PLUS, XEROX, XnsProfile};
 
 const MS: u64 = 1_000_000;
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use lanlab_connections::{MessageTransport, Messages};
 use lanlab_files::{Fault, Result, SystemProfile};
 use lanlab_served::{Files, Served};
+use lanlab_stack::dos_names::can_be_asked_for;
 use lanlab_stack::smb::client::User;
 use lanlab_stack::smb::server::{self, Server};
 use lanlab_wire::nbss::Framing;
@@ -26,7 +27,7 @@ const LONGEST_OF_STRANGERS: usize = 8 << 10;
 const STRANGER_BYTES: usize = 32 << 10;
 
 pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
-    let root = Served::new(&offer.root, offer.read_only, server::can_be_asked_for)
+    let root = Served::new(&offer.root, offer.read_only, can_be_asked_for)
         .map_err(|error| Fault::of_file(offer.root.display(), &error))?;
     let root = Arc::new(root);
     let user = offer.credentials.as_ref().map(|user| User {

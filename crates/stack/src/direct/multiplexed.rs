@@ -14,7 +14,7 @@ use lanlab_wire::smb1::read_andx::NOT_A_PIPE;
 use lanlab_wire::smb1::writer::Writer;
 use lanlab_wire::smb1::{command, read_raw};
 
-use crate::smb::AROUND_DATA;
+use lanlab_wire::smb1::AROUND_DATA;
 
 /// Maximum gaps tracked in the received data; data that would create more is dropped.
 const MOST_GAPS: usize = 64;

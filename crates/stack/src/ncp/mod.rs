@@ -8,7 +8,6 @@
 
 pub mod client;
 mod keyed;
-pub mod profile;
 pub mod server;
 mod station;
 
@@ -19,13 +18,10 @@ use lanlab_wire::ncp::burst;
 use lanlab_wire::ncp::envelope::REPLY_LEN;
 use lanlab_wire::ncp::files::WRITE_LEN;
 
-pub use profile::NetWare;
 pub use station::Station;
 
 use crate::carrier::CarrierFacts;
 
-/// Echo socket of servers.
-pub(crate) const ECHO_SOCKET: u16 = 0x4002;
 /// First byte of a message carried by bursts, where others have a function code; NCP has no function 0.
 const BURST: u8 = 0;
 const MOST_BURST: u32 = 1 << 16;

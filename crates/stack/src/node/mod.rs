@@ -31,8 +31,8 @@ use lanlab_wire::netbios_name::Name;
 use crate::carrier::Carrier;
 use crate::counts::counts;
 use crate::nbf;
-use crate::ncp::profile::NETWARE_3;
 use crate::profile::Profile;
+use crate::profile::netware::NETWARE_3;
 
 pub use crate::carrier::{
     BadPeer, Count, Event, IpxPart, NotSent, Peer, Readiness, SegmentFacts, SessionId,

@@ -14,9 +14,6 @@ mod spnego;
 
 use lanlab_wire::smb1::negotiate::dialect;
 
-/// Maximum bytes of a message without the data of a read or write.
-pub(crate) const AROUND_DATA: u32 = 64;
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Dialect {
     /// The core protocol, IBM PC LAN Program and MS-NET: share passwords, 8.3 names.

@@ -14,7 +14,6 @@ mod calls;
 mod counts;
 mod errors;
 mod interface;
-pub mod profile;
 mod receiving;
 mod session;
 mod station;

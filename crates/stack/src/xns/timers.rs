@@ -1,6 +1,6 @@
 //! Time-outs of a session, from its stack's profile.
 
-use super::profile::XnsProfile;
+use crate::profile::xns::XnsProfile;
 use crate::sequenced::{Wait, Waits};
 
 impl Waits for XnsProfile {

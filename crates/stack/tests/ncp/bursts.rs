@@ -1,7 +1,7 @@
 //! Bursts of clients that do not keep to the protocol, and servers without bursts.
 
-use lanlab_stack::ncp::NetWare;
-use lanlab_stack::ncp::profile::{NETWARE_2, NETWARE_3};
+use lanlab_stack::profile::netware::NetWare;
+use lanlab_stack::profile::netware::{NETWARE_2, NETWARE_3};
 use lanlab_stack::redirector::Redirector;
 use lanlab_wire::ncp::burst::{
     Fragment, Header, Low, Offer, Operation, Packet, READ_REPLY_LEN, file_of, flag, operation,

@@ -1,8 +1,8 @@
 //! Both ends by hand: what a client sends to a server that keeps to nothing, and what a server asks a client that says
 //! nothing, by their exact times.
 
-use lanlab_stack::ncp::profile::NETWARE_3;
 use lanlab_stack::node::{CarrierKind, Event, NotSent, Peer, SessionId, Why};
+use lanlab_stack::profile::netware::NETWARE_3;
 use lanlab_wire::ethernet::{Frame, Mac};
 use lanlab_wire::ipx::{Address, Header, NO_CHECKSUM, framing, packet_type, socket};
 use lanlab_wire::ncp::burst::{

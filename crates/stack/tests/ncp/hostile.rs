@@ -2,9 +2,9 @@
 
 use lanlab_stack::file_server::{FileServer, Session};
 use lanlab_stack::ncp::client::User;
-use lanlab_stack::ncp::profile::{NETWARE_2, NETWARE_3};
 use lanlab_stack::ncp::server::{Offer, Server};
 use lanlab_stack::node::{Event, Node, SessionId};
+use lanlab_stack::profile::netware::{NETWARE_2, NETWARE_3};
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Mac};
 use lanlab_wire::ipx::{Address, Header, NO_CHECKSUM, framing, packet_type, socket};
@@ -38,7 +38,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    fn new(netware: lanlab_stack::ncp::NetWare) -> Self {
+    fn new(netware: lanlab_stack::profile::netware::NetWare) -> Self {
         let server = Server::new(Offer {
             name: "STATION1".into(),
             volume: "SYS".into(),

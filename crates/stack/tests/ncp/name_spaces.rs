@@ -1,6 +1,6 @@
 //! Clients of name spaces: requests laid out as Linux's `fs/ncpfs` writes them, and the shell of a DOS station.
 
-use lanlab_stack::ncp::profile::NETWARE_3;
+use lanlab_stack::profile::netware::NETWARE_3;
 use lanlab_wire::ncp::completion as c;
 use lanlab_wire::ncp::function::{self as f, Function};
 

@@ -1,7 +1,7 @@
 //! Blocks on a bus of 10 Mbit/s without any cost of hosts: each takes the time of its request and its reply.
 
 use lanlab_medium::Topology;
-use lanlab_stack::ncp::profile;
+use lanlab_stack::profile::netware;
 use lanlab_stack::redirector::{Access, Call, Done};
 use lanlab_wire::ethernet::Framing;
 use lanlab_wire::ipx::framing;
@@ -37,7 +37,7 @@ const REPLY: u64 = 6 + 2;
 
 #[test]
 fn blocks_move_at_wire_speed() {
-    for netware in profile::ALL {
+    for netware in netware::ALL {
         for used in [framing::RAW_802_3, framing::IEEE_802_2, framing::SNAP] {
             for size in [512_u32, 1024] {
                 let mut pair = Pair::new(&Setting {
@@ -81,7 +81,7 @@ fn bursts_move_at_wire_speed() {
         let setting = Setting {
             framing: Some(used),
             topology: Topology::Bus,
-            ..Setting::new(profile::NETWARE_3)
+            ..Setting::new(netware::NETWARE_3)
         };
         let mut pair = Pair::new(&setting);
         // 36 octets stand before each part; 24 before a request's data, 8 before those of a reply to a read.

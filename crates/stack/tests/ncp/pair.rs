@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 use lanlab_medium::Topology;
 use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::file_server::{FileServer, Session};
-use lanlab_stack::ncp::NetWare;
 use lanlab_stack::ncp::client::{Client, Plan, User};
 use lanlab_stack::ncp::server::{Offer, Server};
 use lanlab_stack::node::{
@@ -13,6 +12,7 @@ use lanlab_stack::node::{
     Why,
 };
 use lanlab_stack::profile::WINDOWS_NT;
+use lanlab_stack::profile::netware::NetWare;
 use lanlab_stack::redirector::{Access, Call, CallId, Done, FileId, Listed, Redirector, Refusal};
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::Framing;

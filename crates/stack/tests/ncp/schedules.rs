@@ -4,8 +4,8 @@
 use std::collections::VecDeque;
 
 use lanlab_medium::Topology;
-use lanlab_stack::ncp::profile;
 use lanlab_stack::node::{CarrierKind, Event, Node, NotSent, Peer, SessionId, Why};
+use lanlab_stack::profile::netware;
 use lanlab_units::Instant;
 use lanlab_wire::ipx::framing;
 use lanlab_wire::ncp::burst::Offer;
@@ -123,7 +123,7 @@ fn run(seed: u64, tally: &mut Tally) {
         reordered: [0, 0, 5, 20][chance.below(4) as usize],
         longest_delay_ns: [1, 5, 300][chance.below(3) as usize] * 1_000_000,
     };
-    let netware = profile::ALL[chance.below(2) as usize];
+    let netware = netware::ALL[chance.below(2) as usize];
     let offers = chance.below(3) > 0;
     // More than sequence numbers, at times.
     let most = if chance.below(64) == 0 { 600 } else { 10 };

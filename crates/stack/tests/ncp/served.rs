@@ -4,10 +4,10 @@
 use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::file_server::{FileServer, Session};
 use lanlab_stack::files::{FileAnswer, FileCall, FileStore, Presence};
-use lanlab_stack::ncp::NetWare;
 use lanlab_stack::ncp::client::User;
-use lanlab_stack::ncp::profile::{NETWARE_2, NETWARE_3};
 use lanlab_stack::ncp::server::{Offer, Server};
+use lanlab_stack::profile::netware::NetWare;
+use lanlab_stack::profile::netware::{NETWARE_2, NETWARE_3};
 use lanlab_units::Instant;
 use lanlab_wire::ncp::completion as c;
 use lanlab_wire::ncp::function::{self as f, Function};

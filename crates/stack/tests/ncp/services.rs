@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use lanlab_stack::ncp::client::{Client, User};
-use lanlab_stack::ncp::profile::{self, NETWARE_3};
+use lanlab_stack::profile::netware::{self, NETWARE_3};
 use lanlab_stack::redirector::{Access, Call, Done, Listed, Reason, Redirector, Refusal};
 use lanlab_wire::ipx::framing;
 use lanlab_wire::ncp::completion;
@@ -85,7 +85,7 @@ fn exercise(pair: &mut Pair) {
 
 #[test]
 fn clients_of_both_generations_work_in_every_framing_despite_loss() {
-    let settings = profile::ALL.into_iter().flat_map(|one| [(one, true), (one, false)]);
+    let settings = netware::ALL.into_iter().flat_map(|one| [(one, true), (one, false)]);
     for (netware, bursts) in settings {
         for (framing, lost) in framing::ALL.into_iter().zip([0, 5, 0, 5]) {
             let setting = Setting { framing: Some(framing), lost, bursts, ..Setting::new(netware) };
@@ -120,7 +120,7 @@ fn clients_of_both_generations_work_in_every_framing_despite_loss() {
 
 #[test]
 fn wrong_passwords_are_refused_and_servers_without_users_need_none() {
-    for netware in profile::ALL {
+    for netware in netware::ALL {
         let wrong = Setting { password: "wrong", ..Setting::new(netware) };
         let mut pair = Pair::calling(&wrong);
         let refused = pair.outcome(Client::CONNECTED).0.unwrap_err();
@@ -202,7 +202,7 @@ fn tshark_reads_every_packet_as_ncp() {
 /// Linux's `ncpfs` ends them there, too: a request is of one block of the server's cache.
 #[test]
 fn requests_end_at_buffer_multiples() {
-    let mut pair = Pair::new(&Setting::new(profile::NETWARE_2));
+    let mut pair = Pair::new(&Setting::new(netware::NETWARE_2));
     pair.put("a", &pattern(3_000));
     let (file, _) = pair.open("a", Access::Update).unwrap();
     for (offset, count, expected) in [(0, 750, 750), (750, 750, 274), (1_024, 3_000, 1_024)] {

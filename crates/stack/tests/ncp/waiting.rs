@@ -1,8 +1,8 @@
 //! Ends that say nothing, or not yet: repetitions, the sign of a server that works, and the watchdog.
 
-use lanlab_stack::ncp::profile::{self, NETWARE_3};
 use lanlab_stack::node::{CarrierKind, CarrierKinds, Event, Node, NodeConfig, Peer, Why};
 use lanlab_stack::profile::WINDOWS_NT;
+use lanlab_stack::profile::netware::{self, NETWARE_3};
 use lanlab_stack::redirector::{Access, Call, Done, Redirector};
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Mac};
@@ -141,7 +141,7 @@ fn sent(node: &mut Node, now: Instant) -> Vec<(Mac, u16, Vec<u8>)> {
 
 #[test]
 fn the_nearest_server_is_the_first_to_answer() {
-    for netware in profile::ALL {
+    for netware in netware::ALL {
         let mut client = node(0, netware, Some(framing::RAW_802_3));
         client.handle_timeout(READY);
         let nearest = CarrierKind::Ncp.nearest().unwrap();

@@ -10,8 +10,8 @@ mod stranger;
 mod waits;
 
 use lanlab_stack::node::{CarrierKind, SessionId};
+use lanlab_stack::profile::xns::XEROX;
 use lanlab_stack::profile::{Profile, WINDOWS_NT};
-use lanlab_stack::xns::profile::XEROX;
 
 use crate::pair::{ms, open_over, pair_over, pattern};
 use crate::peer::Peer;

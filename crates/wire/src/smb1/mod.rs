@@ -82,3 +82,6 @@ pub mod attributes {
     /// No other attribute. Only in the wide form of Windows NT.
     pub const NORMAL: u32 = 0x80;
 }
+
+/// Maximum bytes of a message without the data of a read or write.
+pub const AROUND_DATA: u32 = 64;

@@ -14,9 +14,9 @@ use lanlab_sim::file_service::{
 use lanlab_sim::programs::{HostNode, Station, addresses_of};
 use lanlab_sim::{Host, HostId, World, mac_of};
 use lanlab_stack::ncp;
-use lanlab_stack::ncp::profile::{NETWARE_2, NetWare};
 use lanlab_stack::node::{CarrierKinds, NodeConfig};
 use lanlab_stack::profile;
+use lanlab_stack::profile::netware::{NETWARE_2, NetWare};
 use lanlab_stack::smb::Dialect;
 use lanlab_stack::smb::client::{Client, Plan};
 use lanlab_stack::smb::server::{self, Server};

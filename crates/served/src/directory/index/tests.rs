@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use lanlab_stack::smb::server::can_be_asked_for;
+use lanlab_stack::dos_names::can_be_asked_for;
 use proptest::prelude::*;
 use proptest::sample::select;
 

@@ -10,7 +10,8 @@ use super::refusals::{Refused, malformed};
 use super::search::Searches;
 use super::state::State;
 use crate::file_server::Remark;
-use crate::ncp::{BURST, ECHO_SOCKET, data_in_packet, packet_bytes};
+use crate::ncp::{BURST, data_in_packet, packet_bytes};
+use crate::responders::ECHO_SOCKET;
 
 /// Tick of the server clock, ns.
 const TICK_NS: u64 = 100;

@@ -25,11 +25,11 @@ mod volumes;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use super::profile::NetWare;
 use crate::carrier::CarrierFacts;
 use crate::file_server::channel::SessionChannel;
 use crate::file_server::open_files::OpenFiles;
 use crate::file_server::{FileServer, Session};
+use crate::profile::netware::NetWare;
 use numbers::EntryNumbers;
 use state::State;
 

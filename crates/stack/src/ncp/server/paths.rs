@@ -7,9 +7,9 @@ use lanlab_wire::smb1::{strings, wildcard};
 
 use super::refusals::Refused;
 use super::state::State;
+use crate::dos_names::can_be_asked_for;
 use crate::file_server::short_names;
 use crate::files::Names;
-use crate::smb::server::can_be_asked_for;
 
 /// The directory that clients may read before login; shells load `LOGIN.EXE` from it.
 const LOGIN: &str = "LOGIN";

@@ -17,13 +17,13 @@ use lanlab_wire::ncp::watchdog;
 use lanlab_wire::netbios_name::{Name, suffix};
 use lanlab_wire::sap;
 
-use super::profile::NetWare;
 use crate::carrier::{
     BadPeer, Carrier, Count, Event, NotSent, Peer, Readiness, SegmentFacts, SessionId, SessionIds,
     StationConfig, Stray, Why,
 };
 use crate::ipx::{Advertised, Interface, SessionCounts};
-use crate::ncp::ECHO_SOCKET;
+use crate::profile::netware::NetWare;
+use crate::responders::ECHO_SOCKET;
 use crate::responders::{may_answer_on_ipx, may_echo_on_ipx};
 use answerer::Answerer;
 use caller::Caller;

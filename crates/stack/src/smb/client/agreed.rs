@@ -4,8 +4,9 @@ use lanlab_wire::smb1::header::flags2;
 use lanlab_wire::smb1::multiplexed::MOST_PARTS;
 use lanlab_wire::smb1::negotiate::{NtLm, Security, capabilities};
 
+use crate::smb::Dialect;
 use crate::smb::responses::CHALLENGE_LEN;
-use crate::smb::{AROUND_DATA, Dialect};
+use lanlab_wire::smb1::AROUND_DATA;
 
 /// Longest message accepted, except large reads, as announced by Samba and Windows NT.
 pub const MAX_BUFFER: u16 = 16_644;

@@ -14,7 +14,8 @@ use super::names;
 use super::refusals::{malformed, protocol, refused};
 use super::state::{Client, Step};
 use crate::redirector::{Done, Reason, RedirectorFacts, Refusal};
-use crate::smb::{AROUND_DATA, Dialect};
+use crate::smb::Dialect;
+use lanlab_wire::smb1::AROUND_DATA;
 
 impl Client {
     fn offered(&self) -> Vec<Dialect> {

@@ -10,8 +10,8 @@ use super::agreed::Agreed;
 use super::names;
 use super::refusals::{malformed, protocol, refused};
 use crate::redirector::{Listed, ListingLimits, Refusal};
-use crate::smb::AROUND_DATA;
 use crate::smb::Dialect;
+use lanlab_wire::smb1::AROUND_DATA;
 
 /// Bytes of a search entry, and of the response before the entries.
 const SEARCH_ENTRY: u32 = search::ENTRY_LEN as u32;

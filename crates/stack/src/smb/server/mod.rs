@@ -39,8 +39,6 @@ use crate::file_server::{FileServer, Session};
 use crate::smb::Dialect;
 use crate::smb::profile::ServerProfile;
 
-pub use names::can_be_asked_for;
-
 use state::State;
 
 #[derive(Debug, Clone)]

@@ -4,10 +4,11 @@ use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::status::error;
 use lanlab_wire::smb1::{rename, wildcard, wildcard_rename};
 
-use super::names::{below, check};
+use super::names::below;
 use super::refusals::{Refused, malformed};
 use super::search::Search;
 use super::state::State;
+use crate::dos_names::check;
 use crate::file_server::sharing::Sharing;
 use crate::files::{FileCall, Found, Names};
 

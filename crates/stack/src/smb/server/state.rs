@@ -21,7 +21,7 @@ use crate::smb::signing::Signing;
 /// Longest message accepted and announced, except large writes.
 pub const MAX_BUFFER: u16 = 16_644;
 /// Maximum bytes of a message without its data.
-pub const AROUND_DATA: usize = crate::smb::AROUND_DATA as usize;
+pub const AROUND_DATA: usize = lanlab_wire::smb1::AROUND_DATA as usize;
 /// Maximum users, tree connections, searches and open files of a session.
 const MAX_USERS: usize = 16;
 const MAX_TREES: usize = 32;
