@@ -433,11 +433,17 @@ fn a_request_repeated_during_execution_gets_a_busy_reply() {
     let said = hand.hear(OTHER, ends, &packet);
     let (reply, _) = Reply::parse(&said[0].data).unwrap();
     assert_eq!((said.len(), reply.envelope), (1, Envelope { kind: kind::BUSY, ..envelope }));
-    let id = hand.events.iter().find_map(|event| match event {
+    // The next request is not taken before this one is answered.
+    let mut next = vec![];
+    Envelope { connection, ..request(2) }.emit(&mut next);
+    next.extend([20, 0]);
+    assert!(hand.hear(OTHER, ends, &next).is_empty());
+    let mut asked = hand.events.iter().filter_map(|event| match event {
         Event::Message(id) => Some(*id),
         _ => None,
     });
-    let id = id.unwrap();
+    let id = asked.next().unwrap();
+    assert!(asked.next().is_none());
     assert_eq!(hand.node.send(hand.now, id, &[]), Err(NotSent::NoSession));
     assert_eq!(hand.node.send(hand.now, id, &vec![0; 1_600]), Err(NotSent::TooLong));
     hand.node.send(hand.now, id, &[7, 1, 2]).unwrap();
