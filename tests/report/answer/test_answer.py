@@ -26,6 +26,12 @@ def test_a_saturation_answer_lists_each_goal_and_link_share() -> None:
     assert 96 < strict_share < loose_share < 102
 
 
+def test_a_simulated_answer_is_not_measured() -> None:
+    synthetic = synthetic_run("milanovic-srbljic", "quick", where="simulated")
+    own = [t for t in sentences(synthetic.run, synthetic.trials) if t.startswith("The highest")]
+    assert own and all(", the highest speed simulated, " in text for text in own)
+
+
 def test_a_limiting_sender_is_named() -> None:
     def slow(metrics: dict[str, float | int], rate_bps: float) -> dict[str, float | int]:
         share = min(1.0, 7e6 / rate_bps)

@@ -77,6 +77,10 @@ def page(folder: Path) -> _Page:
     return _Page((folder / "report.html").read_text(encoding="utf-8"))
 
 
+def test_a_page_of_several_runs_does_not_call_them_measured(folder: Path) -> None:
+    assert "<h1>2 runs</h1>" in (folder / "report.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("names", "most_trials"),
     [

@@ -15,7 +15,7 @@ from lanlab.analysis.summary import Summary, interval_of_mean
 from lanlab.figures.gather import called
 from lanlab.figures.number_text import percent, plain
 from lanlab.figures.received_against_sent import RATES
-from lanlab.figures.wording import Quantity, condition_text, quantity
+from lanlab.figures.wording import Quantity, condition_text, obtained, quantity
 from lanlab.report.answer.ranking_text import factor_effects_sentences, joined, ranking_sentences
 from lanlab.report.metrics.order_text import above_limit_remark, ending_sentences, order_sentences
 from lanlab.report.presentations import PRESENTATIONS
@@ -181,7 +181,7 @@ def _greatest_of(
         at = f"{plain(level.shown(float(top.factors[rate])))} {level.unit}"
         share = percent(sum(ratios) / len(ratios))
         came = f"{share} of the messages {_arrived(top, trials)}"
-        text += f"; at {at}, the highest speed measured, {came}"
+        text += f"; at {at}, the highest speed {obtained(data.study).word}, {came}"
     return text + "."
 
 
