@@ -26,10 +26,11 @@ def test_a_saturation_answer_lists_each_goal_and_link_share() -> None:
     assert 96 < strict_share < loose_share < 102
 
 
-def test_a_simulated_answer_is_not_measured() -> None:
+def test_a_simulated_answer_is_not_measured_and_has_no_interval() -> None:
     synthetic = synthetic_run("milanovic-srbljic", "quick", where="simulated")
     own = [t for t in sentences(synthetic.run, synthetic.trials) if t.startswith("The highest")]
     assert own and all(", the highest speed simulated, " in text for text in own)
+    assert not re.search(r"\d ± |\d \(\S+ … ", " ".join(own))
 
 
 def test_a_limiting_sender_is_named() -> None:

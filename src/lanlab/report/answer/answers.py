@@ -257,6 +257,8 @@ def _ranges(data: RunData, summaries: Sequence[Summary], along: str) -> list[str
 
 
 def _mean(study: Study, shown: Quantity, summary: Summary) -> str:
+    if study.is_simulated:  # an interval over seeds would read as the model's error
+        summary = replace(summary, ci_low=None, ci_high=None)
     return shown.mean_text(summary, study, "" if shown.unit == _A_SECOND else shown.unit)
 
 
