@@ -4,7 +4,7 @@
 # Expected: the whole new file, with status 200. With `If-Range` the client says which version it has; if that is
 # gone, a server "MUST ignore the Range header field" (RFC 9110, section 13.1.5). Starlette does so. Browsers and
 # pip resume this way.
-# Found: the rest of the new file, with status 206. The header is not looked at, in neither of its forms, though
+# Found: the rest of the new file, with status 206. They ignore both forms of the header, though
 # the servers send what it compares (`ETag`, `Last-Modified`). The client joins halves of two versions.
 # Exits 1 if that has changed. Needs python3 with venv.
 set -euo pipefail

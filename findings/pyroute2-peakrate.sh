@@ -3,7 +3,7 @@
 #
 # Expected: at the peak rate. With tc, `rate 1mbit burst 250000 peakrate 2mbit` lets a burst leave at 2 Mbit/s, as
 # a line of 2 Mbit/s would.
-# Found: at once. pyroute2 takes `peak`, demands `mtu` for it and makes the queue shorter by it, but never gives it to
+# Found: at once. pyroute2 accepts `peak`, demands `mtu` for it and shortens the queue by it, but never gives it to
 # the kernel. So 200 kB that need 0.8 s at 2 Mbit/s pass within milliseconds, and an emulated line delivers bursts
 # that it cannot carry. Neither an error nor a warning says so.
 # Exits 1 if that has changed. Needs python3 with venv, ip, tc (kernel with veth, tbf), and root or user namespaces.
