@@ -17,7 +17,6 @@ use lanlab_sim::file_service::{
 };
 use lanlab_sim::programs::{HostNode, IpNode, Station, addresses_of};
 use lanlab_sim::{Bounds, Ended, Host, HostId, Machine, World, WorldPlan, mac_of};
-use lanlab_stack::ip::TcpProfile;
 use lanlab_stack::node::{CarrierKind, CarrierKinds, NodeConfig};
 use lanlab_stack::profile::WINDOWS_NT;
 use lanlab_stack::smb::Dialect;
@@ -27,20 +26,15 @@ use lanlab_units::Instant;
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::netbios_name::{Name, suffix};
 use lanlab_workloads::virtual_time::VirtualTime;
+use plain_tcp::TCP;
+
+#[path = "../tests/support/plain_tcp.rs"]
+mod plain_tcp;
 
 const BLOCK_BYTES: usize = 750;
 const FILE_BYTES: usize = 1_000 * BLOCK_BYTES;
 const SERVER: HostId = 0;
 const ROUNDS: usize = 5;
-const TCP: TcpProfile = TcpProfile {
-    mss_bytes: None,
-    receive_buffer_bytes: 8192,
-    send_buffer_bytes: 8192,
-    send_rings: TcpProfile::LONG_SEND_RINGS,
-    delayed_ack_ns: None,
-    is_modern: false,
-    nagle: true,
-};
 
 fn main() {
     let mut arguments = std::env::args().skip(1).map(|text| text.parse::<u64>().expect("a number"));

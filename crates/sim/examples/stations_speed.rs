@@ -11,8 +11,12 @@ use std::rc::Rc;
 use lanlab_medium::{LossPlan, Plan, Topology};
 use lanlab_sim::programs::{HostNode, IpNode, addresses_of, datagram_key};
 use lanlab_sim::{Bounds, Cost, Ended, Host, HostId, Machine, World, WorldPlan};
-use lanlab_stack::ip::{SocketId, TcpProfile};
+use lanlab_stack::ip::SocketId;
 use lanlab_units::Instant;
+use plain_tcp::TCP;
+
+#[path = "../tests/support/plain_tcp.rs"]
+mod plain_tcp;
 
 const UP_BYTES: usize = 750;
 const BACK_BYTES: usize = 64;
@@ -22,15 +26,6 @@ const ROUNDS: usize = 5;
 const PORT: u16 = 7;
 /// The first socket of a host.
 const SOCKET: SocketId = SocketId(0);
-const TCP: TcpProfile = TcpProfile {
-    mss_bytes: None,
-    receive_buffer_bytes: 8192,
-    send_buffer_bytes: 8192,
-    send_rings: TcpProfile::LONG_SEND_RINGS,
-    delayed_ack_ns: None,
-    is_modern: false,
-    nagle: true,
-};
 
 fn main() {
     let mut arguments = std::env::args().skip(1).map(|text| text.parse::<u64>().expect("a number"));

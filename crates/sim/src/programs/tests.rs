@@ -4,14 +4,17 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use lanlab_medium::{LossPlan, Plan, Topology};
-use lanlab_stack::ip::TcpProfile;
 use lanlab_units::Instant;
 use lanlab_workloads::stream::CpuMeter as _;
+use plain_tcp::TCP;
 
 use super::either::Patience;
 use super::keys::NOTIFIED;
 use super::{HostCpuMeter, HostNode, IpNode};
 use crate::{Bounds, Ended, Machine, World, WorldPlan};
+
+#[path = "../../tests/support/plain_tcp.rs"]
+mod plain_tcp;
 
 const MS: u64 = 1_000_000;
 const FAR: Bounds = Bounds { events: 10_000, until: Instant::from_nanos(10_000 * MS) };
@@ -26,17 +29,8 @@ fn world() -> World<HostNode> {
         loss: LossPlan::Never,
         switch_queue_bytes: 0,
     };
-    let tcp = TcpProfile {
-        mss_bytes: None,
-        receive_buffer_bytes: 8192,
-        send_buffer_bytes: 8192,
-        send_rings: TcpProfile::LONG_SEND_RINGS,
-        delayed_ack_ns: None,
-        is_modern: false,
-        nagle: true,
-    };
     let machines = vec![Machine::default(); 2];
-    let node = |host, _| HostNode::of_ip(IpNode::new(host, 2, tcp, 1));
+    let node = |host, _| HostNode::of_ip(IpNode::new(host, 2, TCP, 1));
     World::new(&WorldPlan { medium, machines }, 1, node).unwrap()
 }
 

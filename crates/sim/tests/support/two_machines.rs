@@ -3,7 +3,10 @@
 use lanlab_medium::{LossPlan, Plan, Topology};
 use lanlab_sim::programs::{HostNode, IpNode};
 use lanlab_sim::{HostId, Machine, World, WorldPlan};
-use lanlab_stack::ip::TcpProfile;
+use plain_tcp::TCP;
+
+#[path = "plain_tcp.rs"]
+mod plain_tcp;
 
 /// The world of both, which cost what this machine does; each has what `node` makes of its number and its IP.
 pub fn two_machines(
@@ -19,16 +22,7 @@ pub fn two_machines(
         loss: LossPlan::Never,
         switch_queue_bytes: 0,
     };
-    let tcp = TcpProfile {
-        mss_bytes: None,
-        receive_buffer_bytes: 8192,
-        send_buffer_bytes: 8192,
-        send_rings: TcpProfile::LONG_SEND_RINGS,
-        delayed_ack_ns: None,
-        is_modern: false,
-        nagle: true,
-    };
     let machines = [machine.clone(), machine.clone()];
-    let of_host = |host, _| node(host, IpNode::new(host, 2, tcp, 1));
+    let of_host = |host, _| node(host, IpNode::new(host, 2, TCP, 1));
     World::new(&WorldPlan { medium, machines: machines.to_vec() }, 1, of_host).unwrap()
 }
