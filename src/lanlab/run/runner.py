@@ -253,8 +253,6 @@ def _execute(
 ) -> RunRecord:
     study = Study.model_validate(run.study)
     commands = TrialCommands(study.commands, run.id)
-    named = [*_programs(plan, study), *clusters([run.testbed["name"]])]
-    allowed = " --allow-commands" if named else ""
     try:
         link_rate_bps = testbed.bed.link.rate_bps
         watcher.run_started(run, plan.estimate(link_rate_bps=link_rate_bps))
@@ -278,6 +276,8 @@ def _execute(
         store.finish_run(run.id, _end_status(plan))
     except KeyboardInterrupt:
         store.finish_run(run.id, "interrupted")
+        named = [*_programs(plan, study), *clusters([run.testbed["name"]])]
+        allowed = " --allow-commands" if named else ""
         raise RunInterrupted(
             f"run {run.id} was interrupted; the trials that had ended are saved",
             hint=f"continue with `lanlab run --resume {run.id}{allowed}{store.option}`",
