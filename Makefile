@@ -9,6 +9,9 @@
 BIN := .venv/bin
 # Arguments for pytest, as in `make test PYTEST="-k pacing"`.
 PYTEST ?=
+# Only tests that a change needs, as in `make test SINCE=origin/main`.
+SINCE ?=
+export SINCE
 # Seconds a target, and targets, for the fuzzer, as in `make fuzz FUZZ="60 tally"`.
 FUZZ ?= 10
 # Arguments for the soak, as in `make soak SOAK="--time 60 --testbed loopback"`.
@@ -29,12 +32,12 @@ tour: setup ## Measure two studies on a virtual LAN, simulate them, and write th
 	@$(BIN)/lanlab tour
 
 test: test-programs ## Run every test that decides correctness, Rust and Python
-	$(RUST_TESTS)
+	$(RUST_TESTS) $(if $(SINCE),$$($(BIN)/python tools/changed_tests.py $(SINCE) --nextest))
 	bash tools/test_python.sh $(PYTEST)
 
 test-long: test-programs ## Run all tests, the long ones too, releases, fuzzing and small faults: hours
 	$(RUST_TESTS) --profile long --run-ignored all
-	bash tools/test_python.sh --long
+	SINCE= bash tools/test_python.sh --long
 	bash tools/test_long.sh
 
 test-programs: setup

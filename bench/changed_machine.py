@@ -5,7 +5,7 @@ disk or system.
 `lanlab predict --set` simulates machines that nobody measured. To check it, this program leaves out
 the published values of one machine and simulates it with the numbers of another machine of the same
 study, scaled by the published clock. It prints both, and whether the published value is inside the
-interval that `predict` gives (`lanlab.analysis.model_error`).
+interval that `predict` gives (`lanlab.analysis.simulation.model_error`).
 
     python bench/changed_machine.py                  # all studies, 2 minutes
     python bench/changed_machine.py brutman-mtcp
@@ -21,8 +21,13 @@ from dataclasses import dataclass, field
 from fit import fit, without
 from laboratory import Laboratory, opened
 
-from lanlab.analysis.model_error import held_out_values, model_error_log, root_mean_square
-from lanlab.analysis.simulated import Accuracy, accuracies, kept_accuracies
+from lanlab.analysis.simulation.accuracy import Accuracy, accuracies, kept_accuracies
+from lanlab.analysis.simulation.model_error import (
+    held_out_values,
+    model_error_log,
+    of_metric,
+    root_mean_square,
+)
 from lanlab.studies.machines import Machine, MachineNumber, Simulation
 
 
@@ -146,7 +151,8 @@ def simulated(case: Case) -> tuple[list[Accuracy], float | None]:
         found = accuracies(lab.loaded.published, machines, cells)
         # What was predicted before a fit stands there as well, of the machine's own numbers.
         by_id = {one.value.id: one for one in found if one.value.id in case.values}
-        return list(by_id.values()), model_error_log(held_out_values(kept))
+        metric = found[0].value.metric
+        return list(by_id.values()), model_error_log(of_metric(held_out_values(kept), metric))
 
 
 def main() -> None:

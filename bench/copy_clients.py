@@ -45,7 +45,7 @@ from lanlab.engine.process import Engine
 from lanlab.errors import LabError
 from lanlab.testbeds import testbed
 from lanlab.testbeds.servers import Credentials, servers_of
-from lanlab.workloads.copy_datasets import NAMED
+from lanlab.workloads.copy.datasets import NAMED
 
 _MEMORY = Path("/dev/shm")
 _WHO = Credentials("lab", "Secret-1")

@@ -20,8 +20,8 @@ from lanlab.errors import RunError
 from lanlab.performers import EngineHost, perform_between
 from lanlab.testbeds.base import Host
 from lanlab.workloads import CounterChanges, workload
-from lanlab.workloads import copy_datasets as datasets
-from lanlab.workloads.server_url import remember_password
+from lanlab.workloads.copy import datasets
+from lanlab.workloads.services.server_url import remember_password
 
 _WITHIN_S = 300.0
 #: What lanlab takes first, in the words of OpenSSH: rates over SSH are compared under one cipher.

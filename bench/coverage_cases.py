@@ -17,18 +17,14 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 from case import Case, Random, correlated
 from planned_trials import sd_of_cv, trials_for_equivalence, trials_to_detect
 
-from lanlab.analysis.statistics import (
-    Margin,
-    condition_mean,
-    explained_share,
-    holm,
-    mean_interval,
-    paired_by_block,
-    tost,
-    trials_to_decide,
-    two_lines,
-    welch,
-)
+from lanlab.analysis.statistics.condition_mean import condition_mean
+from lanlab.analysis.statistics.equivalence import Margin, tost
+from lanlab.analysis.statistics.explained import explained_share
+from lanlab.analysis.statistics.intervals import mean_interval
+from lanlab.analysis.statistics.multiple import holm
+from lanlab.analysis.statistics.power import trials_to_decide
+from lanlab.analysis.statistics.saturation import two_lines
+from lanlab.analysis.statistics.two_groups import paired_by_block, welch
 
 
 def _mean_held(n: int) -> Callable[[Random], bool]:

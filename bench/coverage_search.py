@@ -3,14 +3,15 @@ Simulate the search for saturation and print the table of docs/statistics.md: ho
 and the interval hold the capacity, and what the search says.
 
     .venv/bin/python bench/coverage_search.py 500
-    .venv/bin/python bench/coverage_search.py 500 1 3   # every third row from the second on
-    .venv/bin/python bench/coverage_search.py 500 20 1  # few messages, bursts, and drift
+    .venv/bin/python bench/coverage_search.py 500 --from 1 --step 3   # every third row
+    .venv/bin/python bench/coverage_search.py 500 --from 20    # few messages, bursts, and drift
 
 Seeds are fixed: it prints the same each time. `tests/analysis/test_capacity.py` holds some of it.
 """
 
 from __future__ import annotations
 
+import argparse
 import math
 import sys
 from collections.abc import Sequence
@@ -18,11 +19,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lanlab.analysis.capacity import Capacity, Load, capacity
-from lanlab.analysis.saturation import order_of
-from lanlab.analysis.trial_order import seen_beyond_doubt
-from lanlab.plan import SearchResult, SearchRule, SearchState
+from lanlab.analysis.saturation.capacity import Capacity, Load, capacity
+from lanlab.analysis.saturation.search import order_of
+from lanlab.analysis.trials.order import seen_beyond_doubt
+from lanlab.plan.search import SearchState
 from lanlab.plan.search_reading import SearchReading
+from lanlab.plan.search_rule import SearchResult, SearchRule
 
 #: Standard deviations of the capacity from trial to trial, as shares.
 SPREADS = (0.0, 0.005, 0.02, 0.05)
@@ -121,8 +123,11 @@ def searched(device: Device, seed: int, goals: Sequence[float] = (0.0, 0.001, 0.
 
 def main() -> int:
     """Print the table."""
-    asked = sys.argv[1:]
-    draws = int(asked[0]) if asked else 500
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("draws", type=int, nargs="?", default=500, help="searches a row")
+    parser.add_argument("--from", type=int, default=0, dest="first", help="first row, from 0")
+    parser.add_argument("--step", type=int, default=1, help="print every STEP-th row")
+    asked = parser.parse_args()
     heads = (
         "messages", "lost together", "varies by", "correlation", "drift", "random loss",
         "bounds hold it", "interval holds it", "half width", "goals' intervals hold",
@@ -140,8 +145,9 @@ def main() -> int:
     devices += [Device(spread, 2.5e-4, messages=2_000) for spread in SPREADS]
     devices += [Device(spread, 1e-3, burst=20) for spread in SPREADS]
     devices += [Device(0.01, drift=drift) for drift in DRIFTS]
-    for device in devices[int(asked[1]) :: int(asked[2])] if len(asked) > 2 else devices:
-        print(_row(device, [searched(device, seed) for seed in range(draws)]), flush=True)
+    for device in devices[asked.first :: asked.step]:
+        ends = [searched(device, seed) for seed in range(asked.draws)]
+        print(_row(device, ends), flush=True)
     return 0
 
 

@@ -8,6 +8,7 @@ once in so many seconds, and sends its piece as often.
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import heapq
 import os
@@ -156,16 +157,18 @@ def _over_ethernet(
 
 def main() -> None:
     """Be a crowd until standard input ends."""
-    kind, strangers, again_s, *where = sys.argv[1:]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kind", choices=["tcp", "frames"])
+    parser.add_argument("strangers", type=int)
+    parser.add_argument("again_s", type=float, help="a stranger comes again at most once in it, s")
+    parser.add_argument("where", nargs=3, help="HOST PORT HOW, or CARRIER INTERFACE SERVER")
+    asked = parser.parse_args()
     piece_bytes = int.from_bytes(sys.stdin.buffer.read(4), "big")
     piece = sys.stdin.buffer.read(piece_bytes)
-    if kind == "tcp":
-        host, port, how = where
-        print(_over_tcp(int(strangers), float(again_s), host, port, how, piece))
+    if asked.kind == "tcp":
+        print(_over_tcp(asked.strangers, asked.again_s, *asked.where, piece))
     else:
-        carrier, interface, server = where
-        goes_on = bool(piece)
-        print(_over_ethernet(int(strangers), float(again_s), carrier, interface, server, goes_on))
+        print(_over_ethernet(asked.strangers, asked.again_s, *asked.where, bool(piece)))
 
 
 if __name__ == "__main__":

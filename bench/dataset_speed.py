@@ -23,7 +23,7 @@ from pathlib import Path
 from lanlab import __version__
 from lanlab.engine.locate import engine_path
 from lanlab.engine.process import Engine
-from lanlab.workloads import copy_datasets
+from lanlab.workloads.copy import datasets as copy_datasets
 
 _WITHIN_S = 120.0
 _CASES = (("1x2GB", 0.0), ("1x2GB", 0.5), ("10000x6kB", 0.0))

@@ -12,8 +12,8 @@ written into machines.toml as [[range]], from where tables take it, and some mem
 [[ensemble]], which `lanlab predict` simulates.
 
 At the end stands how often an interval holds a held-out value: that of each is made from how far
-the model missed the others, and from its range (`lanlab.analysis.model_error`). What was simulated
-of them is written as [[prediction]].
+the model missed the others, and from its range (`lanlab.analysis.simulation.model_error`). What
+was simulated of them is written as [[prediction]].
 
     python bench/ensemble.py milanovic-srbljic               # draws, writes, prints
     python bench/ensemble.py milanovic-srbljic --check       # writes nothing
@@ -34,19 +34,19 @@ from laboratory import Free, allowed, opened, study_parser, with_values, write_r
 from lanlab.analysis.findings.printed import number_of, ratio_of
 from lanlab.analysis.findings.published_evidence import PublishedEvidence
 from lanlab.analysis.findings.sample import PrintedSpread, Trials
-from lanlab.analysis.model_error import (
+from lanlab.analysis.simulation.accuracy import Accuracy, kept_accuracies
+from lanlab.analysis.simulation.model_error import (
+    by_metric,
     by_print_alone,
     cross_validated,
     held_out_values,
     model_error_log,
     with_others,
 )
-from lanlab.analysis.simulated import Accuracy, kept_accuracies
 from lanlab.analysis.statistics.intervals import t_half_width
-from lanlab.analysis.summary import interval_of_mean
-from lanlab.studies import LoadedStudy
-from lanlab.studies.ensemble import Ensemble
-from lanlab.studies.machines import Simulation
+from lanlab.analysis.trials.summary import interval_of_mean
+from lanlab.studies.load import LoadedStudy
+from lanlab.studies.machines import Ensemble, Simulation
 
 _MEMBERS = 200
 #: Steps of the walk between two members.
@@ -162,8 +162,12 @@ def with_kept(found: Sequence[Accuracy], loaded: LoadedStudy) -> list[Accuracy]:
 
 def print_held_out(found: Sequence[Accuracy]) -> None:
     """How often the interval by the others holds a held-out value, and that of print alone."""
-    checked = cross_validated(found)
-    if not checked:
+    groups = by_metric(found)
+    if len(groups) > 1:
+        for own in groups:
+            print_held_out(own)
+        return
+    if not cross_validated(found):
         print(f"{len(found)} held-out values are too few to say how far the model errs")
         return
     for name, values in (("the model", found), ("print alone", by_print_alone(found))):

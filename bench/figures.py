@@ -23,8 +23,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lanlab.analysis.limits import tcp_limit_bps, udp_limit_bps
-from lanlab.cli.single import measure
+from lanlab.analysis.links.limits import tcp_limit_bps, udp_limit_bps
+from lanlab.cli.running.single import measure
 from lanlab.engine import Engine, engine_path
 from lanlab.store import Level, TrialRecord
 

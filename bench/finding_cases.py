@@ -16,7 +16,7 @@ from case import Case, Random
 from lanlab.analysis.findings.evidence import Cell
 from lanlab.analysis.findings.judge import judge
 from lanlab.analysis.findings.sample import Trials
-from lanlab.studies import Finding
+from lanlab.studies.findings import Finding
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests/support"))
 

@@ -14,8 +14,8 @@ import time
 
 from finding_cases import FINDING_CASES
 
-from lanlab.analysis.findings import judge_published
-from lanlab.studies import known_studies, load_study
+from lanlab.analysis.findings.judge import judge_published
+from lanlab.studies.load import known_studies, load_study
 
 _VERDICTS = ("holds", "does not hold", "undecided", "not tested")
 

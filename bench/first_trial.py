@@ -21,7 +21,7 @@ from unittest import mock
 from station_trials import ends
 
 from lanlab.performers import perform_between
-from lanlab.performers.stage import EngineStage
+from lanlab.performers.engines import EngineStage
 from lanlab.workloads import WORKLOADS, CounterChanges
 
 _LEAD_S = 0.05

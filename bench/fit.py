@@ -39,7 +39,7 @@ from laboratory import (
 )
 from scipy.optimize import least_squares
 
-from lanlab.analysis.simulated import STANDINGS, WITHIN_RATIOS, Accuracy, counts, read_off
+from lanlab.analysis.simulation.accuracy import STANDINGS, WITHIN_RATIOS, Accuracy, counts, read_off
 from lanlab.performers import SimulatedTrial
 from lanlab.studies.machines import Simulation
 

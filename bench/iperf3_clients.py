@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lanlab.performers.peer_serving import WantedPeers, serving_peers
-from lanlab.workloads.fairness import jain_index
+from lanlab.workloads.stream.fairness import jain_index
 
 ADDRESS = "127.0.0.1"
 #: Beyond the time of the test, for all to connect and to end.

@@ -15,19 +15,18 @@ from typing import Any
 
 from lanlab.analysis.findings.evidence import Cell
 from lanlab.analysis.findings.sample import Trials
-from lanlab.analysis.peaks import LOAD, PEAKED, peaks
-from lanlab.analysis.simulated import Accuracy, SimulatedCell, accuracies
-from lanlab.analysis.simulated_run import simulated_cell
-from lanlab.analysis.summary import limit_of
-from lanlab.analysis.wires import Wire, wire_asked_for
+from lanlab.analysis.links.wires import Wire, wire_asked_for
+from lanlab.analysis.simulation.accuracy import Accuracy, accuracies
+from lanlab.analysis.traffic.peaks import LOAD, PEAKED, peaks
+from lanlab.analysis.trials.summary import limit_of
 from lanlab.performers import SimulatedTrial, trial_seed
-from lanlab.plan import Condition, expand
-from lanlab.run.simulated import trial_on
-from lanlab.run.simulated_conditions import SimulatedConditions
-from lanlab.studies import LoadedStudy, Study, load_study
+from lanlab.plan.conditions import Condition, expand
+from lanlab.run.simulated import SimulatedConditions, trial_on
 from lanlab.studies.counterparts import in_published_words, names_of, place_at
+from lanlab.studies.load import LoadedStudy, load_study
 from lanlab.studies.machine_numbers import NUMBERS
 from lanlab.studies.machines import Simulation, known_machine
+from lanlab.studies.model import Study
 from lanlab.studies.runs_on import study_on
 from lanlab.testbeds.simulated import SimulatedTestbed
 from lanlab.units import parse_rate_bps
@@ -92,7 +91,7 @@ class Laboratory:
 
     def cells(
         self, simulation: Simulation, conditions: Iterable[Condition]
-    ) -> dict[str, list[SimulatedCell]]:
+    ) -> dict[str, list[Cell]]:
         """By metric, the cells of these conditions with the machines of `simulation`."""
         found: dict[str, list[Cell]] = {}
         wanted = [(one, self._trial(simulation, one)) for one in conditions]
@@ -106,7 +105,7 @@ class Laboratory:
                     found.setdefault(metric, []).append(cell)
         found[PEAKED] = [*found.get(PEAKED, ()), *peaks(found.get(PEAKED, ()))]
         return {
-            metric: [simulated_cell(self._limited(metric, one, simulation)) for one in own]
+            metric: [self._limited(metric, one, simulation) for one in own]
             for metric, own in found.items()
         }
 

@@ -26,7 +26,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lanlab.analysis.statistics import mean_interval
+from lanlab.analysis.statistics.intervals import mean_interval
 from lanlab.engine import Engine, engine_path
 from lanlab.performers import EngineHost, metrics_of, perform_between
 from lanlab.testbeds.base import Testbed

@@ -34,10 +34,12 @@ _FEW, _PAGE, _PATIENCE_S = 100, 64, 600.0
 _HERE = "127.0.0.1"
 _ETHERTYPE = 0x8137
 _ON_ETHERNET: Line = {
-    "carrier": "ncp",
-    "ipx": {"framing": "ethernet-ii", "network": 7},
-    "link": {"interface": "right"},
-    "station_name": "LANLAB",
+    "station": {
+        "carrier": "ncp",
+        "ipx": {"framing": "ethernet-ii", "network": 7},
+        "link": {"interface": "right"},
+        "name": "LANLAB",
+    }
 }
 
 #: Calls of a client: an existing name, a missing one, and a page. What one returns is called after

@@ -114,7 +114,7 @@ def _series(
 
 
 def _point(load: LoadedMedium, values: tuple[float, ...]) -> Point:
-    from lanlab.analysis.statistics import mean_interval
+    from lanlab.analysis.statistics.intervals import mean_interval
 
     offered = 100 * load.offered_ratio
     condition = f"{load.stations} stations, {offered:.1f} % offered"

@@ -15,12 +15,12 @@ from lanlab.addresses import ip_family
 from lanlab.engine import Engine, engine_path
 from lanlab.performers.engine_host import EngineHost
 from lanlab.testbeds import wiring
+from lanlab.testbeds.base import Host, LinkFacts
 from lanlab.testbeds.counters import read_interfaces
 from lanlab.testbeds.link import JoinedBy, parse_link
 from lanlab.testbeds.medium import Medium
 from lanlab.testbeds.namespaces import Namespaces
 from lanlab.testbeds.tools import tool
-from lanlab.testbeds.virtual import link_facts
 
 _CAPTURE_S = 30
 _VIRTUAL_NS = 100_000_000_000
@@ -63,7 +63,7 @@ class Lan:
         self._medium: Medium | None = None
         self._engines: list[Engine] = []
         try:
-            facts = link_facts(parse_link(text), topology)
+            facts = LinkFacts.of(parse_link(text), topology)
             self._link = dataclasses.replace(facts, rate_bps=rate_bps, precise=precise)
             members = self._namespaces.add(hosts + 1)
             self._members = members
@@ -93,7 +93,10 @@ class Lan:
         """The first two hosts, as a trial takes them."""
         source, target = (
             EngineHost(
-                engine, self.address(i, ip_version), engine.describe()["boot_id"], self.prefix(i)
+                engine,
+                self.address(i, ip_version),
+                engine.describe()["boot_id"],
+                Host(f"host{i}", {}, self.prefix(i)),
             )
             for i, engine in enumerate(self._engines)
         )

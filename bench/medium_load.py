@@ -10,6 +10,7 @@ any machine.
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -127,6 +128,7 @@ def _print_load(stations: int, percent: int, results: list[Mapping[str, Any]]) -
 
 def main() -> int:
     """Print the tables and write the figures."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
     for propagation_ns in PROPAGATIONS_NS:
         saturated(propagation_ns)
     loads = offered()

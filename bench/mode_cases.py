@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 from case import Case, Random
 
-from lanlab.analysis.comparison import Basis, Compared, Sample, compared, judged
-from lanlab.analysis.statistics import condition_mean, two_modes
+from lanlab.analysis.comparison.compare import Basis, Compared, Sample, compared, judged
+from lanlab.analysis.statistics.condition_mean import condition_mean
+from lanlab.analysis.statistics.two_modes import two_modes
 
 _SLOW, _RATIO, _SD = 0.2, 0.7, 0.01
 

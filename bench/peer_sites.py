@@ -43,7 +43,7 @@ class Site:
                 engine,
                 addresses[ip_family(ip_version)],
                 engine.describe()["boot_id"],
-                host.command_prefix,
+                host,
             )
             for engine, host, addresses in zip(
                 self.engines, self.hosts, self.addresses, strict=True

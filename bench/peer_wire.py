@@ -13,6 +13,7 @@ It prints `ready`, and the figures as JSON once its standard input is closed.
 
 from __future__ import annotations
 
+import argparse
 import itertools
 import json
 import select
@@ -63,12 +64,16 @@ def gaps_summary(stamps_ns: list[int], nominal_ns: float) -> dict[str, float]:
 
 def main() -> int:
     """Watch until standard input ends."""
-    device, wanted, nominal_ns = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("interface")
+    parser.add_argument("payload_bytes", type=int)
+    parser.add_argument("nominal_ns", type=float, help="gap of two datagrams as sent")
+    asked = parser.parse_args()
     stamps: list[int] = []
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ALL_PROTOCOLS)) as wire:
         wire.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, _RING_BYTES)
         wire.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
-        wire.bind((device, _ALL_PROTOCOLS))
+        wire.bind((asked.interface, _ALL_PROTOCOLS))
         wire.setblocking(False)
         print("ready", flush=True)
         ended = False
@@ -80,11 +85,11 @@ def main() -> int:
                 except BlockingIOError:
                     break
                 # On loopback every frame is seen twice.
-                if address[2] == _OUTGOING or payload_bytes(frame) != wanted:
+                if address[2] == _OUTGOING or payload_bytes(frame) != asked.payload_bytes:
                     continue
                 seconds, nanoseconds = struct.unpack("qq", beside[0][2])
                 stamps.append(seconds * 1_000_000_000 + nanoseconds)
-    print(json.dumps(gaps_summary(stamps, nominal_ns) if stamps else {"seen": 0}))
+    print(json.dumps(gaps_summary(stamps, asked.nominal_ns) if stamps else {"seen": 0}))
     return 0
 
 

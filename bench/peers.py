@@ -33,7 +33,7 @@ from lanlab import __version__
 from lanlab.errors import LabError
 from lanlab.performers import metrics_of, perform_between
 from lanlab.workloads import CounterChanges, workload
-from lanlab.workloads.drivers.found import driver_needs
+from lanlab.workloads.drivers.registry import driver_needs
 
 _LEAD_S = 0.05
 

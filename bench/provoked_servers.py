@@ -17,6 +17,7 @@ from pathlib import Path
 from counterpart_base import HOST, PASSWORD, USER, Launch, Place, free_port
 from counterparts import LANLAB, ROWS, Namespace, running
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests/support"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests/cli"))
 from command_line import SMALL_STUDY
 

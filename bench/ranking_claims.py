@@ -3,6 +3,7 @@ Simulate rankings of services and print how often one claims an order that is no
 
     .venv/bin/python bench/ranking_claims.py 900
     .venv/bin/python bench/ranking_claims.py 900 3   # the third situation only
+    .venv/bin/python bench/ranking_claims.py 900 --trials 2,3,4,5,10
 
 A claim is false if a service is placed behind another, in a later group or within one, although it
 is as fast or faster in truth. Seeds are fixed. `tests/analysis/test_ranking.py` holds some of it.
@@ -10,16 +11,16 @@ is as fast or faster in truth. Seeds are fixed. `tests/analysis/test_ranking.py`
 
 from __future__ import annotations
 
+import argparse
 import math
-import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
-from lanlab.analysis.comparison import Sample, compared, corrected
-from lanlab.analysis.ranking import Ranked, grouped
+from lanlab.analysis.comparison.compare import Sample, compared, corrected
+from lanlab.analysis.comparison.ranking import Ranked, grouped
 
 
 @dataclass(frozen=True)
@@ -118,11 +119,18 @@ def measure(situation: Situation, draws: int) -> tuple[float, float]:
 
 
 def main() -> None:
-    draws = int(sys.argv[1]) if len(sys.argv) > 1 else 900
-    chosen = [SITUATIONS[int(sys.argv[2]) - 1]] if len(sys.argv) > 2 else SITUATIONS
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("draws", type=int, nargs="?", default=900, help="rankings of a situation")
+    parser.add_argument("situation", type=int, nargs="?", help="its number, from 1; default: all")
+    parser.add_argument("--trials", help="numbers of trials; default: those of the situations")
+    asked = parser.parse_args()
+    chosen = [SITUATIONS[asked.situation - 1]] if asked.situation else SITUATIONS
+    if asked.trials:
+        counts = [int(one) for one in asked.trials.split(",")]
+        chosen = [replace(one, trials=count) for one in chosen for count in counts]
     print("| situation | trials | false claims | differences shown |\n|---|---|---|---|")
     for one in chosen:
-        wrong, right = measure(one, draws)
+        wrong, right = measure(one, asked.draws)
         shown = "none there" if math.isnan(right) else f"{100 * right:.0f} %"
         print(f"| {one.title} | {one.trials} | {100 * wrong:.1f} % | {shown} |", flush=True)
 

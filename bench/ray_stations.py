@@ -53,7 +53,7 @@ def _line(hosts: Hosts, lead_s: float, asked: argparse.Namespace, service: str) 
         }
     )
     began = time.monotonic()
-    outcome = EnginePerformer(hosts, lead_s).perform(kind, parameters, None)
+    outcome = EnginePerformer(hosts.engine_hosts, lead_s).perform(kind, parameters, None)
     elapsed_s = time.monotonic() - began
     if outcome.error is not None:
         return f"| {service} | {asked.stations:,} | {outcome.error.message} | | | | | |"

@@ -16,9 +16,9 @@ import numpy as np
 from case import Case, Random
 from numpy.typing import NDArray
 
-from lanlab.analysis.comparison import LEVEL, Basis, Compared, Sample, compared, judged
-from lanlab.analysis.run_spread import LEAST_DF, SPAN
-from lanlab.analysis.statistics import KnownSpread
+from lanlab.analysis.comparison.compare import LEVEL, Basis, Compared, Sample, compared, judged
+from lanlab.analysis.comparison.run_spread import LEAST_DF, SPAN
+from lanlab.analysis.statistics.two_groups import KnownSpread
 from lanlab.run.alternate import order_of_turn
 
 Floats = NDArray[np.float64]

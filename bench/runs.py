@@ -19,7 +19,7 @@ from dataclasses import replace
 
 from run_cases import CASES
 
-from lanlab.analysis.comparison_sides import Run, Side
+from lanlab.analysis.comparison.sides import Run, Side
 from lanlab.report.comparison.compared import RunComparison, between_runs, between_sides
 from lanlab.run.alternate import order_of_turn
 from lanlab.store import open_store

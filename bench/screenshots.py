@@ -23,7 +23,7 @@ from lanlab.report.page.own_files import write_page
 from lanlab.report.published.published_chapter import study_page
 from lanlab.report.runs.build import build_report
 from lanlab.store import open_store
-from lanlab.studies import load_study
+from lanlab.studies.load import load_study
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "cli"))

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 
 from laboratory import Free, allowed, opened, study_parser, with_values
 
-from lanlab.analysis.simulated import Accuracy
+from lanlab.analysis.simulation.accuracy import Accuracy
 from lanlab.errors import LabError
 from lanlab.studies.machines import Simulation
 

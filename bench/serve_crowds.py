@@ -137,11 +137,11 @@ def _command(*argv: str, until: str) -> Iterator[tuple[int, str, Callable[[], in
 
 @contextlib.contextmanager
 def _peer(name: str) -> Iterator[_Server]:
-    """`lanlab serve --peer`."""
+    """`lanlab peer`."""
     with socket.socket() as free:
         free.bind((_HERE, 0))
         port = free.getsockname()[1]
-    argv = ("serve", "--peer", name, "--port", str(port))
+    argv = ("peer", name, "--port", str(port))
     # Who reads all that a character generator sends is a client.
     how = "unread" if name == "chargen" else "read"
     with _command(*argv, until="Ctrl-C") as (pid, _, lines):
@@ -211,7 +211,7 @@ def _on_ethernet(name: str) -> Iterator[_Server]:
         link, own = {"interface": "right"}, {"interface": "left"}
         if name == "small":
             small = {"link": link, "address": _SMALL_STACK, "memory_bytes": 2_000_000}
-            ready = _ready(server, _request("ftp", root, stack=small))
+            ready = _ready(server, _request("ftp", root, options={"ftp": {"stack": small}}))
             yield _Server(
                 lambda: logs_in(client, "ftp", 21, ready, address=_SMALL_STACK),
                 server.process.pid,
@@ -223,8 +223,8 @@ def _on_ethernet(name: str) -> Iterator[_Server]:
         service, carrier = _CARRIERS[name]
         ipx = {"framing": "ethernet-ii", "network": 7} if name in {"ipx", "nbipx", "ncp"} else {}
         common = {"carrier": carrier, "ipx": ipx}
-        asked = _request(service, root, link=link, station_name="LANLAB", **common)
-        ready = _ready(server, asked)
+        station = {"name": "LANLAB", "link": link, **common}
+        ready = _ready(server, _request(service, root, station=station))
         target = {"address": None, "server_name": "LANLAB", "link": own, **common}
         yield _Server(
             lambda: logs_in(client, service, None, ready, **target),

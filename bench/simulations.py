@@ -20,7 +20,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from lanlab.studies import load_study
+from lanlab.studies.load import load_study
 
 _BENCH = Path(__file__).parent
 #: Scales at which all is simulated that is compared with print, and options of single programs.

@@ -50,9 +50,7 @@ def measured(link: str, runs: int, seconds: float) -> None:
             engine = stack.enter_context(Engine(host.name, [*host.command_prefix, engine_path()]))
             boot_id = engine.describe()["boot_id"]
             address = host.addresses["ipv4"]
-            ends.append(
-                EngineHost(engine, address, boot_id, host.command_prefix, raw_link=host.raw_link)
-            )
+            ends.append(EngineHost(engine, address, boot_id, host))
         address, prefix = ends[1].address, bed.hosts[1].command_prefix
         for direction, does, metric in (
             ("forward", "reads", "acknowledged_bps"),

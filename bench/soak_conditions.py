@@ -12,7 +12,7 @@ import math
 import random
 from typing import Any
 
-from lanlab.studies import Study
+from lanlab.studies.model import Study
 
 #: Different conditions of a soak. A plan keeps a few numbers of each condition that has run; after
 #: so many trials it has all of them, and nothing is left that may grow.

@@ -26,9 +26,11 @@ from soak_faults import Faults, Kind, allowed_faults, fault_of
 from soak_processes import Holdings, OwnHeap
 
 from lanlab.errors import RunInterrupted
-from lanlab.plan import Estimate, PlannedTrial
+from lanlab.plan.plan import PlannedTrial
+from lanlab.plan.running import Estimate
 from lanlab.run import RunRequest, new_run
-from lanlab.store import RunRecord, Series, Store, TrialRecord, open_store
+from lanlab.store import RunRecord, Series, TrialRecord, open_store
+from lanlab.store.database import Store
 from lanlab.testbeds.loopback import has_ipv6
 from lanlab.workloads import Progress
 

@@ -48,9 +48,15 @@ def _served(name: str, root: str) -> Line:
         asked["credentials"] = {"user": "me", "secret": _SECRET}
     link = {"interface": "right"}
     if carrier is not None:
-        asked |= {"carrier": carrier, "ipx": _ipx(carrier), "link": link, "station_name": "SOAKED"}
+        asked["station"] = {
+            "carrier": carrier,
+            "ipx": _ipx(carrier),
+            "link": link,
+            "name": "SOAKED",
+        }
     elif name == "small":
-        asked["stack"] = {"link": link, "address": _SMALL_STACK, "memory_bytes": 2_000_000}
+        stack = {"link": link, "address": _SMALL_STACK, "memory_bytes": 2_000_000}
+        asked["options"] = {"ftp": {"stack": stack}}
     return asked
 
 

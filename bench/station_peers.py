@@ -14,7 +14,7 @@ from pathlib import Path
 
 from station_trials import ends, median, trial
 
-from lanlab.workloads.fairness import jain_index
+from lanlab.workloads.stream.fairness import jain_index
 
 #: Where files are in memory, and where they are on a disk.
 _MEMORY, _DISK = Path("/dev/shm"), Path("/var/tmp")

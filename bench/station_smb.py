@@ -24,7 +24,7 @@ from lanlab.errors import LabError
 from lanlab.testbeds import testbed
 from lanlab.testbeds.servers import Credentials, RunningServer, start
 from lanlab.testbeds.servers.samba import Samba
-from lanlab.workloads.server_url import remember_password
+from lanlab.workloads.services.server_url import remember_password
 
 _MEMORY = Path("/dev/shm")
 _WHO = Credentials("lab", "Secret-1")

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from case import correlated
 
-from lanlab.analysis.statistics import condition_mean
+from lanlab.analysis.statistics.condition_mean import condition_mean
 from lanlab.plan import stopping
 from lanlab.plan.stopping import Trials
 from lanlab.studies.model import TrialPolicy

@@ -25,9 +25,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lanlab.plan import Plan, PlannedTrial
+from lanlab.plan.plan import Plan, PlannedTrial
 from lanlab.store import Lease, RunRecord, TrialRecord, open_store
-from lanlab.studies import load_study
+from lanlab.studies.load import load_study
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
@@ -362,8 +362,9 @@ def main() -> None:
     """Print the table."""
     asked = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0].strip())
     asked.add_argument("--trials", type=int, default=10_000)
+    trials = asked.parse_args().trials
     print("| what | measured | goal |\n|---|---|---|")
-    for row in measure(asked.parse_args().trials):
+    for row in measure(trials):
         print(f"| {' | '.join(row)} |")
 
 

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import hypothesis
 import pytest
-from listed_tests import ATTEMPTS_AGAIN, flaky_tests, slow_files
 
 # How long an example took says more of the machine than of us.
 hypothesis.settings.register_profile("lanlab", deadline=None)
@@ -28,8 +27,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 collect_ignore_glob = ["conftest.py", "*/conftest.py"]
 
 MARKS = {
-    "figures": "the subject is a figure of this machine",
-    "alone": "it judges times it waits for: few other tests run at the same time, one a processor",
+    "figures": "it measures this machine, which must be idle: left out unless --long includes it",
     "long": "takes long: left out unless --long includes it",
     "rights": "what the user may do changes what happens: CI runs it without root, too",
     "flaky": "may be tried again (pytest-rerunfailures); named in tests/flaky.txt",
@@ -71,19 +69,28 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    flaky = set(flaky_tests())
+    flaky = _listed("flaky.txt", 0)
     for item in items:
         if item.nodeid in flaky:
-            item.add_marker(pytest.mark.flaky(reruns=ATTEMPTS_AGAIN))
+            item.add_marker(pytest.mark.flaky(reruns=2))
     # What takes longest is begun first, so that no worker is left with it at the end.
-    rank = {file: number for number, file in enumerate(slow_files())}
+    rank = {file: number for number, file in enumerate(_listed("slow_files.txt", 1))}
     items.sort(key=lambda item: rank.get(item.nodeid.partition("::")[0], len(rank)))
     if config.getoption("--long"):
         return
-    long_ones = [item for item in items if item.get_closest_marker("long")]
+    long_ones = [item for item in items if _is_long(item)]
     if long_ones:
         config.hook.pytest_deselected(items=long_ones)
-        items[:] = [item for item in items if not item.get_closest_marker("long")]
+        items[:] = [item for item in items if not _is_long(item)]
+
+
+def _listed(name: str, column: int) -> list[str]:
+    lines = Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines()
+    return [line.split()[column] for line in lines if line and not line.startswith("#")]
+
+
+def _is_long(item: pytest.Item) -> bool:
+    return any(item.get_closest_marker(name) for name in ("long", "figures"))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -97,16 +104,15 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    if call.when == "teardown":
+    if call.when == "teardown" and not _is_long(item):
         report.user_properties.append((PROCESSOR_S, _processor_s() - item.stash[_BEFORE_S]))
     return report
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    if "long" not in report.keywords:
-        for name, value in report.user_properties if report.when == "teardown" else ():
-            if name == PROCESSOR_S:
-                _FILE_TIMES_S[report.nodeid.partition("::")[0]] += float(str(value))
+    for name, value in report.user_properties if report.when == "teardown" else ():
+        if name == PROCESSOR_S:
+            _FILE_TIMES_S[report.nodeid.partition("::")[0]] += float(str(value))
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -7,7 +7,7 @@ import pytest
 from lanlab.engine.contract import Mismatch, definition
 from lanlab.errors import LabError
 from lanlab.outside import BadValue, json_of, toml_of
-from lanlab.run.changed_study import _value
+from lanlab.run.alternate import _value
 from lanlab.store.labels import id_of_name
 from lanlab.studies.what_if import read_changes
 from lanlab.testbeds.remote.destinations import read_destinations

@@ -11,7 +11,7 @@ from lanlab.studies.load import load_study
 from lanlab.studies.what_if import read_changes
 from lanlab.testbeds.remote.destinations import read_destinations
 from lanlab.user_files import read_user_file
-from lanlab.workloads.server_url import read_password_file
+from lanlab.workloads.services.server_url import read_password_file
 
 
 def refusal(path: Path, most_bytes: int = 100) -> UsageError:

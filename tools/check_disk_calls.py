@@ -8,6 +8,7 @@ Only that module judges what is lanlab's, and follows no link on the way to it.
 
 from __future__ import annotations
 
+import argparse
 import ast
 import sys
 from collections.abc import Iterator, Mapping
@@ -107,4 +108,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__).parse_args()
     sys.exit(main())

@@ -10,6 +10,7 @@ modules share. Tests may import everything, and are left out.
 
 from __future__ import annotations
 
+import argparse
 import re
 import sys
 from collections.abc import Iterator
@@ -166,4 +167,6 @@ def _home(
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("crates", nargs="*", metavar="CRATE", help="default: all")
+    sys.exit(main(parser.parse_args().crates))

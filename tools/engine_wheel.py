@@ -9,7 +9,7 @@ It is for this machine alone, and needs no maturin: the wheel that is delivered 
 
 from __future__ import annotations
 
-import sys
+import argparse
 import zipfile
 from pathlib import Path
 
@@ -34,16 +34,17 @@ def make_wheel(engine: Path, version: str, folder: Path) -> Path:
     return wheel
 
 
-def main() -> int:
-    """The exit code."""
-    engine, folder = map(Path, sys.argv[1:])
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("engine", type=Path, metavar="ENGINE")
+    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    asked = parser.parse_args()
     manifest = Path(__file__).parents[1] / "Cargo.toml"
     lines = manifest.read_text().partition("[workspace.package]")[2].splitlines()
     version = next(line.split('"')[1] for line in lines if line.startswith("version"))
-    folder.mkdir(parents=True, exist_ok=True)
-    print(make_wheel(engine, version, folder))
-    return 0
+    asked.folder.mkdir(parents=True, exist_ok=True)
+    print(make_wheel(asked.engine, version, asked.folder))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,10 +1,10 @@
 """
-Make `src/lanlab/engine/schema.json` and `src/lanlab/messages.pyi` from the engine's own JSON
-Schema.
+Make `src/lanlab/engine/schema.json`, `src/lanlab/messages.pyi` and `src/lanlab/systems.json` from
+the engine's own JSON Schema.
 
 The Rust types are the only definition of what lanlab and engine say to each other. By the schema
-lanlab checks what an engine says; by the stub mypy checks what lanlab does with it. `--check`
-changes nothing and fails if a file differs.
+lanlab checks what an engine says; by the stub mypy checks what lanlab does with it. The third has
+the rows of the period systems. `--check` changes nothing and fails if a file differs.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "src/lanlab/engine/schema.json"
 STUB = ROOT / "src/lanlab/messages.pyi"
+SYSTEMS = ROOT / "src/lanlab/systems.json"
 
 _Schema = dict[str, Any]
 _HEAD = '''"""Made by `tools/generate_messages.py` from `schema.json`; see `messages.py`."""
@@ -56,6 +57,17 @@ def without_prose(schema: Any) -> Any:
             if key not in ("title", "description") or not isinstance(value, str)
         }
     return [without_prose(each) for each in schema] if isinstance(schema, list) else schema
+
+
+def systems(definitions: Mapping[str, _Schema]) -> str:
+    """The period systems by name, each as the row of the engine's table."""
+    rows = {row["const"]: row for row in definitions["SystemProfile"]["oneOf"]}
+    shown = {
+        name: {"title": row["help"]}
+        | {key: row[key] for key in row if key not in ("const", "help", "type")}
+        for name, row in rows.items()
+    }
+    return json.dumps(shown, indent=2) + "\n"
 
 
 class Stub:
@@ -190,7 +202,8 @@ def main() -> int:
         print("error: no lanlab-engine beside this Python; run `make setup`", file=sys.stderr)
         return 2
     schema = generate(engine)
-    texts = {TARGET: schema, STUB: Stub(json.loads(schema)["$defs"]).text()}
+    definitions = json.loads(schema)["$defs"]
+    texts = {TARGET: schema, STUB: Stub(definitions).text(), SYSTEMS: systems(definitions)}
     if not is_check:
         for target, text in texts.items():
             target.write_text(text)

@@ -8,6 +8,7 @@ MARK is NAME=VALUE, a variable that the script exported at its start.
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from pathlib import Path
@@ -32,6 +33,8 @@ def left_processes(mark: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    left = left_processes(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("mark", metavar="MARK")
+    left = left_processes(parser.parse_args().mark)
     if left:
         sys.exit("error: processes are left:\n" + "\n".join(left))

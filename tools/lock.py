@@ -9,6 +9,7 @@ environment; the result holds for every system and every Python that lanlab supp
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 import tempfile
@@ -53,6 +54,7 @@ def requirements() -> tuple[list[str], dict[str, list[str]], str]:
 
 def main() -> int:
     """Write the locks."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
     wanted, apart, oldest = requirements()
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)

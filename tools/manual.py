@@ -7,9 +7,9 @@ make the same page.
 
 from __future__ import annotations
 
+import argparse
 import inspect
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ import typer
 
 from lanlab import __version__
 from lanlab.cli.app import COMMANDS, application
-from lanlab.cli.overview import ABOUT, BEGIN
+from lanlab.cli.help.overview import ABOUT, BEGIN
 
 _OPENING = f"""\
 .\\" Made by tools/manual.py; do not edit.
@@ -122,4 +122,6 @@ def _escaped(text: str) -> str:
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(page())
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", type=Path, metavar="FILE")
+    parser.parse_args().file.write_text(page())

@@ -67,10 +67,10 @@ PARTS: dict[str, tuple[list[str], list[str]]] = {
     ),
     "losses": (
         [
-            "src/lanlab/workloads/losses.py",
-            "src/lanlab/workloads/stream_results.py",
-            "src/lanlab/workloads/fairness.py",
-            "src/lanlab/analysis/loss_places.py",
+            "src/lanlab/workloads/stream/losses.py",
+            "src/lanlab/workloads/stream/results.py",
+            "src/lanlab/workloads/stream/fairness.py",
+            "src/lanlab/analysis/traffic/loss_places.py",
         ],
         [
             "tests/workloads/test_stream_*s.py",
@@ -80,16 +80,16 @@ PARTS: dict[str, tuple[list[str], list[str]]] = {
     ),
     "analysis": (
         [
-            "src/lanlab/analysis/model_error.py",
-            "src/lanlab/analysis/simulated.py",
-            "src/lanlab/analysis/simulated_run.py",
-            "src/lanlab/analysis/peaks.py",
-            "src/lanlab/analysis/load_increase.py",
+            "src/lanlab/analysis/simulation/model_error.py",
+            "src/lanlab/analysis/simulation/accuracy.py",
+            "src/lanlab/analysis/simulation/run.py",
+            "src/lanlab/analysis/traffic/peaks.py",
+            "src/lanlab/analysis/traffic/load_increase.py",
             "src/lanlab/report/simulation/prediction_table.py",
             "src/lanlab/report/simulation/accuracy_table.py",
             "src/lanlab/studies/machines.py",
             "src/lanlab/studies/what_if.py",
-            "src/lanlab/cli/scan.py",
+            "src/lanlab/cli/commands/scan.py",
         ],
         [
             "tests/analysis/test_model_error.py",
@@ -111,9 +111,9 @@ PARTS: dict[str, tuple[list[str], list[str]]] = {
     # What decides the sentences that people read first.
     "answers": (
         [
-            "src/lanlab/analysis/ranking.py",
-            "src/lanlab/analysis/factor_effects.py",
-            "src/lanlab/analysis/limiting.py",
+            "src/lanlab/analysis/comparison/ranking.py",
+            "src/lanlab/analysis/comparison/factor_effects.py",
+            "src/lanlab/analysis/simulation/limiting.py",
             "src/lanlab/report/answer",
         ],
         [

@@ -58,6 +58,7 @@ _TESTS = {
     "stream": "workloads/test_stream_numbers workloads/test_stream_impaired "
     "workloads/test_receive_modes workloads/test_lost_datagrams cli/test_stream_start "
     "engine/test_hostile_peers workloads/test_every_size run/test_trial_ends",
+    "worker_threads.rs": "workloads/test_copy workloads/test_metadata",
 }
 _REPORT = "LANLAB_MUTANTS_REPORT"
 _LIMIT = "LANLAB_MUTANTS_LIMIT_S"

@@ -8,6 +8,7 @@ Each area may keep the number of lines that it still has: a change that removes 
 
 from __future__ import annotations
 
+import argparse
 import re
 import sys
 from collections import Counter
@@ -128,4 +129,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__).parse_args()
     main()

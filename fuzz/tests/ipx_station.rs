@@ -1,9 +1,9 @@
-//! Any octets as packets for a station with both carriers on IPX and that on XNS, for the fuzz target and for the test that feeds it all
+//! Any octets as packets for a station of each carrier on IPX or XNS, for the fuzz target and for the test that feeds it all
 //! seeds: it never sends what is no packet of its own, does what is due, and ends no session twice.
 
 use std::collections::BTreeSet;
 
-use lanlab_stack::node::{CarrierKind, CarrierKinds, Event, Node, NodeConfig, Peer, SessionId};
+use lanlab_stack::node::{CarrierKind, Event, Node, NodeConfig, Peer, SessionId};
 use lanlab_stack::profile::WINDOWS_NT;
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Mac};
@@ -43,10 +43,14 @@ struct Station {
 /// One conversation: each packet is a kind, two octets, a length, and its data.
 pub fn ipx_station(octets: &[u8]) {
     parsers(octets);
+    for carrier in [CarrierKind::Ipx, CarrierKind::Nbipx, CarrierKind::Spp] {
+        converse(carrier, octets);
+    }
+}
+
+fn converse(carrier: CarrierKind, octets: &[u8]) {
     let name = Name::new("STATION", suffix::SERVER).unwrap();
-    let carriers =
-        CarrierKinds::only(CarrierKind::Ipx).and(CarrierKind::Nbipx).and(CarrierKind::Spp);
-    let config = NodeConfig::new(OWN, name, WINDOWS_NT, carriers);
+    let config = NodeConfig::new(OWN, name, WINDOWS_NT, carrier);
     let mut station = Station {
         node: Node::new(&config, Instant::ZERO),
         now: Instant::ZERO,
@@ -111,9 +115,7 @@ impl Station {
             0 => self.node.listen(),
             1 => {
                 let name = Name::new("SERVER", suffix::SERVER).unwrap();
-                let carriers = [CarrierKind::Ipx, CarrierKind::Nbipx, CarrierKind::Spp];
-                let carrier = carriers[usize::from(value % 3)];
-                let _ = self.node.open(self.now, carrier, Peer::Name(name));
+                self.node.open(self.now, Peer::Name(name));
             }
             2 => {
                 let past_ns = u64::from(value) * u64::from(who) * 1_000_000;

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use lanlab_stack::node::{CarrierKind, CarrierKinds, Event, Node, NodeConfig, Peer, SessionId};
+use lanlab_stack::node::{CarrierKind, Event, Node, NodeConfig, Peer, SessionId};
 use lanlab_stack::profile;
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{self, Frame, Framing, Mac};
@@ -97,7 +97,7 @@ fn mac(choice: u8) -> Mac {
 impl Harness {
     fn new(choice: u8) -> Self {
         let profile = profile::ALL[usize::from(choice) % profile::ALL.len()];
-        let config = NodeConfig::new(OWN, name(0), profile, CarrierKinds::only(CarrierKind::Nbf));
+        let config = NodeConfig::new(OWN, name(0), profile, CarrierKind::Nbf);
         let mut harness = Self {
             node: Node::new(&config, Instant::ZERO),
             now: Instant::ZERO,
@@ -110,7 +110,6 @@ impl Harness {
         };
         if choice & 0x40 == 0 {
             harness.node.listen();
-            harness.node.nbf().unwrap().claim(Instant::ZERO, name(2), true);
         }
         if choice & 0x80 == 0 {
             for _ in 0..8 {
@@ -177,8 +176,7 @@ impl Harness {
         let (now, last, node) = (self.now, self.last, &mut self.node);
         match choice & 0x0f {
             0 | 1 => {
-                self.last =
-                    node.open(now, CarrierKind::Nbf, Peer::Name(name(choice >> 4))).unwrap();
+                self.last = node.open(now, Peer::Name(name(choice >> 4)));
             }
             2 => node.close(now, last),
             3..=6 => {
@@ -187,8 +185,6 @@ impl Harness {
             }
             7 => node.pause(last),
             8 => node.resume(last),
-            9 => drop(node.nbf().unwrap().claim(now, name(choice >> 4), choice & 0x80 != 0)),
-            10 => node.nbf().unwrap().release(name(choice >> 4)),
             _ => {}
         }
     }
@@ -319,7 +315,7 @@ impl Harness {
             }
             Event::Room(id) => assert!(self.open.contains(id), "{event:?}"),
             Event::Ended(id, _) => assert!(self.ended.insert(*id), "{event:?} twice"),
-            _ => {}
+            Event::Name(_) => {}
         }
     }
 

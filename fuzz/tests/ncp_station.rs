@@ -9,9 +9,7 @@ use lanlab_stack::file_server::{FileServer, Session};
 use lanlab_stack::files::FileStore;
 use lanlab_stack::ncp::client::{Client, Plan, User};
 use lanlab_stack::ncp::server::{Offer, Server};
-use lanlab_stack::node::{
-    CarrierKind, CarrierKinds, Event, Node, NodeConfig, Peer, SessionId, StationConfig,
-};
+use lanlab_stack::node::{CarrierKind, Event, Node, NodeConfig, Peer, SessionId, StationConfig};
 use lanlab_stack::profile::WINDOWS_NT;
 use lanlab_stack::profile::netware;
 use lanlab_stack::redirector::{Access, Call, Done, FileId, Redirector};
@@ -63,7 +61,7 @@ pub fn ncp_station(octets: &[u8]) -> Reached {
     let Some((&choice, mut rest)) = octets.split_first() else { return Reached::default() };
     let netware = netware::ALL[usize::from(choice) % 2];
     let name = Name::new("STATION", suffix::SERVER).unwrap();
-    let config = NodeConfig::new(OWN, name, WINDOWS_NT, CarrierKinds::only(CarrierKind::Ncp));
+    let config = NodeConfig::new(OWN, name, WINDOWS_NT, CarrierKind::Ncp);
     let framing = Some(framing::ALL[usize::from(choice >> 1) % 4]);
     let station = StationConfig { netware, framing, network: Some(7), ..config.station };
     let user = User { name: "u".into(), password: "p".into() };
@@ -145,7 +143,7 @@ impl Station {
                     1 => Peer::Nearest,
                     _ => Peer::Name(Name::new("SERVER", suffix::SERVER).unwrap()),
                 };
-                let _ = self.node.open(self.now, CarrierKind::Ncp, peer);
+                self.node.open(self.now, peer);
             }
             2 => {
                 let until = self.now.plus_nanos(u64::from(value) * u64::from(who) * 10_000_000);

@@ -130,7 +130,7 @@ impl Harness {
             Call::Flush { file },
             Call::MakeDirectory { path },
             Call::Rename { from: path, to: "b.txt" },
-            Call::DiskSpace,
+            Call::CheckDirectory { path: "dir" },
             Call::Echo,
             Call::Close { file },
             Call::End,

@@ -19,10 +19,9 @@ All errors that the package raises on purpose.
 
 from __future__ import annotations
 
-import difflib
 import errno
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from lanlab.messages import Result
@@ -42,6 +41,13 @@ class LabError(Exception):
         self.hint = hint
 
 
+def closest(name: str, known: Sequence[str], least: float = 0.6) -> str | None:
+    """The known name most similar to a mistyped one; `None` if none reaches `least` (0 to 1)."""
+    import difflib
+
+    return next(iter(difflib.get_close_matches(name, known, 1, least)), None)
+
+
 class UsageError(LabError):
     """The request cannot be executed; nothing was run."""
 
@@ -49,14 +55,10 @@ class UsageError(LabError):
 class UnknownName(UsageError):
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
-        close = difflib.get_close_matches(name, names, n=1)
-        hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(names) or 'none'}"
+        close = closest(name, names)
+        hint = f"did you mean `{close}`?" if close else f"known: {', '.join(names) or 'none'}"
         super().__init__(f"no {kind} named `{name}`", hint=hint)
         self.kind = kind
-
-
-class NothingToRun(UsageError):
-    """This version cannot run any experiment of the study."""
 
 
 def of_name(kind: str, name: str, known: Mapping[str, _T]) -> _T:

@@ -1,4 +1,4 @@
-"""Entries and names that are imported at first use."""
+"""Entries that are imported at first use."""
 
 from __future__ import annotations
 
@@ -30,27 +30,10 @@ class Lazily(Mapping[str, _T]):
         return len(self._makers)
 
 
-def instances(package: str, names: Iterable[str]) -> Mapping[str, Any]:
-    """An instance of each class, such as `Stream` of the module `stream`, made at first use."""
+def instances(package: str, names: Iterable[str], module: str = "") -> Mapping[str, Any]:
+    """An instance of each class, such as `Stream` of `stream` + `module`, made at first use."""
 
     def make(name: str) -> object:
-        return getattr(importlib.import_module(f"{package}.{name}"), name.capitalize())()
+        return getattr(importlib.import_module(f"{package}.{name}{module}"), name.capitalize())()
 
     return Lazily({name: functools.partial(make, name) for name in names})
-
-
-def names_of(package: str, modules: Mapping[str, tuple[str, ...]]) -> Callable[[str], object]:
-    """
-    The `__getattr__` of a package (PEP 562) that imports some names at first use.
-
-    Args:
-        modules: The names that each module of the package provides.
-    """
-    places = {name: module for module, names in modules.items() for name in names}
-
-    def get(name: str) -> object:
-        if name not in places:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(importlib.import_module(f"{package}.{places[name]}"), name)
-
-    return get

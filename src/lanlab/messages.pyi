@@ -177,7 +177,6 @@ class Request(TypedDict, total=False):
     at_ns: int
     bind: str | None
     bytes: int
-    carrier: Carrier
     clients: int
     connections: int
     credentials: Credentials | None
@@ -188,9 +187,8 @@ class Request(TypedDict, total=False):
     for_server: bool
     hosts: list[VirtualHost]
     interfaces: MediumInterfaces
-    ipx: IpxSegment
     last_port: int
-    link: LinkPlace | None
+    link: LinkPlace
     load: ReceiverLoad
     longest_ns: int
     loss_burst_frames: float | None
@@ -202,8 +200,7 @@ class Request(TypedDict, total=False):
     name: str
     namespace_pids: list[int]
     netbios: bool
-    newest_dialect: Dialect
-    oldest_dialect: Dialect
+    options: ServerOptions
     pcap: str | None
     peer: str
     place: DatasetPlace
@@ -211,27 +208,23 @@ class Request(TypedDict, total=False):
     ports: Any
     precise: bool
     processor: int | None
-    profile: SystemProfile | None
     propagation_ns: int
     protocol: Any
     queue_bytes: int
     queue_frames: int
     rate_bps: int | None
     read_only: bool
-    requires_signatures: bool
     root: str
     round_trip_ns: int
     says_clients: bool
     seed: int
     segments: int | None
     sender_clock: ClockRelation | None
-    server_name: str | None
     service: Any
     session: str
-    share: str | None
     spec: Spec
     stack: OwnStack | None
-    station_name: str | None
+    station: ServeStation | None
     switch_queue_bytes: int
     target: int
     topology: MediumTopology
@@ -730,6 +723,7 @@ NameSign = Literal["used", "claimed", "announced", "answered", "released"]
 
 class NcpOptions(TypedDict, total=False):
     packet_burst: PacketBurst
+    waits_on: bool
 
 class NotMeasured(TypedDict, total=False):
     operation: str
@@ -1100,6 +1094,12 @@ class ServeEnded(TypedDict, total=False):
     engine_cpu_ns: int | None
     stack: StackFacts | None
 
+class ServeStation(TypedDict, total=False):
+    carrier: Carrier
+    ipx: IpxSegment
+    link: LinkPlace
+    name: str
+
 class Served(TypedDict, total=False):
     share: str | None
     trust_sha256: str | None
@@ -1109,6 +1109,14 @@ class ServerHeard(TypedDict, total=False):
     kind: str
     name: str
     protocol: str
+
+class ServerOptionsObject(TypedDict, total=False):
+    ftp: FtpOptions
+    ncp: ShareOptions
+    smb: ShareOptions
+    smb1: Smb1ServerOptions
+
+ServerOptions = Literal["none"] | ServerOptionsObject
 
 ServiceKind = Literal[
     "memory",
@@ -1133,6 +1141,9 @@ class ServiceOptionsObject(TypedDict, total=False):
     smb1: Smb1Options
 
 ServiceOptions = Literal["none"] | ServiceOptionsObject
+
+class ShareOptions(TypedDict, total=False):
+    share: str | None
 
 Signing = Literal["auto", "required"]
 
@@ -1285,6 +1296,15 @@ class Smb1Options(TypedDict, total=False):
     raw: bool
     signing: Signing
     tcp_profile: TcpProfile | None
+    waits_on: bool
+
+class Smb1ServerOptions(TypedDict, total=False):
+    newest_dialect: Dialect | None
+    oldest_dialect: Dialect | None
+    profile: SystemProfile | None
+    requires_signatures: bool
+    server_name: str | None
+    share: str | None
 
 class SocketOptions(TypedDict, total=False):
     congestion_controls: list[str]
@@ -1471,7 +1491,6 @@ class Target(TypedDict, total=False):
     share: str | None
     timeout_ns: int
     trust: Trust
-    waits_on: bool
 
 class TcpAgreed(TypedDict, total=False):
     has_selective_acknowledgement: bool

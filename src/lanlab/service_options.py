@@ -39,7 +39,7 @@ class ServiceOption:
     in_engine: bool = True
     #: The values that simulated machines support; empty for all.
     simulated: tuple[str | None, ...] = ()
-    #: Topic of `--help`, from `lanlab.cli.help_groups.TITLES`.
+    #: Topic of `--help`, from `lanlab.cli.help.groups.TITLES`.
     topic: str = "smb1"
 
     def has_effect_on(self, service: Service) -> bool:
@@ -83,13 +83,14 @@ def _has_signatures_and_raw(carrier: Carrier) -> bool:
 
 
 _PROFILES = " or ".join(
-    f"{name} ({one.title}, carrier {one.carrier})" for name, one in PROFILES.items()
+    f"{name} ({one.title}, {one.years[0]} to {one.years[1]}, carrier {one.carrier})"
+    for name, one in PROFILES.items()
 )
 _ROWS = (
     ServiceOption(
         "profile",
         "smb1",
-        f"Period system to emulate at both ends: {_PROFILES}. Default: none; over XNS, three-plus.",
+        f"Period system to emulate at both ends: {_PROFILES}. Default: none.",
         values=lambda service: tuple(profiles_over(service.carrier)),
         over=lambda carrier: bool(profiles_over(carrier)),
         metavar="NAME",
@@ -162,10 +163,17 @@ def options_of(service: Service) -> list[ServiceOption]:
     return [row for row in OPTIONS.values() if row.has_effect_on(service)]
 
 
-def engine_options(service: Service, parameters: object) -> Target:
-    """The options of a trial's parameters in a request to an engine; empty for the defaults."""
+def engine_options(service: Service, parameters: object, *, waits_on: bool = False) -> Target:
+    """
+    The options of a trial's parameters in a request to an engine; empty for the defaults.
+
+    Args:
+        waits_on: Whether a historic service on simulated machines waits for late replies.
+    """
     rows = [row for row in options_of(service) if row.in_engine]
     given = {
         row.key: value for row in rows if (value := getattr(parameters, row.key)) != row.default
     }
+    if waits_on and service.engine_name in ("smb1", "ncp"):
+        given["waits_on"] = True
     return cast("Target", {"options": {service.engine_name: given}} if given else {})

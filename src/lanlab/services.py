@@ -7,8 +7,10 @@ entry here.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Literal, cast
 
 from lanlab.frozen import dataclass
@@ -24,7 +26,6 @@ class Carrier:
     has_signatures_and_raw: bool = True
     #: The only service that it carries; `None` for any service.
     service: str | None = "smb1"
-    dialects: tuple[str, ...] = ()
     #: Message bytes in its largest frame, and the size of the packet in that frame; `None` for IP.
     fullest_frame: tuple[int, int] | None = None
 
@@ -34,6 +35,8 @@ class SystemProfile:
     """A period system, emulated by the engine as server and stations with one SMB 1 dialect."""
 
     title: str
+    #: Years of its first and last release.
+    years: tuple[int, int]
     #: Carrier, one of `CARRIERS`.
     carrier: str
     dialect: str
@@ -41,10 +44,12 @@ class SystemProfile:
     sessions: int
 
 
-#: Profiles by the engine's names (`crates/stack/src/smb/profile.rs`).
+#: Profiles by the engine's names, from its table (`crates/stack/src/systems.rs`).
 PROFILES: Mapping[str, SystemProfile] = {
-    "pc-lan-program": SystemProfile("IBM's PC LAN Program", "nbf", "core", 2112, 32),
-    "three-plus": SystemProfile("3Com's 3+", "spp", "core", 4160, 32),
+    name: SystemProfile(**row)
+    for name, row in json.loads(
+        Path(__file__).with_name("systems.json").read_text(encoding="utf-8")
+    ).items()
 }
 
 
@@ -71,10 +76,9 @@ CARRIERS: Mapping[CarrierName, Carrier] = {
     ),
     "spp": Carrier(
         "XNS",
-        "3Com's 3+, its names modelled",
+        "Xerox's sequenced packets, names modelled",
         "mac",
         has_signatures_and_raw=False,
-        dialects=("core",),
         fullest_frame=(534, 576),
     ),
 }
@@ -145,9 +149,9 @@ class Service:
     def new_password(self) -> str:
         import secrets
 
-        if self.most_password_characters is None:
-            return secrets.token_urlsafe(16)
-        return secrets.token_hex(self.most_password_characters // 2)
+        # Hexadecimal digits only, because a program takes an argument that begins with `-` for an
+        # option.
+        return secrets.token_hex((self.most_password_characters or 32) // 2)
 
     @property
     def engine_name(self) -> ServiceKind:
@@ -187,7 +191,6 @@ def _smb1_over(carrier: CarrierName) -> Service:
         name=f"{_SMB1.name}+{carrier}",
         title=f"{_SMB1.title} over {CARRIERS[carrier].title}",
         port=0,
-        dialects=CARRIERS[carrier].dialects or _SMB1.dialects,
         carrier=carrier,
     )
 

@@ -250,6 +250,23 @@ class ErrorRecord(TypedDict, total=False):
     end: str | None
     retry_helps: bool
 
+class LiveInterval(TypedDict, total=False):
+    """The results between two reports of an engine; `reverse`: of a second direction."""
+
+    start_s: float
+    end_s: float
+    bytes: int
+    messages: int
+    rate_bps: float
+    expected_messages: int
+    lost_messages: int
+    delay_variation_ns: int
+    retransmitted_segments: int
+    congestion_window_bytes: int
+    round_trip_ns: int
+    is_warmup: bool
+    reverse: LiveInterval
+
 class LabelRecord(TypedDict, total=False):
     name: str
     note: str

@@ -7,13 +7,12 @@ files and reports convert other units with this module. kB is 1000 B, KiB is 102
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import math
 import re
 from collections.abc import Mapping
 
-from lanlab.errors import UsageError
+from lanlab.errors import UsageError, closest
 
 #: ASCII digits only, because `\d` and `float` accept digits of every script.
 _NUMBER = re.compile(
@@ -207,7 +206,8 @@ def _meant(unit: str, what: str) -> tuple[str, ...]:
         return _AMBIGUOUS[what][unit]
     shown = _SHOWN[what]
     same = tuple(one for one in shown if one.lower() == unit.lower())
-    return same or tuple(difflib.get_close_matches(unit, shown, 1))
+    close = closest(unit, shown)
+    return same or (() if close is None else (close,))
 
 
 def parse_share(text: str) -> float:

@@ -7,9 +7,9 @@ from typing import Any
 from copied_metrics import contents, copied
 from planned_runs import a_run, a_trial
 
-from lanlab.plan import Plan, PlannedTrial
+from lanlab.plan.plan import Plan, PlannedTrial
 from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Study
+from lanlab.studies.model import Study
 
 #: Seconds a byte, a file and a trial, by service.
 Costs = Mapping[str, tuple[float, float, float]]

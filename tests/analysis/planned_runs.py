@@ -6,11 +6,12 @@ from typing import Any
 
 from copied_metrics import contents, copied
 
-from lanlab.analysis.limits import tcp_limit_bps, udp_limit_bps
-from lanlab.plan import Plan, PlannedTrial
+from lanlab.analysis.links.limits import tcp_limit_bps, udp_limit_bps
+from lanlab.plan.plan import Plan, PlannedTrial
 from lanlab.store import Level, RunRecord, TrialRecord
-from lanlab.studies import Published, Study, load_study
-from lanlab.studies.model import RunsOn
+from lanlab.studies.load import load_study
+from lanlab.studies.model import RunsOn, Study
+from lanlab.studies.published import Published
 from lanlab.studies.runs_on import study_on
 
 Metrics = dict[str, float | int]

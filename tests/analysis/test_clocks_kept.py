@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from planned_runs import planned_run
 
-from lanlab.analysis.clocks_kept import clocks_kept
+from lanlab.analysis.disturbances.clocks_kept import clocks_kept
 
 CHRONY: dict[str, Any] = {
     "synchronised": True,

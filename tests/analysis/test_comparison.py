@@ -8,13 +8,14 @@ import pytest
 from planned_runs import PlannedRun, planned_run
 from scipy import stats
 
-from lanlab.analysis.comparison import Basis, Compared, Sample, compared, corrected, judged
-from lanlab.analysis.comparison_facts import ABSENT, differing_facts
-from lanlab.analysis.comparison_published import compare_with_published
-from lanlab.analysis.comparison_runs import Run, pair_levels, pair_runs
+from lanlab.analysis.comparison.compare import Basis, Compared, Sample, compared, corrected, judged
+from lanlab.analysis.comparison.facts import ABSENT, differing_facts
+from lanlab.analysis.comparison.published import compare_with_published
+from lanlab.analysis.comparison.runs import Run, pair_levels, pair_runs
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.errors import UnknownName, UsageError
 from lanlab.store import TrialRecord
-from lanlab.studies import Published
+from lanlab.studies.published import Published
 
 
 def a_sample(*values: float, blocks: tuple[int, ...] | None = None) -> Sample:
@@ -252,7 +253,8 @@ def test_conditions_in_only_one_run_are_named() -> None:
 
     alone = [one for one in paired.unlike if one.lacks]
     assert {one.has for one in alone} == {("RUN2",)}
-    assert len(alone) == 2 * 2 * 8
+    # Four sizes of seven, for each version and metric.
+    assert len(alone) == 2 * 2 * 4
 
 
 def test_runs_without_a_common_condition_are_refused(manford: PlannedRun) -> None:
@@ -284,6 +286,21 @@ def test_levels_are_compared_with_the_first_at_equal_other_levels(manford: Plann
     assert {(one.base_name, one.other_name) for one in other} == {("6", "4")}
 
 
+def test_a_factor_is_named_by_its_key_or_its_option(manford: PlannedRun) -> None:
+    run = manford.run, manford.trials
+    by_key = pair_levels(run, "message_size_bytes")
+
+    assert {str(one.factors) for one in by_key} == {"{'ip_version': 4}", "{'ip_version': 6}"}
+    for named in ("size", "--size"):
+        assert [(o.factors, o.other_name) for o in pair_levels(run, named)] == [
+            (one.factors, one.other_name) for one in by_key
+        ]
+    assert len(pair_levels(run, "ip")) == len(pair_levels(run, "ip_version")) == 6
+    with pytest.raises(UnknownName, match="no factor named `rate`") as refused:
+        pair_levels(run, "rate")
+    assert refused.value.hint == "known: ip, size"
+
+
 def test_only_differing_facts_are_reported(manford: PlannedRun) -> None:
     testbed = {**manford.run.testbed, "link": "1G"}
     testbed["facts"] = {"hosts": {"a": {"kernel": "6.1"}, "b": {"kernel": "6.1"}}}
@@ -305,7 +322,7 @@ def test_versions_of_measuring_programs_are_facts(manford: PlannedRun) -> None:
 
     [found] = differing_facts([(manford.run, by("iperf 3.12")), (manford.run, by("iperf 3.18"))])
 
-    assert found.name == "program of driver iperf3"
+    assert found.name == "version of tool iperf3"
     assert found.values == ("iperf 3.12", "iperf 3.18")
 
 
@@ -328,24 +345,30 @@ def spread(found: PlannedRun) -> list[TrialRecord]:
 
 
 def test_a_published_mean_is_shown_beside_ours_with_both_spreads(quick: PlannedRun) -> None:
-    found = compare_with_published(quick.run, spread(quick), quick.published, ["goodput_bps"])
+    found = compare_with_published(
+        RunData(quick.run, spread(quick), published=quick.published), ["goodput_bps"]
+    )
 
     by_id = {one.value.id: one for one in found}
     one = by_id["p.xp.ipv4.384"]
     assert one.ours.mean is not None and one.ratio == pytest.approx(one.ours.mean / 79.8e6)
     assert one.sd is not None and one.sd.si == 0.75e6 and one.their_trials == 40
     assert one.has_their_spread and one.interval is not None
-    # Welch's of the ratio, by the spreads of both: cv of ours 1 % of 3, of theirs 0.94 % of 40.
-    error = math.hypot(0.01 / math.sqrt(3), 0.75 / 79.8 / math.sqrt(40))
+    # Welch's of the ratio, by the spreads of both: cv of ours 1.58 % of 5, of theirs 0.94 % of 40.
+    # Around a mean of 1.01.
+    ours = 0.01 * math.sqrt(2.5) / 1.01
+    error = math.hypot(ours / math.sqrt(5), 0.75 / 79.8 / math.sqrt(40))
     width = math.log(one.interval[1] / one.interval[0])
-    df = error**4 / (0.01**4 / 9 / 2 + (0.75 / 79.8) ** 4 / 1600 / 39)
+    df = error**4 / (ours**4 / 25 / 4 + (0.75 / 79.8) ** 4 / 1600 / 39)
     assert width == pytest.approx(2 * stats.t.ppf(0.975, df) * error, rel=0.01)
 
 
 def test_without_a_published_spread_our_interval_is_used(quick: PlannedRun) -> None:
     values = tuple(one for one in quick.published.value if one.statistic != "sd")
     bare = quick.published.model_copy(update={"value": values})
-    [one, *_] = compare_with_published(quick.run, spread(quick), bare, ["goodput_bps"])
+    [one, *_] = compare_with_published(
+        RunData(quick.run, spread(quick), published=bare), ["goodput_bps"]
+    )
 
     assert not one.has_their_spread and one.interval is not None
     assert one.interval[0] == pytest.approx((one.ours.ci_low or 0) / one.value.si)
@@ -353,12 +376,27 @@ def test_without_a_published_spread_our_interval_is_used(quick: PlannedRun) -> N
 
 def test_a_single_trial_gives_a_ratio_and_no_interval(quick: PlannedRun) -> None:
     first = [trial for trial in quick.trials if trial.block == 0]
-    [one, *_] = compare_with_published(quick.run, first, quick.published, ["goodput_bps"])
+    [one, *_] = compare_with_published(
+        RunData(quick.run, first, published=quick.published), ["goodput_bps"]
+    )
 
     assert one.ratio is not None and one.interval is None
-    assert one.why == "one trial: no interval"
+    assert one.why == "fewer than 3 trials: no interval"
+
+
+def test_two_published_values_have_two_conditions() -> None:
+    """Each adapter of a machine has an experiment of its own, so it is no factor."""
+    run = planned_run("brutman-mtcp", "quick", where="simulated")
+    found = compare_with_published(
+        RunData(run.run, run.trials, published=run.published), ["goodput_bps"]
+    )
+
+    assert len({str(one.factors) for one in found}) == len(found) == 12
+    assert dict(found[0].factors) == {"machine": "pcjr", "adapter": "xircom", "direction": "send"}
 
 
 def test_a_study_without_published_numbers_is_refused(quick: PlannedRun) -> None:
     with pytest.raises(UsageError, match="published no mean"):
-        compare_with_published(quick.run, quick.trials, Published.model_validate({"schema": 1}))
+        compare_with_published(
+            RunData(quick.run, quick.trials, published=Published.model_validate({"schema": 1}))
+        )

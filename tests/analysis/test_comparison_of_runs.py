@@ -10,10 +10,10 @@ from planned_runs import PlannedRun, planned_run
 from scipy import stats
 from statsmodels.stats.power import TTestIndPower, TTestPower
 
-from lanlab.analysis.comparison import LEVEL, Basis, Compared, Sample, compared, judged
-from lanlab.analysis.comparison_runs import pair_runs, pair_sides
-from lanlab.analysis.comparison_sides import Run, Side, basis_of
-from lanlab.analysis.run_spread import LEAST_DF, SPAN, others_for
+from lanlab.analysis.comparison.compare import LEVEL, Basis, Compared, Sample, compared, judged
+from lanlab.analysis.comparison.run_spread import LEAST_DF, SPAN, others_for
+from lanlab.analysis.comparison.runs import pair_runs, pair_sides
+from lanlab.analysis.comparison.sides import Run, Side, basis_of
 from lanlab.errors import UsageError
 
 _START = datetime(2026, 11, 23, 8, tzinfo=UTC)
@@ -77,7 +77,10 @@ def sides(
 
 
 def test_single_runs_claim_no_difference(manford: PlannedRun) -> None:
-    found = judged(pair_runs([at(manford, 0), at(manford, 1, 1.12)]).comparisons, 0.5)
+    two = judged(pair_runs([at(manford, 0), at(manford, 1, 1.12)]).comparisons, 0.5)
+    assert {(one.verdict, one.is_too_few) for one in two} == {("cannot_tell", True)}
+    three = planned_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
+    found = judged(pair_runs([at(three, 0), at(three, 1, 1.12)]).comparisons, 0.5)
 
     assert {one.verdict for one in found} == {"runs_differ"}
     assert not any(one.differs for one in found)

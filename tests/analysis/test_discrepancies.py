@@ -2,9 +2,10 @@
 
 import pytest
 
-from lanlab.analysis.discrepancies import KINDS, checked_discrepancies
+from lanlab.analysis.published.discrepancies import KINDS, checked_discrepancies
 from lanlab.figures.published_values import printed_step
-from lanlab.studies import Published, known_studies, load_study
+from lanlab.studies.load import known_studies, load_study
+from lanlab.studies.published import Published
 
 
 @pytest.fixture(scope="module")

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import pytest
 from planned_runs import a_run, a_trial
 
-from lanlab.analysis.endings import Ending
-from lanlab.analysis.run_data import RunData
-from lanlab.plan import Plan
+from lanlab.analysis.trials.endings import Ending
+from lanlab.analysis.trials.run_data import RunData
+from lanlab.plan.plan import Plan
 from lanlab.report.metrics.order_text import ending_sentences
 from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Study
+from lanlab.studies.model import Study
 
 #: Two conditions.
 STUDY = {

@@ -6,18 +6,25 @@ from dataclasses import replace
 import pytest
 from planned_runs import PlannedRun, a_run, a_trial
 
-from lanlab.analysis.factor_effects import FactorEffects, crossed_experiments, factor_effects
-from lanlab.analysis.run_data import RunData
+from lanlab.analysis.comparison.factor_effects import (
+    FactorEffects,
+    crossed_experiments,
+    factor_effects,
+)
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.errors import UsageError
 from lanlab.figures.registry import build_figure
-from lanlab.plan import Plan, PlannedTrial
+from lanlab.plan.plan import Plan, PlannedTrial
 from lanlab.report.answer.answers import sentences
 from lanlab.report.answer.ranking_text import factor_effects_sentences
-from lanlab.studies import Level, Study, load_study
+from lanlab.studies.base import Level
 from lanlab.studies.counterparts import place_at
+from lanlab.studies.load import load_study
 from lanlab.studies.machines import known_machine
+from lanlab.studies.model import Study
 from lanlab.studies.runs_on import study_on
 
+TIMES = "\N{MULTIPLICATION SIGN}"
 SOFTWARE = {"netware": 6.0, "3plus": 3.0, "pc-lan": 2.0}
 NETWORK = {"bus-10": 1.0, "broadband-2": 0.8, "bus-100": 1.0}
 
@@ -55,7 +62,7 @@ def swapped() -> PlannedRun:
 
 
 def effects_of(found: PlannedRun) -> FactorEffects:
-    effects = factor_effects(found.run, found.trials, Study.model_validate(found.run.study))
+    effects = factor_effects(RunData(found.run, found.trials))
     assert effects is not None
     return effects
 
@@ -73,20 +80,6 @@ def test_each_effect_matches_the_model(swapped: PlannedRun) -> None:
     assert [hardware.least, hardware.greatest] == pytest.approx([1.5, 9])
 
 
-def test_the_interval_ignores_differences_between_blocks(swapped: PlannedRun) -> None:
-    for one in effects_of(swapped).effects:
-        assert one.interval is not None
-        assert list(one.interval) == pytest.approx([one.ratio, one.ratio])
-
-    uneven = a_swapped_run(
-        lambda one: product(one) * (1 + one.block / 9 * (one.factors["software"] == "3plus"))
-    )
-    found = next(one for one in effects_of(uneven).effects if one.level == "3plus")
-    assert found.interval is not None
-    assert found.interval[0] < found.ratio < found.interval[1]
-    assert found.interval[1] / found.interval[0] > 1.1
-
-
 def test_interactions_of_factors_are_reported(swapped: PlannedRun) -> None:
     found = effects_of(swapped)
     first = {case.at["message_size_bytes"]: case.spreads[0].factor for case in found.cases}
@@ -94,27 +87,28 @@ def test_interactions_of_factors_are_reported(swapped: PlannedRun) -> None:
 
     said = sentences(swapped.run, swapped.trials, swapped.published)
     assert said[0] == (
-        "With all else equal, throughput changes 3.67 times by the hardware (1.50 to 9.00), 3.00 "
-        "times by the software (3.00 to 3.00), 1.25 times by the network (1.25 to 1.25) and 1.00 "
-        "times by the adapter (1.00 to 1.00)."
+        "With all else equal, throughput differs by a factor of 3.67 by hardware (1.50 to 9.00 by "
+        "condition), 3.00 by software (in every condition), 1.25 by network (in every condition) "
+        "and 1.00 by adapter (in every condition)."
     )
     small = [f"{operation}, 0.75 kbyte, {count}" for operation in ("read", "write") for count in
              ("1 station", "15 stations")]  # fmt: skip
-    at = [f"{one} (software, 3.00 times)" for one in small]
+    at = [f"{one} (software, a factor of 3.00)" for one in small]
     assert said[1] == (
-        "The hardware decides in 4 of 8 cases; another factor does at "
+        "The hardware changes the mean most in 4 of 8 cases; another factor does with "
         f"{', '.join(at[:3])} and {at[3]}."
     )
     assert [one.partition("; the effect is greatest with ")[0] for one in said[2:6]] == [
-        "Of the throughput of hardware pc-at there is 3.674 times with hardware 3server "
-        "(1.50 to 9.00)",
-        "Of the throughput of software netware there is 0.5000 times with software 3plus "
-        "(0.500 to 0.500) and 0.3333 times with software pc-lan (0.333 to 0.333)",
-        "Of the throughput of network bus-10 there is 0.8000 times with network broadband-2 "
-        "(0.800 to 0.800) and 1.000 times with network bus-100 (1.00 to 1.00)",
-        "Of the throughput of adapter etherlink there is 1.000 times with adapter pc-network "
-        "(1.00 to 1.00)",
+        f"Throughput relative to hardware pc-at: hardware 3server 3.674 {TIMES} (1.50 to 9.00 by "
+        "condition)",
+        f"Throughput relative to software netware: software 3plus 0.5000 {TIMES} (in every "
+        f"condition) and software pc-lan 0.3333 {TIMES} (in every condition)",
+        f"Throughput relative to network bus-10: network broadband-2 0.8000 {TIMES} (in every "
+        f"condition) and network bus-100 1.000 {TIMES} (in every condition)",
+        f"Throughput relative to adapter etherlink: adapter pc-network 1.000 {TIMES} (in every "
+        "condition)",
     ]
+    assert said[6] == "These are simulated means: the model's error of throughput is not known."
     assert "30 kbyte" in said[2] and "software" in said[2] and "hardware 3server, " not in said[2]
 
 
@@ -130,10 +124,12 @@ def test_cases_beyond_four_are_counted_and_the_greatest_effect_is_named() -> Non
 
     found = a_swapped_run(goodput)
     said = factor_effects_sentences(RunData(found.run, found.trials))
-    assert said[1].startswith("The hardware decides in 2 of 8 cases; another factor does at read, ")
-    assert said[1].endswith(" (software, 3.00 times) and 2 more.")
-    network = next(one for one in said if one.startswith("Of the throughput of network bus-10"))
-    assert "times with network broadband-2 (0.500 to 1.00)" in network
+    assert said[1].startswith(
+        "The hardware changes the mean most in 2 of 8 cases; another factor does with read, "
+    )
+    assert said[1].endswith(" (software, a factor of 3.00) and 2 more.")
+    network = next(one for one in said if one.startswith("Throughput relative to network bus-10: "))
+    assert f"{TIMES} (0.500 to 1.00 by condition)" in network
     assert "; the effect is greatest with software " in network
     assert "hardware 3server, adapter " in network and ", read, 30 kbyte, " in network
 
@@ -148,9 +144,7 @@ def test_only_trials_of_crossed_experiments_count(swapped: PlannedRun) -> None:
     ]
     found = effects_of(swapped)
     assert effects_of(replace(swapped, trials=[*swapped.trials, *ignored])) == found
-    assert (found.metric, found.blocks) == ("goodput_bps", 3)
-    few = [one for one in swapped.trials if one.block == 0 or one.factors["adapter"] == "etherlink"]
-    assert effects_of(replace(swapped, trials=few)).blocks == 3
+    assert found.metric == "goodput_bps"
     assert [one.factor for one in found.overall] == ["hardware", "software", "network", "adapter"]
     assert [list(case.at.values()) for case in found.cases][3:5] == [
         ["read", 30000, 15],
@@ -179,7 +173,7 @@ def test_one_varied_factor_is_not_crossed(varied: tuple[str, ...], is_crossed: b
     assert bool(crossed_experiments(changed, "factors")) is is_crossed
 
 
-def test_incomplete_pairs_are_omitted_without_widening_intervals() -> None:
+def test_incomplete_pairs_are_omitted() -> None:
     lacking = a_swapped_run(
         fails=lambda one: one.block == 1 and one.factors["software"] == "pc-lan"
     )
@@ -189,7 +183,7 @@ def test_incomplete_pairs_are_omitted_without_widening_intervals() -> None:
 
     whole = a_swapped_run()
     apart = [replace(one, block=number) for number, one in enumerate(whole.trials)]
-    assert factor_effects(whole.run, apart, Study.model_validate(whole.run.study)) is None
+    assert factor_effects(RunData(whole.run, apart)) is None
 
     alone = a_swapped_run(fails=lambda one: one.factors["hardware"] == "3server")
     assert not [one for one in effects_of(alone).effects if one.factor == "hardware"]
@@ -220,7 +214,7 @@ def test_a_run_at_another_scale_has_no_factor_effects() -> None:
     assert not [one for one in usual.figure if one.figure == "factor_effects"]
     swaps = study_on(study, "simulated", "factors")
     assert {one.id.partition("-")[0] for one in swaps.experiment} == {"swap"}
-    assert factor_effects(a_run(usual, "tiny", None), [], usual) is None
+    assert factor_effects(RunData(a_run(usual, "tiny", None), [])) is None
 
 
 def test_the_network_is_a_separate_factor() -> None:

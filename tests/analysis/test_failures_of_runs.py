@@ -5,7 +5,7 @@ from typing import Any
 
 from planned_runs import planned_run
 
-from lanlab.analysis.failures import failures, missing_places
+from lanlab.analysis.trials.failures import failures, missing_places
 from lanlab.store import TrialRecord
 
 LIKE = planned_run("manford-kolahi", "tiny", 100_000_000).trials[0]

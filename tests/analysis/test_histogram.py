@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lanlab.analysis.histogram import Bucket, buckets
+from lanlab.analysis.traffic.histogram import Bucket, buckets
 from lanlab.engine import Engine, engine_path
 from lanlab.performers import EngineHost, perform_between
 from lanlab.workloads import WORKLOADS

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lanlab.analysis.interface_cautions import cautions
+from lanlab.analysis.disturbances.interface_cautions import cautions
 
 GOOD: dict[str, Any] = {
     "name": "eth0",

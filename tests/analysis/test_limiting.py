@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from planned_runs import planned_run
 
-from lanlab.analysis.limiting import cause_of, limiting
+from lanlab.analysis.simulation.limiting import cause_of, limiting
 from lanlab.store import TrialRecord
 
 SECOND = 1_000_000_000

@@ -2,8 +2,7 @@
 
 import pytest
 
-from lanlab.analysis.limits import (
-    idle_round_trip_ns,
+from lanlab.analysis.links.limits import (
     tcp_limit_bps,
     udp_limit_bps,
     udp_wire_bytes,
@@ -82,9 +81,3 @@ def test_the_largest_udp_message_goes_in_fragments() -> None:
 
 def test_full_fragments_are_not_followed_by_an_empty_one() -> None:
     assert udp_wire_bytes(2952, 4) == 2 * 1538
-
-
-def test_an_idle_round_trip_takes_two_frames_without_their_gaps() -> None:
-    """1408 bytes over UDP and IPv4 are 1462 octets of preamble and frame; 2 bytes are 72."""
-    assert idle_round_trip_ns(100e6, 1408, 4) == pytest.approx(2 * 1462 * 80)
-    assert idle_round_trip_ns(10e6, 2, 4) == pytest.approx(2 * 72 * 800)

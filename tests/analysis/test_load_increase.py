@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from lanlab.analysis.load_increase import load_results
-from lanlab.analysis.statistics import mean_interval
+from lanlab.analysis.statistics.intervals import mean_interval
+from lanlab.analysis.traffic.load_increase import load_results
 from lanlab.report.presentations.load import load_sentence
 from lanlab.store import TrialRecord
-from lanlab.studies import Study
+from lanlab.studies.model import Study
 
 
 def trial(number: int, block: int, load: str, rtt_ms: float, **more: Any) -> TrialRecord:
@@ -89,10 +89,10 @@ def test_loads_are_compared_with_the_echo_of_their_own_condition() -> None:
     assert (alone.loss_ratio, alone.loss_alone_ratio) == (0.5, None)
 
 
-def test_each_statistic_is_compared_and_two_blocks_have_an_interval() -> None:
+def test_each_statistic_is_compared_and_three_blocks_have_an_interval() -> None:
     trials = [
         each
-        for block in (0, 1)
+        for block in (0, 1, 2)
         for each in (
             trial(2 * block, block, "none", 1.0),
             trial(
@@ -104,8 +104,8 @@ def test_each_statistic_is_compared_and_two_blocks_have_an_interval() -> None:
                     "rtt_p50_ns": 2e6 + block,
                     "rtt_p99_ns": 9e6 + block,
                     "rtt_mean_ns": 4e6 + block,
-                    "goodput_bps": 8e6 - 2e6 * block,
-                    "reverse_goodput_bps": 3e6 + 1e6 * block,
+                    "goodput_bps": 8e6 - 1e6 * block,
+                    "reverse_goodput_bps": 3e6 + 5e5 * block,
                 },
             ),
         )
@@ -115,13 +115,15 @@ def test_each_statistic_is_compared_and_two_blocks_have_an_interval() -> None:
     assert found.median is not None and found.p99 is not None and found.mean is not None
     assert (found.experiment, found.load, found.factors) == ("scan", "down", {})
     means = [one.mean for one in (found.median, found.p99, found.mean)]
-    assert means == pytest.approx([1e6 + 0.5, 8e6 + 0.5, 3e6 + 0.5])
-    expected = mean_interval([8e6, 8e6 + 1])
+    assert means == pytest.approx([1e6 + 1, 8e6 + 1, 3e6 + 1])
+    expected = mean_interval([8e6, 8e6 + 1, 8e6 + 2])
     assert (found.p99.low, found.p99.high) == pytest.approx((expected.low, expected.high))
-    assert (found.p99.alone, found.p99.under_load) == pytest.approx((1e6, 9e6 + 0.5))
+    assert (found.p99.alone, found.p99.under_load) == pytest.approx((1e6, 9e6 + 1))
     assert found.goodput_bps == pytest.approx({"up": 7e6, "down": 3.5e6})
-    assert found.trials == 2 and found.p99.blocks == 2
-    assert found.p99.mean == pytest.approx(8e6 + 0.5)
+    assert found.trials == 3 and found.p99.blocks == 3
+    assert found.p99.mean == pytest.approx(8e6 + 1)
+    (two,) = load_results([one for one in trials if one.block < 2], "scan")
+    assert two.p99 is not None and (two.p99.low, two.p99.high) == (None, None)
 
 
 def test_losses_are_shares_of_all_requests_with_and_without_load() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lanlab.analysis.loss_places import (
+from lanlab.analysis.traffic.loss_places import (
     PLACES,
     SHARES,
     not_received,

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from planned_runs import a_run, planned_run
 
-from lanlab.analysis.measured_where import measured_where
-from lanlab.figures.gather import caption
-from lanlab.performers.interfaces import measured_interface
+from lanlab.analysis.trials.measured_where import measured_where
+from lanlab.figures.wording import link_text
+from lanlab.performers.hosts import measured_interface
 from lanlab.report.comparison.comparison_table import runs_table
 from lanlab.report.runs.run_facts import environment_of
 from lanlab.store import RunRecord
-from lanlab.studies import load_study
+from lanlab.studies.load import load_study
 from lanlab.testbeds.base import Host
 
 
@@ -88,7 +88,7 @@ def test_captions_and_comparisons_name_the_network() -> None:
     run = copied("loopback", "unshaped", "sftp://me@10.77.0.2/tmp")
 
     said = [
-        caption(run),
+        link_text(run),
         *(cell.text for row in runs_table(["a"], [(run, [])], 0).rows for cell in row),
     ]
 
@@ -100,7 +100,7 @@ def test_captions_and_comparisons_name_the_network() -> None:
 def test_a_run_between_virtual_hosts_keeps_its_description() -> None:
     run = planned_run("manford-kolahi").run
 
-    assert "testbed virtual, link any" in caption(run).replace("Testbed", "testbed")
+    assert "testbed virtual, link any" in link_text(run)
 
 
 def test_unused_interfaces_are_not_mentioned() -> None:

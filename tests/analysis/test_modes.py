@@ -5,10 +5,10 @@ from typing import Any
 
 from planned_runs import planned_run
 
-from lanlab.analysis.loss_places import PLACES, place_words
-from lanlab.analysis.modes import common_words, modes_of
+from lanlab.analysis.traffic.loss_places import PLACES, place_words
+from lanlab.analysis.trials.modes import common_words, modes_of
 from lanlab.store import TrialRecord
-from lanlab.workloads.losses import LOST_IN_THE_MEDIUM, NOT_RECEIVED
+from lanlab.workloads.stream.losses import LOST_IN_THE_MEDIUM, NOT_RECEIVED
 
 
 def trial(source: dict[str, Any], target: dict[str, Any], **changes: Any) -> TrialRecord:

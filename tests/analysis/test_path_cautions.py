@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lanlab.analysis.path_cautions import path_cautions
+from lanlab.analysis.disturbances.path_cautions import path_cautions
 
 SILENT: dict[str, Any] = {"interface_mtu_bytes": 1500, "was_told": False}
 

@@ -8,7 +8,7 @@ import pytest
 
 from lanlab.analysis.findings.evidence import Cell
 from lanlab.analysis.findings.sample import Trials
-from lanlab.analysis.peaks import PEAKED, peak_of, peaks
+from lanlab.analysis.traffic.peaks import PEAKED, peak_of, peaks
 
 #: Bits of a message, and what its interrupt and the rest of its handling cost, s.
 BITS, INTERRUPT_S, HANDLING_S = 16.0, 184.7e-6, 430e-6

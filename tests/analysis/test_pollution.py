@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from lanlab.analysis.pollution import Finding, Judgement, judge, judgement_of
-from lanlab.analysis.pollution_words import flags, seen, warning
+from lanlab.analysis.disturbances.detect import Finding, Judgement, judge, judgement_of
+from lanlab.analysis.disturbances.words import flags, seen, warning
 
 SECOND = 1_000_000_000
 HOST = {"processors_online": 2, "boot_id": "b"}

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from planned_runs import planned_run
 
-from lanlab.analysis.attempts import counting
-from lanlab.analysis.processor_outliers import ProcessorOutlier, processor_outliers
-from lanlab.analysis.run_data import RunData
+from lanlab.analysis.disturbances.processor_outliers import ProcessorOutlier, processor_outliers
+from lanlab.analysis.trials.attempts import counting
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.report.trials.failure_table import pollution_sentences
 from lanlab.store import TrialRecord
 

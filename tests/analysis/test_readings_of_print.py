@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from lanlab.analysis.simulated import (
+from lanlab.analysis.findings.evidence import Cell
+from lanlab.analysis.findings.sample import Trials
+from lanlab.analysis.simulation.accuracy import (
     Accuracy,
     Freedom,
-    SimulatedCell,
     accuracies,
     counts,
     fitted_names,
@@ -16,8 +17,8 @@ from lanlab.analysis.simulated import (
     standing_of,
 )
 from lanlab.store import Level
-from lanlab.studies import Published, PublishedValue
 from lanlab.studies.machines import Simulation
+from lanlab.studies.published import Published, PublishedValue
 
 WHY = "made up for this test"
 
@@ -61,13 +62,14 @@ def machines(fitted: dict[str, list[str]] | None = None, **more: Any) -> Simulat
     return Simulation.model_validate({"machine": own, "place": places, **more})
 
 
-def cell(mean: float, limit: float | None = None, peak: bool = False, **at: Level) -> SimulatedCell:
-    return SimulatedCell(at, mean, limit, f"{at}{' peak' if peak else ''}", peak)
+def cell(mean: float, limit: float | None = None, peak: bool = False, **at: Level) -> Cell:
+    group, stands = ("peak", "greatest") if peak else ("", "each")
+    return Cell(at, tuple(at), Trials((mean,)), stands, group, limit=limit)
 
 
 def read(
     values: PublishedValue | list[PublishedValue],
-    *cells: SimulatedCell,
+    *cells: Cell,
     simulation: Simulation | None = None,
 ) -> list[Accuracy]:
     own = values if isinstance(values, list) else [values]
@@ -80,11 +82,11 @@ def test_a_reading_is_the_mean_or_the_greatest_of_several() -> None:
     (one,) = read(value("p", os="a"), low, cell(500, os="b"))
     assert (one.simulated, one.how, one.conditions) == (90, "mean", (low.name,))
     (several,) = read(value("p", os="a"), low, high)
-    assert (several.simulated, several.how) == (110, "greatest mean")
+    assert (several.simulated, several.how) == (110, "highest mean")
     (peak,) = read(value("p", os="a"), low, high, cell(105, peak=True, os="a"))
     assert (peak.simulated, peak.how, peak.published) == (105, "peak", 100)
     (least,) = read(value("p", statistic="minimum", os="a"), high, low)
-    assert (least.simulated, least.how) == (90, "least mean")
+    assert (least.simulated, least.how) == (90, "lowest mean")
     assert (one.low, one.high, one.baseline, one.repeats) == (None, None, None, None)
 
 
@@ -107,7 +109,7 @@ def test_a_ratio_compares_levels_with_all_else_equal() -> None:
     here = machines(place=[{"when": {"os": "a", "host": "x"}, "machines": ["a", "a"]}])
     a, b = cell(90, os="a", host="x"), cell(30, os="b", host="x")
     (one,) = read(ratio(), a, b, cell(500, os="a", host="y"), simulation=here)
-    assert (one.simulated, one.how) == (3, "ratio of the greatest means")
+    assert (one.simulated, one.how) == (3, "ratio of the highest means")
     assert one.conditions == (a.name, b.name) and one.published == 2
     both = (cell(500, os="a", host="y"), cell(10, os="b", host="y"))
     assert read(ratio(), a, b, *both, simulation=here) == []
@@ -120,7 +122,7 @@ def test_a_ratio_of_peaks_is_labelled_as_one() -> None:
     a, b = cell(90, peak=True, os="a"), cell(30, peak=True, os="b")
     assert read(ratio(), a, b)[0].how == "ratio of the peaks"
     plain = read(ratio(), a, cell(30, os="b"))[0]
-    assert (plain.how, plain.simulated) == ("ratio of the greatest means", 3)
+    assert (plain.how, plain.simulated) == ("ratio of the highest means", 3)
 
 
 def test_foreign_and_derived_numbers_are_omitted() -> None:
@@ -178,7 +180,7 @@ def test_earlier_predictions_have_no_range_of_current_machines() -> None:
     assert (after.low, after.high) == (80, 95)
     assert (other.standing, other.baseline) == ("not fitted", None)
     simulated = {"goodput_bps": [cell(90, os="a"), cell(60, os="b")]}
-    assert fitted_names(published(*values), simulation, simulated) == {"{'os': 'a'}"}
+    assert fitted_names(published(*values), simulation, simulated) == {": os a"}
 
 
 def test_kept_accuracies_need_no_simulated_condition() -> None:
@@ -212,7 +214,7 @@ def test_fitted_takes_precedence_over_held_out() -> None:
 def times_and_rates(*rates: tuple[float, float, float, float]) -> list[Accuracy]:
     """A condition for each: printed time, simulated time, printed rate, simulated rate."""
     values: list[PublishedValue] = []
-    cells: dict[str, list[SimulatedCell]] = {"elapsed_ns": [], "goodput_bps": []}
+    cells: dict[str, list[Cell]] = {"elapsed_ns": [], "goodput_bps": []}
     for place, (time, time_here, rate, rate_here) in enumerate(rates):
         values.append(value(f"t{place}", time, metric="elapsed_ns", case=place))
         values.append(value(f"r{place}", rate, case=place))

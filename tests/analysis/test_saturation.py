@@ -5,19 +5,21 @@ from dataclasses import replace
 import pytest
 from planned_runs import PlannedRun, planned_run, without_rate
 
-from lanlab.analysis.capacity import capacity
-from lanlab.analysis.limits import udp_limit_bps
-from lanlab.analysis.run_data import RunData
-from lanlab.analysis.saturation import Saturation, curve_of, saturations
-from lanlab.cli.results import run_as_json
+from lanlab.analysis.links.limits import udp_limit_bps
+from lanlab.analysis.saturation.capacity import capacity
+from lanlab.analysis.saturation.search import Saturation, curve_of, saturations
+from lanlab.analysis.trials.run_data import RunData
+from lanlab.cli.results.printing import run_as_json
 from lanlab.report.saturation.saturation_text import saturation_sentence, saturation_table
-from lanlab.studies import Study
+from lanlab.studies.model import Study
 
 SEARCH = "udp-500-saturation"
 
 
 def end_of(found: PlannedRun) -> Saturation:
-    return next(end for end in saturations(found.run, found.trials) if end.experiment == SEARCH)
+    return next(
+        end for end in saturations(RunData(found.run, found.trials)) if end.experiment == SEARCH
+    )
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +78,7 @@ def test_a_drifting_capacity_is_reported_in_sentence_table_and_json(
     study = Study.model_validate(quick.run.study)
     for offs, drifts in ((sorted(steady), True), (steady, False)):
         monkeypatch.setattr(
-            "lanlab.analysis.saturation.capacity",
+            "lanlab.analysis.saturation.search.capacity",
             lambda *of, offs=offs: replace(capacity(*of), distances=tuple(offs)),
         )
         end = end_of(quick)
@@ -92,7 +94,7 @@ def test_an_unfinished_search_has_no_result(quick: PlannedRun) -> None:
     began = next(trial.number for trial in quick.trials if trial.experiment == SEARCH)
 
     for ran in (0, began, began + 2):
-        assert saturations(quick.run, quick.trials[:ran]) == ()
+        assert saturations(RunData(quick.run, quick.trials[:ran])) == ()
 
 
 def test_a_search_whose_trials_fail_is_undecided() -> None:
@@ -106,10 +108,10 @@ def test_a_search_whose_trials_fail_is_undecided() -> None:
 def test_trials_of_another_plan_are_kept_without_a_result(quick: PlannedRun) -> None:
     strange = replace(quick, trials=[replace(t, block=t.block + 1) for t in quick.trials])
 
-    ends = saturations(strange.run, strange.trials)
+    ends = saturations(RunData(strange.run, strange.trials))
 
     assert {end.experiment for end in ends} == {
-        end.experiment for end in saturations(quick.run, quick.trials)
+        end.experiment for end in saturations(RunData(quick.run, quick.trials))
     }
     for end in ends:
         assert end.goals == ()
@@ -122,7 +124,7 @@ def test_trials_of_another_plan_do_not_begin_a_search(
     began = next(trial.number for trial in quick.trials if trial.purpose != "trial")
     strange = [replace(trial, block=trial.block + 1) for trial in quick.trials[:began]]
 
-    assert saturations(quick.run, strange) == ()
+    assert saturations(RunData(quick.run, strange)) == ()
 
 
 def test_a_link_without_a_rate_has_no_limit() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lanlab.analysis.slow_first import slow_first
+from lanlab.analysis.disturbances.slow_first import slow_first
 from lanlab.report.metrics.order_text import first_trial_text
 
 

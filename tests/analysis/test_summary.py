@@ -5,11 +5,16 @@ from dataclasses import replace
 import pytest
 from planned_runs import PlannedRun, planned_run, without_rate
 
-from lanlab.analysis import Summary, summarise, udp_limit_bps
-from lanlab.analysis.limits import tcp_limit_bps
-from lanlab.analysis.pollution import Finding, Judgement
-from lanlab.analysis.summary import interval_of_mean, limit_of, standard_deviation
-from lanlab.analysis.wires import Wire
+from lanlab.analysis.disturbances.detect import Finding, Judgement
+from lanlab.analysis.links.limits import tcp_limit_bps, udp_limit_bps
+from lanlab.analysis.links.wires import Wire
+from lanlab.analysis.trials.run_data import RunData
+from lanlab.analysis.trials.summary import (
+    Summary,
+    interval_of_mean,
+    limit_of,
+    standard_deviation,
+)
 from lanlab.store import Level, TrialRecord
 
 #: Copying times of a published study, seconds.
@@ -23,7 +28,7 @@ def found() -> PlannedRun:
 
 
 def first_condition(found: PlannedRun, trials: list[TrialRecord]) -> Summary:
-    return summarise(found.run, trials, STREAM, "goodput_bps")[0]
+    return RunData(found.run, trials).summaries(STREAM, "goodput_bps")[0]
 
 
 def of_first_condition(found: PlannedRun, *values: float | None) -> list[TrialRecord]:
@@ -57,12 +62,12 @@ def test_conditions_keep_the_order_of_the_study_for_any_order_of_trials(
     levels = [(4, 128), (4, 512), (4, 1408), (6, 128), (6, 512), (6, 1408)]
 
     for trials in (found.trials, found.trials[::-1]):
-        summaries = summarise(found.run, trials, STREAM, "goodput_bps")
+        summaries = RunData(found.run, trials).summaries(STREAM, "goodput_bps")
         assert [tuple(summary.factors.values()) for summary in summaries] == levels
 
 
 def test_each_trial_counts_in_its_own_condition(found: PlannedRun) -> None:
-    for summary in summarise(found.run, found.trials, STREAM, "goodput_bps"):
+    for summary in RunData(found.run, found.trials).summaries(STREAM, "goodput_bps"):
         assert summary.n == 2
         assert summary.mean == pytest.approx(summary.limit)
 
@@ -89,7 +94,7 @@ def test_one_trial_has_a_mean_and_no_interval(found: PlannedRun) -> None:
 
 
 def test_unmeasured_conditions_have_no_mean(found: PlannedRun) -> None:
-    summaries = summarise(found.run, [], STREAM, "goodput_bps")
+    summaries = RunData(found.run, []).summaries(STREAM, "goodput_bps")
 
     assert len(summaries) == 6
     assert {(summary.n, summary.failed, summary.mean) for summary in summaries} == {(0, 0, None)}
@@ -141,7 +146,7 @@ def test_a_link_without_a_rate_sets_no_limit(found: PlannedRun) -> None:
     unshaped = replace(found.run, testbed={**found.run.testbed, "link_rate_bps": None})
 
     for run in (unshaped, without_rate(found).run):
-        summary = summarise(run, found.trials, STREAM, "goodput_bps")[0]
+        summary = RunData(run, found.trials).summaries(STREAM, "goodput_bps")[0]
         assert summary.limit is None
         assert summary.mean is not None
 
@@ -192,7 +197,7 @@ def test_trials_of_another_experiment_do_not_count() -> None:
     found = planned_run(
         "manford-kolahi", "tiny", fails=lambda planned: planned.experiment == "round-trip"
     )
-    for one in summarise(found.run, found.trials, STREAM, "goodput_bps"):
+    for one in RunData(found.run, found.trials).summaries(STREAM, "goodput_bps"):
         assert (one.n, one.failed, one.missing, one.left_out) == (2, 0, 0, 0)
 
 
@@ -209,3 +214,10 @@ def test_a_disturbed_trial_without_a_repeat_counts_with_later_blocks(
     [first, second] = of_first_condition(found, 1e6, 2e6)
     one = first_condition(found, [disturbed(replace(first, block=0)), replace(second, block=1)])
     assert (one.n, one.left_out, one.disturbed) == (2, 0, 1)
+
+
+def test_a_trial_above_the_offer_leaves_the_interval_a_bound() -> None:
+    """As a whole last message does: 5.01 of the 5 Mbit/s offered."""
+    interval = interval_of_mean("goodput_bps", [5.01e6, 3.2e6, 5e6], 5e6)
+
+    assert interval is not None and interval[1] == 5.01e6

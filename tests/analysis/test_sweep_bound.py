@@ -5,17 +5,18 @@ from dataclasses import replace
 import pytest
 from planned_runs import PlannedRun, planned_run
 
-from lanlab.analysis.limits import udp_limit_bps
-from lanlab.analysis.pollution import Finding, Judgement
-from lanlab.analysis.run_data import RunData
-from lanlab.analysis.saturation import Saturation, saturations
-from lanlab.analysis.sweep_bound import SweepBound, refutes_random_loss
-from lanlab.plan import PlannedTrial, RandomLoss
+from lanlab.analysis.disturbances.detect import Finding, Judgement
+from lanlab.analysis.links.limits import udp_limit_bps
+from lanlab.analysis.saturation.search import Saturation, saturations
+from lanlab.analysis.saturation.sweep_bound import SweepBound, refutes_random_loss
+from lanlab.analysis.trials.run_data import RunData
+from lanlab.plan.plan import PlannedTrial
+from lanlab.plan.random_loss import RandomLoss
 from lanlab.report.answer.answers import sentences
 from lanlab.report.runs.run_result import result_text
 from lanlab.report.saturation.saturation_text import saturation_sentence, saturation_table
 from lanlab.store import TrialRecord
-from lanlab.studies import Study
+from lanlab.studies.model import Study
 
 SEARCH, SWEEP = "udp-500-saturation", "udp-500"
 LIMIT_BPS = udp_limit_bps(10_000_000, 500, 4)
@@ -27,7 +28,9 @@ def slow_in_search(planned: PlannedTrial) -> float:
 
 
 def end_of(found: PlannedRun) -> Saturation:
-    return next(end for end in saturations(found.run, found.trials) if end.experiment == SEARCH)
+    return next(
+        end for end in saturations(RunData(found.run, found.trials)) if end.experiment == SEARCH
+    )
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """What is said to have limited a sender, from samples as kernels gave them."""
 
-from lanlab.analysis.tcp_over_time import (
+from lanlab.analysis.traffic.tcp_over_time import (
     NOTHING_TO_SEND,
     RECEIVE_WINDOW,
     SEND_BUFFER,

@@ -8,7 +8,7 @@ import pytest
 from planned_runs import PlannedRun, planned_run
 
 from lanlab.analysis.statistics import neighbours
-from lanlab.analysis.trial_order import LEAST_TRIALS, lag_one
+from lanlab.analysis.trials.order import LEAST_TRIALS, lag_one
 from lanlab.report.answer.answers import sentences
 from lanlab.store import TrialRecord
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from lanlab.analysis.comparison import Basis, Compared, Sample, compared, judged
+from lanlab.analysis.comparison.compare import Basis, Compared, Sample, compared, judged
 from lanlab.report.comparison.comparison_text import comparison_sentences, verdict_text
-from lanlab.studies import Study
+from lanlab.studies.model import Study
 
 BENCH = Path(__file__).parents[2] / "bench"
 
@@ -78,11 +78,12 @@ def test_too_few_trials_to_detect_modes_are_reported() -> None:
         "With 3 runs a side two modes cannot be seen: a machine that is slow for some runs can "
         "look like a difference. Alternate the sides and run again."
     )
-    shifted = [0.7 * value for value in FAST[2:]]
-    by_block = one([*FAST[:3]], shifted[:3], basis="levels")
+    shifted = [0.7 * value for value in FAST[1:]]
+    assert not one(FAST[:4], shifted[:4], basis="levels").differs
+    by_block = one(FAST[:5], shifted[:5], basis="levels")
     assert by_block.differs
     assert comparison_sentences(STUDY, [by_block])[-1] == (
-        "With 3 trials a side two modes cannot be seen: a machine that is slow for some trials can "
+        "With 5 trials a side two modes cannot be seen: a machine that is slow for some trials can "
         "look like a difference. Measure 10 trials of each to see that."
     )
     many = [value + 0.01 * place for place, value in enumerate(FAST * 2)]

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from planned_runs import PlannedRun, planned_run
 
-from lanlab.analysis.limits import shared_tcp_limit_bps, tcp_limit_bps
-from lanlab.analysis.summary import limit_of
-from lanlab.analysis.wires import Wire, wire_asked_for, wire_of
+from lanlab.analysis.links.limits import tcp_limit_bps
+from lanlab.analysis.links.wires import Wire, wire_asked_for, wire_of
+from lanlab.analysis.trials.summary import limit_of
 
 
 @pytest.fixture(scope="module")
@@ -20,9 +20,9 @@ def found() -> PlannedRun:
 def test_acknowledgements_take_their_share_of_a_shared_wire(version: int, mbps: float) -> None:
     """Two segments of 1460 or 1440 bytes in 3076 octets, an acknowledgement in 84: 1155 and 1134
     kB/s."""
-    found = shared_tcp_limit_bps(10e6, version, timestamps=False)
+    found = tcp_limit_bps(10e6, version, timestamps=False, is_shared=True)
     assert found / 1e6 == pytest.approx(mbps, abs=0.0006)
-    assert shared_tcp_limit_bps(10e6, version) < tcp_limit_bps(10e6, version)
+    assert tcp_limit_bps(10e6, version, is_shared=True) < tcp_limit_bps(10e6, version)
 
 
 @pytest.mark.parametrize(
@@ -66,6 +66,7 @@ def test_the_shortest_round_trip_follows_from_frames_and_path() -> None:
     """1462 octets of preamble and frame at 100 Mbit/s, each way; a switch sends them again; a
     message of two fragments waits there for the first alone."""
     assert Wire(100e6).idle_round_trip_ns(1408, 4) == pytest.approx(2 * 1462 * 80)
+    assert Wire(10e6).idle_round_trip_ns(2, 4) == pytest.approx(2 * 72 * 800)
     assert Wire(100e6, way_ns=1_000).idle_round_trip_ns(1408, 4) == pytest.approx(235_920)
     switched = Wire(100e6, is_switched=True)
     assert switched.idle_round_trip_ns(1408, 4) == pytest.approx(4 * 1462 * 80)
@@ -76,7 +77,7 @@ def test_the_shortest_round_trip_follows_from_frames_and_path() -> None:
 
 def test_only_tcp_is_slower_over_a_hub() -> None:
     cable, hub = Wire(10e6), Wire(10e6, is_shared=True)
-    assert hub.goodput_limit_bps("tcp", 4, None) == shared_tcp_limit_bps(10e6, 4)
+    assert hub.goodput_limit_bps("tcp", 4, None) == tcp_limit_bps(10e6, 4, is_shared=True)
     assert cable.goodput_limit_bps("tcp", 4, None) == tcp_limit_bps(10e6, 4)
     assert hub.goodput_limit_bps("udp", 4, 500) == cable.goodput_limit_bps("udp", 4, 500)
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from ensemble import walk
 
-from lanlab.analysis.simulated import Accuracy
-from lanlab.studies import load_study
+from lanlab.analysis.simulation.accuracy import Accuracy
+from lanlab.studies.load import load_study
 
 pytestmark = pytest.mark.long
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from programs import ran
 
-from lanlab.studies import load_study
+from lanlab.studies.load import load_study
 
 FIT = Path(__file__).parents[2] / "bench" / "fit.py"
 

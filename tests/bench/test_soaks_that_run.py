@@ -18,7 +18,8 @@ from programs import ran
 from soak_run import soak
 from soak_verdict import judge
 
-from lanlab.store import Series, Store, TrialRecord
+from lanlab.store import Series, TrialRecord
+from lanlab.store.database import Store
 
 BENCH = Path(__file__).parents[2] / "bench"
 

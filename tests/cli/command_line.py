@@ -18,8 +18,12 @@ from programs import ran
 _MAIN = "from lanlab.cli import main; main()"
 COMMAND = [sys.executable, "-c", _MAIN]
 
-#: Two experiments, three conditions, six trials of a twentieth of a second, whatever else this
-#: machine does meanwhile.
+#: Of a trial that ends by its count: no pause of a busy machine leaves it without a result.
+COUNTED = ("--testbed", "loopback", "--warmup", "0")
+STREAM = ("stream", *COUNTED, "--messages", "50", "--rate", "10M")
+ECHO = ("echo", *COUNTED, "--requests", "200")
+
+#: Two experiments, three conditions, six trials that end by their count.
 SMALL_STUDY = """
 schema = 1
 id = "small"
@@ -47,11 +51,15 @@ experiments = ["sizes"]
 
 [scale.quick]
 trials = { min = 2, max = 2, repeat_polluted = 0 }
-parameters = { time_s = 0.05, warmup_s = 0 }
+parameters = { warmup_s = 0 }
+experiment.sizes.parameters = { messages = 50 }
+experiment.round-trips.parameters = { requests = 20 }
 
 [scale.slow]
 trials = { min = 3, max = 3, repeat_polluted = 0 }
-parameters = { time_s = 0.15, warmup_s = 0 }
+parameters = { warmup_s = 0 }
+experiment.sizes.parameters = { messages = 200 }
+experiment.round-trips.parameters = { requests = 200 }
 """
 
 

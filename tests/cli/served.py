@@ -17,6 +17,7 @@ _FIELDS = (
         "serving",
         "address",
         "reached",
+        "clients",
         "mount",
         "user",
         "password",

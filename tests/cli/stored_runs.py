@@ -10,10 +10,10 @@ from kept_runs import Run, keep
 from synthetic_runs import synthetic_run
 from test_single_measurements import stations
 
-from lanlab.analysis.pollution import Finding, Judgement
-from lanlab.plan import PlannedTrial
+from lanlab.analysis.disturbances.detect import Finding, Judgement
+from lanlab.plan.plan import PlannedTrial
 from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import load_study
+from lanlab.studies.load import load_study
 
 _WORK = Finding("foreign_cpu", "sender", 0.9, 0.12, True)
 _HPET = Finding("clock_source", "sender", "hpet", "tsc, kvm-clock", False)

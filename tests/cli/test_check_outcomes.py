@@ -5,8 +5,8 @@ from typing import Any, cast
 
 import pytest
 
-from lanlab.analysis.findings import Verdicts
-from lanlab.cli.findings import Check
+from lanlab.analysis.findings.verdicts import Verdicts
+from lanlab.cli.commands.findings import Check
 
 
 def judged(*verdicts: str) -> Verdicts:

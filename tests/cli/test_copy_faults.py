@@ -14,13 +14,13 @@ from copying import mark_of, working_directories
 from file_servers import SECRET, Relay, Served, closed_port
 from waiting import until
 
-from lanlab.cli import doctor
+from lanlab.cli.commands import doctor
 from lanlab.engine import Engine, Measurement
 from lanlab.performers import trial_leftovers
 
 pytestmark = pytest.mark.usefixtures("password_and_cache")
 
-ONCE = ("--trials", "1", "--retries", "1", "--timeout", "3")
+ONCE = ("--trials", "1", "--retries", "1", "--timeout", "60")
 
 
 def copied(lanlab: Lanlab, url: str, trust: str | None, *args: str, files: str = "1x1MB") -> str:
@@ -158,12 +158,11 @@ def test_a_trial_that_ends_before_its_login_reports_no_leftovers(
         url = f"ftp://me@127.0.0.1:{silent.getsockname()[1]}/"
         files = ["1x1kB"] if command == "copy" else []
         limit = "30" if number else "0.2"
-        with running(folder, command, *files, url, "--trials", "1", "--timeout", limit) as trial:
-            silent.settimeout(60)
-            with silent.accept()[0]:
-                if number is not None:
-                    trial.process.send_signal(number)
-                said = trial.end()
+        asked = (command, *files, url, "--trials", "1", "--timeout", limit)
+        with running(folder, *asked) as trial, silent.accept()[0]:
+            if number is not None:
+                trial.process.send_signal(number)
+            said = trial.end()
     assert said.code == 1, said
     assert "lanlab-" not in said.err
     assert ("interrupted" if number else "no answer within") in said.err

@@ -8,12 +8,10 @@ from pathlib import Path
 
 import pytest
 import typer
-from command_line import Lanlab
+from command_line import STREAM, Lanlab
 
-from lanlab.cli.terminal import masked
+from lanlab.cli.terminal.remarks import masked
 from lanlab.store import open_store
-
-QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
 
 
 def runs(lanlab: Lanlab) -> list[str]:
@@ -22,7 +20,7 @@ def runs(lanlab: Lanlab) -> list[str]:
 
 def test_runs_are_deleted_with_their_files_and_others_stay(lanlab: Lanlab, folder: Path) -> None:
     for _ in range(3):
-        assert lanlab("stream", *QUICK).code == 0
+        assert lanlab(*STREAM).code == 0
     first, second, third = runs(lanlab)
     said = lanlab("delete", first, "last", third, "--yes", "--json")
 
@@ -36,7 +34,7 @@ def test_runs_are_deleted_with_their_files_and_others_stay(lanlab: Lanlab, folde
 
 
 def test_without_a_terminal_deletion_needs_yes(lanlab: Lanlab) -> None:
-    assert lanlab("stream", *QUICK).code == 0
+    assert lanlab(*STREAM).code == 0
     refused = lanlab("delete", "last")
     unknown = lanlab("delete", "last", "nonsense", "--yes")
 
@@ -50,7 +48,7 @@ def test_without_a_terminal_deletion_needs_yes(lanlab: Lanlab) -> None:
 def test_on_a_terminal_it_asks_first(
     answer: bool, lanlab: Lanlab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert lanlab("stream", *QUICK).code == 0
+    assert lanlab(*STREAM).code == 0
     asked: list[str] = []
 
     def confirm(text: str, **_: object) -> bool:
@@ -69,7 +67,7 @@ def test_on_a_terminal_it_asks_first(
 
 def test_a_running_run_is_refused(lanlab: Lanlab) -> None:
     for _ in range(2):
-        assert lanlab("stream", *QUICK).code == 0
+        assert lanlab(*STREAM).code == 0
     first, second = runs(lanlab)
     with open_store(None) as store, store.acquire_run(second):
         said = lanlab("delete", first, second, "--yes")
@@ -82,14 +80,13 @@ def test_a_running_run_is_refused(lanlab: Lanlab) -> None:
 def test_a_single_measurement_is_repeated_by_the_command_that_was_typed(
     lanlab: Lanlab,
 ) -> None:
-    assert lanlab("stream", *QUICK, "--transport", "tcp", "--size", "64 KiB").code == 0
+    assert lanlab(*STREAM, "--transport", "tcp", "--size", "64 KiB").code == 0
     with open_store(None) as store:
         run = store.run("last")
     page = Path(lanlab("report", "last", "--json").json()["html"]).read_text(encoding="utf-8")
 
-    typed = (
-        "lanlab stream --testbed loopback --time 0.05 --warmup 0 --transport tcp --size '64 KiB'"
-    )
+    quick = "lanlab stream --testbed loopback --warmup 0 --messages 50 --rate 10M"
+    typed = f"{quick} --transport tcp --size '64 KiB'"
     assert run.command == typed
     assert f"{typed} --seed {run.seed}" in html.unescape(page)
     assert "lanlab run STUDY.toml" not in page

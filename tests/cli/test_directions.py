@@ -42,7 +42,12 @@ def test_both_directions_have_results_of_their_own(
     assert said.code == 0, said.err
     answer = said.json()
     assert answer["offered_messages"] == answer["reverse_offered_messages"] == 40
-    assert answer["received_messages"] == answer["reverse_received_messages"] == 40
+    for key in ("received_messages", "reverse_received_messages"):
+        if transport == "udp":
+            assert answer[key] == 40
+        else:
+            # TCP's window is a time: a late receiver reads some of the warm-up's 10 in it.
+            assert 40 <= answer[key] <= 50, key
     assert answer["reverse_goodput_bps"] > 0
     assert "reverse_interrupt_cpu_s" not in answer
     with open_store(None) as records:

@@ -10,8 +10,10 @@ import pytest
 from command_line import Lanlab
 from missing import missing
 
-from lanlab.cli import complete
-from lanlab.cli.single_json import as_json, print_drivers
+from lanlab.cli.options import complete
+from lanlab.cli.results.printing import single_as_json
+from lanlab.cli.terminal.remarks import deliver
+from lanlab.report.runs.measurement import measurement
 from lanlab.store import RunRecord, TrialRecord
 
 RUN = RunRecord(
@@ -74,22 +76,25 @@ def some_trials() -> list[TrialRecord]:
 
 
 def test_results_are_listed_under_their_driver(capsys: pytest.CaptureFixture[str]) -> None:
-    print_drivers(RUN, some_trials())
+    deliver(measurement(RUN, some_trials()))
 
     ours, theirs = capsys.readouterr().out.split("tool        iperf3 (iperf 3.12)\n")
     title = f"{RUN.study['title']}\n"
     assert ours.startswith(
-        f"{title}tool        lanlab\ngoodput     9.50 Mbit/s (of 9.40 Mbit/s and 9.60 Mbit/s)\n"
+        f"{title}tool        lanlab\nmean        9.50 Mbit/s (of 9.40 Mbit/s and 9.60 Mbit/s)"
     )
     assert ours.endswith(
-        "received    96 % of 100 messages offered; the rest: 3 not sent in time, "
-        "1 lost on the link\n"
+        "    0  9.40 Mbit/s  1.00 %\n"
+        "    3  9.60 Mbit/s  1.00 %\n\n"
         "processor   0.01 s sending, 0.02 s receiving\n"
     )
     assert theirs.splitlines() == [
-        "goodput     9.50 Mbit/s",
+        "mean        9.50 Mbit/s (1 of 2, 1 failed), 99.45 % of the link's limit",
+        "",
+        "trial      goodput",
+        "    1  9.50 Mbit/s",
+        "",
         "processor   0.50 s sending, 0.25 s receiving",
-        "failed      1 of 2 trials",
         f"saved as    {RUN.id}",
     ]
 
@@ -99,7 +104,7 @@ def test_tcp_results_are_not_in_messages(capsys: pytest.CaptureFixture[str]) -> 
         replace(trial, parameters={**trial.parameters, "transport": "tcp"})
         for trial in some_trials()
     ]
-    print_drivers(RUN, over_tcp)
+    deliver(measurement(RUN, over_tcp))
 
     assert "messages" not in capsys.readouterr().out
 
@@ -108,24 +113,30 @@ def test_tcp_results_are_not_in_messages(capsys: pytest.CaptureFixture[str]) -> 
     ("received", "lost", "said"),
     [
         (100, 0, "100 % of 100 messages offered, none lost"),
-        (97, 3, "97 % of 100 messages offered; the rest: 3 lost"),
-        (95, 3, "95 % of 100 messages offered; the rest: 3 lost, 2 that the program does"),
-        (99, 3, "the rest: 3 lost, 2 more than its counts of sent and lost messages add up to"),
+        (97, 3, "97 % of 100 messages offered\nthe rest    3 lost\n"),
+        (95, 3, "95 % of 100 messages offered\nthe rest    3 lost, 2 that the program does"),
+        (
+            99,
+            3,
+            "the rest    3 lost, 2 more received than sent minus lost, by the program's own counts",
+        ),
     ],
 )
 def test_values_missing_from_another_program_are_reported(
     received: int, lost: int, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     counts = {"offered_messages": 100, "received_messages": received, "lost_messages": lost}
-    cpu = {"sender_cpu_s": 0.5, "receiver_cpu_s": 0.25}
-    metrics = {**counts, **cpu, "loss_ratio": lost / (received + lost)}
-    print_drivers(RUN, [a_trial("iperf3", 0, goodput_bps=9.5e6, **metrics)])
+    others = {"reordered_messages": 2, "sender_cpu_s": 0.5, "receiver_cpu_s": 0.25}
+    metrics = {**counts, **others, "loss_ratio": lost / (received + lost)}
+    deliver(measurement(RUN, [a_trial("iperf3", 0, goodput_bps=9.5e6, **metrics)]))
 
-    assert said in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert said in out
+    assert "order       2 out of order\n" in out
 
 
 def test_json_has_separate_means_for_each_driver() -> None:
-    answer = as_json(RUN, some_trials())
+    answer = single_as_json(RUN, some_trials())
 
     assert "goodput_bps" not in answer
     assert answer["drivers"]["lanlab"]["goodput_bps"] == pytest.approx(9.5e6)
@@ -136,7 +147,7 @@ def test_json_has_separate_means_for_each_driver() -> None:
 
 
 def test_a_single_driver_has_the_keys_of_the_store() -> None:
-    answer = as_json(RUN, some_trials()[1:3])
+    answer = single_as_json(RUN, some_trials()[1:3])
 
     assert answer["goodput_bps"] == 9.5e6
     assert answer["parameters"]["driver"] == "iperf3"
@@ -148,12 +159,17 @@ def test_a_single_driver_has_the_keys_of_the_store() -> None:
         ("stream --tool iperf4", "--tool: found `iperf4`; allowed: lanlab, iperf3, iperf2"),
         (
             "stream --tool lanlab,iperf3 --size 10",
-            "--tool `iperf3`: found --size 10; allowed over udp: 16 to 65507",
+            "tool `iperf3`: found --size 10; allowed over udp: 16 to 65507",
         ),
         ("stream --tool nuttcp --io batch", "found --io batch; allowed: auto, single"),
         ("stream --tool iperf3 --warmup 0.5", "found --warmup 0.5; allowed: whole seconds"),
         ("stream --tool iperf3 --messages 9", "found no --time; allowed: a time"),
-        ("echo --tool iperf3", "--tool `iperf3`: found echo; allowed: stream"),
+        (
+            "stream --tool iperf3 --reverse",
+            "tool `iperf3`: found --direction reverse; allowed: forward, as lanlab cannot set it "
+            "with this tool; `--from HOST` in place of `--to HOST` measures the other direction",
+        ),
+        ("echo --tool iperf3", "tool `iperf3`: found echo; allowed: stream"),
         ("echo --tool sockperf --rate 100", "found --rate 100"),
     ],
 )
@@ -175,7 +191,7 @@ def test_a_missing_driver_is_refused_before_the_run(
     said = lanlab("stream", "--tool", "lanlab,iperf3", "--testbed", "loopback")
 
     assert (said.code, said.out) == (2, "")
-    assert "driver `iperf3` needs `iperf3`, not found on PATH" in said.err
+    assert "tool `iperf3` needs `iperf3`, not found on PATH" in said.err
     assert "hint: apt install iperf3" in said.err
     assert [path.name for path in folder.iterdir()] == ["small.toml"]
 
@@ -190,7 +206,7 @@ def test_a_condition_is_measured_by_two_programs_in_one_run(lanlab: Lanlab) -> N
 
     assert said.code == 0, said.err
     # Whether one measures more than the other comes first.
-    assert re.match("Goodput(, fastest first)?: (lanlab|iperf3)", said.out.splitlines()[1])
+    assert re.match("Goodput(, fastest (mean )?first)?: (lanlab|iperf3)", said.out.splitlines()[1])
     assert "tool        lanlab\n" in said.out
     assert "tool        iperf3 (iperf 3." in said.out
     report = lanlab("report", "last", "--json")

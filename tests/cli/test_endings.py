@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from command_line import COMMAND, Lanlab, environment, lanlab_process
+from command_line import COMMAND, STREAM, Lanlab, environment, lanlab_process
 from programs import ran
 from waiting import until
 
@@ -38,7 +38,7 @@ def test_unencodable_characters_are_replaced(args: list[str], folder: Path) -> N
 
 def test_our_symbols_have_ascii_replacements(folder: Path) -> None:
     code = (
-        "from lanlab.cli.output import make_readable; make_readable()\n"
+        "from lanlab.cli.terminal.output import make_readable; make_readable()\n"
         "print('5 µs ± 1 … ä \\udc80')"
     )
 
@@ -149,7 +149,10 @@ resource.setrlimit(resource.RLIMIT_AS, (KIB * 1024, resource.RLIM_INFINITY))
 def test_too_little_memory_is_an_error_before_libraries_fail(folder: Path) -> None:
     run = "sys.argv = ['lanlab', 'stream', '--testbed', 'loopback']\n"
     main = "from lanlab.cli import main; main()"
-    load = "from lanlab.cli.memory import watch_imports; watch_imports(); import scipy.special"
+    load = (
+        "from lanlab.cli.terminal.memory import watch_imports; watch_imports(); "
+        "import scipy.special"
+    )
     said = [
         ran(
             [sys.executable, "-c", LIMITED.replace("KIB", kib) + code],
@@ -218,7 +221,7 @@ def test_every_command_reports_a_damaged_store_with_a_hint(
 ) -> None:
     import sqlite3
 
-    assert lanlab("stream", "--testbed", "loopback", "--time", "0.05").code == 0
+    assert lanlab(*STREAM).code == 0
     store = Path("lanlab-results", "store.sqlite")
     connection = sqlite3.connect(store)
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -6,7 +6,7 @@ import pytest
 from command_line import Lanlab
 from markupsafe import escape
 
-from lanlab.studies import load_study
+from lanlab.studies.load import load_study
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").iterdir())
 SMOKE_TESTS = [path for path in EXAMPLES if "tiny" in load_study(str(path)).study.scale]

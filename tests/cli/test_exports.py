@@ -7,19 +7,24 @@ import pytest
 from command_line import Lanlab
 from export_judges import read_csv, read_json, read_markdown, read_openmetrics
 
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.report.document.table import Cell, Column, Table
-from lanlab.report.exports.condition_values import markdown_table, value_table
+from lanlab.report.exports.condition_values import value_table
 from lanlab.report.exports.openmetrics import _name, openmetrics_text
+from lanlab.report.runs.run_answer import markdown
 from lanlab.workloads import WORKLOADS
 from lanlab.workloads.metrics import METRICS
 
 LOOPBACK = ("--testbed", "loopback", "--trials", "2", "--warmup", "0.05")
 FORMS = ("markdown", "csv", "json", "openmetrics", "intervals")
 COMMANDS = {
-    "stream": ("stream", *LOOPBACK, "--time", "0.2", "--rate", "1M", "--size", "64,128"),
-    "both ways": ("stream", *LOOPBACK, "--time", "0.2", "--rate", "1M", "--bidirectional"),
-    "tcp": ("stream", *LOOPBACK, "--time", "0.2", "--rate", "1M", "--transport", "tcp", "-P", "2"),
-    "echo": ("echo", *LOOPBACK, "--time", "0.1"),
+    "stream": ("stream", *LOOPBACK, "--messages", "200", "--rate", "1M", "--size", "64,128"),
+    "both ways": ("stream", *LOOPBACK, "--messages", "20", "--rate", "1M", "--bidirectional"),
+    "tcp": (
+        *("stream", *LOOPBACK, "--messages", "20", "--rate", "1M"),
+        *("--transport", "tcp", "-P", "2"),
+    ),
+    "echo": ("echo", *LOOPBACK, "--requests", "100"),
     # Both ways have what each way has.
     "load": (
         *("load", *LOOPBACK, "--time", "0.5", "--transport", "udp", "--rate", "1M"),
@@ -42,6 +47,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LANLAB_CACHE", str(tmp_path / "cache"))
 
 
+@pytest.mark.usefixtures("any_load")
 @pytest.mark.parametrize("what", COMMANDS)
 def test_every_export_of_every_workload_is_valid(what: str, lanlab: Lanlab, folder: Path) -> None:
     files = {form: folder / f"out.{form}" for form in FORMS}
@@ -100,10 +106,10 @@ def test_exports_escape_every_name_and_title() -> None:
     run, trials = made.pair()
     for experiment in run.study["experiment"]:
         experiment["title"] = odd
-    tables = read_markdown(markdown_table(run, trials))
+    tables = read_markdown(markdown(RunData(run, trials)))
     assert tables
-    read_openmetrics(openmetrics_text(run, trials))
-    assert read_csv(value_table(run, trials).to_csv().encode())
+    read_openmetrics(openmetrics_text(RunData(run, trials)))
+    assert read_csv(value_table(RunData(run, trials)).to_csv().encode())
     table = Table("t", "t", (Column('x,"y"'), Column("z")), ((Cell(odd, ""), Cell(1.5, "")),))
     (row,) = read_csv(table.to_csv().encode())
     assert row == {'x,"y"': odd, "z": "1.5"}

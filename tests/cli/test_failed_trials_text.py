@@ -4,28 +4,27 @@ from pathlib import Path
 
 import pytest
 from command_line import Lanlab
+from noted_engines import NotedEngines
 
-from lanlab.engine import engine_path
+from lanlab.cli.running.watch import RunWatch
+from lanlab.plan.plan import PlannedTrial
+from lanlab.workloads import Progress
 
 QUICK = ("--testbed", "loopback", "--warmup", "0", "--rate", "1M", "--size", "100")
 
 
 @pytest.fixture
 def _dying_sender(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first engine to start, which is the sender's, is killed after a while; no other is.
+    """The sender's engine is killed once, when the receiver reports messages."""
+    engines, shows = NotedEngines(folder), RunWatch.trial_progress
+    monkeypatch.setenv("LANLAB_ENGINE", str(engines.program))
 
-    Which is the first says its process number: what two shells do first is a matter of luck.
-    """
-    program, started = folder / "engine", folder / "started"
-    started.mkdir()
-    program.write_text(
-        "#!/bin/sh\n"
-        f'cd "{started}" && touch $$ && sleep 0.3\n'
-        "if [ $$ = $(ls | sort -n | head -n 1) ]; then (sleep 0.9; kill -9 $$) & fi\n"
-        f'exec "{engine_path()}" "$@"\n'
-    )
-    program.chmod(0o755)
-    monkeypatch.setenv("LANLAB_ENGINE", str(program))
+    def kills(watch: RunWatch, trial: PlannedTrial, progress: Progress) -> None:
+        if progress.messages:
+            monkeypatch.setattr(RunWatch, "trial_progress", shows)
+            engines.kill(0)
+
+    monkeypatch.setattr(RunWatch, "trial_progress", kills)
 
 
 @pytest.mark.usefixtures("_dying_sender")
@@ -39,6 +38,7 @@ def test_a_failed_measurement_shows_reason_and_partial_counts(lanlab: Lanlab) ->
     assert word == "received" and 0 < int(count.rstrip(",")) < 2 * 1e6 / 800
     assert "goodput" not in said.out
     assert "saved as" in said.out
+    assert lanlab("show", "last").out.startswith("1 of 1 trials failed and are in no mean.\n")
 
 
 @pytest.mark.usefixtures("_dying_sender")

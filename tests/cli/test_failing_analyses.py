@@ -1,7 +1,6 @@
 """An analysis that fails hides no trial: every face of a run shows these, and says what failed."""
 
 import csv
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -12,7 +11,6 @@ from kept_runs import keep
 from synthetic_runs import SyntheticRun, synthetic_run
 
 from lanlab.report.answer.answers import sentences
-from lanlab.store import RunRecord, TrialRecord
 from lanlab.web.run_state import RunState
 from lanlab.web.tables import results_so_far
 
@@ -33,8 +31,8 @@ class Broken:
 ANSWERS = "lanlab.report.answer.answers"
 
 BROKEN = {
-    "search": Broken("lanlab.analysis.saturation.capacity", "saturation", SPEED),
-    "means": Broken("lanlab.analysis.summary.interval_of_mean", "results of", "no."),
+    "search": Broken("lanlab.analysis.saturation.search.capacity", "saturation", SPEED),
+    "means": Broken("lanlab.analysis.trials.summary.interval_of_mean", "order of trials", "no."),
     "endings": Broken(f"{ANSWERS}.ending_sentences", "how conditions ended", SPEED),
     "disturbances": Broken(f"{ANSWERS}.pollution_sentences", "disturbances", SPEED),
     "failures": Broken(f"{ANSWERS}.failure_sentences", "failed trials", SPEED),
@@ -139,7 +137,7 @@ def test_the_live_page_has_other_results_and_failed_analyses(
 
 def test_live_page_rows_need_no_plan(made: SyntheticRun, monkeypatch: pytest.MonkeyPatch) -> None:
     state = RunState(made.run)
-    monkeypatch.setattr("lanlab.plan.Plan.estimate", fails)
+    monkeypatch.setattr("lanlab.plan.plan.Plan.estimate", fails)
     state.take(made.trials)
 
     assert state.progress().left is None
@@ -164,7 +162,7 @@ def test_a_failed_export_keeps_the_answer(
 def test_sentences_name_failed_analyses(
     made: SyntheticRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def misread(run: RunRecord, trials: Sequence[TrialRecord]) -> NoReturn:
+    def misread(*_: object) -> NoReturn:
         raise KeyError("a" * 1_000)
 
     monkeypatch.setattr(f"{ANSWERS}.saturations", misread)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from command_line import Lanlab
 
-from lanlab.studies import known_studies
+from lanlab.studies.load import known_studies
 
 #: Five trials of a rate and of a hundred times that, so that even a busy machine tells them apart.
 STUDY = """
@@ -85,7 +85,7 @@ def test_a_run_is_checked_by_its_study_s_findings(lanlab: Lanlab, folder: Path) 
     # On a quiet machine every trial keeps its rate to the last octet.
     assert more["test"] in ("Student's t by block", "none: no trial differed")
     assert 5 < more["low"] <= more["value"] <= more["high"]
-    assert "20000000" in answer["check"]["findings"][2]["reasons"][0]
+    assert "sending rate 20 Mbit/s" in answer["check"]["findings"][2]["reasons"][0]
 
     again = lanlab("findings", "rates.toml", "--run", "last", "--json").json()
     assert again["run"] == answer["run"]
@@ -171,15 +171,26 @@ def test_published_findings_are_judged_by_their_own_numbers(lanlab: Lanlab) -> N
 
     assert said.code == 0
     lines = said.out.splitlines()
-    at = lines.index("f4  undecided, the means hold")
-    assert lines[at + 1].strip().startswith("Under Windows 2000 the large file goes fastest")
+    at = lines.index("f4  undecided, though the means agree")
+    assert lines[at + 1].strip().startswith("Under Windows 2000 the large file is fastest")
     # Nobody can run trials of 2001: what is told is how many it would have taken.
     assert "with the published spread, " in lines[at + 4]
     assert "trials of a condition would have decided it" in lines[at + 4]
-    assert "shown for 2 of 4, refuted for 1; claimed at least 3" in said.out
+    assert "shown in 2 of 4 cases, refuted in 1; claimed in at least 3" in said.out
     assert "[our inference] Many small files" in said.out
-    assert "after Holm over 24 tests" in said.out
+    assert "corrected for 24 tests" in said.out
     assert "6 hold, 0 do not hold, 8 undecided, 0 not tested" in lines[-1]
+
+
+def test_json_texts_have_names_in_place_of_keys(lanlab: Lanlab) -> None:
+    judged = lanlab("findings", "schomer-claason", "--json").json()["findings"]
+    judged += [
+        one["judged"] for one in lanlab("show", "schomer-claason", "--json").json()["findings"]
+    ]
+    texts = [each["what"] for one in judged for each in one["comparisons"]]
+
+    assert any("Windows 98 SE" in text for text in texts)
+    assert not any("w98se" in text for text in texts)
 
 
 def test_untested_findings_take_one_line(lanlab: Lanlab) -> None:
@@ -188,7 +199,7 @@ def test_untested_findings_take_one_line(lanlab: Lanlab) -> None:
     ids = re.findall(r"^(\w+)  not tested", whole, re.M)
     assert len(ids) > 10 and "not tested by" not in whole
     folded = " ".join(said.split())
-    assert f"{len(ids)} not tested by what was published: {', '.join(ids)}." in folded
+    assert f"{len(ids)} not tested by the published values: {', '.join(ids)}." in folded
     assert not re.search(r"^\w+  not tested", said, re.M)
     tested = re.findall(r"^\w+  (?!not tested).*$", whole, re.M)
     assert tested and re.findall(r"^\w+  (?=holds|does|undecided).*$", said, re.M) == tested
@@ -254,11 +265,11 @@ def test_verdicts_on_publications_are_readable_sentences(name: str, lanlab: Lanl
     assert not [line for line in lines if _UNREADABLE.search(line)]
     for line in lines:
         if "means only" in line and " … " in line:
-            assert "its digits allow" in line, line
+            assert "rounding allows" in line, line
         if re.search(r"\bp (below )?[0-9]", line):
-            assert re.search(r"after Holm over \d+ tests", line), line
+            assert re.search(r"corrected for \d+ tests", line), line
         if "lost trials" in line:
             assert "for every possible value of" in line, line
     if name == "manford-kolahi":
-        assert "change along packet size 384 B to 1,152 B" in said
+        assert "change from packet size 384 B to 1,152 B" in said
         assert "128 B to 1,408 B" not in said

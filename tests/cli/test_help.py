@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 import typer
-from command_line import Lanlab, environment
+from command_line import STREAM, Lanlab, environment
 from programs import ran
 from pydantic import ValidationError
 from typer.testing import CliRunner
 
-from lanlab.cli import complete
 from lanlab.cli.app import COMMANDS, application
-from lanlab.cli.command import check_values
-from lanlab.cli.help_groups import grouped
-from lanlab.cli.levels import checked
-from lanlab.cli.parameter_options import Given, parameters_of, with_options
+from lanlab.cli.help.groups import grouped
+from lanlab.cli.options import complete
+from lanlab.cli.options.checks import check_values
+from lanlab.cli.options.levels import checked
+from lanlab.cli.options.parameters import Given, ParametersOf, with_options
 from lanlab.errors import UsageError
 from lanlab.studies.scaling import validated
 from lanlab.workloads import WORKLOADS
@@ -33,7 +33,8 @@ def test_ranges_of_numbers_are_in_words(lanlab: Lanlab) -> None:
 
 LOADED = """
 import sys
-from lanlab.cli import exit_report, main
+from lanlab.cli import main
+from lanlab.cli.terminal import exit_report
 sys.argv = ["lanlab", {arguments}]
 exit_report.leave = sys.exit
 try:
@@ -111,7 +112,7 @@ def test_a_new_parameter_needs_only_its_definition(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(type(WORKLOADS["echo"]), "Parameters", Parameters)
     seen: list[dict[str, object]] = []
 
-    @parameters_of("echo", only=("padding_bytes",))
+    @ParametersOf("echo", only=("padding_bytes",))
     def pad(given: Given) -> None:
         seen.append(checked("echo", {**given, "time_s": 1}))
 
@@ -158,7 +159,7 @@ def test_help_loads_no_slow_module(arguments: str, loaded: list[str], tmp_path: 
 
 
 def test_a_mistyped_run_gets_a_suggestion(lanlab: Lanlab) -> None:
-    run = lanlab("stream", "--testbed", "loopback", "--time", "0.05", "--json").json()["run"]
+    run = lanlab(*STREAM, "--json").json()["run"]
 
     for command in (["report"], ["run", "--resume"]):
         said = lanlab(*command, f"{run[:-1]}x")
@@ -167,7 +168,7 @@ def test_a_mistyped_run_gets_a_suggestion(lanlab: Lanlab) -> None:
 
 
 def test_names_are_completed(lanlab: Lanlab) -> None:
-    run = lanlab("stream", "--testbed", "loopback", "--time", "0.05", "--json").json()["run"]
+    run = lanlab(*STREAM, "--json").json()["run"]
 
     assert complete.studies("mil") == ["milanovic-srbljic"]
     assert complete.testbeds("") == ["loopback", "simulated", "virtual"]

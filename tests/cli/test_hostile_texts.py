@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from command_line import COMMAND, Lanlab, Said, environment
 
-from lanlab.cli.terminal import printable
+from lanlab.cli.terminal.remarks import printable
 from lanlab.store import open_store
 from lanlab.store.records import RunRecord, TrialRecord
 

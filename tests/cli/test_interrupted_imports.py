@@ -25,7 +25,7 @@ print("imported")
 """
 SCRIPT = """
 import sys, time
-from lanlab.cli import interrupts
+from lanlab.cli.running import interrupts
 interrupts._ONE_PRESS_S = 0.1
 one = interrupts.Interrupts("at once")
 one.install()

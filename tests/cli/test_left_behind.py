@@ -79,7 +79,7 @@ def test_leftovers_of_an_interrupted_copy_are_reported(
 
     with Served(engine, "webdav", root) as (url, _), Relay(url) as relay:
         relay.there = slow
-        with running(folder, "copy", "1x200MB", relay.url, "--timeout", "5") as command:
+        with running(folder, "copy", "1x200MB", relay.url, "--timeout", "60") as command:
             until(
                 lambda: any(
                     path.stat().st_size > 100_000 for path in root.rglob(".lanlab-unseen-*")

@@ -3,7 +3,7 @@
 import pytest
 from command_line import Lanlab
 
-from lanlab.cli.levels import levels_of
+from lanlab.cli.options.levels import levels_of
 from lanlab.errors import UsageError
 from lanlab.workloads import workload
 from lanlab.workloads.definitions import definitions

@@ -6,7 +6,6 @@ import signal
 import struct
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 from command_line import COMMAND
 from programs import ran
+from waiting import until
 
 from lanlab.testbeds.namespaces import Namespace, Namespaces
 
@@ -113,6 +113,12 @@ def send(host: Namespace, frames: list[bytes]) -> None:
     )
 
 
+def unread_bytes(host: Namespace) -> list[int]:
+    """Of each packet socket there that is bound to something, what it has not read yet."""
+    rows = [line.split() for line in Path(f"/proc/{host.pid}/net/packet").read_text().splitlines()]
+    return [int(row[6]) for row in rows if row[3] == "0003"]
+
+
 def listening(
     host: Namespace, *argv: str, then: Callable[[subprocess.Popen[str]], None]
 ) -> tuple[int, str, str]:
@@ -125,11 +131,7 @@ def listening(
         text=True,
     )
     try:
-        deadline = time.monotonic() + 30
-        # The kernel lists the packet sockets that are bound to something.
-        sockets = Path(f"/proc/{host.pid}/net/packet")
-        while "0003" not in sockets.read_text() and time.monotonic() < deadline:
-            time.sleep(0.02)
+        until(lambda: bool(unread_bytes(host)), "a socket that receives all frames")
         then(process)
         said, errors = process.communicate(timeout=60)
     finally:
@@ -187,7 +189,7 @@ def test_ctrl_c_prints_the_results_and_listen_sends_nothing(
 
     def stop(process: subprocess.Popen[str]) -> None:
         send(there, FRAMES[3:5])
-        time.sleep(0.5)
+        until(lambda: not any(unread_bytes(here)), "the frames to be read")
         child = ran(["pgrep", "-P", str(process.pid)]).stdout.split()
         # `nsenter` becomes the command itself, so that the process is lanlab's.
         assert len(child) == 1, "its engine"
@@ -224,7 +226,9 @@ def test_hints_name_how_to_serve_and_how_to_use_netware(
     )
     assert code == 0, errors
     assert "files of a NetWare server are at ncp://USER@FS1/VOLUME" in said
-    assert "`lanlab serve DIRECTORY\n      --service ncp --interface left` is one." in said
+    assert "`lanlab serve DIRECTORY --service ncp --interface left` is one." in " ".join(
+        said.split()
+    )
 
 
 def test_listen_ends_after_its_time(pair: tuple[Namespace, Namespace]) -> None:
@@ -310,7 +314,7 @@ def test_stations_that_use_ipx_in_different_framings_are_named(
     assert code == 0, errors
     assert (
         "note: these stations use IPX in different framings, and do not hear each other:\n"
-        "      802.2: 02:00:00:00:00:02\n"
-        "      raw 802.3: 02:00:00:00:00:01 (CNCFILES)\n"
+        "  802.2: 02:00:00:00:00:02\n"
+        "  raw 802.3: 02:00:00:00:00:01 (CNCFILES)\n"
     ) in said
     assert "CNCFILES<20>  unique  02:00:00:00:00:01  NetBIOS over IPX  answered for it" in said

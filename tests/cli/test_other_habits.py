@@ -1,27 +1,27 @@
 """The words of the options in answers, and what runs are called."""
 
-from command_line import Lanlab
+from command_line import STREAM, Lanlab
 
 from lanlab.store import open_store
 
-QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0", "--size", "100")
+SHORT = (*STREAM, "--size", "100")
 
 
 def test_json_has_the_words_of_the_options(lanlab: Lanlab) -> None:
-    said = lanlab("stream", *QUICK, "--rate", "1M", "--json").json()
+    said = lanlab(*SHORT, "--rate", "1M", "--json").json()
     assert said["options"]["size"] == said["parameters"]["message_size_bytes"] == 100
     assert said["options"]["rate"] == said["parameters"]["rate_bps"] == 1_000_000
     assert said["options"]["tool"] == said["parameters"]["driver"] == "lanlab"
 
-    scan = lanlab("stream", *QUICK, "--rate", "1M,2M", "--json").json()
+    scan = lanlab(*SHORT, "--rate", "1M,2M", "--json").json()
     assert [trial["options"] for trial in scan["trials"]] == [
         {"rate": trial["factors"]["rate_bps"]} for trial in scan["trials"]
     ]
 
 
 def test_runs_name_what_they_measured(lanlab: Lanlab) -> None:
-    title = "UDP stream, 100-byte messages at 1.00 Mbit/s, 1 flow, 50.0 ms, over loopback"
-    said = lanlab("stream", *QUICK, "--rate", "1M")
+    title = "UDP stream, 100-byte messages at 1.00 Mbit/s, 1 flow, 50 in all, over loopback"
+    said = lanlab(*SHORT, "--rate", "1M")
     assert said.out.splitlines()[0] == title
     with open_store(None) as records:
         assert records.run("last").study["title"] == title

@@ -6,7 +6,7 @@ from programs import ran
 
 _SCRIPT = """
 import sys
-from lanlab.cli.memory import watch_imports
+from lanlab.cli.terminal.memory import watch_imports
 watch_imports()
 from pydantic import TypeAdapter
 from pydantic.plugin import _loader

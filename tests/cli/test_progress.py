@@ -5,16 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Lanlab
+from command_line import COUNTED, STREAM, Lanlab
 
-from lanlab.cli import watch
+from lanlab.cli.running import watch
 from lanlab.store import open_store
 
 
 def test_without_a_terminal_progress_is_an_occasional_line(
     lanlab: Lanlab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watch, "PLAIN_S", 0.1)
+    monkeypatch.setattr(watch, "PLAIN_S", 0.01)
     said = lanlab("stream", "--testbed", "loopback", "--time", "1.5", "--rate", "1M", "--json")
 
     lines = [line for line in said.err.splitlines() if line.startswith("trial 1 of 1,")]
@@ -27,7 +27,7 @@ def test_without_a_terminal_progress_is_an_occasional_line(
 def test_a_run_without_a_search_states_its_maximum_number_of_trials(
     lanlab: Lanlab, folder: Path
 ) -> None:
-    single = lanlab("stream", "--testbed", "loopback", "--time", "0.05")
+    single = lanlab(*STREAM)
     study = lanlab("run", "small.toml", "--testbed", "loopback")
 
     assert "at most 1 trial, about 1 s" in single.err
@@ -82,8 +82,8 @@ def test_a_search_promises_no_number_of_trials(lanlab: Lanlab) -> None:
 def test_bulk_tcp_uses_messages_of_128_kib_by_default(
     asked: tuple[str, ...], size_bytes: int, lanlab: Lanlab
 ) -> None:
-    time = () if "--bytes" in asked else ("--time", "0.05")
-    said = lanlab("stream", "--testbed", "loopback", *asked, *time, "--warmup", "0", "--json")
+    time = () if "--bytes" in asked else ("--time", "0.3")
+    said = lanlab("stream", *COUNTED, *asked, *time, "--json")
 
     assert said.code == 0, said.err
     assert said.json()["parameters"]["message_size_bytes"] == size_bytes
@@ -104,6 +104,6 @@ def test_bulk_tcp_uses_messages_of_128_kib_by_default(
 def test_on_a_shaped_link_messages_are_of_one_segment(
     testbed: str, link: str | None, driver: str, size: str
 ) -> None:
-    from lanlab.cli.stream import _default_size
+    from lanlab.cli.commands.stream import _default_size
 
     assert _default_size(True, testbed, link, driver) == size

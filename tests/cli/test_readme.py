@@ -6,11 +6,13 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import typer
 from command_line import Lanlab
 from missing import missing
 
+from lanlab.cli.app import COMMANDS, application
 from lanlab.errors import LabError
-from lanlab.studies import known_studies, load_study
+from lanlab.studies.load import known_studies, load_study
 from lanlab.testbeds import testbed as open_testbed
 from lanlab.units import format_duration
 
@@ -56,6 +58,47 @@ def test_every_lanlab_command_of_the_readme_runs(
             assert (said.code, "is complete" in said.err) == (2, True), line
         else:
             assert said.code == 0, (line, said.err)
+
+
+#: A command in a sentence may lack arguments or values.
+_INLINE = re.compile(r"`(?:sudo )?lanlab ([^`]+)`")
+_ASSIGNED = re.compile(r"[A-Z_]+=\S*")
+
+
+def shell_words(document: Path) -> list[list[str]]:
+    """The words after `lanlab` of each command of a document, with its continued lines."""
+    blocks = "\n".join(_CONSOLE.findall(document.read_text())).replace("\\\n", " ")
+    found = []
+    for line in blocks.splitlines():
+        words = shlex.split(line.removeprefix("$ "), comments=True) if line[:2] == "$ " else []
+        while words and (words[0] == "sudo" or _ASSIGNED.fullmatch(words[0])):
+            words = words[1:]
+        if words and words[0] in ("lanlab", _PROGRAM):
+            found.append(words[1 : words.index("|") if "|" in words else None])
+    return found
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_the_parser_accepts_every_documented_command(document: Path) -> None:
+    for words in shell_words(document):
+        group = typer.main.get_command(application(words[:1]))
+        context = group.make_context("lanlab", list(words), resilient_parsing=False)
+        name, command, rest = group.resolve_command(context, list(words))
+        with command.make_context(name, rest, parent=context) as parsed:
+            assert parsed.params, words
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_options_named_in_sentences_exist(document: Path) -> None:
+    for text in _INLINE.findall(document.read_text()):
+        name, *words = text.split()
+        if name.startswith("-") or name == "COMMAND":
+            continue
+        assert name in COMMANDS, text
+        command = typer.main.get_command(application([name])).commands[name]
+        known = {option for one in command.params for option in one.opts + one.secondary_opts}
+        unknown = {word.partition("=")[0] for word in words if word.startswith("-")} - known
+        assert unknown <= {"--help"}, text
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

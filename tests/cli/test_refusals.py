@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from command_line import Lanlab
-
-QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
+from command_line import STREAM, Lanlab
 
 
 @pytest.mark.parametrize(
@@ -43,7 +41,7 @@ def test_an_unknown_figure_is_refused_before_the_run(lanlab: Lanlab, folder: Pat
 def test_a_folder_that_cannot_be_written_is_named(lanlab: Lanlab, folder: Path) -> None:
     (folder / "shut").mkdir(mode=0o555)
 
-    said = lanlab("stream", *QUICK, "--store", "shut/store.sqlite")
+    said = lanlab(*STREAM, "--store", "shut/store.sqlite")
 
     assert (said.code, said.out) == (1, "")
     assert "shut/store.sqlite" in said.err
@@ -65,8 +63,7 @@ def test_a_full_disk_ends_the_run_and_keeps_its_records(
     lanlab: Lanlab, folder: Path, small_disk: Path
 ) -> None:
     file = folder / "small.toml"
-    text = file.read_text().replace("min = 2, max = 2", "min = 8, max = 8")
-    file.write_text(text.replace("time_s = 0.05", "time_s = 0.02"))
+    file.write_text(file.read_text().replace("min = 2, max = 2", "min = 8, max = 8"))
     store = ("--store", str(small_disk / "store.sqlite"))
 
     full = lanlab("run", "small.toml", "--testbed", "loopback", *store)

@@ -17,19 +17,21 @@ from synthetic_runs import synthetic_run
 from syrupy.assertion import SnapshotAssertion
 from test_single_measurements import stations
 
-from lanlab.analysis.pollution import Finding, Judgement
-from lanlab.analysis.pollution_words import _KINDS, warning
-from lanlab.cli import results, single
-from lanlab.cli.single_json import print_drivers
-from lanlab.cli.watch import RunWatch, promise
-from lanlab.plan import Estimate, Plan
+from lanlab.analysis.disturbances.detect import Finding, Judgement
+from lanlab.analysis.disturbances.words import _KINDS, warning
+from lanlab.cli.results import printing as results
+from lanlab.cli.running import single
+from lanlab.cli.running.watch import RunWatch, promise
+from lanlab.cli.terminal.remarks import deliver
+from lanlab.plan.plan import Plan
+from lanlab.plan.running import Estimate
 from lanlab.report.copies.copy_text import copy_lines
 from lanlab.report.presentations.echo import echo_lines
+from lanlab.report.runs.measurement import measurement
 from lanlab.report.stations.stations_text import answer_sentence, stations_table
 from lanlab.report.traffic.stream_text import stream_lines
-from lanlab.report.trials.trials_text import measurement_lines
 from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import load_study
+from lanlab.studies.load import load_study
 from lanlab.workloads import CounterChanges, workload
 
 _COUNTED = CounterChanges({"sender": {"qdisc_drops": 0}, "receiver": {"rx_drops": 0}})
@@ -204,14 +206,19 @@ _SEVERAL = {
 
 @pytest.mark.parametrize("which", _SEVERAL)
 def test_several_trials_have_a_line_each_and_one_mean(
-    which: str, snapshot: SnapshotAssertion
+    which: str, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
 ) -> None:
     trials = [replace(trial, number=place) for place, trial in enumerate(_SEVERAL[which])]
-    lines = measurement_lines(single_run("what it is of"), trials)
+    found = measurement(single_run("what it is of"), trials)
+    deliver(found)
+    said = capsys.readouterr().out
     # The title, headings, a line for each trial, their mean, and the name of the run.
     about_all = 4 if which == "copy" else 0
-    assert len(lines) == len(trials) + 4 + about_all
-    assert "\n".join(lines) == snapshot
+    assert len([line for line in said.splitlines() if line]) == len(trials) + 4 + about_all
+    # JSON has every sentence; its trials have keys of their own.
+    (table,) = (one for one in found.body if not isinstance(one, str))
+    assert len(found.sentences) == 2 + about_all and len(table.rows) == len(trials)
+    assert said == snapshot
 
 
 @pytest.mark.parametrize("columns", [80, 120])
@@ -225,11 +232,11 @@ def test_lines_break_between_words_and_continue_indented(
 ) -> None:
     monkeypatch.setenv("LANLAB_COLUMNS", str(columns))
     run = single_run("what it is of")
-    single.print_measurement(run, [_STREAMS[which]], verbose=True)
+    found = measurement(run, [_STREAMS[which]], verbose=True)
+    deliver(found)
     said = capsys.readouterr().out
     assert all(len(line) <= columns for line in said.splitlines())
-    whole = "\n".join(measurement_lines(run, [_STREAMS[which]], verbose=True))
-    assert said.split() == whole.split()
+    assert said.split() == " ".join([*found.sentences, found.next_step]).split()
     assert said == snapshot
 
 
@@ -286,11 +293,12 @@ def test_several_trials_and_the_end_of_a_command(
         ),
     ]
     run = single_run("UDP stream, 500-byte messages, over a virtual link (10M)")
-    single.print_measurement(run, trials, verbose=False)
-    single.print_measurement(run, trials[1:3], verbose=True)
+    deliver(measurement(run, trials))
+    deliver(measurement(run, trials[1:3], verbose=True))
     with pytest.raises(BaseException, match="1"):
         single.finish(a_run(), trials, verbose=True)
-    print_drivers(run, trials)
+    others = [replace(one, parameters={**one.parameters, "driver": "iperf3"}) for one in trials]
+    deliver(measurement(run, others))
     said = capsys.readouterr()
     assert f"{said.out}--- standard error\n{said.err}" == snapshot
 

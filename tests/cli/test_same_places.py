@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lanlab import linux
-from lanlab.cli.same_places import local_file_system, same_places
+from lanlab.cli.places.same_places import local_file_system, same_places
 
 MOUNTS = """\
 1 0 8:1 / / rw - ext4 /dev/vda1 rw

@@ -7,18 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from command_line import Lanlab, lanlab_process
+from command_line import COUNTED, ECHO, STREAM, Lanlab, lanlab_process
 from export_judges import read_openmetrics
 
-from lanlab.cli.scan import scan_of
+from lanlab.cli.commands.scan import scan_of
 from lanlab.workloads import workload
-
-QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
 
 
 def test_a_scan_is_a_study_in_blocks(lanlab: Lanlab) -> None:
     args = ("--size", "64,128", "--rate", "1M..2M/1M", "--trials", "2", "--seed", "3")
-    said = lanlab("stream", *QUICK, *args, "--json")
+    said = lanlab(*STREAM, *args, "--json")
 
     assert said.code == 0
     first, second, *_ = said.err.splitlines()
@@ -53,7 +51,7 @@ def test_a_scan_states_its_duration(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_scan_is_drawn_against_its_factor(lanlab: Lanlab, folder: Path) -> None:
     # Long enough for several steps of time.
-    said = lanlab("stream", *QUICK, "--size", "64,128", "--rate", "1M", "--time", "0.3")
+    said = lanlab("stream", *COUNTED, "--size", "64,128", "--rate", "1M", "--messages", "400")
     assert "64 B " in said.out
     assert "`lanlab report " in said.out
 
@@ -64,7 +62,7 @@ def test_a_scan_is_drawn_against_its_factor(lanlab: Lanlab, folder: Path) -> Non
 
 
 def test_scans_of_round_trips_and_copies(lanlab: Lanlab) -> None:
-    echo = lanlab("echo", *QUICK, "--size", "16,32", "--json").json()
+    echo = lanlab(*ECHO, "--size", "16,32", "--json").json()
     assert {trial["factors"]["message_size_bytes"] for trial in echo["trials"]} == {16, 32}
 
     args = ("--parallel", "1,2", "--trials", "1", "--testbed", "loopback", "--json")
@@ -80,21 +78,21 @@ def test_scans_of_round_trips_and_copies(lanlab: Lanlab) -> None:
 def test_commands_run_around_trials_and_are_recorded(lanlab: Lanlab, folder: Path) -> None:
     note = 'echo "$LANLAB_TRIAL $LANLAB_PARAMETER_MESSAGE_SIZE_BYTES" >> '
     commands = ("--setup", f"{note}setup", "--prepare", f"{note}prepare; echo ready", "--cleanup")
-    said = lanlab("stream", *QUICK, "--rate", "1M", "--trials", "3", *commands, f"{note}cleanup")
+    said = lanlab(*STREAM, "--rate", "1M", "--trials", "3", *commands, f"{note}cleanup")
 
     assert said.code == 0, said.err
     assert "note: prepare command on this machine: echo" in said.err
     assert (folder / "setup").read_text() == "0 1408\n"
     assert (folder / "prepare").read_text() == "0 1408\n1 1408\n2 1408\n"
     assert (folder / "cleanup").read_text() == (folder / "prepare").read_text()
-    lanlab("stream", *QUICK, "--rate", "1M", "--size", "64,128", "--trials", "2", *commands, "true")
+    lanlab(*STREAM, "--rate", "1M", "--size", "64,128", "--trials", "2", *commands, "true")
     assert len((folder / "setup").read_text().splitlines()) > 2
 
 
 def test_a_command_that_fails_ends_its_trial_and_not_the_run(lanlab: Lanlab, folder: Path) -> None:
     prepare = 'echo no room; test "$LANLAB_PARAMETER_MESSAGE_SIZE_BYTES" = 64'
     args = ("--rate", "1M", "--size", "64,128", "--prepare", prepare, "--cleanup", "echo >> tidied")
-    said = lanlab("stream", *QUICK, *args, "--json")
+    said = lanlab(*STREAM, *args, "--json")
 
     assert said.code == 1
     by_size = {t["factors"]["message_size_bytes"]: t for t in said.json()["trials"]}
@@ -109,19 +107,19 @@ def test_a_command_that_fails_ends_its_trial_and_not_the_run(lanlab: Lanlab, fol
 
 
 def test_a_command_that_hangs_is_ended(lanlab: Lanlab) -> None:
-    args = ("--prepare", "echo waiting; sleep 1000", "--command-timeout", "0.2")
-    said = lanlab("echo", *QUICK, *args)
+    args = ("--prepare", "sleep 1000", "--command-timeout", "0.2")
+    said = lanlab(*ECHO, *args)
 
     assert said.code == 1
-    assert "sleep 1000` was ended after 0.2 s; it printed last: waiting" in said.err
-    assert lanlab("echo", *QUICK, "--command-timeout", "2").code == 2
+    assert "sleep 1000` was ended after 0.2 s" in said.err
+    assert lanlab(*ECHO, "--command-timeout", "2").code == 2
 
 
 def test_results_are_exported(lanlab: Lanlab, folder: Path) -> None:
     names = ("markdown", "csv", "json", "openmetrics")
     exports = [word for name in names for word in (f"--export-{name}", f"out.{name}")]
     args = ("--rate", "1M", "--size", "64,128", "--trials", "2")
-    said = lanlab("stream", *QUICK, *args, *exports)
+    said = lanlab(*STREAM, *args, *exports)
 
     assert said.code == 0
     trials = json.loads((folder / "out.json").read_text())["trials"]
@@ -148,7 +146,7 @@ def test_results_are_exported(lanlab: Lanlab, folder: Path) -> None:
 def test_a_failed_export_keeps_result_and_other_exports(lanlab: Lanlab, folder: Path) -> None:
     args = ("--prepare", "echo mine > taken.csv")
     exports = ("--export-csv", "taken.csv", "--export-json", "out.json")
-    said = lanlab("echo", *QUICK, *args, *exports, "--json")
+    said = lanlab(*ECHO, *args, *exports, "--json")
 
     assert said.code == 1
     assert json.loads(said.out)["n"] == 1
@@ -160,19 +158,19 @@ def test_a_failed_export_keeps_result_and_other_exports(lanlab: Lanlab, folder: 
 def test_existing_user_files_are_refused_before_the_run(lanlab: Lanlab, folder: Path) -> None:
     mine = folder / "mine.csv"
     mine.write_text("mine")
-    said = lanlab("echo", *QUICK, "--export-csv", "mine.csv")
+    said = lanlab(*ECHO, "--export-csv", "mine.csv")
     assert (said.code, mine.read_text()) == (2, "mine")
     assert not (folder / "lanlab-results").exists()
 
     for _ in range(2):
-        assert lanlab("echo", *QUICK, "--export-json", "ours.json").code == 0
+        assert lanlab(*ECHO, "--export-json", "ours.json").code == 0
     (folder / "ours.json").write_text("changed")
-    said = lanlab("echo", *QUICK, "--export-json", "ours.json")
+    said = lanlab(*ECHO, "--export-json", "ours.json")
     assert (said.code, (folder / "ours.json").read_text()) == (2, "changed")
-    assert lanlab("echo", *QUICK, "--export-json", "x", "--export-csv", "x").code == 2
+    assert lanlab(*ECHO, "--export-json", "x", "--export-csv", "x").code == 2
 
     for file, words in (("-", "found `-`"), ("new.sqlite", "both the store and an export")):
-        said = lanlab("echo", *QUICK, "--export-json", file, "--store", "new.sqlite")
+        said = lanlab(*ECHO, "--export-json", file, "--store", "new.sqlite")
         assert (said.code, words in said.err) == (2, True), said.err
         assert not (folder / file).exists()
 
@@ -192,7 +190,7 @@ def test_commands_of_a_record_are_run_only_if_they_are_allowed(
 ) -> None:
     prepare = "echo >> ran; test -e on || kill -INT $PPID; touch on"
     args = ("--rate", "1M", "--size", "64,128", "--prepare", prepare)
-    said = lanlab_process(folder, "stream", *QUICK, *args)
+    said = lanlab_process(folder, *STREAM, *args)
     assert (said.code, "was interrupted" in said.err) == (1, True), said.err
 
     refused = lanlab("run", "--resume", "last")

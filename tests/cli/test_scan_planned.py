@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lanlab.cli.scan import SCAN, Scan, is_scan, scan_of, with_single_levels
+from lanlab.cli.commands.scan import SCAN, Scan, is_scan, scan_of, with_single_levels
 from lanlab.errors import UsageError
 from lanlab.store import RunRecord
 from lanlab.units import format_duration

@@ -39,15 +39,19 @@ def test_a_client_on_the_wire_writes_if_permitted_and_its_frames_are_captured(
     pcap = tmp_path / "frames.pcap"
     with serving_at(there, served, "--name", "cncfiles", "--write") as (server, said):
         assert said["address"] == "smb1+nbf://lanlab@CNCFILES/lanlab"
-        argv = ["copy", "20x6kB", said["address"], "--interface", "left", "--trials", "1"]
+        # NetBIOS names have no case.
+        url = said["address"].replace("CNCFILES", "cncfiles")
+        argv = ["copy", "20x6kB", url, "--interface", "left", "--trials", "1"]
         argv += ["--pcap", str(pcap), "--json"]
         password, store = said["password"], tmp_path / "store.sqlite"
         copied = run_at(here, *argv, password=password, store=store)
         assert copied.returncode == 0, copied.stderr
         found = json.loads(copied.stdout)
         assert (found["copied_files"], found["faults"], found["frames_lost_here"]) == (20, 0, 0)
+        assert found["testbed"] == "this machine to cncfiles"
         assert found["frames_sent"] > 100
         assert "frames_sent_again" in found
+        assert list(served.iterdir()) == [], "what was written is removed"
         # What is there is not replaced, and nothing is measured.
         before = pcap.read_bytes()
         refused = run_at(here, *argv, password=password, store=store)

@@ -86,6 +86,7 @@ def test_dialects_outside_the_range_are_not_offered(tmp_path: Path) -> None:
             assert one.dialect is None
     with serving(*argv, "lanman1..lm12x002") as (_, said):
         assert said["dialects"] == "lanman1, lm12x002"
+        assert said["clients"].startswith("before Windows 2000 use port 139 only")
         with machine(said, CORE) as one:
             assert one.dialect is None
         with machine(said, CORE, MS_NET_3, LAN_MANAGER_2, "NT LM 0.12") as one:
@@ -129,7 +130,7 @@ def test_a_port_that_takes_root_is_refused_with_a_hint(
     def refused(_: object) -> None:
         raise EngineError("system.permission", "TCP port 139 on 127.0.0.1: Permission denied")
 
-    monkeypatch.setattr("lanlab.cli.served_files.serving", refused)
+    monkeypatch.setattr("lanlab.cli.serving.files.serving", refused)
     said = lanlab("serve", ".", "--service", "smb1", "--port", "139")
     assert (said.code, said.out) == (1, "")
     assert "hint: a port below 1024 takes root" in said.err

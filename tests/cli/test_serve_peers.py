@@ -1,4 +1,4 @@
-"""`lanlab serve --peer`: what it refuses, and what it says of clients."""
+"""`lanlab peer`: what it refuses, and what it says of clients."""
 
 import json
 from typing import Any
@@ -6,25 +6,25 @@ from typing import Any
 import pytest
 from command_line import Lanlab
 
-from lanlab.cli.served_peers import BoundedLines, client_text, done_text
+from lanlab.cli.serving.peers import BoundedLines, client_text, done_text
 
 
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
-        (("--peer", "iperf4"), "did you mean `iperf3`?"),
-        (("--peer", "iperf3", "here"), "DIRECTORY cannot be used with --peer"),
-        (("--peer", "iperf3", "--write"), "--write cannot be used with --peer"),
-        (("--peer", "iperf3", "--longest", "48h"), "--longest: found `48h`; allowed: 1 s to 24 h"),
-        (("--peer", "iperf3", "--address", "0.0.0.0"), "allowed: one address of this machine"),
-        ((".", "--clients", "3"), "--clients has no effect without --peer"),
-        ((), "DIRECTORY is missing"),
+        (("peer", "iperf4"), "did you mean `iperf3`?"),
+        (("peer",), "PROTOCOL is missing"),
+        (("peer", "iperf3", "--longest", "48h"), "--longest: found `48h`; allowed: 1 s to 24 h"),
+        (("peer", "iperf3", "--address", "0.0.0.0"), "allowed: one address of this machine"),
+        (("serve", "--peer", "iperf3", "--clients", "3"), "hint: `lanlab peer iperf3` serves"),
+        (("serve", "--clients", "3", "--peer", "iperf3"), "hint: `lanlab peer iperf3` serves"),
+        (("serve",), "DIRECTORY is missing"),
     ],
 )
 def test_an_unservable_request_is_refused(
     lanlab: Lanlab, argv: tuple[str, ...], words: str
 ) -> None:
-    refused = lanlab("serve", *argv)
+    refused = lanlab(*argv)
     assert refused.code == 2
     assert words in refused.err
 
@@ -84,8 +84,8 @@ def test_shares_of_concurrent_clients_are_reported_at_the_end() -> None:
     done = {"clients": 3, "refused": 1, "silent": 2, "elapsed_ns": 10**10, "moved_bytes": 4_000_000}
     together = {"time_ns": 1_500_000_000, "bytes": [1_000_000, 3_000_000]}
     assert done_text({**done, "together": together}) == (
-        "served      3 clients in 10 s, 4.00 MB; 1 refused, as too many were there; "
-        "2 connections that sent nothing\n"
+        "served      3 clients in 10 s, 4.00 MB; 1 refused: too many at once; "
+        "2 connections that began no test\n"
         "together    2 clients for 1.5 s: 25.0 to 75.0 % each, Jain's index 0.800"
     )
     assert "together" not in done_text({**done, "together": None})

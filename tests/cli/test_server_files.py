@@ -4,7 +4,6 @@ import contextlib
 import shutil
 import tempfile
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,10 +11,11 @@ from typing import Any
 import pytest
 from command_line import Lanlab
 
-from lanlab.performers import directories
 from lanlab.performers.engine_host import EngineHost
+from lanlab.performers.servers import of_trial
 from lanlab.performers.servers.of_trial import served
-from lanlab.workloads.copy import CopyParameters
+from lanlab.testbeds import servers
+from lanlab.workloads.copy.parameters import CopyParameters
 
 pytestmark = [
     pytest.mark.usefixtures("password_and_cache"),
@@ -77,11 +77,11 @@ def test_nfs_is_reached_at_the_port_of_the_server_and_not_by_a_portmapper(
     )
     engine: Any = None
     client = EngineHost(engine, "127.0.0.1", None)
-    host = replace(client, start_server=lambda *_: contextlib.nullcontext(started))
+    monkeypatch.setattr(servers, "start", lambda *_, **__: contextlib.nullcontext(started))
     parameters = CopyParameters.model_validate({"service": "nfs", "server": "my.toml"})
     made = contextlib.nullcontext("/served")
-    monkeypatch.setattr(directories, "temporary", lambda *_, **__: made)
-    with served(parameters, client, host) as server:
+    monkeypatch.setattr(of_trial, "temporary_directory", lambda *_, **__: made)
+    with served(parameters, client, client) as server:
         assert (server.target["port"], server.target["share"]) == (4711, "/x")
 
 

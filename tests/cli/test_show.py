@@ -8,8 +8,8 @@ from command_line import Lanlab
 from kept_runs import keep
 from synthetic_runs import synthetic_run
 
-from lanlab.cli.study_text import SECTIONS
-from lanlab.studies import known_studies, load_study
+from lanlab.cli.results.study_text import SECTIONS
+from lanlab.studies.load import known_studies, load_study
 
 
 @pytest.mark.parametrize("name", known_studies())
@@ -35,9 +35,9 @@ def test_a_table_is_shown_as_it_was_laid_out(lanlab: Lanlab) -> None:
 
     rows = [re.split(r"\s{2,}", line.strip()) for line in lines]
     assert ["operating system", "protocol", "data set", "Time", "Throughput"] in rows
-    assert ["Windows 98 SE", "NWLink (IPX/SPX)", "1 file, 623 MB", "320", "16"] in rows
+    assert ["Windows 98 SE", "NWLink (IPX/SPX)", "1 file of 623 MB", "320", "16"] in rows
     assert [
-        "NetBEUI", "1 file, 623 MB",
+        "NetBEUI", "1 file of 623 MB",
         "missing (264 to 268; 266 to 270 if the mean was cut)", "266*", "264*", "265*", "264*",
     ] in rows  # fmt: skip
     assert "(* heading lost)" in lines
@@ -50,7 +50,7 @@ def test_a_finding_is_shown_with_statement_and_verdict(lanlab: Lanlab) -> None:
     cells = re.split(r"\s{2,}", line.strip())
     assert cells[0] == "f4"
     assert cells[1].startswith("With 2-byte UDP messages goodput is low")
-    assert cells[2].startswith("goodput_bps at transport udp, os nt4,")
+    assert cells[2].startswith("receiving speed at UDP, Windows NT 4.0 Workstation,")
     assert cells[3].startswith("does not hold (means only: no test): with all of")
     assert cells[4] == "Section III, par. 3"
 
@@ -59,9 +59,11 @@ def test_verdicts_that_differ_from_manual_ones_are_marked(lanlab: Lanlab) -> Non
     said = lanlab("show", "schomer-claason", "--only", "findings").out
 
     [line] = [line for line in said.splitlines() if line.startswith("f12 ")]
-    assert "undecided, the means do not (by hand: does not hold): " in re.sub(r"\s+", " ", line)
+    assert "undecided, and the means disagree (by hand: does not hold): " in re.sub(
+        r"\s+", " ", line
+    )
     flat = re.sub(r"\s+", " ", said)
-    assert "14 findings on what was published: 6 hold, 0 do not hold, 8 undecided" in flat
+    assert "14 findings by the published values: 6 hold, 0 do not hold, 8 undecided" in flat
 
 
 def test_json_has_the_verdicts_with_their_numbers(lanlab: Lanlab) -> None:
@@ -84,7 +86,7 @@ def test_single_sections_can_be_shown(section: str, lanlab: Lanlab) -> None:
     said = lanlab("show", "milanovic-srbljic", "--only", section)
 
     assert said.code == 0
-    head = "\n".join(lanlab("show", "milanovic-srbljic").out.splitlines()[:3])
+    head = "\n".join(lanlab("show", "milanovic-srbljic").out.splitlines()[:2])
     assert said.out.startswith(head)
     assert len(said.out.splitlines()) > 4
     other = "testbed" if section != "testbed" else "lost"
@@ -130,3 +132,12 @@ def test_a_run_is_printed_again_with_its_tables(lanlab: Lanlab, folder: Path) ->
     refused = lanlab("show", "last", "--only", "tables", "--store", where)
     assert refused.code == 2
     assert "--only is for studies; `last` is a run" in refused.err
+
+
+def test_experiments_are_listed_with_names_in_place_of_ids(lanlab: Lanlab) -> None:
+    said = lanlab("show", "brutman-mtcp", "--only", "experiments").out
+
+    assert "Memory to memory over TCP with the Xircom adapter, simulated" in said
+    assert "  machine: PCjr (NEC V20, 4.77 MHz), AMD 80386-40\n" in said
+    assert "measures rate; retransmitted segments; " in said and "goodput_bps" not in said
+    assert "  stack: system, small\n" in said

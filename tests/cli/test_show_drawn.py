@@ -10,7 +10,7 @@ from command_line import Lanlab
 from lanlab.figures.published import published_figures
 from lanlab.figures.render_matplotlib import FILE_KINDS
 from lanlab.report.page.own_files import LIST_NAME
-from lanlab.studies import known_studies, load_study
+from lanlab.studies.load import known_studies, load_study
 
 
 def test_every_figure_is_written_in_each_form(folder: Path, lanlab: Lanlab, drawn: None) -> None:
@@ -21,7 +21,7 @@ def test_every_figure_is_written_in_each_form(folder: Path, lanlab: Lanlab, draw
     assert said.code == 0 and f"wrote {len(names)} figures to drawn" in said.err
     written = {path.name for path in (folder / "drawn").iterdir()}
     drawn = {f"poo-tan-{name}.{kind}" for name in names for kind in FILE_KINDS}
-    assert written == {*drawn, LIST_NAME}
+    assert written == {*drawn, LIST_NAME, "references.bib"}
     for path in (folder / "drawn").glob("*.svg"):
         assert ElementTree.parse(path).getroot().tag.endswith("svg")
 

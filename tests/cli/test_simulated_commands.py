@@ -8,7 +8,7 @@ import pytest
 from captures import fields_of
 from command_line import Lanlab
 
-from lanlab.studies import load_study
+from lanlab.studies.load import load_study
 from lanlab.studies.machines import known_machine
 
 SINGLE = ("stream", "--testbed", "simulated", "--size", "128", "--time", "0.05", "--seed", "1")

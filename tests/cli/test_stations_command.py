@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from command_line import Lanlab
 
-from lanlab.cli.stations import level_list
+from lanlab.cli.commands.stations import level_list
 
 
 @pytest.fixture(autouse=True)
@@ -28,8 +28,8 @@ def test_a_user_s_directory_is_measured_and_left_as_it_was(lanlab: Lanlab, tmp_p
 
     assert said.code == 0, said.err
     lines = said.out.splitlines()
-    assert [line.split()[0] for line in lines[3:6]] == ["1", "2", "3"]
-    assert lines[0].startswith("With 3 users, the most measured, the mean response time")
+    assert [line.split()[0] for line in lines[5:8]] == ["1", "2", "3"]
+    assert lines[0].startswith("With 3 stations, the most tried, the mean response time")
     assert "60.0 s was not reached" in lines[0]
     assert [path.name for path in nas.rglob("*")] == ["letter"]
 
@@ -41,7 +41,7 @@ def test_an_unreachable_limit_is_reported(lanlab: Lanlab) -> None:
     )
 
     assert said.code == 0, said.err
-    assert said.out.splitlines()[0].startswith("Not even 1 user can be served within a")
+    assert said.out.splitlines()[0].startswith("Not even 1 station can be served within a")
 
 
 def test_stations_that_were_never_all_active_are_an_error(lanlab: Lanlab, tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_as_json_it_has_every_trial_and_the_answer(lanlab: Lanlab) -> None:
     answer = json.loads(said.out)
     assert sorted(trial["factors"]["stations"] for trial in answer["trials"]) == [1, 1, 3, 3]
     assert all(trial["errors"] == 0 and trial["jain_index"] > 0.3 for trial in answer["trials"])
-    assert "users" in answer["answer"]
+    assert "stations" in answer["answer"][0]
     with sqlite3.connect("lanlab-results/store.sqlite") as store:
         assert "client-readings" in "\n".join(store.iterdump())
 

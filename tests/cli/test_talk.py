@@ -13,10 +13,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from command_line import COMMAND, environment
+from command_line import COMMAND, STREAM, environment
 from programs import ran
 
-from lanlab.cli.terminal import Talk, print_lines, say
+from lanlab.cli.terminal.remarks import Talk, print_lines, say
 
 ERASED = "\r\x1b[2K"
 
@@ -37,7 +37,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     monkeypatch.setenv("TERM", "xterm")
     terminal = Terminal()
     # Not of `sys` itself, where pytest puts its own between this and the test.
-    monkeypatch.setattr("lanlab.cli.terminal.sys", SimpleNamespace(stderr=terminal))
+    monkeypatch.setattr("lanlab.cli.terminal.remarks.sys", SimpleNamespace(stderr=terminal))
     return terminal
 
 
@@ -144,11 +144,12 @@ def test_progress_of_a_trial_disappears_at_its_end(tmp_path: Path) -> None:
     assert "trial 1/1" not in drawn[-1]
 
 
-@pytest.mark.parametrize("command", ["stream --testbed loopback --time 0.05 --warmup 0", "studies"])
+@pytest.mark.parametrize("command", [" ".join(STREAM), "studies"])
 def test_neither_measurements_nor_tables_load_rich(tmp_path: Path, command: str) -> None:
     script = f"""
 import sys
-from lanlab.cli import exit_report, main
+from lanlab.cli import main
+from lanlab.cli.terminal import exit_report
 sys.argv = ["lanlab", *{command!r}.split()]
 exit_report.leave = sys.exit
 try:

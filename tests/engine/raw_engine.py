@@ -16,7 +16,7 @@ from lanlab.engine import engine_path
 Line = dict[str, Any]
 
 #: A machine with other work to do may take this long to answer; what is measured is not this.
-PATIENCE_S = 20.0
+PATIENCE_S = 180.0
 #: 32 hexadecimal digits.
 SESSION = "000102030405060708090a0b0c0d0e0f"
 
@@ -31,7 +31,6 @@ class RawEngine:
         )
         #: Every line so far, in order.
         self.lines: list[Line] = []
-        self._times_s: list[float] = []
         self._arrived: queue.SimpleQueue[Line | None] = queue.SimpleQueue()
         self._set_aside: list[Line] = []
         self._next_id = 1
@@ -42,7 +41,6 @@ class RawEngine:
         assert self.process.stdout is not None
         for text in self.process.stdout:
             line = json.loads(text)
-            self._times_s.append(time.monotonic())
             self.lines.append(line)
             self._arrived.put(line)
         self._arrived.put(None)
@@ -88,11 +86,6 @@ class RawEngine:
         assert line["type"] == "error", line
         assert self.is_usable()
         return line
-
-    def arrived_at_s(self, line: Line) -> float:
-        return next(
-            at_s for each, at_s in zip(self.lines, self._times_s, strict=False) if each is line
-        )
 
     def is_usable(self) -> bool:
         line = self.ask({"type": "ping"})
@@ -174,7 +167,7 @@ def echo_request(port: int, **spec: Any) -> Line:
 def probe_path(answering: RawEngine, asking: RawEngine) -> Line:
     ends = {"bind": "127.0.0.1", "peer": "127.0.0.1", "session": SESSION}
     answer, ports = answering.ready({"type": "path_mtu_answer", **ends})
-    most = {"most_bytes": 1500, "within_ns": 300_000_000}
+    most = {"most_bytes": 1500, "within_ns": 10_000_000_000}
     told = asking.ask({"type": "path_mtu_probe", **ends, "port": ports[0], **most})
     answering.ask({"type": "cancel", "target": answer})
     answering.wait(answer)

@@ -94,7 +94,7 @@ def test_cancelling_a_connecting_request_ends_it_soon(engine: RawEngine) -> None
         if request["spec"]["transport"] == "tcp":
             assert silent.accepted.wait(10)
         engine.ask({"type": "cancel", "target": request_id})
-        assert engine.wait(request_id, patience_s=3)["code"] == "cancelled"
+        assert engine.wait(request_id)["code"] == "cancelled"
     silent.close()
 
 
@@ -111,7 +111,7 @@ def test_cancelling_an_armed_request_ends_it_soon(engine: RawEngine, transport: 
         engine.ask({"type": "cancel", "target": request_id})
     for request_id in ids:
         # An end that has not been cancelled yet may see the other go first.
-        line = engine.wait(request_id, patience_s=3)
+        line = engine.wait(request_id)
         assert line["type"] == "result" or line["code"] in ("cancelled", "peer.gone"), line
 
 
@@ -119,9 +119,9 @@ def test_cancelling_an_armed_request_ends_it_soon(engine: RawEngine, transport: 
     ("run", "keys"),
     [
         (run_stream, {}),
-        (run_echo, {"timeout_ns": 100_000_000}),
+        (run_echo, {"timeout_ns": 500_000_000}),
         # Slow, but no round is as long as a tick of the responder.
-        (run_echo, {"timeout_ns": 100_000_000, "rate_requests_per_s": 60.0}),
+        (run_echo, {"timeout_ns": 500_000_000, "rate_requests_per_s": 60.0}),
     ],
     ids=["stream", "echo", "paced echo"],
 )
@@ -133,7 +133,7 @@ def test_cancelling_a_running_request_returns_partial_results(
     spec: Line = {
         "transport": transport,
         "amount": {"time_ns": 60_000_000_000},
-        "silence_ns": 300_000_000,
+        "silence_ns": 1_500_000_000,
         **keys,
     }
     with RawEngine() as target, RawEngine() as source:
@@ -142,7 +142,7 @@ def test_cancelling_a_running_request_returns_partial_results(
             engine.wait(request_id, "progress")
         engine, request_id = ends[cancelled]
         engine.ask({"type": "cancel", "target": request_id})
-        error = engine.wait(request_id, patience_s=3)
+        error = engine.wait(request_id)
         assert error["code"] == "cancelled"
         partial = error["partial"]
         assert partial["ended_by"] == "cancelled"

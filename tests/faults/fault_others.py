@@ -45,9 +45,9 @@ def _clock_stepped(scene: Scene, step_s: int) -> Outcome:
             assert trial.raw["receiver"]["window_ns"] == round(1e9 * SLOW_TIME_S)
             assert 0 < trial.metrics["goodput_bps"] <= 1.2e6, trial.metrics["goodput_bps"]
         else:
-            assert 0 < trial.metrics["rtt_mean_ns"] < 1e9, trial.metrics["rtt_mean_ns"]
+            assert 0 < trial.metrics["rtt_mean_ns"] < 1e12, trial.metrics["rtt_mean_ns"]
         times = {key: trial.metrics[key] for key in trial.metrics if key.endswith("_ns")}
-        assert all(0 <= value < 2e9 for value in times.values()), times
+        assert all(0 <= value < 1e12 for value in times.values()), times
     assert {number for number, found in stepped.items() if found} == {scene.before}, stepped
     (found,) = stepped[scene.before]
     assert abs(found - step_s * 1e9) < 1e9, found

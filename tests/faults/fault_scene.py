@@ -85,6 +85,8 @@ class Scene:
         self.study_file.write_text(study_text(self.study))
         self.store = self.folder / "kept" / "store.sqlite"
         self.seen = Seen(self.mark)
+        #: At the trial before the fault: to find them then would take a busy machine seconds.
+        self._known: list[Process] = []
         #: Trials in the store when the fault was injected into the one after them.
         self.before = 0
 
@@ -146,9 +148,11 @@ class Scene:
         with open_store(str(self.store)) as store:
             return store.run("last").status
 
-    def processes(self, name: str) -> list[Process]:
-        """Of that program, the oldest first: engines and holders in the order of their hosts."""
-        return [each for each in marked(self.mark) if each.name == name]
+    def _engines_among(self, processes: list[Process]) -> list[Process]:
+        """In the order of their hosts, by their age."""
+        engines = [each for each in processes if each.name == "lanlab-engine"]
+        # One engine more makes the hosts of a virtual testbed ready, or carries their frames.
+        return engines[1 if self.testbed == "virtual" else 0 :]
 
     @property
     def has_medium(self) -> bool:
@@ -156,19 +160,22 @@ class Scene:
 
     @property
     def engines(self) -> list[Process]:
-        # One engine more makes the hosts of a virtual testbed ready, or carries their frames.
-        return self.processes("lanlab-engine")[1 if self.testbed == "virtual" else 0 :]
+        return self._engines_among(marked(self.mark))
+
+    @property
+    def known_engines(self) -> list[Process]:
+        return self._engines_among(self._known)
 
     @property
     def medium(self) -> Process:
         """The engine that carries the frames: it is started before those of the hosts."""
         assert self.has_medium
-        return self.processes("lanlab-engine")[0]
+        return next(each for each in self._known if each.name == "lanlab-engine")
 
     @property
     def holders(self) -> list[Process]:
         """Of the networks of `host0`, `host1` and, if there is one, of the switch or medium."""
-        return self.processes("cat")
+        return [each for each in self._known if each.name == "cat"]
 
     # Moments
 
@@ -183,11 +190,16 @@ class Scene:
         while True:
             command.reach_trial()
             self.before = command.trials.ended
+            if not measuring or self.before < after:
+                self._known = self.seen.look()
             if self.before >= after:
-                self.seen.look()
-                time.sleep(0.1 if measuring else 0.0)
+                if not measuring:
+                    return
+                time.sleep(0.1)
                 # Engines have sockets while they measure, and else none.
-                if not measuring or all(sockets_of(engine.pid) for engine in self.engines):
+                sockets = [sockets_of(engine.pid) for engine in self.known_engines]
+                self.seen.sockets.update(*sockets)
+                if sockets and all(sockets):
                     return
             # On a busy machine they may have ended meanwhile: then the next one.
             command.trials.let_end()
@@ -199,7 +211,7 @@ class Scene:
 
     def left(self, kept: set[str] | None = None) -> Left:
         """What is left of all commands, once the kernel has had the time to end them."""
-        deadline = time.monotonic() + 5.0
+        deadline = time.monotonic() + PATIENCE_S
         committed = self._committed()
         while (
             left := left_of(self.seen, self.temporary, self.store, kept or set(), committed)

@@ -46,7 +46,7 @@ def _all_killed(scene: Scene) -> Outcome:
     """The command line and both engines at once, as when memory is short."""
     command = scene.run()
     scene.reach_mid_trial(command, after=1, measuring=True)
-    for pid in (command.process.pid, *(engine.pid for engine in scene.engines)):
+    for pid in (command.process.pid, *(engine.pid for engine in scene.known_engines)):
         os.kill(pid, _KILL)
     command.end()
     kept = beside_a_used_store(scene.store)
@@ -58,12 +58,12 @@ def _engines_killed(scene: Scene, *which: int) -> Outcome:
     """Its trial fails, by the cause; new engines run what is left, a retry included."""
     command = scene.run()
     scene.reach_mid_trial(command, after=1, measuring=True)
-    killed = [scene.engines[index].pid for index in which]
+    killed = [scene.known_engines[index].pid for index in which]
     for pid in killed:
         os.kill(pid, _KILL)
     said = command.end()
     assert said.code == 0, said
-    (failed,) = [trial for trial in scene.trials() if trial.status == "failed"]
+    failed = scene.trials()[scene.before]
     error = failed.error or {}
     assert error["code"] == "EngineLost" and "signal 9" in error["message"], error
     assert error["host"] in {f"host{index}" for index in which}, error
@@ -82,17 +82,17 @@ def _signal(pids: list[int], number: signal.Signals) -> None:
 def _engines_stopped(scene: Scene, goes_on: bool, *which: int) -> Outcome:
     command = scene.run()
     scene.reach_mid_trial(command, measuring=True)
-    stopped = [scene.engines[index].pid for index in which]
+    stopped = [scene.known_engines[index].pid for index in which]
     _signal(stopped, _STOP)
     command.trials.let_go()
     if goes_on:
         time.sleep(3.0)
         _signal(stopped, _CONTINUE)
-    said = command.end(90.0)
+    said = command.end()
     assert said.code == 0, said
-    failed = [trial for trial in scene.trials() if trial.status == "failed"]
-    assert len(failed) == 1, [trial.error for trial in failed]
-    error = failed[0].error or {}
+    failed = scene.trials()[scene.before]
+    assert failed.status == "failed", failed.metrics
+    error = failed.error or {}
     if not goes_on:
         # An engine that does not even answer that it is cancelled is not worth waiting for.
         assert error["code"] == "EngineLost" and "did not answer" in error["message"], error
@@ -116,7 +116,7 @@ def _killed_with_a_stopped_engine(scene: Scene) -> Outcome:
     """The engine that cannot notice is ended when the next virtual LAN is made."""
     command = scene.run()
     scene.reach_mid_trial(command, after=1, measuring=True)
-    stopped = scene.engines[0].pid
+    stopped = scene.known_engines[0].pid
     os.kill(stopped, _STOP)
     command.send(_KILL)
     command.end()

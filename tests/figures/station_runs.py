@@ -9,12 +9,14 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "workloads"))
 
 from made_up_stations import OUTCOMES, closed_queue
 
-from lanlab.plan import expand
+from lanlab.plan.conditions import expand
 from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Published, Study, load_study
+from lanlab.studies.load import load_study
+from lanlab.studies.model import Study
+from lanlab.studies.published import Published
 from lanlab.studies.runs_on import study_on
-from lanlab.workloads.station_steady import steady_part
-from lanlab.workloads.station_sums import station_sums
+from lanlab.workloads.stations.steady import steady_part
+from lanlab.workloads.stations.sums import station_sums
 
 _START = "2026-11-21T08:15:00.000000+00:00"
 #: Of an operation at the server: alone, and of an octet, nanoseconds.

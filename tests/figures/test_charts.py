@@ -3,13 +3,12 @@
 import pytest
 from synthetic_runs import SyntheticRun, synthetic_run
 
-from lanlab.analysis.limits import udp_limit_bps
-from lanlab.analysis.run_data import RunData
-from lanlab.analysis.summary import summarise
+from lanlab.analysis.links.limits import udp_limit_bps
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.errors import UnknownName
 from lanlab.figures.chart import Axis, Chart, Limit, Point, PublishedMark, PublishedSeries, Series
 from lanlab.figures.registry import FIGURES, build_figure
-from lanlab.studies import known_studies, load_study
+from lanlab.studies.load import known_studies, load_study
 from lanlab.studies.model import Figure
 
 
@@ -164,16 +163,6 @@ def test_the_table_of_a_chart_has_every_drawn_number() -> None:
         assert set(drawn) <= {row[3] for row in rows}
 
 
-def test_each_bar_has_the_limit_of_its_own_condition() -> None:
-    bars = charts(synthetic_run("milanovic-srbljic"))[6]
-    (limit,) = bars.limits
-    assert limit.in_pairs
-    assert len(limit.points) == 4
-    ends = [x for x, _ in limit.points]
-    places = [sum(ends[:2]) / 2, sum(ends[2:]) / 2]
-    assert sorted(places) == pytest.approx([0, 1])
-
-
 def test_every_column_of_a_chart_table_matches_its_name() -> None:
     point = Point(1.0, 2.0, 1.5, 3.0, (1.9, 2.1), "a", x_low=0.7, x_high=1.2)
     mark = PublishedMark(4.0, 5.0, "five")
@@ -211,7 +200,7 @@ def test_chart_tables_use_the_axis_unit() -> None:
     drawn = build_figure(RunData(*made.pair(), made.study, published), made.study.figure[0])
     measured = {
         (one.factors["ip_version"], one.factors["message_size_bytes"]): one
-        for one in summarise(*made.pair(), "throughput", "goodput_bps")
+        for one in RunData(*made.pair()).summaries("throughput", "goodput_bps")
     }
     [four] = [series for series in drawn.series if "4" in series.name]
     for point in four.points:

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from copy_runs import copy_run, copy_study
 
-from lanlab.analysis.file_sizes import classes_of, size_classes, with_size_classes
-from lanlab.analysis.run_data import RunData
+from lanlab.analysis.copies.file_sizes import SIZE_CLASSES, classes_of, size_classes
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.errors import StoreError
 from lanlab.figures.chart import Chart
 from lanlab.figures.gather import in_order
@@ -16,8 +16,9 @@ from lanlab.figures.registry import build_figure
 from lanlab.figures.render_matplotlib import to_bytes, to_drawing
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.series import Series
-from lanlab.studies import Published, Study, load_study
-from lanlab.studies.model import Figure
+from lanlab.studies.load import load_study
+from lanlab.studies.model import Figure, Study
+from lanlab.studies.published import Published
 
 _TWO = ("1x62MB", "200x100kB")
 _COSTS = {"ftp": (1e-8, 2e-3, 0.0), "smb": (2e-8, 1e-3, 0.0)}
@@ -81,7 +82,7 @@ def test_files_are_binned_by_doublings_of_size() -> None:
 def with_files(trials: list[TrialRecord]) -> list[TrialRecord]:
     told = [replace(t, raw={"client": {"file_times": {"series": "client-files"}}}) for t in trials]
     columns = {name: np.array(values, dtype=np.int64) for name, values in _FILES.items()}
-    return with_size_classes(told, lambda trial, name: Series(name, columns))
+    return SIZE_CLASSES.added(told, lambda trial, name: Series(name, columns))
 
 
 def test_goodput_of_files_is_drawn_at_their_mean_size() -> None:
@@ -108,7 +109,7 @@ def test_lost_file_times_leave_only_the_figure_empty() -> None:
         raise StoreError("the file is gone")
 
     told = [replace(t, raw={"client": {"file_times": {"series": "client-files"}}}) for t in trials]
-    kept = with_size_classes(told, lost)
+    kept = SIZE_CLASSES.added(told, lost)
     assert not any(classes_of(trial) for trial in kept)
     found = chart("goodput_against_file_size", run, kept, study)
     assert found.description() == "Drawn: no times of files."
@@ -126,11 +127,13 @@ def test_copy_rates_are_drawn_above_published_trials() -> None:
     assert rows[:9] == (*historic, "SMB", "NFS 3", "FTP", "WebDAV", "SFTP")
     assert rows[9] == "published: TCP/IP, Windows 98 SE" and len(rows) == 15
     assert [len(series.points) for series in found.series] == [9, 9]
-    assert all(len(point.trials) == 3 for series in found.series for point in series.points)
-    assert [one.name for one in found.published] == ["1 file, 623 MB", "198 files, 472 MB"]
+    assert all(len(point.trials) == 5 for series in found.series for point in series.points)
+    assert [one.name for one in found.published] == [
+        "1 file of 623 MB",
+        "198 files of 472 MB in all",
+    ]
     # All that came down: five trials of six conditions, one lost of each of three.
     assert [len(one.marks) for one in found.published] == [27, 27]
-    assert "not yet runnable here" not in found.caption
     assert to_bytes(found, "svg")
     # 623 MB in 263 s and 6.23 MB in a half are 19 and 81 Mbit/s: amounts differ, rates compare.
     assert (found.y.unit, found.y.logarithmic) == ("Mbit/s", False)
@@ -161,5 +164,6 @@ def test_equal_amounts_of_both_tests_share_a_name() -> None:
 def test_datasets_are_ordered_by_file_size() -> None:
     study = copy_study(["ftp", "smb"], ("1x62MB", "200x100kB", "many-small"))
     found = chart("copy_times", *copy_run(study, _COSTS, 0.02), study)
-    assert [one.name for one in found.series] == ["many-small", "200x100kB", "1x62MB"]
+    names = [one.name for one in found.series]
+    assert names == ["1000 files of 6 kB", "200 files of 100 kB", "one file of 62 MB"]
     assert in_order(["1x62MB", "dir:/tmp", "many-small"]) == ["1x62MB", "dir:/tmp", "many-small"]

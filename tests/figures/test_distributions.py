@@ -6,15 +6,14 @@ from typing import Any
 import pytest
 from test_single_measurements import NOTHING, a_run
 
-from lanlab.analysis.run_data import RunData
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.figures.chart import Chart
 from lanlab.figures.registry import build_figure
 from lanlab.figures.render_matplotlib import to_bytes, to_drawing
 from lanlab.report.runs.run_page import run_on_page
-from lanlab.report.trials.single_figures import figures_of_round_trips
+from lanlab.report.trials.single_figures import stored_figures
 from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Study
-from lanlab.studies.model import Figure
+from lanlab.studies.model import Figure, Study
 
 SIZES = [64, 128]
 #: Percentages of a histogram of 3 digits: of values below 2048 each has a bucket.
@@ -104,14 +103,14 @@ def test_violins_are_drawn_reproducibly(name: str) -> None:
 
 def test_distributions_need_stored_round_trips() -> None:
     run, trials, study = echoes()
-    names = [figure.figure for figure in figures_of_round_trips(study, trials)]
+    names = [figure.figure for figure in stored_figures(study, trials)]
     assert names == ["round_trip_ecdf", "round_trip_violins"]
     page = run_on_page(RunData(run, trials, published=NOTHING), "x")
     assert sum("Round-trip times, " in f.chart.title for f in page.experiments[0].figures) == 2
-    assert figures_of_round_trips(study, echoes(with_histograms=False)[1]) == ()
+    assert stored_figures(study, echoes(with_histograms=False)[1]) == ()
     for trial in trials:
         trial.raw["requester"]["round_trip"]["histogram"] = "zz"
-    assert figures_of_round_trips(study, trials) == ()
+    assert stored_figures(study, trials) == ()
 
 
 def test_eight_conditions_spread_by_median_are_drawn() -> None:

@@ -8,7 +8,7 @@ import matplotlib
 import pytest
 from synthetic_runs import SyntheticRun, synthetic_run
 
-from lanlab.analysis.run_data import RunData
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.figures import render_matplotlib
 from lanlab.figures.chart import Axis, Chart, Point, Series
 from lanlab.figures.look_matplotlib import FILLS, HATCH

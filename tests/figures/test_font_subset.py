@@ -3,13 +3,15 @@
 import io
 import zlib
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 import pytest
 from fontTools.pens.recordingPen import DecomposingRecordingPen  # type: ignore[import-untyped]
 from fontTools.ttLib import TTFont  # type: ignore[import-untyped]
+from matplotlib.backends import _backend_pdf_ps
 
-from lanlab.figures.font_subset import subset
+from lanlab.figures.drawing import load
 
 FONTS = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
 #: Letters, letters of several components, and ones that share their width with the last glyph.
@@ -25,18 +27,17 @@ def shape(font: TTFont, glyph: int) -> tuple[object, int]:
 
 @pytest.mark.parametrize("name", ["DejaVuSans.ttf", "DejaVuSans-Bold.ttf", "DejaVuSansMono.ttf"])
 def test_a_subset_draws_each_glyph_as_its_font_does(name: str) -> None:
+    load()
+    embedded: Any = _backend_pdf_ps
     whole = TTFont(FONTS / name)
     glyphs = {whole.getGlyphID(whole.getBestCmap()[ord(letter)]) for letter in TEXT}
-    octets = subset((FONTS / name).read_bytes(), glyphs)
+    with embedded.get_glyphs_subset(FONTS / name, glyphs) as found:
+        octets, places = embedded.font_as_file(found.font).getvalue(), found.glyph_index_map
 
     # It raises an error for a wrong checksum.
     part = TTFont(io.BytesIO(octets), checkChecksums=2)
-    assert {one: shape(part, one) for one in glyphs} == {one: shape(whole, one) for one in glyphs}
+    assert {n: shape(part, places[n]) for n in glyphs} == {n: shape(whole, n) for n in glyphs}
     drawn = [one for one in range(part["maxp"].numGlyphs) if shape(part, one)[0]]
     assert len(glyphs) - 1 <= len(drawn) < 2 * len(glyphs)
     assert len(zlib.compress(octets)) < 20_000
-
-
-def test_a_font_without_truetype_outlines_is_refused() -> None:
-    with pytest.raises(ValueError, match="not a TrueType font"):
-        subset(b"OTTO" + bytes(60), [1])
+    assert "name" not in part

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from test_single_measurements import NOTHING, a_run
 
-from lanlab.analysis.loss_over_time import common_width_ns, losses_over_time, with_losses
-from lanlab.analysis.run_data import RunData
+from lanlab.analysis.traffic.loss_over_time import LOSSES, common_width_ns, losses_over_time
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.figures.chart import Chart
 from lanlab.figures.look_matplotlib import SHADES
 from lanlab.figures.registry import build_figure
@@ -18,11 +18,10 @@ from lanlab.figures.render_cells import shade_of
 from lanlab.figures.render_matplotlib import to_bytes, to_drawing
 from lanlab.report.page.rendering import ASSETS, rendered
 from lanlab.report.runs.run_page import run_on_page
-from lanlab.report.trials.single_figures import figures_of_losses
+from lanlab.report.trials.single_figures import stored_figures
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.series import Series
-from lanlab.studies import Study
-from lanlab.studies.model import Figure
+from lanlab.studies.model import Figure, Study
 
 RATES = [8_000_000, 1_000_000, 2_000_000]
 MS = 1_000_000
@@ -69,7 +68,7 @@ def scan(
         lost = [0] * len(lost) if lossless else lost
         return series_of(trial, widths[trial.block], lost if counts_losses else None)
 
-    return run, with_losses(trials, read), study
+    return run, LOSSES.added(trials, read), study
 
 
 def chart(*given: Any, **more: Any) -> Chart:
@@ -97,7 +96,7 @@ def test_an_interval_without_a_message_is_missing_and_not_zero() -> None:
     assert sum(row[0] == "1 Mbit/s" for row in found.rows()) == 3
     svg = to_drawing(found, "f-", 6.0).svg
     assert 'id="f-missing-0-row0"' in svg and 'id="f-missing-0-row1"' not in svg
-    assert "no message expected" in svg
+    assert "not known" in svg
 
 
 def test_intervals_of_different_width_are_merged() -> None:
@@ -140,12 +139,12 @@ def test_a_chart_without_losses_or_rates_has_a_note(more: dict[str, Any], said: 
 
 def test_the_chart_needs_three_rates_with_losses() -> None:
     run, trials, study = scan()
-    (figure,) = figures_of_losses(study, trials)
+    (figure,) = stored_figures(study, trials)
     named = replace_figures(study, figure)
-    assert figures_of_losses(named, trials) == ()
-    assert figures_of_losses(study, scan(lossless=True)[1]) == ()
+    assert stored_figures(named, trials) == ()
+    assert stored_figures(study, scan(lossless=True)[1]) == ()
     _, two, of_two = scan(RATES[:2])
-    assert figures_of_losses(of_two, two) == ()
+    assert stored_figures(of_two, two) == ()
     page = run_on_page(RunData(run, trials, published=NOTHING), "x")
     titles = [each.chart.title for each in page.experiments[0].figures]
     assert titles.count("Lost messages over time and sending rate") == 1

@@ -7,7 +7,7 @@ import matplotlib
 import pytest
 from synthetic_runs import synthetic_run
 
-from lanlab.analysis.run_data import RunData
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.figures import render_matplotlib
 from lanlab.figures.chart import Axis, Chart, Limit, Point, PublishedMark, PublishedSeries, Series
 from lanlab.figures.finishing import in_readable_unit
@@ -116,13 +116,16 @@ def test_equal_names_appear_in_the_legend_once() -> None:
     assert legend_names(chart_of(Series("a", (point(1, 10),)), limits=lines)) == ["a", "link limit"]
 
 
-@pytest.mark.parametrize("study", ["milanovic-srbljic", "schomer-claason"])
-def test_limits_of_bars_are_named_once_even_if_they_differ(study: str) -> None:
+@pytest.mark.parametrize(
+    ("study", "name"),
+    [("milanovic-srbljic", "link limit"), ("schomer-claason", "highest link limit")],
+)
+def test_limits_of_bars_are_named_once_even_if_they_differ(study: str, name: str) -> None:
     synthetic = synthetic_run(study, "quick")
     figure = next(f for f in synthetic.study.figure if f.figure == "bars")
     chart = build_figure(RunData(*synthetic.pair(), synthetic.study, synthetic.published), figure)
 
-    assert [limit.name for limit in chart.limits] == ["link limit"]
+    assert [limit.name for limit in chart.limits] == [name]
 
 
 def test_published_numbers_without_a_speed_are_drawn_at_no_speed() -> None:

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from synthetic_runs import synthetic_run
 from undrawn import stand_in, stand_in_files
 
-from lanlab.analysis.run_data import RunData
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.figures import render_matplotlib
 from lanlab.figures.chart import Axis, Chart, Point, Series
 from lanlab.figures.registry import build_figure

@@ -3,7 +3,7 @@
 import pytest
 from station_runs import StationRun, service_ns, station_run
 
-from lanlab.analysis.run_data import RunData
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.figures.chart import Chart
 from lanlab.figures.registry import build_figure
 from lanlab.figures.render_matplotlib import to_bytes, to_drawing
@@ -117,7 +117,7 @@ def test_equal_service_gives_fairness_near_one(
     charts: dict[tuple[str, str], Chart],
 ) -> None:
     chart = of(charts, "station_fairness")
-    by_name = {one.name.split(": ")[1]: one.points for one in chart.series}
+    by_name = {one.name: one.points for one in chart.series}
     assert set(by_name) == {"slowest station", "all stations", "fastest station"}
     for slow, mid, fast in zip(*by_name.values(), strict=True):
         assert fast.y <= 1 <= slow.y and mid.y == 1

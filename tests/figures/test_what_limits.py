@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 from synthetic_runs import synthetic_run
 
-from lanlab.analysis.run_data import RunData
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.figures import against_factor
 from lanlab.figures.chart import Chart
 from lanlab.figures.registry import build_figure

@@ -6,7 +6,7 @@ import pytest
 
 from lanlab.nas import plan
 from lanlab.studies.load import parse_study
-from lanlab.workloads.copy_datasets import mean_bytes
+from lanlab.workloads.copy.datasets import mean_bytes
 
 TARGETS = ("sftp://me@nas/", "nfs://nas/volume")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lanlab.analysis.limits import tcp_limit_bps
+from lanlab.analysis.links.limits import tcp_limit_bps
 from lanlab.nas import network
 from lanlab.report.answer.purposes import network_sentence
 from lanlab.store import TrialRecord

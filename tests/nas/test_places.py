@@ -7,17 +7,17 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 from file_servers import closed_port
 from programs import ran
+from waiting import until
 
+from lanlab.cli.places.nas_targets import lacks_place, with_place
 from lanlab.errors import EngineError
-from lanlab.nas.places import lacks_place, with_place
 from lanlab.performers.servers.places import places_of
-from lanlab.workloads.server_url import remember_password
+from lanlab.workloads.services.server_url import remember_password
 
 
 @pytest.mark.parametrize(
@@ -76,10 +76,7 @@ def test_stock_samba_lists_its_shares_to_a_user(tmp_path: Path) -> None:
     try:
         url = with_place(f"smb://{user}@127.0.0.1:{port}")
         remember_password(url, "pw")
-        deadline = time.monotonic() + 30
-        while not listens(port):
-            assert samba.poll() is None and time.monotonic() < deadline
-            time.sleep(0.05)
+        until(lambda: listens(port) or samba.poll() is not None, "the server")
         assert places_of(url, None) == ["data", "photos"]
         remember_password(url, "wrong")
         with pytest.raises(EngineError, match="log in as"):

@@ -6,7 +6,7 @@ import pytest
 
 from lanlab.plan.conditions import Condition
 from lanlab.workloads import WORKLOADS
-from lanlab.workloads.copy import CopyParameters
+from lanlab.workloads.copy.parameters import CopyParameters
 
 
 def forecast_s(link_rate_bps: float | None, **parameters: object) -> float:

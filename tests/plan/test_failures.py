@@ -8,12 +8,12 @@ import pytest
 from test_plan import Ran, ran, run_out, study
 from test_repeats import Level, key
 
-from lanlab.plan import Plan, PlannedTrial
+from lanlab.plan.plan import Plan, PlannedTrial
 from lanlab.plan.search import SearchState
 from lanlab.plan.search_reading import SearchReading
 from lanlab.plan.search_rule import GoalResult, SearchRule
-from lanlab.studies import Study
 from lanlab.studies.load import parse_study
+from lanlab.studies.model import Study
 
 LASTING = {"code": "request.value", "message": "not allowed", "hint": None, "retry_helps": False}
 

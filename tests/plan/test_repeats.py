@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_plan import Ran, ran, run_out, study
 
-from lanlab.plan import Plan, PlannedTrial
+from lanlab.plan.plan import Plan, PlannedTrial
 
 Level = tuple[str, str]
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lanlab.analysis.statistics import condition_mean
+from lanlab.analysis.statistics.condition_mean import condition_mean
 from lanlab.plan.stopping import LEAST_WITH_GOAL, Trials, t_quantile_975, trials_needed
 from lanlab.studies.model import TrialPolicy
 

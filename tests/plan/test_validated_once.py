@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from lanlab.plan import Plan, expand
+from lanlab.plan.conditions import expand
+from lanlab.plan.plan import Plan
 from lanlab.studies.load import parse_study
 from lanlab.workloads import WORKLOADS
 

@@ -7,12 +7,14 @@ from typing import Any
 
 from copied_metrics import contents, copied
 
-from lanlab.analysis.limits import tcp_limit_bps, udp_limit_bps
-from lanlab.analysis.pollution import Judgement
-from lanlab.plan import Plan, PlannedTrial
+from lanlab.analysis.disturbances.detect import Judgement
+from lanlab.analysis.links.limits import tcp_limit_bps, udp_limit_bps
+from lanlab.plan.plan import Plan, PlannedTrial
 from lanlab.roles import ROLES
 from lanlab.store import Level, RunRecord, TrialRecord
-from lanlab.studies import Published, Study, load_study
+from lanlab.studies.load import load_study
+from lanlab.studies.model import Study
+from lanlab.studies.published import Published
 from lanlab.studies.runs_on import RunsOn, study_on
 
 Metrics = dict[str, float | int]
@@ -176,7 +178,7 @@ def _metrics(
     noise = rng.gauss(1, 0.003)
     if workload == "copy":
         return _copied(str(parameters["dataset"]), link_rate_bps or 10**9, noise)
-    size, ip_version = int(parameters["message_size_bytes"]), int(parameters["ip_version"])
+    size, ip_version = int(parameters["message_size_bytes"]), int(parameters.get("ip_version", 4))
     if workload == "stations":
         return _served(int(parameters["stations"]), size, noise)
     if workload == "echo":

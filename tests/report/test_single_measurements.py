@@ -1,12 +1,13 @@
 """A single measurement of each workload has figures, and its page begins with the answer."""
 
+import itertools
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from lanlab.analysis.over_time import joined_steps, steps_of, with_steps
-from lanlab.analysis.run_data import RunData
+from lanlab.analysis.traffic.over_time import STEPS, joined_steps, steps_of
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.errors import StoreError
 from lanlab.figures.chart import Chart
 from lanlab.figures.registry import build_figure
@@ -14,11 +15,12 @@ from lanlab.report.answer.answers import sentences
 from lanlab.report.page.rendering import rendered
 from lanlab.report.presentations.stations import station_figures
 from lanlab.report.runs.run_page import run_on_page
-from lanlab.report.trials.single_figures import figures_of, figures_over_time
+from lanlab.report.trials.single_figures import figures_of, stored_figures
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.series import Series
-from lanlab.studies import Published, Study
 from lanlab.studies.load import parse_study
+from lanlab.studies.model import Study
+from lanlab.studies.published import Published
 
 NOTHING = Published.model_validate({"schema": 1})
 
@@ -90,7 +92,7 @@ def a_run(
 
 
 def _levels(factors: dict[str, list[Any]] | None) -> list[tuple[Any, ...]]:
-    return [(level,) for level in next(iter(factors.values()))] if factors else [()]
+    return list(itertools.product(*(factors or {}).values()))
 
 
 def charts(run: RunRecord, trials: list[TrialRecord], study: Study) -> dict[str, Chart]:
@@ -130,10 +132,10 @@ def test_stations_draw_both_curves_with_the_bound_and_the_answer() -> None:
     assert [p.x for p in response.series[0].points] == [1, 2, 4, 8, 15]
     lines = {limit.name: limit.points for limit in response.limits}
     assert lines["limit of 20.0 ms"] == ((1.0, 20.0), (15.0, 20.0))
-    assert lines["7 users"][1] == (7.0, 20.0)
+    assert lines["7 stations"][1] == (7.0, 20.0)
     assert "asymptotes" in lines and "queue" in lines
     for chart in (response, throughput):
-        assert chart.caption.startswith("7 users within 20.0 ms (95 % interval: ")
+        assert chart.caption.startswith("7 stations within 20.0 ms (95 % interval: ")
     assert "limit of 20.0 ms" not in {limit.name for limit in throughput.limits}
 
 
@@ -144,13 +146,11 @@ def test_stations_of_an_older_store_are_drawn_without_a_limit() -> None:
     assert not any("limit of" in one.name for one in found["response_against_stations"].limits)
 
 
-def test_stations_answer_with_users_service_size_and_direction() -> None:
+def test_the_answer_of_stations_comes_first() -> None:
     run, trials, _ = stations()
     said = sentences(run, trials)
 
-    assert said[0].startswith("7 users")
-    assert said[1].startswith("Throughput over SFTP, writes of 6.00 kB each, was between ")
-    assert "operations/s" in said[1] and "stations)" in said[1]
+    assert said[0].startswith("7 stations")
 
 
 def test_copies_draw_goodput_by_service_and_size() -> None:
@@ -166,7 +166,7 @@ def test_copies_draw_goodput_by_service_and_size() -> None:
     found = charts(run, trials, study)
 
     assert found["copy_times"].y.name == "goodput"
-    assert found["copy_times"].x.categories == ("WebDAV, 50x6kB",)
+    assert found["copy_times"].x.categories == ("WebDAV, 50 files of 6 kB",)
     (point,) = found["goodput_against_file_size"].series[0].points
     assert point.x == pytest.approx(6.0)
 
@@ -219,7 +219,7 @@ def of_store(trial: TrialRecord, name: str) -> Series:
 
 def test_streams_draw_throughput_over_time() -> None:
     run, trials, study = streams()
-    chart = charts(run, with_steps(trials, of_store), study)["goodput_over_time"]
+    chart = charts(run, STEPS.added(trials, of_store), study)["goodput_over_time"]
 
     assert [one.name for one in chart.series] == ["trial 0", "trial 1", "trial 2"]
     first = chart.series[0].points
@@ -246,8 +246,8 @@ def test_a_long_stream_says_how_steady_it_was() -> None:
     long = [replace(trial, raw={"receiver": told}) for trial in trials]
     dip = "lowest 3.50 s after the start of trial 1."
     said = f"In steps of 1.00 s, goodput was 7.13 Mbit/s to 9.50 Mbit/s; it was {dip}"
-    assert said in sentences(run, with_steps(long, read))
-    assert not any("In steps" in one for one in sentences(run, with_steps(trials, read)))
+    assert said in sentences(run, STEPS.added(long, read))
+    assert not any("In steps" in one for one in sentences(run, STEPS.added(trials, read)))
     assert not any("In steps" in one for one in sentences(run, long))
 
 
@@ -262,7 +262,7 @@ def test_both_directions_share_a_time_axis() -> None:
         columns = {"bytes": back} if name == "reverse-receiver-intervals" else None
         return Series(name, columns, {}) if columns else of_store(trial, name)
 
-    chart = charts(run, with_steps(both, read), study)["goodput_over_time"]
+    chart = charts(run, STEPS.added(both, read), study)["goodput_over_time"]
 
     assert [one.name for one in chart.series] == [
         "trial 0, first to second host",
@@ -287,13 +287,13 @@ def test_both_tcp_senders_share_a_time_axis() -> None:
     run, trials, study = streams()
     row = [10**8, 30_000, 60_000, 10**6, 0, 0, 0, 0, 0, 0, 0, 0]
     later = [3 * 10**8, *row[1:]]  # It has had nothing to send.
-    back_row = [10**8, 90_000, *row[2:]]
+    back = [[at, 90_000, *row[2:]] for at in (10**8, 3 * 10**8)]
     raw = {
         "sender": {"tcp_samples": {"over_time": [row, later]}},
-        "reverse_sender": {"tcp_samples": {"over_time": [back_row]}},
+        "reverse_sender": {"tcp_samples": {"over_time": back}},
     }
     trials = [replace(trial, raw=trial.raw | raw) for trial in trials]
-    figures = figures_over_time(study, trials)
+    figures = stored_figures(study, trials)
     (figure,) = [one for one in figures if one.figure == "tcp_window_over_time"]
     chart = build_figure(RunData(run, trials, study, NOTHING), figure)
 
@@ -313,7 +313,7 @@ def test_a_lost_series_does_not_change_the_rest() -> None:
     def lost(trial: TrialRecord, name: str) -> Series:
         raise StoreError("the file is gone")
 
-    assert with_steps(trials, lost) == trials
+    assert STEPS.added(trials, lost) == trials
     assert charts(run, trials, study)["goodput_over_time"].is_empty
     assert not steps_of(trials[0])
 
@@ -332,4 +332,4 @@ def test_a_page_begins_with_the_answer() -> None:
     html = rendered("report", pages=[page])
 
     assert len(page.experiments[0].figures) == 2
-    assert html.index("7 users") < html.index("<svg") < html.index("What was run")
+    assert html.index("7 stations") < html.index("<svg") < html.index("What was run")

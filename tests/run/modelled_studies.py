@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from lanlab.studies import Study
 from lanlab.studies.load import parse_study
 from lanlab.studies.machine_numbers import NUMBERS, REQUIRED
+from lanlab.studies.model import Study
 
 WHY = {"assumed": "made up for this test"}
 SIZES = {

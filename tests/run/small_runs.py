@@ -1,21 +1,21 @@
 """A small study, stores for it, and watchers that interfere with its runs."""
 
 import os
-import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lanlab.engine import engine_path
-from lanlab.plan import Estimate, PlannedTrial
+from lanlab.plan.plan import PlannedTrial
+from lanlab.plan.running import Estimate
 from lanlab.run import RunRequest
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.sqlite import SqliteStore
-from lanlab.studies import Study
 from lanlab.studies.load import parse_study
+from lanlab.studies.model import Study
 from lanlab.workloads import Progress
 
-#: Two experiments, five conditions, ten trials of a twentieth of a second.
+#: Two experiments, five conditions, ten trials that end by their count: no pause of a busy machine
+#: leaves one without a result.
 SMALL: dict[str, Any] = {
     "schema": 1,
     "id": "small",
@@ -27,7 +27,7 @@ SMALL: dict[str, Any] = {
             "title": "Goodput of small messages",
             "workload": "stream",
             "metrics": ["goodput_bps"],
-            "parameters": {"rate_bps": "1M"},
+            "parameters": {"rate_bps": "1M", "messages": 50},
             "factors": {"message_size_bytes": [50, 100, 200]},
         },
         {
@@ -35,12 +35,13 @@ SMALL: dict[str, Any] = {
             "title": "Round trips of small messages",
             "workload": "echo",
             "metrics": ["rtt_mean_ns"],
+            "parameters": {"requests": 50},
             "factors": {"message_size_bytes": [50, 100]},
         },
     ],
     "scale": {
         "quick": {
-            "parameters": {"time_s": 0.05, "warmup_s": 0},
+            "parameters": {"warmup_s": 0},
             # As many as planned, whatever else this machine does meanwhile.
             "trials": {"min": 2, "max": 2, "repeat_polluted": 0},
         }
@@ -48,12 +49,10 @@ SMALL: dict[str, Any] = {
 }
 
 
-def small_study(search: dict[str, Any] | None = None, **parameters: Any) -> Study:
-    """The small study, with some parameters of its streams changed, or with a search of theirs."""
+def small_study(**parameters: Any) -> Study:
+    """The small study, with some parameters of its streams changed."""
     first, second = SMALL["experiment"]
     changed = {**first, "parameters": {**first["parameters"], **parameters}}
-    if search is not None:
-        changed |= {"search": search, "factors": {}, "parameters": parameters}
     return parse_study({**SMALL, "experiment": [changed, second]}, "small.toml")
 
 
@@ -63,10 +62,14 @@ def repeating_study(repeat_polluted: int) -> Study:
     return parse_study({**SMALL, "scale": {"quick": {**scale, "trials": trials}}}, "small.toml")
 
 
-def slow_study(time_s: float = 0.6) -> Study:
+def slow_study(time_s: float = 1.5) -> Study:
     """One condition, two trials, each long enough to say how far it is before it ends."""
     (scale,) = SMALL["scale"].values()
-    experiment = {**SMALL["experiment"][0], "factors": {"message_size_bytes": [100]}}
+    experiment = {
+        **SMALL["experiment"][0],
+        "factors": {"message_size_bytes": [100]},
+        "parameters": {"rate_bps": "1M"},
+    }
     parameters = {**scale["parameters"], "time_s": time_s}
     return parse_study(
         {
@@ -122,24 +125,6 @@ class Interrupting(Watching):
 
 def order_of(trials: list[TrialRecord]) -> list[tuple[Any, ...]]:
     return [(t.number, t.experiment, t.factors, t.block, t.purpose) for t in trials]
-
-
-class NotedEngines:
-    def __init__(self, folder: Path) -> None:
-        self._pids = folder / "pids"
-        self.program = folder / "noted-engine"
-        self.program.write_text(
-            f'#!/bin/sh\necho $$ >> "{self._pids}"\nexec "{engine_path()}" "$@"\n'
-        )
-        self.program.chmod(0o755)
-
-    def pids(self) -> list[int]:
-        """Of all that were started, in order: host0 and host1 first."""
-        # Both start at once, and either may write first; the system gives its ids in turn.
-        return sorted(int(line) for line in self._pids.read_text().split())
-
-    def kill(self, index: int) -> None:
-        os.kill(self.pids()[index], signal.SIGKILL)
 
 
 def alive(pid: int) -> bool:

@@ -21,7 +21,7 @@ from lanlab.run.alternate import (
 )
 from lanlab.studies.load import parse_study
 
-SHORT = small_study(time_s=0.05)
+SHORT = small_study()
 
 
 def a_side(name: str = "a") -> SideRequest:

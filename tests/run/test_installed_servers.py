@@ -6,10 +6,10 @@ import pytest
 
 from lanlab.errors import LabError, UnknownName
 from lanlab.performers import EngineHost
-from lanlab.performers.servers.installed import check_server
+from lanlab.performers.servers.of_trial import check_server
 from lanlab.testbeds import testbed as open_testbed
 from lanlab.testbeds.servers import servers_of
-from lanlab.workloads.stations import StationsParameters
+from lanlab.workloads.stations.parameters import StationsParameters
 
 
 def check(**given: str) -> None:

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from lanlab.errors import EngineError
-from lanlab.run.lost_servers import LostServers
+from lanlab.run.open_testbed import LostServers
 
 
 def trial(experiment: str, *, is_users_server: bool = True) -> Any:
-    values = SimpleNamespace(server="smb://nas/data", is_users_server=is_users_server)
+    values = SimpleNamespace(other_server="smb://nas/data", is_users_server=is_users_server)
     return SimpleNamespace(experiment=experiment, factors={}, values=values)
 
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
+from noted_engines import NotedEngines
 from small_runs import (
-    NotedEngines,
     Watching,
     a_store,
     alive,
@@ -20,7 +20,7 @@ from lanlab.roles import ROLES
 from lanlab.run import new_run
 from lanlab.run import runner as running
 from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Study
+from lanlab.studies.model import Study
 
 Kept = tuple[RunRecord, list[TrialRecord], Watching]
 
@@ -70,9 +70,9 @@ def test_every_trial_has_its_parameters_requests_results_and_facts(kept: Kept) -
     for trial in trials:
         assert trial.run_id == run.id
         assert run.started_at < trial.started_at
-        assert 0.05 <= trial.elapsed_s < 5
+        assert trial.elapsed_s > 0
         assert trial.factors.items() <= trial.parameters.items()
-        assert trial.parameters["time_s"] == 0.05
+        assert 50 in (trial.parameters.get("messages"), trial.parameters.get("requests"))
         for end in ROLES[trial.workload]:
             assert trial.raw[end]["kind"]
             request = trial.raw["setup"]["requests"][end]

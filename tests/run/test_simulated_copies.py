@@ -10,7 +10,7 @@ from modelled_studies import modelled_study
 from small_runs import Watching, a_store
 from test_simulated_worlds import record_of
 
-from lanlab.analysis.limiting import limiting
+from lanlab.analysis.simulation.limiting import limiting
 from lanlab.errors import UsageError
 from lanlab.run import RunRequest, new_run
 from lanlab.store import TrialRecord

@@ -10,7 +10,7 @@ from made_up_ends import exchange_of, stream_received, stream_sent
 from small_runs import Watching, a_store
 
 from lanlab import performers
-from lanlab.analysis.summary import summarise
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.errors import RunError
 from lanlab.performers import OnProgress, SimulatedTrial
 from lanlab.report.runs.build import build_report
@@ -136,7 +136,7 @@ def test_a_simulated_run_goes_from_plan_to_report(bed: str, tmp_path: Path) -> N
         assert trial.raw["receiver"]["kind"] == "stream_received"
         assert "pollution" not in trial.raw
         assert trial.elapsed_s < 10
-    rows = summarise(run, trials, "sizes", "goodput_bps")
+    rows = RunData(run, trials).summaries("sizes", "goodput_bps")
     found = {row.factors["message_size_bytes"]: row.mean for row in rows}
     for size in SIZES:
         wanted = 8e9 * size / (MESSAGE_NS + BYTE_NS * size)

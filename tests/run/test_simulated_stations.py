@@ -12,11 +12,11 @@ from test_simulated_worlds import record_of
 
 from lanlab.errors import UsageError
 from lanlab.performers.simulated import simulate_request
-from lanlab.plan import Plan
+from lanlab.plan.plan import Plan
 from lanlab.run import RunRequest, new_run
 from lanlab.run.simulated import check_worlds, trial_on
-from lanlab.studies import Study
 from lanlab.studies.machines import Simulation, known_machine
+from lanlab.studies.model import Study
 from lanlab.testbeds import worlds
 from lanlab.workloads import workload
 
@@ -151,5 +151,6 @@ def test_stations_retry_like_their_machine() -> None:
     impatient = spec_of({"patience_ms": 250, "retries": 4})
     assert (impatient["service"]["timeout_ns"], impatient["retries"]) == (250_000_000, 4)
     assert impatient["until"] == usual["until"]
-    assert "waits_on" not in impatient["service"]
-    assert spec_of({"patience_ms": 250, "waits_on": 1})["service"]["waits_on"] is True
+    assert "options" not in impatient["service"]
+    waiting = spec_of({"patience_ms": 250, "waits_on": 1})["service"]
+    assert waiting["options"] == {waiting["service"]: {"waits_on": True}}

@@ -53,7 +53,7 @@ def looked_at(store: Path, *arguments: str) -> tuple[list[str], list[str], list[
 
 def test_a_measurement_loads_nothing_while_it_measures(tmp_path: Path) -> None:
     """Whatever is imported while something is measured takes processor time from it."""
-    command = ("stations", "--testbed", "loopback", "--time", "0.05", "--stations", "1")
+    command = ("stations", "--testbed", "loopback", "--readings", "20", "--stations", "1")
     modules, imported, during = looked_at(tmp_path / "a.db", *command, "--trials", "2")
     assert "numpy" in modules
     # Codecs and such that Python itself loads as they are needed.
@@ -68,19 +68,25 @@ def test_a_measurement_loads_nothing_while_it_measures(tmp_path: Path) -> None:
 def test_a_stream_imports_only_its_own_modules(tmp_path: Path) -> None:
     """Other workloads, drivers, file services, figures, statistics: each is waited for before the
     measurement or behind it."""
-    command = ("stream", "--testbed", "loopback", "--time", "0.05")
+    command = ("stream", "--testbed", "loopback", "--messages", "50")
     modules, _, _ = looked_at(tmp_path / "a.db", *command)
-    others = ("echo", "copy", "stations", "server_url", "service_parameters", "drivers.base")
+    others = (
+        "echo.workload",
+        "copy.workload",
+        "stations.workload",
+        "services.server_url",
+        "services.parameters",
+        "drivers.base",
+    )
     unneeded = {f"lanlab.workloads.{name}" for name in others} | {
         "jinja2",
         "lanlab.analysis.statistics",
-        "lanlab.cli.copy",
+        "lanlab.cli.commands.copy",
         "lanlab.figures.registry",
         "lanlab.plan.search",
         "lanlab.report.runs.run_page",
         "lanlab.performers.servers.of_trial",
         "lanlab.performers.programs",
-        "lanlab.performers.servers.installed",
         "lanlab.studies.findings",
         "lanlab.studies.published",
         "lanlab.testbeds.remote",
@@ -118,7 +124,7 @@ def modules_of(store: Path, *arguments: str) -> tuple[set[str], set[str]]:
 
 
 def test_hosts_are_created_before_run_modules_are_imported(tmp_path: Path) -> None:
-    command = ("stream", "--testbed", "loopback", "--time", "0.05")
+    command = ("stream", "--testbed", "loopback", "--messages", "50")
     begun, ended = modules_of(tmp_path / "a.db", *command)
     later = {"lanlab.analysis", "lanlab.performers", "lanlab.plan", "lanlab.run", "lanlab.store"}
     assert later <= ended
@@ -126,7 +132,7 @@ def test_hosts_are_created_before_run_modules_are_imported(tmp_path: Path) -> No
 
 
 def test_a_stream_imports_no_unneeded_file_readers(tmp_path: Path) -> None:
-    command = ("stream", "--testbed", "virtual", "--time", "0.05")
+    command = ("stream", "--testbed", "virtual", "--messages", "50")
     _, ended = modules_of(tmp_path / "a.db", *command)
     unneeded = {
         "concurrent.futures",
@@ -141,13 +147,13 @@ def test_a_stream_imports_no_unneeded_file_readers(tmp_path: Path) -> None:
 
 
 def test_stations_of_one_trial_load_no_statistics(tmp_path: Path) -> None:
-    command = ("stations", "--testbed", "loopback", "--stations", "1", "--time", "0.05")
+    command = ("stations", "--testbed", "loopback", "--stations", "1", "--readings", "20")
     modules, _, _ = looked_at(tmp_path / "a.db", *command, "--trials", "1")
     assert {"lanlab.analysis.statistics", "scipy"} & set(modules) == set()
 
 
 def test_a_trial_on_a_virtual_link_starts_no_program(tmp_path: Path) -> None:
-    command = ("stream", "--testbed", "virtual", "--time", "0.05", "--trials", "2")
+    command = ("stream", "--testbed", "virtual", "--messages", "50", "--trials", "2")
     _, _, during = looked_at(tmp_path / "a.db", *command)
     assert during
     assert not any(during)

@@ -5,14 +5,24 @@ from typing import Any
 
 import pytest
 
-from lanlab.plan import PlannedTrial
-from lanlab.run.lost_servers import LostServers
+from lanlab.plan.plan import PlannedTrial
+from lanlab.run.open_testbed import LostServers
 from lanlab.run.trial import run_trial
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.workloads import TrialOutcome
-from lanlab.workloads.stream import StreamParameters
+from lanlab.workloads.stream.parameters import StreamParameters
 
-PLANNED = PlannedTrial(7, "e", "stream", {"b": 1}, StreamParameters(time_s=1.0), 3, "curve", 2, 1.0)
+PLANNED = PlannedTrial(
+    "e",
+    "stream",
+    {"b": 1},
+    StreamParameters(time_s=1.0),
+    1.0,
+    number=7,
+    block=3,
+    purpose="curve",
+    repeats=2,
+)
 
 
 class TwoHosts:

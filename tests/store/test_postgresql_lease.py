@@ -8,7 +8,7 @@ import pytest
 
 from lanlab.errors import StoreError
 from lanlab.store import postgresql
-from lanlab.store.postgresql import PostgresqlDatabase, PostgresqlLease
+from lanlab.store.postgresql import PostgresqlLease, PostgresqlStore
 from lanlab.store.postgresql_url import parse_url
 
 TARGET = parse_url("postgresql://ada@127.0.0.1:5432/lab?schema=made")
@@ -58,9 +58,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
     yield found
 
 
-def database(monkeypatch: pytest.MonkeyPatch, session: Session) -> PostgresqlDatabase:
+def database(monkeypatch: pytest.MonkeyPatch, session: Session) -> PostgresqlStore:
     monkeypatch.setattr(postgresql, "PostgresqlSession", lambda target: session)
-    return PostgresqlDatabase(TARGET)
+    return PostgresqlStore(TARGET)
 
 
 def test_a_held_lease_is_retried_for_one_second(

@@ -68,30 +68,6 @@ def test_omitted_parts_of_a_url_come_from_the_environment(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(
-    ("url", "message"),
-    [
-        ("postgresql://db:x/lab", "has a port that is not allowed"),
-        ("postgresql://db:99999/lab", "has a port that is not allowed"),
-        ("postgresql://[db/lab", "has a form that is not allowed"),
-        ("postgresql://db:0/lab", "port is `0`; allowed: 1 to 65535"),
-        ("postgresql://db/lab?sslmod=require", "the option `sslmod`; allowed: host, port"),
-        ("postgresql://db/lab?sslmode=allow", "sslmode is `allow`; allowed: disable, prefer"),
-        ("postgresql://db/lab?host=other", "sets `host` twice"),
-        ("postgresql://a,b/lab", "several hosts; allowed: one"),
-        ("postgresql://db/lab?schema=pg_x", "schema is `pg_x`; allowed: "),
-        ('postgresql://db/lab?schema=a"b', "schema is `a"),
-        ("postgresql://db/lab?sslcert=/c", "a client's certificate needs"),
-        ("postgresql://db/lab?connect_timeout=0", "connect_timeout is `0`; allowed: 1 to 600"),
-        ("postgresql://db/lab#x", "has a `#` in it"),
-    ],
-)
-def test_an_invalid_url_is_refused(url: str, message: str) -> None:
-    with pytest.raises(UsageError) as refused:
-        open_store(url)
-    assert message in refused.value.message
-
-
-@pytest.mark.parametrize(
     "url",
     [
         "postgresql://ada:s3cret@db/lab",

@@ -12,8 +12,7 @@ import pytest
 from lanlab.errors import StoreError
 from lanlab.store import postgresql_session
 from lanlab.store.database import DuplicateRow, MissingRow
-from lanlab.store.postgresql_schema import OLDEST_SERVER
-from lanlab.store.postgresql_session import PostgresqlSession, _reach
+from lanlab.store.postgresql_session import OLDEST_SERVER, PostgresqlSession, _reach
 from lanlab.store.postgresql_url import Target, parse_url
 
 TARGET = parse_url("postgresql://ada@db/lab?schema=made")

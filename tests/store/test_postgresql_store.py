@@ -4,7 +4,6 @@ import dataclasses
 import os
 import secrets
 import signal
-import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -150,7 +149,7 @@ def test_a_commit_is_acknowledged_only_once_on_disk(
         server.sql(f"ALTER DATABASE {server.database} SET synchronous_commit = {preferred}")
         try:
             with open_store(postgresql_url) as store:
-                session = store._database._open_to_write()  # type: ignore[attr-defined]
+                session = store._open_to_write()  # type: ignore[attr-defined]
                 assert session.execute(asked) == [[expected]]
         finally:
             server.sql(f"ALTER DATABASE {server.database} RESET synchronous_commit")
@@ -212,7 +211,7 @@ def test_a_session_lost_during_a_commit_leaves_no_trial(
 ) -> None:
     with open_store(postgresql_url) as store:
         store.start_run(a_run()).release()
-        database = store._database  # type: ignore[attr-defined]
+        database = store  # type: ignore[attr-defined]
         with (
             pytest.raises(StoreError, match="the connection with the server was lost"),
             database.transaction(a_run().id) as session,
@@ -231,8 +230,7 @@ def test_ctrl_c_during_a_query_does_not_mix_up_replies(
 ) -> None:
     with open_store(postgresql_url) as store:
         store.start_run(a_run()).release()
-        session = store._database._open()  # type: ignore[attr-defined]
-        before = time.monotonic()
+        session = store._open()  # type: ignore[attr-defined]
 
         def press(number: int, frame: object) -> None:
             raise KeyboardInterrupt
@@ -241,13 +239,12 @@ def test_ctrl_c_during_a_query_does_not_mix_up_replies(
         try:
             signal.setitimer(signal.ITIMER_REAL, 0.2)
             with pytest.raises(KeyboardInterrupt):
-                session.execute("SELECT pg_sleep(20)")
+                session.execute("SELECT pg_sleep(600)")
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, handler)
         store.finish_run(a_run().id, "interrupted")
 
-        assert time.monotonic() - before < 10
         assert store.run("last").status == "interrupted"
 
 
@@ -273,7 +270,7 @@ def test_statements_and_waits_are_bounded(
             with pytest.raises(StoreError, match="another process kept it locked"):
                 store.commit_trial(a_trial(0))
             with pytest.raises(StoreError, match="the server took too long"):
-                store._database._open().execute(  # type: ignore[attr-defined]
+                store._open().execute(  # type: ignore[attr-defined]
                     "SELECT pg_sleep(20)"
                 )
         finally:
@@ -285,8 +282,8 @@ def quick_settings() -> str:
     from lanlab.store import postgresql_session
 
     settings = postgresql_session._SETTINGS
-    quick = settings.replace("lock_timeout = '10s'", "lock_timeout = '300ms'")
-    quick = quick.replace("statement_timeout = '30s'", "statement_timeout = '800ms'")
+    quick = settings.replace("lock_timeout = '10s'", "lock_timeout = '500ms'")
+    quick = quick.replace("statement_timeout = '30s'", "statement_timeout = '2500ms'")
     assert quick.count("ms'") == 2
     return quick
 

@@ -12,8 +12,7 @@ import pytest
 
 from lanlab.errors import StoreError
 from lanlab.store import Series, parquet, postgresql
-from lanlab.store.postgresql import PostgresqlDatabase, PostgresqlLease
-from lanlab.store.postgresql_schema import TABLES
+from lanlab.store.postgresql import TABLES, PostgresqlLease, PostgresqlStore
 from lanlab.store.postgresql_url import parse_url
 from lanlab.store.schema import APPLICATION_ID, SCHEMA_VERSION
 from lanlab.store.series import SeriesEntry
@@ -86,9 +85,9 @@ class Session:
         self.server.said.append("abandon")
 
 
-def database(monkeypatch: pytest.MonkeyPatch, server: Server) -> PostgresqlDatabase:
+def database(monkeypatch: pytest.MonkeyPatch, server: Server) -> PostgresqlStore:
     monkeypatch.setattr(postgresql, "PostgresqlSession", server.connect)
-    return PostgresqlDatabase(TARGET)
+    return PostgresqlStore(TARGET)
 
 
 def test_a_connection_is_made_once_and_again_only_after_it_was_lost_or_closed(

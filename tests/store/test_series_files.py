@@ -87,14 +87,14 @@ HALFWAY = """
 import os, signal, sys
 import numpy as np
 from lanlab.store import Series, open_store
-from lanlab.store.sqlite import SqliteDatabase
+from lanlab.store.sqlite import SqliteStore
 from store_samples import a_trial
 
 def transaction(self, run_id):
     print("written", flush=True)
     sys.stdin.readline()
 
-SqliteDatabase.transaction = transaction
+SqliteStore.transaction = transaction
 with open_store(sys.argv[1]) as store, store.acquire_run("last"):
     print("ready", flush=True)
     store.commit_trial(a_trial(1), [Series("readings", {"time_ns": np.arange(100)})])
@@ -136,7 +136,7 @@ def test_a_failed_commit_removes_its_files(where: str, monkeypatch: pytest.Monke
 
     with open_store(where) as store:
         with monkeypatch.context() as patch:
-            patch.setattr("lanlab.store.sqlite.SqliteDatabase.transaction", failing)
+            patch.setattr("lanlab.store.sqlite.SqliteStore.transaction", failing)
             with pytest.raises(KeyboardInterrupt):
                 store.commit_trial(a_trial(1), [readings(), readings("other")])
         assert names_in(folder_of(where)) == ["0-other.parquet", "0-readings.parquet"]

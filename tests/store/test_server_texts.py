@@ -8,10 +8,9 @@ import pytest
 
 from lanlab.errors import UsageError
 from lanlab.store import postgresql_url
-from lanlab.store.postgresql import PostgresqlDatabase, ServerFacts, _key
-from lanlab.store.postgresql_errors import cause_of, is_loss
+from lanlab.store.postgresql import PostgresqlStore, ServerFacts, _key
 from lanlab.store.postgresql_password import find_password
-from lanlab.store.postgresql_session import _tls
+from lanlab.store.postgresql_session import _tls, cause_of, is_loss
 from lanlab.store.postgresql_url import Target, parse_url
 from lanlab.store.readiness import readiness
 
@@ -29,13 +28,23 @@ def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("postgresql://db/lab?port=0", "port is `0`; allowed: 1 to 65535"),
+        ("postgresql://db:x/lab", "has a port that is not allowed"),
+        ("postgresql://db:99999/lab", "has a port that is not allowed"),
+        ("postgresql://[db/lab", "has a form that is not allowed"),
+        ("postgresql://db:0/lab", "port is `0`; allowed: 1 to 65535"),
+        ("postgresql://a,b/lab", "several hosts; allowed: one"),
+        ("postgresql://db/lab#x", "has a `#` in it"),
+        ("postgresql://db/lab?sslmode=allow", "sslmode is `allow`; allowed: disable, prefer"),
+        ("postgresql://db/lab?host=other", "sets `host` twice"),
+        ("postgresql://db/lab?sslmod=require", "the option `sslmod`; allowed: host, port"),
+        ("postgresql://db/lab?schema=pg_x", "schema is `pg_x`; allowed: "),
+        ('postgresql://db/lab?schema=a"b', "schema is `a"),
+        ("postgresql://db/lab?connect_timeout=0", "connect_timeout is `0`; allowed: 1 to 600"),
         ("postgresql://db/lab?port=65536", "port is `65536`; allowed: 1 to 65535"),
         ("postgresql://db/lab?port=-1", "port is `-1`"),
         ("postgresql://db/lab?port=٣", "port is `٣`"),
         ("postgresql://db/lab?connect_timeout=601", "is `601`; allowed: 1 to 600"),
         ("postgresql://db/lab?connect_timeout=x", "connect_timeout is `x`"),
-        ("postgresql://db/lab?sslmod=", "the option `sslmod`"),
         ("postgresql://db/lab?x", "the option `x`"),
         ("postgresql://db/lab?passfile=/x", "has a password in it"),
         ("postgresql://db/lab?password=", "has a password in it"),
@@ -178,24 +187,24 @@ def test_the_doctor_refuses_a_server_without_durable_commits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     facts = ServerFacts("16.4", True, False, None)
-    monkeypatch.setattr(PostgresqlDatabase, "describe", lambda self: facts)
+    monkeypatch.setattr(PostgresqlStore, "describe", lambda self: facts)
     lost = readiness("postgresql://ada@db/lab")
     assert not lost.is_usable and "fsync off" in lost.detail and "fsync = on" in lost.how_to_get
 
     safe = ServerFacts("16.4", True, True, None)
-    monkeypatch.setattr(PostgresqlDatabase, "describe", lambda self: safe)
+    monkeypatch.setattr(PostgresqlStore, "describe", lambda self: safe)
     made = readiness("postgresql://ada@db/lab")
     assert (made.is_usable, made.place) == (True, str(LAB))
     assert made.detail == "PostgreSQL 16.4, TLS, tables made by the first run"
     there = ServerFacts("16.4", False, True, 6)
-    monkeypatch.setattr(PostgresqlDatabase, "describe", lambda self: there)
+    monkeypatch.setattr(PostgresqlStore, "describe", lambda self: there)
     assert readiness("postgres://ada@db/lab").detail == "PostgreSQL 16.4, no TLS, tables there"
 
 
 def test_run_and_schema_locks_have_different_numbers() -> None:
     """Which another version of lanlab takes, too: the first 8 bytes of SHA-256, with a sign."""
     assert _key("") == int.from_bytes(bytes.fromhex("e3b0c44298fc1c14"), "big", signed=True) < 0
-    database = PostgresqlDatabase(LAB)
+    database = PostgresqlStore(LAB)
     assert database._lease_key("a") == _key("lanlab\0run\0a")
-    other = PostgresqlDatabase(parse_url("postgresql://ada@db/lab?schema=team"))
+    other = PostgresqlStore(parse_url("postgresql://ada@db/lab?schema=team"))
     assert len({one._lease_key(run) for one in (database, other) for run in "ab"}) == 4

@@ -7,7 +7,6 @@ import stat
 import struct
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -153,10 +152,8 @@ def test_only_a_regular_file_is_a_store(
     if linked:
         named = tmp_path / "link"
         named.symlink_to(path)
-    started = time.monotonic()
     with pytest.raises(StoreError, match="a store is a regular file") as caught:
         open_store(str(named))
-    assert time.monotonic() - started < 5
     assert caught.value.hint is not None
     assert path.lstat() == before
     assert sorted(p.name for p in tmp_path.iterdir()) == (["link"] if linked else []) + ["special"]
@@ -305,13 +302,13 @@ def test_a_store_that_appears_during_the_creation_is_used(
     there = tmp_path / "there.sqlite"
     with open_store(str(there)) as store:
         store.start_run(a_run()).release()
-    fill = sqlite.SqliteDatabase._fill
+    fill = sqlite.SqliteStore._fill
 
-    def slowly(self: sqlite.SqliteDatabase, unfinished: Path) -> None:
+    def slowly(self: sqlite.SqliteStore, unfinished: Path) -> None:
         fill(self, unfinished)
         self.path.write_bytes(there.read_bytes())
 
-    monkeypatch.setattr(sqlite.SqliteDatabase, "_fill", slowly)
+    monkeypatch.setattr(sqlite.SqliteStore, "_fill", slowly)
     with open_store(str(tmp_path / "store.sqlite")) as store:
         store.start_run(a_run(id="another")).release()
         assert len(store.runs()) == 2

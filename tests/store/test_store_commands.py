@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 from held import Held
 from postgres_server import PostgresServer
 from store_samples import a_run
+from waiting import until
 
 from lanlab.store import open_store
 
@@ -72,18 +72,24 @@ def answer(folder: Path, *args: str, **changes: str) -> Any:
     return json.loads(out)
 
 
+def check_whole(run: Any) -> None:
+    trials = run["trials"]
+    assert [trial["number"] for trial in trials] == list(range(len(trials)))
+    assert sum(trial["status"] == "done" for trial in trials) == 8
+
+
 def test_a_run_is_made_listed_and_reported(where: str, folder: Path) -> None:
     run = answer(folder, "run", "small.toml", "--testbed", "loopback", "--store", where)
     (row,) = answer(folder, "runs", LANLAB_STORE=where)["runs"]
     report = answer(folder, "report", "last", "--store", where)
 
-    assert (row["run"], row["status"], row["trials"]) == (run["run"], "done", 4)
+    # On a machine that stands still for a while a trial may fail.
+    assert (row["run"], row["status"], row["trials"] >= 4) == (run["run"], "done", True)
     page = folder / report["html"]
     assert page.is_file()
     if where.startswith("postgresql:"):
         assert page.parent == folder / "lanlab-results" / run["run"]
     with open_store(where) as store:
-        # On a machine that stands still for a while a trial may fail.
         done = [trial for trial in store.trials("last") if trial.status == "done"]
         assert {trial.parameters["transport"] for trial in done} == {"udp", "tcp"}
         for trial in done:
@@ -106,13 +112,12 @@ def test_a_run_that_was_killed_is_resumed(where: str, folder: Path) -> None:
     process.kill()
     process.communicate()
 
-    deadline = time.monotonic() + 10
-    while (row := answer(folder, "runs", "--store", where)["runs"][0])["status"] == "running":
-        assert time.monotonic() < deadline
-    assert row["status"] == "interrupted"
-    assert row["trials"] == 2
-    done = answer(folder, "run", "--resume", "last", "--store", where)
-    assert [trial["number"] for trial in done["trials"]] == list(range(8))
+    def row() -> Any:
+        return answer(folder, "runs", "--store", where)["runs"][0]
+
+    until(lambda: row()["status"] != "running", "the end of its lease")
+    assert (row()["status"], row()["trials"]) == ("interrupted", 2)
+    check_whole(answer(folder, "run", "--resume", "last", "--store", where))
 
 
 def test_a_stopped_server_ends_the_run_with_a_hint_and_the_run_can_be_resumed(
@@ -135,8 +140,7 @@ def test_a_stopped_server_ends_the_run_with_a_hint_and_the_run_can_be_resumed(
         "hint: check that it runs and is reachable, then continue with `lanlab run --resume`" in err
     )
     assert server.password not in err
-    done = answer(folder, "run", "--resume", "last", "--store", postgresql_url)
-    assert [trial["number"] for trial in done["trials"]] == list(range(8))
+    check_whole(answer(folder, "run", "--resume", "last", "--store", postgresql_url))
 
 
 def test_the_doctor_reports_the_state_of_a_database(

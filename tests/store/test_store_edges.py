@@ -26,7 +26,7 @@ from lanlab.store.rows import (
     to_trial,
 )
 from lanlab.store.shape import reading_records, run_record, trial_record
-from lanlab.store.sqlite import SqliteDatabase
+from lanlab.store.sqlite import SqliteStore
 
 
 @pytest.mark.parametrize("seed", [2**63 - 1, -(2**63), 0])
@@ -152,7 +152,7 @@ def test_connections_limit_values_and_distrust_schemas(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"
     with open_store(str(path)) as store:
         store.start_run(a_run()).release()
-    database = SqliteDatabase(path)
+    database = SqliteStore(path)
     connection = database._connect("mode=ro")
     assert connection.getlimit(sqlite3.SQLITE_LIMIT_LENGTH) == 64 * 1024 * 1024
     settings = ("trusted_schema", "cell_size_check", "mmap_size")
@@ -190,14 +190,14 @@ def test_a_file_that_was_checked_is_read_from_its_beginning() -> None:
 def test_a_full_temporary_directory_is_reported_with_a_hint(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from lanlab.store.postgresql import PostgresqlDatabase
+    from lanlab.store.postgresql import PostgresqlStore
     from lanlab.store.postgresql_url import parse_url
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(parquet, "write", full)
-    database = PostgresqlDatabase(parse_url("postgresql://ada@db.example/lab"))
+    database = PostgresqlStore(parse_url("postgresql://ada@db.example/lab"))
     with (
         pytest.raises(StoreError, match=r"`s` cannot be written.*No space left") as refused,
         database.placed("run", 0, [Series("s", {"n": np.arange(3)})]),

@@ -17,7 +17,7 @@ from lanlab.store.place import refuse_network_share
 from lanlab.store.readiness import readiness
 from lanlab.store.schema import check_header
 from lanlab.store.series_files import SeriesFiles
-from lanlab.store.sqlite import SqliteDatabase
+from lanlab.store.sqlite import SqliteStore
 from lanlab.store.sqlite_errors import explained
 
 READINGS = Series("readings", {"n": np.arange(3)})
@@ -73,7 +73,7 @@ def test_files_of_a_trial_stay_if_its_row_may_be_in_the_log(
     path = tmp_path / "s"
     with open_store(str(path)) as store:
         store.start_run(a_run()).release()
-    database = SqliteDatabase(path)
+    database = SqliteStore(path)
     with (
         pytest.raises(StoreError),
         database.placed(a_run().id, 0, [READINGS]),
@@ -86,7 +86,7 @@ def test_files_of_a_trial_stay_if_its_row_may_be_in_the_log(
 
 
 def test_invalid_utf_8_is_damage_and_other_errors_keep_their_cause(tmp_path: Path) -> None:
-    database = SqliteDatabase(tmp_path / "s")
+    database = SqliteStore(tmp_path / "s")
     for error in (
         sqlite_error(sqlite3.SQLITE_ERROR, "Could not decode to UTF-8 column 'id'"),
         UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid"),

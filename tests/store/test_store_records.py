@@ -31,13 +31,13 @@ def test_a_run_is_read_by_one_query(where: str, monkeypatch: pytest.MonkeyPatch)
     with open_store(where) as store:
         store.start_run(a_run()).release()
         asked: list[str] = []
-        reading = store._database.reading
+        reading = store.reading
 
         def counted() -> AbstractContextManager[Session]:
             asked.append("reading")
             return reading()
 
-        monkeypatch.setattr(store._database, "reading", counted)
+        monkeypatch.setattr(store, "reading", counted)
         assert store.run(a_run().id) == a_run()
         assert asked == ["reading"]
         for name in ("\0", "\udcff", ""):

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from store_samples import a_run, a_trial
 
-from lanlab.errors import UnknownName
+from lanlab.errors import UnknownName, UsageError
 from lanlab.linux import file_system_in
 from lanlab.store import lease, open_store
 from lanlab.store.intervals import take_intervals
 from lanlab.store.labels import id_among
 from lanlab.store.series_files import SeriesFiles
-from lanlab.store.sqlite import SqliteDatabase
+from lanlab.store.sqlite import SqliteStore
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_locked_stores_are_retried_for_ten_seconds(
     with open_store(str(path)) as store:
         store.start_run(a_run()).release()
     assert patience[0] == ("s.lock", "the store", {"patience_s": 10.0})
-    connection = SqliteDatabase(path)._connect("mode=rw")
+    connection = SqliteStore(path)._connect("mode=rw")
     assert connection.execute("PRAGMA busy_timeout").fetchone() == (10_000,)
     assert connection.isolation_level is None
     connection.close()
@@ -150,6 +150,15 @@ def test_a_wrong_name_is_answered_with_the_closest_or_the_newest(
     with pytest.raises(UnknownName):
         id_among(name, ids)
     assert told == [offered]
+
+
+def test_a_prefix_of_many_ids_names_ten_and_counts_the_rest() -> None:
+    with pytest.raises(UsageError) as refused:
+        id_among("2026", [f"2026-{place:04}" for place in range(1_200)])
+
+    said = refused.value.message
+    assert said.startswith("`2026` is a prefix of 1,200 run ids: 2026-0000, 2026-0001, ")
+    assert said.endswith(", 2026-0009 and 1,190 more")
 
 
 def test_files_that_were_opened_at_once_stay_in_the_order_of_the_trial() -> None:

@@ -9,8 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lanlab.errors import BadStudy
-from lanlab.studies import load_study
-from lanlab.studies.load import parse_findings, parse_published, parse_study
+from lanlab.studies.load import load_study, parse_findings, parse_published, parse_study
 from lanlab.studies.vocabulary import of_published
 
 _WORDS = st.sampled_from(

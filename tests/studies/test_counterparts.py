@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from lanlab.errors import BadStudy
-from lanlab.studies import load_study
 from lanlab.studies.counterparts import in_published_words, names_of, place_at, published_level
-from lanlab.studies.load import parse_study
+from lanlab.studies.load import load_study, parse_study
 
 _STUDY = {
     "schema": 1,
@@ -58,7 +57,7 @@ def test_one_experiment_may_represent_several_levels() -> None:
 @pytest.mark.parametrize("scale", ["full", "standard", "quick", "tiny"])
 @pytest.mark.parametrize("name", ["schomer-claason", "brutman-mtcp"])
 def test_every_dataset_of_every_scale_represents_a_published_one(name: str, scale: str) -> None:
-    from lanlab.plan import expand
+    from lanlab.plan.conditions import expand
 
     study = load_study(name).study
     of_copies = [c for c in expand(study, scale) if c.workload == "copy"]

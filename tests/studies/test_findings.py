@@ -11,9 +11,8 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from lanlab.errors import BadStudy
-from lanlab.studies import known_studies, load_study
 from lanlab.studies.findings import FORMS, Finding, Findings
-from lanlab.studies.load import parse_findings, parse_study
+from lanlab.studies.load import known_studies, load_study, parse_findings, parse_study
 from lanlab.studies.statement_words import in_words
 from lanlab.studies.vocabulary import Vocabulary, of_published, of_study
 

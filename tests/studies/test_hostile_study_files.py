@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lanlab.errors import BadStudy, UsageError
-from lanlab.studies import load_study
+from lanlab.studies.load import load_study
 
 #: Of a processor, whatever runs beside us; without a bound these would take hours and gigabytes.
 MOST_S, MOST_BYTES = 5.0, 300 << 20

@@ -10,8 +10,9 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from lanlab.errors import BadStudy, UsageError
-from lanlab.studies import Study, at_scale, load_study
-from lanlab.studies.load import parse_published, parse_study
+from lanlab.studies.load import load_study, parse_published, parse_study
+from lanlab.studies.model import Study
+from lanlab.studies.scaling import at_scale
 
 STUDY = """
 schema = 1

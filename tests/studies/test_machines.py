@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from lanlab.errors import BadStudy, UnknownName, UsageError
-from lanlab.studies import known_studies, load_study
-from lanlab.studies.load import parse_machines
+from lanlab.studies.load import known_studies, load_study, parse_machines
 from lanlab.studies.machine_lookup import known_machines, machines_named
 from lanlab.studies.machine_numbers import NUMBERS, REQUIRED
 from lanlab.studies.machines import Simulation, known_machine, place_of
@@ -320,3 +319,18 @@ def test_write_behind_is_limited_by_the_cache() -> None:
     assert refused.value.hint is not None
     assert "--set machine.pc-at-netware.write_behind_blocks=50" in refused.value.hint
     changed_study(study, [fewer, parse_change("machine.pc-at-netware.write_behind_blocks=50")])
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_copy_of_a_fitted_number_is_fitted_too(name: str) -> None:
+    simulation = load_study(name).study.simulation
+    assert simulation is not None
+    numbers = [(key, one) for m in simulation.machine for key, one in m.numbers.items()]
+    fitted = {(key, one.value) for key, one in numbers if one.fitted}
+    # One of Milanović's differed from its origin by rounding.
+    copies = [
+        (key, one.value)
+        for key, one in numbers
+        if one.assumed and any(key == k and abs(one.value / v - 1) < 0.01 for k, v in fitted if v)
+    ]
+    assert copies == []

@@ -9,7 +9,9 @@ import pytest
 from every_one import check_each
 
 from lanlab.figures.registry import FIGURES
-from lanlab.studies import PublishedValue, Study, known_studies, load_study
+from lanlab.studies.load import known_studies, load_study
+from lanlab.studies.model import Study
+from lanlab.studies.published import PublishedValue
 from lanlab.studies.runs_on import study_on
 from lanlab.workloads import WORKLOADS
 

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 from every_one import check_each
 
-from lanlab.studies import LoadedStudy, MissingValue, PublishedValue, known_studies, load_study
 from lanlab.studies.expressions import evaluate
+from lanlab.studies.load import LoadedStudy, known_studies, load_study
+from lanlab.studies.published import MissingValue, PublishedValue
 from lanlab.studies.tables import laid_out
 
 Row = dict[str, str]

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from lanlab.errors import UnknownName, UsageError
-from lanlab.studies import Study, load_study
-from lanlab.studies.ensemble import Ensemble
+from lanlab.studies.load import load_study
 from lanlab.studies.machine_numbers import COSTS
-from lanlab.studies.machines import KnownNumber, Simulation, known_machine
+from lanlab.studies.machines import Ensemble, KnownNumber, Simulation, known_machine
+from lanlab.studies.model import Study
 from lanlab.studies.what_if import (
     Change,
     affected,

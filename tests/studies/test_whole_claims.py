@@ -2,7 +2,7 @@
 
 import pytest
 
-from lanlab.studies import load_study
+from lanlab.studies.load import load_study
 
 #: What a statement must have for its claim to be the paper's whole claim, and what its note says.
 WHOLE = [

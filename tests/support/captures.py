@@ -14,7 +14,7 @@ from programs import ran
 
 from lanlab.testbeds.base import Host
 
-PATIENCE_S = 20.0
+PATIENCE_S = 180.0
 
 
 def fields_of(pcap: Path, fields: Sequence[str], *options: str) -> list[list[str]]:
@@ -78,8 +78,9 @@ def running(host: Host, *command: str) -> Iterator[Lines]:
         lines.process.wait(PATIENCE_S)
 
 
-def marked(captures: Sequence[Lines], wanted: str, mark: Callable[[], object]) -> None:
-    """Wait until captures have begun, which takes its time: each has seen what `mark` sends."""
+def marked(captures: Sequence[Lines], wanted: str, mark: Callable[[], object]) -> list[list[str]]:
+    """Wait until captures have begun, which takes its time, or are up to date: each has seen what
+    `mark` sends. The lines of each before it."""
     begun = threading.Event()
 
     def keep_marking() -> None:
@@ -89,8 +90,7 @@ def marked(captures: Sequence[Lines], wanted: str, mark: Callable[[], object]) -
     marking = threading.Thread(target=keep_marking)
     marking.start()
     try:
-        for capture in captures:
-            capture.until(wanted)
+        return [capture.until(wanted) for capture in captures]
     finally:
         begun.set()
         marking.join()

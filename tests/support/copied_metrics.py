@@ -1,6 +1,6 @@
 """The metrics of a copy that nobody ran, from what was copied and how long that took."""
 
-from lanlab.workloads.copy_datasets import groups, mean_bytes
+from lanlab.workloads.copy.datasets import groups, mean_bytes
 
 
 def contents(dataset: str) -> tuple[int, int]:

@@ -10,8 +10,9 @@ from file_servers import SECRET
 from lanlab.engine import Engine, Measurement
 from lanlab.errors import EngineError
 from lanlab.performers import EngineHost, perform_between
-from lanlab.workloads import WORKLOADS, CounterChanges, Progress, TrialOutcome, server_url
-from lanlab.workloads.copy import CopyParameters
+from lanlab.workloads import WORKLOADS, CounterChanges, Progress, TrialOutcome
+from lanlab.workloads.copy.parameters import CopyParameters
+from lanlab.workloads.services import server_url
 
 LEAD_S = 0.02
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from lanlab.analysis.findings.evidence import Cell, matches, named_words
 from lanlab.analysis.findings.sample import PrintedNumber
-from lanlab.studies import Level
+from lanlab.studies.base import Level
 
 
 @dataclass

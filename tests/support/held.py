@@ -63,10 +63,10 @@ class Held:
             check()
             return (self._folder / f"reached-{self.ended}").exists()
 
-        until(is_reached, "a call that is held")
+        until(is_reached, "a call that is held", most_between_s=_POLL_S)
         while self.ended < after:
             self.let_end()
-            until(is_reached, "a call that is held")
+            until(is_reached, "a call that is held", most_between_s=_POLL_S)
 
     def let_end(self) -> None:
         (self._folder / f"go-{self.ended}").touch()

@@ -5,7 +5,7 @@ from typing import Any
 from made_up_ends import exchange_of, stream_received, stream_sent
 
 from lanlab.workloads import CounterChanges, workload
-from lanlab.workloads.stream import StreamParameters
+from lanlab.workloads.stream.parameters import StreamParameters
 
 
 def reported(**changes: Any) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 import math
 
-from lanlab.analysis.statistics import Margin, Scale
+from lanlab.analysis.statistics.equivalence import Margin
 from lanlab.analysis.statistics.power import CAP, _detects, _encloses, _least, _Spread
+from lanlab.analysis.statistics.samples import Scale
 from lanlab.analysis.statistics.two_groups import Design
 
 

@@ -63,7 +63,7 @@ class RayCluster:
         self.maker.stdin.write(f"{address}\n")
         self.maker.stdin.flush()
         while not (line := self.maker.stdout.readline()).startswith("["):
-            assert line, "the cluster was not made"
+            assert line, (self.folder / "made.log").read_text()
         self.address, self.raylets[address] = json.loads(line)
 
     def kill(self, address: str) -> None:

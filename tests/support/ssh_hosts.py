@@ -11,7 +11,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any
 
 from missing import missing
 from programs import ran
+from waiting import until
 
 from lanlab.store import open_store
 from lanlab.testbeds.base import Host
@@ -27,8 +27,7 @@ from lanlab.testbeds.namespaces import Namespaces
 from lanlab.testbeds.registry import testbed
 from lanlab.testbeds.tools import find_tool
 
-_WITHIN_S = 10.0
-_COMMAND_WITHIN_S = 90.0
+_COMMAND_WITHIN_S = 180.0
 #: Of the links that ssh goes over, apart from those that are measured.
 _MANAGEMENT = "mgmt0"
 
@@ -98,11 +97,8 @@ class SshHost:
                     found[int(entry.name)] = b" ".join(words).decode(errors="replace").strip()
         return found
 
-    def await_nothing_left(self, within_s: float = _WITHIN_S) -> None:
-        deadline = time.monotonic() + within_s
-        while (left := self.processes()) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert left == {}
+    def await_nothing_left(self) -> None:
+        until(lambda: self.processes() == {}, "the end of what runs there")
 
     def files(self) -> list[str]:
         others = " ".join(f"{each}/lanlab-engine-0" for each in ("/tmp", "/var/tmp", "/dev/shm"))
@@ -334,11 +330,11 @@ def _serve(
 
 
 def _await_listening(host: SshHost) -> None:
-    deadline = time.monotonic() + _WITHIN_S
-    while "Server listening" not in _log(host):
+    def is_listening() -> bool:
         assert host.server.poll() is None, _log(host)
-        assert time.monotonic() < deadline, _log(host)
-        time.sleep(0.02)
+        return "Server listening" in _log(host)
+
+    until(is_listening, "a server for ssh")
 
 
 def _log(host: SshHost) -> str:
@@ -356,7 +352,7 @@ def _end(server: subprocess.Popen[bytes]) -> None:
     else:
         server.terminate()
     try:
-        server.wait(5)
+        server.wait(20)
     except subprocess.TimeoutExpired:
         server.kill()
         server.wait()

@@ -8,18 +8,23 @@ from collections.abc import Callable, Sequence
 PATIENCE_S = 180.0
 
 
-def until(condition: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
+def until(
+    condition: Callable[[], bool],
+    what: str,
+    patience_s: float = PATIENCE_S,
+    most_between_s: float = PATIENCE_S,
+) -> None:
     """Looks less often the longer it takes, because reading `/proc` costs CPU time."""
     begin = time.monotonic()
     while not condition():
         if (waited_s := time.monotonic() - begin) > patience_s:
             raise AssertionError(f"waited {patience_s:g} s for {what}")
-        time.sleep(max(0.01, waited_s / 50))
+        time.sleep(min(most_between_s, max(0.01, waited_s / 50)))
 
 
-def await_end(pids: Sequence[int], within_s: float = 10.0) -> None:
-    """Wait until these processes have ended, all within the time."""
-    deadline = time.monotonic() + within_s
+def await_end(pids: Sequence[int]) -> None:
+    """Wait until these processes have ended."""
+    deadline = time.monotonic() + PATIENCE_S
     for pid in pids:
         try:
             descriptor = os.pidfd_open(pid)

@@ -14,7 +14,7 @@ import pytest
 from missing import missing
 
 from lanlab.testbeds.remote.connection import HOLDER
-from lanlab.testbeds.remote.holder_script import LINE
+from lanlab.testbeds.ssh import LINE
 
 #: Stands for the engine: answers for its version, and holds until its input ends.
 ENGINE = b'#!/bin/sh\n# the engine\n[ "$1" = --version ] || cat >/dev/null\n'

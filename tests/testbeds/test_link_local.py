@@ -17,7 +17,7 @@ from ssh_hosts import SshLan, ssh_lan
 from lanlab.addresses import in_url, seen_from
 from lanlab.errors import UsageError
 from lanlab.testbeds.remote.destinations import Destination, parse_destination, read_destinations
-from lanlab.workloads.server_url import parse_url, target_of
+from lanlab.workloads.services.server_url import parse_url, target_of
 
 COMMAND = [sys.executable, "-c", "from lanlab.cli import main; main()"]
 HERE, NAS = "fe80::1", "fe80::2"

@@ -1,5 +1,6 @@
 """lanlab's own medium below a virtual LAN: what it counts, what it loses, and how it ends."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 from testbed_opening import Open
 from testbed_peers import marked_by, reaches
+from waiting import until
 
 from lanlab.errors import TestbedDamaged as Damaged
 from lanlab.errors import UsageError
@@ -17,7 +19,6 @@ from lanlab.testbeds import medium
 from lanlab.testbeds.base import Counters
 from lanlab.testbeds.base import Testbed as Bed
 from lanlab.testbeds.needs import needs
-from lanlab.testbeds.process_leftovers import MARK
 from lanlab.testbeds.registry import testbed as open_testbed
 from lanlab.testbeds.tools import tool
 from lanlab.testbeds.virtual import VirtualTestbed
@@ -101,9 +102,7 @@ def test_a_killed_medium_is_damage(
     assert isinstance(bed, VirtualTestbed)
     assert bed.damage() is None
     os.kill(medium_pid(bed), signal.SIGKILL)
-    deadline = time.monotonic() + 5
-    while bed.damage() is None and time.monotonic() < deadline:
-        time.sleep(0.01)
+    until(lambda: bed.damage() is not None, "the damage")
     told = bed.damage()
     assert told is not None and "medium: the engine was ended by signal 9" in told
     with pytest.raises(Damaged, match="the engine was ended by signal 9"):
@@ -120,13 +119,6 @@ def test_deleting_an_interface_ends_the_medium(open_bed: Open) -> None:
     subprocess.run(delete, check=True)
     told = bed.damage()
     assert told is not None and "eth0 is gone" in told
-
-
-def test_the_medium_carries_the_mark_of_its_testbed(open_bed: Open) -> None:
-    bed = open_bed("virtual", 2, "10M")
-    assert isinstance(bed, VirtualTestbed)
-    environment = Path(f"/proc/{medium_pid(bed)}/environ").read_bytes()
-    assert f"{MARK}=".encode() in environment
 
 
 def test_the_record_says_what_carried_the_frames(open_bed: Open, interfaces: str) -> None:
@@ -146,14 +138,18 @@ def test_doctor_names_the_medium_mechanism(open_bed: Open, interfaces: str) -> N
     assert ("packet sockets" in need.detail) == (interfaces == "packet_socket")
 
 
+@pytest.mark.parametrize("code", [errno.EAFNOSUPPORT, errno.EPERM])
 def test_a_kernel_without_a_medium_mechanism_gets_a_hint(
-    monkeypatch: pytest.MonkeyPatch,
+    code: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(medium, "TUN_DEVICE", Path("/dev/no-such-device"))
-    monkeypatch.setattr(sys, "executable", "/bin/false")
+    refused = tmp_path / "python"
+    refused.write_text(f"#!/bin/sh\necho 'OSError: [Errno {code}] refused' >&2\nexit 1\n")
+    refused.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(refused))
     (need,) = (need for need in needs("virtual") if need.name.startswith("medium"))
     assert not need.found and not need.required
-    assert "CONFIG_PACKET" in need.how_to_get
+    assert ("CONFIG_PACKET" in need.how_to_get) == (code == errno.EAFNOSUPPORT)
 
 
 def test_packet_sockets_carry_a_vlan_tag_and_hear_nothing_of_their_own(

@@ -3,7 +3,7 @@
 import pytest
 
 from lanlab.errors import UnknownName, UnmetNeed
-from lanlab.testbeds.needs import Need, needs
+from lanlab.testbeds.needs import Need, _medium, needs
 from lanlab.testbeds.registry import TESTBEDS
 from lanlab.testbeds.registry import testbed as open_testbed
 
@@ -41,6 +41,25 @@ def test_missing_tools_do_not_hide_other_answers(
     assert by_name["ip"].how_to_get == "apt install iproute2"
     assert not by_name["network namespaces"].found
     assert by_name["cable (veth)"].detail == "not tried: needs network namespaces"
+
+
+@pytest.mark.parametrize(
+    ("said", "names_module"),
+    [
+        ("Traceback …\nOSError: [Errno 97] Address family not supported by protocol", True),
+        ("Fatal Python error: …\nModuleNotFoundError: No module named 'encodings'", False),
+    ],
+)
+def test_a_kernel_module_is_named_only_if_it_is_missing(
+    said: str, names_module: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lanlab.testbeds.needs.usable_interfaces", lambda: "packet")
+    monkeypatch.setattr("lanlab.testbeds.needs._try", lambda argv, text="": (False, said))
+
+    need = _medium(["unshare"])
+
+    assert need.detail == said.partition("\n")[2]
+    assert need.how_to_get.startswith("modprobe") is names_module
 
 
 def test_needs_of_an_unknown_testbed_are_an_error() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from missing import missing
 from testbed_opening import Open
+from waiting import PATIENCE_S
 
 from lanlab.engine.locate import engine_path
 from lanlab.engine.process import Engine
@@ -36,8 +37,8 @@ def _address(engine: Engine, name: str, *, netbios: bool = True, wins: str | Non
     return str(engine.start(request).result(30)["address"])
 
 
-def _await_name(engine: Engine, name: str, within_s: float = 20) -> str:
-    until = time.monotonic() + within_s
+def _await_name(engine: Engine, name: str) -> str:
+    until = time.monotonic() + PATIENCE_S
     while True:
         try:
             return _address(engine, name)
@@ -76,10 +77,8 @@ def test_a_host_that_only_netbios_knows_is_found(open_bed: Open, tmp_path: Path)
                 _address(engine, "no-such-box", wins=wins)
             with pytest.raises(EngineError, match="nothing answers at its port"):
                 _address(engine, "old-box", netbios=False, wins=str(client.addresses["ipv4"]))
-            began = time.monotonic()
             with pytest.raises(EngineError, match="no host of its networks answered") as refused:
                 _address(engine, "no-such-box")
-            assert time.monotonic() - began < 10
             assert refused.value.code == "service.name"
     finally:
         process.terminate()

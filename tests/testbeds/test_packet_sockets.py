@@ -1,14 +1,15 @@
 """lanlab's medium where there is no /dev/net/tun: each host's cable ends at a packet socket."""
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from captures import marked, running
 from missing import missing
 from test_medium import medium_pid, settled
 from test_shaping import BLAST, check_goodput, features
@@ -19,12 +20,12 @@ from lanlab.testbeds.tools import find_tool
 from lanlab.testbeds.virtual import VirtualTestbed
 
 SENT = 2000
-#: Sends a number of datagrams to a port without a listener.
+#: Sends a number of datagrams of a size to a port without a listener.
 SEND = """
 import socket, sys
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 for _ in range(int(sys.argv[2])):
-    s.sendto(bytes(100), (sys.argv[1], 7))
+    s.sendto(bytes(int(sys.argv[3])), (sys.argv[1], 7))
 """
 
 
@@ -84,30 +85,21 @@ def test_tshark_sees_the_frames_that_the_medium_counts(open_bed: Open) -> None:
     if tshark is None:
         missing("need `tshark`; apt install tshark")
     bed = open_bed("virtual", 2, "10M,loss=10%")
-    watches = [
-        subprocess.Popen(
-            [*host.command_prefix, tshark, "-i", "eth0", "-f", "udp port 7", "-l"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for host in bed.hosts
-    ]
-    try:
-        for watch in watches:
-            assert watch.stderr is not None
-            while "Capture started" not in watch.stderr.readline():
-                pass
+
+    def send(count: int, size: int) -> None:
+        to = bed.hosts[1].addresses["ipv4"]
+        command = [sys.executable, "-c", SEND, to, str(count), str(size)]
+        subprocess.run([*bed.hosts[0].command_prefix, *command], check=True)
+
+    # The length field of UDP counts its header of 8 bytes.
+    seeing = ("-i", "eth0", "-f", "udp port 7", "-l", "-T", "fields", "-e", "udp.length")
+    with contextlib.ExitStack() as stack:
+        watches = [stack.enter_context(running(host, tshark, *seeing)) for host in bed.hosts]
+        marked(watches, "209", lambda: send(1, 201))
         before = settled(bed)
-        send = [sys.executable, "-c", SEND, bed.hosts[1].addresses["ipv4"], str(SENT)]
-        subprocess.run([*bed.hosts[0].command_prefix, *send], check=True)
+        send(SENT, 100)
         after = settled(bed)
-        # It writes a line some time after the frame.
-        time.sleep(1.0)
-    finally:
-        for watch in watches:
-            watch.terminate()
-    seen = [len(watch.communicate(timeout=20)[0].splitlines()) for watch in watches]
+        seen = [lines.count("108") for lines in marked(watches, "210", lambda: send(1, 202))]
     own, before_own = after["host0/eth0"], before["host0/eth0"]
     lost = own["medium_lost_chance"] - before_own["medium_lost_chance"]
     assert lost > 0

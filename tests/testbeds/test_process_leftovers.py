@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from testbed_opening import Open
 from testbed_peers import marked_by
-from waiting import await_end
+from waiting import PATIENCE_S, await_end
 
 from lanlab.testbeds import process_leftovers
 
@@ -44,8 +44,6 @@ def start(code: str) -> subprocess.Popen[str]:
     return child
 
 
-# Any testbed that is opened beside it would end them first.
-@pytest.mark.figures
 def test_the_next_testbed_ends_leftovers_of_a_killed_testbed(open_bed: Open) -> None:
     open_bed("virtual", 2, "unshaped").close()
     child = start(CHILD)
@@ -56,8 +54,8 @@ def test_the_next_testbed_ends_leftovers_of_a_killed_testbed(open_bed: Open) -> 
     assert not set(stopped) & set(process_leftovers.find_leftovers())
     child.kill()
     child.communicate()
-    assert set(stopped) <= set(process_leftovers.find_leftovers())
 
+    # A testbed that another test opens now may end them first.
     open_bed("virtual", 2, "unshaped")
 
     await_end([each.pid for each in stopped])
@@ -98,10 +96,21 @@ def test_a_mark_without_its_owner_is_a_leftover(mark: str) -> None:
     assert ended_by(process) == -signal.SIGKILL
 
 
-def test_processes_get_time_to_end_in_order(tmp_path: Path) -> None:
-    done = tmp_path / "done"
+def test_processes_get_time_to_end_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go, done = tmp_path / "go", tmp_path / "done"
+    find = process_leftovers.find_leftovers
+
+    def found() -> list[process_leftovers.Leftover]:
+        leftovers = find()
+        go.touch()
+        return leftovers
+
+    monkeypatch.setattr(process_leftovers, "find_leftovers", found)
+    monkeypatch.setattr(process_leftovers, "_LEAVE_WITHIN_S", PATIENCE_S)
     with subprocess.Popen(
-        ["sh", "-c", f"echo; sleep 0.3; : >'{done}'"],
+        ["sh", "-c", f"echo; until [ -e '{go}' ]; do sleep 0.05; done; : >'{done}'"],
         stdout=subprocess.PIPE,
         env={**os.environ, process_leftovers.MARK: "gone"},
     ) as process:
@@ -118,6 +127,22 @@ def test_processes_that_do_not_end_are_killed(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(process_leftovers, "_LEAVE_WITHIN_S", 0.2)
     process_leftovers.clean_leftovers()
     assert (ended_by(waiting), ended_by(stopped)) == (-signal.SIGKILL, -signal.SIGKILL)
+
+
+def test_a_process_started_while_others_are_killed_is_killed_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    mark, kill = process_leftovers.new_mark(), os.kill
+    processes = [marked(mark)]
+
+    def start_another_and_kill(pid: int, number: int) -> None:
+        if len(processes) == 1:
+            processes.append(marked(mark))
+        kill(pid, number)
+
+    monkeypatch.setattr(os, "kill", start_another_and_kill)
+    assert process_leftovers.end_marked(mark) == []
+    assert [ended_by(each) for each in processes] == 2 * [-signal.SIGKILL]
 
 
 def test_processes_of_a_living_owner_are_not_touched() -> None:

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -185,10 +184,8 @@ with socket.create_server(("127.0.0.1", 0)) as silent:
     except UsageError as error:
         print(error.message)
 """
-    began = time.monotonic()
     done = ran([sys.executable, "-c", script], env=cluster.environment)
     assert "could not join the Ray cluster within 3 s" in done.stdout
-    assert time.monotonic() - began < 40
 
 
 def test_a_lost_engine_and_a_lost_actor_cost_a_trial_each(cluster: RayCluster) -> None:

@@ -106,7 +106,7 @@ def test_the_doctor_looks_at_each_host_and_at_the_way_between(lan: SshLan) -> No
 
     code, out, _ = lan.run("doctor", "--from", "no-such-host.invalid", "--to", "nas")
     assert code == 1
-    assert "see its name in ~/.ssh/config" in out
+    assert "define it in ~/.ssh/config" in out
     for host in lan.hosts:
         host.await_nothing_left()
 

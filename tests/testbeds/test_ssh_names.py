@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lanlab.cli import host_options
+from lanlab.cli.options import hosts as host_options
 from lanlab.engine.travelling import parse_named_engines, travelling_engine
 from lanlab.errors import UnknownName, UnmetNeed, UsageError
 from lanlab.testbeds import testbed as open_testbed

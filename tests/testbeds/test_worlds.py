@@ -3,12 +3,11 @@
 import os
 import signal
 import threading
-import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from waiting import await_end
+from waiting import await_end, until
 
 from lanlab.engine import Engine, engine_path
 from lanlab.errors import EngineError, EngineLost
@@ -78,10 +77,7 @@ def test_a_refused_request_or_lost_engine_fails_only_its_own_world(
     for killer in killers:
         killer.join()
     # One that nothing was asked of is known to be lost a moment later.
-    deadline = time.monotonic() + 10
-    while not all(one.is_lost for one in engines):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(lambda: all(one.is_lost for one in engines), "their loss to be known")
     assert [worlds.result(request(1)) for _ in range(3)] == [plain] * 3
 
 

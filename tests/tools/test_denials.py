@@ -12,7 +12,6 @@ import manual
 import pytest
 
 from lanlab.services import CARRIERS, SERVICES
-from lanlab.studies import known_studies, load_study
 from lanlab.testbeds.link import JoinedBy
 
 ROOT = Path(__file__).parents[2]
@@ -34,9 +33,6 @@ IS_THERE: dict[str, Callable[[], bool]] = {
     r"XNS": lambda: names_any("xns", "spp"),
     r"packet burst of NCP": lambda: (ROOT / "crates/wire/src/ncp/burst.rs").exists(),
     r"wireless": lambda: not {"wireless", "wifi", "radio"}.isdisjoint(get_args(JoinedBy)),
-    r"conditions of published studies that need": lambda: (
-        not any(load_study(name).study.waiting for name in known_studies())
-    ),
     r"latency under load|beside streams": lambda: "lanlab load" in help_text(),
     r"delay or loss|links with": lambda: "--link" in help_text(),
     r"[Mm]any client hosts": lambda: "--client-hosts" in help_text(),

@@ -1,5 +1,6 @@
 """Which faults of Rust are left out, and when a process takes too long."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -16,3 +17,10 @@ def test_every_workload_folder_has_existing_tests() -> None:
     for names in _TESTS.values():
         for name in names.split():
             assert (ROOT / f"tests/{name}.py").exists(), name
+
+
+def test_every_file_with_equivalent_faults_exists() -> None:
+    lines = (ROOT / "tools/mutants_alike.txt").read_text().splitlines()
+    named = {line.split()[0].rstrip(":") for line in lines if re.match(" (src|crates)/", line)}
+    assert len(named) > 50
+    assert [name for name in sorted(named) if not (ROOT / name).is_file()] == []

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lanlab.cli.compare import _share as margin_share
-from lanlab.cli.saturation import _share as goal_share
-from lanlab.cli.stations import level_list
+from lanlab.cli.commands.compare import _share as margin_share
+from lanlab.cli.commands.saturation import _share as goal_share
+from lanlab.cli.commands.stations import level_list
 from lanlab.errors import UsageError
 from lanlab.testbeds.link import parse_link
 from lanlab.units import (
@@ -22,8 +22,8 @@ from lanlab.units import (
     parse_time_s,
     plain_number,
 )
-from lanlab.workloads.copy_datasets import groups
-from lanlab.workloads.server_url import parse_url
+from lanlab.workloads.copy.datasets import groups
+from lanlab.workloads.services.server_url import parse_url
 
 #: What reads a number, with a text that it takes: `{}` is where the digit goes.
 READERS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {

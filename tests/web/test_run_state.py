@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from synthetic_runs import synthetic_run
 
-from lanlab.analysis.pollution import Finding, Judgement
-from lanlab.analysis.run_data import RunData
-from lanlab.plan import Plan, PlannedTrial
+from lanlab.analysis.disturbances.detect import Finding, Judgement
+from lanlab.analysis.trials.run_data import RunData
+from lanlab.plan.plan import Plan, PlannedTrial
 from lanlab.report.trials.trial_table import trial_table
 from lanlab.store import TrialRecord, open_store
-from lanlab.studies import Study
+from lanlab.studies.model import Study
 from lanlab.web.run_state import COLUMNS, COUNTS, DISTURBED, FAILED, LEFT_OUT, RunState, lean
 from lanlab.web.tables import results_so_far
 

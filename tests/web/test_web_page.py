@@ -11,7 +11,8 @@ from browser import Browser, axe_script
 from synthetic_runs import SyntheticRun, synthetic_run
 from web_serving import serving
 
-from lanlab.store import Store, open_store
+from lanlab.store import open_store
+from lanlab.store.database import Store
 from lanlab.web.server import WebServer
 
 _DISTURBED = "20261121-080000-disturbed-0001"
@@ -65,16 +66,26 @@ def test_axe_finds_nothing(page: Browser, server: WebServer, width: int, dark: b
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
 
 
-def test_tables_of_words_need_no_scrolling_on_a_phone(page: Browser, server: WebServer) -> None:
+def test_small_tables_need_no_scrolling_on_a_phone_and_others_say_so(
+    page: Browser, server: WebServer
+) -> None:
     page.look(width=390)
     page.open(f"{server.url}run/{_DISTURBED}/report")
-    tables = "[...document.querySelectorAll('table.words')]"
+    tables = "[...document.querySelectorAll('table.stacked, table.few')]"
     page.evaluate("document.querySelectorAll('details').forEach(one => {one.open = true})")
     assert page.evaluate(
         f"{tables}.some(one => /contradicts itself/.test(one.caption.textContent))"
     )
     fits = "({parentElement: box}) => box.scrollWidth <= box.clientWidth"
+    page.until("document.querySelector('.more')")
+    assert page.evaluate(f"{tables}.some(one => one.className === 'few')")
     assert page.evaluate(f"{tables}.every({fits})")
+    # Each other table fits, or says that it scrolls.
+    every = "[...document.querySelectorAll('.scroll > table')]"
+    says = "(one => one.parentElement.matches('.more') || (" + fits + ")(one))"
+    assert page.evaluate(f"{every}.every({says})")
+    hint = "getComputedStyle(document.querySelector('.more caption'), '::after').content"
+    assert "scroll sideways" in page.evaluate(hint)
 
 
 def test_the_page_works_by_keyboard(page: Browser, server: WebServer) -> None:

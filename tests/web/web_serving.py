@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from waiting import PATIENCE_S
+
 from lanlab.web.server import ADDRESS, WebServer
 
 
@@ -32,7 +34,7 @@ def asked(
     headers: Mapping[str, str] | None = None,
     body: bytes | None = None,
 ) -> tuple[int, dict[str, str], str]:
-    connection = http.client.HTTPConnection(ADDRESS, server.server_address[1], timeout=20)
+    connection = http.client.HTTPConnection(ADDRESS, server.server_address[1], timeout=PATIENCE_S)
     try:
         connection.request(method, path, body=body, headers=dict(headers or {}))
         answer = connection.getresponse()
@@ -43,8 +45,8 @@ def asked(
 
 @contextmanager
 def events(server: WebServer, path: str) -> Iterator[Iterator[tuple[str, dict[str, Any]]]]:
-    """The events of a page, as they come; waits for the next at most 20 s."""
-    connection = http.client.HTTPConnection(ADDRESS, server.server_address[1], timeout=20)
+    """The events of a page, as they come."""
+    connection = http.client.HTTPConnection(ADDRESS, server.server_address[1], timeout=PATIENCE_S)
     try:
         connection.request("GET", f"/{server.token}/{path}")
         answer = connection.getresponse()

@@ -8,7 +8,8 @@ from made_up_ends import exchange_of, stream_received, stream_sent
 from lanlab.errors import EngineError
 from lanlab.workloads.arrivals import check_echo, check_stream
 from lanlab.workloads.outcome import CounterChanges
-from lanlab.workloads.stream import Stream, StreamParameters
+from lanlab.workloads.stream.parameters import StreamParameters
+from lanlab.workloads.stream.workload import Stream
 
 NOTHING: dict[str, Any] = {
     "window_messages": 0,
@@ -64,11 +65,16 @@ def test_unsent_messages_are_a_different_failure() -> None:
     with pytest.raises(EngineError, match="could be sent: the system refused 1000") as caught:
         check_stream(1400, "udp", exchange_of(sent, stream_received(**NOTHING)), QUIET)
     assert caught.value.code == "stream.nothing_sent"
+    sent = stream_sent(sent_messages=0, unsent_messages=1000, blocked_ns=10**9)
+    with pytest.raises(EngineError, match=r"bytes could be sent$"):
+        check_stream(1400, "udp", exchange_of(sent, stream_received(**NOTHING)), QUIET)
 
 
 @pytest.mark.parametrize("arrived", [NOTHING, {"window_messages": 52, "total_messages": 3000}])
-def test_a_stream_that_sent_nothing_in_its_time_fails(arrived: dict[str, int]) -> None:
-    sent = stream_sent(sent_messages=0, offered_messages=0)
+@pytest.mark.parametrize("late", [0, 120])
+def test_a_stream_that_sent_nothing_in_its_time_fails(late: int, arrived: dict[str, int]) -> None:
+    """Without a rate none was due; with one, a sender without a processor has sent none of them."""
+    sent = stream_sent(sent_messages=0, offered_messages=late, unsent_messages=late, blocked_ns=0)
     with pytest.raises(EngineError, match="no message was sent in the measured time") as caught:
         check_stream(1400, "udp", exchange_of(sent, stream_received(**arrived)), QUIET)
     assert caught.value.hint == "measure longer with `--time`"

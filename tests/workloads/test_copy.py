@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,13 @@ from copying import copy, metrics_of, working_directories
 from file_servers import EMBEDDED, SECRET, Served
 from pydantic import ValidationError
 from trial_running import Pair, opened_pair
+from waiting import until
 
 from lanlab.errors import EngineError, EngineLost, UsageError
-from lanlab.workloads import Progress, copy_datasets, server_url
-from lanlab.workloads.copy import CopyParameters
+from lanlab.workloads import Progress
+from lanlab.workloads.copy import datasets as copy_datasets
+from lanlab.workloads.copy.parameters import CopyParameters
+from lanlab.workloads.services import server_url
 
 pytestmark = pytest.mark.usefixtures("cache")
 
@@ -158,10 +160,7 @@ def test_an_engine_whose_lanlab_is_killed_removes_its_directories(pair: Pair) ->
     made = killed_in_a_copy("copy_empty", asked)
     assert len(made) == 2
     locks = [path.with_suffix(".lock") for path in made]
-    deadline_s = time.monotonic() + 30
-    while left := [path for path in (*locks, *made) if path.exists()]:
-        assert time.monotonic() < deadline_s, left
-        time.sleep(0.01)
+    until(lambda: not any(path.exists() for path in (*locks, *made)), "their removal")
 
 
 def killed_in_a_copy(
@@ -172,7 +171,7 @@ def killed_in_a_copy(
     arguments = [before, json.dumps({"dataset": "2x10kB", **asked}), SECRET]
     arguments.append("engine" if with_engine else "")
     killed = subprocess.run(
-        [sys.executable, "-c", KILLED, *arguments], stdout=subprocess.PIPE, check=False, timeout=60
+        [sys.executable, "-c", KILLED, *arguments], stdout=subprocess.PIPE, check=False
     )
     assert killed.returncode == -signal.SIGKILL
     return [Path(line) for line in killed.stdout.decode().splitlines()]
@@ -184,7 +183,8 @@ import json, os, signal, sys
 from lanlab import lock_files
 from lanlab.engine import Engine, Measurement, engine_path
 from lanlab.performers import EngineHost, perform_between
-from lanlab.workloads import WORKLOADS, server_url
+from lanlab.workloads import WORKLOADS
+from lanlab.workloads.services import server_url
 before, asked, secret = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3]
 made = []
 if "server" in asked:

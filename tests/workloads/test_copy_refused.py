@@ -11,8 +11,8 @@ from trial_running import Pair
 
 from lanlab.errors import RunError
 from lanlab.performers.trial_leftovers import noted
-from lanlab.workloads.copy import CopyParameters
-from lanlab.workloads.copy_steps import simulated_spec
+from lanlab.workloads.copy.parameters import CopyParameters
+from lanlab.workloads.copy.steps import simulated_spec
 
 pytestmark = pytest.mark.usefixtures("cache")
 

@@ -12,11 +12,11 @@ import pytest
 from missing import missing
 from peer_finding import peer_program
 
-from lanlab.analysis.summary import interval_of_mean
-from lanlab.cli.run_settings import RunSettings
-from lanlab.cli.single import measure
-from lanlab.cli.single_json import by_driver
+from lanlab.analysis.trials.summary import interval_of_mean
+from lanlab.cli.running.settings import RunSettings
+from lanlab.cli.running.single import measure
 from lanlab.errors import UnmetNeed
+from lanlab.report.runs.measurement import by_driver
 from lanlab.store import Level, TrialRecord
 
 TRIALS = 3

@@ -5,12 +5,12 @@ import socket
 import stat
 import sys
 import textwrap
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from trial_running import opened_pair
+from waiting import PATIENCE_S, until
 
 from lanlab.errors import RunError
 from lanlab.performers import perform_between
@@ -25,10 +25,11 @@ from lanlab.performers.program import (
 )
 from lanlab.workloads import WORKLOADS
 
-#: Binds a port only after it was told so, and prints its own number in between.
+#: Binds a port when a file is there.
 LISTENER = """
-import socket, sys, time
-time.sleep(0.2)
+import os, socket, sys, time
+while not os.path.exists(sys.argv[3]):
+    time.sleep(0.01)
 kind = socket.SOCK_STREAM if sys.argv[1] == "tcp" else socket.SOCK_DGRAM
 with socket.socket(socket.AF_INET, kind) as s:
     s.bind(("127.0.0.1", int(sys.argv[2])))
@@ -51,13 +52,14 @@ def is_running(pid: int) -> bool:
 
 
 @pytest.mark.parametrize("transport", ["tcp", "udp"])
-def test_a_program_is_ready_when_it_has_its_port(transport: str) -> None:
+def test_a_program_is_ready_when_it_has_its_port(transport: str, tmp_path: Path) -> None:
     """Not when it was started, and not because another program has the port."""
     port = free_ports((), 1)
-    program = python(LISTENER, transport, str(port))
+    program = python(LISTENER, transport, str(port), str(tmp_path / "go"))
     try:
         assert not has_port(program.pid, transport, port)
-        wait_listening(program, transport, port, 20)
+        (tmp_path / "go").touch()
+        wait_listening(program, transport, port, PATIENCE_S)
         assert has_port(program.pid, transport, port)
         assert not has_port(os.getpid(), transport, port)
     finally:
@@ -106,10 +108,7 @@ def test_ending_a_program_ends_what_it_has_started() -> None:
         assert is_running(child)
         program.end()
         assert program.exit_code == -9
-        deadline = time.monotonic() + 10
-        while is_running(child) and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert not is_running(child)
+        until(lambda: not is_running(child), "its end")
     finally:
         program.close()
 
@@ -128,10 +127,8 @@ def test_a_program_is_bound_to_its_processor() -> None:
     processor = min(os.sched_getaffinity(0))
     program = Program("sleep", started_on((), ["/bin/sleep", "60"], processor))
     try:
-        deadline = time.monotonic() + 20
-        while Path(f"/proc/{program.pid}/comm").read_text() != "sleep\n":
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        comm = Path(f"/proc/{program.pid}/comm")
+        until(lambda: comm.read_text() == "sleep\n", "the program")
         assert os.sched_getaffinity(program.pid) == {processor}
     finally:
         program.close()
@@ -176,32 +173,34 @@ def left_running(folder: Path) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    ("script", "said"),
+    ("script", "limit", "said"),
     [
-        ("sys.exit('no route')", "`iperf3 server` ended before it listened: no route"),
-        ("time.sleep(60)", "`iperf3 server` does not listen on tcp port"),
+        ("sys.exit('no route')", "", "`iperf3 server` ended before it listened: no route"),
+        ("time.sleep(60)", "_LISTENING_WITHIN_S", "`iperf3 server` does not listen on tcp port"),
         (
             "s = listen() if server else sys.exit('busy')\ntime.sleep(60)",
+            "",
             r"`iperf3 client` failed \(1\): busy",
         ),
         (
             "s = listen() if server else None\ntime.sleep(60)",
+            "_MARGIN_S",
             "`iperf3 client` has not ended after",
         ),
         (
             "s = listen() if server else sys.exit(0)\ntime.sleep(60)",
+            "_SERVER_ENDS_WITHIN_S",
             "`iperf3 server` has not ended 0.5 s after its client",
         ),
     ],
     ids=["server fails", "server is mute", "client fails", "client hangs", "server stays"],
 )
 def test_every_failure_is_an_error_and_leaves_nothing(
-    script: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    script: str, limit: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake_iperf3(tmp_path, monkeypatch, script)
-    monkeypatch.setattr(driver_trial, "_LISTENING_WITHIN_S", 3.0)
-    monkeypatch.setattr(driver_trial, "_MARGIN_S", 0.0)
-    monkeypatch.setattr(driver_trial, "_SERVER_ENDS_WITHIN_S", 0.5)
+    for name in ("_LISTENING_WITHIN_S", "_MARGIN_S", "_SERVER_ENDS_WITHIN_S"):
+        monkeypatch.setattr(driver_trial, name, 0.5 if name == limit else PATIENCE_S)
 
     exchange = run_iperf3(silence_s=0.1)
 

@@ -18,8 +18,7 @@ from pydantic import ValidationError
 from lanlab.errors import RunError, UnknownName, UnmetNeed
 from lanlab.workloads import workload
 from lanlab.workloads.drivers.base import Metrics, Output
-from lanlab.workloads.drivers.found import driver_needs
-from lanlab.workloads.drivers.registry import DRIVERS, driver
+from lanlab.workloads.drivers.registry import DRIVERS, driver, driver_needs
 
 OUTPUTS = sorted((Path(__file__).parent / "driver_outputs").glob("*.json"))
 STREAMS = [path for path in OUTPUTS if "-stream-" in path.name]
@@ -210,7 +209,7 @@ def test_an_absent_program_is_named_with_its_install_command(
     entry = driver(name)
     parameters = parameters_of("stream", time_s=1, driver=name)
 
-    with pytest.raises(UnmetNeed, match=rf"driver `{name}` needs `\w+`, not found on PATH") as lack:
+    with pytest.raises(UnmetNeed, match=rf"tool `{name}` needs `\w+`, not found on PATH") as lack:
         entry.check_found("stream", parameters)
     assert lack.value.hint == entry.how_to_get
     need = next(need for need in driver_needs() if need.name == name)
@@ -231,7 +230,7 @@ def test_segmentation_needs_an_iperf3_that_supports_it(
 
 
 def test_an_unknown_driver_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(UnknownName, match="no driver named `iperf33`") as unknown:
+    with pytest.raises(UnknownName, match="no tool named `iperf33`") as unknown:
         driver("iperf33")
     assert unknown.value.hint == "did you mean `iperf3`?"
 

@@ -1,11 +1,11 @@
 """On a link that loses nothing nothing is lost: every workload, transport, version, io and size."""
 
-import time
 from collections.abc import Iterator
 from itertools import product
 
 import pytest
 from trial_running import Pair, Trial, opened_pair
+from waiting import until
 
 from lanlab.testbeds.base import Counters
 
@@ -167,14 +167,18 @@ def test_the_kernel_counts_the_same_datagrams(
     wire_before = lan.bed.counters()
     trial = stream(lan, "udp", ip_version, size, io)
     wire_after = lan.bed.counters()
-    source, target = (change(before[host], udp_counters(lan, host, ip_version)) for host in (0, 1))
-    if source["OutDatagrams"] > target["InDatagrams"]:
-        # The last one was on its way.
-        time.sleep(0.1)
-        target = change(before[1], udp_counters(lan, 1, ip_version))
+
+    def counted() -> list[dict[str, int]]:
+        return [change(before[host], udp_counters(lan, host, ip_version)) for host in (0, 1)]
+
+    def all_have_arrived() -> bool:
+        source, target = counted()
+        return source["OutDatagrams"] == target["InDatagrams"]
+
+    until(all_have_arrived, "the last datagram on its way")
+    source, target = counted()
     assert_exact(trial, size)
     messages = trial.source["total_messages"]
-    assert source["OutDatagrams"] == target["InDatagrams"]
     # The source says hello, proves itself and says the end, each again if it is not answered soon.
     session = source["OutDatagrams"] - messages
     assert 3 <= session <= 3 + 60, session

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lanlab.workloads.explained_time import explained_time
+from lanlab.workloads.copy.results import explained_time
 
 #: 10 files of one client: two small requests and one with data each, of 1 ms and 2 ms.
 TEN = {

@@ -11,7 +11,7 @@ from trial_running import Pair
 
 from lanlab.errors import EngineError
 from lanlab.workloads import WORKLOADS
-from lanlab.workloads.stream import StreamParameters
+from lanlab.workloads.stream.parameters import StreamParameters
 
 
 def free_ports(count: int) -> int:
@@ -111,7 +111,7 @@ def test_one_port_is_enough_for_both_directions_on_one_host(pair: Pair, transpor
 def test_one_port_is_enough_for_a_load(pair: Pair, transport: str, echo_transport: str) -> None:
     each = 2 if transport == "udp" else 1
     first = free_ports(2 * each + 1)
-    trial = pair.trial(
+    exchange = pair.exchange(
         "load",
         load="both",
         transport=transport,
@@ -123,7 +123,8 @@ def test_one_port_is_enough_for_a_load(pair: Pair, transport: str, echo_transpor
         port=first,
         **({"rate_bps": "1M"} if transport == "udp" else {}),
     )
-    asked = trial.exchange.setup["requests"]
+    assert exchange.error is None
+    asked = exchange.setup["requests"]
     taken = [*asked["sender"]["ports"], *asked["reverse_sender"]["ports"]]
     assert taken == list(range(first, first + 2 * each))
     echo = first if echo_transport != transport else first + 2 * each

@@ -270,7 +270,7 @@ def server(behave: Behaviour) -> Iterator[int]:
 def hint_at(pair: Pair, url: str, behave: Behaviour) -> str:
     trust = {"trust": "sha256:" + "0" * 64} if url.startswith(("ftps", "webdavs")) else {}
     with server(behave) as port:
-        error = copy(pair.engines, server=url % port, timeout_s=1.0, **trust).error
+        error = copy(pair.engines, server=url % port, timeout_s=4, **trust).error
     assert isinstance(error, EngineError)
     return error.hint or ""
 

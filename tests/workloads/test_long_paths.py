@@ -41,12 +41,6 @@ def check_echo(pair: Pair, delay_s: float, **amount: Any) -> None:
     assert trial.metrics["rtt_min_ns"] == pytest.approx(2e9 * delay_s, rel=0.1, abs=5e6)
 
 
-@pytest.mark.figures
-def test_a_stream_over_a_satellite_is_measured_correctly() -> None:
-    with opened("300ms") as pair:
-        check_stream(pair, 0.5)
-
-
 def test_the_default_timeout_follows_the_path_and_a_given_one_is_kept_or_refused() -> None:
     with opened("600ms") as pair:
         check_echo(pair, 0.6, rate_requests_per_s=10, requests=3)
@@ -71,7 +65,6 @@ def test_on_a_lan_path_the_lan_timeouts_apply() -> None:
         outcome = pair.exchange("echo", requests=1, message_size_bytes=64)
     request = outcome.setup["requests"]["requester"]
     assert request["spec"]["silence_ns"] == 3_000_000_000
-    assert outcome.setup["setup_round_trip_ns"] < 50_000_000
     kind = WORKLOADS["echo"]
     steps = kind.steps(kind.Parameters.model_validate({"requests": 1}))
     assert steps.round_trips() == 11

@@ -16,7 +16,7 @@ from programs import ran
 from trial_running import Pair, Trial, opened_pair
 
 from lanlab.testbeds.tools import tool
-from lanlab.workloads.losses import LOST_IN_THE_MEDIUM, LOST_ON_THE_WAY, NOT_RECEIVED
+from lanlab.workloads.stream.losses import LOST_IN_THE_MEDIUM, LOST_ON_THE_WAY, NOT_RECEIVED
 
 #: Of the whole kernel: packets that wait for the protocols of each processor at most.
 BACKLOG = Path("/proc/sys/net/core/netdev_max_backlog")
@@ -95,7 +95,7 @@ def test_drops_of_a_switch_count_as_link_losses() -> None:
             check=True,
         )
         trial = pair.trial(
-            "stream", message_size_bytes=500, rate_bps="8M", time_s=0.5, warmup_s=0.1
+            "stream", message_size_bytes=500, rate_bps="8M", messages=1000, warmup_s=0.1
         )
     check_excess(trial, only(trial, "lost_link_messages", beside="unsent_messages"), 5e6)
 
@@ -104,7 +104,12 @@ def test_uncounted_losses_are_attributed_to_the_link() -> None:
     lose = frozenset({0, 10, 11, 12, 200, 298, 299})
     with opened_pair() as pair:
         trial = relayed_trial(
-            pair, "stream", Way(lose=lose), messages=300, rate_messages_per_s=2000
+            pair,
+            "stream",
+            Way(lose=lose),
+            message_size_bytes=500,
+            messages=300,
+            rate_messages_per_s=2000,
         )
     assert only(trial, "lost_link_messages") == len(lose)
 
@@ -149,7 +154,7 @@ def test_a_small_socket_buffer_is_named() -> None:
     assert lost >= 0.3 * trial.metrics["offered_messages"]
 
 
-@pytest.mark.parametrize("warmup_s", [0.0, 0.1])
+@pytest.mark.parametrize("warmup_s", [0.0, 0.5])
 @pytest.mark.parametrize("io", ["single", "batch"])
 def test_drops_of_the_warm_up_are_not_the_measured_parts(io: str, warmup_s: float) -> None:
     with opened_pair() as pair:
@@ -166,9 +171,9 @@ def test_drops_of_the_warm_up_are_not_the_measured_parts(io: str, warmup_s: floa
         )
     only(trial, "lost_socket_buffer_messages", beside="unsent_messages")
     # The session's own words are among those dropped, and are said again each time; the warm-up
-    # alone lost some 200.
+    # alone lost some 1000, and a pause of the receiver at its end is not told from what follows.
     lost = trial.metrics["lost_messages"]
-    assert lost - 5 <= trial.target["socket_dropped_datagrams"] <= lost + 100
+    assert lost - 5 <= trial.target["socket_dropped_datagrams"] <= lost + 600
 
 
 @pytest.mark.figures

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from made_up_ends import exchange_of, stream_received, stream_sent
 from made_up_peers import reported
 
-from lanlab.analysis.pollution import judge
+from lanlab.analysis.disturbances.detect import judge
 from lanlab.errors import EngineError, LabError
 from lanlab.workloads import WORKLOADS, CounterChanges
 

@@ -11,8 +11,9 @@ from file_servers import EMBEDDED, SECRET, Served
 from trial_running import Pair
 
 from lanlab.performers import EngineHost, perform_between
-from lanlab.workloads import WORKLOADS, CounterChanges, TrialOutcome, server_url
+from lanlab.workloads import WORKLOADS, CounterChanges, TrialOutcome
 from lanlab.workloads.metrics import OPERATIONS
+from lanlab.workloads.services import server_url
 
 pytestmark = pytest.mark.usefixtures("cache")
 

@@ -16,9 +16,9 @@ from lanlab.errors import EngineError
 from lanlab.performers import metrics_of
 from lanlab.report.trials.subject import subject
 from lanlab.workloads import WORKLOADS, CounterChanges, TrialOutcome
-from lanlab.workloads.echo import EchoParameters
+from lanlab.workloads.echo.workload import EchoParameters
 from lanlab.workloads.option_words import by_option
-from lanlab.workloads.peers import ECHO, parse_peer
+from lanlab.workloads.peers.peer import ECHO, parse_peer
 
 __all__ = ["module_pair"]
 
@@ -106,9 +106,10 @@ def test_each_request_opens_a_connection_and_closes_it_at_once(
 
     with listening(note) as program:
         given = {"transport": "tcp", "message_size_bytes": 1408, "warmup_s": 0, "requests": 20}
-        _, metrics = measured(pair, program.tcp, **given, **pace)
-        # And the one before the start, by which the path is known.
-        assert sum(opened.get(timeout=20) for _ in range(21)) == 21
+        outcome, metrics = measured(pair, program.tcp, **given, **pace)
+        # And one before each start, by which the path is known: a busy machine may be late for one.
+        count = 20 + outcome.setup["start_attempts"]
+        assert sum(opened.get(timeout=20) for _ in range(count)) == count
 
     assert metrics["replies"] == metrics["requests"]
     assert 20 <= metrics["requests"] < 25
@@ -195,7 +196,7 @@ def test_a_udp_peer_that_does_not_echo_is_reported(
     pair: Pair, answers: Answers, code: str, words: str
 ) -> None:
     with answering(answers) as program:
-        error = failed(pair, program.echo(), timeout_s=0.1)
+        error = failed(pair, program.echo(), timeout_s=0.4)
 
     assert (error.code, words in error.message) == (code, True), error.message
 
@@ -233,7 +234,7 @@ def test_a_port_without_a_program_is_named(pair: Pair, transport: str) -> None:
 
 def test_a_short_time_without_an_answer_is_a_failure_too(pair: Pair) -> None:
     with answering(after(1, None)) as program:
-        given = {"requests": None, "time_s": 0.3, "timeout_s": 0.1, "warmup_s": 0}
+        given = {"requests": None, "time_s": 1.2, "timeout_s": 0.4, "warmup_s": 0}
         error = failed(pair, program.echo(), **given)
     assert error.code == "echo.nothing_arrived"
     with answering(longer) as program:
@@ -261,7 +262,7 @@ def test_a_short_time_without_an_answer_is_a_failure_too(pair: Pair) -> None:
             | {"message_size_bytes": 1408},
             "101 of 1408 bytes exceed|outstanding_requests: found 101; allowed",
         ),
-        ({"peer": "echo://nas", "driver": "sockperf", "warmup_s": 0}, "driver `sockperf`: found"),
+        ({"peer": "echo://nas", "driver": "sockperf", "warmup_s": 0}, "tool `sockperf`: found"),
     ],
 )
 def test_round_trips_that_no_peer_can_have_are_refused(given: dict[str, Any], words: str) -> None:

@@ -21,7 +21,7 @@ def measured(pair: Pair, server: Server, **given: Any) -> dict[str, float | int]
         "transport": "tcp",
         "message_size_bytes": 16_384,
         "time_s": 0.3,
-        "silence_s": 1,
+        "silence_s": 20,
         "peer": f"tcp://127.0.0.1:{server.port}",
         **given,
     }

@@ -7,8 +7,8 @@ import pytest
 
 from lanlab.errors import UsageError
 from lanlab.services import SERVICES
-from lanlab.workloads import server_url
-from lanlab.workloads.private_keys import needs_passphrase
+from lanlab.workloads.services import server_url
+from lanlab.workloads.services.private_keys import needs_passphrase
 
 _KEYS = (
     "-----BEGIN RSA PRIVATE KEY-----\nMII",

@@ -6,8 +6,8 @@ import pytest
 from made_up_ends import CAPABLE, cpu, exchange_of, host_window
 
 from lanlab.workloads import CounterChanges, TrialOutcome, workload
-from lanlab.workloads.copy_results import copy_metrics
-from lanlab.workloads.echo import EchoParameters
+from lanlab.workloads.copy.results import copy_metrics
+from lanlab.workloads.echo.workload import EchoParameters
 
 _STATISTICS = ("mean", "sd", "min", "p1", "p50", "p90", "p99", "p999", "max")
 _OPERATIONS = ("open", "read", "write", "sync", "close")

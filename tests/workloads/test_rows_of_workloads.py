@@ -16,18 +16,23 @@ SOURCE = Path(lanlab.__file__).parent
 
 
 def asked(text: str) -> Iterator[int]:
-    """Lines on which something called a workload is compared with the name of one."""
+    """Lines that ask which workload they have: by its name, or by what only its trials have."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
-            named = any(getattr(one, "id", getattr(one, "attr", "")) == "workload" for one in sides)
+            names = {getattr(one, "id", getattr(one, "attr", "")) for one in sides}
             literals = {
                 each.value
                 for one in sides
                 for each in ast.walk(one)
                 if isinstance(each, ast.Constant)
             }
-            if named and literals & set(WORKLOADS):
+            if names & {"workload", "parameters"} and literals & set(WORKLOADS):
+                yield node.lineno
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "getattr":
+            of, name, *default = node.args
+            whose = ast.unparse(of).rpartition(".")[2]
+            if default and whose in ("parameters", "values") and isinstance(name, ast.Constant):
                 yield node.lineno
 
 
@@ -37,10 +42,13 @@ def asked(text: str) -> Iterator[int]:
         ('trial.workload == "copy"', [1]),
         ('x = 1\nif workload not in ("stream", "load"):\n    pass', [2]),
         ('"stations" in experiment.factors', []),
+        ('"stations" in trial.parameters', [1]),
+        ('getattr(trial.values, "peer", None)', [1]),
+        ("getattr(parameters, key, None)", []),
         ('key == "stations" or workload == other', []),
     ],
 )
-def test_comparisons_with_the_name_of_a_workload_are_found(text: str, lines: list[int]) -> None:
+def test_questions_for_the_kind_of_workload_are_found(text: str, lines: list[int]) -> None:
     assert list(asked(text)) == lines
 
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from lanlab.errors import UsageError
-from lanlab.workloads.server_url import parse_url, target_of, trust_of
+from lanlab.workloads.services.server_url import parse_url, target_of, trust_of
 
 DIGEST = hashlib.sha256(b"a host key")
 HEX, BASE64 = DIGEST.hexdigest(), base64.b64encode(DIGEST.digest()).decode()

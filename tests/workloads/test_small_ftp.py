@@ -1,7 +1,6 @@
 """Files over lanlab's own TCP to and from servers of FTP over the kernel's, on the virtual LAN."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,9 +9,8 @@ from trial_running import Pair, opened_pair
 
 from lanlab.errors import EngineError, UnmetNeed
 from lanlab.performers import metrics_of, perform_between
-from lanlab.performers.servers.installed import start_server
 from lanlab.workloads import WORKLOADS, CounterChanges, TrialOutcome
-from lanlab.workloads.copy import CopyParameters
+from lanlab.workloads.copy.parameters import CopyParameters
 
 ADDRESS = "10.77.0.77"
 MEMORY_BYTES = 600_000
@@ -38,9 +36,7 @@ def over_small(**given: Any) -> dict[str, Any]:
 def perform(pair: Pair, given: dict[str, Any]) -> TrialOutcome:
     kind = WORKLOADS["copy"]
     condition = kind.Parameters.model_validate(given)
-    host = pair.bed.hosts[1]
-    server = replace(pair.end(1), start_server=lambda *given: start_server(host, *given))
-    return perform_between(kind, condition, pair.end(0), server, pair.lead_s)
+    return perform_between(kind, condition, pair.end(0), pair.end(1), pair.lead_s)
 
 
 def copied(pair: Pair, **given: Any) -> dict[str, float | int]:

@@ -4,10 +4,10 @@ import pytest
 from pydantic import ValidationError
 
 from lanlab.errors import UsageError
-from lanlab.workloads.copy import CopyParameters
-from lanlab.workloads.server_url import parse_url
-from lanlab.workloads.service_parameters import working_name
-from lanlab.workloads.stations import StationsParameters
+from lanlab.workloads.copy.parameters import CopyParameters
+from lanlab.workloads.services.parameters import working_name
+from lanlab.workloads.services.server_url import parse_url
+from lanlab.workloads.stations.parameters import StationsParameters
 
 
 def test_a_dialect_is_part_of_a_url() -> None:

@@ -8,8 +8,7 @@ import pytest
 from made_up_stations import closed_queue, columns
 from numpy.typing import NDArray
 
-from lanlab.workloads.mser import best_cuts
-from lanlab.workloads.station_steady import over_time, steady_part
+from lanlab.workloads.stations.steady import best_cuts, over_time, steady_part
 
 MS = 1_000_000
 

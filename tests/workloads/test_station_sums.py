@@ -7,8 +7,8 @@ import pytest
 from made_up_stations import OUTCOMES, closed_queue, columns
 
 from lanlab.workloads.metrics import LEAST_SAMPLES, PERCENTILES, STATIONS
-from lanlab.workloads.station_steady import Steady, steady_part
-from lanlab.workloads.station_sums import station_sums
+from lanlab.workloads.stations.steady import Steady, steady_part
+from lanlab.workloads.stations.sums import station_sums
 
 MS = 1_000_000
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from lanlab.errors import EngineError
-from lanlab.workloads.station_slices import Slices, slices_of
-from lanlab.workloads.station_steady import Steady, steady_part
-from lanlab.workloads.station_sums import station_sums
-from lanlab.workloads.station_thinned import thinned_sums
-from lanlab.workloads.stations import StationsParameters
-from lanlab.workloads.stations_readings import thinned
-from lanlab.workloads.stations_steps import StationsSteps
+from lanlab.workloads.stations.parameters import StationsParameters
+from lanlab.workloads.stations.readings import thinned
+from lanlab.workloads.stations.slices import Slices, slices_of
+from lanlab.workloads.stations.steady import Steady, steady_part
+from lanlab.workloads.stations.steps import StationsSteps
+from lanlab.workloads.stations.sums import station_sums
+from lanlab.workloads.stations.thinned import thinned_sums
 
 STATIONS, OPERATIONS, WIDTH_NS = 3, 40_000, 2**23
 OUTCOMES = ["ok", "timed_out"]

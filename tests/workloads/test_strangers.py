@@ -161,8 +161,9 @@ def test_what_reaches_the_socket_is_distinguished(pair: Pair, workload: str) -> 
     # What came back is of this session and answers what this session asked.
     token = there.messages[0][8:24]
     assert all(message[8:24] == token for message in back.messages)
-    assert back.seen["challenge"] == there.seen["hello"] == 1
-    assert back.seen["finished"] == there.seen["finish"]
+    assert back.seen["challenge"] == there.seen["hello"]
+    # One that is said again may find nobody any more.
+    assert 1 <= back.seen["finished"] <= there.seen["finish"]
 
 
 def test_replayed_session_messages_restart_nothing(pair: Pair) -> None:
@@ -187,8 +188,9 @@ def test_replayed_session_messages_restart_nothing(pair: Pair) -> None:
         messages=100,
         rate_messages_per_s=500,
     )
-    assert back.seen["challenge"] == 1
-    assert back.seen["accept"] == 2
+    # A busy machine may say them again before the answer is there; each was replayed once.
+    assert back.seen["challenge"] == there.seen["hello"]
+    assert back.seen["accept"] == 2 * there.seen["prove"]
     assert trial.metrics["received_messages"] == trial.metrics["sent_messages"] == 100
     assert trial.metrics["duplicate_messages"] == 0
 
@@ -223,7 +225,8 @@ def test_a_replayed_session_is_rejected(pair: Pair, workload: str) -> None:
     counts = ("received", "sent") if workload == "stream" else ("replies", "requests")
     came, went = (trial.metrics[f"{n}_messages" if workload == "stream" else n] for n in counts)
     assert came == went == 40
-    assert back.seen["challenge"] == back.seen["accept"] == 1
+    assert back.seen["challenge"] == there.seen["hello"]
+    assert back.seen["accept"] == there.seen["prove"]
     token = there.messages[0][8:24]
     assert token != recorded.messages[0][8:24]
     assert all(message[8:24] == token for message in back.messages)

@@ -7,9 +7,9 @@ from made_up_ends import distribution, flow_received, host_window, stream_receiv
 from test_stream_results import metrics
 
 from lanlab.workloads import CounterChanges
-from lanlab.workloads.fairness import jain_index
-from lanlab.workloads.losses import LOST_ON_THE_WAY, lost_by_place
-from lanlab.workloads.stream_results import flow_goodputs_bps
+from lanlab.workloads.stream.fairness import jain_index
+from lanlab.workloads.stream.losses import LOST_ON_THE_WAY, lost_by_place
+from lanlab.workloads.stream.results import flow_goodputs_bps
 
 #: In two seconds, of 500 bytes each: no two counts are alike.
 SENT: dict[str, Any] = {

@@ -17,8 +17,9 @@ from made_up_peers import peer_results
 
 from lanlab.roles import REVERSE_PREFIX
 from lanlab.workloads import CounterChanges, workload
-from lanlab.workloads.losses import LOST_IN_THE_MEDIUM, NOT_RECEIVED
-from lanlab.workloads.stream import Stream, StreamParameters
+from lanlab.workloads.stream.losses import LOST_IN_THE_MEDIUM, NOT_RECEIVED
+from lanlab.workloads.stream.parameters import StreamParameters
+from lanlab.workloads.stream.workload import Stream
 
 COUNTED = CounterChanges({"sender": {"qdisc_drops": 0}, "receiver": {"rx_drops": 0}})
 

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -10,11 +12,10 @@ import pytest
 from pydantic import ValidationError
 from schema_names import names_of
 
+import lanlab
 from lanlab.services import PROFILES
 from lanlab.workloads import WORKLOADS
-from lanlab.workloads.stations import StationsParameters
-
-_OF_ENGINE = Path(__file__).parents[2] / "crates/stack/src/smb/profile.rs"
+from lanlab.workloads.stations.parameters import StationsParameters
 
 
 def stations(**given: Any) -> StationsParameters:
@@ -23,11 +24,14 @@ def stations(**given: Any) -> StationsParameters:
     return parameters
 
 
-def test_each_period_system_has_one_dialect_and_xns_has_one_system() -> None:
-    one = stations(service="smb1+nbf", profile="pc-lan-program", stations=32)
-    assert (one.dialect, one.system_profile) == ("core", PROFILES["pc-lan-program"])
-    assert stations(service="smb1+spp", stations=32).system_profile is PROFILES["three-plus"]
-    assert stations(service="smb1+nbf", stations=200).system_profile is None
+@pytest.mark.parametrize(
+    ("service", "profile"), [("smb1+nbf", "pc-lan-program"), ("smb1+spp", "three-plus")]
+)
+def test_only_a_named_period_system_limits_dialect_and_sessions(service: str, profile: str) -> None:
+    one = stations(service=service, profile=profile, stations=32)
+    assert (one.dialect, one.system_profile) == ("core", PROFILES[profile])
+    other = stations(service=service, stations=200)
+    assert (other.dialect, other.system_profile) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +62,7 @@ def test_each_period_system_has_one_dialect_and_xns_has_one_system() -> None:
             "stations: found 33; allowed: 1 to 32, the sessions of IBM's PC LAN Program",
         ),
         (
-            {"service": "smb1+spp", "stations": 33},
+            {"service": "smb1+spp", "profile": "three-plus", "stations": 33},
             "stations: found 33; allowed: 1 to 32, the sessions of 3Com's 3+",
         ),
     ],
@@ -74,7 +78,52 @@ def test_a_users_server_has_the_sessions_that_it_has() -> None:
 
 def test_the_table_lists_the_systems_of_the_engine() -> None:
     schema = json.loads(files("lanlab.engine").joinpath("schema.json").read_text())
-    assert sorted(names_of(schema["$defs"]["SystemProfile"])) == sorted(PROFILES)
-    found = re.findall(r"name: \"(.+)\",\s+buffer_bytes: assumed\((.+)\)", _OF_ENGINE.read_text())
-    known = {name: int(octets.replace("_", "")) for name, octets in found}
-    assert known == {name: one.message_bytes for name, one in PROFILES.items()}
+    assert names_of(schema["$defs"]["SystemProfile"]) == list(PROFILES)
+
+
+#: A package with one row more: all else of it is lanlab's own.
+_ASK = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from lanlab.cli.serving import options
+from lanlab.workloads import WORKLOADS
+from lanlab.workloads.definitions import definitions
+model = WORKLOADS["stations"].Parameters
+print(definitions(model)["profile"].help)
+print(options._PROFILES)
+chosen = model.model_validate({"service": "smb1+nbipx", "profile": "toy-system", "stations": 7})
+print(chosen.dialect, chosen.system_profile.message_bytes)
+try:
+    model.model_validate({"service": "smb1+nbipx", "profile": "toy-system", "stations": 8})
+except ValueError as error:
+    print(error)
+"""
+
+
+def test_a_new_system_is_one_row(tmp_path: Path) -> None:
+    """Its Rust side: `a_row_is_all_that_a_system_needs` of `crates/stack/src/systems.rs`."""
+    package = tmp_path / "lanlab"
+    package.mkdir()
+    own = Path(lanlab.__file__).parent
+    for each in own.iterdir():
+        if each.name != "systems.json":
+            (package / each.name).symlink_to(each)
+    toy = {
+        "title": "a toy",
+        "years": [1984, 1989],
+        "carrier": "nbipx",
+        "dialect": "lanman1",
+        "message_bytes": 1024,
+        "sessions": 7,
+    }
+    rows = json.loads((own / "systems.json").read_text()) | {"toy-system": toy}
+    (package / "systems.json").write_text(json.dumps(rows))
+    done = subprocess.run(
+        [sys.executable, "-c", _ASK, str(tmp_path)], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    help_text, served, chosen, *refused = done.stdout.splitlines()
+    assert "toy-system (a toy, 1984 to 1989, carrier nbipx)" in help_text
+    assert "toy-system over nbipx" in served
+    assert chosen == "lanman1 1024"
+    assert "allowed: 1 to 7, the sessions of a toy" in "".join(refused)

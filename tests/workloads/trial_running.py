@@ -64,18 +64,9 @@ class Pair:
 
     def end(self, host: int, ip_version: int = 4) -> EngineHost:
         engine = self.engines[host]
-        address = self.bed.hosts[host].addresses[ip_family(ip_version)]
-        host_prefix = self.bed.hosts[host].command_prefix
-        boot_id, delay_ns = engine.describe()["boot_id"], self.bed.link.delay_ns
-        return EngineHost(
-            engine,
-            address,
-            boot_id,
-            host_prefix,
-            delay_ns=delay_ns,
-            raw_link=self.bed.hosts[host].raw_link,
-            spare_address=self.bed.hosts[host].spare_address,
-        )
+        on = self.bed.hosts[host]
+        address = on.addresses[ip_family(ip_version)]
+        return EngineHost(engine, address, engine.describe()["boot_id"], on, self.bed.link.delay_ns)
 
     def exchange(
         self, workload: str, on_progress: OnProgress | None = None, **parameters: Any

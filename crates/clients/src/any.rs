@@ -1,13 +1,12 @@
 //! All services behind one type. A match costs nothing compared with an operation; a boxed future
 //! would cost an allocation.
 
-use std::sync::{Mutex, PoisonError};
-
 use lanlab_files::fault::{during, shown};
 use lanlab_files::{
     Access, Class, Entry, Facts, Fault, Result, ServiceKind, ServicePath, Session, Target,
     TransferCapabilities,
 };
+use parking_lot::Mutex;
 
 /// Maximum number of shares, exports or buckets in a list.
 const MAX_PLACES: usize = 1_000;
@@ -67,6 +66,10 @@ macro_rules! services {
 
             fn capabilities(&self) -> TransferCapabilities {
                 each!(self, session => session.capabilities())
+            }
+
+            fn one_way_capabilities(&self, reads: bool) -> TransferCapabilities {
+                each!(self, session => session.one_way_capabilities(reads))
             }
 
             fn facts(&self) -> Facts {
@@ -219,7 +222,7 @@ fn check_secret(target: &Target) -> Result<()> {
 /// # Errors
 /// As [`connect`]; the same fault again if the server has refused this user before.
 pub async fn connect_unless_refused(target: &Target) -> Result<AnySession> {
-    let refused = || REFUSED.lock().unwrap_or_else(PoisonError::into_inner);
+    let refused = || REFUSED.lock();
     if let Some((_, fault)) = refused().iter().find(|(other, _)| target.has_login_of(other)) {
         return Err(fault.clone());
     }

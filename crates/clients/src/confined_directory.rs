@@ -10,13 +10,14 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, OpenOptions};
 use lanlab_files::{Access, ServicePath};
 use lanlab_served::beneath;
+use parking_lot::Mutex;
 
 /// A lease holder (fcntl(2)) releases its lease within this time when another process opens the
 /// file.
@@ -81,7 +82,7 @@ impl ConfinedDirectory {
     }
 
     pub fn shared(base: &Path) -> io::Result<Arc<Self>> {
-        let mut open = locked(&OPEN);
+        let mut open = OPEN.lock();
         let open = open.get_or_insert_default();
         if let Some(there) = open.get(base).and_then(Weak::upgrade) {
             return Ok(there);
@@ -162,7 +163,7 @@ impl ConfinedDirectory {
                 let message = "another directory is in the place of the one that was made";
                 return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
             }
-            locked(&MADE).get_or_insert_default().insert(self.place(Some(path)), Arc::new(made));
+            MADE.lock().get_or_insert_default().insert(self.place(Some(path)), Arc::new(made));
         }
         Ok(())
     }
@@ -180,10 +181,10 @@ impl ConfinedDirectory {
         let is_missing =
             removed.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
         if removed.is_ok() || is_missing {
-            if let Some(made) = &mut *locked(&MADE) {
+            if let Some(made) = &mut *MADE.lock() {
                 made.remove(&self.place(Some(path)));
             }
-            *locked(&self.last) = None;
+            *self.last.lock() = None;
         }
         removed.map_err(|error| match error.kind() {
             io::ErrorKind::NotADirectory => {
@@ -201,7 +202,7 @@ impl ConfinedDirectory {
     }
 
     fn directory(&self, path: &Path) -> io::Result<Arc<Dir>> {
-        if let Some((last, directory)) = &*locked(&self.last)
+        if let Some((last, directory)) = &*self.last.lock()
             && last == path
         {
             return Ok(Arc::clone(directory));
@@ -210,19 +211,15 @@ impl ConfinedDirectory {
         let mut place = self.base.clone();
         for name in path {
             place.push(name);
-            let held = locked(&MADE).as_ref().and_then(|made| made.get(&place).cloned());
+            let held = MADE.lock().as_ref().and_then(|made| made.get(&place).cloned());
             directory = match held {
                 Some(held) => held,
                 None => Arc::new(entered(&directory, Path::new(name))?),
             };
         }
-        *locked(&self.last) = Some((path.to_owned(), Arc::clone(&directory)));
+        *self.last.lock() = Some((path.to_owned(), Arc::clone(&directory)));
         Ok(directory)
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Open the entry of a directory without waiting for a FIFO that another program may have put

@@ -32,4 +32,4 @@ pub use station::CarriedSince;
 
 pub use any::{AnyFile, AnySession, connect, connect_unless_refused, places};
 pub use confined_directory::{ConfinedDirectory, Found, Kind};
-pub use lanlab_connections::wired;
+pub use lanlab_connections::{RECORDER_BYTES, Recorder, wired};

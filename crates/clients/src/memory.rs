@@ -3,12 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::Arc;
 
 use lanlab_files as files;
 use lanlab_files::{
     Access, Class, Entry, Facts, Fault, Result, ServicePath, Target, TransferCapabilities,
 };
+use parking_lot::{Mutex, RwLock};
 
 const BLOCK_BYTES: u32 = 1 << 18;
 /// Maximum file size, so that a mistake does not use up the host's memory.
@@ -23,10 +24,6 @@ enum Found {
 }
 
 static ALL: Mutex<BTreeMap<String, Found>> = Mutex::new(BTreeMap::new());
-
-fn all() -> MutexGuard<'static, BTreeMap<String, Found>> {
-    ALL.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 #[derive(Debug)]
 pub struct Session {
@@ -58,7 +55,7 @@ impl Session {
 fn entry(name: &str, found: &Found) -> Entry {
     let size_bytes = match found {
         Found::Directory => 0,
-        Found::File(content) => content.read().unwrap_or_else(PoisonError::into_inner).len() as u64,
+        Found::File(content) => content.read().len() as u64,
     };
     Entry { name: name.to_owned(), size_bytes, is_directory: matches!(found, Found::Directory) }
 }
@@ -83,7 +80,7 @@ impl files::Session for Session {
     }
 
     async fn open(&self, path: &ServicePath, access: Access) -> Result<File> {
-        let mut all = all();
+        let mut all = ALL.lock();
         let name = self.at(path);
         let makes = matches!(access, Access::Create { .. } | Access::Replace { .. });
         let content = match all.get(&name) {
@@ -106,7 +103,7 @@ impl files::Session for Session {
     }
 
     async fn read_at(&self, file: &File, offset: u64, buffer: &mut [u8]) -> Result<usize> {
-        let content = file.content.read().unwrap_or_else(PoisonError::into_inner);
+        let content = file.content.read();
         let from = usize::try_from(offset).unwrap_or(usize::MAX).min(content.len());
         let count = buffer.len().min(content.len() - from);
         buffer[..count].copy_from_slice(&content[from..from + count]);
@@ -118,7 +115,7 @@ impl files::Session for Session {
         if end > MAX_FILE_OCTETS {
             return Err(Fault::new(Class::NoSpace, "it would be above 1 GiB"));
         }
-        let mut content = file.content.write().unwrap_or_else(PoisonError::into_inner);
+        let mut content = file.content.write();
         if content.len() < end as usize {
             content.resize(end as usize, 0);
         }
@@ -135,7 +132,7 @@ impl files::Session for Session {
     }
 
     async fn remove(&self, path: &ServicePath) -> Result<()> {
-        let mut all = all();
+        let mut all = ALL.lock();
         let name = self.at(path);
         match all.get(&name) {
             Some(Found::File(_)) => {
@@ -148,7 +145,7 @@ impl files::Session for Session {
     }
 
     async fn list(&self, path: Option<&ServicePath>) -> Result<Vec<Entry>> {
-        let all = all();
+        let all = ALL.lock();
         if let Some(path) = path
             && !matches!(all.get(&self.at(path)), Some(Found::Directory))
         {
@@ -160,7 +157,7 @@ impl files::Session for Session {
     }
 
     async fn make_directory(&self, path: &ServicePath) -> Result<()> {
-        let mut all = all();
+        let mut all = ALL.lock();
         let name = self.at(path);
         if all.contains_key(&name) {
             return Err(Fault::new(Class::Exists, "it is there already"));
@@ -173,7 +170,7 @@ impl files::Session for Session {
     }
 
     async fn remove_directory(&self, path: &ServicePath) -> Result<()> {
-        let mut all = all();
+        let mut all = ALL.lock();
         let name = self.at(path);
         if !matches!(all.get(&name), Some(Found::Directory)) {
             return Err(Fault::new(Class::Missing, "no such directory"));
@@ -186,7 +183,7 @@ impl files::Session for Session {
     }
 
     async fn stat(&self, path: &ServicePath) -> Result<Entry> {
-        let all = all();
+        let all = ALL.lock();
         let found = all.get(&self.at(path));
         found
             .map(|found| entry(path.name(), found))
@@ -194,7 +191,7 @@ impl files::Session for Session {
     }
 
     async fn rename(&self, from: &ServicePath, to: &ServicePath) -> Result<()> {
-        let mut all = all();
+        let mut all = ALL.lock();
         if !self.has_parent(to, &all) {
             return Err(Fault::new(Class::Missing, "no such directory"));
         }

@@ -4,11 +4,12 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, IoSlice};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::BufMut;
 use lanlab_files::{Class, Fault, Result};
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
@@ -44,7 +45,7 @@ pub trait Wire: Send + Sync + 'static {
 }
 
 pub struct Multiplex<W> {
-    wire: Arc<W>,
+    pub wire: Arc<W>,
     writer: tokio::sync::Mutex<Writer>,
     waiting: Arc<Waiting>,
     reader: JoinHandle<()>,
@@ -76,13 +77,9 @@ struct State {
 }
 
 impl Waiting {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn ended(&self) -> Fault {
         let gone = || Fault::new(Class::Reset, "the connection has ended");
-        self.state().ended.clone().unwrap_or_else(gone)
+        self.state.lock().ended.clone().unwrap_or_else(gone)
     }
 }
 
@@ -93,7 +90,7 @@ struct Call<'a> {
 
 impl Drop for Call<'_> {
     fn drop(&mut self) {
-        self.waiting.state().calls.remove(&self.key);
+        self.waiting.state.lock().calls.remove(&self.key);
     }
 }
 
@@ -106,10 +103,6 @@ impl<W: Wire> Multiplex<W> {
         let reader = tokio::spawn(read_all(reading, Arc::clone(&wire), Arc::clone(&waiting)));
         let writer = tokio::sync::Mutex::new(Writer { half, cut: false });
         Self { wire, writer, waiting, reader, patience }
-    }
-
-    pub fn wire(&self) -> &W {
-        &self.wire
     }
 
     /// Make one call and return the answer. `begin`, which runs when it is the call's turn to be
@@ -128,7 +121,7 @@ impl<W: Wire> Multiplex<W> {
     pub fn give_back(&self, mut answer: Vec<u8>) {
         if answer.capacity() > REUSED_OCTETS {
             answer.clear();
-            let mut state = self.waiting.state();
+            let mut state = self.waiting.state.lock();
             if state.spare.len() < MAX_SPARE {
                 state.spare.push(answer);
             }
@@ -157,7 +150,7 @@ impl<W: Wire> Multiplex<W> {
         let (key, head) = begin()?;
         let (give, answer) = oneshot::channel();
         {
-            let mut state = self.waiting.state();
+            let mut state = self.waiting.state.lock();
             if let Some(fault) = &state.ended {
                 return Err(fault.clone());
             }
@@ -209,7 +202,7 @@ async fn read_all<W: Wire>(half: OwnedReadHalf, wire: Arc<W>, waiting: Arc<Waiti
         match accepted {
             Ok((None, _)) => {}
             Ok((Some(key), answer)) => {
-                let Some(call) = waiting.state().calls.remove(&key) else {
+                let Some(call) = waiting.state.lock().calls.remove(&key) else {
                     break Fault::new(Class::Protocol, "an answer to a call that was not made");
                 };
                 // A dropped call needs no answer.
@@ -218,7 +211,7 @@ async fn read_all<W: Wire>(half: OwnedReadHalf, wire: Arc<W>, waiting: Arc<Waiti
             Err(fault) => break fault,
         }
     };
-    let mut state = waiting.state();
+    let mut state = waiting.state.lock();
     state.ended = Some(fault);
     state.calls.clear();
 }
@@ -247,7 +240,7 @@ pub async fn read_one(
             return Err(Fault::new(Class::Protocol, "an empty part of an answer"));
         }
         if answer.is_empty() && length > REUSED_OCTETS {
-            answer = waiting.state().spare.pop().unwrap_or_default();
+            answer = waiting.state.lock().spare.pop().unwrap_or_default();
         }
         answer.reserve_exact(length);
         while answer.len() < whole {

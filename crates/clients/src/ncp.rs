@@ -6,7 +6,7 @@ use lanlab_connections::{MessageTransport, SessionClock};
 use lanlab_files::{Carrier, Class, Fault, PacketBurst, Result, Target};
 use lanlab_sessions::{Agreed, Redirected};
 use lanlab_stack::ncp::client::{Client, Plan, User};
-use lanlab_stack::profile::netware::NETWARE_3;
+use lanlab_stack::profile::netware::{NETWARE_3, OWN_BURST_PACKETS};
 
 use crate::station;
 
@@ -29,10 +29,10 @@ pub async fn connect(target: &Target) -> Result<Session> {
     let plan = Plan {
         volume,
         user,
-        most_data_bytes: NETWARE_3.most_data_bytes.value,
+        most_data_bytes: NETWARE_3.most_data_bytes,
         large_packets: true,
         burst_packets: (target.options.ncp().packet_burst == PacketBurst::On)
-            .then_some(NETWARE_3.burst_packets.value),
+            .then_some(OWN_BURST_PACKETS),
         carrier: transport.facts(0),
     };
     let patience = Duration::from_nanos(target.timeout_ns);

@@ -12,9 +12,8 @@
 use hyper::header::{CONTENT_LENGTH, HeaderName, IF_NONE_MATCH};
 use hyper::http::request::Builder;
 use hyper::{Method, StatusCode};
-use lanlab_files as files;
 use lanlab_files::{
-    Access, Class, Entry, Facts, Fault, Result, ServiceKind, ServicePath, Target,
+    self as files, Access, Class, Entry, Facts, Fault, Result, ServiceKind, ServicePath, Target,
     TransferCapabilities,
 };
 use lanlab_stack::redirector::ListingLimits;
@@ -74,7 +73,7 @@ pub async fn connect(target: &Target) -> Result<Session> {
     let what = format!("list bucket `{}`", session.bucket.name);
     let mut listed = session.page(&what, "", None, 1).await;
     // If no region was given, the server may name its own, which is tried once.
-    if listed.as_ref().is_err_and(may_be_of_another_region)
+    if listed.as_ref().is_err_and(|fault| !fault.class.is_passing() && fault.class != Class::Denied)
         && asked_region(target).is_none()
         && let Ok(Some(region)) = session.named_region(&what).await
     {
@@ -99,7 +98,7 @@ fn session(target: &Target, name: String, base: String) -> Result<Session> {
     let http = Http::new(target, target.service == ServiceKind::S3s)?;
     let bucket = Bucket {
         name,
-        host: http.authority().to_owned(),
+        host: http.authority.clone(),
         region: asked_region(target).unwrap_or_else(|| USUAL_REGION.to_owned()),
         credentials: target.credentials.clone(),
     };
@@ -237,7 +236,7 @@ impl files::Session for Session {
         let File::Read(download, key) = file else {
             return Err(Fault::new(Class::Unsupported, "a file that is written cannot be read"));
         };
-        let refused = |status, text: &[u8]| refusal(download.what(), status, text);
+        let refused = |status, text: &[u8]| refusal(&download.what, status, text);
         download.read_at(&self.http, offset, buffer, || Ok(self.get(key)), refused).await
     }
 
@@ -319,11 +318,6 @@ impl files::Session for Session {
     async fn end(self) -> Result<()> {
         self.http.end().await
     }
-}
-
-/// Whether a server may have refused a request only because of its region.
-fn may_be_of_another_region(fault: &Fault) -> bool {
-    !fault.class.is_passing() && fault.class != Class::Denied
 }
 
 /// Whether text from the server can be the name of a region, which is signed and shown.

@@ -4,8 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 pub use lanlab_connections::small::make_way;
-use lanlab_connections::small::{SmallNode, SmallPlan, SmallStream};
-use lanlab_connections::small::{facts_of, node_of};
+use lanlab_connections::small::{SmallNode, SmallPlan, SmallStream, facts_of, node_of};
 use lanlab_files::{Class, Fault, Result, Target};
 use lanlab_stack::ip::small::Facts;
 

@@ -24,9 +24,9 @@ pub async fn connect(target: &Target, carrier: CarrierKind) -> Result<WiredPort>
     };
     transport::within(target, &what, async {
         node.ready().await.map_err(|error| Fault::of_connection("claim a name", &error))?;
-        node.call(carrier, called).await.map_err(|error| {
+        node.call(called).await.map_err(|error| {
             let fault = Fault::of_connection(&what, &error);
-            match (fault.class, node.segment(carrier)) {
+            match (fault.class, node.segment()) {
                 (Class::Unreachable, Some(segment)) => not_found(fault, segment),
                 (Class::Unreachable, None) => fault.hint(
                     "see whether the name is right: `lanlab listen` shows the names of a segment",
@@ -64,7 +64,7 @@ fn plan_of(target: &Target) -> Option<WiredPlan> {
         Carrier::Frames(carrier) => {
             let (framing, network) = (target.ipx.framing(), target.ipx.network);
             let plan = WiredPlan::new(raw_place(target.link.as_ref()?), carrier);
-            let profile = target.system().map_or(plan.profile, |of| *of.numbers().station);
+            let profile = target.system().map_or(plan.profile, |system| *system.station);
             Some(WiredPlan { framing, network, profile, ..plan })
         }
     }

@@ -12,10 +12,9 @@ use hyper::header::{
 };
 use hyper::http::request::Builder;
 use hyper::{Method, Request, StatusCode};
-use lanlab_files as files;
 use lanlab_files::{
-    Access, Class, Credentials, Entry, Facts, Fault, Result, ServiceKind, ServicePath, Target,
-    TransferCapabilities,
+    self as files, Access, Class, Credentials, Entry, Facts, Fault, Result, ServiceKind,
+    ServicePath, Target, TransferCapabilities,
 };
 use lanlab_wire::percent;
 
@@ -377,7 +376,7 @@ impl files::Session for Session {
         let File::Write(upload) = file else {
             return Err(Fault::new(Class::Unsupported, "a file that is read cannot be written"));
         };
-        let refused = |status, text: &[u8]| self.refusal(upload.what(), status, text);
+        let refused = |status, text: &[u8]| self.refusal(&upload.what, status, text);
         upload.write_at(&self.http, offset, data, refused).await
     }
 
@@ -390,7 +389,7 @@ impl files::Session for Session {
             File::Read(download, _) => return download.finish(&self.http).await,
             File::Write(upload) => upload,
         };
-        let what = upload.what().to_owned();
+        let what = upload.what.clone();
         let answer = upload.finish(&self.http).await?;
         self.settle(&what, answer, &[200, 201, 204]).await
     }

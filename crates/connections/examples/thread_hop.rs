@@ -53,7 +53,7 @@ async fn answer(interface: &str, address: &str) {
 async fn ask(interface: &str, address: &str, blocks: usize) {
     let node = WiredNode::begin(&plan(interface, "ASKER", false)).expect("a link");
     node.ready().await.expect("a name");
-    let mut port = node.call(CarrierKind::Nbf, Peer::Name(name("ECHO"))).await.expect("a session");
+    let mut port = node.call(Peer::Name(name("ECHO"))).await.expect("a session");
     let socket = UdpSocket::bind("0.0.0.0:0").expect("a socket");
     socket.connect((address, PORT)).expect("an address");
     let (mut udp_ns, mut nbf_ns) = (Vec::new(), Vec::new());

@@ -8,6 +8,7 @@ mod lines;
 mod link_thread;
 mod message_transport;
 mod messages;
+mod recorder;
 #[cfg(feature = "fuzz")]
 #[path = "../tests/fuzz/scripted.rs"]
 pub mod scripted;
@@ -21,5 +22,6 @@ pub mod wired;
 pub use lines::Lines;
 pub use message_transport::MessageTransport;
 pub use messages::Messages;
+pub use recorder::{MEMORY_BYTES as RECORDER_BYTES, Recorder};
 pub use session_clock::SessionClock;
 pub use wire::Wire;

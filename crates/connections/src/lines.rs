@@ -11,17 +11,13 @@ const MAX_LINE_OCTETS: usize = 4096;
 
 #[derive(Debug)]
 pub struct Lines<W = Wire> {
-    wire: W,
+    pub wire: W,
     pending: Vec<u8>,
 }
 
 impl<W: AsyncRead + AsyncWrite + Unpin> Lines<W> {
     pub fn new(wire: W) -> Self {
         Self { wire, pending: Vec::new() }
-    }
-
-    pub fn wire(&self) -> &W {
-        &self.wire
     }
 
     /// Returns the connection to start TLS on it. No unprotected data may be waiting.

@@ -2,14 +2,14 @@
 
 use std::fmt::{self, Debug, Formatter};
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use lanlab_os as os;
-use lanlab_os::{Interest, Readiness, Wake};
+use lanlab_os::{self as os, Interest, Readiness, Wake};
 use lanlab_units::Instant;
+use parking_lot::{Mutex, MutexGuard};
 
 pub const LINK: usize = 0;
 const KICK: usize = LINK + 1;
@@ -70,7 +70,7 @@ impl<S: AtLink> Shared<S> {
     }
 
     pub fn state(&self) -> MutexGuard<'_, S> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Work at the link, send the resulting frames, and make sure that the thread wakes in time.

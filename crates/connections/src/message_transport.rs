@@ -33,7 +33,7 @@ impl MessageTransport {
     /// The TCP connection; `None` for a link session.
     pub fn connection(&self) -> Option<&TcpStream> {
         match self {
-            Self::Tcp(messages) => Some(messages.stream()),
+            Self::Tcp(messages) => Some(&messages.stream),
             Self::Frames(_) => None,
         }
     }

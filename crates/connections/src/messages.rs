@@ -13,7 +13,7 @@ const READ_AHEAD_BYTES: usize = 8 << 10;
 
 #[derive(Debug)]
 pub struct Messages {
-    stream: TcpStream,
+    pub stream: TcpStream,
     framing: Framing,
     longest: usize,
     takes_requests: bool,
@@ -50,10 +50,6 @@ impl Messages {
 
     pub fn set_longest(&mut self, longest: usize) {
         self.longest = longest;
-    }
-
-    pub fn stream(&self) -> &TcpStream {
-        &self.stream
     }
 
     /// Send a message of two parts. Until done, pass the same message again.

@@ -3,30 +3,26 @@
 use std::collections::HashMap;
 use std::io::{BufRead, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use lanlab_os as os;
 use lanlab_units::Instant;
+use parking_lot::Mutex;
 
 use crate::cost::Cost;
-use crate::host;
-use crate::listen;
-use crate::medium;
 use crate::messages::{
     Armed, Cancel, Cancelled, Command, Failure, Hello, MAX_LINE_BYTES, Outcome, Pong, Reply,
     Request, SCHEMA_VERSION,
 };
 use crate::output::Output;
-use crate::resolve;
 use crate::running::Running;
-use crate::storage;
 use crate::task::Task;
-use crate::virtual_hosts;
 use crate::workloads::{
     copy, dataset, echo, metadata, path_mtu, serve, simulate, stations, stream,
 };
+use crate::{host, listen, medium, resolve, storage, virtual_hosts};
 
 /// Maximum concurrent measurements, so that a faulty driver cannot exhaust the host.
 const MAX_RUNNING: usize = 16;
@@ -67,7 +63,7 @@ pub fn serve(mut input: impl BufRead, output: &Output) {
 
 /// The driver is gone: stop measurements, and remove everything they made on this host.
 fn end(measurements: &Measurements) {
-    let open = || measurements.lock().unwrap_or_else(PoisonError::into_inner);
+    let open = || measurements.lock();
     for (running, _) in open().values() {
         running.cancel();
     }
@@ -229,7 +225,7 @@ fn pong() -> Pong {
 }
 
 fn find(measurements: &Measurements, target: u64) -> Result<Arc<Running>, Failure> {
-    let measurements = measurements.lock().unwrap_or_else(PoisonError::into_inner);
+    let measurements = measurements.lock();
     measurements.get(&target).map(|(running, _)| Arc::clone(running)).ok_or_else(|| {
         Failure::new("request.unknown_target", format!("no request {target} is running"))
     })
@@ -243,7 +239,7 @@ fn measure(
 ) -> Result<(), Failure> {
     let running = Arc::new(Running::new(id, output.clone()));
     {
-        let mut open = measurements.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = measurements.lock();
         if open.contains_key(&id) {
             return Err(Failure::value("id", id, "an id that no running request has"));
         }
@@ -261,7 +257,7 @@ fn measure(
     let started = thread::Builder::new().spawn(move || {
         let measured = catch_unwind(AssertUnwindSafe(|| work(&running)));
         // Remove it first: a new request may reuse the id.
-        open.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        open.lock().remove(&id);
         match measured {
             Ok(Ok(outcome)) => output.result(id, outcome),
             Ok(Err(failed)) => output.error(Some(id), failed.failure, failed.outcome),
@@ -274,7 +270,7 @@ fn measure(
         }
     });
     started.map_err(|error| {
-        measurements.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        measurements.lock().remove(&id);
         Failure::system("a thread for the measurement", &error)
     })?;
     Ok(())

@@ -20,6 +20,7 @@ mod medium;
 mod netbios_names;
 mod output;
 mod paths;
+mod recording;
 mod resolve;
 mod running;
 mod stack_facts;

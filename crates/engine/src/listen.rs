@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
+use lanlab_clients::{RECORDER_BYTES, Recorder};
 use lanlab_files::LinkPlace;
-use lanlab_os as os;
-use lanlab_os::{Interest, RawFrames, RawLink, RawLinkPlace, Readiness};
+use lanlab_os::{self as os, Interest, RawFrames, RawLink, RawLinkPlace, Readiness};
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::Mac;
 use lanlab_workloads::listen::{MEMORY_BYTES, Observer};
 
 use crate::cost::{Cost, OWN_THREADS};
 use crate::medium::check_interface;
-use crate::medium::recorder::{self, Recorder};
 use crate::messages::{Failure, Heard, Listen, Outcome};
+use crate::recording;
 use crate::running::{Measured, Running, conclude};
 use crate::task::Task;
 
@@ -35,7 +35,7 @@ pub fn listen(request: Listen) -> Result<Task, Failure> {
         return Err(Failure::value("most_frames", request.most_frames, "1 to 1,000,000,000"));
     }
     let place = place_of(&request.link)?;
-    let recorded = request.pcap.as_ref().map_or(0, |_| recorder::MEMORY_BYTES);
+    let recorded = request.pcap.as_ref().map_or(0, |_| RECORDER_BYTES);
     let cost = Cost { memory_bytes: MEMORY_BYTES + recorded, threads: OWN_THREADS + 1 };
     Ok(Task::new(cost, move |running| run(&request, &place, running)))
 }
@@ -72,14 +72,14 @@ pub fn link_failure(place: &RawLinkPlace, error: &std::io::Error) -> Failure {
 
 fn run(request: &Listen, place: &RawLinkPlace, running: &Running) -> Measured {
     // Create the file first, so that an unwritable one is reported before anything is received.
-    let mut recorder = request.pcap.as_deref().map(Recorder::create).transpose()?;
+    let mut recorder = request.pcap.as_deref().map(recording::create).transpose()?;
     let link = RawLink::open(place, RawFrames::All).map_err(|error| link_failure(place, &error))?;
     running.ready(Vec::new(), None);
     let start = os::monotonic();
     let mut observer = Observer::new(Mac(link.mac()), start);
     let listened = receive(request, &link, &mut observer, &mut recorder, running);
     let now = os::monotonic();
-    let ended = recorder.as_mut().map_or(Ok(()), Recorder::end);
+    let ended = recording::end(recorder.as_mut());
     let (recorded_frames, unrecorded_frames) = recorder.as_ref().map_or((0, 0), Recorder::counts);
     let heard = Heard {
         interface: link.interface().to_owned(),
@@ -108,9 +108,7 @@ fn receive(
     let mut bytes = 0;
     loop {
         let now = os::monotonic();
-        if running.is_cancelled() {
-            return Err(Failure::cancelled());
-        }
+        running.check()?;
         if now >= end || observer.frames() >= request.most_frames {
             return Ok(());
         }

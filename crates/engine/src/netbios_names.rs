@@ -192,7 +192,12 @@ fn answer(datagram: &[u8], from: SocketAddr, id: u16, wanted: Name) -> Option<Sa
 }
 
 #[cfg(test)]
+#[path = "../../wire/tests/support/name_answers.rs"]
+mod name_answers;
+
+#[cfg(test)]
 mod tests {
+    use super::name_answers::{emit_addresses, emit_negative};
     use super::*;
 
     const OTHER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 7);
@@ -220,7 +225,7 @@ mod tests {
 
     fn positive(query: &Query, addresses: &[(u16, Ipv4Addr)]) -> Vec<u8> {
         let mut answer = Vec::new();
-        nbns::emit_addresses(query, 300, addresses, &mut answer);
+        emit_addresses(query, 300, addresses, &mut answer);
         answer
     }
 
@@ -250,7 +255,7 @@ mod tests {
             let other = Query { id: query.id.wrapping_add(1), ..*query };
             let name = Query { name: Name::new("OTHER", suffix::SERVER).unwrap(), ..*query };
             let mut negative = Vec::new();
-            nbns::emit_negative(query, nbns::NAME_ERROR, &mut negative);
+            emit_negative(query, nbns::NAME_ERROR, &mut negative);
             vec![
                 positive(&other, &[(0, OTHER)]),
                 positive(&name, &[(0, OTHER)]),
@@ -297,7 +302,7 @@ mod tests {
         ] {
             let (place, thread) = responder(move |query, _| {
                 let mut negative = Vec::new();
-                nbns::emit_negative(query, code, &mut negative);
+                emit_negative(query, code, &mut negative);
                 vec![negative]
             });
             assert_eq!(ask_server("box", place, OF_SERVER).unwrap_err(), said);
@@ -311,7 +316,7 @@ mod tests {
             let other = Query { id: query.id ^ 0x8000, ..*query };
             let name = Query { name: Name::new("OTHER", suffix::SERVER).unwrap(), ..*query };
             let mut negative = Vec::new();
-            nbns::emit_negative(&other, nbns::NAME_ERROR, &mut negative);
+            emit_negative(&other, nbns::NAME_ERROR, &mut negative);
             vec![positive(&other, &[(0, OTHER)]), positive(&name, &[(0, OTHER)]), negative]
         });
         let why = ask_server("box", place, SOON).unwrap_err();

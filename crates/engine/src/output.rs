@@ -1,5 +1,7 @@
 use std::io::Write;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::messages::{
     Failed, Failure, Finished, MAX_REPLY_BYTES, Outcome, PROGRESS_INTERVAL_NS, Reply,
@@ -30,7 +32,7 @@ impl Output {
         let mut line = serde_json::to_vec(reply).expect("every reply can be written as JSON");
         line.push(b'\n');
         debug_assert!(line.len() <= MAX_REPLY_BYTES, "a line of {} bytes", line.len());
-        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut writer = self.writer.lock();
         if writer.write_all(&line).and_then(|()| writer.flush()).is_err() {
             (self.before_end)();
             std::process::exit(1);

@@ -2,21 +2,16 @@
 
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
 use lanlab_os as os;
 use lanlab_units::Instant;
 use lanlab_workloads::Progress;
+use parking_lot::{Condvar, Mutex};
 
 use crate::background::{Work, with_background};
 use crate::host_window::HostSnapshot;
-use crate::messages::{
-    self, ClientSeen, Failure, FileTimes, HostWindow, Outcome, PeerClient, Ready, Reply, Served,
-    StationReadings, StationSlices,
-};
+use crate::messages::{self, Failure, HostWindow, Outcome, Ready, Reply};
 use crate::output::Output;
 use crate::tcp_sampler::{MOST_WATCHED, TcpSampler};
 use crate::waiting::Waiter;
@@ -54,7 +49,7 @@ pub fn conclude(outcome: Outcome, failure: Option<Failure>) -> Measured {
 pub type Answerer = Box<dyn Fn() -> Result<Outcome, Failure> + Send>;
 
 pub struct Running {
-    id: u64,
+    pub id: u64,
     output: Output,
     /// Zero until armed.
     start_ns: AtomicU64,
@@ -92,27 +87,6 @@ impl Running {
         self.tell_ready(Ready { ports, setup_round_trip_ns, ..Ready::default() });
     }
 
-    pub fn serving_files(&self, port: u16, served: Served) {
-        self.tell_ready(Ready { ports: vec![port], served: Some(served), ..Ready::default() });
-    }
-
-    pub fn serving(&self, port: u16) {
-        self.tell_ready(Ready { ports: vec![port], ..Ready::default() });
-    }
-
-    pub fn id(&self) -> u64 {
-        self.id
-    }
-
-    /// Report a finished client of a peer server.
-    pub fn tell_client(&self, client: PeerClient) {
-        self.output.send(&Reply::PeerClient(Box::new(client)));
-    }
-
-    pub fn holding(&self, directory: String) {
-        self.tell_ready(Ready { directory: Some(directory), ..Ready::default() });
-    }
-
     /// Report that the request may write at its server from now on; earlier errors concern
     /// connecting.
     pub fn writing(&self) {
@@ -138,8 +112,13 @@ impl Running {
         Err(Box::new(Failed { failure, outcome }))
     }
 
-    fn tell_ready(&self, ready: Ready) {
-        self.output.send(&Reply::Ready(Ready { id: self.id, ..ready }));
+    /// Send a reply with the number of this request.
+    pub fn tell(&self, reply: impl FnOnce(u64) -> Reply) {
+        self.output.send(&reply(self.id));
+    }
+
+    pub fn tell_ready(&self, ready: Ready) {
+        self.tell(|id| Reply::Ready(Ready { id, ..ready }));
     }
 
     pub fn tell_progress(&self, elapsed_ns: u64, messages: u64, bytes: u64) {
@@ -155,14 +134,14 @@ impl Running {
     }
 
     pub fn answer_by(&self, answerer: Answerer) {
-        *self.answerer.lock().unwrap_or_else(PoisonError::into_inner) = Some(answerer);
+        *self.answerer.lock() = Some(answerer);
     }
 
     /// Query intermediate results of this request.
     ///
     /// # Errors `request.nothing_to_read` if the request has none, or the error of the answer.
     pub fn ask(&self) -> Result<Outcome, Failure> {
-        let answerer = self.answerer.lock().unwrap_or_else(PoisonError::into_inner);
+        let answerer = self.answerer.lock();
         answerer.as_ref().map_or_else(
             || {
                 let found = format!("request {} carries no frames, or not yet", self.id);
@@ -174,28 +153,10 @@ impl Running {
     }
 
     pub fn wait_for_cancel(&self) {
-        let mut guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guard = self.lock.lock();
         while !self.is_cancelled() {
-            guard = self.changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
+            self.changed.wait(&mut guard);
         }
-    }
-
-    pub fn tell_files(&self, times: FileTimes) {
-        self.output.send(&Reply::CopiedFiles(FileTimes { id: self.id, ..times }));
-    }
-
-    pub fn tell_readings(&self, readings: u32, octets: &[u8]) {
-        let (id, octets) = (self.id, BASE64_STANDARD.encode(octets));
-        self.output.send(&Reply::StationReadings(StationReadings { id, readings, octets }));
-    }
-
-    pub fn tell_client_seen(&self, seen: ClientSeen) {
-        self.output.send(&Reply::ClientSeen(ClientSeen { id: self.id, ..seen }));
-    }
-
-    pub fn tell_slices(&self, slices: u32, octets: &[u8]) {
-        let (id, octets) = (self.id, BASE64_STANDARD.encode(octets));
-        self.output.send(&Reply::StationSlices(StationSlices { id, slices, octets }));
     }
 
     /// Set the start of the request, and the round-trip time of its path.
@@ -219,7 +180,7 @@ impl Running {
         if round_trip_ns > MAX_ROUND_TRIP_NS {
             return Err(Failure::value("round_trip_ns", round_trip_ns, "at most 600 s"));
         }
-        let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let _guard = self.lock.lock();
         if self.start().is_none() {
             self.round_trip_ns.store(round_trip_ns, Ordering::Release);
         }
@@ -233,7 +194,7 @@ impl Running {
     }
 
     pub fn cancel(&self) {
-        let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let _guard = self.lock.lock();
         self.progress.cancel();
         self.changed.notify_all();
         self.cancelled.notify_one();
@@ -248,6 +209,11 @@ impl Running {
 
     pub fn is_cancelled(&self) -> bool {
         self.progress.is_cancelled()
+    }
+
+    /// # Errors `cancelled`.
+    pub fn check(&self) -> Result<(), Failure> {
+        if self.is_cancelled() { Err(Failure::cancelled()) } else { Ok(()) }
     }
 
     pub fn start(&self) -> Option<Instant> {
@@ -268,9 +234,7 @@ impl Running {
     ) -> Result<Instant, Failure> {
         let deadline = os::monotonic().plus_nanos(ARM_TIMEOUT_NS);
         loop {
-            if self.is_cancelled() {
-                return Err(Failure::cancelled());
-            }
+            self.check()?;
             if let Some(start) = self.start() {
                 return Ok(start);
             }
@@ -278,9 +242,9 @@ impl Running {
                 return Err(Failure::new("arm.timeout", "ready for 900 s and not armed"));
             }
             while_waiting()?;
-            let guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut guard = self.lock.lock();
             if self.start().is_none() && !self.is_cancelled() {
-                let _ = self.changed.wait_timeout(guard, Duration::from_millis(20));
+                self.changed.wait_for(&mut guard, Duration::from_millis(20));
             }
         }
     }
@@ -295,10 +259,10 @@ impl Running {
             if left_ns <= NEAR_NS {
                 return Some(Waiter::new().wait_until(start));
             }
-            let guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut guard = self.lock.lock();
             if !self.is_cancelled() {
                 let far = Duration::from_nanos(left_ns - NEAR_NS);
-                let _ = self.changed.wait_timeout(guard, far);
+                self.changed.wait_for(&mut guard, far);
             }
         }
     }
@@ -311,7 +275,7 @@ impl Running {
     /// many are sampled, and fewer if descriptors are scarce.
     pub fn watch_connections<'a>(&self, streams: impl Iterator<Item = &'a TcpStream>) {
         let watched = streams.take(MOST_WATCHED).map_while(|stream| stream.try_clone().ok());
-        *self.watched.lock().unwrap_or_else(PoisonError::into_inner) = watched.collect();
+        *self.watched.lock() = watched.collect();
     }
 
     /// Run `work`, and report its progress. Also returns the host's activity from `measured_from` to the end
@@ -342,8 +306,7 @@ impl Running {
         let interval_ns = self.output.progress_interval_ns;
         let mut next_report = start.plus_nanos(interval_ns);
         let mut first = None;
-        let watched =
-            std::mem::take(&mut *self.watched.lock().unwrap_or_else(PoisonError::into_inner));
+        let watched = std::mem::take(&mut *self.watched.lock());
         let mut sampler = TcpSampler::new(watched, start);
         while !work.is_over() {
             let now = os::monotonic();
@@ -362,7 +325,7 @@ impl Running {
                     bytes,
                     expected_messages: (expected > 0).then_some(expected),
                     delay_variation_ns: (variation_ns > 0).then_some(variation_ns),
-                    tcp: sampler.now(),
+                    tcp: sampler.now,
                 }));
             }
             let next =

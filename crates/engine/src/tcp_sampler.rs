@@ -28,7 +28,7 @@ pub struct TcpSampler {
     left_at_this_pace: usize,
     /// Of each connection, in lines of bounded length.
     samples: Vec<Vec<TcpSamples>>,
-    now: Option<TcpNow>,
+    pub now: Option<TcpNow>,
 }
 
 impl TcpSampler {
@@ -49,10 +49,6 @@ impl TcpSampler {
     /// When the next sample is due; `None` if there is nothing to sample.
     pub fn next_look(&self) -> Option<Instant> {
         (!self.streams.is_empty()).then_some(self.next_look)
-    }
-
-    pub fn now(&self) -> Option<TcpNow> {
-        self.now
     }
 
     pub fn look(&mut self, now: Instant) {
@@ -145,7 +141,7 @@ mod tests {
         let mut sampler = TcpSampler::new(vec![near.try_clone().unwrap()], start);
         near.write_all(&[0; 5000]).unwrap();
         sampler.look(start.minus_nanos(1));
-        assert!(sampler.now().is_none());
+        assert!(sampler.now.is_none());
         for ms in 0..1000 {
             sampler.look(start.plus_nanos(ms * 1_000_000));
         }
@@ -153,7 +149,7 @@ mod tests {
         assert_eq!(taken.at_ns.len(), 67);
         assert!(taken.at_ns.windows(2).all(|pair| pair[1] - pair[0] == LOOK_NS));
         assert!(taken.congestion_window_bytes.iter().all(|bytes| *bytes > 0));
-        assert!(sampler.now().unwrap().round_trip_ns > 0);
+        assert!(sampler.now.unwrap().round_trip_ns > 0);
     }
 
     #[test]

@@ -29,10 +29,6 @@ impl Margin {
         Self { ns: FIRST_MARGIN_NS }
     }
 
-    pub fn least_ns(&self) -> u64 {
-        self.ns
-    }
-
     pub fn of(&self, left_ns: u64) -> u64 {
         self.ns.max((left_ns / AFFORDED_SHARE).min(MOST_MARGIN_NS))
     }

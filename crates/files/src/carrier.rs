@@ -20,7 +20,7 @@ impl Carrier {
     pub const NBF: Self = Self::Frames(CarrierKind::Nbf);
     pub const NCP: Self = Self::Frames(CarrierKind::Ncp);
 
-    pub fn all() -> impl Iterator<Item = Self> {
+    pub fn all() -> impl Iterator<Item = Self> + Clone {
         let framed = CarrierKind::ALL.iter().copied().map(Self::Frames);
         std::iter::once(Self::Tcp).chain(framed)
     }
@@ -35,12 +35,20 @@ impl Carrier {
 
 impl<'de> Deserialize<'de> for Carrier {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = Cow::<str>::deserialize(deserializer)?;
-        Self::all().find(|carrier| carrier.name() == name).ok_or_else(|| {
-            let allowed: Vec<_> = Self::all().map(Self::name).collect();
-            D::Error::custom(format!("found `{name}`; allowed: {}", allowed.join(", ")))
-        })
+        named(deserializer, Self::all().map(|carrier| (carrier.name(), carrier)))
     }
+}
+
+/// The row of a table with the requested name.
+pub(crate) fn named<'de, D: Deserializer<'de>, T>(
+    deserializer: D,
+    rows: impl Iterator<Item = (&'static str, T)> + Clone,
+) -> Result<T, D::Error> {
+    let name = Cow::<str>::deserialize(deserializer)?;
+    rows.clone().find(|(known, _)| *known == name).map(|(_, row)| row).ok_or_else(|| {
+        let allowed: Vec<_> = rows.map(|(known, _)| known).collect();
+        D::Error::custom(format!("found `{name}`; allowed: {}", allowed.join(", ")))
+    })
 }
 
 impl JsonSchema for Carrier {

@@ -25,8 +25,8 @@ pub use minimum_rate::MinimumRate;
 pub use own_stack::{OwnStack, OwnTcp};
 pub use path::{BadPath, ServicePath, beginning};
 pub use service_options::{
-    Dialect, FtpOptions, NcpOptions, PacketBurst, ServiceKind, ServiceOptions, Signing,
-    Smb1Options, SystemProfile, TcpProfile,
+    Dialect, FtpOptions, NcpOptions, PacketBurst, ServerOptions, ServiceKind, ServiceOptions,
+    ShareOptions, Signing, Smb1Options, Smb1ServerOptions, SystemProfile, TcpProfile,
 };
 pub use session::{Access, Entry, Facts, Session, TcpAgreed, TransferCapabilities, is_name};
 pub use target::{Credentials, Target, Trust};

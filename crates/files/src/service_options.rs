@@ -1,11 +1,14 @@
 //! The services, and the options of a single one. An option is one field here, and one row of
 //! `src/lanlab/service_options.py`.
 
-use lanlab_stack::node::CarrierKind;
-use lanlab_stack::smb::profile::{PC_LAN_PROGRAM, ServerProfile, THREE_PLUS};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
+use lanlab_stack::smb;
+use lanlab_stack::systems::{self, System};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::carrier::named;
 use crate::{Carrier, OwnStack};
 
 #[derive(
@@ -78,11 +81,7 @@ pub enum Dialect {
     Nt1,
 }
 
-impl Dialect {
-    pub const ALL: (Self, Self) = (Self::Core, Self::Nt1);
-}
-
-impl From<Dialect> for lanlab_stack::smb::Dialect {
+impl From<Dialect> for smb::Dialect {
     fn from(dialect: Dialect) -> Self {
         match dialect {
             Dialect::Core => Self::Core,
@@ -93,34 +92,47 @@ impl From<Dialect> for lanlab_stack::smb::Dialect {
     }
 }
 
-/// A period system whose servers and stations the engine emulates, with SMB 1 in its core dialect
-/// only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum SystemProfile {
-    PcLanProgram,
-    /// 3Com's 3+, the only system over XNS.
-    ThreePlus,
+impl From<smb::Dialect> for Dialect {
+    fn from(dialect: smb::Dialect) -> Self {
+        match dialect {
+            smb::Dialect::Core => Self::Core,
+            smb::Dialect::LanMan1 => Self::Lanman1,
+            smb::Dialect::LanMan2 => Self::Lm12x002,
+            smb::Dialect::Nt => Self::Nt1,
+        }
+    }
 }
 
-impl SystemProfile {
-    pub const fn carrier(self) -> CarrierKind {
-        match self {
-            Self::PcLanProgram => CarrierKind::Nbf,
-            Self::ThreePlus => CarrierKind::Spp,
-        }
+/// A period system whose servers and stations the engine emulates, by its name in requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SystemProfile(pub &'static System);
+
+impl<'de> Deserialize<'de> for SystemProfile {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        named(deserializer, systems::ALL.iter().map(|system| (system.name, Self(system))))
+    }
+}
+
+impl JsonSchema for SystemProfile {
+    fn schema_name() -> Cow<'static, str> {
+        "SystemProfile".into()
     }
 
-    pub const fn numbers(self) -> &'static ServerProfile {
-        match self {
-            Self::PcLanProgram => &PC_LAN_PROGRAM,
-            Self::ThreePlus => &THREE_PLUS,
-        }
-    }
-
-    /// The profile for SMB 1 over a carrier: the requested one, or the only one of that carrier.
-    pub fn over(carrier: CarrierKind, asked: Option<Self>) -> Option<Self> {
-        asked.or_else(|| (carrier == CarrierKind::Spp).then_some(Self::ThreePlus))
+    /// Each row with all that the driver shows of it.
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let row = |system: &System| {
+            json_schema!({
+                "type": "string",
+                "const": system.name,
+                "help": system.title,
+                "years": [system.years.0, system.years.1],
+                "carrier": system.carrier.name(),
+                "dialect": Dialect::from(system.dialect),
+                "message_bytes": system.buffer_bytes,
+                "sessions": system.sessions(),
+            })
+        };
+        json_schema!({ "oneOf": systems::ALL.iter().map(row).collect::<Vec<_>>() })
     }
 }
 
@@ -133,16 +145,47 @@ pub enum TcpProfile {
     Nt4,
 }
 
-/// Options of one service, tagged by its name.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ServiceOptions {
-    /// The defaults of any service.
-    #[default]
-    None,
-    Smb1(Smb1Options),
-    Ncp(NcpOptions),
-    Ftp(FtpOptions),
+/// Defines options of one service, tagged by its name.
+macro_rules! options_of {
+    ($(#[$meta:meta])* pub enum $name:ident { $($service:ident($options:ty),)+ }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+        #[serde(rename_all = "snake_case")]
+        pub enum $name {
+            /// The defaults of any service.
+            #[default]
+            None,
+            $($service($options),)+
+        }
+
+        impl $name {
+            /// Whether a service has these options.
+            pub fn are_of(&self, service: ServiceKind) -> bool {
+                match self {
+                    Self::None => true,
+                    $(Self::$service(_) => service == ServiceKind::$service,)+
+                }
+            }
+        }
+    };
+}
+
+options_of! {
+    pub enum ServiceOptions {
+        Smb1(Smb1Options),
+        Ncp(NcpOptions),
+        Ftp(FtpOptions),
+    }
+}
+
+options_of! {
+    /// Options of an embedded server.
+    pub enum ServerOptions {
+        Smb(ShareOptions),
+        Smb1(Smb1ServerOptions),
+        Ncp(ShareOptions),
+        Ftp(FtpOptions),
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
@@ -157,12 +200,17 @@ pub struct Smb1Options {
     pub tcp_profile: Option<TcpProfile>,
     /// The period system that both ends emulate over its carrier; absent: none.
     pub profile: Option<SystemProfile>,
+    /// Whether to continue to wait for a late reply, and count it, like a period program that was
+    /// set to retry. On simulated machines.
+    pub waits_on: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct NcpOptions {
     pub packet_burst: PacketBurst,
+    /// As in SMB 1.
+    pub waits_on: bool,
 }
 
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -170,6 +218,37 @@ pub struct NcpOptions {
 pub struct FtpOptions {
     /// The engine's own TCP stack; absent: the system's.
     pub stack: Option<OwnStack>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ShareOptions {
+    /// Name of the share or volume, 1 to 12 ASCII characters, the limit of old clients; absent:
+    /// `lanlab`, or `SYS` for `NetWare`.
+    pub share: Option<String>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Smb1ServerOptions {
+    /// Name that the server reports, 1 to 15 ASCII characters; absent: `lanlab`.
+    pub server_name: Option<String>,
+    /// Name of the share, 1 to 12 ASCII characters; absent: `lanlab`.
+    pub share: Option<String>,
+    /// Whether every client must sign its messages. Only with a user.
+    pub requires_signatures: bool,
+    pub oldest_dialect: Option<Dialect>,
+    pub newest_dialect: Option<Dialect>,
+    /// The period system to emulate over its carrier; absent: none.
+    pub profile: Option<SystemProfile>,
+}
+
+impl Smb1ServerOptions {
+    /// The oldest and the newest dialect to accept.
+    pub fn dialects(&self) -> (Dialect, Dialect) {
+        let (oldest, newest) = (self.oldest_dialect, self.newest_dialect);
+        (oldest.unwrap_or(Dialect::Core), newest.unwrap_or(Dialect::Nt1))
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -193,16 +272,6 @@ pub enum PacketBurst {
 }
 
 impl ServiceOptions {
-    /// Whether a service has these options.
-    pub fn are_of(&self, service: ServiceKind) -> bool {
-        match self {
-            Self::None => true,
-            Self::Smb1(_) => service == ServiceKind::Smb1,
-            Self::Ncp(_) => service == ServiceKind::Ncp,
-            Self::Ftp(_) => service == ServiceKind::Ftp,
-        }
-    }
-
     pub fn smb1(&self) -> Smb1Options {
         if let Self::Smb1(options) = self { *options } else { Smb1Options::default() }
     }
@@ -213,5 +282,23 @@ impl ServiceOptions {
 
     pub fn stack(&self) -> Option<&OwnStack> {
         if let Self::Ftp(options) = self { options.stack.as_ref() } else { None }
+    }
+}
+
+impl ServerOptions {
+    pub fn smb1(&self) -> Smb1ServerOptions {
+        if let Self::Smb1(options) = self { options.clone() } else { Smb1ServerOptions::default() }
+    }
+
+    pub fn stack(&self) -> Option<&OwnStack> {
+        if let Self::Ftp(options) = self { options.stack.as_ref() } else { None }
+    }
+
+    pub fn share(&self) -> Option<&str> {
+        match self {
+            Self::Smb(options) | Self::Ncp(options) => options.share.as_deref(),
+            Self::Smb1(options) => options.share.as_deref(),
+            Self::None | Self::Ftp(_) => None,
+        }
     }
 }

@@ -21,11 +21,16 @@ pub trait Session: Sized {
     /// How this service transfers a file fastest.
     fn capabilities(&self) -> TransferCapabilities;
 
+    /// As [`Session::capabilities`], with the blocks of a program that only reads or only writes.
+    fn one_way_capabilities(&self, _reads: bool) -> TransferCapabilities {
+        self.capabilities()
+    }
+
     /// The settings that both ends negotiated.
     fn facts(&self) -> Facts;
 
     /// Number of late calls so far that the client continued to wait for; see
-    /// [`crate::Target::waits_on`].
+    /// [`crate::Smb1Options::waits_on`].
     fn late_calls(&self) -> u32 {
         0
     }

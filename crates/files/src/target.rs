@@ -2,12 +2,11 @@
 
 use std::fmt;
 
+use lanlab_stack::systems::System;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{
-    Carrier, HostAddress, IpxSegment, LinkPlace, ServiceKind, ServiceOptions, SystemProfile,
-};
+use crate::{Carrier, HostAddress, IpxSegment, LinkPlace, ServiceKind, ServiceOptions};
 
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -52,10 +51,6 @@ pub struct Target {
     /// Reply timeout, nanoseconds.
     #[serde(default = "default_timeout_ns")]
     pub timeout_ns: u64,
-    /// Whether to continue to wait for a late reply, and count it, like a period program that was
-    /// set to retry. For historic services on simulated machines.
-    #[serde(default)]
-    pub waits_on: bool,
     /// Size of the send buffer of the socket; absent: the system's default.
     #[serde(default)]
     pub send_buffer_bytes: Option<u32>,
@@ -66,11 +61,8 @@ pub struct Target {
 }
 
 impl Target {
-    pub fn system(&self) -> Option<SystemProfile> {
-        match self.carrier {
-            Carrier::Tcp => None,
-            Carrier::Frames(carrier) => SystemProfile::over(carrier, self.options.smb1().profile),
-        }
+    pub fn system(&self) -> Option<&'static System> {
+        self.options.smb1().profile.map(|asked| asked.0)
     }
 
     /// Whether both targets log in to the same server with the same credentials.

@@ -1,5 +1,4 @@
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
 /// Why a request cannot be executed. `code` is stable and dotted. The part before its first dot
 /// says where the cause is: `request` and `arm` the driver, `peer` the other host, anything else
@@ -55,6 +54,7 @@ impl Failure {
             io::ErrorKind::InvalidInput => Self::new("system.invalid", message),
             io::ErrorKind::NetworkUnreachable | io::ErrorKind::HostUnreachable => {
                 Self::new("peer.unreachable", message)
+                    .hint("check the address, the link, and the route: `ip route get ADDRESS`")
             }
             io::ErrorKind::ConnectionRefused
             | io::ErrorKind::ConnectionReset

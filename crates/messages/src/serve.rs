@@ -1,6 +1,6 @@
 use lanlab_files::{
-    Carrier, CarrierCounts, Credentials, Dialect, HostAddress, IpxSegment, LinkPlace, OwnStack,
-    ServiceKind, SystemProfile,
+    Carrier, CarrierCounts, Credentials, HostAddress, IpxSegment, LinkPlace, ServerOptions,
+    ServiceKind,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,41 +15,17 @@ pub struct Serve {
     /// The directory, by its absolute path; it must exist.
     pub root: String,
     pub bind: HostAddress,
-    /// Port; 0: the system chooses.
+    /// Port; 0: the system chooses, or the default port with the engine's own TCP.
     #[serde(default)]
     pub port: u16,
     /// Required login; absent: none, for everybody who can reach the address.
     pub credentials: Option<Credentials>,
-    /// Carrier of SMB 1.
-    #[serde(default)]
-    pub carrier: Carrier,
-    /// The interface of this host to serve on, for a carrier on Ethernet; then `bind` and `port`
-    /// are ignored.
-    pub link: Option<LinkPlace>,
-    /// The engine's own TCP, with its own address, for FTP; absent: the system's. Then `bind` is
-    /// ignored, and port 0 means 21.
-    pub stack: Option<OwnStack>,
-    /// Name of the server's station, 1 to 15 ASCII characters.
-    pub station_name: Option<String>,
-    /// The station's segment, for a carrier on IPX.
-    #[serde(default)]
-    pub ipx: IpxSegment,
-    /// The period system that an SMB 1 server emulates over its carrier; absent: none.
-    pub profile: Option<SystemProfile>,
-    /// Name that an SMB 1 server reports, 1 to 15 ASCII characters; absent: `lanlab`.
-    pub server_name: Option<String>,
-    /// Name of the SMB share, 1 to 12 ASCII characters, the limit of old clients; absent: `lanlab`.
-    pub share: Option<String>,
     #[serde(default)]
     pub read_only: bool,
-    /// Whether every client must sign its messages. Only for SMB 1 with a user.
+    /// The station to serve from, for a carrier on Ethernet; then `bind` and `port` are ignored.
+    pub station: Option<ServeStation>,
     #[serde(default)]
-    pub requires_signatures: bool,
-    /// The oldest SMB 1 dialect to accept.
-    #[serde(default = "oldest")]
-    pub oldest_dialect: Dialect,
-    #[serde(default = "newest")]
-    pub newest_dialect: Dialect,
+    pub options: ServerOptions,
     /// Expected number of simultaneous connections. The request is refused if this process may not
     /// open enough files and sockets.
     #[serde(default)]
@@ -59,12 +35,16 @@ pub struct Serve {
     pub says_clients: bool,
 }
 
-fn oldest() -> Dialect {
-    Dialect::ALL.0
-}
-
-fn newest() -> Dialect {
-    Dialect::ALL.1
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ServeStation {
+    pub carrier: Carrier,
+    pub link: LinkPlace,
+    /// 1 to 15 ASCII characters.
+    pub name: String,
+    /// For a carrier on IPX.
+    #[serde(default)]
+    pub ipx: IpxSegment,
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]

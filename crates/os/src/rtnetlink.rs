@@ -6,11 +6,12 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd};
 use std::path::Path;
 
+use libc::{TCA_KIND, TCA_OPTIONS, TCA_STAB};
+
 use super::check;
 
 const IFLA_ADDRESS: u16 = 1;
 pub const IFLA_IFNAME: u16 = 3;
-pub const TCA_KIND: u16 = 1;
 const IFLA_LINKINFO: u16 = 18;
 const IFLA_INFO_KIND: u16 = 1;
 const IFLA_INFO_DATA: u16 = 2;
@@ -19,8 +20,6 @@ const IFLA_NET_NS_FD: u16 = 28;
 const IFLA_INET6_ADDR_GEN_MODE: u16 = 8;
 const ADDR_GEN_MODE_NONE: u8 = 1;
 const VETH_INFO_PEER: u16 = 1;
-const TCA_OPTIONS: u16 = 2;
-const TCA_STAB: u16 = 8;
 const TCA_STAB_BASE: u16 = 1;
 const TCA_STAB_DATA: u16 = 2;
 const TCA_TBF_PARMS: u16 = 1;

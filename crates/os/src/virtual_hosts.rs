@@ -2,9 +2,10 @@ use std::io;
 use std::net::IpAddr;
 
 use lanlab_messages::{HostInterface, HostQueue, SetUpHosts};
+use libc::{IFA_ADDRESS, IFA_LOCAL, NDA_DST, NDA_LLADDR, NUD_PERMANENT, TCA_KIND, TCA_STATS2};
 
 use super::namespace;
-use super::rtnetlink::{IFLA_IFNAME, Rtnetlink, TC_H_ROOT, TCA_KIND, UP, attributes};
+use super::rtnetlink::{IFLA_IFNAME, Rtnetlink, TC_H_ROOT, UP, attributes};
 
 #[derive(Debug, Clone)]
 pub struct HostPlan {
@@ -18,17 +19,11 @@ const IFLA_MTU: u16 = 4;
 const IFLA_TXQLEN: u16 = 13;
 const IFLA_CARRIER_CHANGES: u16 = 35;
 const IFLA_GSO_MAX_SEGS: u16 = 40;
-const IFA_ADDRESS: u16 = 1;
-const IFA_LOCAL: u16 = 2;
-const NDA_DST: u16 = 1;
-const NDA_LLADDR: u16 = 2;
-const TCA_STATS2: u16 = 7;
 const TCA_STATS_BASIC: u16 = 1;
 const TCA_STATS_QUEUE: u16 = 3;
 
 /// Skips duplicate address detection: an IPv6 address would be unusable in its first second.
 const IFA_F_NODAD: u8 = 0x02;
-const NUD_PERMANENT: u16 = 0x80;
 const LOOPBACK_INDEX: i32 = 1;
 
 /// Bring up the interface of each host with its addresses, and add all other hosts as its neighbours.

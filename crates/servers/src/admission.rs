@@ -6,9 +6,10 @@
 //! before any number of silent ones.
 
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
@@ -19,7 +20,7 @@ use crate::visits::{Visitor, Visits};
 
 mod budget;
 
-pub use budget::{MemoryBudget, Reservation, UNIT_BYTES, Whose, locked};
+pub use budget::{MemoryBudget, Reservation, UNIT_BYTES, Whose};
 
 /// Interval at which a waiting connection checks for expired ones.
 pub const TICK: Duration = Duration::from_millis(10);
@@ -50,7 +51,7 @@ impl Proof {
     /// The client has logged in or, on a service without logins, made a valid request.
     /// Returns whether this is the first time.
     pub fn give(&self) -> bool {
-        let is_first = locked(&self.0.hold).take().is_some();
+        let is_first = self.0.hold.lock().take().is_some();
         if is_first {
             self.0.given.notify_one();
         }
@@ -66,7 +67,7 @@ impl Proof {
 
     /// The client went on with a request.
     pub fn went_on(&self) {
-        if let Some(hold) = &*locked(&self.0.hold) {
+        if let Some(hold) = &*self.0.hold.lock() {
             hold.went_on();
         }
     }
@@ -76,7 +77,7 @@ impl Proof {
     }
 
     pub fn is_given(&self) -> bool {
-        locked(&self.0.hold).is_none()
+        self.0.hold.lock().is_none()
     }
 
     /// Serve the connection until it ends, or its client fails to prove itself in time.
@@ -103,7 +104,7 @@ impl Proof {
 
     /// Wait until the time is over or others need the place; `false` if the client proves itself.
     async fn is_missing(&self, patience: Duration) -> bool {
-        let Some(ended) = locked(&self.0.hold).as_ref().map(Reservation::end) else { return false };
+        let Some(ended) = self.0.hold.lock().as_ref().map(Reservation::end) else { return false };
         tokio::select! {
             biased;
             () = self.0.given.notified() => false,

@@ -3,7 +3,7 @@
 //! Each serves one directory of this host, to one user or to anybody, only at the given address, until stopped.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use lanlab_connections::small::SmallNode;
 pub use lanlab_connections::small::SmallPlan;
 use lanlab_connections::wired::WiredNode;
 use lanlab_files::{
-    Carrier, CarrierCounts, Class, Credentials, Dialect, Fault, HostAddress, IpxSegment, Result,
-    ServiceKind, SystemProfile,
+    Carrier, CarrierCounts, Class, Credentials, Fault, HostAddress, IpxSegment, Result,
+    ServerOptions, ServiceKind,
 };
 use lanlab_os::RawLinkPlace;
 use lanlab_served::Confined;
@@ -57,25 +57,28 @@ pub struct Offer {
     /// The only user; absent: anybody who can reach the address.
     pub credentials: Option<Credentials>,
     pub read_only: bool,
-    /// Whether clients must sign their messages; only SMB 1 supports this here.
-    pub requires_signatures: bool,
-    /// The oldest and the newest SMB 1 dialect to accept.
-    pub dialects: (Dialect, Dialect),
-    /// Server and share or volume names by which SMB and NCP clients find them; absent: the defaults of the
-    /// service.
-    pub names: ServerNames,
+    pub options: ServerOptions,
     /// Station on an Ethernet link to serve from; absent: TCP.
     pub station: Option<StationOffer>,
     /// The station whose own TCP serves FTP instead of the system's; `bind` is unused then.
     pub own_stack: Option<SmallPlan>,
 }
 
-#[derive(Debug, Clone, Default)]
-pub struct ServerNames {
-    /// Server name, 1 to 15 ASCII characters; only for SMB 1.
-    pub server: Option<String>,
-    /// Share or volume name, 1 to 12 ASCII characters.
-    pub share: Option<String>,
+impl Offer {
+    /// Serve anybody who can reach the address, over TCP at a free port.
+    pub fn new(service: ServiceKind, root: &Path, bind: HostAddress) -> Self {
+        Self {
+            service,
+            root: root.to_owned(),
+            bind,
+            port: 0,
+            credentials: None,
+            read_only: false,
+            options: ServerOptions::None,
+            station: None,
+            own_stack: None,
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -85,8 +88,6 @@ pub struct StationOffer {
     pub ipx: IpxSegment,
     /// Name of 1 to 15 ASCII characters.
     pub name: String,
-    /// The period system to emulate; absent: none, except over XNS, where it is 3+.
-    pub profile: Option<SystemProfile>,
 }
 
 /// Limits on connections before login: cost and time.
@@ -201,16 +202,6 @@ pub async fn serve_within(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         let message = format!("{service:?} is not served over {carrier}");
         return Err(Fault::new(Class::Unsupported, message));
     }
-    if offer.own_stack.is_some() && offer.service != ServiceKind::Ftp {
-        let message = format!("{:?} is not served over the small stack", offer.service);
-        return Err(Fault::new(Class::Unsupported, message));
-    }
-    if offer.requires_signatures
-        && (offer.service != ServiceKind::Smb1 || offer.credentials.is_none())
-    {
-        let message = "signatures can be required of clients of SMB 1, where a user is named";
-        return Err(Fault::new(Class::Unsupported, message));
-    }
     match offer.service {
         ServiceKind::Directory | ServiceKind::Memory => {
             Err(Fault::new(Class::Unsupported, "a directory or memory needs no server"))
@@ -219,9 +210,9 @@ pub async fn serve_within(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
             Err(Fault::new(Class::Unsupported, "there is no embedded server of NFS 4.1"))
         }
         ServiceKind::Ftp | ServiceKind::Ftps => ftp::serve(offer, bounds).await,
-        ServiceKind::Sftp => sftp::serve(offer, bounds).await,
+        ServiceKind::Sftp => sftp::serve(offer, bounds),
         ServiceKind::Webdav | ServiceKind::Webdavs => webdav::serve(offer, bounds),
-        ServiceKind::Nfs => nfs::serve(offer, bounds).await,
+        ServiceKind::Nfs => nfs::serve(offer, bounds),
         ServiceKind::Smb => smb::serve(offer, bounds).await,
         ServiceKind::Smb1 => smb1::serve(offer, bounds).await,
         ServiceKind::Ncp => ncp::serve(offer, bounds).await,

@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Instant;
 
 use cap_std::fs::Metadata;
 use lanlab_served::Unchanged;
-
-use crate::admission::locked;
+use parking_lot::Mutex;
 
 /// Maximum entries cached in all listings; a longer listing is not cached.
 pub const MAX_KEPT: usize = 1 << 20;
@@ -48,7 +47,7 @@ impl<K: Eq + Hash, E: Ord> Listings<K, E> {
     ) -> Result<Arc<[E]>, F> {
         let mut unchanged = Unchanged::default();
         let is_current = {
-            let kept = locked(&self.0);
+            let kept = self.0.lock();
             let listing = kept.of.get(&directory);
             unchanged = listing.map_or(unchanged, |listing| listing.unchanged);
             let is_unchanged = unchanged.check(metadata, Instant::now());
@@ -62,7 +61,7 @@ impl<K: Eq + Hash, E: Ord> Listings<K, E> {
         entries.sort_unstable();
         let entries: Arc<[E]> = entries.into();
         let kept = Listing { unchanged, is_current, entries: Arc::clone(&entries) };
-        locked(&self.0).keep(directory, kept);
+        self.0.lock().keep(directory, kept);
         Ok(entries)
     }
 }

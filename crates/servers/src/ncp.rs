@@ -4,16 +4,13 @@
 
 use std::sync::Arc;
 
-use lanlab_connections::MessageTransport;
 use lanlab_files::{Class, Fault, Result};
-use lanlab_served::{Files, Served};
+use lanlab_served::Served;
 use lanlab_stack::dos_names::can_be_asked_for;
 use lanlab_stack::ncp::server::{self, Server, User};
 use lanlab_stack::profile::netware::NETWARE_3;
 
-use crate::file_sessions::serve_client;
-use crate::visits::Visits;
-use crate::{Bounds, Offer, Serving, Station, station};
+use crate::{Bounds, Offer, Serving, station};
 
 /// Default volume name, which shells look for.
 const VOLUME: &str = "SYS";
@@ -26,7 +23,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         .map_err(|error| Fault::of_file(offer.root.display(), &error))?;
     let root = Arc::new(root);
     let user = offer.credentials.as_ref();
-    let volume = offer.names.share.clone().unwrap_or_else(|| VOLUME.to_owned());
+    let volume = offer.options.share().unwrap_or(VOLUME).to_owned();
     let server = Server::new(server::Offer {
         name: station.name.clone(),
         volume: volume.clone(),
@@ -34,16 +31,5 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         read_only: offer.read_only,
         netware: NETWARE_3,
     });
-    let visits = Arc::new(Visits::default());
-    let begin = move |port, proof| {
-        let (server, files) = (server.clone(), Files::new(Arc::clone(&root)));
-        async move {
-            // An error means that the client disconnected.
-            let transport = MessageTransport::Frames(port);
-            let _ = serve_client(transport, server, files, proof).await;
-        }
-    };
-    let (node, task) = station::serve(station, bounds, &visits, begin).await?;
-    let (share, station) = (Some(volume), Some(Station::Frames(node)));
-    Ok(Serving { port: 0, share, trust_sha256: None, visits, station, task })
+    station::serve((station, None), bounds, (server, root), volume).await
 }

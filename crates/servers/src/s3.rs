@@ -176,19 +176,7 @@ mod tests {
     #[tokio::test]
     async fn a_client_that_stalls_mid_request_times_out() {
         let root = tempfile::tempdir().unwrap();
-        let offer = Offer {
-            service: ServiceKind::S3,
-            root: root.path().to_owned(),
-            bind: std::net::Ipv4Addr::LOCALHOST.into(),
-            port: 0,
-            credentials: None,
-            read_only: false,
-            requires_signatures: false,
-            dialects: lanlab_files::Dialect::ALL,
-            names: crate::ServerNames::default(),
-            station: None,
-            own_stack: None,
-        };
+        let offer = Offer::new(ServiceKind::S3, root.path(), std::net::Ipv4Addr::LOCALHOST.into());
         let serving =
             serve_patiently(&offer, &Bounds::default(), Duration::from_millis(50)).unwrap();
         for line in ["PUT /lanlab/in/x", "POST /lanlab/x?uploadId=1"] {

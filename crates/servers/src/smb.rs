@@ -37,7 +37,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         .watch_host_changes(false);
     let backend = if offer.read_only { backend.read_only() } else { backend };
     // Leases and durable handles would make clients cache, and the server keep state of vanished clients.
-    let name = offer.names.share.as_deref().unwrap_or(SHARE);
+    let name = offer.options.share().unwrap_or(SHARE);
     let share = Share::new(name, Lenient(backend))
         .leases(false)
         .durable_handles(false)
@@ -71,14 +71,8 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         // The server ends only when stopped, and then this task does, too.
         let _ = server.serve().with_subscriber(traces).await;
     });
-    Ok(Serving {
-        port: bound.port(),
-        share: Some(name.to_owned()),
-        trust_sha256: None,
-        visits,
-        station: None,
-        task,
-    })
+    let (port, share) = (bound.port(), Some(name.to_owned()));
+    Ok(Serving { port, share, trust_sha256: None, visits, station: None, task })
 }
 
 fn refused(error: &BuildError) -> Fault {

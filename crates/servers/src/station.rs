@@ -3,15 +3,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lanlab_connections::wired::{WiredNode, WiredPlan, WiredPort};
-use lanlab_files::{Class, Fault, Result, SystemProfile};
+use lanlab_connections::MessageTransport;
+use lanlab_connections::wired::{WiredNode, WiredPlan};
+use lanlab_files::{Class, Fault, Result};
+use lanlab_served::{Files, Served};
+use lanlab_stack::file_server::FileServer;
 use lanlab_stack::node::CarrierKind;
+use lanlab_stack::systems::System;
 use lanlab_wire::netbios_name::{Name, suffix};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::JoinSet;
 
 use crate::admission::{MemoryBudget, Proof, UNIT_BYTES as EACH};
+use crate::file_sessions::serve_client;
 use crate::visits::Visits;
-use crate::{Bounds, StationOffer};
+use crate::{Bounds, Serving, Station, StationOffer};
 
 /// Of every four sessions of a station, strangers (clients before login) may have this many.
 const STRANGERS_OF_FOUR: usize = 3;
@@ -22,28 +27,20 @@ const AT_A_PROMPT: Duration = Duration::from_hours(7 * 24);
 
 /// Join the link, claim the name, and serve each session. A station has at most 254 sessions, which bounds their
 /// memory. Clients before login are evicted for others, as over TCP.
-pub async fn serve<F>(
-    offer: &StationOffer,
+pub async fn serve<S: FileServer + Clone + Send + Sync + 'static>(
+    (offer, system): (&StationOffer, Option<&'static System>),
     bounds: &Bounds,
-    visits: &Arc<Visits>,
-    serve: impl Fn(WiredPort, Proof) -> F + Send + Sync + 'static,
-) -> Result<(Arc<WiredNode>, JoinHandle<()>)>
-where
-    F: Future<Output = ()> + Send + 'static,
-{
+    (server, root): (S, Arc<Served>),
+    share: String,
+) -> Result<Serving> {
     let name = Name::new(&offer.name, suffix::SERVER).map_err(|error| {
         Fault::new(Class::Name, format!("`{}` is no NetBIOS name: {error}", offer.name))
     })?;
     let place = offer.place.clone();
     let plan = WiredPlan::new(place, offer.carrier);
     let (framing, network) = (offer.ipx.framing(), offer.ipx.network);
-    let profile = SystemProfile::over(offer.carrier, offer.profile);
-    let profile = profile.map_or(plan.profile, |system| *system.numbers().station);
-    let of_carrier = match offer.carrier {
-        CarrierKind::Spp => &profile.xns.sessions,
-        _ => &profile.sessions,
-    };
-    let sessions = of_carrier.value;
+    let profile = system.map_or(plan.profile, |system| *system.station);
+    let sessions = offer.carrier.sessions(&profile);
     let plan = WiredPlan { name: Some(name), listens: true, framing, network, profile, ..plan };
     let failed = |error: std::io::Error| Fault::of_connection(format!("{:?}", plan.place), &error);
     let node = WiredNode::begin(&plan).map_err(failed)?;
@@ -56,31 +53,31 @@ where
     // A newcomer gets a place at once: its station expects an answer.
     let strangers = MemoryBudget::new(strangers * EACH, Duration::ZERO);
     let patience = if offer.carrier == CarrierKind::Ncp { AT_A_PROMPT } else { bounds.login };
-    let visits = Arc::clone(visits);
-    let task = tokio::spawn(accept(Arc::clone(&node), (strangers, patience), visits, serve));
-    Ok((node, task))
+    let visits = Arc::new(Visits::default());
+    let serving =
+        accept(Arc::clone(&node), (strangers, patience), Arc::clone(&visits), (server, root));
+    let (task, station) = (tokio::spawn(serving), Some(Station::Frames(node)));
+    Ok(Serving { port: 0, share: Some(share), trust_sha256: None, visits, station, task })
 }
 
-async fn accept<F>(
+async fn accept<S: FileServer + Clone + Send + Sync + 'static>(
     node: Arc<WiredNode>,
     (strangers, patience): (Arc<MemoryBudget>, Duration),
     visits: Arc<Visits>,
-    serve: impl Fn(WiredPort, Proof) -> F + Send + Sync + 'static,
-) where
-    F: Future<Output = ()> + Send + 'static,
-{
+    (server, root): (S, Arc<Served>),
+) {
     let mut sessions = JoinSet::new();
-    let serve = Arc::new(serve);
     // The link ends only when its interface does.
     while let Ok((port, station)) = node.accept().await {
         while sessions.try_join_next().is_some() {}
         let visitor = visits.arrive(station.to_string());
-        let (strangers, serve) = (Arc::clone(&strangers), Arc::clone(&serve));
+        let (strangers, server) = (Arc::clone(&strangers), server.clone());
+        let (transport, files) = (MessageTransport::Frames(port), Files::new(Arc::clone(&root)));
         sessions.spawn(async move {
             let hold = strangers.hold(EACH, station.into());
             let Ok(Some(hold)) = tokio::time::timeout(patience, hold).await else { return };
             let proof = Proof::new(hold, visitor);
-            let serving = Box::pin(serve(port, proof.clone()));
+            let serving = Box::pin(serve_client(transport, server, files, proof.clone()));
             proof.demanded(patience, serving).await;
         });
     }

@@ -4,13 +4,12 @@
 //! are queued, and their rate is limited. Omitted entries are counted.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
-
-use crate::admission::locked;
 
 /// Maximum queued entries, and maximum returned at once after a quiet period.
 const WAITING: usize = 20;
@@ -58,7 +57,7 @@ impl Visits {
     fn note(&self, peer: &str, what: &str) {
         let what: String =
             what.chars().take(LONGEST).map(|c| if c.is_control() { '?' } else { c }).collect();
-        let waiting = &mut *locked(&self.waiting);
+        let waiting = &mut *self.waiting.lock();
         let same = |seen: &&mut Seen| seen.peer == peer && seen.what == what;
         if let Some(seen) = waiting.seen.iter_mut().find(same) {
             seen.times += 1;
@@ -73,14 +72,14 @@ impl Visits {
 
     /// Wait until there are entries. Only one task may wait.
     pub async fn noted(&self) {
-        while locked(&self.waiting).seen.is_empty() {
+        while self.waiting.lock().seen.is_empty() {
             self.noted.notified().await;
         }
     }
 
     /// Entries that may be shown now; `now` counts from any fixed time.
     pub fn take(&self, now: Duration) -> Vec<Seen> {
-        let waiting = &mut *locked(&self.waiting);
+        let waiting = &mut *self.waiting.lock();
         let saved = EACH * (WAITING as u32 - 1);
         waiting.next = waiting.next.max(now.saturating_sub(saved));
         let mut given = Vec::new();
@@ -203,7 +202,7 @@ mod tests {
         assert_eq!(given, 20 + 99);
         let last = visits.take(Duration::from_secs(5000));
         counted += last.iter().map(|seen| seen.times + seen.left_out).sum::<u64>();
-        counted += locked(&visits.waiting).left_out;
+        counted += visits.waiting.lock().left_out;
         assert_eq!((counted, visits.accepted()), (50_000, 50_000));
     }
 }

@@ -260,7 +260,9 @@ fn status(error: &io::Error) -> StatusCode {
     match error.kind() {
         K::NotFound | K::NotADirectory => StatusCode::NOT_FOUND,
         K::PermissionDenied | K::ReadOnlyFilesystem => StatusCode::FORBIDDEN,
-        K::InvalidFilename | K::InvalidInput => StatusCode::URI_TOO_LONG,
+        // The system's own refusal is ENAMETOOLONG.
+        K::InvalidFilename if error.raw_os_error().is_some() => StatusCode::URI_TOO_LONG,
+        K::InvalidFilename | K::InvalidInput => StatusCode::BAD_REQUEST,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }

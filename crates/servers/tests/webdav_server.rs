@@ -51,6 +51,24 @@ async fn only_announced_features_are_served() {
 }
 
 #[tokio::test]
+async fn an_invalid_name_is_a_bad_request_and_a_long_one_is_too_long() {
+    let root = tempfile::tempdir().unwrap();
+    let serving = open_server(root.path(), false).await;
+    for (path, wanted) in [
+        ("/a%5Cb", 400),
+        ("/a%0Ab", 400),
+        ("/d/%2e%2e/x", 400),
+        (&*"/a".repeat(70), 400),
+        (&*format!("/{}", "a".repeat(256)), 414),
+    ] {
+        for method in ["GET", "PROPFIND"] {
+            let said = ask(&serving, &format!("{method} {path}"), &["Depth: 0"], b"").await;
+            assert_eq!(said.status, wanted, "{method} {path}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn copies_and_moves_stay_inside_the_directory() {
     let (root, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     std::fs::write(outside.path().join("secret"), "secret").unwrap();

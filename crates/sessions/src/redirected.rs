@@ -286,6 +286,11 @@ impl<R: Redirector, P: MessagePort, K: Clock> files::Session for Redirected<R, P
         TransferCapabilities::calls(block_bytes, self.facts.depth.min(DEPTH))
     }
 
+    fn one_way_capabilities(&self, reads: bool) -> TransferCapabilities {
+        let block_bytes = if reads { self.facts.read_bytes } else { self.facts.write_bytes };
+        TransferCapabilities { block_bytes, ..self.capabilities() }
+    }
+
     fn facts(&self) -> Facts {
         Facts {
             protocol: self.facts.protocol.clone(),

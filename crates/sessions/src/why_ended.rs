@@ -16,7 +16,6 @@ pub fn why_ended(why: Why) -> io::Error {
         Why::Closed => (ErrorKind::NotConnected, "the session is closed"),
         Why::ByPeer => (ErrorKind::UnexpectedEof, "the other end has closed the session"),
         Why::ByPeerAbnormally => (ErrorKind::ConnectionReset, "the other end ended the session"),
-        Why::NameInConflict => (ErrorKind::AddrInUse, "another station has our name"),
         Why::Link(ended) => {
             let message = format!("the link to the station ended: {ended:?}");
             return io::Error::new(ErrorKind::ConnectionReset, message);

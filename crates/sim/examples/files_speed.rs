@@ -17,7 +17,7 @@ use lanlab_sim::file_service::{
 };
 use lanlab_sim::programs::{HostNode, IpNode, Station, addresses_of};
 use lanlab_sim::{Bounds, Ended, Host, HostId, Machine, World, WorldPlan, mac_of};
-use lanlab_stack::node::{CarrierKind, CarrierKinds, NodeConfig};
+use lanlab_stack::node::{CarrierKind, NodeConfig};
 use lanlab_stack::profile::WINDOWS_NT;
 use lanlab_stack::smb::Dialect;
 use lanlab_stack::smb::client::{Client, Plan as ClientPlan};
@@ -75,7 +75,7 @@ fn run(stations: u16, virtual_s: u64) -> (f64, u64, u64) {
             (format!("PC{host}"), suffix::WORKSTATION)
         };
         let name = Name::new(&name, kind).expect("a name");
-        let carriers = CarrierKinds::only(CarrierKind::Nbf);
+        let carriers = CarrierKind::Nbf;
         let config = NodeConfig::new(Mac(mac_of(host)), name, WINDOWS_NT, carriers);
         let ip = IpNode::new(host, stations + 1, TCP, 1);
         HostNode { ip, station: Some(Station::new(&config, is_server)) }

@@ -79,7 +79,7 @@ fn run(stations: u16, virtual_s: u64) -> Result {
     let machines = (0..=stations).map(|_| Machine::default()).collect();
     let plan = WorldPlan { medium, machines };
     let node = |host, _| {
-        let mut node = HostNode::of_ip(IpNode::new(host, stations + 1, TCP, 1));
+        let mut node = HostNode { ip: IpNode::new(host, stations + 1, TCP, 1), station: None };
         node.ip.interface.bind(PORT, BUFFER_BYTES, BUFFER_BYTES).expect("a free port");
         node
     };

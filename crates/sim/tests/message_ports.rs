@@ -8,7 +8,7 @@ use lanlab_sessions::MessagePort as _;
 use lanlab_sim::file_service::{ByteStream, Carriage, NETBIOS_PORT, SimulatedPort, connect};
 use lanlab_sim::programs::{HostNode, Station, addresses_of};
 use lanlab_sim::{Bounds, Cost, Ended, Machine, World, mac_of};
-use lanlab_stack::node::{CarrierKind, CarrierKinds, NodeConfig};
+use lanlab_stack::node::{CarrierKind, NodeConfig};
 use lanlab_stack::profile::WINDOWS_NT;
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::Mac;
@@ -32,8 +32,7 @@ fn world_of(machine: &Machine) -> World<HostNode> {
         let (name, kind) =
             if is_server { ("SERVER", suffix::SERVER) } else { ("PC", suffix::WORKSTATION) };
         let name = Name::new(name, kind).unwrap();
-        let carriers = CarrierKinds::only(CarrierKind::Nbf);
-        let config = NodeConfig::new(Mac(mac_of(host)), name, WINDOWS_NT, carriers);
+        let config = NodeConfig::new(Mac(mac_of(host)), name, WINDOWS_NT, CarrierKind::Nbf);
         HostNode { ip, station: Some(Station::new(&config, is_server)) }
     })
 }
@@ -100,9 +99,7 @@ fn a_slow_reader_blocks_its_sender_without_loss() {
             client.clock().sleep_ns(step_ns).await;
         }
         let peer = CarrierKind::Nbf.server("SERVER").unwrap();
-        let session = client
-            .with_node(|node, now| node.station.as_mut().unwrap().open(now, CarrierKind::Nbf, peer))
-            .unwrap();
+        let session = client.with_node(|node, now| node.station.as_mut().unwrap().open(now, peer));
         let opened = |node: &mut HostNode, _| node.station.as_ref().unwrap().opened(session);
         let facts = loop {
             if let Some(opened) = client.with_node(opened) {

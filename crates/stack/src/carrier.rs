@@ -40,46 +40,19 @@ pub struct StationConfig {
     pub framing: Option<Framing>,
     /// Network number, for carriers that have one; `None` learns it from routers and servers.
     pub network: Option<u32>,
-    pub ipx_part: IpxPart,
-}
-
-/// A carrier's role on an IPX station, which several carriers of a node may share.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IpxPart {
-    /// Detects framing and network, counts packets that belong to no carrier, and advertises the route to its
-    /// server.
-    First,
-    Second,
-    Silent,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId(pub u32);
 
-impl SessionId {
-    /// Index of the carrier in the table, taken from the session number.
-    pub(crate) const fn carrier_index(self) -> usize {
-        (self.0 % SessionIds::STEP) as usize
-    }
-}
-
-/// Session numbers of one carrier. Carriers count with a common step and different offsets, so a number identifies
-/// its carrier.
-#[derive(Debug, Clone, Copy)]
-pub struct SessionIds {
-    next: u32,
-}
+/// Session numbers of a station.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SessionIds(u32);
 
 impl SessionIds {
-    pub(crate) const STEP: u32 = 16;
-
-    pub(crate) const fn new(index: u32) -> Self {
-        Self { next: index }
-    }
-
     pub const fn next(&mut self) -> SessionId {
-        let id = SessionId(self.next);
-        self.next = self.next.wrapping_add(Self::STEP);
+        let id = SessionId(self.0);
+        self.0 = self.0.wrapping_add(1);
         id
     }
 }
@@ -131,19 +104,17 @@ pub enum Why {
     Protocol,
     /// The other end sent a malformed frame, so a message was lost.
     MalformedFrame,
-    NameInConflict,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Readiness {
     Ready,
     Waiting,
     NameInConflict,
 }
 
-/// Why a carrier rejects a frame, least specific reason first. A frame that every carrier rejects is counted under
-/// the most specific reason.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// Why a carrier rejects a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stray {
     Foreign,
     UnknownSap,
@@ -176,30 +147,41 @@ pub enum Event {
     /// The session can accept another message: one was sent and acknowledged.
     Room(SessionId),
     Ended(SessionId, Why),
+    Name(NameEvent),
+}
+
+/// What becomes of a station's claim to a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameEvent {
     Claimed(Name),
     /// Another station claims one of our names. We claim it again and keep using it;
-    /// [`Event::Claimed`] or [`Event::Conflict`] follows.
+    /// [`NameEvent::Claimed`] or [`NameEvent::Conflict`] follows.
     Disputed(Name, Mac),
     /// Another station holds the name. A new name is given up; one that was ours is claimed again
-    /// periodically, and [`Event::Claimed`] reports success.
+    /// periodically, and [`NameEvent::Claimed`] reports success.
     Conflict(Name, Mac),
+}
+
+impl NameEvent {
+    pub(crate) const fn is_conflict(self) -> bool {
+        matches!(self, Self::Conflict(..))
+    }
 }
 
 /// Carries session messages in frames.
 ///
 /// It allocates no memory per frame or message: callers and carrier exchange buffers.
 pub trait Carrier: Any + fmt::Debug + Send {
-    /// Server type in IPX service advertising; `None` for carriers that do not use IPX.
-    fn server_type() -> Option<u16>
+    /// Whether it uses IPX packets, so that its station has a framing and a network.
+    fn is_on_ipx() -> bool
     where
         Self: Sized,
     {
-        None
+        false
     }
 
-    /// Begin to claim the name or to learn the network; [`readiness`](Self::readiness) reports progress. `ids`
-    /// provides session numbers.
-    fn new(config: &StationConfig, now: Instant, ids: SessionIds) -> Self
+    /// Begin to claim the name or to learn the network; [`readiness`](Self::readiness) reports progress.
+    fn new(config: &StationConfig, now: Instant) -> Self
     where
         Self: Sized;
 
@@ -216,6 +198,14 @@ pub trait Carrier: Any + fmt::Debug + Send {
         Self: Sized,
     {
         None
+    }
+
+    /// Maximum incoming sessions of a station with this profile.
+    fn sessions(profile: &Profile) -> u16
+    where
+        Self: Sized,
+    {
+        profile.sessions
     }
 
     /// The segment of the station; `None` for carriers that do not use IPX.
@@ -294,13 +284,5 @@ mod tests {
         let address = ipx::Address { network: 0x17, node: [2, 0, 0, 0, 0, 1], socket: 0x451 };
         let said = [name, Peer::Ipx(address), Peer::Nearest].map(|peer| peer.to_string());
         assert_eq!(said, ["SERVER", &address.to_string(), "the nearest server"]);
-    }
-
-    #[test]
-    fn session_numbers_name_their_carrier() {
-        let mut ids = SessionIds::new(3);
-        let given = [(); 3].map(|()| ids.next());
-        assert_eq!(given, [SessionId(3), SessionId(19), SessionId(35)]);
-        assert_eq!(given.map(SessionId::carrier_index), [3; 3]);
     }
 }

@@ -1,31 +1,17 @@
-//! Numbers of period stacks, each with its certainty.
+//! Marks the certainty of each number of a period stack.
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Certainty {
-    Observed,
-    Primary,
-    Secondary,
-    Assumed,
+pub(crate) const fn observed<T: Copy>(value: T) -> T {
+    value
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Known<T> {
-    pub value: T,
-    pub certainty: Certainty,
+pub(crate) const fn primary<T: Copy>(value: T) -> T {
+    value
 }
 
-pub(crate) const fn observed<T: Copy>(value: T) -> Known<T> {
-    Known { value, certainty: Certainty::Observed }
+pub(crate) const fn secondary<T: Copy>(value: T) -> T {
+    value
 }
 
-pub(crate) const fn primary<T: Copy>(value: T) -> Known<T> {
-    Known { value, certainty: Certainty::Primary }
-}
-
-pub(crate) const fn secondary<T: Copy>(value: T) -> Known<T> {
-    Known { value, certainty: Certainty::Secondary }
-}
-
-pub(crate) const fn assumed<T: Copy>(value: T) -> Known<T> {
-    Known { value, certainty: Certainty::Assumed }
+pub(crate) const fn assumed<T: Copy>(value: T) -> T {
+    value
 }

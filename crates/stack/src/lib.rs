@@ -4,6 +4,7 @@
 //! carrier, in real and in virtual time.
 
 pub mod carrier;
+mod common;
 mod counts;
 pub mod direct;
 pub mod dos_names;
@@ -24,4 +25,5 @@ mod responders;
 mod sequenced;
 pub mod smb;
 mod spare;
+pub mod systems;
 pub mod xns;

@@ -8,8 +8,12 @@
 //! 4. while [`poll_done`](Redirector::poll_done) returns an answer, pass it to its caller; then continue with
 //!    2.
 
+mod calls;
+
 use std::fmt;
 use std::ops::Range;
+
+pub(crate) use calls::Calls;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CallId(pub u64);
@@ -73,7 +77,6 @@ pub enum Call<'a> {
         path: &'a str,
     },
     Echo,
-    DiskSpace,
     End,
 }
 
@@ -91,10 +94,6 @@ pub enum Done {
     Found {
         size_bytes: u64,
         is_directory: bool,
-    },
-    Space {
-        total_bytes: u64,
-        free_bytes: u64,
     },
 }
 

@@ -4,7 +4,7 @@
 //! Q102998, Q177654, Q192496; net/llc of Linux 6.1; 3Com's `TechTips`; 4.3BSD; Novell's documentation.
 
 use lanlab_stack::profile::netware::{self, NetWare};
-use lanlab_stack::profile::xns::{THREE_PLUS, XEROX, XnsProfile};
+use lanlab_stack::profile::xns::{THREE_PLUS, XnsProfile};
 use lanlab_stack::profile::{
     DOS, IBM, LINUX, PC_NETWORK, Profile, WINDOWS_9X, WINDOWS_NT, WINDOWS_WFW,
 };
@@ -17,16 +17,11 @@ type OfLink = ([u64; 5], (u32, u8, u8, u8), bool, u64);
 
 fn of_link(profile: &Profile) -> OfLink {
     let one = profile.link;
-    assert_eq!(one.tick_ns.value % MS, 0);
-    let times = [
-        one.t1_ns.value / MS,
-        one.t1_growth_percent.value,
-        one.tick_ns.value / MS,
-        one.t2_ns.value / MS,
-        one.ti_ns.value / MS,
-    ];
-    let counts = (one.n2.value, one.n3.value, one.window.value, one.window_growth.value);
-    (times, counts, one.polls_after_connect.value, one.longest_busy_ns.value / MS)
+    assert_eq!(one.tick_ns % MS, 0);
+    let times =
+        [one.t1_ns / MS, one.t1_growth_percent, one.tick_ns / MS, one.t2_ns / MS, one.ti_ns / MS];
+    let counts = (one.n2, one.n3, one.window, one.window_growth);
+    (times, counts, one.polls_after_connect, one.longest_busy_ns / MS)
 }
 
 #[test]
@@ -53,12 +48,12 @@ type OfSessions = ((u32, u64), bool, (bool, u64), bool, bool, (u64, u64, u16));
 
 fn of_sessions(one: &Profile) -> OfSessions {
     (
-        (one.query_count.value, one.query_interval_ns.value / MS),
-        one.queries_name_first.value,
-        (one.piggybacks.value, one.piggyback_wait_ns.value / MS),
-        one.send_no_ack_able.value,
-        one.asks_receive_continue.value,
-        (one.session_wait_ns.value / MS, one.alive_ns.value / MS, one.sessions.value),
+        (one.query_count, one.query_interval_ns / MS),
+        one.queries_name_first,
+        (one.piggybacks, one.piggyback_wait_ns / MS),
+        one.send_no_ack_able,
+        one.asks_receive_continue,
+        (one.session_wait_ns / MS, one.alive_ns / MS, one.sessions),
     )
 }
 
@@ -89,58 +84,51 @@ fn ipx_sessions_use_the_nwnblink_parameters() {
         (DOS, 1_452, [0x15, 0x09]),
     ] {
         let one = profile.ipx;
-        assert_eq!((one.longest_data.value, one.times.value), (longest_data, times));
-        assert_eq!((one.connect_count.value, one.connect_interval_ns.value / MS), (5, 1_000));
-        assert_eq!((one.window.value, one.ack_window.value), (4, 2));
-        assert_eq!((one.slow_ns.value / MS, one.ack_delay_ns.value / MS), (500, 250));
-        let resends = (one.resend_ns.value / MS, one.resend_growth_percent.value);
-        assert_eq!((resends, one.resend_count.value), ((500, 150), 8));
-        assert_eq!(one.probe_ns.value / MS, 600);
-        assert_eq!((one.alive_ns.value / MS, one.alive_count.value), (30_000, 8));
+        assert_eq!((one.longest_data, one.times), (longest_data, times));
+        assert_eq!((one.connect_count, one.connect_interval_ns / MS), (5, 1_000));
+        assert_eq!((one.window, one.ack_window), (4, 2));
+        assert_eq!((one.slow_ns / MS, one.ack_delay_ns / MS), (500, 250));
+        let resends = (one.resend_ns / MS, one.resend_growth_percent);
+        assert_eq!((resends, one.resend_count), ((500, 150), 8));
+        assert_eq!(one.probe_ns / MS, 600);
+        assert_eq!((one.alive_ns / MS, one.alive_count), (30_000, 8));
     }
 }
 
 fn check_times(one: &XnsProfile) {
     let pair = |(from, to): (u64, u64)| (from / MS, to / MS);
-    assert_eq!((one.packet_bytes.value, one.sessions.value), (534, 32));
-    assert_eq!(one.ack_delay_ns.value / MS, 200);
-    assert_eq!((pair(one.resend_ns.value), one.resend_count.value), ((1_000, 64_000), 12));
-    assert_eq!((one.same_acks.value, one.call_ns.value / MS), (3, 75_000));
-    assert_eq!(pair(one.probe_ns.value), (5_000, 60_000));
-    assert_eq!((one.alive_ns.value / MS, one.alive_count.value), (75_000, 8));
-    assert_eq!(one.end_count.value, 4);
+    assert_eq!((one.packet_bytes, one.sessions), (534, 32));
+    assert_eq!(one.ack_delay_ns / MS, 200);
+    assert_eq!((pair(one.resend_ns), one.resend_count), ((1_000, 64_000), 12));
+    assert_eq!((one.same_acks, one.call_ns / MS), (3, 75_000));
+    assert_eq!(pair(one.probe_ns), (5_000, 60_000));
+    assert_eq!((one.alive_ns / MS, one.alive_count), (75_000, 8));
+    assert_eq!(one.end_count, 4);
 }
 
 #[test]
 fn xns_sessions_use_3com_buffers_and_4_3bsd_timers() {
-    for (one, expected) in [(THREE_PLUS, (3, false, false)), (XEROX, (8, true, true))] {
-        let sockets = one.has_session_sockets.value;
-        assert_eq!((one.window.value, sockets, one.asks_each.value), expected);
-        check_times(&one);
-    }
+    let (one, sockets) = (THREE_PLUS, THREE_PLUS.has_session_sockets);
+    assert_eq!((one.window, sockets, one.asks_each), (3, false, false));
+    check_times(&one);
 }
 
 #[test]
 fn both_netware_generations_use_the_novell_defaults() {
     let features = |one: &NetWare| {
-        [
-            one.has_internal_network.value,
-            one.has_keyed_logins.value,
-            one.has_large_packets.value,
-            one.has_bursts.value,
-        ]
+        [one.has_internal_network, one.has_keyed_logins, one.has_large_packets, one.has_bursts]
     };
     for (one, name, version, has) in [
         (netware::NETWARE_2, "netware-2", (2, 15), false),
         (netware::NETWARE_3, "netware-3", (3, 12), true),
     ] {
         assert_eq!((one.name, one.version, features(&one)), (name, version, [has; 4]));
-        assert_eq!((one.most_data_bytes.value, one.most_tries.value), (1_024, 20));
-        assert_eq!(one.burst_packets.value, (24, 10));
+        assert_eq!((one.most_data_bytes, one.most_tries), (1_024, 20));
+        assert_eq!(one.burst_packets, (24, 10));
         // 4 minutes 56.6 seconds, then 59.3 seconds.
-        let watchdog = [one.watchdog_after_ns.value / MS, one.watchdog_interval_ns.value / MS];
-        assert_eq!((watchdog, one.watchdog_questions.value), ([296_600, 59_300], 10));
-        assert_eq!(one.announcement_interval_ns.value / MS, 60_000);
-        assert_eq!(one.searches.value, (6, 500 * MS));
+        let watchdog = [one.watchdog_after_ns / MS, one.watchdog_interval_ns / MS];
+        assert_eq!((watchdog, one.watchdog_questions), ([296_600, 59_300], 10));
+        assert_eq!(one.announcement_interval_ns / MS, 60_000);
+        assert_eq!(one.searches, (6, 500 * MS));
     }
 }

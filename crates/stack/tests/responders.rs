@@ -1,6 +1,6 @@
 //! Two of every responder on one hub, and forged packets: what is answered once is not answered again.
 
-use lanlab_stack::node::{CarrierKind, CarrierKinds, Node, NodeConfig};
+use lanlab_stack::node::{CarrierKind, Node, NodeConfig};
 use lanlab_stack::profile::WINDOWS_NT;
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Framing, Header as Ethernet, Mac};
@@ -160,24 +160,24 @@ impl Numbers {
     }
 }
 
+/// Two stations with one node for each carrier. A node's number says which station it belongs to.
 struct Hub {
-    nodes: [Node; 2],
+    nodes: Vec<(usize, Node)>,
     now: Instant,
     frames: u64,
 }
 
 impl Hub {
     fn new() -> Self {
-        let all = CarrierKind::ALL
-            .iter()
-            .fold(CarrierKinds::only(CarrierKind::ALL[0]), |all, kind| all.and(*kind));
-        let nodes = [0, 1].map(|at| {
+        let node = |at: usize, kind: CarrierKind| {
             let name = Name::new(NAMES[at], suffix::SERVER).unwrap();
-            let mut node =
-                Node::new(&NodeConfig::new(MACS[at], name, WINDOWS_NT, all), Instant::ZERO);
+            let config = NodeConfig::new(MACS[at], name, WINDOWS_NT, kind);
+            let mut node = Node::new(&config, Instant::ZERO);
             node.listen();
-            node
-        });
+            (at, node)
+        };
+        let of_station = |at| CarrierKind::ALL.iter().map(move |kind| node(at, *kind));
+        let nodes = [0, 1].into_iter().flat_map(of_station).collect();
         let mut hub = Self { nodes, now: Instant::ZERO, frames: 0 };
         hub.rest(60 * SECOND_NS);
         hub
@@ -185,11 +185,11 @@ impl Hub {
 
     fn sent(&mut self) -> Vec<(usize, Vec<u8>)> {
         let (mut message, mut all) = (vec![], vec![]);
-        for (at, node) in self.nodes.iter_mut().enumerate() {
+        for (at, node) in &mut self.nodes {
             while node.poll_event(&mut message).is_some() {}
             let mut frame = Vec::new();
             while node.poll_transmit(self.now, &mut frame) {
-                all.push((at, frame.clone()));
+                all.push((*at, frame.clone()));
             }
         }
         self.frames += all.len() as u64;
@@ -204,10 +204,16 @@ impl Hub {
                 return round;
             }
             for (from, frame) in sent {
-                self.nodes[1 - from].handle_frame(self.now, &frame);
+                self.hears(1 - from, &frame);
             }
         }
         unreachable!()
+    }
+
+    fn hears(&mut self, station: usize, frame: &[u8]) {
+        for (_, node) in self.nodes.iter_mut().filter(|(at, _)| *at == station) {
+            node.handle_frame(self.now, frame);
+        }
     }
 
     /// Let time pass, with all that is due in it.
@@ -215,10 +221,10 @@ impl Hub {
         let end = self.now.plus_nanos(for_ns);
         loop {
             self.rounds();
-            let next = self.nodes.iter().filter_map(Node::poll_timeout).min();
+            let next = self.nodes.iter().filter_map(|(_, node)| node.poll_timeout()).min();
             let Some(next) = next.filter(|next| *next <= end) else { break };
             self.now = self.now.max(next);
-            self.nodes.iter_mut().for_each(|node| node.handle_timeout(self.now));
+            self.nodes.iter_mut().for_each(|(_, node)| node.handle_timeout(self.now));
         }
         self.now = end;
     }
@@ -231,8 +237,8 @@ fn forge(packets: u64, seed: u64) -> (u64, usize) {
         // Announcements and timers of before are over.
         hub.rest(SECOND_NS / 50);
         let frame = numbers.frame();
-        for node in &mut hub.nodes {
-            node.handle_frame(hub.now, &frame);
+        for station in 0..2 {
+            hub.hears(station, &frame);
         }
         let rounds = hub.rounds();
         // A link that is rejected is set up anew or ended by a command (IEEE 802.2, 7.6), which has its response.
@@ -277,7 +283,7 @@ fn server_and_route_queries_get_at_most_100_answers_per_second() {
         framing::emit(ways, framing::ALL[0], &header, &data, &mut frame).unwrap();
         let before = hub.frames;
         for _ in 0..3_000 {
-            hub.nodes[0].handle_frame(hub.now, &frame);
+            hub.hears(0, &frame);
             hub.sent();
         }
         assert_eq!(hub.frames - before, 100);

@@ -14,7 +14,7 @@ const KIND: [u8; 6] = [0, 1, 8, 0, 6, 4];
 const REQUEST: u16 = 1;
 const REPLY: u16 = 2;
 
-type Fields = ([u8; 6], u16, ([u8; 6], u32), ([u8; 6], u32));
+type Fields = ([u8; 6], u16, ([u8; 6], Ipv4Addr), ([u8; 6], Ipv4Addr));
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet {
@@ -36,27 +36,20 @@ impl Packet {
     pub fn parse(packet: &[u8]) -> Result<Self, Error> {
         let (kind, operation, senders, targets): Fields = Field::first(FORMAT, packet, Order::Big)?;
         if let Some(offset) = (0..KIND.len()).find(|&at| kind[at] != KIND[at]) {
-            let value = u64::from(kind[offset]);
-            return Err(Error::Forbidden { format: FORMAT, field: "kind", offset, value });
+            return Err(Error::forbidden(FORMAT, "kind", offset, kind[offset]));
         }
         if !matches!(operation, REQUEST | REPLY) {
-            let value = u64::from(operation);
-            return Err(Error::Forbidden { format: FORMAT, field: "operation", offset: 6, value });
+            return Err(Error::forbidden(FORMAT, "operation", 6, operation));
         }
-        Ok(Self {
-            is_request: operation == REQUEST,
-            sender_mac: senders.0,
-            sender: senders.1.into(),
-            target_mac: targets.0,
-            target: targets.1.into(),
-        })
+        let is_request = operation == REQUEST;
+        let ((sender_mac, sender), (target_mac, target)) = (senders, targets);
+        Ok(Self { is_request, sender_mac, sender, target_mac, target })
     }
 
     pub fn emit(&self, out: &mut Vec<u8>) {
         let operation = if self.is_request { REQUEST } else { REPLY };
-        let senders = (self.sender_mac, self.sender.to_bits());
-        let targets = (self.target_mac, self.target.to_bits());
-        (KIND, operation, senders, targets).write(Order::Big, out);
+        let Self { sender_mac, sender, target_mac, target, .. } = *self;
+        (KIND, operation, (sender_mac, sender), (target_mac, target)).write(Order::Big, out);
     }
 }
 

@@ -3,7 +3,7 @@
 //! Source: [MS-BRWS] 2.2.1 (host announcement), 2.2.3 (domain announcement), 2.2.10 (local master) in a
 //! transaction to a mailslot, [MS-CIFS] 2.2.4.33 and [MS-MAIL] 2.2.1. Little-endian.
 
-use crate::{Error, take};
+use crate::{Error, printable, take};
 
 const FORMAT: &str = "browser";
 const SIGNATURE: [u8; 4] = *b"\xffSMB";
@@ -35,26 +35,22 @@ impl Announcement {
     /// # Errors
     /// [`Error::Truncated`] if it is short, [`Error::Forbidden`] if it is not an announcement.
     pub fn parse(message: &[u8]) -> Result<Self, Error> {
-        let truncated = |need| Error::Truncated { format: FORMAT, need, got: message.len() };
-        let forbidden = |field, offset, value: u8| {
-            let value = u64::from(value);
-            Err(Error::Forbidden { format: FORMAT, field, offset, value })
-        };
-        if message.len() < DATA_OFFSET + 2 {
-            return Err(truncated(DATA_OFFSET + 2));
-        }
+        let forbidden =
+            |field, offset, value: u8| Err(Error::forbidden(FORMAT, field, offset, value));
+        Error::need(FORMAT, message, DATA_OFFSET + 2)?;
         if message[..4] != SIGNATURE || message[4] != TRANSACTION {
             return forbidden("command", 4, message[4]);
         }
         let word = |at| usize::from(u16::from_le_bytes(take(message, at..at + 2)));
         let (count, offset) = (word(DATA_COUNT), word(DATA_OFFSET));
-        let data = message.get(offset..offset + count).ok_or_else(|| truncated(offset + count))?;
+        Error::need(FORMAT, message, offset + count)?;
+        let data = &message[offset..offset + count];
         let between = &message[DATA_OFFSET..offset.max(DATA_OFFSET)];
         if !between.windows(MAILSLOT.len()).any(|name| name.eq_ignore_ascii_case(MAILSLOT)) {
             return forbidden("mailslot", DATA_OFFSET, 0);
         }
         if data.len() < ANNOUNCEMENT_LEN {
-            return Err(truncated(offset + ANNOUNCEMENT_LEN));
+            return Err(Error::truncated(FORMAT, message, offset + ANNOUNCEMENT_LEN));
         }
         let kind = match data[0] {
             1 => Kind::Host,
@@ -63,9 +59,8 @@ impl Announcement {
             other => return forbidden("opcode", offset, other),
         };
         let name: [u8; 16] = take(data, 6..22);
-        let printable =
-            |octet: &u8| if (b' '..=b'~').contains(octet) { *octet as char } else { '?' };
-        let name = name.iter().take_while(|&&octet| octet != 0).map(printable).collect();
+        let end = name.iter().position(|octet| *octet == 0).unwrap_or(name.len());
+        let name = printable(&name[..end]);
         let server_type = u32::from_le_bytes(take(data, 24..28));
         Ok(Self { kind, name, version: (data[22], data[23]), server_type })
     }

@@ -30,7 +30,7 @@ const SNAP_START: [u8; 3] = [0xaa, 0xaa, 0x03];
 /// LLC header of 3Com's frame type: SAP, SAP, UI.
 const THREE_COM_START: [u8; 3] = [0x80, 0x80, 0x03];
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mac(pub [u8; 6]);
 
 impl Mac {
@@ -135,11 +135,7 @@ impl<'a> Frame<'a> {
     /// Read a frame with `tags` octets of VLAN tags before its length or type.
     fn parse_after(frame: &'a [u8], tags: usize) -> Result<Self, Error> {
         let header_len = HEADER_LEN + tags;
-        let need = |need: usize| {
-            let got = frame.len();
-            if got < need { Err(Error::Truncated { format: FORMAT, need, got }) } else { Ok(()) }
-        };
-        need(header_len)?;
+        Error::need(FORMAT, frame, header_len)?;
         let destination = Mac(take(frame, field::DESTINATION));
         let source = Mac(take(frame, field::SOURCE));
         let length_or_type = u16::from_be_bytes(take(frame, header_len - 2..header_len));
@@ -149,15 +145,11 @@ impl<'a> Frame<'a> {
             return Ok(found(Framing::Type(length_or_type), &frame[header_len..]));
         }
         if usize::from(length_or_type) > MAX_PAYLOAD_LEN {
-            return Err(Error::Forbidden {
-                format: FORMAT,
-                field: "length or type",
-                offset: header_len - 2,
-                value: u64::from(length_or_type),
-            });
+            let offset = header_len - 2;
+            return Err(Error::forbidden(FORMAT, "length or type", offset, length_or_type));
         }
         let end = header_len + usize::from(length_or_type);
-        need(end)?;
+        Error::need(FORMAT, frame, end)?;
         let payload = &frame[header_len..end];
         let framing = match payload {
             [0xff, 0xff, ..] => Framing::Raw,
@@ -204,9 +196,8 @@ impl<'a> Frame<'a> {
             Framing::Type(_) | Framing::Snap { .. } | Framing::ThreeCom(_) => false,
         };
         if is_other {
-            let value = self.payload.first().map_or(0, |octet| u64::from(*octet));
-            let offset = HEADER_LEN;
-            return Err(Error::Forbidden { format: FORMAT, field: "payload", offset, value });
+            let value = self.payload.first().copied().unwrap_or(0);
+            return Err(Error::forbidden(FORMAT, "payload", HEADER_LEN, value));
         }
         let start = out.len();
         self.header.emit(self.payload.len(), out)?;
@@ -224,18 +215,13 @@ impl Header {
     /// [`Error::Forbidden`] if the payload is too long, or a type is below 0600.
     pub fn emit(&self, payload_len: usize, out: &mut Vec<u8>) -> Result<(), Error> {
         let length = self.framing.inner_len() + payload_len;
-        let forbidden = |field, value| Error::Forbidden {
-            format: FORMAT,
-            field,
-            offset: field::LENGTH_OR_TYPE.start,
-            value,
-        };
+        let offset = field::LENGTH_OR_TYPE.start;
         if length > MAX_PAYLOAD_LEN {
-            return Err(forbidden("length", length as u64));
+            return Err(Error::forbidden(FORMAT, "length", offset, length as u64));
         }
         let length_or_type = match self.framing {
             Framing::Type(protocol) if protocol < FIRST_TYPE => {
-                return Err(forbidden("type", u64::from(protocol)));
+                return Err(Error::forbidden(FORMAT, "type", offset, protocol));
             }
             Framing::Type(protocol) => protocol,
             _ => length as u16,

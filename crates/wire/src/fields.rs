@@ -1,7 +1,11 @@
 //! Structures of consecutive fields: one list of fields defines the structure, its length, and its
 //! parser and writer. Parts that depend on another field's value are written by hand.
 
+use core::net::Ipv4Addr;
+
 use crate::Error;
+use crate::ethernet::Mac;
+use crate::netbios_name::{NAME_LEN, Name};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Order {
@@ -57,6 +61,29 @@ macro_rules! numbers {
 }
 
 numbers!(u8 u16 u32 u64 i16 i32);
+
+/// A field that wraps another one.
+macro_rules! wrapped {
+    ($($name:ty, $inner:ty, $wrap:expr, $unwrap:expr;)*) => {$(
+        impl Field for $name {
+            const LEN: usize = <$inner>::LEN;
+
+            fn read(octets: &[u8], order: Order) -> Self {
+                $wrap(<$inner>::read(octets, order))
+            }
+
+            fn write(self, order: Order, out: &mut Vec<u8>) {
+                $unwrap(self).write(order, out);
+            }
+        }
+    )*};
+}
+
+wrapped! {
+    Name, [u8; NAME_LEN], Name, |name: Self| name.0;
+    Mac, [u8; 6], Mac, |mac: Self| mac.0;
+    Ipv4Addr, [u8; 4], Self::from, |address: Self| address.octets();
+}
 
 /// An octet: zero is false, anything else is true. True is written as one.
 impl Field for bool {
@@ -168,17 +195,16 @@ macro_rules! codes {
     ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $code:literal,)* }) => {
         $(#[$about])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[repr(u8)]
         pub enum $name {
-            $($(#[$doc])* $variant,)*
+            $($(#[$doc])* $variant = $code,)*
         }
 
         impl $name {
             pub const ALL: [Self; [$($code),*].len()] = [$(Self::$variant),*];
 
             pub const fn to_wire(self) -> u8 {
-                match self {
-                    $(Self::$variant => $code,)*
-                }
+                self as u8
             }
 
             pub const fn from_wire(code: u8) -> Option<Self> {

@@ -68,15 +68,12 @@ impl Echo {
     /// # Errors
     /// [`Error::Truncated`] if it is shorter than a header, [`Error::Forbidden`] if it is another message.
     pub fn parse_reply(version: Version, message: &[u8]) -> Result<(Self, &[u8]), Error> {
-        if message.len() < HEADER_LEN {
-            return Err(Error::Truncated { format: FORMAT, need: HEADER_LEN, got: message.len() });
-        }
+        Error::need(FORMAT, message, HEADER_LEN)?;
         for (name, offset, allowed) in
             [("Type", field::TYPE, version.reply()), ("Code", field::CODE, 0)]
         {
             if message[offset] != allowed {
-                let value = u64::from(message[offset]);
-                return Err(Error::Forbidden { format: FORMAT, field: name, offset, value });
+                return Err(Error::forbidden(FORMAT, name, offset, message[offset]));
             }
         }
         let echo = Self {

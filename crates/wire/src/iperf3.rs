@@ -9,6 +9,7 @@
 use core::ops::Range;
 
 use crate::Error;
+use crate::fields::codes;
 
 /// Length of a cookie: 36 characters and a zero.
 pub const COOKIE_BYTES: usize = 37;
@@ -23,23 +24,24 @@ pub const HELLO: [u8; HELLO_BYTES] = *b"9876";
 /// See [`HELLO`].
 pub const HELLO_ANSWER: [u8; HELLO_BYTES] = *b"6789";
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum State {
-    TestStart = 1,
-    TestRunning = 2,
-    TestEnd = 4,
-    ParameterExchange = 9,
-    CreateStreams = 10,
-    ServerTerminate = 11,
-    ClientTerminate = 12,
-    ExchangeResults = 13,
-    DisplayResults = 14,
-    Done = 16,
-    /// The server failed; its own error number and the system's follow. Not observed: servers that
-    /// failed closed the connection.
-    ServerError = 254,
-    AccessDenied = 255,
+codes! {
+    #[derive(PartialOrd, Ord)]
+    State {
+        TestStart = 1,
+        TestRunning = 2,
+        TestEnd = 4,
+        ParameterExchange = 9,
+        CreateStreams = 10,
+        ServerTerminate = 11,
+        ClientTerminate = 12,
+        ExchangeResults = 13,
+        DisplayResults = 14,
+        Done = 16,
+        /// The server failed; its own error number and the system's follow. Not observed: servers
+        /// that failed closed the connection.
+        ServerError = 254,
+        AccessDenied = 255,
+    }
 }
 
 impl State {
@@ -48,26 +50,7 @@ impl State {
     /// # Errors
     /// [`Error::Forbidden`] for an octet that iperf3 was never seen to send.
     pub fn parse(octet: u8) -> Result<Self, Error> {
-        const ALL: [State; 12] = [
-            State::TestStart,
-            State::TestRunning,
-            State::TestEnd,
-            State::ParameterExchange,
-            State::CreateStreams,
-            State::ServerTerminate,
-            State::ClientTerminate,
-            State::ExchangeResults,
-            State::DisplayResults,
-            State::Done,
-            State::ServerError,
-            State::AccessDenied,
-        ];
-        ALL.into_iter().find(|state| *state as u8 == octet).ok_or(Error::Forbidden {
-            format: FORMAT,
-            field: "state",
-            offset: 0,
-            value: octet.into(),
-        })
+        Self::from_wire(octet).ok_or_else(|| Error::forbidden(FORMAT, "state", 0, octet))
     }
 }
 

@@ -7,10 +7,11 @@ pub mod framing;
 
 use core::fmt;
 
-use crate::{Error, take};
+use crate::Error;
+use crate::fields::{Field, Order, fields};
 
 const FORMAT: &str = "ipx";
-pub const HEADER_LEN: usize = 30;
+pub const HEADER_LEN: usize = Fields::LEN;
 /// Value of the checksum field without a checksum, the usual case.
 pub const NO_CHECKSUM: u16 = 0xffff;
 /// A packet that has passed this many routers is discarded.
@@ -42,11 +43,13 @@ pub mod socket {
     pub const LAST_DYNAMIC: u16 = 0x7fff;
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Address {
-    pub network: u32,
-    pub node: [u8; 6],
-    pub socket: u16,
+fields! {
+    #[derive(PartialOrd, Ord)]
+    Address, Big => {
+        network: u32,
+        node: [u8; 6],
+        socket: u16,
+    }
 }
 
 impl fmt::Display for Address {
@@ -59,19 +62,8 @@ impl fmt::Display for Address {
     }
 }
 
-impl Address {
-    fn parse(octets: [u8; 12]) -> Self {
-        let network = u32::from_be_bytes(take(&octets, 0..4));
-        let socket = u16::from_be_bytes(take(&octets, 10..12));
-        Self { network, node: take(&octets, 4..10), socket }
-    }
-
-    pub(crate) fn emit(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.network.to_be_bytes());
-        out.extend_from_slice(&self.node);
-        out.extend_from_slice(&self.socket.to_be_bytes());
-    }
-}
+/// Checksum, length, hops, type, destination, source.
+type Fields = (u16, u16, u8, u8, Address, Address);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
@@ -96,27 +88,19 @@ impl Header {
         format: &'static str,
         packet: &'a [u8],
     ) -> Result<(Self, &'a [u8]), Error> {
-        let truncated = |need| Error::Truncated { format, need, got: packet.len() };
-        let header = Self::parse_start(packet).ok_or_else(|| truncated(HEADER_LEN))?;
-        let length = usize::from(u16::from_be_bytes(take(packet, 2..4)));
+        let (header, length) = Self::parse_start(format, packet)?;
         if length < HEADER_LEN {
-            let value = length as u64;
-            return Err(Error::Forbidden { format, field: "length", offset: 2, value });
+            return Err(Error::forbidden(format, "length", 2, length as u64));
         }
-        let data = packet.get(HEADER_LEN..length).ok_or_else(|| truncated(length))?;
-        Ok((header, data))
+        Error::need(format, packet, length)?;
+        Ok((header, &packet[HEADER_LEN..length]))
     }
 
-    /// The header of a packet whose data may be missing. `None` if the header is incomplete.
-    pub(crate) fn parse_start(packet: &[u8]) -> Option<Self> {
-        let header: [u8; HEADER_LEN] = *packet.first_chunk()?;
-        Some(Self {
-            checksum: u16::from_be_bytes(take(&header, 0..2)),
-            hops: header[4],
-            kind: header[5],
-            destination: Address::parse(take(&header, 6..18)),
-            source: Address::parse(take(&header, 18..30)),
-        })
+    /// The header, and the length that it states, of a packet whose data may be missing.
+    pub(crate) fn parse_start(format: &'static str, packet: &[u8]) -> Result<(Self, usize), Error> {
+        let (checksum, length, hops, kind, destination, source): Fields =
+            Field::first(format, packet, Order::Big)?;
+        Ok((Self { checksum, hops, kind, destination, source }, length.into()))
     }
 
     /// Append a packet with this header.
@@ -125,15 +109,10 @@ impl Header {
     /// [`Error::Forbidden`] if the packet would have more than 65,535 octets.
     pub fn emit(&self, data: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         let length = HEADER_LEN + data.len();
-        let Ok(length) = u16::try_from(length) else {
-            let value = length as u64;
-            return Err(Error::Forbidden { format: FORMAT, field: "length", offset: 2, value });
-        };
-        out.extend_from_slice(&self.checksum.to_be_bytes());
-        out.extend_from_slice(&length.to_be_bytes());
-        out.extend_from_slice(&[self.hops, self.kind]);
-        self.destination.emit(out);
-        self.source.emit(out);
+        let length = u16::try_from(length)
+            .map_err(|_| Error::forbidden(FORMAT, "length", 2, length as u64))?;
+        let Self { checksum, hops, kind, destination, source } = *self;
+        (checksum, length, hops, kind, destination, source).write(Order::Big, out);
         out.extend_from_slice(data);
         Ok(())
     }

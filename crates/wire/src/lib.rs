@@ -39,6 +39,12 @@ pub mod xns;
 
 pub use error::Error;
 
+/// Octets outside ASCII become `?`.
+fn printable(octets: &[u8]) -> String {
+    let printable = |octet: &u8| if (b' '..=b'~').contains(octet) { *octet as char } else { '?' };
+    octets.iter().map(printable).collect()
+}
+
 fn take<const N: usize>(bytes: &[u8], range: core::ops::Range<usize>) -> [u8; N] {
     let mut array = [0; N];
     array.copy_from_slice(&bytes[range]);

@@ -119,18 +119,14 @@ impl Header {
     /// [`Error::Truncated`] if the PDU is shorter than its header, [`Error::Forbidden`] if the
     /// control field is unknown; [`UnknownControl::parse`] reads such a PDU.
     pub fn parse(pdu: &[u8]) -> Result<(Self, &[u8]), Error> {
-        let need = |need| {
-            let got = pdu.len();
-            if got < need { Err(Error::Truncated { format: FORMAT, need, got }) } else { Ok(()) }
-        };
-        need(UNNUMBERED_LEN)?;
+        Error::need(FORMAT, pdu, UNNUMBERED_LEN)?;
         let first = pdu[2];
         let control = if first & 0x03 == 0x03 {
             let poll = first & UNNUMBERED_POLL != 0;
             let kind = Unnumbered::from_wire(first & !UNNUMBERED_POLL);
             kind.map(|kind| Control::Unnumbered { kind, poll })
         } else {
-            need(NUMBERED_LEN)?;
+            Error::need(FORMAT, pdu, NUMBERED_LEN)?;
             let (receive_number, poll) = (pdu[3] >> 1, pdu[3] & 1 != 0);
             if first & 0x01 == 0 {
                 Some(Control::Information { send_number: first >> 1, receive_number, poll })
@@ -145,10 +141,7 @@ impl Header {
                 kind.map(|kind| Control::Supervisory { kind, receive_number, poll })
             }
         };
-        let Some(control) = control else {
-            let value = u64::from(first);
-            return Err(Error::Forbidden { format: FORMAT, field: "control", offset: 2, value });
-        };
+        let control = control.ok_or_else(|| Error::forbidden(FORMAT, "control", 2, first))?;
         let header = Self {
             destination_sap: pdu[0],
             source_sap: pdu[1] & !RESPONSE,
@@ -212,8 +205,7 @@ pub const FRAME_REJECT_LEN: usize = 5;
 impl FrameReject {
     pub fn parse(information: &[u8]) -> Result<Self, Error> {
         let [first, second, send, receive, flags, ..] = *information else {
-            let got = information.len();
-            return Err(Error::Truncated { format: FORMAT, need: FRAME_REJECT_LEN, got });
+            return Err(Error::truncated(FORMAT, information, FRAME_REJECT_LEN));
         };
         Ok(Self {
             control: [first, second],
@@ -254,12 +246,10 @@ impl Identification {
     /// [`Error::Truncated`] if it is short, [`Error::Forbidden`] if it has another format.
     pub fn parse(information: &[u8]) -> Result<Self, Error> {
         let [format, classes, window, ..] = *information else {
-            let got = information.len();
-            return Err(Error::Truncated { format: FORMAT, need: IDENTIFICATION_LEN, got });
+            return Err(Error::truncated(FORMAT, information, IDENTIFICATION_LEN));
         };
         if format != BASIC_FORMAT {
-            let value = u64::from(format);
-            return Err(Error::Forbidden { format: FORMAT, field: "XID format", offset: 0, value });
+            return Err(Error::forbidden(FORMAT, "XID format", 0, format));
         }
         Ok(Self { has_type_2: classes & 0x02 != 0, receive_window: window >> 1 })
     }

@@ -4,16 +4,14 @@
 //! Networking" (2003); article Q128335 of Microsoft's Knowledge Base, which shows one packet.
 //! Carried in IPX packets to and from socket 0455. All fields of sessions little-endian.
 
-use crate::fields::{codes, fields};
+use crate::Error;
+use crate::fields::{Field, Order, codes, fields};
 use crate::ipx::ROUTER_LIST_LEN;
 use crate::netbios_name::{NAME_LEN, Name};
-use crate::{Error, take};
 
 const FORMAT: &str = "nbipx";
-const FLAGS: usize = ROUTER_LIST_LEN;
-const COMMAND: usize = FLAGS + 1;
-const NAME: usize = COMMAND + 1;
-pub const NAME_PACKET_LEN: usize = NAME + NAME_LEN;
+const COMMAND: usize = ROUTER_LIST_LEN + 1;
+pub const NAME_PACKET_LEN: usize = NameFields::LEN;
 pub const SESSION_HEADER_LEN: usize = 18;
 /// Value for the other end's connection while it is unknown.
 pub const NO_CONNECTION: u16 = 0xffff;
@@ -50,6 +48,9 @@ codes! {
     }
 }
 
+/// Networks noted by routers, flags, command, name.
+type NameFields = ([u8; ROUTER_LIST_LEN], u8, u8, Name);
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NamePacket {
     pub flags: u8,
@@ -64,25 +65,17 @@ impl NamePacket {
     /// # Errors
     /// [`Error::Truncated`] if it is short, [`Error::Forbidden`] for another command.
     pub fn parse(data: &[u8]) -> Result<Self, Error> {
-        let got = data.len();
-        if got < NAME_PACKET_LEN {
-            return Err(Error::Truncated { format: FORMAT, need: NAME_PACKET_LEN, got });
-        }
-        let (offset, code) = (COMMAND, data[COMMAND]);
-        let command = NameCommand::from_wire(code).ok_or(Error::Forbidden {
-            format: FORMAT,
-            field: "command",
-            offset,
-            value: u64::from(code),
-        })?;
-        Ok(Self { flags: data[FLAGS], command, name: Name(take(data, NAME..NAME_PACKET_LEN)) })
+        let (_, flags, code, name): NameFields = Field::first(FORMAT, data, Order::Little)?;
+        let command = NameCommand::from_wire(code)
+            .ok_or_else(|| Error::forbidden(FORMAT, "command", COMMAND, code))?;
+        Ok(Self { flags, command, name })
     }
 
     /// Append the data of an IPX packet, with room for the networks noted by routers.
     pub fn emit(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&[0; ROUTER_LIST_LEN]);
-        out.extend_from_slice(&[self.flags, self.command.to_wire()]);
-        out.extend_from_slice(&self.name.0);
+        let fields: NameFields =
+            ([0; ROUTER_LIST_LEN], self.flags, self.command.to_wire(), self.name);
+        fields.write(Order::Little, out);
     }
 }
 
@@ -112,13 +105,11 @@ impl SessionHeader {
     pub fn split(packet: &[u8]) -> Result<(Self, &[u8]), Error> {
         let header = Self::parse(packet)?;
         if !(stream::DATA..=stream::END_ACKNOWLEDGED).contains(&header.stream) {
-            let value = u64::from(header.stream);
-            return Err(Error::Forbidden { format: FORMAT, field: "stream", offset: 1, value });
+            return Err(Error::forbidden(FORMAT, "stream", 1, header.stream));
         }
-        let need = SESSION_HEADER_LEN + usize::from(header.data_bytes);
-        let got = packet.len();
-        let data = packet.get(SESSION_HEADER_LEN..need);
-        data.map(|data| (header, data)).ok_or(Error::Truncated { format: FORMAT, need, got })
+        let end = SESSION_HEADER_LEN + usize::from(header.data_bytes);
+        Error::need(FORMAT, packet, end)?;
+        Ok((header, &packet[SESSION_HEADER_LEN..end]))
     }
 
     pub const fn is_numbered(&self) -> bool {

@@ -5,8 +5,9 @@
 
 use core::net::Ipv4Addr;
 
+use crate::Error;
+use crate::fields::{Field, Order};
 use crate::netbios_name::{NAME_LEN, Name};
-use crate::{Error, take};
 
 const FORMAT: &str = "nbns";
 
@@ -17,7 +18,6 @@ pub const MAX_DATAGRAM_LEN: usize = 576;
 const HEADER_LEN: usize = 12;
 const RESPONSE: u16 = 0x8000;
 const OPCODE: u16 = 0x7800;
-const AUTHORITATIVE: u16 = 0x0400;
 const RECURSION_DESIRED: u16 = 0x0100;
 const BROADCAST: u16 = 0x0010;
 const RETURN_CODE: u16 = 0x000f;
@@ -25,7 +25,6 @@ const RETURN_CODE: u16 = 0x000f;
 /// The two highest bits of a pointer to a name elsewhere in the datagram.
 const POINTER: u16 = 0xc000;
 const TYPE_NAME: u16 = 0x0020;
-const TYPE_NULL: u16 = 0x000a;
 const TYPE_STATUS: u16 = 0x0021;
 const CLASS_INTERNET: u16 = 1;
 
@@ -60,9 +59,6 @@ impl Query {
     /// one name.
     pub fn parse(datagram: &[u8]) -> Result<Self, Error> {
         let flags = word(datagram, 2)?;
-        let forbidden = |field, offset, value: u16| {
-            Err(Error::Forbidden { format: FORMAT, field, offset, value: u64::from(value) })
-        };
         if flags & (RESPONSE | OPCODE) != 0 {
             return forbidden("FLAGS", 2, flags);
         }
@@ -134,9 +130,6 @@ impl Request {
     /// request for one name with one record.
     pub fn parse(datagram: &[u8]) -> Result<Self, Error> {
         let flags = word(datagram, 2)?;
-        let forbidden = |field, offset, value: u16| {
-            Err(Error::Forbidden { format: FORMAT, field, offset, value: u64::from(value) })
-        };
         // Section 4.2.1.1 gives 8 for a refresh, but its table gives 9: both are in use.
         let wish = match (flags & (RESPONSE | OPCODE)) >> 11 {
             5 | 15 => Wish::Register,
@@ -211,19 +204,13 @@ pub struct Records<'a, const N: usize>(&'a [u8]);
 
 impl Records<'_, 6> {
     pub fn iter(&self) -> impl Iterator<Item = (u16, Ipv4Addr)> {
-        self.0.chunks_exact(6).map(|record| {
-            let flags = u16::from_be_bytes(take(record, 0..2));
-            (flags, Ipv4Addr::from(take::<4>(record, 2..6)))
-        })
+        self.0.chunks_exact(6).map(|record| Field::read(record, Order::Big))
     }
 }
 
 impl Records<'_, 18> {
     pub fn iter(&self) -> impl Iterator<Item = (Name, u16)> {
-        self.0.chunks_exact(NAME_LEN + 2).map(|record| {
-            let flags = u16::from_be_bytes(take(record, NAME_LEN..NAME_LEN + 2));
-            (Name(take(record, 0..NAME_LEN)), flags)
-        })
+        self.0.chunks_exact(NAME_LEN + 2).map(|record| Field::read(record, Order::Big))
     }
 }
 
@@ -235,9 +222,6 @@ impl<'a> Response<'a> {
     /// with one record.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, Error> {
         let flags = word(datagram, 2)?;
-        let forbidden = |field, offset, value: u16| {
-            Err(Error::Forbidden { format: FORMAT, field, offset, value: u64::from(value) })
-        };
         if flags & (RESPONSE | OPCODE) != RESPONSE {
             return forbidden("FLAGS", 2, flags);
         }
@@ -258,11 +242,8 @@ impl<'a> Response<'a> {
         let kind = word(datagram, at)?;
         let ttl_s = u32::from(word(datagram, at + 4)?) << 16 | u32::from(word(datagram, at + 6)?);
         let len = usize::from(word(datagram, at + 8)?);
-        let data = rest(datagram, at + 10)?;
-        let Some(data) = data.get(..len) else {
-            let (need, got) = (at + 10 + len, datagram.len());
-            return Err(Error::Truncated { format: FORMAT, need, got });
-        };
+        Error::need(FORMAT, datagram, at + 10 + len)?;
+        let data = &datagram[at + 10..at + 10 + len];
         let answer = match kind {
             TYPE_NAME => Answer::Addresses { ttl_s, addresses: Records(data) },
             TYPE_STATUS => {
@@ -278,36 +259,17 @@ impl<'a> Response<'a> {
     }
 }
 
-pub fn emit_addresses(query: &Query, ttl_s: u32, addresses: &[(u16, Ipv4Addr)], out: &mut Vec<u8>) {
-    let flags = RESPONSE | AUTHORITATIVE | RECURSION_DESIRED;
-    put_words(&[query.id, flags, 0, 1, 0, 0], out);
-    query.name.emit_plain(out);
-    put_words(&[TYPE_NAME, CLASS_INTERNET], out);
-    out.extend_from_slice(&ttl_s.to_be_bytes());
-    put_words(&[(6 * addresses.len()) as u16], out);
-    for (flags, address) in addresses {
-        put_words(&[*flags], out);
-        out.extend_from_slice(&address.octets());
-    }
-}
-
-/// Append the response for an unknown name. It counts its empty record, as Samba's does.
-pub fn emit_negative(query: &Query, code: u8, out: &mut Vec<u8>) {
-    let code = u16::from(code) & RETURN_CODE;
-    let flags = RESPONSE | AUTHORITATIVE | RECURSION_DESIRED | code;
-    put_words(&[query.id, flags, 0, 1, 0, 0], out);
-    query.name.emit_plain(out);
-    put_words(&[TYPE_NULL, CLASS_INTERNET, 0, 0, 0], out);
+fn forbidden<T>(field: &'static str, offset: usize, value: u16) -> Result<T, Error> {
+    Err(Error::forbidden(FORMAT, field, offset, value))
 }
 
 fn rest(datagram: &[u8], at: usize) -> Result<&[u8], Error> {
-    let truncated = Error::Truncated { format: FORMAT, need: at, got: datagram.len() };
-    datagram.get(at..).ok_or(truncated)
+    datagram.get(at..).ok_or_else(|| Error::truncated(FORMAT, datagram, at))
 }
 
 fn word(datagram: &[u8], at: usize) -> Result<u16, Error> {
-    let truncated = Error::Truncated { format: FORMAT, need: at + 2, got: datagram.len() };
-    datagram.get(at..at + 2).map(|word| u16::from_be_bytes([word[0], word[1]])).ok_or(truncated)
+    Error::need(FORMAT, datagram, at + 2)?;
+    Ok(u16::read(&datagram[at..at + 2], Order::Big))
 }
 
 fn put_words(words: &[u16], out: &mut Vec<u8>) {

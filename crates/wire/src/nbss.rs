@@ -5,9 +5,9 @@
 
 use core::net::Ipv4Addr;
 
-use crate::fields::codes;
+use crate::Error;
+use crate::fields::{Field, Order, codes};
 use crate::netbios_name::{Name, PLAIN_LEN};
-use crate::{Error, take};
 
 const FORMAT: &str = "nbss";
 
@@ -61,15 +61,8 @@ impl Header {
     /// [`Error::Truncated`] if `octets` is short. [`Error::Forbidden`] if the kind is unknown, or
     /// flags are set that RFC 1002, section 4.3.1, reserves.
     pub fn parse(octets: &[u8], framing: Framing) -> Result<Self, Error> {
-        if octets.len() < HEADER_LEN {
-            return Err(Error::Truncated { format: FORMAT, need: HEADER_LEN, got: octets.len() });
-        }
-        let forbidden = |field, offset| Error::Forbidden {
-            format: FORMAT,
-            field,
-            offset,
-            value: u64::from(octets[offset]),
-        };
+        Error::need(FORMAT, octets, HEADER_LEN)?;
+        let forbidden = |field, offset| Error::forbidden(FORMAT, field, offset, octets[offset]);
         let kind = Kind::from_wire(octets[0]).ok_or_else(|| forbidden("TYPE", 0))?;
         if framing == Framing::Session && octets[1] & 0xfe != 0 {
             return Err(forbidden("FLAGS", 1));
@@ -84,8 +77,7 @@ impl Header {
     /// [`Error::Forbidden`] if the packet is too long for `framing`.
     pub fn emit(self, framing: Framing) -> Result<[u8; HEADER_LEN], Error> {
         if self.len > framing.max_len() {
-            let value = self.len as u64;
-            return Err(Error::Forbidden { format: FORMAT, field: "LENGTH", offset: 1, value });
+            return Err(Error::forbidden(FORMAT, "LENGTH", 1, self.len as u64));
         }
         let [_, high, middle, low] = (self.len as u32).to_be_bytes();
         Ok([self.kind.to_wire(), high, middle, low])
@@ -149,10 +141,6 @@ impl<'a> Packet<'a> {
     /// [`Error::Truncated`] if `payload` is too short for its kind, [`Error::Forbidden`] if a name
     /// is encoded incorrectly.
     pub fn parse(kind: Kind, payload: &'a [u8]) -> Result<Self, Error> {
-        let need = |need| {
-            let got = payload.len();
-            if got < need { Err(Error::Truncated { format: FORMAT, need, got }) } else { Ok(()) }
-        };
         Ok(match kind {
             Kind::Message => Self::Message(payload),
             Kind::Request => {
@@ -162,15 +150,11 @@ impl<'a> Packet<'a> {
             }
             Kind::Positive => Self::Positive,
             Kind::Negative => {
-                need(1)?;
-                Self::Negative(Refusal::from_wire(payload[0]))
+                Self::Negative(Refusal::from_wire(Field::first(FORMAT, payload, Order::Big)?))
             }
             Kind::Retarget => {
-                need(6)?;
-                Self::Retarget {
-                    address: Ipv4Addr::from(take::<4>(payload, 0..4)),
-                    port: u16::from_be_bytes(take(payload, 4..6)),
-                }
+                let (address, port) = Field::first(FORMAT, payload, Order::Big)?;
+                Self::Retarget { address, port }
             }
             Kind::KeepAlive => Self::KeepAlive,
         })
@@ -198,8 +182,7 @@ impl<'a> Packet<'a> {
             }
             Self::Negative(refusal) => out.push(refusal.to_wire()),
             Self::Retarget { address, port } => {
-                out.extend_from_slice(&address.octets());
-                out.extend_from_slice(&port.to_be_bytes());
+                (*address, *port).write(Order::Big, out);
             }
             Self::Positive | Self::KeepAlive => {}
         }

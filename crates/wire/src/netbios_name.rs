@@ -3,7 +3,7 @@
 //! Source: RFC 1001, section 14.1, and RFC 1002, section 4.1 (first-level encoding: each half of an
 //! octet becomes a letter from `A` to `P`; a scope follows as labels of a domain name).
 
-use crate::Error;
+use crate::{Error, printable};
 
 const FORMAT: &str = "netbios name";
 
@@ -21,7 +21,7 @@ pub mod suffix {
 }
 
 /// A name of 16 octets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Name(pub [u8; NAME_LEN]);
 
 impl Name {
@@ -34,15 +34,13 @@ impl Name {
     /// [`Error::Forbidden`] if `text` is empty, longer than 15 octets or not printable ASCII. Names
     /// with other characters depend on the code page of each host.
     pub fn new(text: &str, suffix: u8) -> Result<Self, Error> {
-        let forbidden =
-            |field, offset, value| Error::Forbidden { format: FORMAT, field, offset, value };
         if text.is_empty() || text.len() > MAX_TEXT_LEN {
-            return Err(forbidden("length", 0, text.len() as u64));
+            return Err(Error::forbidden(FORMAT, "length", 0, text.len() as u64));
         }
         let mut name = [b' '; NAME_LEN];
         for (at, octet) in text.bytes().enumerate() {
             if !(b' '..=b'~').contains(&octet) {
-                return Err(forbidden("character", at, u64::from(octet)));
+                return Err(Error::forbidden(FORMAT, "character", at, octet));
             }
             name[at] = octet.to_ascii_uppercase();
         }
@@ -58,9 +56,7 @@ impl Name {
     pub fn text(&self) -> String {
         let text = &self.0[..MAX_TEXT_LEN];
         let end = text.iter().rposition(|octet| !matches!(octet, b' ' | 0)).map_or(0, |at| at + 1);
-        let printable =
-            |octet: &u8| if (b' '..=b'~').contains(octet) { *octet as char } else { '?' };
-        text[..end].iter().map(printable).collect()
+        printable(&text[..end])
     }
 
     /// Append the encoded name without a scope: [`PLAIN_LEN`] octets.
@@ -99,16 +95,9 @@ impl Name {
     /// [`Error::Truncated`] if it does not end, [`Error::Forbidden`] if it is not encoded as a name
     /// or is a pointer.
     pub fn parse_and_skip_scope(octets: &[u8]) -> Result<(Self, usize), Error> {
-        let truncated = |need| Error::Truncated { format: FORMAT, need, got: octets.len() };
-        let forbidden = |field, offset: usize| Error::Forbidden {
-            format: FORMAT,
-            field,
-            offset,
-            value: u64::from(octets[offset]),
-        };
-        if octets.len() < PLAIN_LEN {
-            return Err(truncated(PLAIN_LEN));
-        }
+        let forbidden =
+            |field, offset: usize| Error::forbidden(FORMAT, field, offset, octets[offset]);
+        Error::need(FORMAT, octets, PLAIN_LEN)?;
         if octets[0] != 32 {
             return Err(forbidden("length", 0));
         }
@@ -124,7 +113,8 @@ impl Name {
         }
         let mut at = 33;
         loop {
-            let label = *octets.get(at).ok_or(truncated(at + 1))?;
+            Error::need(FORMAT, octets, at + 1)?;
+            let label = octets[at];
             if label > 63 || at + 1 + usize::from(label) > MAX_ENCODED_LEN {
                 return Err(forbidden("scope", at));
             }

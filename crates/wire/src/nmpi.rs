@@ -3,46 +3,36 @@
 //! Source: dissector `nmpi` of Wireshark. Carried in IPX packets to and from socket 0551: queries
 //! are propagated broadcasts, answers are unicast. Little-endian.
 
+use crate::Error;
+use crate::fields::{Field, Order, codes};
 use crate::ipx::ROUTER_LIST_LEN;
-use crate::netbios_name::{NAME_LEN, Name};
-use crate::{Error, take};
+use crate::netbios_name::Name;
 
 const FORMAT: &str = "nmpi";
 const COMMAND: usize = ROUTER_LIST_LEN;
-const KIND: usize = COMMAND + 1;
-const MESSAGE: usize = KIND + 1;
-const NAME: usize = MESSAGE + 2;
-const SOURCE: usize = NAME + NAME_LEN;
-pub const HEADER_LEN: usize = SOURCE + NAME_LEN;
+pub const HEADER_LEN: usize = Fields::LEN;
+
+/// Networks noted by routers, command, kind of name, message, name, source.
+type Fields = ([u8; ROUTER_LIST_LEN], u8, u8, u16, Name, Name);
 
 pub mod kind {
     pub const MACHINE: u8 = 1;
     pub const WORKGROUP: u8 = 2;
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Command {
-    /// Claim of a name: the station uses it unless another one objects.
-    Claim,
-    Delete,
-    Query,
-    Found,
-    HangUp,
-    MailslotSend,
-    MailslotFind,
-    MailslotName,
+codes! {
+    Command {
+        /// Claim of a name: the station uses it unless another one objects.
+        Claim = 0xf1,
+        Delete = 0xf2,
+        Query = 0xf3,
+        Found = 0xf4,
+        HangUp = 0xf5,
+        MailslotSend = 0xfc,
+        MailslotFind = 0xfd,
+        MailslotName = 0xfe,
+    }
 }
-
-const COMMANDS: [(u8, Command); 8] = [
-    (0xf1, Command::Claim),
-    (0xf2, Command::Delete),
-    (0xf3, Command::Query),
-    (0xf4, Command::Found),
-    (0xf5, Command::HangUp),
-    (0xfc, Command::MailslotSend),
-    (0xfd, Command::MailslotFind),
-    (0xfe, Command::MailslotName),
-];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
@@ -61,32 +51,17 @@ impl Header {
     /// # Errors
     /// [`Error::Truncated`] if it is short, [`Error::Forbidden`] for another command.
     pub fn parse(data: &[u8]) -> Result<(Self, &[u8]), Error> {
-        let got = data.len();
-        if got < HEADER_LEN {
-            return Err(Error::Truncated { format: FORMAT, need: HEADER_LEN, got });
-        }
-        let known = COMMANDS.iter().find(|(number, _)| *number == data[COMMAND]);
-        let Some(&(_, command)) = known else {
-            let (offset, value) = (COMMAND, u64::from(data[COMMAND]));
-            return Err(Error::Forbidden { format: FORMAT, field: "command", offset, value });
-        };
-        let header = Self {
-            command,
-            kind: data[KIND],
-            message: u16::from_le_bytes(take(data, MESSAGE..NAME)),
-            name: Name(take(data, NAME..SOURCE)),
-            source: Name(take(data, SOURCE..HEADER_LEN)),
-        };
-        Ok((header, &data[HEADER_LEN..]))
+        let (_, code, kind, message, name, source): Fields =
+            Field::first(FORMAT, data, Order::Little)?;
+        let command = Command::from_wire(code)
+            .ok_or_else(|| Error::forbidden(FORMAT, "command", COMMAND, code))?;
+        Ok((Self { command, kind, message, name, source }, &data[HEADER_LEN..]))
     }
 
     pub fn emit(&self, out: &mut Vec<u8>) {
-        let known = COMMANDS.iter().find(|(_, command)| *command == self.command);
-        out.extend_from_slice(&[0; ROUTER_LIST_LEN]);
-        out.extend_from_slice(&[known.map_or(0, |(number, _)| *number), self.kind]);
-        out.extend_from_slice(&self.message.to_le_bytes());
-        out.extend_from_slice(&self.name.0);
-        out.extend_from_slice(&self.source.0);
+        let Self { command, kind, message, name, source } = *self;
+        let fields: Fields = ([0; ROUTER_LIST_LEN], command.to_wire(), kind, message, name, source);
+        fields.write(Order::Little, out);
     }
 }
 
@@ -106,14 +81,14 @@ mod tests {
     proptest! {
         #[test]
         fn headers_round_trip(
-            which in 0..COMMANDS.len(), kind: u8, message: u16, names: ([u8; 16], [u8; 16]),
+            which in 0..Command::ALL.len(), kind: u8, message: u16, names: ([u8; 16], [u8; 16]),
             rest: Vec<u8>,
         ) {
             let (name, source) = (Name(names.0), Name(names.1));
-            let header = Header { command: COMMANDS[which].1, kind, message, name, source };
+            let header = Header { command: Command::ALL[which], kind, message, name, source };
             let mut octets = Vec::new();
             header.emit(&mut octets);
-            prop_assert_eq!(octets[COMMAND], COMMANDS[which].0);
+            prop_assert_eq!(octets[COMMAND], Command::ALL[which].to_wire());
             octets.extend_from_slice(&rest);
             prop_assert_eq!(Header::parse(&octets), Ok((header, &rest[..])));
         }

@@ -115,9 +115,7 @@ impl Layout {
             Self::Short => field::SHORT_SEQUENCE.end,
             Self::Full => FULL_HEADER_LEN,
         };
-        if message.len() < need {
-            return Err(Error::Truncated { format: FORMAT, need, got: message.len() });
-        }
+        Error::need(FORMAT, message, need)?;
         if let Self::Tiny(octets) = self {
             let sequence =
                 message[..octets].iter().fold(0, |high, low| high << 8 | u64::from(*low));
@@ -126,8 +124,7 @@ impl Layout {
         for (name, offset, allowed) in [("kind", field::KIND, KIND_PROBE), ("zero", field::ZERO, 0)]
         {
             if message[offset] != allowed {
-                let value = u64::from(message[offset]);
-                return Err(Error::Forbidden { format: FORMAT, field: name, offset, value });
+                return Err(Error::forbidden(FORMAT, name, offset, message[offset]));
             }
         }
         let (sequence, send_time_ns) = if self == Self::Short {

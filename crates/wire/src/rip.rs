@@ -3,22 +3,24 @@
 //! Source: Novell's IPX router specification, chapter 3; dissector `ipxrip` of Wireshark. Carried
 //! in IPX packets of type 1 to and from socket 0453. All fields big-endian.
 
-use crate::{Error, take};
+use crate::Error;
+use crate::fields::{Field, Order, fields};
 
 const FORMAT: &str = "rip";
-const ENTRY_LEN: usize = 8;
+const ENTRY_LEN: usize = Entry::LEN;
 const REQUEST: u16 = 1;
 const RESPONSE: u16 = 2;
 pub const ANY_NETWORK: u32 = 0xffff_ffff;
 pub const MOST_ENTRIES: usize = 50;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry {
-    pub network: u32,
-    /// Hops to the network; 16: unreachable.
-    pub hops: u16,
-    /// Time to reach it, in 1/18 s.
-    pub ticks: u16,
+fields! {
+    Entry, Big => {
+        network: u32,
+        /// Hops to the network; 16: unreachable.
+        hops: u16,
+        /// Time to reach it, in 1/18 s.
+        ticks: u16,
+    }
 }
 
 impl Entry {
@@ -41,37 +43,26 @@ impl Packet {
     /// [`Error::Truncated`] if it is short or ends within an entry, [`Error::Forbidden`] for another operation or
     /// too many entries.
     pub fn parse(data: &[u8]) -> Result<Self, Error> {
-        let got = data.len();
-        let entries = data.get(2..).ok_or(Error::Truncated { format: FORMAT, need: 2, got })?;
-        let need = 2 + entries.len().next_multiple_of(ENTRY_LEN);
-        if got < need {
-            return Err(Error::Truncated { format: FORMAT, need, got });
-        }
+        let operation = u16::first(FORMAT, data, Order::Big)?;
+        let entries = &data[2..];
+        Error::need(FORMAT, data, 2 + entries.len().next_multiple_of(ENTRY_LEN))?;
         let count = entries.len() / ENTRY_LEN;
         if count > MOST_ENTRIES {
-            let value = count as u64;
-            return Err(Error::Forbidden { format: FORMAT, field: "entries", offset: 2, value });
+            return Err(Error::forbidden(FORMAT, "entries", 2, count as u64));
         }
-        let operation = u16::from_be_bytes(take(data, 0..2));
         if !matches!(operation, REQUEST | RESPONSE) {
-            let value = u64::from(operation);
-            return Err(Error::Forbidden { format: FORMAT, field: "operation", offset: 0, value });
+            return Err(Error::forbidden(FORMAT, "operation", 0, operation));
         }
-        let entries = entries.chunks_exact(ENTRY_LEN).map(|entry| Entry {
-            network: u32::from_be_bytes(take(entry, 0..4)),
-            hops: u16::from_be_bytes(take(entry, 4..6)),
-            ticks: u16::from_be_bytes(take(entry, 6..8)),
-        });
-        Ok(Self { is_response: operation == RESPONSE, entries: entries.collect() })
+        let entries = entries.chunks_exact(ENTRY_LEN);
+        let entries = entries.map(|entry| Entry::read(entry, Order::Big)).collect();
+        Ok(Self { is_response: operation == RESPONSE, entries })
     }
 
     pub fn emit(&self, out: &mut Vec<u8>) {
         let operation = if self.is_response { RESPONSE } else { REQUEST };
-        out.extend_from_slice(&operation.to_be_bytes());
+        operation.write(Order::Big, out);
         for entry in &self.entries {
-            out.extend_from_slice(&entry.network.to_be_bytes());
-            out.extend_from_slice(&entry.hops.to_be_bytes());
-            out.extend_from_slice(&entry.ticks.to_be_bytes());
+            entry.write(Order::Big, out);
         }
     }
 }

@@ -3,11 +3,13 @@
 //! Source: Novell's IPX router specification, chapter 4; dissector `ipxsap` of Wireshark. Carried
 //! in IPX packets to and from socket 0452. All fields big-endian.
 
+use crate::fields::{Field, Order};
 use crate::ipx::{Address, Header, socket};
-use crate::{Error, rip, take};
+use crate::ncp::text::padded;
+use crate::{Error, printable, rip};
 
 const FORMAT: &str = "sap";
-pub const SERVER_LEN: usize = 64;
+pub const SERVER_LEN: usize = Entry::LEN;
 const NAME_LEN: usize = 48;
 pub const GOING_DOWN_HOPS: u16 = 16;
 pub const ANY_SERVER: u16 = 0xffff;
@@ -32,6 +34,9 @@ pub enum Packet<'a> {
     },
 }
 
+/// Kind, name, address and hops of a server.
+type Entry = (u16, [u8; NAME_LEN], Address, u16);
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Servers<'a>(&'a [u8]);
 
@@ -46,20 +51,9 @@ pub struct Server {
 impl Servers<'_> {
     pub fn iter(&self) -> impl Iterator<Item = Server> {
         self.0.chunks_exact(SERVER_LEN).map(|entry| {
-            let name = &entry[2..2 + NAME_LEN];
+            let (kind, name, address, hops) = Entry::read(entry, Order::Big);
             let end = name.iter().position(|&octet| octet == 0).unwrap_or(NAME_LEN);
-            let printable =
-                |octet: &u8| if (b' '..=b'~').contains(octet) { *octet as char } else { '?' };
-            Server {
-                kind: u16::from_be_bytes(take(entry, 0..2)),
-                name: name[..end].iter().map(printable).collect(),
-                address: Address {
-                    network: u32::from_be_bytes(take(entry, 50..54)),
-                    node: take(entry, 54..60),
-                    socket: u16::from_be_bytes(take(entry, 60..62)),
-                },
-                hops: u16::from_be_bytes(take(entry, 62..64)),
-            }
+            Server { kind, name: printable(&name[..end]), address, hops }
         })
     }
 }
@@ -71,50 +65,35 @@ impl<'a> Packet<'a> {
     /// [`Error::Truncated`] if it is short or ends within a server, [`Error::Forbidden`] for another
     /// operation.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
-        let need = |need| {
-            let got = data.len();
-            if got < need { Err(Error::Truncated { format: FORMAT, need, got }) } else { Ok(()) }
-        };
-        need(2)?;
-        let operation = u16::from_be_bytes(take(data, 0..2));
+        let operation = u16::first(FORMAT, data, Order::Big)?;
         match operation {
             GENERAL_QUERY | NEAREST_QUERY => {
-                need(4)?;
-                let kind = u16::from_be_bytes(take(data, 2..4));
+                let [_, kind] = Field::first(FORMAT, data, Order::Big)?;
                 Ok(Self::Query { is_nearest: operation == NEAREST_QUERY, kind })
             }
             GENERAL_RESPONSE | NEAREST_RESPONSE => {
                 let servers = &data[2..];
-                need(2 + servers.len().next_multiple_of(SERVER_LEN))?;
+                Error::need(FORMAT, data, 2 + servers.len().next_multiple_of(SERVER_LEN))?;
                 let is_nearest = operation == NEAREST_RESPONSE;
                 Ok(Self::Response { is_nearest, servers: Servers(servers) })
             }
-            other => {
-                let value = u64::from(other);
-                Err(Error::Forbidden { format: FORMAT, field: "operation", offset: 0, value })
-            }
+            other => Err(Error::forbidden(FORMAT, "operation", 0, other)),
         }
     }
 }
 
 pub fn emit_query(is_nearest: bool, kind: u16, out: &mut Vec<u8>) {
     let operation = if is_nearest { NEAREST_QUERY } else { GENERAL_QUERY };
-    out.extend_from_slice(&operation.to_be_bytes());
-    out.extend_from_slice(&kind.to_be_bytes());
+    [operation, kind].write(Order::Big, out);
 }
 
 /// Append a response. A name is cut to 47 octets.
 pub fn emit_response(is_nearest: bool, servers: &[Server], out: &mut Vec<u8>) {
     let operation = if is_nearest { NEAREST_RESPONSE } else { GENERAL_RESPONSE };
-    out.extend_from_slice(&operation.to_be_bytes());
-    for server in servers {
-        out.extend_from_slice(&server.kind.to_be_bytes());
-        let name = server.name.as_bytes();
-        let name = &name[..name.len().min(NAME_LEN - 1)];
-        out.extend_from_slice(name);
-        out.resize(out.len() + NAME_LEN - name.len(), 0);
-        server.address.emit(out);
-        out.extend_from_slice(&server.hops.to_be_bytes());
+    operation.write(Order::Big, out);
+    for Server { kind, name, address, hops } in servers {
+        let entry: Entry = (*kind, padded(name.as_bytes()), *address, *hops);
+        entry.write(Order::Big, out);
     }
 }
 

@@ -37,12 +37,9 @@ impl<'a> Packet<'a> {
     /// [`Error::Truncated`] if it is shorter than its header or its length field,
     /// [`Error::Forbidden`] if it has another version or its header is too short.
     pub fn parse(packet: &'a [u8]) -> Result<Self, Error> {
-        let truncated = |need| Error::Truncated { format: FORMAT, need, got: packet.len() };
         let forbidden =
-            |field, offset, value| Err(Error::Forbidden { format: FORMAT, field, offset, value });
-        if packet.len() < LEAST_HEADER_LEN {
-            return Err(truncated(LEAST_HEADER_LEN));
-        }
+            |field, offset, value: u64| Err(Error::forbidden(FORMAT, field, offset, value));
+        Error::need(FORMAT, packet, LEAST_HEADER_LEN)?;
         if packet[0] >> 4 != 4 {
             return forbidden("version", 0, u64::from(packet[0] >> 4));
         }
@@ -51,7 +48,8 @@ impl<'a> Packet<'a> {
         if header_len < LEAST_HEADER_LEN || length < header_len {
             return forbidden("length", 2, length as u64);
         }
-        let payload = packet.get(header_len..length).ok_or_else(|| truncated(length))?;
+        Error::need(FORMAT, packet, length)?;
+        let payload = &packet[header_len..length];
         let is_first = u16::from_be_bytes(take(packet, 6..8)) & FRAGMENT_OFFSET == 0;
         let is_datagram = packet[9] == UDP && is_first && payload.len() >= UDP_HEADER_LEN;
         Ok(Self {

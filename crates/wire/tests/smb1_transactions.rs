@@ -46,7 +46,9 @@ fn parameters_again(request: &transaction::Request<'_>, unicode: bool) -> Result
             transaction2::File::parse(parameters)?.emit(&mut out);
         }
         Some(transaction2::SET_FILE_INFORMATION) => {
-            transaction2::File::parse(parameters)?.emit_set(&mut out);
+            transaction2::File::parse(parameters)?.emit(&mut out);
+            // Reserved, and optional.
+            out.extend([0; 2]);
         }
         Some(transaction2::CREATE_DIRECTORY) => {
             transaction2::CreateDirectory::parse(parameters, unicode)?.emit(&mut out);

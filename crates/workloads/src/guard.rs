@@ -4,12 +4,11 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 
-use lanlab_units::Instant;
+use lanlab_units::{Clock, Instant};
 
 use crate::Progress;
 use crate::copy::CopyError;
 use crate::messages::{CopySpec, Failure};
-use lanlab_units::Clock;
 
 /// Error code: a request exceeded its time limit.
 pub const TOO_LONG: &str = "copy.too_long";

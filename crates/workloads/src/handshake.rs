@@ -36,7 +36,7 @@ pub struct Initiator {
     hellos: u32,
     hello_ns: u64,
     proved_at: Vec<Instant>,
-    state: InitiatorState,
+    pub state: InitiatorState,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,10 +72,6 @@ impl Initiator {
     pub fn patient_for(mut self, patience_ns: u64) -> Self {
         self.deadline = self.began.plus_nanos(patience_ns.max(SETUP_NS));
         self
-    }
-
-    pub fn state(&self) -> InitiatorState {
-        self.state
     }
 
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Message> {

@@ -13,12 +13,13 @@ mod tasks;
 mod wakers;
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use lanlab_units::{Clock, Instant, Schedule};
+use lanlab_units::{Clock, Instant};
 
 use tasks::Tasks;
 
@@ -31,8 +32,21 @@ pub struct VirtualTime(Rc<Inner>);
 #[derive(Default)]
 struct Inner {
     now: Cell<Instant>,
-    timers: RefCell<Schedule<Instant, Wake>>,
+    /// Each with its time and number; a wait that is over removes its own.
+    timers: RefCell<BTreeMap<(Instant, u64), Wake>>,
+    last_timer: Cell<u64>,
     tasks: Tasks,
+}
+
+struct Timer<'a> {
+    time: &'a VirtualTime,
+    key: (Instant, u64),
+}
+
+impl Drop for Timer<'_> {
+    fn drop(&mut self) {
+        self.time.0.timers.borrow_mut().remove(&self.key);
+    }
 }
 
 pub struct Task<T> {
@@ -103,16 +117,18 @@ impl VirtualTime {
 
     /// Wait until `at`; returns at once if that has passed.
     pub async fn sleep_until(&self, at: Instant) {
-        let mut is_set = false;
+        let mut timer = None;
         poll_fn(|context| {
             if self.0.now.get() >= at {
                 return Poll::Ready(());
             }
             let wake = self.waits_for(context, "a time");
-            if !is_set {
-                is_set = true;
-                self.0.timers.borrow_mut().add(at, wake);
-            }
+            timer.get_or_insert_with(|| {
+                let key = (at, self.0.last_timer.get() + 1);
+                self.0.last_timer.set(key.1);
+                self.0.timers.borrow_mut().insert(key, wake);
+                Timer { time: self, key }
+            });
             Poll::Pending
         })
         .await;
@@ -137,7 +153,7 @@ impl VirtualTime {
     }
 
     pub fn next_timer_at(&self) -> Option<Instant> {
-        self.0.timers.borrow().next_at()
+        self.0.timers.borrow().first_key_value().map(|((at, _), _)| *at)
     }
 
     /// Advance the clock to `at`, if later, and fire all due timers, so that their tasks are polled in timer order.
@@ -145,8 +161,8 @@ impl VirtualTime {
         let now = self.now().max(at);
         self.0.now.set(now);
         let mut timers = self.0.timers.borrow_mut();
-        while let Some((_, wake)) = timers.pop_due(now) {
-            self.wake(wake);
+        while let Some(timer) = timers.first_entry().filter(|timer| timer.key().0 <= now) {
+            self.wake(timer.remove());
         }
     }
 

@@ -4,15 +4,11 @@ mod datagram_link;
 mod echo_ends;
 
 use datagram_link::{Faults, MS};
-use echo_ends::{START_NS, Trial, closed_loop, finished, trial};
+use echo_ends::{START_NS, finished, trial, with_outstanding};
 use lanlab_messages::{EchoAmount, EndedBy};
 use lanlab_units::Instant;
 use lanlab_workloads::Progress;
 use lanlab_workloads::echo::{ClosedLoop, Handed, Heard, Plan, Step};
-
-fn with_outstanding(outstanding_requests: usize) -> Plan {
-    Plan { outstanding_requests, ..closed_loop() }
-}
 
 #[test]
 fn a_clean_link_carries_the_set_requests_per_round_trip() {
@@ -26,51 +22,6 @@ fn a_clean_link_carries_the_set_requests_per_round_trip() {
     assert_eq!(counts.sending(), (1_000 * MS, 4_000));
     assert_eq!((counts.late, counts.duplicate, counts.foreign, trial.foreign), (0, 0, 0, 0));
     assert!(finished(&trial));
-}
-
-/// Faults that a test can tell from one another by their counts.
-fn checked(trial: &Trial) {
-    let (missing, repeated) = trial.missing_and_repeated();
-    let counts = &trial.counts;
-    assert!(missing > 20 && repeated > 20, "{missing} {repeated}");
-    assert_eq!((counts.timeouts(), counts.duplicate), (missing, repeated));
-    assert_eq!((counts.late, counts.foreign), (0, 0));
-    assert!(finished(trial));
-}
-
-#[test]
-fn replies_out_of_order_are_distinguished_from_lost_and_repeated_ones() {
-    let faults = Faults { loss: 0.03, duplication: 0.03, jitter_ns: 10 * MS, ..Faults::default() };
-    // With numbers of 64, 32, 16 and 8 bits.
-    for message_bytes in [100, 12, 2, 1] {
-        for seed in 1..8 {
-            checked(&trial(&Plan { message_bytes, ..with_outstanding(12) }, faults, seed));
-        }
-    }
-}
-
-#[test]
-fn an_amount_of_requests_is_kept_exactly() {
-    let amount = EchoAmount::Requests(321);
-    let trial = trial(
-        &Plan { amount, ..with_outstanding(50) },
-        Faults { loss: 0.05, ..Faults::default() },
-        1,
-    );
-    assert_eq!((trial.counts.offered, trial.counts.sent), (321, 321));
-    assert_eq!(trial.measured().count(), 321);
-    assert_eq!(trial.counts.timeouts(), trial.missing_and_repeated().0);
-}
-
-#[test]
-fn a_late_reply_counts_as_a_late_time_out() {
-    let faults = Faults { jitter_ns: 10 * MS, ..Faults::default() };
-    let trial = trial(&Plan { timeout_ns: 15 * MS, ..with_outstanding(4) }, faults, 4);
-    let counts = &trial.counts;
-    assert!((counts.sent / 20..counts.sent / 3).contains(&counts.late), "{}", counts.late);
-    assert!(counts.round_trip.finish().max_ns <= 15_000_000);
-    assert!((counts.late..counts.late + 20).contains(&counts.timeouts()));
-    assert_eq!(counts.duplicate, 0);
 }
 
 /// What is sent at `now`, up to the step that is another.

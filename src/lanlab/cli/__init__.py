@@ -21,7 +21,7 @@ def main() -> None:
     import gc
 
     gc.set_threshold(100_000)
-    from lanlab.cli.exit_report import run_to_its_end
+    from lanlab.cli.terminal.exit_report import run_to_its_end
 
     run_to_its_end(_load, INTERRUPTED)
 
@@ -37,7 +37,7 @@ def _load() -> "Callable[[], object]":
     import sys
 
     if sys.argv[1:] in (["--help"], ["-h"]):
-        from lanlab.cli.overview import overview
+        from lanlab.cli.help.overview import overview
 
         return lambda: print(overview())
     from lanlab.cli.app import run

@@ -12,14 +12,17 @@ from typing import NoReturn
 import typer
 from typer.exceptions import TyperException
 
-from lanlab.cli.command import Commands, check_values
-from lanlab.cli.help_groups import COMMANDS_BY_TITLE
-from lanlab.cli.overview import ABOUT
-from lanlab.cli.parameter_options import with_options
+from lanlab import __version__
+from lanlab.cli.help.groups import COMMANDS_BY_TITLE
+from lanlab.cli.help.overview import ABOUT
+from lanlab.cli.options.checks import Commands, check_values
+from lanlab.cli.options.parameters import with_options
 from lanlab.errors import LabError, UsageError
 
 COMMANDS = tuple(name for group in COMMANDS_BY_TITLE.values() for name in group)
 _POSSIBLE = re.compile(r" *(?:\(Possible options: (.*)\)|Did you mean (.*)\?)$")
+#: The first example of a command's help.
+_EXAMPLE = re.compile(r"Examples?: ([^;\n]*)")
 _TYPER_TEXTS = (
     (re.compile(r"^No such command '(.*)'\.$"), r"no such command: \1"),
     (re.compile(r"^No such option: "), "no such option: "),
@@ -46,7 +49,7 @@ def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
     )
     named = list(names)
     for name in named:
-        module = importlib.import_module(f"lanlab.cli.{name}")
+        module = importlib.import_module(f"lanlab.cli.commands.{name}")
         command = getattr(module, name)
         # A list of commands needs no options, whose models load slowly.
         app.command(name)(with_options(command) if len(named) == 1 else command)
@@ -65,8 +68,6 @@ def _named(arguments: Sequence[str]) -> Iterable[str]:
 
 def _version(asked: bool) -> None:
     if asked:
-        from lanlab import __version__
-
         typer.echo(f"lanlab {__version__}")
         raise typer.Exit
 
@@ -80,7 +81,7 @@ def _common(
 
 
 def run() -> None:
-    """Run the typed command; `lanlab.cli.exit_report` reports its errors."""
+    """Run the typed command; `lanlab.cli.terminal.exit_report` reports its errors."""
     app = application(_named(sys.argv[1:]))
     try:
         # With `python -m`, there is no program name that a user could type.
@@ -101,6 +102,9 @@ def _refuse(error: TyperException) -> NoReturn:
         typer.echo(text, err=True)
         sys.exit(error.exit_code)
     hint = f"see `{context.command_path} --help`" if context else None
+    example = _EXAMPLE.search(context.command.help or "") if context else None
+    if example and text.startswith("Missing "):
+        hint = f"write e.g. `{example[1].strip()}`; {hint}"
     close = _POSSIBLE.search(text)
     if close:
         text, hint = text[: close.start()], f"did you mean {close[1] or close[2]}?"

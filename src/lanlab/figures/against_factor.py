@@ -7,11 +7,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal
 
-from lanlab.analysis.attempts import condition_key
-from lanlab.analysis.limiting import cause_of
-from lanlab.analysis.limits import udp_wire_bytes
-from lanlab.analysis.summary import Summary
-from lanlab.analysis.wires import wire_of
+from lanlab.analysis.links.limits import udp_wire_bytes
+from lanlab.analysis.links.wires import wire_of
+from lanlab.analysis.simulation.limiting import cause_of
+from lanlab.analysis.trials.attempts import condition_key
+from lanlab.analysis.trials.summary import Summary
 from lanlab.figures.chart import Chart, Limit, Point, Series
 from lanlab.figures.finishing import name_in_common
 from lanlab.figures.gather import FigureData, axis, place_along, points_of, published_of
@@ -65,7 +65,7 @@ def size_chart(
         metric,
         data.lines(groups, size, y),
         limits=tuple(_named_once(limits, limit_name)),
-        published=published_of(groups, size, y, data.published),
+        published=published_of(groups, size, y, data.published, data.study),
     )
 
 
@@ -75,7 +75,10 @@ def _named_once(limits: list[Limit], name: str) -> list[Limit]:
         curves.setdefault(limit.points, []).append(limit)
     if len(curves) == 1 and len(limits) > 1:
         return [replace(limits[0], name=name, series=None)]
-    return [replace(own[0], name=name_in_common(own)) for own in curves.values()]
+    return [
+        own[0] if len(own) == 1 else replace(own[0], name=name_in_common(own), series=None)
+        for own in curves.values()
+    ]
 
 
 def _curve(group: Sequence[Summary], limit: SizeLimit) -> list[tuple[float, float]]:
@@ -134,7 +137,7 @@ def against_factor(data: FigureData) -> Chart:
         axis(data.study, factor, logarithmic=min(xs, default=0) > 0),
         metric,
         series,
-        published=published_of(groups, place, y, data.published),
+        published=published_of(groups, place, y, data.published, data.study),
     )
 
 

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from lanlab.analysis.summary import Summary
+from lanlab.analysis.trials.summary import Summary
 from lanlab.figures.chart import Axis, Chart, Limit, Point, PublishedMark, PublishedSeries, Series
 from lanlab.figures.gather import FigureData, category_axis, point_of_trials, printed
 from lanlab.figures.number_text import counted, plain
 from lanlab.figures.published_values import levels_text
-from lanlab.figures.wording import Quantity, condition_text, obtained, quantity
+from lanlab.figures.wording import Quantity, condition_text, quantity, tried_text
 from lanlab.frozen import dataclass
-from lanlab.store import Level
-from lanlab.studies import Published, Study
-from lanlab.studies.model import Figure
+from lanlab.studies.model import Figure, Study
+from lanlab.studies.published import Published
 from lanlab.units import format_time
 
 if TYPE_CHECKING:
-    from lanlab.analysis.stations import ServerModel, StationCurve, StationsWithin
+    from lanlab.analysis.stations.answer import StationsWithin
+    from lanlab.analysis.stations.levels import StationCurve
+    from lanlab.analysis.stations.models import ServerModel
 
     #: Returns the y value of a model's line at a number of stations or, if the last argument is
     #: true, of the model's asymptotes.
@@ -119,7 +120,8 @@ def with_answer(data: FigureData, chart: Chart, *, draws_limit: bool = True) -> 
     within_s = data.figure.within_s
     if within_s is None or chart.is_empty:
         return chart
-    from lanlab.analysis.stations import curves_of, stations_within
+    from lanlab.analysis.stations.answer import stations_within
+    from lanlab.analysis.stations.levels import curves_of
 
     curves = curves_of(data.trials, data.figure.experiments, metric)
     names = [each.name for each in named_curves(data)]
@@ -140,7 +142,9 @@ def with_answer(data: FigureData, chart: Chart, *, draws_limit: bool = True) -> 
         said.append(f"{name}{within_text(found)}")
         if found.basis == "measured" and found.stations:
             upright = ((float(found.stations), 0.0), (float(found.stations), top))
-            lines.append(Limit(f"{name}{counted(found.stations, 'user')}", upright, kind="guide"))
+            lines.append(
+                Limit(f"{name}{counted(found.stations, 'station')}", upright, kind="guide")
+            )
     caption = f"{'. '.join(said)}. {chart.caption}"
     return replace(chart, limits=(*chart.limits, *lines), caption=caption)
 
@@ -148,20 +152,16 @@ def with_answer(data: FigureData, chart: Chart, *, draws_limit: bool = True) -> 
 def within_text(found: StationsWithin) -> str:
     limit = format_time(found.limit_s)
     if found.basis == "fewest" or (found.basis == "measured" and not found.stations):
-        return f"Even the smallest measured number of stations exceeds {limit}"
+        return f"Even the smallest number of stations exceeds {limit}"
     if found.stations is None:
         return f"{limit} was not reached, and how many more can be served is not known"
     high = "more" if found.high is None else found.high
     spread = "" if found.low is None else f" (95 % interval: {found.low} to {high})"
-    how = "" if found.basis == "measured" else "; beyond what was measured, by a model"
-    return f"{counted(found.stations, 'user')} within {limit}{spread}{how}"
+    how = "" if found.basis == "measured" else "; beyond the numbers here, by a model"
+    return f"{counted(found.stations, 'station')} within {limit}{spread}{how}"
 
 
 _SIZE = "message_size_bytes"
-_GREATEST = (
-    "The greatest mean over the numbers of stations that were measured; being the greatest of "
-    "several it is partly the luckiest."
-)
 
 
 def greatest_throughput(data: FigureData) -> Chart:
@@ -174,6 +174,8 @@ def greatest_throughput(data: FigureData) -> Chart:
         if each.curve.message_size_bytes is not None
     ]
     sizes = sorted({size for each in curves if (size := each.curve.message_size_bytes)})
+    numbers = {number for each in curves for number in each.curve.stations}
+    tried = tried_text(data.study, STATIONS, numbers) if numbers else "no stations"
     groups: dict[str, list[Point]] = {}
     for each in sorted(curves, key=lambda each: each.curve.message_size_bytes or 0):
         groups.setdefault(each.name, []).append(_greatest_point(each, sizes, shown, data.study))
@@ -181,8 +183,9 @@ def greatest_throughput(data: FigureData) -> Chart:
         category_axis(data.study, data.published, _SIZE, sizes),
         "goodput_bps",
         [Series(name, tuple(points), "bars") for name, points in groups.items()],
-        _GREATEST,
-        published=_printed_greatest(data.published, sizes, shown),
+        f"Highest mean of {tried}; numbers between may be higher. As the highest of several means "
+        "it is biased upward.",
+        published=_printed_greatest(data.published, sizes, shown, list(groups)),
     )
 
 
@@ -196,7 +199,7 @@ def _greatest_point(each: NamedCurve, sizes: Sequence[int], shown: Quantity, stu
 
 
 def _printed_greatest(
-    published: Published, sizes: Sequence[int], shown: Quantity
+    published: Published, sizes: Sequence[int], shown: Quantity, names: Sequence[str]
 ) -> tuple[PublishedSeries, ...]:
     found: dict[str, list[PublishedMark]] = {}
     for value in published.value:
@@ -208,7 +211,10 @@ def _printed_greatest(
             name = levels_text(published, value.condition, rest)
             mark = PublishedMark(float(sizes.index(size)), shown.shown(value.si), printed(value))
             found.setdefault(name, []).append(mark)
-    return tuple(PublishedSeries(name, tuple(marks)) for name, marks in found.items())
+    return tuple(
+        PublishedSeries(name, tuple(marks), series=names.index(name) if name in names else None)
+        for name, marks in found.items()
+    )
 
 
 STATIONS = "stations"
@@ -226,21 +232,23 @@ class NamedCurve:
 
 def named_curves(data: FigureData) -> list[NamedCurve]:
     """The curves of a figure's experiments, named by the factors that vary."""
-    from lanlab.analysis.stations import curves_of
+    from lanlab.analysis.stations.levels import curves_of
 
-    return [
-        NamedCurve(_name(data, curve.experiment, curve.factors), curve)
-        for curve in curves_of(data.trials, data.figure.experiments)
+    curves = curves_of(data.trials, data.figure.experiments)
+    fixed = (STATIONS, *data.figure.at)
+    keys = [
+        (one.experiment, data.called({k: v for k, v in one.factors.items() if k not in fixed}))
+        for one in curves
     ]
+    groups = dict.fromkeys(keys)
+    names = dict(zip(groups, data.series_names(groups), strict=True))
+    return [NamedCurve(names[key], curve) for key, curve in zip(keys, curves, strict=True)]
 
 
 def series_along(data: FigureData, metric: str) -> tuple[Series, ...]:
     """A metric against the number of stations, a series for each level of the other factors."""
-    groups: dict[str, list[Summary]] = {}
-    for summary in data.drawn(metric):
-        if summary.mean is not None:
-            name = _name(data, summary.experiment, summary.factors)
-            groups.setdefault(name, []).append(summary)
+    found = [summary for summary in data.drawn(metric) if summary.mean is not None]
+    groups = data.in_series(found, (STATIONS, *data.figure.at))
     return data.lines(groups, stations_of, quantity(data.study, metric))
 
 
@@ -260,7 +268,7 @@ def bounding_lines(
     """For each series, the asymptotes and the queue that fits it best; empty if there are many
     series, or too few levels for a fit.
     """
-    from lanlab.analysis.stations import fit_model
+    from lanlab.analysis.stations.models import fit_model
 
     if len(series) > _MOST_BOUNDED:
         return ()
@@ -272,14 +280,13 @@ def bounding_lines(
             continue
         model = fit_model(curve, "queue")
         places = _places(max(curve.stations))
-        ending = f", {one.name}" if len(series) > 1 else ""
         for words, is_asymptote in (("asymptotes", True), ("queue", False)):
             points = tuple(
                 (float(number), value(curve, model, number, is_asymptote)) for number in places
             )
             # The asymptotes bound any queue at the same server.
             kind: Literal["physical", "guide"] = "physical" if is_asymptote else "guide"
-            lines.append(Limit(f"{words}{ending}", points, series=index, kind=kind))
+            lines.append(Limit(words, points, series=index, kind=kind))
     return tuple(lines)
 
 
@@ -288,10 +295,3 @@ def _places(most: int) -> list[int]:
         return list(range(1, most + 1))
     ratio = most ** (1 / (_PLACES - 1))
     return sorted({round(ratio**place) for place in range(_PLACES)})
-
-
-def _name(data: FigureData, experiment: str, factors: Mapping[str, Level]) -> str:
-    rest = {k: level for k, level in factors.items() if k != STATIONS and k not in data.figure.at}
-    title = data.study.titles[experiment] if len(data.figure.experiments) > 1 else ""
-    words = [title, condition_text(data.study, rest)]
-    return ", ".join(filter(None, words)) or obtained(data.study).word

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from lanlab.analysis.summary import Summary, interval_of_mean
+from lanlab.analysis.trials.summary import Summary, interval_of_mean
 from lanlab.figures.chart import (
     Axis,
     Chart,
@@ -27,15 +27,16 @@ from lanlab.figures.gather import (
     published_of,
 )
 from lanlab.figures.number_text import with_interval
-from lanlab.figures.wording import Quantity, quantity
-from lanlab.plan import expand
+from lanlab.figures.wording import Quantity, obtained, quantity
 from lanlab.store import TrialRecord
-from lanlab.studies import Published
-from lanlab.workloads.stream_results import flow_goodputs_bps
+from lanlab.studies.published import Published
+from lanlab.workloads.stream.results import flow_goodputs_bps
 
 Place = Callable[[Summary], float]
 
 _BEYOND = 0.02
+#: Limits of bars that differ by less, as those of two carriers do, are one line.
+_ALIKE = 1.05
 
 
 def bars(data: FigureData) -> Chart:
@@ -53,7 +54,7 @@ def bars(data: FigureData) -> Chart:
         return float(levels.index(level)) if level in levels else 0.0
 
     groups = data.in_series(found, (factor,))
-    marks = list(published_of(groups, place, y, data.published))
+    marks = list(published_of(groups, place, y, data.published, data.study))
     if not marks:
         marks = _levels(found, place, data.published, y)
     means = [y.shown(s.mean) for s in found if s.mean is not None]
@@ -88,8 +89,13 @@ def _limits(
                 level = y.shown(summary.limit)
                 left, right = bar_span(place(summary), index, len(groups))
                 ends += [(left - _BEYOND, level), (right + _BEYOND, level)]
-    # Each bar has its own, so one name is enough.
-    return (Limit("link limit", tuple(ends), in_pairs=True),) if ends else ()
+    levels = [level for _, level in ends]
+    if not ends or max(levels) > _ALIKE * min(levels):
+        # Each bar has its own, so one name is enough.
+        return (Limit("link limit", tuple(ends), in_pairs=True),) if ends else ()
+    name = "link limit" if min(levels) == max(levels) else "highest link limit"
+    sides = [x for x, _ in ends]
+    return (Limit(name, ((min(sides), max(levels)), (max(sides), max(levels)))),)
 
 
 _CONTROLS = {"cubic": "CUBIC", "reno": "Reno", "bbr": "BBR", "dctcp": "DCTCP", "vegas": "Vegas"}
@@ -101,18 +107,13 @@ def flow_shares(data: FigureData) -> Chart:
     It shows the condition with the most flows, or the first of several such. For few flows a table
     is enough.
     """
-    every = expand(data.study, data.run.scale)
-    drawn = [one for one in every if one.experiment in data.figure.experiments]
-    condition = max(drawn, key=lambda c: int(c.parameters.get("flows", 1)), default=None)
+    condition = max(
+        data.drawn_conditions, key=lambda c: int(c.parameters.get("flows", 1)), default=None
+    )
     if condition is None:
         # A search has no conditions, so there are no flows to show.
         return Chart(data.figure.title, Axis("flow", ""), axis(data.study, "goodput_bps"), ())
-    own = [
-        trial
-        for trial in data.counting
-        if (trial.experiment, trial.purpose) == (condition.experiment, "trial")
-        and trial.factors == dict(condition.factors)
-    ]
+    own = condition.counted
     y = quantity(data.study, "goodput_bps")
     flows = int(condition.parameters.get("flows", 1))
     measured = [flow_goodputs_bps(trial.result("receiver").get("flows", ())) for trial in own]
@@ -127,7 +128,7 @@ def flow_shares(data: FigureData) -> Chart:
         # A stack, because each position has the bar of only one series.
         [
             Series(
-                _CONTROLS.get(control, control) or "measured",
+                _CONTROLS.get(control, control) or obtained(data.study),
                 tuple(
                     point_of_trials(float(flow), y, values, f"{said}, flow {flow + 1}")
                     for flow, values in enumerate(by_flow)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from lanlab.figures.number_text import counted, number
 from lanlab.frozen import dataclass
@@ -30,7 +30,7 @@ class Axis:
 
 
 #: Share of the distance between two categories that bars take.
-_BARS_WIDTH = 0.62
+_BARS_WIDTH = 0.64
 
 
 def bar_span(place: float, series: int, count: int) -> tuple[float, float]:
@@ -148,6 +148,8 @@ class PublishedSeries:
     marks: tuple[PublishedMark, ...]
     #: Kind in the legend: `published`, `measured here` or `simulated here`.
     kind: str = "published"
+    #: Index of the series whose bars or rows the marks belong to.
+    series: int | None = None
 
     @property
     def label(self) -> str:
@@ -173,9 +175,23 @@ class Chart:
     #: Text that says what is missing if the figure is empty.
     empty: str = "no results"
 
+    def has(self, kind: Kind) -> bool:
+        return any(series.kind == kind for series in self.series)
+
     @property
     def is_empty(self) -> bool:
         return not any(series.points for series in self.series)
+
+    @property
+    def has_one_x(self) -> bool:
+        """Whether all points of a line are at one place, so that there is nothing to compare. A
+        guide shows another place.
+        """
+        are_lines = all(series.kind == "line" for series in self.series)
+        is_along = are_lines and not self.x.categories and not self._is_plane
+        is_guided = any(limit.kind == "guide" for limit in self.limits)
+        xs = {point.x for series in self.series for point in series.points}
+        return is_along and not is_guided and len(xs) == 1
 
     @property
     def _is_plane(self) -> bool:
@@ -193,6 +209,12 @@ class Chart:
             if s.kind in ("line", "points")
         ]
         return len(set().union(*wide)) < sum(map(len, wide))
+
+    def across(
+        self, xs: Sequence[float], ys: Sequence[float]
+    ) -> tuple[Sequence[float], Sequence[float]]:
+        """Positions from left to right, and from bottom to top."""
+        return (ys, xs) if self.sideways else (xs, ys)
 
     def floors(self, index: int) -> dict[float, float]:
         """The base of a series in a stack: at each x, the sum of the series before it."""
@@ -265,6 +287,19 @@ class Chart:
 
     def _x_shown(self, x: float) -> str | float:
         return self.x.categories[round(x)] if self.x.categories else x
+
+
+def chart_of_rows(
+    title: str,
+    rows: Sequence[str],
+    y: Axis,
+    series: Sequence[Series],
+    limits: Sequence[Limit] = (),
+    **more: Any,
+) -> Chart:
+    """A chart with a row for each condition, and other fields."""
+    x = Axis("condition", "", categories=tuple(rows))
+    return Chart(title, x, y, tuple(series), tuple(limits), sideways=True, **more)
 
 
 @dataclass(frozen=True)

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lanlab.analysis.attempts import counting
-from lanlab.analysis.copy_cost import CopyCost, copy_costs
-from lanlab.analysis.file_sizes import SizeClass, classes_of
-from lanlab.analysis.published import amount_of, is_own
-from lanlab.analysis.summary import Summary, limit_of
-from lanlab.analysis.wires import wire_of
+from lanlab.analysis.copies.cost import CopyCost, copy_costs
+from lanlab.analysis.copies.file_sizes import SizeClass, classes_of
+from lanlab.analysis.links.wires import wire_of
+from lanlab.analysis.published.values import amount_of, is_own
+from lanlab.analysis.trials.summary import Summary, limit_of
 from lanlab.figures.chart import Axis, Chart, Limit, Point, PublishedMark, PublishedSeries, Series
 from lanlab.figures.gather import FigureData, far_apart, in_order, point_of_trials, printed
 from lanlab.figures.number_text import counted
-from lanlab.figures.wording import Quantity, condition_text, level_text, obtained, quantity
-from lanlab.plan import expand
+from lanlab.figures.wording import Quantity, condition_text, obtained, quantity
 from lanlab.store import Level, RunRecord, TrialRecord
-from lanlab.studies import Published, PublishedValue, Study
 from lanlab.studies.counterparts import in_published_words, stands_for_something
-from lanlab.studies.model import Figure
+from lanlab.studies.model import Figure, Study
+from lanlab.studies.published import Published, PublishedValue
 from lanlab.units import format_size
-from lanlab.workloads import WORKLOADS
 
-_FILE_TIME = "file_time_p50_s"
 _DRAWN = (
     "Bytes over time from opening to close, of all files of a doubling of the size together; "
     "means of the trials with 95 % intervals; rings next to them are single trials."
@@ -32,25 +28,17 @@ _DRAWN = (
 def goodput_against_file_size(data: FigureData) -> Chart:
     """A line for each condition, over all datasets. Long axes are logarithmic.
 
-    Trials without times of their files (`lanlab.analysis.file_sizes`) are not drawn.
+    Trials without times of their files (`lanlab.analysis.copies.file_sizes`) are not drawn.
     """
     y = quantity(data.study, "goodput_bps")
     lines: dict[str, list[Point]] = {}
     versions: set[Level] = set()
-    trials = counting([trial for trial in data.trials if trial.purpose == "trial"])
-    for condition in expand(data.study, data.run.scale):
-        if condition.experiment not in data.figure.experiments:
-            continue
-        if _FILE_TIME not in WORKLOADS[condition.workload].metrics:
-            continue
-        place = condition.experiment, dict(condition.factors)
-        own = [trial for trial in trials if (trial.experiment, trial.factors) == place]
-        rest = {k: v for k, v in condition.factors.items() if k != "dataset"}
-        name = data.named(rest)
-        versions.add(condition.parameters.get("ip_version", 4))
-        limit = limit_of("goodput_bps", dict(condition.parameters), wire_of(data.run))
-        points = _points(own, data.study, condition.factors, y, limit)
-        lines.setdefault(name, []).extend(points)
+    for one in data.drawn_conditions:
+        rest = {key: level for key, level in one.factors.items() if key != "dataset"}
+        versions.add(one.parameters.get("ip_version", 4))
+        limit = limit_of("goodput_bps", one.parameters, wire_of(data.run))
+        points = _points(one.counted, data.study, one.factors, y, limit)
+        lines.setdefault(data.named(rest), []).extend(points)
     series = tuple(
         Series(name, tuple(sorted(points, key=lambda point: point.x)))
         for name, points in lines.items()
@@ -99,9 +87,7 @@ def _limits(
     if link is None or not xs or len(versions) != 1:
         return ()
     level = link.goodput_limit_bps("tcp", int(versions.pop()), None) / unit
-    # Widen the line for a single size, so that it is visible.
-    room = 1.2 if min(xs) == max(xs) else 1.0
-    return (Limit(link.limit_name, ((min(xs) / room, level), (max(xs) * room, level))),)
+    return (Limit(link.limit_name, ((min(xs), level), (max(xs), level))),)
 
 
 _COSTS_DRAWN = (
@@ -113,9 +99,7 @@ def cost_per_byte_and_file(data: FigureData) -> Chart:
     """A point for each condition of the figure's experiments, over all datasets: lower is cheaper
     per byte, left is cheaper per file. Conditions whose costs cannot be separated are not drawn.
     """
-    found = [
-        cost for name in data.figure.experiments for cost in copy_costs(data.run, data.trials, name)
-    ]
+    found = [cost for name in data.figure.experiments for cost in copy_costs(data, name)]
     drawn = [
         Series(data.named(cost.factors), (point,), "points")
         for cost in found
@@ -170,12 +154,8 @@ def copy_times(data: FigureData) -> Chart:
         series.setdefault(_dataset(data.study, data.published, summary), []).append(summary)
     marks = _published(data.study, data.published, data.figure, metric, rows)
     text = ""
-    if marks and data.study.waiting:
-        known = ", ".join(_stands_for(data.study, data.published))
-        but = f" but for {known}" if known else ""
-        text = f"What was published is not yet runnable here{but}; amounts are those of the study."
     if metric == "elapsed_ns" and (marks or len(series) > 1):
-        text = f"{text} Times of different amounts do not compare; rates do.".lstrip()
+        text = "Times of different amounts do not compare; rates do."
     return data.chart(
         Axis("", "", categories=tuple(rows)),
         metric,
@@ -199,7 +179,7 @@ def _mark(row: float, y: Quantity, value: PublishedValue) -> PublishedMark:
 def _what(study: Study, summary: Summary) -> str:
     keys = [key for key in ("service", "dataset") if key in summary.parameters]
     named = {str(key): summary.parameters[key] for key in keys if key not in summary.factors}
-    return condition_text(study, named) or obtained(study).word
+    return condition_text(study, named) or obtained(study)
 
 
 def _inside(summary: Summary) -> str:
@@ -209,7 +189,7 @@ def _inside(summary: Summary) -> str:
 def _dataset(study: Study, published: Published, summary: Summary) -> str:
     factor = _inside(summary)
     if factor not in summary.factors:
-        return "measured"
+        return obtained(study)
     level = {factor: summary.factors[factor]}
     here = condition_text(study, level)
     for one in study.counterpart:
@@ -259,17 +239,6 @@ def _published(
         name = _words(published, kinds, value)
         found.setdefault(name, []).append((float(rows.setdefault(row, len(rows))), value))
     return found
-
-
-def _stands_for(study: Study, published: Published) -> list[str]:
-    """Published levels that correspond to a service of ours, as `TCP/IP (SMB 1)`."""
-    return [
-        f"{_short_title(published, one.published, level)} ({level_text(study, 'service', own)})"
-        for one in study.counterpart
-        if one.factor == "service"
-        for level, owns in one.levels.items()
-        for own in owns
-    ]
 
 
 def _rates_of_trials(published: Published) -> list[PublishedValue]:

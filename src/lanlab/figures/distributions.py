@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from itertools import pairwise
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
 
-from lanlab.analysis.histogram import Bucket
-from lanlab.analysis.round_trip_times import round_trips_by_condition
-from lanlab.analysis.summary import Summary
+from lanlab.analysis.traffic.histogram import Bucket
+from lanlab.analysis.traffic.round_trip_times import round_trips_by_condition
+from lanlab.analysis.trials.summary import Summary
 from lanlab.figures.chart import Axis, Chart, Point, Series, Shape
 from lanlab.figures.gather import FigureData, axis, far_apart
 from lanlab.figures.wording import quantity
@@ -20,7 +17,6 @@ from lanlab.store import Level
 _MOST_POINTS = 160
 #: Maximum lines of a figure; a reader could not follow more.
 _MOST_LINES = 8
-_MOST_GROUPS = 8
 _SLICES = 60
 #: Largest half width of a violin; half of the distance between categories is 0.5.
 _WIDEST = 0.4
@@ -30,14 +26,13 @@ _NOT_TRIALS = "Single round trips are not independent of each other: no interval
 def round_trip_ecdf(data: FigureData) -> Chart:
     """The share of round trips up to each time, over all trials of a condition."""
     shown = quantity(data.study, "rtt_mean_ns")
-    series = []
+    groups: dict[str, list[Series]] = {}
     for factors, found in _round_trips(data):
         name = data.named(factors)
         steps = [(shown.shown(value), 100 * share) for value, share in _shares(found)]
-        series.append(
-            Series(name, tuple(Point(x, y, condition=name) for x, y in steps), kind="bound")
-        )
-    chosen, left_out = _followed(series)
+        points = tuple(Point(x, y, condition=name) for x, y in steps)
+        groups.setdefault(_at_any_version(factors), []).append(Series(name, points, kind="bound"))
+    chosen, left_out = _followed(list(groups.values()))
     xs = [point.x for one in chosen for point in one.points]
     return data.chart(
         Axis("round-trip time", shown.unit, logarithmic=far_apart(xs)),
@@ -59,9 +54,13 @@ def _side_by_side(found: Sequence[Summary]) -> list[Summary]:
     """The conditions, with those that differ only in the IP version next to each other."""
     groups: dict[str, list[Summary]] = {}
     for one in found:
-        rest = {key: level for key, level in one.factors.items() if key != "ip_version"}
-        groups.setdefault(f"{one.experiment} {rest}", []).append(one)
+        key = f"{one.experiment} {_at_any_version(one.factors)}"
+        groups.setdefault(key, []).append(one)
     return [one for group in groups.values() for one in group]
+
+
+def _at_any_version(factors: Mapping[str, Level]) -> str:
+    return repr({key: level for key, level in factors.items() if key != "ip_version"})
 
 
 def _shares(found: Sequence[Bucket]) -> list[tuple[float, float]]:
@@ -76,15 +75,19 @@ def _shares(found: Sequence[Bucket]) -> list[tuple[float, float]]:
     return steps
 
 
-def _followed(series: Sequence[Series]) -> tuple[list[Series], str]:
+def _followed(groups: Sequence[Sequence[Series]]) -> tuple[list[Series], str]:
+    """At most `_MOST_LINES` series, in whole groups, so that IPv4 and IPv6 are both drawn."""
+    series = [one for group in groups for one in group]
     if len(series) <= _MOST_LINES:
-        return list(series), ""
-    medians = [next((p.x for p in one.points if p.y >= 50), math.inf) for one in series]
-    by_median = sorted(range(len(series)), key=medians.__getitem__)
-    step = (len(series) - 1) / (_MOST_LINES - 1)
-    places = sorted(by_median[round(number * step)] for number in range(_MOST_LINES))
-    said = f" Drawn are {_MOST_LINES} of {len(series)} conditions, spread evenly by their medians."
-    return [series[place] for place in places], said
+        return series, ""
+    most = max(1, _MOST_LINES // max(map(len, groups)))
+    medians = [next((p.x for p in group[0].points if p.y >= 50), math.inf) for group in groups]
+    by_median = sorted(range(len(groups)), key=medians.__getitem__)
+    step = (len(groups) - 1) / max(1, most - 1)
+    places = sorted({by_median[round(number * step)] for number in range(most)})
+    chosen = [one for place in places for one in groups[place]][:_MOST_LINES]
+    said = f" Drawn are {len(chosen)} of {len(series)} conditions, spread evenly by their medians."
+    return chosen, said
 
 
 def round_trip_violins(data: FigureData) -> Chart:
@@ -127,45 +130,6 @@ def trial_violins(data: FigureData) -> Chart:
     )
 
 
-def panels(chart: Chart) -> tuple[Chart, ...]:
-    """A figure of distributions in parts of at most `_MOST_GROUPS` conditions, with the same axis.
-    Other figures are unchanged.
-    """
-    names = chart.x.categories
-    if not chart.shapes or len(names) <= _MOST_GROUPS:
-        return (chart,)
-    count = -(-len(names) // _MOST_GROUPS)
-    # Make parts of about equal size, and keep pairs together, such as IPv4 and IPv6.
-    step = 2 if len(names) % 2 == 0 else 1
-    firsts = [step * (number * len(names) // count // step) for number in range(count + 1)]
-    every = [y for shape in chart.shapes for y, _ in shape.outline]
-    every += [y for one in chart.series for p in one.points for y in (p.y, *p.trials)]
-    margin = 1.1 if chart.y.logarithmic else 1.0
-    ends = (min(every) / margin if chart.y.logarithmic else 0.0, max(every) * max(margin, 1.06))
-    return tuple(
-        replace(
-            chart,
-            title=f"{chart.title} ({number + 1} of {count})",
-            x=replace(chart.x, categories=names[first:end]),
-            y=replace(chart.y, ends=ends),
-            series=tuple(
-                replace(one, points=tuple(_moved(one.points, first, end))) for one in chart.series
-            ),
-            shapes=tuple(_moved(chart.shapes, first, end)),
-        )
-        for number, (first, end) in enumerate(pairwise(firsts))
-    )
-
-
-_Placed = TypeVar("_Placed", Point, Shape)
-
-
-def _moved(placed: Sequence[_Placed], first: int, end: int) -> Iterator[_Placed]:
-    for one in placed:
-        if first <= one.x < end:
-            yield replace(one, x=one.x - first)
-
-
 Weighted = Sequence[tuple[float, float]]
 
 
@@ -197,13 +161,15 @@ def _violins(weighted: Sequence[Weighted], *, logarithmic: bool = True) -> tuple
     every = [scale(value) for one in weighted for value, _ in one]
     if not every or min(every) == max(every):
         return ()
-    reach = (max(every) - min(every)) / _SLICES
+    at_scale = [[(scale(value), weight) for value, weight in values] for values in weighted]
+    # So that no tail is cut off flat.
+    widest = max(_bandwidth(values) for values in at_scale if values)
+    reach = max(2 * widest, (max(every) - min(every)) / _SLICES)
     low, step = min(every) - reach, (max(every) - min(every) + 2 * reach) / _SLICES
     shapes = []
-    for place, values in enumerate(weighted):
-        if len(values) < 2:
+    for place, at in enumerate(at_scale):
+        if len(at) < 2:
             continue
-        at = [(scale(value), weight) for value, weight in values]
         width = max(step, _bandwidth(at))
         grid = [low + step * number for number in range(_SLICES + 1)]
         dense = [

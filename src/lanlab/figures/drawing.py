@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
-import io
 import logging
 import os
 import pickle
@@ -24,7 +23,6 @@ from types import ModuleType, SimpleNamespace
 from typing import Any, ParamSpec, TypeVar
 
 from lanlab.disk import TemporaryFolder, make_folders
-from lanlab.figures.font_subset import subset
 from lanlab.processors import usable_processors
 
 _P = ParamSpec("_P")
@@ -35,6 +33,8 @@ _JOBS_FOR_A_PROCESS = 3
 _BACKENDS = ("agg", "pdf", "svg")
 #: Versions of matplotlib whose way to embed fonts is known.
 _OWN_SUBSETS = "3.11."
+#: All that ISO 32000-1, section 9.9, requires of a font without a table of characters.
+_TABLES = ("cvt ", "fpgm", "glyf", "head", "hhea", "hmtx", "loca", "maxp", "prep")
 
 
 class _Processes:
@@ -179,27 +179,23 @@ def load() -> ModuleType:
     changed.kwdoc = lambda _: ""
     changed.Artist._update_set_signature_and_docstring = classmethod(lambda _: None)
     if matplotlib.__version__.startswith(_OWN_SUBSETS):
-        fonts = _fonts_of_pdf()
-        fonts.get_glyphs_subset, fonts.font_as_file = _font_of, io.BytesIO
+        fonts: Any = importlib.import_module("matplotlib.backends._backend_pdf_ps")
+        fonts.get_glyphs_subset = _font_of
     return matplotlib
 
 
-def _fonts_of_pdf() -> Any:
-    """The module of matplotlib that embeds fonts, without fontTools, which it then does not use."""
-    stand_in = ModuleType("fontTools")
-    stand_in.subset = None  # type: ignore[attr-defined]
-    names = {"fontTools", "fontTools.agl", "fontTools.subset"}.difference(sys.modules)
-    sys.modules |= dict.fromkeys(names, stand_in)
-    try:
-        return importlib.import_module("matplotlib.backends._backend_pdf_ps")
-    finally:
-        for name in names:
-            del sys.modules[name]
-
-
 def _font_of(path: str, glyphs: Iterable[int]) -> contextlib.nullcontext[SimpleNamespace]:
-    kept = {glyph: glyph for glyph in glyphs}
-    found = SimpleNamespace(font=subset(Path(path).read_bytes(), kept), glyph_index_map=kept)
+    """A font with only these glyphs, in a third of the time that matplotlib's way takes."""
+    from fontTools.subset import Options, Subsetter  # type: ignore[import-untyped]
+    from fontTools.ttLib import TTFont  # type: ignore[import-untyped]
+
+    font = TTFont(str(path), recalcTimestamp=False, lazy=True)
+    for table in set(font.keys()).difference(_TABLES):
+        del font[table]
+    subsetter = Subsetter(Options())
+    subsetter.populate(gids=set(glyphs))
+    subsetter.subset(font)
+    found = SimpleNamespace(font=font, glyph_index_map=subsetter.glyph_index_map)
     return contextlib.nullcontext(found)
 
 

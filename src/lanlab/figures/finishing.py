@@ -5,13 +5,24 @@ for the same series on a page.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any, TypeVar
 
-from lanlab.figures.chart import Chart, Limit, Point, PublishedSeries, Series
+from lanlab.figures.chart import (
+    Chart,
+    Limit,
+    Point,
+    PublishedMark,
+    PublishedSeries,
+    Series,
+)
+from lanlab.figures.gather import far_apart
 from lanlab.figures.look_matplotlib import COLOURS, style_of
 from lanlab.figures.number_text import number
-from lanlab.figures.wording import readable_unit
+from lanlab.figures.wording import readable_unit, usual_unit
+
+_Placed = TypeVar("_Placed", Point, PublishedMark)
 
 _BETWEEN = ", "
 #: If a linear axis is longer than the data by this factor, differences are invisible.
@@ -25,6 +36,15 @@ def with_distinct_labels(chart: Chart) -> Chart:
     limits. The caption contains them.
     """
     before = [series.name for series in chart.series]
+    if chart.x.categories:
+        # The marks stand at the bars or rows of their series.
+        marks = (
+            replace(one, name="" if before[one.series or 0] == one.name else one.name)
+            if one.series is not None
+            else one
+            for one in chart.published
+        )
+        chart = replace(chart, published=tuple(marks))
     shared = shared_parts(before)
     names = [_without(name, shared) for name in before]
     theirs = tuple(_without(one.name, shared) for one in chart.published)
@@ -107,51 +127,72 @@ def in_readable_unit(chart: Chart) -> Chart:
     means = [point.y for one in chart.series for point in one.points]
     means += [mark.y for one in chart.published for mark in one.marks]
     unit, size = readable_unit(chart.y.unit, means)
-    if chart.is_empty or unit == chart.y.unit:
+    return chart if chart.is_empty else _moved(chart, unit, size)
+
+
+def _moved(chart: Chart, unit: str, size: float, x_of: Callable[[float], float] = float) -> Chart:
+    """A chart in another unit of y, whose size is in the present one, and with other places."""
+    if unit == chart.y.unit and x_of is float:
         return chart
 
-    def rescaled(point: Point) -> Point:
-        low, high = (None if end is None else end / size for end in (point.low, point.high))
-        trials = tuple(value / size for value in point.trials)
-        return replace(point, y=point.y / size, low=low, high=high, trials=trials)
-
-    def marks(one: PublishedSeries) -> PublishedSeries:
-        return replace(one, marks=tuple(replace(mark, y=mark.y / size) for mark in one.marks))
+    def moved(one: _Placed) -> _Placed:
+        changed: dict[str, Any] = {} if one.x is None else {"x": x_of(one.x)}
+        if isinstance(one, Point):
+            ends = {"low": one.low, "high": one.high}
+            changed |= {name: None if end is None else end / size for name, end in ends.items()}
+            changed["trials"] = tuple(value / size for value in one.trials)
+        return replace(one, y=one.y / size, **changed)
 
     return replace(
         chart,
         y=replace(chart.y, unit=unit),
-        series=tuple(replace(o, points=tuple(map(rescaled, o.points))) for o in chart.series),
+        series=tuple(replace(o, points=tuple(map(moved, o.points))) for o in chart.series),
         limits=tuple(
-            replace(one, points=tuple((x, y / size) for x, y in one.points)) for one in chart.limits
+            replace(one, points=tuple((x_of(x), y / size) for x, y in one.points))
+            for one in chart.limits
         ),
         shapes=tuple(
             replace(one, outline=tuple((y / size, half) for y, half in one.outline))
             for one in chart.shapes
         ),
-        published=tuple(map(marks, chart.published)),
+        published=tuple(replace(o, marks=tuple(map(moved, o.marks))) for o in chart.published),
     )
 
 
-def with_page_styles(charts: Sequence[Chart]) -> list[Chart]:
-    """The charts of a page with a style for each name of a series: the first that no other series
-    in the same charts has. Stacks and cells have their own styles.
+def with_page_styles(charts: Sequence[Chart], styles: dict[str, int]) -> list[Chart]:
     """
-    drawn = [[one.name for one in chart.series if _has_no_style(one)] for chart in charts]
-    styles: dict[str, int] = {}
+    Give each name of a series one style on the whole page. If there are more names than colours,
+    names in different charts may share a style. Stacks and cells have their own styles.
+
+    Args:
+        styles: The styles of the page's other charts. Those of these charts are added.
+    """
+    named = [[(_subject(chart, one), one) for one in chart.series] for chart in charts]
+    drawn = [[name for name, one in each if _has_no_style(one)] for each in named]
     for name in dict.fromkeys(itertools.chain.from_iterable(drawn)):
-        taken = {styles.get(other) for names in drawn if name in names for other in names}
-        styles[name] = next(style for style in itertools.count() if style not in taken)
+        if name not in styles:
+            taken = set(styles.values())
+            if len(taken) >= len(COLOURS):
+                taken = {
+                    styles[n] for names in drawn if name in names for n in names if n in styles
+                }
+            styles[name] = next(style for style in itertools.count() if style not in taken)
     return [
         replace(
             chart,
             series=tuple(
-                replace(one, style=styles[one.name]) if _has_no_style(one) else one
-                for one in chart.series
+                replace(one, style=styles[name]) if _has_no_style(one) else one
+                for name, one in each
             ),
         )
-        for chart in charts
+        for chart, each in zip(charts, named, strict=True)
     ]
+
+
+def _subject(chart: Chart, series: Series) -> str:
+    """What a series shows, without what its name says of it in this chart alone."""
+    subjects = [one.name.partition(": ")[0] for one in chart.series]
+    return series.name.partition(": ")[0] if len(set(subjects)) == len(subjects) else series.name
 
 
 def _has_no_style(series: Series) -> bool:
@@ -159,41 +200,79 @@ def _has_no_style(series: Series) -> bool:
 
 
 #: Kinds of series that stay readable when overlaid.
-_KINDS = ("line", "points")
+_KINDS = ("line", "points", "bars")
+#: Longest name of a run in a legend.
+_MOST_LETTERS = 32
 
 
 def overlaid(charts: Sequence[tuple[str, Chart]]) -> Chart | None:
     """
-    One figure made from several, with the run in the name of each series.
+    One figure made from several, with the run in the name of each series. Runs on other testbeds
+    may have another unit, scale, limit and other conditions.
 
     Returns:
-        `None` if their axes differ, or they cannot be overlaid.
+        `None` if they show different quantities, or cannot be overlaid.
     """
     (_, first), *others = charts
-    kinds = {series.kind for _, chart in charts for series in chart.series}
-    if not others or not kinds <= set(_KINDS) or any(chart.is_empty for _, chart in charts):
+    drawn = [series for _, chart in charts for series in chart.series]
+    has_others = any(chart.is_empty or chart.shapes or chart.bands for _, chart in charts)
+    if not others or has_others or any(series.kind not in _KINDS for series in drawn):
         return None
-    for _, chart in others:
-        if (chart.x, chart.y, chart.sideways) != (first.x, first.y, first.sideways):
-            return None
-    are_single = all(len(chart.series) == 1 for _, chart in charts)
+    if len({(c.x.name, c.x.unit, c.y.name, c.sideways, not c.x.categories) for _, c in charts}) > 1:
+        return None
+    rows = tuple(dict.fromkeys(name for _, chart in charts for name in chart.x.categories))
+    if any(len(name) > _MOST_LETTERS for name, _ in charts):
+        # The captions say more of each.
+        charts = [(f"run {number}", chart) for number, (_, chart) in enumerate(charts, 1)]
+    same = [(name, _on_rows(chart, rows)) for name, chart in charts]
+    if len({chart.y.unit for _, chart in same}) > 1:
+        return None
+    are_single = all(len(chart.series) == 1 for _, chart in same)
     # All figures have the same published values; only the names may differ.
     published: dict[object, PublishedSeries] = {}
-    for _, chart in charts:
+    series: list[Series] = []
+    limits: list[Limit] = []
+    for run, (name, chart) in enumerate(same):
         for one in chart.published:
             published.setdefault(tuple((mark.x, mark.y) for mark in one.marks), one)
-    return replace(
-        first,
-        series=tuple(
+        for limit in chart.limits:
+            own = None if limit.series is None else limit.series + len(series)
+            alike = any(limit.name == known.name for known in limits)
+            called = f"{limit.name}, {name}" if alike else limit.name
+            if limit.points not in [known.points for known in limits]:
+                limits.append(replace(limit, name=called, series=own))
+        series += [
             replace(
-                series,
-                name=name if len(chart.series) == 1 else f"{series.name}, {name}",
+                one,
+                name=name if len(chart.series) == 1 else f"{one.name}, {name}",
                 # A series keeps its colour; its markers differ between runs.
                 style=run if are_single else style_of(chart, place) + run * len(COLOURS),
             )
-            for run, (name, chart) in enumerate(charts)
-            for place, series in enumerate(chart.series)
-        ),
-        published=tuple(published.values()),
-        caption=" ".join(f"{name[0].upper()}{name[1:]}: {chart.caption}" for name, chart in charts),
+            for place, one in enumerate(chart.series)
+        ]
+    means = [point.y for one in series for point in one.points]
+    is_wide = any(c.y.logarithmic for _, c in same) or far_apart(means)
+    quantity = f"{first.y.name[0].upper()}{first.y.name[1:]} by {first.x.name or 'condition'}"
+    return in_readable_unit(
+        replace(
+            first,
+            # A title may be of one run alone, such as of simulated machines.
+            title=first.title if len({c.title for _, c in charts}) == 1 else quantity,
+            x=replace(first.x, categories=rows, logarithmic=any(c.x.logarithmic for _, c in same)),
+            y=replace(same[0][1].y, logarithmic=is_wide),
+            series=tuple(series),
+            limits=tuple(limits),
+            published=tuple(published.values()),
+            caption=" ".join(f"{name[0].upper()}{name[1:]}: {c.caption}" for name, c in charts),
+        )
     )
+
+
+def _on_rows(chart: Chart, rows: Sequence[str]) -> Chart:
+    """A chart in its quantity's usual unit, with these categories."""
+
+    def place(x: float) -> float:
+        at = round(x)
+        return rows.index(chart.x.categories[at]) + x - at
+
+    return _moved(chart, *usual_unit(chart.y.unit), place if rows else float)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from lanlab.analysis.comparison import Compared
-from lanlab.analysis.comparison_published import PublishedRatio
-from lanlab.figures.chart import Axis, Chart, Limit, Point, Series, line_across
+from lanlab.analysis.comparison.compare import Compared
+from lanlab.analysis.comparison.published import PublishedRatio
+from lanlab.figures.chart import Axis, Chart, Point, Series, chart_of_rows, line_across
 from lanlab.figures.gather import FigureData
-from lanlab.figures.wording import condition_text, name_of, quantity
-from lanlab.studies import Study
+from lanlab.figures.wording import condition_text, name_of, obtained, quantity
+from lanlab.studies.model import Study
 from lanlab.workloads.metrics import metric_direction
 
 _INTERVALS = (
@@ -35,7 +35,7 @@ def ratio_forest(study: Study, found: Sequence[Compared]) -> Chart:
     for name, one in zip(names, found, strict=True):
         if one.effect is None:
             continue
-        ends = (None, None) if one.test is None else (one.test.low, one.test.high)
+        ends = one.interval or (None, None)
         is_known = all(end is not None and math.isfinite(end) for end in ends)
         low, high = (to_shown(end) if end is not None and is_known else None for end in ends)
         sides = f"{one.other_name}, {one.other.n} against {one.base.n} {one.unit}s"
@@ -52,19 +52,21 @@ def ratio_forest(study: Study, found: Sequence[Compared]) -> Chart:
     other = next(iter(series))
     label = f"{other} {sign} {first.base_name}" if len(series) == 1 else f"{sign} of the base"
     title = f"{study.titles.get(first.experiment, first.experiment)}: {shown.name}"
-    return _forest(
+    return chart_of_rows(
         f"{title}, {direction} is better" if direction else title,
         rows,
         Axis(label, unit, logarithmic=is_ratio),
         [Series(name, tuple(points), "points") for name, points in series.items()],
         limits,
+        caption=_INTERVALS,
+        empty="nothing can be compared",
     )
 
 
 def published_forest(study: Study, found: Sequence[PublishedRatio]) -> Chart:
     name = quantity(study, found[0].ours.metric).name
     rows = [
-        ", ".join(filter(None, (condition_text(study, one.ours.factors), one.series))) or "all"
+        ", ".join(filter(None, (condition_text(study, one.factors), one.series))) or "all"
         for one in found
     ]
     points = []
@@ -73,23 +75,17 @@ def published_forest(study: Study, found: Sequence[PublishedRatio]) -> Chart:
             ratios = tuple(value / one.value.si for value in one.ours.values)
             low, high = one.interval or (None, None)
             points.append(Point(float(place), one.ratio, low, high, ratios, row))
-    ratio = "measured / published"
-    return _forest(
-        f"{name[0].upper()}{name[1:]}: measured and published",
+    by = obtained(study)
+    ratio = f"{by} / published"
+    return chart_of_rows(
+        f"{name[0].upper()}{name[1:]}: {by} and published",
         rows,
         Axis(ratio, "", logarithmic=True),
         [Series(ratio, tuple(points), "points")],
         [line_across("the same", (1.0,), len(rows))],
+        caption=_INTERVALS,
+        empty="nothing can be compared",
     )
-
-
-def _forest(
-    title: str, rows: Sequence[str], y: Axis, series: Sequence[Series], limits: Sequence[Limit]
-) -> Chart:
-    x = Axis("condition", "", categories=tuple(rows))
-    own = tuple(series), tuple(limits)
-    empty = "nothing can be compared"
-    return Chart(title, x, y, *own, caption=_INTERVALS, sideways=True, empty=empty)
 
 
 _SAID = (
@@ -101,9 +97,9 @@ _SAID = (
 
 def factor_effects(data: FigureData) -> Chart:
     """A row for each condition of the other factors, a series for each crossed factor."""
-    from lanlab.analysis.factor_effects import factor_effects
+    from lanlab.analysis.comparison.factor_effects import factor_effects
 
-    found = factor_effects(data.run, data.trials, data.study)
+    found = factor_effects(data)
     cases = () if found is None else found.cases
     rows = [data.called(case.at) or "all" for case in cases]
     points: dict[str, list[Point]] = {} if found is None else {name: [] for name in found.factors}

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from lanlab.analysis.published import is_own, points_for
-from lanlab.analysis.run_data import RunData
-from lanlab.analysis.summary import Summary, interval_of_mean
+from lanlab.analysis.published.values import is_own, points_for
+from lanlab.analysis.trials.run_data import RunData
+from lanlab.analysis.trials.summary import ConditionTrials, Summary, interval_of_mean
 from lanlab.figures.chart import Axis, Chart, Kind, Point, PublishedMark, PublishedSeries, Series
 from lanlab.figures.number_text import plain
 from lanlab.figures.published_values import level_title, levels_text
@@ -22,10 +22,10 @@ from lanlab.figures.wording import (
     quantity,
     quoted,
 )
-from lanlab.store import Level, RunRecord, TrialRecord
-from lanlab.studies import Published, PublishedValue, Study
-from lanlab.studies.model import Experiment, Figure
-from lanlab.workloads.copy_datasets import mean_file_bytes
+from lanlab.store import Level, TrialRecord
+from lanlab.studies.model import Experiment, Figure, Study
+from lanlab.studies.published import Published, PublishedValue
+from lanlab.workloads.copy.datasets import mean_file_bytes
 
 #: If published and measured numbers differ by a larger factor, they need a logarithmic axis.
 _MOST_ON_A_LINEAR_AXIS = 20.0
@@ -37,6 +37,7 @@ class FigureData(RunData):
         if trials is data.trials:
             self.counting = data.counting
             self._conditions, self._summaries = data._conditions, data._summaries
+            self.found = data.found
         self.figure = figure
 
     def with_figure(self, figure: Figure) -> FigureData:
@@ -54,7 +55,7 @@ class FigureData(RunData):
 
     def named(self, factors: Mapping[str, Level]) -> str:
         """The condition in words; if nothing is varied, how the numbers were obtained."""
-        return self.called(factors) or obtained(self.study).word
+        return self.called(factors) or obtained(self.study)
 
     def metric(self, beginning: str, default: str) -> str:
         every = (metric for experiment in self._experiments for metric in experiment.metrics)
@@ -63,17 +64,33 @@ class FigureData(RunData):
     def in_series(
         self, summaries: Sequence[Summary], x_factors: Collection[str]
     ) -> dict[str, list[Summary]]:
-        """Conditions by experiment, if there are several, and by the levels of all factors except
-        the one on the x axis, named as in the study.
+        """Conditions by experiment, and by the levels of all factors except the one on the x axis,
+        named as in the study.
         """
-        several = len({summary.experiment for summary in summaries}) > 1
-        series: dict[str, list[Summary]] = {}
+        groups: dict[tuple[str, str], list[Summary]] = {}
         for summary in summaries:
             rest = {k: v for k, v in summary.factors.items() if k not in x_factors}
-            words = [self.study.titles[summary.experiment] if several else "", self.called(rest)]
-            name = ", ".join(filter(None, words)) or obtained(self.study).word
-            series.setdefault(name, []).append(summary)
-        return series
+            groups.setdefault((summary.experiment, self.called(rest)), []).append(summary)
+        return dict(zip(self.series_names(groups), groups.values(), strict=True))
+
+    def series_names(self, groups: Collection[tuple[str, str]]) -> list[str]:
+        """Names of series by experiment and condition. If they would not differ, they also have the
+        levels of published factors that differ between the experiments, or else their titles.
+        """
+        drawn = {of for of, _ in groups}
+        own = {one.id: one.parameters for one in self.study.experiment if one.id in drawn}
+        keys = [
+            factor.name
+            for factor in self.published.factor
+            if len({repr(levels.get(factor.name)) for levels in own.values()}) > 1
+        ]
+        for shown in ((), keys):
+            more = {of: self.called({k: at[k] for k in shown if k in at}) for of, at in own.items()}
+            names = [", ".join(filter(None, (said, more[of]))) for of, said in groups]
+            if len(set(names)) == len(groups) and ("" not in names or len(names) == 1):
+                return [name or obtained(self.study) for name in names]
+        titles = [(self.study.titles[of], said) for of, said in groups]
+        return [", ".join(filter(None, both)) for both in titles]
 
     def lines(
         self,
@@ -98,7 +115,13 @@ class FigureData(RunData):
             said: The caption before what is drawn.
             more: Other fields of the chart; `drawn` replaces the usual words on means.
         """
-        caption_ = caption(self.run, said, more.pop("drawn", _MEANS))
+        over = ""
+        if self.study.is_simulated:
+            over = " over seeds of the model"
+            more.setdefault("interval", "95 % over seeds")
+        drawn, where = more.pop("drawn", _MEANS.format(over)), link_text(self.run)
+        made = f"{where[0].upper()}{where[1:]}; run {self.run.id}."
+        caption = " ".join(filter(None, (said, drawn, made)))
         points = [point for one in series for point in one.points]
         marks = [mark for one in more.get("published", ()) for mark in one.marks]
         if isinstance(y, str):
@@ -106,7 +129,12 @@ class FigureData(RunData):
             y = axis(self.study, y, logarithmic=far_apart(ys))
         if isinstance(x, str):
             x = axis(self.study, x, logarithmic=far_apart([point.x for point in points]))
-        return Chart(self.figure.title, x, y, tuple(series), caption=caption_, **more)
+        title = f"{self.figure.title[0].upper()}{self.figure.title[1:]}"
+        return Chart(title, x, y, tuple(series), caption=caption, **more)
+
+    @property
+    def drawn_conditions(self) -> list[ConditionTrials]:
+        return [one for drawn in self._experiments for one in self.conditions(drawn.id)]
 
     @property
     def _experiments(self) -> list[Experiment]:
@@ -182,11 +210,12 @@ def published_of(
     x_of: Callable[[Summary], float | None],
     shown: Quantity,
     published: Published,
+    study: Study,
 ) -> tuple[PublishedSeries, ...]:
-    found: dict[str, list[PublishedMark]] = {}
-    for name, group in groups.items():
+    found: dict[str, tuple[int, list[PublishedMark]]] = {}
+    for index, (name, group) in enumerate(groups.items()):
         for summary in group:
-            for point in points_for(summary, published):
+            for point in points_for(summary, published, study):
                 if point.value.statistic != "mean":
                     continue
                 theirs = _their_words(published, point.value, summary.parameters)
@@ -194,8 +223,11 @@ def published_of(
                 mark = PublishedMark(
                     x_of(summary), shown.shown(point.value.si), printed(point.value)
                 )
-                found.setdefault(", ".join(filter(None, words)), []).append(mark)
-    return tuple(PublishedSeries(name, tuple(found[name])) for name in sorted(found))
+                found.setdefault(", ".join(filter(None, words)), (index, []))[1].append(mark)
+    return tuple(
+        PublishedSeries(name, tuple(marks), series=index)
+        for name, (index, marks) in sorted(found.items())
+    )
 
 
 def _their_words(published: Published, value: PublishedValue, known: Mapping[str, Level]) -> str:
@@ -279,11 +311,6 @@ def category_axis(study: Study, published: Published, key: str, levels: Sequence
 
 
 _MEANS = (
-    "Means of the trials; bars are 95 % intervals, from three trials on; "
+    "Means of the trials; bars are 95 % intervals{}, from three trials on; "
     "open circles are single trials."
 )
-
-
-def caption(run: RunRecord, text: str = "", drawn: str = _MEANS) -> str:
-    where = link_text(run)
-    return " ".join(filter(None, [text, drawn, f"{where[0].upper()}{where[1:]}; run {run.id}."]))

@@ -31,23 +31,31 @@ COLOURS = (
 #: Colours of stacked areas; outlines and patterns make up for the low contrast of lighter ones.
 FILLS = (*COLOURS[:4], "#e69f00", "#56b4e9", "#f0e442", "#9aa3ad", "#6b7480")
 HATCHES = (None, "///", "...", "xx", "\\\\\\", None, "---", "+++", "|||")
+#: Those of bars, of which only the first is plain.
+BAR_HATCHES = (*HATCHES[:5], "oo", *HATCHES[6:])
 PAPER = "#fefefe"
 #: Outlines and patterns of stacked areas; similar to `INK`, but also dark on a dark page.
 HATCH = "#1b1f25"
-MARKERS = ("o", "s", "^", "v")
+MARKERS = ("o", "s", "^", "v", "d", "p", "+", "x")
 #: Dashes distinguish physical limits from guides for the eye.
-LIMIT_LINE: tuple[int, tuple[float, ...]] = (0, (7, 2, 1.5, 2))
+LIMIT_LINES: tuple[tuple[int, tuple[float, ...]], ...] = ((0, (7, 2, 1.5, 2)), (0, (12, 3)))
 GUIDE_LINES: tuple[tuple[int, tuple[float, ...]], ...] = ((0, (1, 2)), (0, (1, 5)), (0, (1, 1)))
 #: For lines without markers.
-LINES: tuple[Any, ...] = ("-", (0, (6, 1.5)), (0, (3, 1.2, 1, 1.2)), (0, (1.5, 1)))
+LINES: tuple[Any, ...] = (
+    *("-", (0, (6, 1.5)), (0, (3, 1.2, 1, 1.2)), (0, (1.5, 1))),
+    *((0, (10, 3)), (0, (6, 1.5, 1, 1.5, 1, 1.5)), (0, (3, 3)), (0, (1, 3))),
+)
 PUBLISHED_MARKERS = ("D", "P", "X", "*", "<", ">")
+#: When all markers are used, the next series have the same markers filled.
+PUBLISHED_FILLS: tuple[Any, ...] = ("none", "full", "left")
 
 #: Shades of cells, from none to all. Each is clearly darker than the one before, so they differ
 #: without colour. The page inverts them in dark mode.
 SHADES = ("#edf0f4", "#b6d0ea", "#8ab2dc", "#5f95cb", "#3c77b5", "#205692", "#0d2f5e")
 
 LEGEND_ROW_IN = 0.165
-_HANDLE_IN = 0.55
+_HANDLE_IN = 0.53
+_LEGEND_LETTER_IN = 0.066
 
 
 def style_of(chart: Chart, index: int) -> int:
@@ -113,19 +121,19 @@ def legend_names(chart: Chart) -> list[str]:
     marked = [one for one in chart.published if any(mark.x is not None for mark in one.marks)]
     names = series + limits + [published.label for published in marked]
     names += chart.band_names()
-    # Equal names share a legend entry.
-    return list(dict.fromkeys(names))
+    # Equal names share a legend entry. The axis of rows names a single series.
+    return [] if chart.sideways and len(names) == 1 else list(dict.fromkeys(names))
 
 
 def legend_columns(names: list[str], width_in: float) -> int:
-    longest_in = _HANDLE_IN + LETTER_IN * max(map(len, names), default=1)
+    longest_in = _HANDLE_IN + _LEGEND_LETTER_IN * max(map(len, names), default=1)
     return max(1, min(len(names), int(width_in / longest_in)))
 
 
 def wrapped(name: str, width_in: float) -> str:
-    """A name wrapped to at most two lines of a legend of that width."""
-    letters = max(12, int((width_in - _HANDLE_IN) / LETTER_IN))
-    return textwrap.fill(name, letters, max_lines=2, placeholder=" …")
+    """A name wrapped to at most three lines of a legend of that width."""
+    letters = max(12, int((width_in - _HANDLE_IN) / _LEGEND_LETTER_IN))
+    return textwrap.fill(name, letters, max_lines=3, placeholder=" …")
 
 
 def lay_out(figure: Figure, legend_in: float, title: str) -> None:
@@ -136,7 +144,9 @@ def lay_out(figure: Figure, legend_in: float, title: str) -> None:
         title_in = 0.1 + LEGEND_ROW_IN * (text.count("\n") + 1)
         figure.set_figheight(figure.get_figheight() + title_in)
         # Above the figure, because names of rows may leave little room above the axes.
-        figure.suptitle(text, x=0.01, y=0.99, ha="left", va="top", fontsize=9, fontweight="bold")
+        title_look: Look = {"ha": "left", "va": "top", "fontsize": 9, "fontweight": "bold"}
+        # The layout would reserve its height a second time.
+        figure.suptitle(text, x=0.01, y=0.99, **title_look).set_in_layout(False)
     from matplotlib.layout_engine import TightLayoutEngine
 
     height_in = figure.get_figheight()

@@ -58,6 +58,19 @@ def percent(ratio: float, digits: int = 3) -> str:
     return f"{shown:.{decimals}f} %".replace("-", _MINUS)
 
 
+def too_few_text(count: int, least: int, unit: str = "trial") -> str:
+    """
+    Why so few trials or runs of each side show no order, and what to do.
+
+    Examples:
+        >>> too_few_text(3, 5)
+        '3 trials each cannot show an order; run at least 5 (`--trials 5`, or `trials` of a study)'
+    """
+    is_of_run = unit == "trial"
+    how = f"`--trials {least}`, or `trials` of a study" if is_of_run else f"`--alternate {least}`"
+    return f"{counted(count, unit)} each cannot show an order; run at least {least} ({how})"
+
+
 def counted(count: int, what: str) -> str:
     """A count with its noun, as in `1 trial` and `2 trials`."""
     return f"{count} {what}{'' if count == 1 else 's'}"

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from lanlab.analysis.loss_over_time import (
+from lanlab.analysis.links.wires import wire_at
+from lanlab.analysis.traffic.loss_over_time import (
     IntervalLoss,
     common_width_ns,
     losses_over_time,
     rate_factor,
 )
-from lanlab.analysis.over_time import MOST_TRIALS, REVERSE_RECEIVER, steps_of
-from lanlab.analysis.summary import limit_of
-from lanlab.analysis.tcp_over_time import (
+from lanlab.analysis.traffic.over_time import MOST_TRIALS, REVERSE_RECEIVER, steps_of
+from lanlab.analysis.traffic.tcp_over_time import (
     REVERSE_SENDER,
     TcpSample,
     limited_parts,
     samples_of,
     segment_bytes_of,
 )
-from lanlab.analysis.wires import wire_of
+from lanlab.analysis.trials.summary import limit_of
 from lanlab.figures.chart import Axis, Band, Cells, Chart, Limit, Point, Series
 from lanlab.figures.gather import FigureData, axis, far_apart
 from lanlab.figures.number_text import counted, plain
@@ -32,7 +32,7 @@ from lanlab.store import Level, TrialRecord
 def goodput_over_time(data: FigureData) -> Chart:
     """Goodput in equal steps of time, with up to four lines: one for each trial, or for each
     direction of a bidirectional trial. A vertical line marks the end of the warm-up. Trials without
-    steps (`lanlab.analysis.over_time`) are not drawn.
+    steps (`lanlab.analysis.traffic.over_time`) are not drawn.
     """
     y = quantity(data.study, "goodput_bps")
     own = [
@@ -41,14 +41,20 @@ def goodput_over_time(data: FigureData) -> Chart:
         if trial.experiment in data.figure.experiments and steps_of(trial)
     ]
     drawn, series = _drawn(own, data, y.shown)
+    series = _of_several(series)
     top = max((p.y for one in series for p in one.points), default=0.0)
     last = max((p.x for one in series for p in one.points), default=0.0)
     limits = warmup(drawn[:1], (0.0, top))
-    link = wire_of(data.run)
-    limit = limit_of("goodput_bps", drawn[0].parameters, link) if drawn else None
-    if link is not None and limit is not None:
-        level = y.shown(limit)
-        limits.insert(0, Limit(link.limit_name, ((0.0, level), (last, level))))
+    found: dict[float, str] = {}
+    for trial in drawn:
+        link = wire_at(data.run, trial.parameters, data.study)
+        limit = limit_of("goodput_bps", trial.parameters, link)
+        if link is not None and limit is not None:
+            found[y.shown(limit)] = link.limit_name
+    if found:
+        level = max(found)
+        name = f"{'highest ' if len(found) > 1 else ''}{found[level]}"
+        limits.insert(0, Limit(name, ((0.0, level), (last, level))))
     said = "What arrived at the receiver in each step; what is counted begins after the warm-up."
     every = [t for t in data.counting if t.experiment in data.figure.experiments]
     if len(every) > len(drawn):
@@ -62,6 +68,11 @@ def goodput_over_time(data: FigureData) -> Chart:
         limits=tuple(limits),
         empty="the steps of its time are not in the store",
     )
+
+
+def _of_several(series: Iterable[Series]) -> list[Series]:
+    """Series without those of a single step, which shows nothing over time."""
+    return [one for one in series if len(one.points) > 1]
 
 
 def _drawn(
@@ -132,7 +143,7 @@ def round_trips_over_time(data: FigureData) -> Chart:
     for trial in data.counting:
         if trial.experiment in data.figure.experiments and steps_of_round_trips(trial):
             drawn.setdefault(data.named(trial.factors), trial)
-    series = tuple(
+    series = _of_several(
         Series(
             name,
             tuple(
@@ -218,7 +229,7 @@ def tcp_over_time(data: FigureData) -> Chart:
         for name in (f"{line}{suffix}",)
     ]
     # Omit lines of nothing: the kernel does not report the value, or no segment was sent again.
-    series = [one for one in series if any(point.y for point in one.points)]
+    series = _of_several(one for one in series if any(point.y for point in one.points))
     parts = limited_parts(samples, segment_bytes_of(own[0])) if own else []
     bands = tuple(Band(part.by, part.start_ns / 1e9, part.end_ns / 1e9) for part in parts)
     said = "What the sender's kernel knew (TCP_INFO)"
@@ -242,7 +253,6 @@ def tcp_over_time(data: FigureData) -> Chart:
     )
 
 
-_MOST_ROWS = 40
 _WAYS = {RECEIVER: "first to second host", REVERSE_RECEIVER: "second to first host"}
 _WITHOUT_RATE = "no factor of UDP streams is a sending rate"
 _WITHOUT_LOSSES = "no stored interval has a count of lost messages"
@@ -261,13 +271,11 @@ def loss_over_time_and_rate(data: FigureData) -> Chart:
     width_ns = common_width_ns(own)
     found = _loss_rows(data, own, width_ns)
     said = "All trials of a condition are joined. A lost message counts when it was due."
-    if len(found) > _MOST_ROWS:
-        said += f" The first {_MOST_ROWS} of {len(found)} rows."
     others = {key for trial in own for key in trial.factors if key != rate_factor(trial)}
     return data.chart(
         TIME,
         Axis("lost messages", "%"),
-        found[:_MOST_ROWS],
+        found,
         said,
         drawn="",
         limits=tuple(warmup(own, (0.0, 1.0)) if found else ()),
@@ -275,7 +283,7 @@ def loss_over_time_and_rate(data: FigureData) -> Chart:
             width=width_ns / 1e9,
             rows="condition" if others else "sending rate",
             none="none lost",
-            missing="no message expected",
+            missing="not known",
         ),
         empty=_WITHOUT_LOSSES if own else _WITHOUT_RATE,
     )

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from lanlab.analysis.published import amount_of, points_for
-from lanlab.analysis.summary import Summary
+from lanlab.analysis.published.values import amount_of, points_for
+from lanlab.analysis.trials.summary import Summary
 from lanlab.figures.chart import (
     Axis,
     Chart,
@@ -15,9 +15,11 @@ from lanlab.figures.chart import (
     PublishedMark,
     PublishedSeries,
     Series,
+    chart_of_rows,
     line_across,
 )
 from lanlab.figures.gather import far_apart, printed
+from lanlab.figures.number_text import counted
 from lanlab.figures.published_values import (
     DESCRIBING,
     Ends,
@@ -29,24 +31,23 @@ from lanlab.figures.published_values import (
 )
 from lanlab.figures.wording import BOUNDS, Quantity, condition_text, obtained, quantity
 from lanlab.frozen import dataclass
-from lanlab.studies import Published, PublishedValue, Study
-from lanlab.studies.published import PublishedTable
+from lanlab.studies.model import Study
+from lanlab.studies.published import Published, PublishedTable, PublishedValue
 from lanlab.studies.tables import laid_out
 
 #: Maximum series of one figure; if there are more, the conditions become rows.
 _MOST_SERIES = 4
 _LEAST_ON_AN_AXIS = 3
 _DOTS = "Small dots are the single trials."
-_LOGARITHMIC = ", logarithmic"
 
 
 @dataclass(frozen=True)
 class PublishedFigure:
     name: str
     chart: Chart
-    #: The number behind each point of the chart, by its position, to draw measured ones next to
-    #: it; empty if a point is not a single number.
-    places: tuple[tuple[float, PublishedValue], ...]
+    #: The number behind each point of the chart, by its position and the name of its series, to
+    #: draw measured ones next to it; empty if a point is not a single number.
+    places: tuple[tuple[float, str, PublishedValue], ...]
     shown: Quantity
 
 
@@ -57,42 +58,45 @@ def table_figures(study: Study, published: Published) -> list[PublishedFigure]:
     return [figure for table in published.table for figure in _of_table(study, published, table)]
 
 
-def with_measured(figure: PublishedFigure, study: Study, found: Sequence[Summary]) -> Chart:
+def with_measured(
+    figure: PublishedFigure, study: Study, published: Published, found: Sequence[Summary]
+) -> Chart:
     """A published figure with marks for the measurements at the same conditions; unchanged if there
     are none.
     """
-    values = [value for _, value in figure.places]
-    marks: dict[str, dict[tuple[float, float], str]] = {}
-    if not values:
-        return figure.chart
-    single = Published.model_validate({"schema": 1}).model_copy(update={"value": tuple(values)})
-    for summary in found:
-        belonging = {point.value.id for point in points_for(summary, single)}
-        for x, value in figure.places:
+    marks: dict[tuple[str, str], dict[tuple[float, float], str]] = {}
+    for summary in found if figure.places else ():
+        belonging = {point.value.id for point in points_for(summary, published, study)}
+        for x, of, value in figure.places:
             ours = summary.sd if value.statistic == "sd" else summary.mean
             if value.statistic == "sd" and study.is_simulated:
                 continue  # the spread over seeds is none of repeated measurements
             if value.id in belonging and ours is not None:
                 where = condition_text(study, summary.factors) or "the one condition"
                 rest = {k: v for k, v in summary.factors.items() if v != x}
-                name = "" if figure.chart.x.categories else condition_text(study, rest)
-                own = marks.setdefault(name, {})
-                own.setdefault((x, figure.shown.shown(ours)), f"{where}, {summary.n} trials")
+                # Rows have a place for each series.
+                row = of if figure.chart.x.categories else ""
+                name = "" if row else condition_text(study, rest)
+                own = marks.setdefault((name, row), {})
+                own.setdefault(
+                    (x, figure.shown.shown(ours)), f"{where}, {counted(summary.n, 'trial')}"
+                )
     if not marks:
         return figure.chart
+    names = [one.name for one in figure.chart.series]
     drawn = tuple(
         PublishedSeries(
             name,
             tuple(PublishedMark(x, y, text) for (x, y), text in sorted(own.items())),
-            f"{obtained(study).word} here",
+            f"{obtained(study)} here",
+            names.index(row) if row else None,
         )
-        for name, own in marks.items()
+        for (name, row), own in marks.items()
     )
     chart = figure.chart
     if min(mark.y for series in drawn for mark in series.marks) <= 0:
         # A linear axis includes zero: the deviation of two equal trials is zero.
-        name = chart.y.name.removesuffix(_LOGARITHMIC)
-        chart = replace(chart, y=replace(chart.y, name=name, logarithmic=False))
+        chart = replace(chart, y=replace(chart.y, logarithmic=False))
     return replace(chart, published=(*chart.published, *drawn))
 
 
@@ -153,7 +157,7 @@ class _Group:
 
     def chart(
         self, title: str, in_columns: set[str]
-    ) -> tuple[Chart, tuple[tuple[float, PublishedValue], ...]]:
+    ) -> tuple[Chart, tuple[tuple[float, str, PublishedValue], ...]]:
         ends = {value.id: ends_of(self.published, value) for value in self.values}
         known = [one for one in ends.values() if one is not None]
         numeric = next((key for key in reversed(self.varied) if self._is_numeric(key)), None)
@@ -189,7 +193,7 @@ class _Group:
 
     def _curves(
         self, x_key: str, in_columns: set[str], ends: Mapping[str, Ends | None]
-    ) -> tuple[Chart, tuple[tuple[float, PublishedValue], ...]]:
+    ) -> tuple[Chart, tuple[tuple[float, str, PublishedValue], ...]]:
         rest = [key for key in self.varied if key != x_key]
         lines: dict[str, list[Point]] = {}
         places = []
@@ -197,7 +201,7 @@ class _Group:
             x = float(value.condition[x_key])
             words = levels_text(self.published, value.condition, rest) or "as printed"
             lines.setdefault(words, []).append(self._point(x, value, ends[value.id]))
-            places.append((x, value))
+            places.append((x, words, value))
         series = tuple(
             Series(words, tuple(sorted(points, key=lambda point: point.x)))
             for words, points in lines.items()
@@ -209,7 +213,7 @@ class _Group:
 
     def _rows(
         self, _: str, in_columns: set[str], ends: Mapping[str, Ends | None]
-    ) -> tuple[Chart, tuple[tuple[float, PublishedValue], ...]]:
+    ) -> tuple[Chart, tuple[tuple[float, str, PublishedValue], ...]]:
         in_cell = [key for key in self.varied if key in in_columns]
         if len(in_cell) == len(self.varied):
             in_cell = []
@@ -229,12 +233,11 @@ class _Group:
             words = levels_text(self.published, value.condition, in_cell)
             words = words or (f"{self._title(in_cell[0])} not stated" if in_cell else self.name)
             bars.setdefault(words, []).append(self._point(x, value, ends[value.id]))
-            places.append((x, value))
+            places.append((x, words, value))
         ys = [point.y for points in bars.values() for point in points]
         series = tuple(Series(words, tuple(points), "bars") for words, points in bars.items())
-        x_axis, is_wide = Axis("condition", "", categories=tuple(rows)), far_apart(ys)
-        y_axis = Axis(f"{self.name}{_LOGARITHMIC * is_wide}", self.shown.unit, is_wide)
-        return Chart("", x_axis, y_axis, series, sideways=True), tuple(places)
+        y_axis = Axis(self.name, self.shown.unit, far_apart(ys))
+        return chart_of_rows("", rows, y_axis, series), tuple(places)
 
     def _title(self, key: str) -> str:
         return next((f.title for f in self.published.factor if f.name == key), key)
@@ -291,13 +294,13 @@ def _ratios(published: Published, values: Sequence[PublishedValue]) -> Published
         at = levels_text(published, value.condition, rest)
         rows.append(f"{one} / {other}{f', {at}' if at else ''}")
         points.append(_point(place, _as_ratio(value), None, f"{rows[-1]}{_bound(value)}", value))
-    chart = _chart(
+    chart = chart_of_rows(
         "Printed ratios",
         rows,
-        Axis("ratio, logarithmic", "", logarithmic=True),
+        Axis("ratio", "", logarithmic=True),
         [Series("put as a ratio", tuple(points), "points")],
-        "What the text says of one against another; no spread is printed.",
-        ("the same", 1.0),
+        [line_across("the same", (1.0,), len(rows))],
+        caption="What the text says of one against another; no spread is printed.",
     )
     return PublishedFigure("text-ratios", chart, (), Quantity("ratio", "ratio", "", 1.0, ""))
 
@@ -309,29 +312,15 @@ def _shares(published: Published, values: Sequence[PublishedValue]) -> Published
         _point(place, 100 * value.si, None, f"{row}{_bound(value)}", value)
         for place, (row, value) in enumerate(zip(rows, values, strict=True))
     )
-    chart = _chart(
+    chart = chart_of_rows(
         "Printed shares of the link",
         rows,
         Axis("share of the link", "%"),
         [Series("put as a share", points, "bars")],
-        "What the text says of how much of the link was used; no spread is printed.",
-        ("the whole link", 100.0),
+        [line_across("the whole link", (100.0,), len(rows))],
+        caption="What the text says of how much of the link was used; no spread is printed.",
     )
     return PublishedFigure("text-shares", chart, (), Quantity("share", "share", "%", 0.01, ""))
-
-
-def _chart(
-    title: str,
-    rows: Sequence[str],
-    y: Axis,
-    series: Sequence[Series],
-    caption: str,
-    guide: tuple[str, float] | None = None,
-) -> Chart:
-    limits = [] if guide is None else [line_across(guide[0], (guide[1],), len(rows))]
-    x = Axis("condition", "", categories=tuple(rows))
-    own = tuple(series), tuple(limits)
-    return Chart(title, x, y, *own, caption=caption, sideways=True)
 
 
 def _levels(
@@ -354,15 +343,14 @@ def _levels(
         point = replace(point, n=None if ends is None else ends.n)
         groups.setdefault(_NAMES[value.statistic], []).append(point)
         if value.statistic == "mean":
-            places.append((point.x, value))
-    is_wide = far_apart([point.y for points in groups.values() for point in points])
+            places.append((point.x, _NAMES[value.statistic], value))
     spread = "Intervals of 95 % where a standard deviation is printed."
-    chart = _chart(
+    chart = chart_of_rows(
         f"{title[0].upper()}{title[1:]} in the text",
         rows,
-        Axis(f"{title}, logarithmic" if is_wide else title, shown.unit, is_wide),
+        Axis(title, shown.unit, far_apart([p.y for own in groups.values() for p in own])),
         [Series(name, tuple(points), "points") for name, points in groups.items()],
-        "Numbers as the text prints them, or as they follow from it. "
+        caption="Numbers as the text prints them, or as they follow from it. "
         + (spread if any(every_ends) else "No spread is printed."),
     )
     return PublishedFigure(f"text-{metric}".replace("_", "-"), chart, tuple(places), shown)

@@ -6,13 +6,16 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from lanlab.analysis.published import printed_trials
-from lanlab.analysis.summary import standard_deviation
+from lanlab.analysis.published.values import printed_trials
+from lanlab.analysis.trials.summary import standard_deviation
 from lanlab.figures.number_text import plain
 from lanlab.figures.wording import Quantity, name_of, quantity
 from lanlab.frozen import dataclass
 from lanlab.services import SERVICES
-from lanlab.studies import Level, Published, PublishedValue, Study
+from lanlab.studies.base import Level
+from lanlab.studies.model import Study
+from lanlab.studies.published import Published, PublishedValue
+from lanlab.workloads.copy.datasets import dataset_text
 
 DESCRIBING = frozenset({"fact", "level"})
 _CLOCK = "timer_resolution_ns"
@@ -53,6 +56,8 @@ def level_title(published: Published, key: str, level: Level) -> str:
         return str(level).upper() if key == "transport" else f"IPv{level}"
     if isinstance(level, int | float):
         return f"{name_of(key)} {plain(level)}"
+    if key == "dataset":
+        return dataset_text(level)
     service = SERVICES.get(level)
     return level if service is None else service.title
 

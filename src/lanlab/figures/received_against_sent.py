@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lanlab.analysis.loss_places import RECEIVED, SHARES, place_words
-from lanlab.analysis.saturation import Saturation, curve_of, saturations
-from lanlab.analysis.summary import Summary
-from lanlab.analysis.wires import limit_name
+from lanlab.analysis.links.wires import limit_name
+from lanlab.analysis.saturation.search import Saturation, curve_of, saturations
+from lanlab.analysis.traffic.loss_places import RECEIVED, SHARES, place_words
+from lanlab.analysis.trials.summary import Summary
 from lanlab.figures.chart import Axis, Chart, Limit, Series
 from lanlab.figures.gather import FigureData, axis, place_along, points_of, published_levels
 from lanlab.figures.number_text import plain
-from lanlab.figures.wording import Quantity, quantity
+from lanlab.figures.wording import Quantity, obtained, quantity
 
 _CURVE_POINTS = 40
 RATES = ("rate_bps", "rate_messages_per_s")
@@ -170,11 +170,11 @@ def saturation_curve(data: FigureData) -> Chart:
 
     curves = {name: curve_of(data.run, data.trials, name, metric) for name in names}
     series = [
-        Series(data.study.titles[name] if len(names) > 1 else "measured", points)
+        Series(data.study.titles[name] if len(names) > 1 else obtained(data.study), points)
         for name, curve in curves.items()
         for points in (points_of(curve, place_along(factor, x), y, data.study),)
     ]
-    found = [found for found in saturations(data.run, data.trials) if found.experiment in names]
+    found = [found for found in data.once(saturations) if found.experiment in names]
     limits = [limit for one in found for limit in _bounds(data, one, len(names) > 1)]
     every = [v for one in series for point in one.points for v in (point.y, *point.trials)]
     y_axis = axis(data.study, metric)

@@ -7,19 +7,23 @@ from dataclasses import replace
 from functools import partial
 from importlib import import_module
 
-from lanlab.analysis.attempts import counting
-from lanlab.analysis.failures import missing_places
-from lanlab.analysis.run_data import RunData
+from lanlab.analysis.trials.attempts import counting
+from lanlab.analysis.trials.failures import missing_places
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.errors import of_name
 from lanlab.figures.chart import Chart
-from lanlab.figures.finishing import in_readable_unit, with_distinct_labels, without_far_limits
+from lanlab.figures.finishing import (
+    in_readable_unit,
+    with_distinct_labels,
+    without_far_limits,
+)
 from lanlab.figures.gather import FigureData
 from lanlab.figures.number_text import listed
+from lanlab.figures.panels import with_series
 from lanlab.figures.wording import condition_text
 from lanlab.lazily import Lazily
 from lanlab.store import TrialRecord
-from lanlab.studies import Study
-from lanlab.studies.model import Figure
+from lanlab.studies.model import Figure, Study
 from lanlab.studies.plain_level import plain_level
 
 _SET_APART = "Series with the same position are drawn side by side."
@@ -78,7 +82,7 @@ def build_figure(data: RunData, figure: Figure) -> Chart:
     chart = builder(FigureData(data, figure, trials))
     if at:
         # An omitted level leaves a series without points.
-        chart = replace(chart, series=tuple(one for one in chart.series if one.points))
+        chart = with_series(chart, [n for n, one in enumerate(chart.series) if one.points])
     chart = without_far_limits(with_distinct_labels(in_readable_unit(chart)))
     if chart.is_set_apart:
         chart = replace(chart, caption=f"{chart.caption} {_SET_APART}")

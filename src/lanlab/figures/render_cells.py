@@ -48,7 +48,7 @@ def draw_cells(chart: Chart, cells: Cells, width_in: float, title: str) -> tuple
     ]
     legend_in = look.legend_height_in(names, look.legend_columns(names, width_in), width_in)
     rows = max(1, len(chart.series))
-    height_in = 0.62 + max(_LEAST_IN, _ROW_IN * rows) + legend_in
+    height_in = 0.62 + max(_LEAST_IN, _ROW_IN * rows, legend_in) + legend_in
     figure = Figure(figsize=(width_in, height_in))
     axes = figure.add_subplot()
     axes.grid(visible=False)

@@ -11,8 +11,13 @@ from lanlab.figures import look_matplotlib as look
 from lanlab.figures.chart import Chart, Mark, bar_span
 from lanlab.figures.drawing import load
 from lanlab.figures.render_cells import cell_marks, draw_cells
-from lanlab.figures.render_sideways import draw_sideways
-from lanlab.figures.scale_matplotlib import scale_axes, stack_width, tilted_names_in
+from lanlab.figures.scale_matplotlib import (
+    named_rows,
+    rows_in,
+    scale_axes,
+    stack_width,
+    tilted_names_in,
+)
 from lanlab.figures.series_matplotlib import (
     TRIALS_PT,
     draw_bars,
@@ -20,7 +25,9 @@ from lanlab.figures.series_matplotlib import (
     draw_published,
     draw_spread,
     draw_stack,
+    has_bars,
     marks_of,
+    place_of,
     series_offset_pt,
     shifted,
 )
@@ -34,10 +41,12 @@ if TYPE_CHECKING:
 
 
 FILE_KINDS: tuple[Literal["svg", "pdf", "png"], ...] = ("svg", "pdf", "png")
-_PRINT_WIDTH_IN = 6.4
+_PRINT_WIDTH_IN = 3.5
 #: The resolution that journals require. `Z_RLE` takes two thirds of the time of the default.
 _PNG: look.Look = {"png": {"dpi": 300, "pil_kwargs": {"compress_type": 3}}}
 _PLOT_HEIGHT_IN = 3.1
+#: Maximum markers of a line; more would hide it.
+_MOST_MARKERS = 24
 #: Height of the ticks and the name of the x axis.
 _LABELS_IN = 0.6
 
@@ -97,8 +106,6 @@ def _saved(figure: Figure, kind: str) -> bytes:
 
 
 def _draw(chart: Chart, width_in: float, title: str = "") -> tuple[Figure, Axes]:
-    if chart.sideways:
-        return draw_sideways(chart, width_in, title)
     if chart.cells is not None:
         return draw_cells(chart, chart.cells, width_in, title)
     # pyplot would keep every figure in memory and needs a display.
@@ -107,44 +114,73 @@ def _draw(chart: Chart, width_in: float, title: str = "") -> tuple[Figure, Axes]
     names = look.legend_names(chart)
     columns = look.legend_columns(names, width_in)
     legend_in = look.legend_height_in(names, columns, width_in)
+    rows = named_rows(chart, width_in)
     # The legend must not be taller than the plot.
-    plot_in = max(_PLOT_HEIGHT_IN, legend_in + _LABELS_IN)
-    height_in = plot_in + tilted_names_in(chart, width_in) + legend_in
-    figure = Figure(figsize=(width_in, height_in))
+    plot_in = max(rows_in(chart, rows) if rows else _PLOT_HEIGHT_IN - _LABELS_IN, legend_in)
+    height_in = _LABELS_IN + plot_in + legend_in
+    figure = Figure(figsize=(width_in, height_in + tilted_names_in(chart, width_in)))
     axes = figure.add_subplot()
     scale_axes(chart, axes)
     entries: list[look.Entry] = []
     for index, series in enumerate(chart.series):
         entries.append((f"series-{index}", series.name, _draw_series(axes, chart, index)))
-    guides = [limit.name for limit in chart.limits if limit.kind == "guide"]
     for index, limit in enumerate(chart.limits):
-        is_guide, own = limit.kind == "guide", limit.series
-        colour = look.MUTED if is_guide else look.INK
-        dashes = look.LIMIT_LINE
-        if is_guide:
-            dashes = look.GUIDE_LINES[guides.index(limit.name) % len(look.GUIDE_LINES)]
-        if own is not None:
-            colour = look.colour_of(look.style_of(chart, own))
-        drawn_as: look.Look = {"color": colour, "linestyle": dashes, "linewidth": 1.0}
-        xs, ys = zip(*limit.with_gaps(), strict=True)
-        (line,) = axes.plot(xs, ys, zorder=1.5, gid=f"limit-{index}-line", **drawn_as)
-        entries.append((f"limit-{index}", limit.name, line))
+        line = _draw_limit(axes, chart, index)
+        entries.append((f"limit-{_first_of(chart, index)}", limit.name, line))
+    labels = [published.label for published in chart.published]
     for index, published in enumerate(chart.published):
-        for number_, mark in enumerate(published.marks):
+        for number, mark in enumerate(published.marks):
             if mark.x is None:
                 # A level is drawn as a line with its name.
-                draw_level(axes, published, mark, index, number_)
-                continue
-            drawn = draw_published(axes, [mark.x], [mark.y], index, number_, clip_on=False)
-            if number_ == 0:
-                entries.append((f"published-{index}", published.label, drawn))
+                draw_level(axes, chart, index, number)
+        placed = [
+            (place_of(chart, published.series, mark.x), mark.y)
+            for mark in published.marks
+            if mark.x is not None
+        ]
+        if placed:
+            xs, ys = zip(*placed, strict=True)
+            drawn = draw_published(
+                axes, *chart.across(xs, ys), index, labels.index(published.label)
+            )
+            entries.append((f"published-{index}", published.label, drawn))
     entries += _draw_bands(axes, chart)
     _draw_shapes(axes, chart)
     if chart.is_empty:
         axes.text(0.5, 0.5, chart.empty, ha="center", transform=axes.transAxes, color=look.MUTED)
-    look.draw_legend(figure, entries, columns)
+    if names:
+        look.draw_legend(figure, entries, columns)
     look.lay_out(figure, legend_in, title)
     return figure, axes
+
+
+def _first_of(chart: Chart, index: int) -> int:
+    """Limits of one name have one entry in the legend, which hides them all."""
+    return [limit.name for limit in chart.limits].index(chart.limits[index].name)
+
+
+def _draw_limit(axes: Axes, chart: Chart, index: int) -> Artist:
+    """Draw a limit; the result is what the legend shows."""
+    limit = chart.limits[index]
+    colour, lines = look.INK, look.LIMIT_LINES
+    if limit.kind == "guide":
+        colour, lines = look.MUTED, look.GUIDE_LINES
+    names = list(dict.fromkeys(one.name for one in chart.limits if one.kind == limit.kind))
+    # Limits differ by their dashes. Dashes would hide what is short.
+    is_short = limit.in_pairs and bool(chart.x.categories) and limit.kind == "physical"
+    dashes = "-" if is_short else lines[names.index(limit.name) % len(lines)]
+    drawn_as: look.Look = {"linestyle": dashes, "linewidth": 1.0, "zorder": 1.5}
+    own = limit.series
+    several = sum(one.name == limit.name for one in chart.limits) > 1
+    of_series = colour if own is None else look.colour_of(look.style_of(chart, own))
+    xs, ys = zip(*limit.with_gaps(), strict=True)
+    gid = f"limit-{_first_of(chart, index)}-line{index}"
+    (line,) = axes.plot(*chart.across(xs, ys), color=of_series, gid=gid, **drawn_as)
+    if not several:
+        return line
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], color=colour, **drawn_as)
 
 
 def _draw_shapes(axes: Axes, chart: Chart) -> None:
@@ -187,22 +223,24 @@ def _draw_series(axes: Axes, chart: Chart, index: int) -> Artist | Container:
     series = chart.series[index]
     if series.kind == "stack":
         return draw_stack(axes, chart, index, stack_width(chart, list(chart.floors(index))))
-    if series.kind == "bars":
+    if has_bars(chart, index):
         left, right = bar_span(0, index, len(chart.series))
         return draw_bars(axes, chart, index, 0.94 * (right - left))
-    xs = [point.x for point in series.points]
+    xs = [place_of(chart, index, point.x) for point in series.points]
     offset_pt = series_offset_pt(chart, index)
     own = look.style_of(chart, index)
     marker = look.form_of(own, look.MARKERS)
     # Lines with points have markers; other lines differ by their dashes.
-    line_style = {"line": "-", "bound": look.form_of(own, look.LINES)}.get(series.kind, "none")
+    line_style = {"line": "-", "bound": look.LINES[index % len(look.LINES)]}.get(
+        series.kind, "none"
+    )
     (line,) = axes.plot(
-        xs,
-        [point.y for point in series.points],
+        *chart.across(xs, [point.y for point in series.points]),
         color=look.colour_of(own),
         linestyle=line_style,
         marker="none" if series.kind == "bound" else marker,
         markersize=4.5,
+        markevery=-(-len(xs) // _MOST_MARKERS) or 1,
         gid=f"series-{index}-line",
         zorder=3,
         transform=shifted(axes, offset_pt),
@@ -216,12 +254,17 @@ def _draw_series(axes: Axes, chart: Chart, index: int) -> Artist | Container:
         offset_pt=offset_pt,
         # On a numeric axis, the rings of trials stay at their points' positions.
         beside_pt=TRIALS_PT if chart.x.categories else 0.0,
+        sideways=chart.sideways,
     )
     known = [(p.y, p.x_low or 0.0, p.x_high) for p in series.points if p.x_high is not None]
     across: look.Look = {"color": look.colour_of(own), "linewidth": 1.0, "marker": "|"}
     for place, (y, *ends) in enumerate(known):
         (drawn,) = axes.plot(ends, [y] * 2, markersize=6, **across)
         drawn.set(gid=f"series-{index}-across{place}", zorder=3.5)
+        if ends[1] > axes.get_xlim()[1]:
+            edge: look.Look = {"marker": ">", "markersize": 5, "clip_on": False, "zorder": 3.9}
+            edge["gid"] = f"series-{index}-over{place}"
+            axes.plot(axes.get_xlim()[1], y, color=look.colour_of(own), **edge)
     for place, point in enumerate(series.points):
         if point.label:
             axes.annotate(

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lanlab.figures import look_matplotlib as look
 from lanlab.figures.chart import (
     Chart,
     Mark,
     Point,
-    PublishedMark,
-    PublishedSeries,
     bar_span,
     mark_text,
     point_text,
@@ -24,48 +22,39 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from matplotlib.transforms import Transform
 
-#: Share of the distance between rows for the series of a row.
-ROW_SHARE = 0.66
+
+def has_bars(chart: Chart, index: int) -> bool:
+    """Whether a series is drawn as bars: on a logarithmic axis, which has no zero, as points."""
+    return chart.series[index].kind == "bars" and not chart.y.logarithmic
 
 
-def has_stack(chart: Chart) -> bool:
-    return any(series.kind == "stack" for series in chart.series)
-
-
-def place_of(chart: Chart, index: int, x: float) -> float:
-    """Where a point of a series is drawn along the axis of conditions."""
-    count = len(chart.series)
-    if chart.sideways:
-        return x + ROW_SHARE * ((index + 0.5) / count - 0.5) if _is_side_by_side(chart) else x
-    is_bar = chart.series[index].kind == "bars"
-    return sum(bar_span(x, index, count)) / 2 if is_bar else x
+def place_of(chart: Chart, index: int | None, x: float) -> float:
+    """Where a point of a series, if it has one, is drawn along the axis of conditions."""
+    if index is None:
+        return x
+    is_beside = chart.series[index].kind == "bars" or (chart.sideways and _is_side_by_side(chart))
+    return sum(bar_span(x, index, len(chart.series))) / 2 if is_beside else x
 
 
 def _is_side_by_side(chart: Chart) -> bool:
-    if any(series.kind == "bars" for series in chart.series):
-        return True
-    if has_stack(chart):
-        return False
+    if chart.has("bars") or chart.has("stack"):
+        return chart.has("bars")
     wide = [p.x for s in chart.series for p in s.points if p.low is not None]
     return len(set(wide)) < len(wide)
 
 
-def draw_bars(
-    axes: Axes, chart: Chart, index: int, thickness: float, begin: float = 0.0
-) -> BarContainer:
-    """The bars of a series with their intervals; `begin` is where they start."""
+def draw_bars(axes: Axes, chart: Chart, index: int, thickness: float) -> BarContainer:
+    """The bars of a series with their intervals."""
     points, own = chart.series[index].points, look.style_of(chart, index)
     places = [place_of(chart, index, point.x) for point in points]
     drawn_as: look.Look = {
         "color": look.colour_of(own),
-        "hatch": look.form_of(own, look.HATCHES),
+        "hatch": look.form_of(own, look.BAR_HATCHES),
         "edgecolor": look.GRID if own else look.colour_of(own),
         "linewidth": 0.6,
         "zorder": 2,
     }
-    bars = _bars(
-        axes, chart, places, [point.y - begin for point in points], begin, thickness, drawn_as
-    )
+    bars = _bars(axes, chart, places, [point.y for point in points], 0.0, thickness, drawn_as)
     _name(bars, index)
     draw_spread(axes, points, places, index, look.INK, sideways=chart.sideways)
     return bars
@@ -102,20 +91,24 @@ def _name(bars: BarContainer, index: int) -> None:
 
 
 def draw_published(
-    axes: Axes, xs: Sequence[float], ys: Sequence[float], index: int, number: int, **more: Any
+    axes: Axes, xs: Sequence[float], ys: Sequence[float], index: int, own: int
 ) -> Line2D:
+    """Draw the marks of a published series; `own` is the number of its marker."""
+    fill, form = divmod(own, len(look.PUBLISHED_MARKERS))
     (drawn,) = axes.plot(
         xs,
         ys,
         linestyle="none",
-        marker=look.PUBLISHED_MARKERS[index % len(look.PUBLISHED_MARKERS)],
+        marker=look.PUBLISHED_MARKERS[form],
+        fillstyle=look.PUBLISHED_FILLS[fill % len(look.PUBLISHED_FILLS)],
         markersize=7,
-        markerfacecolor="none",
+        markerfacecolor=look.INK,
+        markerfacecoloralt="none",
         markeredgecolor=look.INK,
         markeredgewidth=1.1,
-        gid=f"published-{index}-{number}",
+        gid=f"published-{index}-0",
         zorder=4,
-        **more,
+        clip_on=False,
     )
     return drawn
 
@@ -148,7 +141,8 @@ def marks_of(chart: Chart, axes: Axes, height: float) -> list[Mark]:
             found.append(Mark(left, top, f"series-{index}", point_text(chart, series, point)))
     for index, published in enumerate(chart.published):
         for mark in published.marks:
-            at = placed(mark.x, mark.y)
+            x = None if mark.x is None else place_of(chart, published.series, mark.x)
+            at = placed(x, mark.y)
             found.append(Mark(*at, f"published-{index}", mark_text(chart, published, mark)))
     return found
 
@@ -157,10 +151,10 @@ _SMALL_LETTER_IN = 0.07
 _DASHES: tuple[int, tuple[float, ...]] = (0, (4, 2))
 
 
-def draw_level(
-    axes: Axes, published: PublishedSeries, mark: PublishedMark, index: int, number: int
-) -> Line2D:
-    """Draw the line with its name above its right end, and return its legend entry."""
+def draw_level(axes: Axes, chart: Chart, index: int, number: int) -> Line2D:
+    """Draw a line with its name above the end where it covers fewer points."""
+    published = chart.published[index]
+    mark = published.marks[number]
     line = axes.axhline(
         mark.y,
         color=look.INK,
@@ -169,16 +163,22 @@ def draw_level(
         zorder=1.6,
         gid=f"published-{index}-{number}",
     )
-    letters = int(axes.bbox.width / axes.figure.dpi / _SMALL_LETTER_IN)
+    letter = _SMALL_LETTER_IN * axes.figure.dpi
+    box, letters = axes.bbox, int(axes.bbox.width / letter)
+    bottom = axes.transData.transform((axes.get_xlim()[0], mark.y))[1]
+    points = [axes.transData.transform((p.x, p.y)) for s in chart.series for p in s.points]
+    near = [x for x, y in points if -letter < y - bottom < 3 * letter]
+    width = letter * len(published.label)
+    at_left = sum(x < box.x0 + width for x in near) < sum(x > box.x1 - width for x in near)
     axes.annotate(
         textwrap.fill(published.label, max(12, letters)),
-        (0.995, mark.y),
+        (0.005 if at_left else 0.995, mark.y),
         xycoords=axes.get_yaxis_transform(),
         xytext=(0, 1.5),
         textcoords="offset points",
-        ha="right",
+        ha="left" if at_left else "right",
         va="bottom",
-        fontsize=6.5,
+        fontsize=7,
         color=look.INK,
         gid=f"published-{index}-{number}-name",
         # Keeps the name readable above a line without hiding the line.

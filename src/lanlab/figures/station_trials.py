@@ -8,36 +8,33 @@ from lanlab.figures.against_stations import STATIONS, stations_axis
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
 from lanlab.figures.gather import FigureData, axis
 from lanlab.figures.wording import quantity
-from lanlab.store import Level, TrialRecord
+from lanlab.store import TrialRecord
 
 _SAID = (
     "Mean response times of the stations over the mean of all: 1 and their standard deviation, the "
     "station that was served fastest, and the one that was served slowest."
 )
-_Key = tuple[tuple[str, Level], ...]
 
 
 def station_fairness(data: FigureData) -> Chart:
     """Stations' mean response times by their number, normalised: spread, minimum and maximum."""
-    from lanlab.analysis.stations import station_spread
+    from lanlab.analysis.stations.spread import station_spread
 
-    groups: dict[_Key, dict[int, list[TrialRecord]]] = {}
+    groups: dict[tuple[str, str], dict[int, list[TrialRecord]]] = {}
     for trial in data.trials:
         if trial.experiment in data.figure.experiments and trial.purpose == "trial":
             rest = {k: v for k, v in trial.factors.items() if k not in (STATIONS, *data.figure.at)}
-            key: _Key = (("", trial.experiment), *rest.items())
+            key = trial.experiment, data.called(rest)
             number = int(trial.parameters.get(STATIONS, 1))
             groups.setdefault(key, {}).setdefault(number, []).append(trial)
-    several = len({key[0] for key in groups}) > 1
-    series = []
-    for key, by_number in groups.items():
-        words = [data.study.titles[str(key[0][1])] if several else "", data.called(dict(key[1:]))]
-        name = ", ".join(filter(None, words))
+    series, several = [], len(groups) > 1
+    names = data.series_names(groups) if several else [words for _, words in groups]
+    for name, by_number in zip(names, groups.values(), strict=True):
         spreads = {n: station_spread(own) for n, own in sorted(by_number.items())}
         found = {n: seen for n, seen in spreads.items() if seen is not None}
         if not found:
             continue
-        before = f"{name}: " if name else ""
+        before = f"{name}, " if several else ""
         conditions = [f"{name}, {n} stations".removeprefix(", ") for n in found]
         sds = [one.sd_ratio for one in found.values()]
         ends = [(None, None) if sd is None else (1 - sd, 1 + sd) for sd in sds]
@@ -47,6 +44,9 @@ def station_fairness(data: FigureData) -> Chart:
             ("fastest station", [one.least_ratio for one in found.values()]),
         ):
             is_every = what == "all stations"
+            if is_every and several:
+                # Their deviations would hide each other.
+                continue
             points = tuple(
                 Point(float(n), y, low if is_every else None, high if is_every else None, (), words)
                 for n, y, (low, high), words in zip(found, heights, ends, conditions, strict=True)
@@ -56,7 +56,7 @@ def station_fairness(data: FigureData) -> Chart:
         stations_axis(series),
         Axis("mean response time over that of all stations", ""),
         series,
-        _SAID,
+        _SAID if several else ". ".join(filter(None, (*names, _SAID))),
         drawn="Over the trials of each condition.",
         interval="standard deviation",
     )
@@ -70,7 +70,7 @@ _ERRORS_SAID = (
 
 
 def station_errors(data: FigureData) -> Chart:
-    from lanlab.analysis.stations import station_errors, station_record
+    from lanlab.analysis.stations.spread import station_errors, station_record
 
     own = [t for t in data.trials if t.experiment in data.figure.experiments]
     errors = station_errors(own)
@@ -106,7 +106,7 @@ def steady_cut(data: FigureData) -> Chart:
     the first of those with the most stations. All stations are busy between the outer vertical
     lines; the part between the inner lines is evaluated.
     """
-    from lanlab.analysis.stations import station_record
+    from lanlab.analysis.stations.spread import station_record
 
     metric = "response_mean_ns" if data.figure.metric == "response_mean_ns" else "operations_per_s"
     y = axis(data.study, metric)

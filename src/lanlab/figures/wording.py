@@ -8,16 +8,18 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from lanlab.analysis.measured_where import measured_where
+from lanlab.analysis.trials.measured_where import measured_where
 from lanlab.figures.number_text import counted, number, plain, with_interval
 from lanlab.frozen import dataclass
 from lanlab.services import SERVICES
 from lanlab.store import Level, RunRecord
+from lanlab.workloads.copy.datasets import dataset_text
 from lanlab.workloads.metrics import METRICS
 
 if TYPE_CHECKING:
-    from lanlab.analysis.summary import Summary
-    from lanlab.studies import Published, PublishedValue, Study
+    from lanlab.analysis.trials.summary import Summary
+    from lanlab.studies.model import Study
+    from lanlab.studies.published import Published, PublishedValue
 
 BOUNDS = {
     ">=": "at least",
@@ -36,8 +38,9 @@ _FACTORS = {
     "receive": "receiving",
     "ip_version": "IP version",
     "os": "operating system",
+    "elapsed_wall_ns": "time by a wall clock",
 }
-_SELF_TOLD = frozenset({"dataset", "direction", "traffic_direction"})
+_SELF_TOLD = frozenset({"direction", "traffic_direction"})
 #: Displayed unit and its size, by inner unit.
 _UNITS = {
     "bit/s": ("Mbit/s", 1e6),
@@ -45,7 +48,11 @@ _UNITS = {
     "ratio": ("%", 0.01),
     "messages/s": ("messages/s", 1.0),
     "ns/message": ("µs/message", 1e3),
+    # The names of these metrics end in "a second".
+    "1/s": ("", 1.0),
 }
+#: Longer lists of tried levels are given by their number and ends.
+_MOST_TRIED = 5
 #: For each unit, the units a thousand times smaller and larger.
 _NEXT_UNITS = {"ms": ("µs", "s"), "Mbit/s": ("kbit/s", "Gbit/s")}
 _SUFFIXES = {
@@ -78,22 +85,17 @@ def readable_unit(unit: str, values: Sequence[float]) -> tuple[str, float]:
     return unit, 1.0
 
 
-@dataclass(frozen=True)
-class Obtained:
-    """How the numbers of a run were obtained, in words for headings."""
-
-    word: str
-    #: Name of the interval: over trials, or over a model's seeds, which excludes its uncertainty.
-    interval: str
-
-
-MEASURED = Obtained("measured", "95 % interval")
-SIMULATED = Obtained("simulated", "95 % over seeds")
+def usual_unit(unit: str) -> tuple[str, float]:
+    """The unit to which `readable_unit` gave this one, and its size in this one."""
+    for usual, (smaller, larger) in _NEXT_UNITS.items():
+        if unit in (smaller, larger):
+            return usual, 1e3 if unit == smaller else 1e-3
+    return unit, 1.0
 
 
-def obtained(study: Study) -> Obtained:
+def obtained(study: Study) -> str:
     """How the numbers of a run of this study were obtained."""
-    return SIMULATED if study.is_simulated else MEASURED
+    return "simulated" if study.is_simulated else "measured"
 
 
 @dataclass(frozen=True)
@@ -113,11 +115,17 @@ class Quantity:
         """The ends of an interval in the displayed unit; `None` without one."""
         return None if low is None or high is None else (self.shown(low), self.shown(high))
 
-    def mean_text(self, summary: Summary, study: Study, unit: str = "") -> str:
-        """The mean with its interval, in the displayed unit, which `unit` adds to the text."""
+    def mean_text(
+        self, summary: Summary, study: Study, unit: str = "", *, over_seeds: bool = False
+    ) -> str:
+        """The mean with its interval, in the displayed unit, which `unit` adds to the text. A
+        simulated mean has none, unless a heading says that it is `over_seeds` of a model.
+        """
         if summary.mean is None:
             return "none"
         ends = self.interval(summary.ci_low, summary.ci_high)
+        if study.is_simulated and not over_seeds:
+            ends = None
         mean = self.shown(summary.mean)
         return with_interval(mean, ends, unit, is_simulated=study.is_simulated)
 
@@ -146,6 +154,20 @@ def quantity(study: Study | None, key: str) -> Quantity:
     return Quantity(key, name, unit, per, si_unit)
 
 
+def tried_text(study: Study, factor: str, levels: Iterable[float]) -> str:
+    """
+    The levels of a numeric factor that were tried, as in `the 1, 4 and 15 stations tried`. An
+    extreme over them may be exceeded between them.
+    """
+    ordered, shown = sorted(set(levels)), quantity(study, factor)
+    texts = [plain(shown.shown(one)) for one in ordered]
+    if len(texts) > _MOST_TRIED:
+        text = f"{len(texts)} levels from {texts[0]} to {texts[-1]}"
+    else:
+        text = " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
+    return f"the {text} {shown.unit or shown.name} tried"
+
+
 def condition_text(study: Study, factors: Mapping[str, Level]) -> str:
     """A condition in a few words, as in `IPv4, 128 B`; empty if nothing varies."""
     return ", ".join(level_text(study, key, level) for key, level in factors.items())
@@ -159,12 +181,30 @@ def trial_text(study: Study, experiment: str, factors: Mapping[str, Level]) -> s
 
 @lru_cache(maxsize=8)
 def _published_by_id(study_id: str) -> Published | None:
-    from lanlab.studies import known_studies, load_study
+    from lanlab.studies.load import known_studies, load_study
     from lanlab.studies.what_if import SUFFIX
 
     # A study with changed machines has the names of the unchanged one.
     known = study_id.removesuffix(SUFFIX)
     return load_study(known).published if known in known_studies() else None
+
+
+def _published_of(study: Study) -> Published:
+    from lanlab.studies.published import Published
+
+    known = _published_by_id(study.id)
+    return known or Published.model_validate(study.published or {"schema": 1})
+
+
+def level_titles(study: Study) -> dict[str, dict[str, str]]:
+    """Display names by factor and level."""
+    found = {
+        factor.name: {one.level: one.title for one in factor.levels if isinstance(one.level, str)}
+        for factor in _published_of(study).factor
+    }
+    found["transport"] = {"tcp": "TCP", "udp": "UDP"}
+    found["service"] = {name: one.title for name, one in SERVICES.items()}
+    return {name: titles for name, titles in found.items() if titles}
 
 
 def level_text(study: Study, key: str, level: Level) -> str:
@@ -175,18 +215,17 @@ def level_text(study: Study, key: str, level: Level) -> str:
     if key == "service":
         known = SERVICES.get(str(level))
         return str(level).upper() if known is None else known.title
-    if key in _SELF_TOLD or (key == "server" and "://" in str(level)):
+    if key == "dataset":
+        return dataset_text(str(level))
+    if key == "server" and "://" in str(level):
         return str(level)
     if isinstance(level, bool):
         return name_of(key) if level else f"no {name_of(key)}"
     if isinstance(level, str):
-        published = _published_by_id(study.id)
-        if published is None:
-            from lanlab.studies import Published
-
-            published = Published.model_validate(study.published or {"schema": 1})
-        named = published.named_level(key, level)
-        return f"{name_of(key)} {level}" if named is None else named.title
+        named = _published_of(study).named_level(key, level)
+        if named is not None:
+            return named.title
+        return level if key in _SELF_TOLD else f"{name_of(key)} {level}"
     if key == "stations":
         return counted(int(level), "station")
     shown = quantity(study, key)

@@ -1,6 +1,6 @@
 """
 The measurements of `lanlab nas`: one large file and many small files, up and down, and metadata, by
-one user and by eight. Their sizes keep the run within its time limit.
+one client and by eight. Their sizes keep the run within its time limit.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FILES: Mapping[str, str] = {
     "small": "many small files",
     "metadata": "creating and removing files",
 }
-USERS = (1, 8)
+CLIENTS = (1, 8)
 _LARGE_BYTES = (100_000, 1_000_000_000)
 _SMALL_FILES = (8, 4_000)
 #: Share of a trial's time spent on copying; the rest is setup, comparison and cleanup.
@@ -52,7 +52,7 @@ class Speed:
 @dataclass(frozen=True)
 class Task:
     id: str
-    #: Shown to users, as in "one large file, up, 1 user".
+    #: Title in tables, as in "one large file, up, 1 client".
     title: str
     workload: str
     metric: str
@@ -78,45 +78,46 @@ def tasks(scale: Scale, slowest: Speed, targets: int) -> tuple[Task, ...]:
         slowest: The lowest goodput and the fewest files per second of all targets.
         targets: Number of measured targets.
     """
-    count = (2 * 2 + 1) * len(USERS)
+    count = (2 * 2 + 1) * len(CLIENTS)
     copying_s = _COPYING_RATIO * scale.budget_s / (scale.trials * count * targets)
     large_bytes = _within(slowest.goodput_bps / 8 * copying_s, *_LARGE_BYTES)
     small_files = _within(slowest.files_per_s * copying_s, *_SMALL_FILES)
     empty_files = _within(small_files / _METADATA_COPIES, *_SMALL_FILES)
     found = []
     for kind in ("large", "small"):
-        for users in USERS:
-            # Each user has a file.
+        for clients in CLIENTS:
+            # Each client has a file.
             dataset = f"{_round(small_files)}x{_SMALL_BYTES // 1000}kB"
             if kind == "large":
-                dataset = f"{users}x{_round(large_bytes / users)}B"
-            found += [_copy(kind, users, dataset, way) for way in ("upload", "download")]
-    found += [_metadata(users, round(empty_files / users) * users) for users in USERS]
+                dataset = f"{clients}x{_round(large_bytes / clients)}B"
+            found += [_copy(kind, clients, dataset, way) for way in ("upload", "download")]
+    found += [_metadata(clients, round(empty_files / clients) * clients) for clients in CLIENTS]
     return tuple(found)
 
 
-def _copy(kind: str, users: int, dataset: str, direction: str) -> Task:
+def _copy(kind: str, clients: int, dataset: str, direction: str) -> Task:
+    files = "one large file" if (kind, clients) == ("large", 1) else FILES[kind]
     return Task(
-        f"{kind}-{direction}-{users}",
-        f"{_files(kind, users)}, {direction}, {_users(users)}",
+        f"{kind}-{direction}-{clients}",
+        f"{files}, {direction}, {_clients(clients)}",
         "copy",
         "goodput_bps" if kind == "large" else "files_per_s",
-        {"dataset": dataset, "direction": direction, "parallel_files": users},
+        {"dataset": dataset, "direction": direction, "parallel_files": clients},
     )
 
 
-def _metadata(users: int, files: int) -> Task:
+def _metadata(clients: int, files: int) -> Task:
     return Task(
-        f"metadata-{users}",
-        f"{FILES['metadata']}, {_users(users)}",
+        f"metadata-{clients}",
+        f"{FILES['metadata']}, {_clients(clients)}",
         "metadata",
         "files_created_and_removed_per_s",
-        {"files": files, "client_count": users},
+        {"files": files, "client_count": clients},
     )
 
 
 def bytes_needed(found: Sequence[Task]) -> int:
-    from lanlab.workloads.copy_datasets import mean_bytes
+    from lanlab.workloads.copy.datasets import mean_bytes
 
     datasets = [str(task.parameters["dataset"]) for task in found if "dataset" in task.parameters]
     return int(max(map(mean_bytes, datasets)))
@@ -172,8 +173,8 @@ def in_words(found: Sequence[Task]) -> str:
     small = str(of["small-upload-1"]["dataset"]).partition("x")[0]
     return (
         f"one file of {large} and {small} files of {_SMALL_BYTES // 1000} kB, up and down, and "
-        f"{of['metadata-1']['files']} empty files created and removed, by {USERS[0]} and "
-        f"{USERS[1]} users"
+        f"{of['metadata-1']['files']:,} empty files created and removed, by {CLIENTS[0]} and "
+        f"{CLIENTS[1]} clients"
     )
 
 
@@ -186,9 +187,5 @@ def _round(value: float) -> int:
     return int(value) // unit * unit
 
 
-def _files(files: str, users: int) -> str:
-    return "one large file" if (files, users) == ("large", 1) else FILES[files]
-
-
-def _users(users: int) -> str:
-    return "1 user" if users == 1 else f"{users} users"
+def _clients(clients: int) -> str:
+    return "1 client" if clients == 1 else f"{clients} clients"

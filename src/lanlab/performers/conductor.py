@@ -22,8 +22,8 @@ from lanlab.errors import EngineError, EngineOverdue, LabError
 from lanlab.performers.base import OnProgress
 from lanlab.performers.clocks import Clocks, clock_record, read_clocks
 from lanlab.performers.engine_host import EngineHost, cancel, too_long
-from lanlab.performers.sent_on_medium import SentOnMedium
-from lanlab.trial_data import Line, Request, RoleResult, Setup
+from lanlab.testbeds.base import HasMedium
+from lanlab.trial_data import Line, MediumSeen, Request, RoleResult, Setup, SimulatedSent
 from lanlab.workloads.outcome import TrialOutcome
 from lanlab.workloads.steps import Before, EngineReport, Part, Steps
 
@@ -36,8 +36,53 @@ _ARMED_AT_ONCE = 64
 #: Round trips that setting up a part may take beyond its time: for one flow, and for each
 #: sequential step of more flows.
 _SETUP_ROUND_TRIPS, _FLOW_ROUND_TRIPS = 6, 2
-#: Attempts at a start; each has twice the lead of the late one.
+#: Attempts at a start; each has four times the lead of the late one.
 _START_ATTEMPTS = 5
+_COUNTED = ("frames", "bytes")
+
+
+class SentOnMedium:
+    """
+    The readings of a medium around the timed step of a trial.
+
+    Args:
+        medium: The testbed that has it.
+        hosts: Hosts of the trial by role.
+    """
+
+    def __init__(self, medium: HasMedium, hosts: Mapping[str, Sequence[EngineHost]]) -> None:
+        self._medium = medium
+        self._roles = {host.engine.name: role for role, own in hosts.items() for host in own}
+        self._before: dict[str, dict[str, int]] = {}
+
+    def begin(self) -> None:
+        self._before = self._read()
+
+    def until_now(self) -> MediumSeen | None:
+        """
+        For the record: `sent` since the beginning, by role, and the medium's `lateness` meanwhile.
+
+        Returns:
+            `None` for a link without a medium.
+        """
+        now = self._read()
+        read = self._medium.medium_read()
+        if read is None:
+            return None
+        sent = {
+            role: {name: count - self._before[role][name] for name, count in counts.items()}
+            for role, counts in now.items()
+        }
+        return {"sent": cast("dict[str, SimulatedSent]", sent), "lateness": read["lateness"]}
+
+    def _read(self) -> dict[str, dict[str, int]]:
+        found = {role: dict.fromkeys(_COUNTED, 0) for role in self._roles.values()}
+        for interface, counts in self._medium.medium_counters().items():
+            role = self._roles.get(interface.partition("/")[0])
+            if role is not None:
+                for name in _COUNTED:
+                    found[role][name] += counts[f"medium_{name}"]
+        return found
 
 
 def conduct_timed(
@@ -91,7 +136,7 @@ def conduct_timed(
                 outcome.results = run.collected()
             if is_last or not (is_late or steps.missed_their_time(outcome.results)):
                 break
-            lead_s *= 2
+            lead_s *= 4
     except LabError:
         setup["clocks"] = clock_record(clocks, None)
         raise

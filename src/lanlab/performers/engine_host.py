@@ -1,28 +1,25 @@
-"""A host of a trial: its engine, its address, and other programs started there."""
+"""A host of a trial: its engine, its address, and a directory there for the trial."""
 
 from __future__ import annotations
 
 import contextlib
 import ipaddress
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
 
 from lanlab.addresses import AddressFamily
 from lanlab.engine import Engine, Measurement
 from lanlab.errors import EngineError, EngineLost, EngineOverdue, LabError
 from lanlab.frozen import dataclass
-from lanlab.messages import LinkPlace, Result
-
-if TYPE_CHECKING:
-    from lanlab.testbeds.remote.programs import RemotePrograms
-    from lanlab.testbeds.servers.listening import LocalServer
-    from lanlab.testbeds.servers.running import RunningServer
+from lanlab.messages import Result
+from lanlab.testbeds.base import Host
 
 #: Time to confirm a cancellation, and to report the results so far, seconds each. An engine that
 #: takes longer hangs.
 CANCEL_S = 5.0
 #: Resolvers query several servers several times (resolv.conf(5)).
 RESOLVE_S = 60.0
+_MAKE_S = 60.0
+_REMOVE_S = 300.0
 
 
 @dataclass(frozen=True)
@@ -32,19 +29,9 @@ class EngineHost:
     #: Identifies the engine's kernel; `None` if unknown, or if the engine's clock is not the
     #: kernel's.
     boot_id: str | None
-    command_prefix: tuple[str, ...] = ()
-    #: See `lanlab.testbeds.base.Host.programs_there`.
-    programs_there: RemotePrograms | None = None
-    start_server: Callable[..., RunningServer] | None = None
+    on: Host = Host("here", {}, ())
     #: Minimum time of a frame from this host to another, as far as known in advance.
     delay_ns: int = 0
-    #: See `lanlab.testbeds.base.Host.raw_link`.
-    raw_link: LinkPlace | None = None
-    #: See `lanlab.testbeds.base.Host.spare_address`.
-    spare_address: str | None = None
-    #: Finds a user's own server, by address and port, to watch its CPU time (`cpu_s`, `unknown`);
-    #: returns `None` if it is on another machine.
-    find_server: Callable[[str, int], LocalServer | None] | None = None
 
 
 def ask(
@@ -162,3 +149,26 @@ def cancel(
     except EngineLost:
         engine.give_up(CANCEL_S)
         return None
+
+
+@contextlib.contextmanager
+def temporary_directory(
+    host: EngineHost, medium: str, *, for_server: bool = False
+) -> Iterator[str]:
+    """
+    A directory for one trial, removed with its content. If its engine was killed, the next trial of
+    the same user there removes it.
+
+    Args:
+        medium: `disk` or `tmpfs`.
+        for_server: Whether a server that runs as another user must reach it.
+
+    Raises:
+        EngineError: It cannot be made there.
+    """
+    request = {"type": "trial_directory", "medium": medium, "for_server": for_server}
+    held = host.engine.start(request)
+    try:
+        yield str(held.wait_ready(_MAKE_S)["directory"])
+    finally:
+        cancel(host.engine, held, within_s=_REMOVE_S)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import ModuleType
+import ipaddress
+from collections.abc import Collection, Mapping, Sequence
 from typing import cast
 
-from lanlab.addresses import FAMILY_NAMES, AddressFamily
+from lanlab.addresses import FAMILY_NAMES, AddressFamily, bare, ip_family
+from lanlab.closing import Closing
 from lanlab.engine import DESCRIBE, Engine, Measurement
 from lanlab.errors import EngineLost, LabError, UnmetNeed
 from lanlab.performers.engine_host import EngineHost
-from lanlab.performers.interfaces import address_of, counters_of, lasting_facts, measured_interface
 from lanlab.testbeds.base import HasMedium, Host, Testbed
 from lanlab.testbeds.engines import HostEngine, start_engines
 from lanlab.trial_data import HostFacts, HostSeen, InterfaceSeen, Moment
@@ -33,15 +33,20 @@ _LASTING = frozenset(
         "max_send_buffer_bytes",
     }
 )
+#: Properties of an interface that change only by configuration.
+_KEPT = (
+    "mtu_bytes",
+    "speed_bps",
+    "full_duplex",
+    "driver",
+    "wireless",
+    "supported_speed_bps",
+    "power_saving",
+    "ptp_clock",
+)
 
 
-def _servers() -> ModuleType:
-    from lanlab.performers.servers import installed
-
-    return installed
-
-
-class Hosts:
+class Hosts(Closing):
     """
     An engine on each host of a testbed, until `close`.
 
@@ -115,21 +120,8 @@ class Hosts:
         # A clock that starts with its process is not shared with other engines, even within one
         # boot.
         boot_id = facts.get("boot_id") if facts.get("kernel_clock") else None
-        return EngineHost(
-            self._engines[host.name],
-            address,
-            boot_id,
-            command_prefix=host.command_prefix,
-            programs_there=host.programs_there,
-            start_server=lambda *given: _servers().start_server(host, *given),
-            raw_link=host.raw_link,
-            spare_address=host.spare_address,
-            delay_ns=self._testbed.link.delay_ns,
-            # A host with its own command is in another network namespace than this process.
-            find_server=None
-            if host.command_prefix
-            else lambda address, port: _servers().find_server(address, port),
-        )
+        delay_ns = self._testbed.link.delay_ns
+        return EngineHost(self._engines[host.name], address, boot_id, host, delay_ns)
 
     def lasting_facts(self) -> dict[str, HostSeen]:
         return {
@@ -204,3 +196,59 @@ class Hosts:
         for engine in self._engines.values():
             engine.close()
         self._engines.clear()
+
+
+def interface_of(facts: HostFacts, addresses: Collection[str]) -> str | None:
+    """The interface that has one of some addresses; `None` if the engine reports none."""
+    return next(
+        (
+            name
+            for name, interface in (facts.get("interfaces") or {}).items()
+            if not set(map(bare, addresses)).isdisjoint(interface["addresses"])
+        ),
+        None,
+    )
+
+
+def address_of(facts: HostFacts, addresses: Collection[str], family: AddressFamily) -> str | None:
+    """
+    The address of a family on the same interface as a host's other addresses.
+
+    Returns:
+        The first that every host of the network can reach; `None` if there is none.
+
+    Examples:
+        >>> seen = {"interfaces": {"eth0": {"addresses": ["10.0.0.2", "fe80::2", "fd00::2"]}}}
+        >>> address_of(seen, ["10.0.0.2"], "ipv6"), address_of(seen, ["10.0.0.9"], "ipv6")
+        ('fd00::2', None)
+    """
+    name = interface_of(facts, addresses)
+    if name is None:
+        return None
+    known = (ipaddress.ip_address(text) for text in facts["interfaces"][name]["addresses"])
+    return next(
+        (str(one) for one in known if ip_family(one.version) == family and not one.is_link_local),
+        None,
+    )
+
+
+def measured_interface(host: Host, hosts: Sequence[Host], facts: HostFacts) -> str | None:
+    """
+    The interface of a host to the measured network.
+
+    Args:
+        hosts: All hosts of the testbed: if it knows the interface of one, hosts without one carry
+            no frames, for example this machine's loopback next to an interface without IP.
+    """
+    if any(one.interface for one in hosts):
+        return host.interface
+    return interface_of(facts, host.addresses.values())
+
+
+def lasting_facts(facts: HostFacts, name: str) -> InterfaceSeen:
+    interface = cast("dict[str, object]", facts["interfaces"][name])
+    return cast("InterfaceSeen", {"name": name} | {key: interface[key] for key in _KEPT})
+
+
+def counters_of(facts: HostFacts, name: str) -> dict[str, int]:
+    return dict((facts.get("interfaces") or {}).get(name, {}).get("counters", {}))

@@ -11,7 +11,7 @@ from lanlab.errors import EngineLost
 from lanlab.frozen import dataclass
 from lanlab.messages import Line, Result
 from lanlab.performers.engine_host import CANCEL_S, EngineHost, cancel
-from lanlab.workloads.peers import MOST_STARTED_FLOWS
+from lanlab.workloads.peers.peer import MOST_STARTED_FLOWS
 
 _SETUP_S = 20.0
 _ENDS_WITHIN_S = CANCEL_S + 15.0

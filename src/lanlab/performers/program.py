@@ -57,7 +57,7 @@ def started_on(
         taskset = shutil.which("taskset")
         if taskset is None:
             raise UnmetNeed(
-                "binding a driver to a processor needs `taskset`, not found on PATH",
+                "binding a tool to a processor needs `taskset`, not found on PATH",
                 hint="apt install util-linux",
             )
         command += [taskset, "--cpu-list", str(processor)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from lanlab.addresses import seen_from
 from lanlab.errors import LabError, RunError, UnmetNeed
-from lanlab.performers.base import HasHosts, OnProgress
+from lanlab.performers.base import HostsOf, OnProgress
 from lanlab.performers.engine_host import EngineHost
 from lanlab.performers.program import (
     Program,
@@ -24,11 +24,11 @@ from lanlab.trial_data import RoleResult
 from lanlab.workloads import CounterChanges, TrialOutcome
 from lanlab.workloads.drivers.base import Commands, Driver, Metrics, Output, Place
 from lanlab.workloads.drivers.registry import driver
+from lanlab.workloads.parameters import FlowParameters
 from lanlab.workloads.registry import AnyWorkload
 
 if TYPE_CHECKING:
     from lanlab.testbeds.remote.programs import RemotePrograms
-    from lanlab.workloads.parameters import FlowParameters
 
 _LISTENING_WITHIN_S = 10.0
 #: Time limit beyond the duration of a trial and the silence that the condition allows.
@@ -46,7 +46,7 @@ class ProgramPerformer:
         hosts: Hosts of a testbed.
     """
 
-    def __init__(self, hosts: HasHosts) -> None:
+    def __init__(self, hosts: HostsOf) -> None:
         self._hosts = hosts
 
     def perform(
@@ -55,7 +55,7 @@ class ProgramPerformer:
         """See `Performer.perform`. No program reports progress. Each role's results are its
         program's command, output, exit code and times.
         """
-        client, server, *_ = self._hosts.engine_hosts(parameters.address_family)
+        client, server, *_ = self._hosts(parameters.address_family)
         outcome = TrialOutcome()
         programs: list[Program] = []
         try:
@@ -103,11 +103,11 @@ def _run(
     first = entry.programs(kind.name, parameters.transport)[0]
     outcome.setup = {"driver": entry.name, "version": entry.version(first)}
     for host in hosts:
-        if host.programs_there is not None:
-            there = host.programs_there.printed_by(first, *entry.version_arguments) or ""
+        if host.on.programs_there is not None:
+            there = host.on.programs_there.printed_by(first, *entry.version_arguments) or ""
             setup = cast("dict[str, object]", outcome.setup)
-            setup[f"version at {host.programs_there.label}"] = there.partition("\n")[0]
-    port = free_ports(server_host.command_prefix, entry.ports)
+            setup[f"version at {host.on.programs_there.label}"] = there.partition("\n")[0]
+    port = free_ports(server_host.on.command_prefix, entry.ports)
     address = seen_from(client_host.address, server_host.address)
     place = Place(client_host.address, address, port)
     commands = entry.commands(kind.name, parameters, place)
@@ -120,10 +120,10 @@ def _run(
         f"{entry.name} server", server_host, commands.server, parameters.receiver_processor
     )
     programs.append(server)
-    if server_host.programs_there is None:
+    if server_host.on.programs_there is None:
         wait_listening(server, *commands.listens_on, _LISTENING_WITHIN_S)
     else:
-        prefix = server_host.command_prefix
+        prefix = server_host.on.command_prefix
         wait_listening_there(server, prefix, *commands.listens_on, _LISTENING_WITHIN_S)
     client = _started(
         f"{entry.name} client", client_host, commands.client, parameters.sender_processor
@@ -138,11 +138,11 @@ def _run(
 
 
 def _started(name: str, host: EngineHost, argv: Sequence[str], processor: int | None) -> Program:
-    if host.programs_there is None:
-        return Program(name, started_on(host.command_prefix, argv, processor))
+    if host.on.programs_there is None:
+        return Program(name, started_on(host.on.command_prefix, argv, processor))
     own = [Path(argv[0]).name, *argv[1:]]
     bound = [] if processor is None else ["taskset", "--cpu-list", str(processor)]
-    return ProgramThere(name, host.programs_there.started([*bound, *own]))
+    return ProgramThere(name, host.on.programs_there.started([*bound, *own]))
 
 
 def check_programs_there(
@@ -157,7 +157,7 @@ def check_programs_there(
     for program in entry.programs(workload, transport):
         if host.printed_by("which", program) is None:
             raise UnmetNeed(
-                f"driver `{entry.name}` needs `{program}`, not found on {host.label}",
+                f"tool `{entry.name}` needs `{program}`, not found on {host.label}",
                 hint=f"on {host.label}: {entry.how_to_get}",
             )
 

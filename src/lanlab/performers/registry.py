@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import cast
 
-from lanlab.addresses import AddressFamily
-from lanlab.performers.base import HasHosts, OnProgress, Performer
+from lanlab.performers.base import HostsOf, OnProgress, Performer, SimulatedTrial
 from lanlab.performers.engine_host import EngineHost
 from lanlab.performers.engines import EnginePerformer
 from lanlab.performers.hosts import Hosts
-from lanlab.performers.simulated_trial import SimulatedTrial
 from lanlab.testbeds.base import HasMedium, Testbed
 from lanlab.workloads import CounterChanges, TrialOutcome, Workload
 from lanlab.workloads.drivers.registry import OWN
@@ -44,7 +42,7 @@ def performer_for(
         assert trial is not None
         return SIMULATORS[bed.name](bed, trial)
     medium = bed if isinstance(bed, HasMedium) else None
-    return _between(parameters, hosts, bed.start_lead_s, medium)
+    return _between(parameters, hosts.engine_hosts, bed.start_lead_s, medium)
 
 
 def perform_between(
@@ -62,7 +60,7 @@ def perform_between(
         first, second: The hosts, in the order of the workload's roles.
         lead_s: Time from announcing the start to the start.
     """
-    performer = _between(parameters, _Two(first, second), lead_s)
+    performer = _between(parameters, lambda _: [first, second], lead_s)
     return performer.perform(kind, parameters, on_progress)
 
 
@@ -70,19 +68,11 @@ def metrics_of(
     kind: Workload[P], parameters: P, outcome: TrialOutcome, changes: CounterChanges
 ) -> dict[str, float | int]:
     """The results of a trial of `perform_between`."""
-    return _between(parameters, _Two(), 0).metrics(kind, parameters, outcome, changes)
-
-
-class _Two:
-    def __init__(self, *hosts: EngineHost) -> None:
-        self._hosts = list(hosts)
-
-    def engine_hosts(self, family: AddressFamily) -> list[EngineHost]:
-        return self._hosts
+    return _between(parameters, lambda _: [], 0).metrics(kind, parameters, outcome, changes)
 
 
 def _between(
-    parameters: TrialParameters, hosts: HasHosts, lead_s: float, medium: HasMedium | None = None
+    parameters: TrialParameters, hosts: HostsOf, lead_s: float, medium: HasMedium | None = None
 ) -> Performer:
     if parameters.driver != OWN:
         from lanlab.performers.programs import ProgramPerformer

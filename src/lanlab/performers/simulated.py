@@ -7,8 +7,7 @@ from typing import Any, cast
 
 from lanlab import messages as m
 from lanlab.errors import LabError, UsageError
-from lanlab.performers.base import OnProgress
-from lanlab.performers.simulated_trial import SimulatedTrial
+from lanlab.performers.base import OnProgress, SimulatedTrial
 from lanlab.testbeds.link import LinkRequest, parse_link
 from lanlab.workloads import CounterChanges, TrialOutcome, Workload
 from lanlab.workloads.definitions import definitions
@@ -68,7 +67,10 @@ def simulate_request(kind: Workload[P], parameters: P, trial: SimulatedTrial) ->
     """
     work = check_simulated(parameters).simulated_work(parameters, trial.habits)
     frames: m.Request = {} if trial.pcap is None else {"pcap": str(trial.pcap)}
-    machines = [_with_options(one, parameters) for one in _machines(trial, parameters)]
+    client, server = trial.machines
+    options = parameters.socket_options()
+    ends = [*[client] * parameters.simulated_clients, server]
+    machines = [_with_options(one, options) for one in ends]
     return {
         "type": "simulate",
         **frames,
@@ -80,11 +82,6 @@ def simulate_request(kind: Workload[P], parameters: P, trial: SimulatedTrial) ->
         },
         "work": {"workload": kind.name, **work},
     }
-
-
-def _machines(trial: SimulatedTrial, parameters: TrialParameters) -> Sequence[m.SimulatedMachine]:
-    client, server = trial.machines
-    return [*[client] * getattr(parameters, "stations", 1), server]
 
 
 def check_workload(name: str) -> Simulates[Any]:
@@ -124,13 +121,13 @@ def check_simulated(parameters: TrialParameters) -> Simulates[Any]:
     return kind
 
 
-def _with_options(machine: m.SimulatedMachine, parameters: TrialParameters) -> m.SimulatedMachine:
+def _with_options(machine: m.SimulatedMachine, options: m.SocketOptions) -> m.SimulatedMachine:
     changed = machine.copy()
-    if (given := getattr(parameters, "send_buffer_bytes", None)) is not None:
-        changed["send_buffer_bytes"] = given
-    if (given := getattr(parameters, "receive_buffer_bytes", None)) is not None:
-        changed["receive_buffer_bytes"] = given
-    if getattr(parameters, "nodelay", False):
+    if (size := options.get("send_buffer_bytes")) is not None:
+        changed["send_buffer_bytes"] = size
+    if (size := options.get("receive_buffer_bytes")) is not None:
+        changed["receive_buffer_bytes"] = size
+    if options.get("nodelay"):
         changed["tcp"] = {**machine["tcp"], "nagle": False}
     return changed
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,17 +19,16 @@ from typing import TYPE_CHECKING, cast
 
 from lanlab import lock_files, server_leftovers
 from lanlab.disk import make_folders, remove_file
-from lanlab.engine import Engine, engine_path
+from lanlab.engine import Engine, Measurement, engine_path
 from lanlab.errors import EngineError, LabError, RunError, system_hint
 from lanlab.outside import json_of
-from lanlab.performers.cache_folder import cache_folder
 from lanlab.performers.engine_host import EngineHost, ask
 from lanlab.trial_data import Left, Request, Result, Setup, Spec, Target
-from lanlab.workloads.server_url import parse_url, target_of
+from lanlab.user_files import user_path
+from lanlab.workloads.services.server_url import parse_url, target_of
 
 if TYPE_CHECKING:
-    from lanlab.engine import Measurement
-    from lanlab.workloads.service_parameters import ServiceParameters
+    from lanlab.workloads.services.parameters import ServiceParameters
 
 
 def _folder() -> Path:
@@ -222,3 +222,23 @@ def empty_left(
         except EngineError as error:
             what |= {"error": error.message}
         setup.setdefault("left_before", []).append(what)
+
+
+def cache_folder() -> Path:
+    """The folder, created if missing.
+
+    Raises:
+        RunError: It cannot be created, or belongs to another user.
+    """
+    cache = os.environ.get("LANLAB_CACHE")
+    usual = os.environ.get("XDG_CACHE_HOME", "")
+    place = Path(cache or Path(usual or user_path("~/.cache"), "lanlab")).absolute()
+    hint = "name another place by LANLAB_CACHE"
+    try:
+        make_folders(place, 0o700)
+        facts = place.lstat()
+    except OSError as error:
+        raise RunError(f"{place}: {error.strerror}", hint=hint) from None
+    if place.is_symlink() or facts.st_uid != os.getuid():
+        raise RunError(f"{place} belongs to another user", hint=hint)
+    return place

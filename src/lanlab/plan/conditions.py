@@ -7,8 +7,9 @@ from dataclasses import field
 from functools import cached_property
 
 from lanlab.frozen import dataclass
-from lanlab.studies import ExperimentAtScale, Level, Study, at_scale
-from lanlab.studies.scaling import combinations, validated, working
+from lanlab.studies.base import Level
+from lanlab.studies.model import Study
+from lanlab.studies.scaling import ExperimentAtScale, at_scale, combinations, validated, working
 from lanlab.workloads import workload
 from lanlab.workloads.parameters import TrialParameters
 

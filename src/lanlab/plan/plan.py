@@ -17,9 +17,8 @@ Run `next_trial()`, `record()` its outcome, and repeat, until `next_trial()` ret
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
-from functools import cached_property
+from collections.abc import Iterable
+from dataclasses import field, fields, replace
 from typing import TYPE_CHECKING
 
 from lanlab.errors import UsageError
@@ -36,34 +35,24 @@ from lanlab.plan.running import (
 )
 from lanlab.plan.search_reading import search_reading
 from lanlab.plan.stopping import Trials
-from lanlab.studies import Level, Study, at_scale
-from lanlab.workloads.parameters import TrialParameters
+from lanlab.studies.base import Level
+from lanlab.studies.model import Study
+from lanlab.studies.scaling import at_scale
 
 if TYPE_CHECKING:
     from lanlab.plan.search_rule import SearchResult
 
 
 @dataclass(frozen=True)
-class PlannedTrial:
+class PlannedTrial(Condition):
     #: Order of execution within the run, from 0.
-    number: int
-    experiment: str
-    workload: str
-    factors: Mapping[str, Level]
-    values: TrialParameters
+    number: int = field(kw_only=True)
     #: From 0; for a search, its step.
-    block: int
+    block: int = field(kw_only=True)
     #: `trial`; for a search, `search`, `confirm` or `curve`.
-    purpose: str
+    purpose: str = field(kw_only=True)
     #: Number of earlier attempts at this position that were disturbed or failed.
-    repeats: int
-    expected_time_s: float
-    placing: Mapping[str, Level] = field(default_factory=dict)
-
-    @cached_property
-    def parameters(self) -> dict[str, Level]:
-        """All values of the trial, for the record; parameters that are not set are omitted."""
-        return {**self.placing, **self.values.model_dump(exclude_none=True)}
+    repeats: int = field(kw_only=True)
 
 
 class Plan:
@@ -233,16 +222,11 @@ class Plan:
         self, running: Running, condition: Condition, block: int, purpose: str
     ) -> PlannedTrial:
         return PlannedTrial(
+            *(getattr(condition, one.name) for one in fields(condition)),
             number=self._recorded,
-            experiment=condition.experiment,
-            workload=condition.workload,
-            factors=condition.factors,
-            values=condition.values,
             block=block,
             purpose=purpose,
             repeats=running.repeats,
-            expected_time_s=condition.expected_time_s,
-            placing=condition.placing,
         )
 
     def _check_is_next(self, outcome: Outcome) -> None:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from lanlab.plan.conditions import Condition, condition_of
 from lanlab.plan.stopping import Trials
-from lanlab.studies import ExperimentAtScale, Level
+from lanlab.studies.base import Level
 from lanlab.studies.model import Search, TrialPolicy
+from lanlab.studies.scaling import ExperimentAtScale
 from lanlab.trial_data import ErrorRecord
 
 # Imported only for a study with a search.
@@ -156,20 +157,14 @@ def running_search(scaled: ExperimentAtScale, search: Search, seed: int) -> Runn
     # Factors of a search are numbers, and the study was checked.
     assert isinstance(low_level, int | float) and isinstance(high_level, int | float)
     assert isinstance(full_time_s, float) and isinstance(warmup_s, float)
+    as_asked = {key: value for key, value in search if key not in ("low", "high", "short_ratio")}
     rule = SearchRule(
-        factor=search.factor,
+        **as_asked,
         low=low_level,
         high=high_level,
-        metric=search.metric,
-        loss_goals=search.loss_goals,
         # Rounded to a few digits, and never zero.
         short_time_s=max(1e-6, round(full_time_s * search.short_ratio, 6)),
         full_time_s=full_time_s,
-        trials=search.trials,
-        exceed_ratio=search.exceed_ratio,
-        width_ratio=search.width_ratio,
-        curve=search.curve,
-        curve_trials=search.curve_trials,
         seed=seed,
         whole=isinstance(low_level, int),
     )

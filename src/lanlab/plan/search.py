@@ -24,7 +24,7 @@ same results again reproduces them.
    lossy one, so that they stay near the capacity, however much it varies.
 
 If every load may lose as much as a goal allows (`lanlab.plan.random_loss`), no load is searched for
-that goal. The interval itself is computed by `lanlab.analysis.saturation`.
+that goal. The interval itself is computed by `lanlab.analysis.saturation.search`.
 
 A sender that cannot offer a load gets a second attempt. If it falls short again, the most that it
 offered is the highest load from then on, and a goal met there ends as `sender_limited`. In both

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import statistics
 from collections.abc import Sequence
 
 from lanlab.studies.model import TrialPolicy
@@ -57,6 +56,8 @@ def trials_needed(
         >>> trials_needed("goodput_bps", [99e6, 100e6, 101e6], 0.01, least=12, most=99)
         19
     """
+    import statistics
+
     t = t_quantile_975(len(first) - 1)
     if scale_of(metric) == "log" and min(first) > 0:
         log_sd = statistics.stdev(map(math.log, first))

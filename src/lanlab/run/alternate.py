@@ -14,17 +14,19 @@ import hashlib
 import os
 import random
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
-from lanlab.analysis.alternation import LETTERS, place_of, series_id
+from lanlab.analysis.comparison.alternation import LETTERS, place_of, series_id
 from lanlab.engine import engine_path
-from lanlab.errors import RunInterrupted, StoreError, UsageError
+from lanlab.errors import RunInterrupted, StoreError, UnknownName, UsageError
 from lanlab.frozen import dataclass
-from lanlab.plan import Plan, expand
+from lanlab.outside import json_of
+from lanlab.plan.conditions import expand
+from lanlab.plan.plan import Plan
 from lanlab.run.runner import (
     RunRequest,
     Watcher,
@@ -34,9 +36,13 @@ from lanlab.run.runner import (
     refuse_programs,
     resume_run,
 )
-from lanlab.store import RunRecord, Store
-from lanlab.studies import Study
+from lanlab.store import RunRecord
+from lanlab.store.database import Store
+from lanlab.studies.load import parse_study
+from lanlab.studies.model import Study
+from lanlab.studies.scaling import at_scale
 from lanlab.trial_data import SeriesPlan
+from lanlab.workloads import workload
 
 MOST_TURNS = 1000
 _ENGINE = "LANLAB_ENGINE"
@@ -279,7 +285,6 @@ def with_settings(side: SideRequest, settings: Sequence[str]) -> SideRequest:
         UsageError: One is not `KEY=VALUE`, or belongs to no experiment.
         BadStudy: The study does not allow the value.
     """
-    from lanlab.run.changed_study import with_parameters
 
     own: dict[str, str] = {}
     parameters: dict[str, str] = {}
@@ -295,3 +300,53 @@ def with_settings(side: SideRequest, settings: Sequence[str]) -> SideRequest:
     if parameters:
         request = replace(request, study=with_parameters(request.study, request.scale, parameters))
     return SideRequest(f"{side.name} with {', '.join(settings)}", request, engine)
+
+
+def with_parameters(study: Study, scale: str, parameters: Mapping[str, str]) -> Study:
+    """
+    The study with changed parameters in every experiment that has them.
+
+    Args:
+        study: The study to change.
+        scale: The scale of the run.
+        parameters: In user notation; `io` for every experiment that has it, `udp.io` for one.
+
+    Raises:
+        UnknownName: No experiment has the parameter.
+        UsageError: It is a factor of an experiment, so it has levels already.
+        BadStudy: A value is not allowed.
+    """
+    data: dict[str, Any] = study.model_dump(mode="json", exclude_none=True)
+    own = data["scale"][scale].setdefault("experiment", {})
+    for name, text in parameters.items():
+        only, _, key = name.rpartition(".")
+        taking = []
+        for scaled in at_scale(study, scale):
+            if only not in ("", scaled.experiment.id):
+                continue
+            known = workload(scaled.experiment.workload).Parameters.model_fields
+            if key in scaled.factors:
+                raise UsageError(
+                    f"--with: `{key}` is a factor of experiment `{scaled.experiment.id}`",
+                    hint=f"compare its levels within one run by `lanlab compare RUN --by {key}`",
+                )
+            if key in known:
+                taking.append(scaled.experiment.id)
+        if not taking:
+            names = {
+                field: None
+                for scaled in at_scale(study, scale)
+                for field in workload(scaled.experiment.workload).Parameters.model_fields
+            }
+            raise UnknownName("parameter of this study", name, names)
+        for experiment in taking:
+            own.setdefault(experiment, {}).setdefault("parameters", {})[key] = _value(text)
+    return parse_study(data, f"{study.id} with {', '.join(parameters)}")
+
+
+def _value(text: str) -> bool | int | float | str:
+    try:
+        value = json_of(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, bool | int | float) else text

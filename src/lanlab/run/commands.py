@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 
 from lanlab.errors import CommandFailed
 from lanlab.pipes import end_group
-from lanlab.plan import PlannedTrial
+from lanlab.plan.plan import PlannedTrial
 from lanlab.roles import host_places
 from lanlab.run.open_testbed import OpenTestbed
 from lanlab.studies.model import Commands
@@ -32,8 +32,7 @@ _LOOK_S = 0.02
 _LONGEST_LINE = 200
 #: Environment variable that identifies a command and its children.
 _MARK = "LANLAB_COMMAND"
-#: Rounds of looking for a command's remaining processes, and the most that are named.
-_ROUNDS, _MOST_NAMED = 10, 5
+_MOST_NAMED = 5
 
 
 class TrialCommands:
@@ -267,11 +266,7 @@ def _taken(descriptor: int, output: _Output, until: float) -> bool:
 
 def _end(process: subprocess.Popen[bytes], mark: str) -> str | None:
     end_group(process)
-    # Children may have started further processes.
-    for _ in range(_ROUNDS):
-        found = [one for one in process_leftovers.marked_processes(_MARK) if one.mark == mark]
-        if not found:
-            return None
-        process_leftovers.end(found)
-    pids = ", ".join(str(one.pid) for one in found[:_MOST_NAMED])
+    if not (stuck := process_leftovers.end_marked(mark, _MARK)):
+        return None
+    pids = ", ".join(str(one.pid) for one in stuck[:_MOST_NAMED])
     return f"processes that it has started cannot be ended: {pids}"

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import cast
 
 from lanlab.addresses import AddressFamily
-from lanlab.analysis.interface_cautions import cautions, kernel_caution
-from lanlab.analysis.path_cautions import path_cautions
+from lanlab.analysis.disturbances.interface_cautions import cautions, kernel_caution
+from lanlab.analysis.disturbances.path_cautions import path_cautions
 from lanlab.errors import EngineError, LabError
 from lanlab.performers import EngineHost, Hosts, metrics_of, perform_between
 from lanlab.performers.clocks import read_clocks
@@ -74,39 +74,33 @@ def _reached(destination: Destination) -> Iterator[Need]:
 
 
 def _together(name: str, count: int) -> Iterator[tuple[str, list[Need]]]:
-    with testbed(name, count) as bed:
-        hosts = Hosts(bed)
-        try:
-            lasting, passing = hosts.lasting_facts(), hosts.passing_facts()["hosts"]
-            interfaces = hosts.interfaces()
-            has_ipv4 = all("ipv4" in host.addresses for host in bed.hosts)
-            family: AddressFamily = "ipv4" if has_ipv4 else "ipv6"
-            ends = dict(
-                zip((host.name for host in bed.hosts), hosts.engine_hosts(family), strict=True)
+    with testbed(name, count) as bed, Hosts(bed) as hosts:
+        lasting, passing = hosts.lasting_facts(), hosts.passing_facts()["hosts"]
+        interfaces = hosts.interfaces()
+        has_ipv4 = all("ipv4" in host.addresses for host in bed.hosts)
+        family: AddressFamily = "ipv4" if has_ipv4 else "ipv6"
+        ends = dict(zip((host.name for host in bed.hosts), hosts.engine_hosts(family), strict=True))
+        clocks = read_clocks(ends).readings
+        for host in bed.hosts:
+            facts: HostSeen = {**lasting[host.name], **passing[host.name]}
+            error_ns = clocks[host.name].error_ns
+            yield (
+                host.label,
+                [
+                    _kernel(facts),
+                    _interface(interfaces.get(host.label), list(host.addresses.values())),
+                    _clock(facts, error_ns),
+                ],
             )
-            clocks = read_clocks(ends).readings
-            for host in bed.hosts:
-                facts: HostSeen = {**lasting[host.name], **passing[host.name]}
-                error_ns = clocks[host.name].error_ns
-                yield (
-                    host.label,
-                    [
-                        _kernel(facts),
-                        _interface(interfaces.get(host.label), list(host.addresses.values())),
-                        _clock(facts, error_ns),
-                    ],
-                )
-            way = f"{bed.hosts[0].label} to {bed.hosts[1].label}"
-            first, second, *_ = ends.values()
-            tried = [_tried(bed, first, second, one, family) for one in ("udp", "tcp")]
-            yield way, tried
-            if any(need.found for need in tried):
-                for name, path in probed_paths(list(ends.values()), interfaces, {}).items():
-                    yield name, [_longest(name, path)]
-            surprises = cautions(interfaces)
-            yield way, [Need("link", False, caution, required=False) for caution in surprises]
-        finally:
-            hosts.close()
+        way = f"{bed.hosts[0].label} to {bed.hosts[1].label}"
+        first, second, *_ = ends.values()
+        tried = [_tried(bed, first, second, one, family) for one in ("udp", "tcp")]
+        yield way, tried
+        if any(need.found for need in tried):
+            for name, path in probed_paths(list(ends.values()), interfaces, {}).items():
+                yield name, [_longest(name, path)]
+        surprises = cautions(interfaces)
+        yield way, [Need("link", False, caution, required=False) for caution in surprises]
 
 
 def _kernel(facts: HostSeen) -> Need:

@@ -14,30 +14,32 @@ import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
 from lanlab import __version__
 from lanlab.addresses import FAMILY_NAMES
 from lanlab.errors import RunInterrupted, StoreError, UsageError
 from lanlab.frozen import dataclass
 from lanlab.performers import SIMULATORS
-from lanlab.plan import Condition, Estimate, Plan, PlannedTrial
+from lanlab.plan.conditions import Condition
+from lanlab.plan.plan import Plan, PlannedTrial
+from lanlab.plan.running import Estimate
 from lanlab.run.commands import TrialCommands
 from lanlab.run.machine import check_machine
-from lanlab.run.open_testbed import OpenTestbed, opened
+from lanlab.run.open_testbed import OpenTestbed
 from lanlab.run.trial import run_trial, with_series
-from lanlab.services import EMBEDDED
-from lanlab.store import RunRecord, Store, TrialRecord
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.store.database import Store
 from lanlab.store.encoding import utc_now
 from lanlab.store.shape import reading_records
-from lanlab.studies import Study
+from lanlab.studies.model import Study
 from lanlab.studies.runs_on import study_on
 from lanlab.testbeds import Opening, Testbed
 from lanlab.testbeds.registry import is_of_real_hosts
 from lanlab.trial_data import Alternation, LinkRecord, PathSeen, Request, StudyRecord, TestbedFacts
 from lanlab.workloads import Progress
 from lanlab.workloads.drivers.registry import OWN, driver
-from lanlab.workloads.parameters import FlowParameters
+from lanlab.workloads.parameters import FlowParameters, TrialParameters
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ def new_run(request: RunRequest, store: Store, watcher: Watcher) -> RunRecord:
     plan = Plan(study, request.scale, seed)
     refuse_programs(_programs(plan, study), request.allows_commands)
     hosts_wanted = study.testbed.hosts
-    with opened(request.testbed, hosts_wanted, link, request.opening) as testbed:
+    with OpenTestbed(request.testbed, hosts_wanted, link, request.opening) as testbed:
         bed, hosts = testbed.bed, testbed.hosts
         _check_conditions(plan.conditions(), testbed)
         if is_simulated:
@@ -111,7 +113,7 @@ def new_run(request: RunRequest, store: Store, watcher: Watcher) -> RunRecord:
                     "paths": _paths(plan.conditions(), testbed),
                 },
             },
-            versions=_versions(testbed),
+            versions={"lanlab": __version__, "python": sys.version.split()[0]} | testbed.versions(),
             status="running",
             started_at=utc_now(),
             command=request.command,
@@ -152,7 +154,7 @@ def resume_run(
                 f"run {run.id} is complete",
                 hint=f"see it with `lanlab report {run.id}{store.option}`",
             )
-        with opened(*place) as testbed:
+        with OpenTestbed(*place) as testbed:
             _check_same_version(run, "lanlab-engine", testbed.versions()["lanlab-engine"])
             return _execute(store.reopen_run(run.id), plan, testbed, store, watcher)
 
@@ -192,11 +194,11 @@ def _check_conditions(conditions: list[Condition], testbed: OpenTestbed) -> None
             if parameters.driver != OWN:
                 driver(parameters.driver).check_found(condition.workload, parameters)
         else:
-            from lanlab.performers.servers.installed import check_server
+            from lanlab.performers.servers.of_trial import check_server
 
             client, *_ = testbed.hosts.engine_hosts(family)
             check_server(parameters, bed.hosts[1], client)
-        if getattr(parameters, "io", None) == "segment" and bed.link.shape != "none":
+        if parameters.sends_by_segmentation and bed.link.shape != "none":
             # The kernel passes a buffer of several messages to the shaper as one: such traffic was
             # measured to be some per cent faster than the emulated medium.
             raise UsageError(
@@ -213,7 +215,7 @@ def _paths(conditions: list[Condition], testbed: OpenTestbed) -> dict[str, PathS
 
     for condition in conditions:
         parameters = condition.values
-        if not getattr(parameters, "is_users_server", False):
+        if not parameters.is_users_server:
             ports: Request = {}
             if isinstance(parameters, FlowParameters):
                 ports = parameters.listening_ports()
@@ -222,9 +224,9 @@ def _paths(conditions: list[Condition], testbed: OpenTestbed) -> dict[str, PathS
     return {}
 
 
-def _check_programs(workload: str, parameters: Any, bed: Testbed) -> None:
+def _check_programs(workload: str, parameters: TrialParameters, bed: Testbed) -> None:
     others = {}
-    if parameters.driver != OWN:
+    if isinstance(parameters, FlowParameters) and parameters.driver != OWN:
         entry = driver(parameters.driver)
         there = [one.programs_there for one in bed.hosts if one.programs_there is not None]
         if there and entry.runs_by_ssh:
@@ -234,8 +236,8 @@ def _check_programs(workload: str, parameters: Any, bed: Testbed) -> None:
                 check_programs_there(entry, workload, parameters.transport, programs)
         else:
             others["--tool"] = entry.name
-    server = getattr(parameters, "server", EMBEDDED)
-    if server != EMBEDDED and "://" not in server:
+    server = parameters.other_server
+    if server and "://" not in server:
         others["--server"] = server
     host = next((one.label for one in bed.hosts if not one.runs_programs), None)
     if others and host is not None:
@@ -303,8 +305,8 @@ def _programs(plan: Plan, study: Study) -> list[str]:
         parts = {"setup", "prepare", "cleanup"}
         given = study.commands.model_dump(include=parts, exclude_none=True)
     files = []
-    if servers := {str(getattr(one.values, "server", "")) for one in plan.conditions()} - {""}:
-        from lanlab.workloads.server_url import is_server_file
+    if servers := {one.values.other_server for one in plan.conditions()} - {""}:
+        from lanlab.workloads.services.server_url import is_server_file
 
         files = [f"server file `{one}`" for one in sorted(servers) if is_server_file(one)]
     return [*(f"{when} `{command}`" for when, command in given.items()), *files]
@@ -334,10 +336,6 @@ def _check_same_version(run: RunRecord, name: str, now: str) -> None:
             f"run {run.id} was started with {name} {then}, this is {now}",
             hint="install that version to go on, or start a new run",
         )
-
-
-def _versions(testbed: OpenTestbed) -> dict[str, str]:
-    return {"lanlab": __version__, "python": sys.version.split()[0]} | testbed.versions()
 
 
 def new_id(study_id: str) -> str:

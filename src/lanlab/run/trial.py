@@ -1,4 +1,4 @@
-"""One trial of a run: executed between the engines, judged, and recorded."""
+"""One trial of a run: executed between the engines, judged, and recorded, also why it failed."""
 
 from __future__ import annotations
 
@@ -8,20 +8,44 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 
 from lanlab import captures
-from lanlab.analysis.pollution import judge
-from lanlab.errors import CommandFailed, LabError, RunError, StoreError
+from lanlab.analysis.disturbances.detect import judge
+from lanlab.errors import (
+    CommandFailed,
+    EngineError,
+    LabError,
+    RunError,
+    StoreError,
+    TestbedDamaged,
+    UsageError,
+)
 from lanlab.performers import Performer
-from lanlab.plan import PlannedTrial
+from lanlab.plan.plan import PlannedTrial
 from lanlab.roles import host_places, result_roles
 from lanlab.run.commands import NO_COMMANDS, TrialCommands
-from lanlab.run.failures import cause_of, error_record
 from lanlab.run.open_testbed import OpenTestbed
 from lanlab.run.unreached import explained
 from lanlab.store import RunRecord, TrialRecord, take_intervals
 from lanlab.store.encoding import utc_now
 from lanlab.store.series import Series
-from lanlab.trial_data import CommandRecord, TrialFacts, setup_of
+from lanlab.trial_data import CommandRecord, ErrorRecord, TrialFacts, setup_of
 from lanlab.workloads import Progress, TrialOutcome, counter_changes, workload
+
+#: Codes of an engine's refusals that every retry would meet: a value that is not allowed, an option
+#: that this system lacks, a missing right, a wrong password.
+_REFUSALS = frozenset(
+    {
+        "request.value",
+        "request.malformed",
+        "request.too_long",
+        "socket.option",
+        "socket.congestion_control",
+        "system.invalid",
+        "system.permission",
+        "processor.unusable",
+        "service.login",
+    }
+)
+_UNSUPPORTED = "unsupported"
 
 
 @dataclass(eq=False, repr=False)
@@ -61,8 +85,7 @@ def run_trial(
         performer = testbed.performer(parameters, simulated_trial(run, planned, testbed))
     else:
         performer = testbed.performer(parameters)
-    traffic_direction = getattr(parameters, "traffic_direction", None)
-    places = host_places(workload(planned.workload).roles, traffic_direction)
+    places = host_places(workload(planned.workload).roles, parameters.data_direction)
     names = {role: testbed.bed.hosts[place].name for role, place in places.items()}
     facts: TrialFacts = {}
     if testbed.made_because is not None:
@@ -195,3 +218,48 @@ def _damage(testbed: OpenTestbed, facts: TrialFacts) -> str | None:
     if damage is not None:
         facts["after"]["damage"] = damage
     return damage
+
+
+def cause_of(error: LabError, lost: LabError | None, damage: str | None) -> LabError:
+    """
+    Why a trial failed, from all that is known.
+
+    Args:
+        error: The error that ended it.
+        lost: How a lost engine ended; the other end can then only report that its peer is silent.
+        damage: A change of the testbed; both ends can then only report that they do not hear each
+            other.
+    """
+    cause = lost or error
+    if damage is None or not retry_helps(cause):
+        return cause
+    return TestbedDamaged(
+        f"{damage}; seen as: {cause.message}",
+        hint="lanlab sets the testbed up again for the next trial",
+        host=damage.partition(":")[0],
+    )
+
+
+def retry_helps(error: LabError) -> bool:
+    if isinstance(error, EngineError):
+        return error.code not in _REFUSALS and not error.code.endswith(_UNSUPPORTED)
+    return not isinstance(error, UsageError)
+
+
+def error_record(error: LabError, roles: dict[str, str]) -> ErrorRecord:
+    """
+    A cause in the form of the record.
+
+    Args:
+        error: The result of `cause_of`.
+        roles: Name of a host to its role.
+    """
+    host = error.host if isinstance(error, RunError) else None
+    return {
+        "code": error.code if isinstance(error, EngineError) else type(error).__name__,
+        "message": error.message,
+        "hint": error.hint,
+        "host": host,
+        "end": roles.get(host) if host is not None else None,
+        "retry_helps": retry_helps(error),
+    }

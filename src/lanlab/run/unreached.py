@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lanlab.analysis.path_cautions import path_cautions
+from lanlab.analysis.disturbances.path_cautions import path_cautions
 from lanlab.errors import EngineError, LabError
 from lanlab.testbeds.base import Testbed
 from lanlab.testbeds.registry import real_hosts

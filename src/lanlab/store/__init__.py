@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lanlab.lazily import names_of
 from lanlab.store.base import Deleted, Lease, RunHead
 from lanlab.store.intervals import take_intervals
 from lanlab.store.place import default_store, store_option, store_place
@@ -13,8 +12,6 @@ from lanlab.store.series import Series
 
 if TYPE_CHECKING:
     from lanlab.store.database import Store
-else:
-    __getattr__ = names_of(__name__, {"database": ("Store",)})
 
 __all__ = [
     "Deleted",
@@ -23,7 +20,6 @@ __all__ = [
     "RunHead",
     "RunRecord",
     "Series",
-    "Store",
     "TrialHead",
     "TrialRecord",
     "default_store",
@@ -48,8 +44,9 @@ def open_store(where: str | None = None) -> Store:
     found: Store
     if isinstance(place, str):
         from lanlab.store.postgresql import PostgresqlStore
+        from lanlab.store.postgresql_url import parse_url
 
-        found = PostgresqlStore(place)
+        found = PostgresqlStore(parse_url(place))
     else:
         from lanlab.store.sqlite import SqliteStore
 

@@ -1,13 +1,13 @@
 """
-The common part of the SQLite and PostgreSQL stores. Their `Database` classes contain the
-differences: connecting, locking, transactions, and where series are kept.
+The common part of the SQLite and PostgreSQL stores. Each adds what differs: connecting, locking,
+transactions, and where series are kept.
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
@@ -53,10 +53,23 @@ class Placed(Protocol):
         """Store the series themselves in the trial's transaction, if they belong in it."""
 
 
-class Database(ABC):
+class Store(Closing):
+    """
+    Durable records of runs and trials. Only a run's status and label can be changed, and only whole
+    runs can be removed.
+
+    A store belongs to the thread that opened it. Several processes may have the same store open.
+    Every method raises `StoreError` if the store cannot be read or written; such a call stores
+    nothing.
+    """
+
+    #: `store_option` of the store as it was named.
+    option = ""
     check_references_last: ClassVar[str]
     #: The tables with rows of a run, except `run`. Tables that refer to others come before those.
     tables_of_runs: ClassVar[tuple[str, ...]] = ("series", "digest", "trial")
+
+    # What the stores differ in
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[Session]:
@@ -116,34 +129,13 @@ class Database(ABC):
     def remove_series(self, run_id: str) -> None:
         """Remove the files of a run whose rows have been removed."""
 
-    @abstractmethod
-    def close(self) -> None:
-        """End the connection. Calling it again does nothing."""
-
-
-class Store(Closing):
-    """
-    Durable records of runs and trials. Only a run's status and label can be changed, and only whole
-    runs can be removed.
-
-    A store belongs to the thread that opened it. Several processes may have the same store open.
-    Every method raises `StoreError` if the store cannot be read or written; such a call stores
-    nothing.
-    """
-
-    #: `store_option` of the store as it was named.
-    option = ""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
     @contextmanager
     def _read_here(self) -> Iterator[None]:
         try:
             yield
         except StoreError as error:
             raise StoreError(
-                f"{self._database.place} is damaged, or not written by lanlab: {error.message}",
+                f"{self.place} is damaged, or not written by lanlab: {error.message}",
                 hint="restore a backup, or name another store with --store",
             ) from None
 
@@ -159,9 +151,9 @@ class Store(Closing):
         rows.check_run(run)
         row = rows.to_row(run)
         with contextlib.ExitStack() as unless_stored:
-            with self._database.transaction(run.id) as session:
+            with self.transaction(run.id) as session:
                 # Before anyone can read the run: without a lease it looks killed.
-                lease = unless_stored.enter_context(self._database.acquire(run.id))
+                lease = unless_stored.enter_context(self.acquire(run.id))
                 try:
                     session.execute(insert("run", RUN_COLUMNS), **row)
                 except DuplicateRow:
@@ -190,8 +182,8 @@ class Store(Closing):
                 f"trial {trial.number} has two series with the same name: {', '.join(names)}"
             )
         with (
-            self._database.placed(trial.run_id, trial.number, series) as placed,
-            self._database.transaction(trial.run_id) as session,
+            self.placed(trial.run_id, trial.number, series) as placed,
+            self.transaction(trial.run_id) as session,
         ):
             try:
                 session.execute(insert("trial", TRIAL_COLUMNS), **row)
@@ -230,7 +222,7 @@ class Store(Closing):
 
     def keep_summary(self, run_id: str, summary: Summary) -> None:
         """Store the part of a finished run that lists show, if the store can be written."""
-        with contextlib.suppress(StoreError), self._database.transaction(run_id) as session:
+        with contextlib.suppress(StoreError), self.transaction(run_id) as session:
             session.execute(
                 "UPDATE run SET summary = :summary WHERE id = :id AND status <> 'running' "
                 "AND (SELECT count(*) FROM trial WHERE run_id = :id) = :trials",
@@ -242,7 +234,7 @@ class Store(Closing):
     def _set_status(self, run_id: str, status: str, ended_at: str | None) -> None:
         rows.check_one_of("a run's status", status, RUN_STATUSES)
         run = self.run(run_id)
-        with self._database.transaction(run.id) as session:
+        with self.transaction(run.id) as session:
             session.execute(
                 "UPDATE run SET status = :status, ended_at = :ended_at, summary = NULL "
                 "WHERE id = :id",
@@ -263,7 +255,7 @@ class Store(Closing):
         if label.name is not None:
             check_name(label.name, run.id, every)
         data = label.to_json()
-        with self._database.transaction(run.id) as session:
+        with self.transaction(run.id) as session:
             session.execute(
                 "UPDATE run SET label = :label WHERE id = :id",
                 label=None if data is None else to_json(data, "label"),
@@ -279,18 +271,18 @@ class Store(Closing):
             StoreError: It is executing, or its series cannot be removed.
         """
         run = self.run(run_id)
-        database, counts = self._database, {}
+        counts = {}
         with self.acquire_run(run.id):
-            with database.transaction(run.id) as session:
+            with self.transaction(run.id) as session:
                 for table in ("trial", "series"):
                     sql = f"SELECT count(*) FROM {table} WHERE run_id = :run_id"
                     ((counts[table],),) = session.execute(sql, run_id=run.id)
                 # Delete the run first, because triggers protect its other rows while it exists.
-                session.execute(database.check_references_last)
+                session.execute(self.check_references_last)
                 session.execute("DELETE FROM run WHERE id = :id", id=run.id)
-                for table in database.tables_of_runs:
+                for table in self.tables_of_runs:
                     session.execute(f"DELETE FROM {table} WHERE run_id = :run_id", run_id=run.id)
-            database.remove_series(run.id)
+            self.remove_series(run.id)
         return Deleted(run.id, counts["trial"], counts["series"])
 
     # Leases
@@ -305,9 +297,9 @@ class Store(Closing):
             StoreError: Another process holds its lease.
         """
         run = self.run(run_id)
-        lease = self._database.acquire(run.id)
+        lease = self.acquire(run.id)
         try:
-            self._database.tidy(run.id)
+            self.tidy(run.id)
         except BaseException:
             lease.release()
             raise
@@ -315,7 +307,7 @@ class Store(Closing):
 
     def is_executing(self, run_id: str) -> bool:
         """Whether a process holds the run's lease. If a `running` run has none, it was killed."""
-        return self._database.is_held(self.run(run_id).id)
+        return self.is_held(self.run(run_id).id)
 
     # Reading
 
@@ -331,7 +323,7 @@ class Store(Closing):
         run_id = name
         found = self._rows_of(name) if name.isascii() and name.isprintable() else []
         if not found:
-            with self._database.reading() as session:
+            with self.reading() as session:
                 known = session.execute("SELECT id, label FROM run ORDER BY sequence")
             ids = [str(run_id) for run_id, _ in known]
             run_id = id_of_name(name, known) or id_among(name, ids)
@@ -342,12 +334,12 @@ class Store(Closing):
             return rows.to_run(found[0])
 
     def _rows_of(self, run_id: str) -> list[Row]:
-        with self._database.reading() as session:
+        with self.reading() as session:
             return session.execute(f"{select('run', RUN_COLUMNS)} WHERE id = :id", id=run_id)
 
     def runs(self) -> list[RunRecord]:
         """All runs, oldest first."""
-        with self._database.reading() as session:
+        with self.reading() as session:
             found = session.execute(f"{select('run', RUN_COLUMNS)} ORDER BY sequence")
         with self._read_here():
             return [rows.to_run(row) for row in found]
@@ -359,8 +351,8 @@ class Store(Closing):
         Raises:
             StoreError: As for any method, and if the store was removed or replaced while open.
         """
-        self._database.check_still_there()
-        with self._database.reading() as session:
+        self.check_still_there()
+        with self.reading() as session:
             found = session.execute(_HEADS)
         return [rows.to_head(*row) for row in found]
 
@@ -379,14 +371,14 @@ class Store(Closing):
             f"{select('trial', TRIAL_COLUMNS)} WHERE run_id = :run_id AND number >= :first "
             f"ORDER BY number LIMIT {_ALL if most is None else most:d}"
         )
-        with self._database.reading() as session:
+        with self.reading() as session:
             found = session.execute(sql, run_id=run.id, first=first)
         with self._read_here():
             return [rows.to_trial(row) for row in found]
 
     def count(self, run_id: str) -> int:
         """Number of a run's trials."""
-        with self._database.reading() as session:
+        with self.reading() as session:
             ((count,),) = session.execute(_COUNT, run_id=self.run(run_id).id)
         return int(count)
 
@@ -399,7 +391,7 @@ class Store(Closing):
         trials: list[TrialRecord] = []
         first = 0
         while True:
-            with self._database.reading() as session:
+            with self.reading() as session:
                 found = session.execute(
                     rows.OUTLINES, run_id=run.id, first=first, most=OUTLINES_AT_ONCE
                 )
@@ -418,13 +410,13 @@ class Store(Closing):
         """
         run = self.run(run_id)
         sql, values = rows.head_query(metrics)
-        with self._database.reading() as session:
+        with self.reading() as session:
             found = session.execute(sql, run_id=run.id, **values)
         with self._read_here():
             return rows.to_trial_heads(found, metrics)
 
     def _digests(self, run_id: str, first: int, count: int) -> dict[int, str]:
-        with self._database.reading() as session:
+        with self.reading() as session:
             found = session.execute(rows.DIGESTS, run_id=run_id, first=first, end=first + count)
         return {number: str(parts) for number, parts in found}
 
@@ -454,13 +446,13 @@ class Store(Closing):
 
     def _entries(self, run_id: str, number: int) -> list[SeriesEntry]:
         sql = f"{select('series', ENTRY_COLUMNS)} WHERE run_id = :run_id AND number = :number"
-        with self._database.reading() as session:
+        with self.reading() as session:
             found = session.execute(f"{sql} ORDER BY name", run_id=run_id, number=number)
         return [SeriesEntry(*row) for row in found]
 
     def _trial(self, run_id: str, number: int) -> TrialRecord:
         sql = f"{select('trial', TRIAL_COLUMNS)} WHERE run_id = :run_id AND number = :number"
-        with self._database.reading() as session:
+        with self.reading() as session:
             found = session.execute(sql, run_id=run_id, number=number)
         if not found:
             raise UsageError(f"run `{run_id}` has no trial {number}")
@@ -468,13 +460,10 @@ class Store(Closing):
             return rows.to_trial(found[0])
 
     def _read(self, run_id: str, number: int, entry: SeriesEntry) -> Series:
-        what = self._database.series_place(run_id, number, entry.name)
-        with self._database.octets(run_id, number, entry) as file:
+        what = self.series_place(run_id, number, entry.name)
+        with self.octets(run_id, number, entry) as file:
             parquet.check(file, entry, what)
             return parquet.read(file, what)
-
-    def close(self) -> None:
-        self._database.close()
 
 
 def no_store(place: object) -> StoreError:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import cast
 
 from lanlab.roles import result_roles
 from lanlab.store.records import TrialRecord
 from lanlab.store.series import Numbers, Series
+from lanlab.trial_data import Intervals, RoleResult, result_of
 
+_Columns = Mapping[str, list[int | None]]
 _CLIENT = "client"
 _UNITS = {"_ns": "ns", "bytes": "B", "_bps": "bit/s", "_segments": "segments"}
 
@@ -25,7 +27,7 @@ def take_intervals(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]
     raw, series = dict(trial.raw), []
     for key, series_of in _PARTS.items():
         for role in dict.fromkeys((*result_roles(trial.workload), _CLIENT)):
-            result = raw.get(role)
+            result = result_of(raw, role)
             # Another program's output may have a field with this name.
             if not isinstance(result, dict) or not isinstance(found := result.get(key), dict):
                 continue
@@ -37,11 +39,12 @@ def take_intervals(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]
     return (dataclasses.replace(trial, raw=raw), tuple(series)) if series else (trial, ())
 
 
-def _intervals(role: str, found: Mapping[str, Any], _: object) -> Series | None:
+def _intervals(role: str, part: _Columns, _: object) -> Series | None:
+    found = cast("Intervals", part)
     if not isinstance(found.get("bytes"), list):
         return None
     bins, width_ns = len(found["bytes"]), found["interval_ns"]
-    columns = {
+    columns: dict[str, Sequence[int | None]] = {
         "start_ns": [place * width_ns for place in range(bins)],
         "width_ns": [width_ns] * bins,
         "bytes": found["bytes"],
@@ -53,7 +56,7 @@ def _intervals(role: str, found: Mapping[str, Any], _: object) -> Series | None:
     return Series(f"{role}-intervals", _short(columns), _units(columns) | units)
 
 
-def _file_times(role: str, found: Mapping[str, Any], _: object) -> Series | None:
+def _file_times(role: str, found: _Columns, _: object) -> Series | None:
     """A copy's files in the order in which they were opened."""
     if role != _CLIENT or not found.get("number"):
         return None
@@ -64,7 +67,7 @@ def _file_times(role: str, found: Mapping[str, Any], _: object) -> Series | None
     return Series(f"{role}-files", columns, _units(columns))
 
 
-def _readings(role: str, found: Mapping[str, Any], result: Mapping[str, Any]) -> Series | None:
+def _readings(role: str, found: _Columns, result: RoleResult) -> Series | None:
     """Operations of stations in the order of their start, with the names of their outcomes."""
     if role != _CLIENT or "intended_ns" not in found:
         return None
@@ -72,10 +75,11 @@ def _readings(role: str, found: Mapping[str, Any], result: Mapping[str, Any]) ->
     # Of a station's operations that succeeded at the first attempt, one in this number is kept; all
     # others are kept.
     facts["every"] = str((result.get("thinned") or {}).get("every", 1))
-    return Series(f"{role}-readings", found, _units(found), facts)
+    columns = cast("Mapping[str, Numbers]", found)
+    return Series(f"{role}-readings", columns, _units(found), facts)
 
 
-def _tcp_samples(role: str, found: Mapping[str, Any], _: object) -> Series | None:
+def _tcp_samples(role: str, found: _Columns, _: object) -> Series | None:
     return Series(f"{role}-tcp", _short(found), _units(found)) if found.get("at_ns") else None
 
 
@@ -87,8 +91,7 @@ def _units(columns: Iterable[str]) -> dict[str, str]:
     return {name: unit for name in columns for end, unit in _UNITS.items() if name.endswith(end)}
 
 
-_Part = Callable[[str, Mapping[str, Any], Mapping[str, Any]], Series | None]
-_PARTS: Mapping[str, _Part] = {
+_PARTS: Mapping[str, Callable[[str, _Columns, RoleResult], Series | None]] = {
     "intervals": _intervals,
     "file_times": _file_times,
     "readings": _readings,

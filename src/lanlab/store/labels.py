@@ -18,6 +18,8 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _TAG = re.compile(r"[^\s,]{1,64}")
 _MOST_TAGS = 32
 _LONGEST_NOTE = 4_000
+#: Ids that an error names one by one; a store may hold thousands.
+_MOST_IDS = 10
 
 
 @dataclass(frozen=True)
@@ -130,8 +132,9 @@ def id_among(name: str, ids: list[str]) -> str:
     if not found and name:
         found = [run_id for run_id in ids if run_id.startswith(name)]
     if len(found) > 1:
+        more = f" and {len(found) - _MOST_IDS:,} more" if len(found) > _MOST_IDS else ""
         raise UsageError(
-            f"`{name}` is a prefix of {len(found)} run ids: {', '.join(found)}",
+            f"`{name}` is a prefix of {len(found):,} run ids: {', '.join(found[:_MOST_IDS])}{more}",
             hint="write a longer prefix",
         )
     if not found:

@@ -24,6 +24,9 @@ from lanlab.trial_data import RoleResult, result_of
 if TYPE_CHECKING:
     from _collections_abc import dict_items, dict_keys, dict_values
 
+    _Names = Sequence[str]
+    _Paths = tuple[_Names, _Names, _Names]
+
 #: The largest parts of a record. No list or summary uses them.
 _LARGE = frozenset(
     (
@@ -50,7 +53,7 @@ _KEYS = re.compile(r'^"([a-z_]+)":', re.MULTILINE)
 _EXPONENT = re.compile(r"e[+0-9]")
 _MARK = f'"{_OMITTED}":[['
 #: The value of `_OMITTED` if nothing is omitted.
-_COMPLETE: tuple[tuple[str, ...], ...] = ((), (), ())
+_COMPLETE: _Paths = ((), (), ())
 _NOTHING = object()
 #: Digests read at a time.
 _WINDOW = 256
@@ -134,8 +137,8 @@ class Digests:
         part = self.part(number, key)
         if part and _is_plain(part):
             with contextlib.suppress(ValueError):
-                found: dict[str, Any] = _chooser(names)(part)
-                _, omitted, inner = found.pop(_OMITTED, _COMPLETE)
+                found = _chooser(names)(part)
+                _, omitted, inner = cast("_Paths", found.pop(_OMITTED, _COMPLETE))
                 if found.keys().isdisjoint(inner) and not {*omitted}.intersection(names):
                     return cast("RoleResult", found)
         member = self.member(number, key)
@@ -164,24 +167,26 @@ class Digests:
             return equal_once(part)
         return self._bound(_decoded(part), number)
 
-    def _bound(self, value: dict[str, Any], number: int) -> object:
+    def _bound(self, value: dict[str, object], number: int) -> object:
         if _OMITTED not in value:
             return value
-        path, omitted, inner = value.pop(_OMITTED)
+        path, omitted, inner = cast("_Paths", value.pop(_OMITTED))
         for key in inner:
-            value[key] = self._bound(value[key], number)
+            value[key] = self._bound(cast("dict[str, object]", value[key]), number)
         return Part(value, omitted, lambda: self._at(number, path)) if omitted else value
 
-    def _at(self, number: int, path: list[str]) -> Any:
-        whole: Any = self.whole(number)
-        return functools.reduce(lambda value, key: value[key], path, whole)
+    def _at(self, number: int, path: Sequence[str]) -> dict[str, object]:
+        found = self.whole(number)
+        for key in path:
+            found = cast("Mapping[str, object]", found[key])
+        return cast("dict[str, object]", found)
 
 
-def _decoded(part: str) -> Any:
+def _decoded(part: str) -> dict[str, object]:
     with contextlib.suppress(ValueError):
         if _is_plain(part):
-            return _decoder()(part, allow_inf_nan=False)
-    return from_json(part)
+            return cast("dict[str, object]", _decoder()(part, allow_inf_nan=False))
+    return cast("dict[str, object]", from_json(part))
 
 
 def _is_plain(part: str) -> bool:
@@ -247,7 +252,7 @@ class Part(dict[str, object]):
     __slots__ = ("_omitted", "_whole")
 
     def __init__(
-        self, kept: dict[str, object], omitted: list[str], whole: Callable[[], dict[str, object]]
+        self, kept: dict[str, object], omitted: _Names, whole: Callable[[], dict[str, object]]
     ) -> None:
         super().__init__(kept)
         self._omitted, self._whole = omitted, whole
@@ -404,7 +409,7 @@ def _decoder() -> Callable[..., Any]:
 
 
 @functools.lru_cache(maxsize=64)
-def _chooser(names: tuple[str, ...]) -> Callable[[str], dict[str, Any]]:
+def _chooser(names: tuple[str, ...]) -> Callable[[str], dict[str, object]]:
     """A decoder of these members of an object and `_OMITTED`, twice as fast as of all."""
     from pydantic_core import SchemaValidator
 

@@ -15,12 +15,9 @@ import struct
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
-from lanlab.store.series import Numbers
-
-if TYPE_CHECKING:
-    from lanlab.store.series import Column
+from lanlab.store.series import Column, Numbers
 
 MAGIC = b"PAR1"
 _I32, _I64, _BINARY, _LIST, _STRUCT = 5, 6, 8, 9, 12

@@ -15,7 +15,7 @@ import hashlib
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import field
 from typing import IO
 
@@ -23,13 +23,12 @@ from lanlab.errors import StoreError, system_hint
 from lanlab.frozen import dataclass
 from lanlab.store import parquet
 from lanlab.store.base import Lease, is_executed
-from lanlab.store.database import Database, Placed, Store, no_store
+from lanlab.store.database import Placed, Store, no_store
 from lanlab.store.encoding import Row
-from lanlab.store.postgresql_schema import TABLES
 from lanlab.store.postgresql_session import PostgresqlSession, check_driver
-from lanlab.store.postgresql_url import Target, parse_url
+from lanlab.store.postgresql_url import Target
 from lanlab.store.rows import Session
-from lanlab.store.schema import APPLICATION_ID, SCHEMA_VERSION, refuse_other_version
+from lanlab.store.schema import APPLICATION_ID, SCHEMA_VERSION, refuse_other_version, sql, tables
 from lanlab.store.series import Series, SeriesEntry
 
 _LEASE_PATIENCE_S = 1.0
@@ -39,26 +38,40 @@ _LEASE_RETRY_S = 0.05
 #: Smaller series are not written to a temporary file.
 _IN_MEMORY_BYTES = 8 * parquet.CHUNK_BYTES
 
+#: All in one schema: the tables of store files of this version (`schema.py`), and two more. JSON
+#: columns have the type `json`, not `jsonb`, because it keeps the text as written, including
+#: numbers. Queries still work (`metrics ->> 'goodput_bps'`).
+TABLES = (
+    tables(
+        sequence="BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+        json="JSON",
+        whole="BIGINT",
+        real="DOUBLE PRECISION",
+    )
+    + sql("postgresql")
+    + "".join(
+        f"""CREATE TRIGGER {table}_is_never_changed BEFORE UPDATE ON {table}
+FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('a {what} is never changed');
+CREATE TRIGGER {table}_is_never_emptied BEFORE TRUNCATE ON {table}
+FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('a {what} is never emptied');
+CREATE TRIGGER {table}_is_never_removed BEFORE DELETE ON {table}
+FOR EACH ROW EXECUTE FUNCTION refuse_removal('a {what} is never removed');
+"""
+        for table, what in (
+            ("trial", "trial"),
+            ("series", "series"),
+            ("series_part", "series"),
+            ("digest", "digest"),
+        )
+    )
+)
+
 _HELD = """
 SELECT count(*) FROM pg_catalog.pg_locks
 WHERE locktype = 'advisory' AND granted AND objsubid = 1
 AND database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())
 AND (classid::bigint << 32) | objid::bigint = :key
 """
-
-
-class PostgresqlStore(Store):
-    """A store in PostgreSQL. Nothing is created before the first write."""
-
-    def __init__(self, url: str) -> None:
-        """
-        Raises:
-            UsageError: The URL contains something that is not allowed.
-            UnmetNeed: The driver is not installed.
-        """
-        self.target = parse_url(url)
-        check_driver()
-        super().__init__(PostgresqlDatabase(self.target))
 
 
 class PostgresqlLease(Lease):
@@ -107,27 +120,34 @@ class _PlacedParts:
                 )
 
 
-class PostgresqlDatabase(Database):
+class PostgresqlStore(Store):
+    """A store in PostgreSQL. Nothing is created before the first write."""
+
     check_references_last = "SET CONSTRAINTS ALL DEFERRED"
     tables_of_runs = ("series_part", "series", "digest", "trial")
 
     def __init__(self, target: Target) -> None:
-        self._target = target
+        """
+        Raises:
+            UnmetNeed: The driver is not installed.
+        """
+        check_driver()
+        self.target = target
         self._session: PostgresqlSession | None = None
         self._leases: dict[str, PostgresqlLease] = {}
 
     @property
     def place(self) -> str:
-        return str(self._target)
+        return str(self.target)
 
     # Opening
 
     def _open(self) -> PostgresqlSession:
         if self._session is None or self._session.is_lost:
-            session = PostgresqlSession(self._target)
+            session = PostgresqlSession(self.target)
             try:
                 if not self._has_tables(session):
-                    raise no_store(self._target)
+                    raise no_store(self.target)
             except BaseException:
                 session.close()
                 raise
@@ -136,12 +156,9 @@ class PostgresqlDatabase(Database):
 
     def _open_to_write(self) -> PostgresqlSession:
         if self._session is None or self._session.is_lost:
-            session = PostgresqlSession(self._target)
-            try:
+            with closing(PostgresqlSession(self.target)) as session:
                 if not self._has_tables(session):
                     self._create(session)
-            finally:
-                session.close()
         return self._open()
 
     def _has_tables(self, session: PostgresqlSession) -> bool:
@@ -154,7 +171,7 @@ class PostgresqlDatabase(Database):
             for (name,) in session.execute(
                 "SELECT c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n "
                 "ON n.oid = c.relnamespace WHERE n.nspname = :schema",
-                schema=self._target.schema,
+                schema=self.target.schema,
             )
         }
         if not tables:
@@ -166,7 +183,7 @@ class PostgresqlDatabase(Database):
                 "JOIN pg_catalog.pg_class c ON c.oid = a.attrelid "
                 "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
                 "WHERE n.nspname = :schema",
-                schema=self._target.schema,
+                schema=self.target.schema,
             )
         }
         found: list[Row] = []
@@ -174,15 +191,15 @@ class PostgresqlDatabase(Database):
             found = session.execute("SELECT * FROM store")
         if len(found) != 1 or found[0][0] != APPLICATION_ID:
             raise StoreError(
-                f"{self._target}: the schema `{self._target.schema}` of this database is of "
+                f"{self.target}: the schema `{self.target.schema}` of this database is of "
                 "another program",
                 hint="name another schema with `?schema=` in the URL; this one was not touched",
             )
-        refuse_other_version(found[0][1], self._target)
+        refuse_other_version(found[0][1], self.target)
         return True
 
     def _create(self, session: PostgresqlSession) -> None:
-        key = _key(f"{self._target.schema}\0tables")
+        key = _key(f"{self.target.schema}\0tables")
         try:
             session.script("BEGIN")
             session.execute("SELECT pg_catalog.pg_advisory_xact_lock(:key)", key=key)
@@ -190,10 +207,10 @@ class PostgresqlDatabase(Database):
             if not self._has_tables(session):
                 known = session.execute(
                     "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = :schema",
-                    schema=self._target.schema,
+                    schema=self.target.schema,
                 )
                 if not known:
-                    session.script(f'CREATE SCHEMA "{self._target.schema}"')
+                    session.script(f'CREATE SCHEMA "{self.target.schema}"')
                 session.script(TABLES)
                 session.execute(
                     "INSERT INTO store VALUES (:id, :version)",
@@ -230,8 +247,7 @@ class PostgresqlDatabase(Database):
             raise
 
     def describe(self) -> ServerFacts:
-        session = PostgresqlSession(self._target)
-        try:
+        with closing(PostgresqlSession(self.target)) as session:
             version, fsync = session.execute(
                 "SELECT current_setting('server_version'), current_setting('fsync')"
             )[0]
@@ -240,8 +256,6 @@ class PostgresqlDatabase(Database):
             )
             has_tables = self._has_tables(session)
             return ServerFacts(version, tls == [[True]], fsync == "on", has_tables)
-        finally:
-            session.close()
 
     def close(self) -> None:
         if self._session is not None:
@@ -253,7 +267,7 @@ class PostgresqlDatabase(Database):
     def acquire(self, run_id: str) -> Lease:
         key = self._lease_key(run_id)
         deadline = time.monotonic() + _LEASE_PATIENCE_S
-        session = PostgresqlSession(self._target)
+        session = PostgresqlSession(self.target)
         try:
             while True:
                 is_ours, process_id = session.execute(
@@ -280,7 +294,7 @@ class PostgresqlDatabase(Database):
         return bool(count)
 
     def _lease_key(self, run_id: str) -> int:
-        return _key(f"{self._target.schema}\0run\0{run_id}")
+        return _key(f"{self.target.schema}\0run\0{run_id}")
 
     def _check_lease(self, session: PostgresqlSession, run_id: str) -> None:
         lease = self._leases.get(run_id)
@@ -296,7 +310,7 @@ class PostgresqlDatabase(Database):
         )[0]
         if not count:
             raise StoreError(
-                f"{self._target}: run `{run_id}` lost its lease: its session has ended, and "
+                f"{self.target}: run `{run_id}` lost its lease: its session has ended, and "
                 "another process may be executing the run",
                 hint="check `lanlab runs` and the server's log; then continue with `lanlab run "
                 f"--resume {run_id}`",
@@ -347,7 +361,7 @@ class PostgresqlDatabase(Database):
             yield file
 
     def series_place(self, run_id: str, number: int, name: str) -> str:
-        return f"{self._target}: series `{name}` of trial {number} of run `{run_id}`"
+        return f"{self.target}: series `{name}` of trial {number} of run `{run_id}`"
 
 
 def _key(text: str) -> int:

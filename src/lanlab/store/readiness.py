@@ -52,13 +52,13 @@ def _of_file(path: Path) -> Readiness:
 
 
 def _of_database(url: str) -> Readiness:
-    from lanlab.store.postgresql import PostgresqlDatabase
+    from lanlab.store.postgresql import PostgresqlStore
     from lanlab.store.postgresql_url import parse_url
 
     target = parse_url(url)
     place = str(target)
     try:
-        found = PostgresqlDatabase(target).describe()
+        found = PostgresqlStore(target).describe()
     except LabError as error:
         detail = error.message.removeprefix(f"{place}: ")
         return Readiness("postgresql", place, False, detail, error.hint or "")

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Column = NDArray[Any] | Numbers
+else:
+    # A name in types, for which numpy is not loaded.
+    Column = Numbers
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _COLUMN = re.compile(r"[a-z][a-z0-9_]{0,63}")

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar, get_args, get_origin, get_type_hints
 
-from lanlab.errors import LabError, NothingToRun, StoreError, UnknownName
+from lanlab.errors import LabError, StoreError, UnknownName
 from lanlab.store.records import (
     RUN_STATUSES,
     TRIAL_PURPOSES,
@@ -173,9 +173,6 @@ def reading_records(run_id: str) -> Iterator[None]:
         # The scale comes from the record, other names from the user.
         if error.kind != "scale":
             raise
-        raise _misshapen(run_id, error) from error
-    except NothingToRun as error:
-        # At least one trial ran, so the record must be malformed.
         raise _misshapen(run_id, error) from error
     except LabError:
         raise

@@ -22,7 +22,6 @@ from lanlab.frozen import dataclass
 from lanlab.store import lease
 from lanlab.store.base import Lease
 from lanlab.store.database import (
-    Database,
     DuplicateRow,
     MissingRow,
     Placed,
@@ -45,18 +44,6 @@ from lanlab.store.series import Series, SeriesEntry
 from lanlab.store.series_files import SeriesFiles
 from lanlab.store.shape import MOST_VALUE_BYTES, refuse_other_objects
 from lanlab.store.sqlite_errors import BUSY_TIMEOUT_S, CAUSES, explained
-
-
-class SqliteStore(Store):
-    """A store in one SQLite file. Nothing is created before the first write."""
-
-    def __init__(self, path: Path) -> None:
-        """
-        Raises:
-            StoreError: The file is not a store, or has another version; it is not changed.
-        """
-        super().__init__(database := SqliteDatabase(path))
-        self.path = database.path
 
 
 @dataclass(frozen=True)
@@ -83,7 +70,9 @@ class _PlacedFiles:
         """Do nothing: the files are already on disk."""
 
 
-class SqliteDatabase(Database):
+class SqliteStore(Store):
+    """A store in one SQLite file. Nothing is created before the first write."""
+
     check_references_last = "PRAGMA defer_foreign_keys = ON"
 
     def __init__(self, path: Path) -> None:

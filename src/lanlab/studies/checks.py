@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from pydantic import ValidationError
 
 from lanlab.errors import UsageError
-from lanlab.roles import REVERSE_PREFIX
 from lanlab.studies.base import Level
 from lanlab.studies.model import Experiment, Figure, Search, Study
-from lanlab.studies.problems import Problem, allowed_by, did_you_mean, listed, show
+from lanlab.studies.problems import (
+    Problem,
+    allowed_by,
+    did_you_mean,
+    listed,
+    repeated,
+    show,
+    unknown,
+)
 from lanlab.studies.scaling import (
     MAX_CONDITIONS,
     ExperimentAtScale,
@@ -59,25 +65,15 @@ def _study_problems(study: Study) -> Iterator[Problem]:
         said = error.message + (f"; {error.hint}" if error.hint else "")
         yield Problem("testbed.link", show(link), "a link such as `10M` or `unshaped`", said)
 
-    if not study.experiment and not study.waiting:
+    if not study.experiment:
         yield Problem("experiment", "none", "at least one")
     if study.experiment and not study.scale:
         yield Problem("scale", "{}", "at least one")
-    for part in study.waiting:
-        if part.workload in WORKLOADS:
-            found = f"workload `{part.workload}`, which this version has"
-            yield Problem(f"waiting.{part.id}.workload", found, "none, but an experiment")
 
     ids = [experiment.id for experiment in study.experiment]
-    ids += [part.id for part in study.waiting]
-    for name, count in Counter(ids).items():
-        if count > 1:
-            yield Problem(f"experiment.{name}.id", f"{count} experiments of this id", "one")
+    yield from repeated("experiment", ids, "experiments ")
     for number, figure in enumerate(study.figure):
-        drawn = [experiment.id for experiment in study.experiment]
-        for name in figure.experiments:
-            if name not in drawn:
-                yield _unknown(f"figure.{number}.experiments", name, drawn)
+        yield from unknown(f"figure.{number}.experiments", figure.experiments, ids)
         yield from _figure_problems(f"figure.{number}", study, figure)
 
     if study.simulation is not None:
@@ -88,9 +84,8 @@ def _study_problems(study: Study) -> Iterator[Problem]:
     yield from _counterpart_problems(study)
     used = [WORKLOADS[e.workload] for e in study.experiment if e.workload in WORKLOADS]
     shown = {key for entry in used for key in (*entry.metrics, *entry.Parameters.model_fields)}
-    for name in study.units:
-        if used and name not in shown:
-            yield _unknown(f"units.{name}", name, sorted(shown))
+    if used:
+        yield from unknown("units.*", study.units, sorted(shown))
 
 
 def _counterpart_problems(study: Study) -> Iterator[Problem]:
@@ -98,30 +93,27 @@ def _counterpart_problems(study: Study) -> Iterator[Problem]:
     factors = {name: () for e in study.experiment for name in (*e.parameters, *e.factors)}
     for number, one in enumerate(study.counterpart):
         place = f"counterpart.{number}"
-        if one.factor == "experiment":
-            for level in (level for ours in one.levels.values() for level in ours):
-                if level not in drawn:
-                    yield _unknown(f"{place}.levels", str(level), drawn)
-        elif one.factor not in factors:
-            yield _unknown(f"{place}.factor", one.factor, [*factors, "experiment"])
         ours = [str(level) for levels in one.levels.values() for level in levels]
-        for level in one.only_at:
-            if level not in ours:
-                yield _unknown(f"{place}.only_at", level, ours)
+        if one.factor == "experiment":
+            yield from unknown(f"{place}.levels", ours, drawn)
+        else:
+            yield from unknown(f"{place}.factor", [one.factor], [*factors, "experiment"])
+        yield from unknown(f"{place}.only_at", one.only_at, ours)
 
 
 def _figure_problems(place: str, study: Study, figure: Figure) -> Iterator[Problem]:
     drawn = [e for e in study.experiment if e.id in figure.experiments and e.workload in WORKLOADS]
     for experiment in drawn:
         metrics = WORKLOADS[experiment.workload].metrics
-        if figure.metric is not None and figure.metric not in metrics:
-            yield _unknown(f"{place}.metric", figure.metric, list(metrics))
-        for name in figure.at:
-            if name not in experiment.factors:
-                yield _unknown(f"{place}.at.{name}", name, list(experiment.factors))
-        if figure.factor is not None and figure.factor not in experiment.factors:
-            yield _unknown(f"{place}.factor", figure.factor, list(experiment.factors))
-        elif figure.factor is not None and not is_numeric(experiment.workload, figure.factor):
+        if figure.metric is not None:
+            yield from unknown(f"{place}.metric", [figure.metric], metrics)
+        yield from unknown(f"{place}.at.*", figure.at, experiment.factors)
+        if figure.factor is None:
+            continue
+        yield from unknown(f"{place}.factor", [figure.factor], experiment.factors)
+        if figure.factor in experiment.factors and not is_numeric(
+            experiment.workload, figure.factor
+        ):
             yield Problem(
                 f"{place}.factor", show(figure.factor), "a factor whose levels are numbers"
             )
@@ -132,7 +124,7 @@ def _experiment_problems(study: Study) -> Iterator[Problem]:
         place = f"experiment.{experiment.id}"
         entry = WORKLOADS.get(experiment.workload)
         if entry is None:
-            yield _unknown(f"{place}.workload", experiment.workload, list(WORKLOADS))
+            yield from unknown(f"{place}.workload", [experiment.workload], WORKLOADS)
             continue
         fields = list(entry.Parameters.model_fields)
         is_simulated = experiment.on == ("simulated",)
@@ -145,12 +137,8 @@ def _experiment_problems(study: Study) -> Iterator[Problem]:
                 "describe them in a machines.toml next to the study file",
             )
         for part, keys in (("parameters", experiment.parameters), ("factors", experiment.factors)):
-            for key in keys:
-                if key not in fields and key not in placing:
-                    yield _unknown(f"{place}.{part}.{key}", key, [*fields, *sorted(placing)])
-        for metric in experiment.metrics:
-            if metric not in entry.metrics:
-                yield _unknown(f"{place}.metrics", metric, list(entry.metrics))
+            yield from unknown(f"{place}.{part}.*", keys, [*fields, *sorted(placing)])
+        yield from unknown(f"{place}.metrics", experiment.metrics, entry.metrics)
         if experiment.search is not None:
             yield from _search_problems(f"{place}.search", experiment, experiment.search)
 
@@ -184,30 +172,23 @@ def _scale_problems(study: Study) -> Iterator[Problem]:
     used = [WORKLOADS[e.workload] for e in study.experiment if e.workload in WORKLOADS]
     fields = sorted({key for entry in used for key in entry.Parameters.model_fields})
     for one in study.experiment:
-        for name in one.scales:
-            if name not in study.scale:
-                yield _unknown(f"experiment.{one.id}.scales", name, list(study.scale))
+        yield from unknown(f"experiment.{one.id}.scales", one.scales, study.scale)
     for scale_name, scale in study.scale.items():
-        for key in scale.parameters:
-            if used and key not in fields:
-                yield _unknown(f"scale.{scale_name}.parameters.{key}", key, fields)
+        if used:
+            yield from unknown(f"scale.{scale_name}.parameters.*", scale.parameters, fields)
         for name, own in scale.experiment.items():
             place = f"scale.{scale_name}.experiment.{name}"
             experiment = by_id.get(name)
             if experiment is None:
-                yield _unknown(place, name, list(by_id))
+                yield from unknown(place, [name], by_id)
                 continue
             if experiment.workload not in WORKLOADS:
                 continue
             known = list(WORKLOADS[experiment.workload].Parameters.model_fields)
             if experiment.on == ("simulated",):
                 known += sorted(_place_factors(study))
-            for key in own.parameters:
-                if key not in known:
-                    yield _unknown(f"{place}.parameters.{key}", key, known)
-            for key in own.factors:
-                if key not in experiment.factors:
-                    yield _unknown(f"{place}.factors.{key}", key, list(experiment.factors))
+            yield from unknown(f"{place}.parameters.*", own.parameters, known)
+            yield from unknown(f"{place}.factors.*", own.factors, experiment.factors)
             if own.search:
                 yield from _scaled_search_problems(f"{place}.search", experiment, own.search)
 
@@ -297,7 +278,8 @@ def _level_problems(study: Study, scale_name: str, scaled: ExperimentAtScale) ->
             continue
         name = scaled.experiment.workload
         values = validated(name, working(name, {**scaled.parameters, **levels}))
-        is_trusted = is_trusted or getattr(values, "trust", None) is not None
+        # Validation removes it where no server shows a certificate or host key.
+        is_trusted = is_trusted or values.model_dump(include={"trust"}).get("trust") is not None
         identity = tuple(getattr(values, key, level) for key, level in levels.items())
         if identity in seen:
             key = f"experiment.{scaled.experiment.id}.factors"
@@ -397,9 +379,3 @@ def _search_source(study: Study, scale_name: str, scaled: ExperimentAtScale, key
 
 def _condition(levels: Mapping[str, Level]) -> str:
     return ", ".join(f"{key}={show(level)}" for key, level in levels.items())
-
-
-def _unknown(key: str, name: str, known: list[str]) -> Problem:
-    # Omit metrics of the second direction, which are named after those of the first.
-    shown = [one for one in known if not one.startswith(REVERSE_PREFIX)]
-    return Problem(key, f"unknown name {show(name)}", listed(shown), did_you_mean(name, known))

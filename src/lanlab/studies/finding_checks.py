@@ -1,4 +1,4 @@
-"""Checks of well-formed findings: the study has their names, and each names a metric."""
+"""Checks of well-formed findings and published numbers: names exist, and ids are unique."""
 
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ from lanlab.studies.findings import (
     Statement,
     Untestable,
 )
-from lanlab.studies.problems import Problem, did_you_mean, listed, show
+from lanlab.studies.problems import Problem, did_you_mean, listed, repeated, show
+from lanlab.studies.published import Published
 from lanlab.studies.selection import Selection
+from lanlab.studies.tables import laid_out
 from lanlab.studies.vocabulary import Vocabulary
 
 _FACTOR_KEYS = ("along", "across", "factor")
 #: Keys of a statement that hold levels of the factor `along`.
 _LEVEL_KEYS = ("at_level", "until", "since", "peak_at_most", "levels", "positive", "negative")
+_RESERVED = ("metric", "take")
 
 
 def finding_problems(
@@ -38,9 +41,7 @@ def finding_problems(
         words: The known metrics, factors and levels.
         numbers: The published numbers by id, for `recompute`.
     """
-    for name, count in Counter(finding.id for finding in findings).items():
-        if count > 1:
-            yield Problem(f"finding.{name}.id", f"{count} findings of this id", "one")
+    yield from repeated("finding", (finding.id for finding in findings), "findings ")
     for finding in findings:
         place = f"finding.{finding.id}"
         yield from _statement(f"{place}.statement", finding.statement, words, False, 1)
@@ -161,3 +162,37 @@ def _unknown(key: str, form: str, what: str, name: str, known: Iterable[str]) ->
 
 def _found(found: str, form: str) -> str:
     return f"{found} (form `{form}`)"
+
+
+def published_problems(published: Published) -> Iterator[Problem]:
+    """All errors of a well-formed `published.toml`."""
+    yield from _once("value", (value.id for value in published.printed))
+    yield from _once("table", (table.id for table in published.table))
+    yield from _once("figure", (figure.number for figure in published.figure))
+    yield from _once("discrepancy", (one.id for one in published.discrepancy))
+    yield from _once("metric", (metric.name for metric in published.metric))
+    yield from _once("factor", (factor.name for factor in published.factor))
+    for factor in published.factor:
+        place = f"factor.{factor.name}"
+        if factor.name in _RESERVED:
+            yield Problem(f"{place}.name", show(factor.name), f"not {listed(_RESERVED)}")
+        yield from _once(f"{place}.levels", (repr(one.level) for one in factor.levels))
+    for table in published.table:
+        try:
+            laid_out(published, table)
+        except ValueError as error:
+            yield Problem(
+                f"table.{table.id}", str(error), "factors that there are, one number a cell"
+            )
+    numbers = published.numbers()
+    for one in published.discrepancy:
+        if one.recompute is not None:
+            key = f"discrepancy.{one.id}.recompute"
+            yield from recompute_problems(key, one.recompute, numbers)
+
+
+def _once(place: str, names: Iterable[str]) -> Iterator[Problem]:
+    for name, count in Counter(names).items():
+        if count > 1:
+            again = "twice" if count == 2 else f"{count} times"
+            yield Problem(f"{place}.{name}.id", f"the id {again}", "once")

@@ -174,8 +174,8 @@ def parse_published(data: dict[str, object], file: str) -> Published:
     Raises:
         BadStudy: It contains something that is not allowed, or repeats an id.
     """
+    from lanlab.studies.finding_checks import published_problems
     from lanlab.studies.published import Published
-    from lanlab.studies.published_checks import published_problems
 
     published = _parse(Published, data, file)
     _refuse(file, published_problems(published))

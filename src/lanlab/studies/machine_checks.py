@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -12,19 +12,20 @@ from lanlab.studies.expressions import BadExpression, evaluate
 from lanlab.studies.machine_numbers import NUMBERS, REQUIRED, most_waiting
 from lanlab.studies.machines import MOST_LIKE, Machine, Origin, Simulation, known_machine
 from lanlab.studies.plain_level import plain_level
-from lanlab.studies.problems import Problem, did_you_mean, listed, show
+from lanlab.studies.problems import Problem, did_you_mean, listed, repeated, show, unknown
 from lanlab.studies.vocabulary import Vocabulary
 from lanlab.testbeds.link import parse_link
 
 if TYPE_CHECKING:
     from lanlab.studies.published import Published
 
+_unknown = functools.partial(unknown, most=40)
 _ORIGINS = "one of `published` (an id), `fitted` (ids) and `assumed` (why, 8 characters or more)"
 
 
 def machine_problems(simulation: Simulation) -> Iterator[Problem]:
-    yield from _twice("machine", [one.id for one in simulation.machine])
-    yield from _twice("medium", [one.id for one in simulation.medium])
+    yield from repeated("machine", [one.id for one in simulation.machine])
+    yield from repeated("medium", [one.id for one in simulation.medium])
     plain = list(_plain_problems(simulation))
     yield from plain
     if not plain:
@@ -63,9 +64,8 @@ def _plain_problems(simulation: Simulation) -> Iterator[Problem]:
             if not kind.allows(number.value):
                 yield Problem(f"{at}.value", show(number.value), kind.range)
         if machine.like is not None:
-            if machine.like not in names:
-                yield _unknown(f"{place}.like", machine.like, names)
-            elif problem := _like_problem(simulation, machine):
+            yield from _unknown(f"{place}.like", [machine.like], names)
+            if machine.like in names and (problem := _like_problem(simulation, machine)):
                 yield problem
 
 
@@ -118,11 +118,9 @@ def _place_problems(simulation: Simulation) -> Iterator[Problem]:
     machines = [one.id for one in simulation.machine]
     media = [one.id for one in simulation.medium]
     for number, place in enumerate(simulation.place):
-        for name in place.machines:
-            if name not in machines:
-                yield _unknown(f"place.{number}.machines", name, machines)
-        if place.medium is not None and place.medium not in media:
-            yield _unknown(f"place.{number}.medium", place.medium, media)
+        yield from _unknown(f"place.{number}.machines", place.machines, machines)
+        if place.medium is not None:
+            yield from _unknown(f"place.{number}.medium", [place.medium], media)
     plain = [
         {key: plain_level(key, level) for key, level in place.when.items()}
         for place in simulation.place
@@ -145,12 +143,10 @@ def _place_problems(simulation: Simulation) -> Iterator[Problem]:
 
 def _ensemble_problems(simulation: Simulation) -> Iterator[Problem]:
     known = [f"{one.id}.{name}" for one in simulation.machine for name in one.numbers]
-    yield from _twice("ensemble", [one.metric for one in simulation.ensemble])
+    yield from repeated("ensemble", [one.metric for one in simulation.ensemble])
     for one in simulation.ensemble:
         at = f"ensemble.{one.metric}"
-        for name in one.numbers:
-            if name not in known:
-                yield _unknown(f"{at}.numbers", name, known)
+        yield from _unknown(f"{at}.numbers", one.numbers, known)
         for place, factors in enumerate(one.members):
             if len(factors) != len(one.numbers):
                 wanted = f"{len(one.numbers)}, one for each of its numbers"
@@ -176,11 +172,11 @@ def published_problems_of(
     """
     numbers = {value.id: value for value in published.value}
     for medium in simulation.medium:
-        yield from _ids_known(f"medium.{medium.id}", medium, list(numbers))
+        yield from _unknown(f"medium.{medium.id}", medium.of_ids, numbers)
     for machine in simulation.machine:
         for key, number in machine.numbers.items():
             place = f"machine.{machine.id}.numbers.{key}"
-            yield from _ids_known(place, number, list(numbers))
+            yield from _unknown(place, number.of_ids, numbers)
             value = numbers.get(number.published or "")
             kind = NUMBERS[key]
             if value is not None and not _is_printed(number.value, value.value):
@@ -189,19 +185,16 @@ def published_problems_of(
                     f"{number.value:g}, where {value.id} is {value.value:g}",
                     f"the published number, in {kind.unit or 'its unit'}",
                 )
-    for reading in simulation.reading:
-        if reading.value not in numbers:
-            yield _unknown("reading.value", reading.value, list(numbers))
-    yield from _twice("prediction", [one.value for one in simulation.prediction])
+    yield from _unknown("reading.value", [one.value for one in simulation.reading], numbers)
+    yield from repeated("prediction", [one.value for one in simulation.prediction])
     for one in simulation.prediction:
         if one.value not in simulation.fitted and one.value not in simulation.held_out:
             at = f"prediction.{one.value}.value"
             allowed = "a number that is held out, or that something was fitted to later"
             yield Problem(at, show(one.value), allowed)
     for name in simulation.held_out:
-        if name not in numbers:
-            yield _unknown("held_out", name, list(numbers))
-        elif name in simulation.fitted:
+        yield from _unknown("held_out", [name], numbers)
+        if name in numbers and name in simulation.fitted:
             yield Problem("held_out", show(name), "published numbers that nothing is fitted to")
     yield from _baseline_problems(simulation, {key: one.value for key, one in numbers.items()})
     spoken_of = [(f"place.{number}", one.when) for number, one in enumerate(simulation.place)]
@@ -209,9 +202,8 @@ def published_problems_of(
     for name, when in spoken_of:
         for factor, level in when.items():
             at = f"{name}.when.{factor}"
-            if factor not in words.factors:
-                yield _unknown(at, factor, list(words.factors))
-            elif not words.has_level(factor, level):
+            yield from _unknown(at, [factor], words.factors)
+            if factor in words.factors and not words.has_level(factor, level):
                 levels = words.factors[factor]
                 yield Problem(
                     at, show(level), listed(map(str, levels)), did_you_mean(level, map(str, levels))
@@ -219,7 +211,7 @@ def published_problems_of(
 
 
 def _baseline_problems(simulation: Simulation, printed: Mapping[str, float]) -> Iterator[Problem]:
-    yield from _twice("baseline", [one.value for one in simulation.baseline])
+    yield from repeated("baseline", [one.value for one in simulation.baseline])
     predicted = [one.value for one in simulation.prediction]
     for one in simulation.baseline:
         at = f"baseline.{one.value}"
@@ -238,20 +230,3 @@ def _baseline_problems(simulation: Simulation, printed: Mapping[str, float]) -> 
 
 def _is_printed(value: float, printed: float) -> bool:
     return abs(value - printed) <= 1e-9 * max(abs(value), abs(printed))
-
-
-def _ids_known(place: str, origin: Origin, known: list[str]) -> Iterator[Problem]:
-    for name in (*origin.fitted, *([origin.published] if origin.published else [])):
-        if name not in known:
-            yield _unknown(place, name, known)
-
-
-def _twice(kind: str, names: list[str]) -> Iterator[Problem]:
-    for name, count in Counter(names).items():
-        if count > 1:
-            yield Problem(f"{kind}.{name}.id", f"{count} of this id", "one")
-
-
-def _unknown(key: str, name: str, known: list[str]) -> Problem:
-    few = known if len(known) <= 40 else [*known[:40], "…"]
-    return Problem(key, f"unknown name {show(name)}", listed(few), did_you_mean(name, known))

@@ -7,30 +7,53 @@ to published numbers, or assumed for a stated reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pydantic import Field
 
 from lanlab.frozen import dataclass
 from lanlab.messages import SimulatedMachine
 from lanlab.studies.base import Data, DottedIdentifier, Identifier, Level, Several, is_level
-from lanlab.studies.ensemble import Ensemble
 from lanlab.studies.machine_numbers import COSTS, NUMBERS
 from lanlab.studies.plain_level import plain_level
+
+if TYPE_CHECKING:
+    from lanlab.studies.findings import Finding
 
 #: Size limits that keep every check quick. lanlab's own studies use a twentieth of them.
 _MOST_MACHINES = _MOST_PLACES = 256
 _MOST_MEDIA = 64
 _MOST_NAMED = 4096
 MOST_LIKE = 16
+#: Size limits of a file. With 20 members, a further one is within their range in 19 of 21 cases.
+_MOST_NUMBERS = 256
+_MOST_MEMBERS = 200
+
+
+class Ensemble(Data):
+    """
+    Machines that fit the published values, which show the range of numbers that a fit leaves open.
+
+    Many machines reproduce every fitted value within its published digits; a fit selects one of
+    them. `bench/ensemble.py` draws others and stores factors for their numbers.
+    """
+
+    metric: str
+    #: `MACHINE.NUMBER` of each fitted number.
+    numbers: Several[str] = Field(min_length=1, max_length=_MOST_NUMBERS)
+    members: Several[Several[float]] = Field(min_length=1, max_length=_MOST_MEMBERS)
 
 
 class Origin(Data):
     published: DottedIdentifier | None = None
     fitted: Several[DottedIdentifier] = ()
     assumed: str | None = Field(default=None, min_length=8)
+
+    @property
+    def of_ids(self) -> list[str]:
+        return [*self.fitted, *([self.published] if self.published else [])]
 
     @property
     def kinds(self) -> list[str]:
@@ -47,7 +70,8 @@ class MachineNumber(Origin):
     #: Why a number was fitted by hand, so that `bench/fit.py` does not change it. Choosing a number
     #: with published values in view is fitting, even by hand.
     by_hand: str | None = Field(default=None, min_length=8)
-    #: Ids of findings that the number was chosen to reproduce, and so is fitted to.
+    #: Ids of further findings that the number was chosen to reproduce. Findings that state a value
+    #: in `fitted` need no entry.
     chosen_for: Several[Identifier] = Field(default=())
 
 
@@ -159,6 +183,12 @@ class Simulation(Data):
             for number in one.numbers.values()
             for name in number.fitted
         )
+
+    def is_fitted_to(self, finding: Finding) -> bool:
+        """Whether a number was fitted to what the finding states: to a value that states it, or
+        as its `chosen_for` says.
+        """
+        return finding.id in self.chosen_for or not self.fitted.isdisjoint(finding.stated_by)
 
     @property
     def chosen_for(self) -> frozenset[str]:
@@ -292,12 +322,18 @@ def _changed(other: KnownMachine, own: Mapping[str, KnownNumber]) -> dict[str, K
     return found
 
 
-def origin_text(origin: Origin) -> str:
+def origin_text(origin: Origin, named: Callable[[str], str] = str) -> str:
+    """
+    Where a number comes from.
+
+    Args:
+        named: How a published value with this id is called. Default: by the id.
+    """
     if origin.published is not None:
-        return f"published ({origin.published})"
+        return f"published ({named(origin.published)})"
     if origin.fitted:
         by_hand = isinstance(origin, MachineNumber) and origin.by_hand is not None
-        return f"fitted {'by hand ' if by_hand else ''}to {', '.join(origin.fitted)}"
+        return f"fitted {'by hand ' if by_hand else ''}to {', '.join(map(named, origin.fitted))}"
     return f"assumed: {origin.assumed}"
 
 

@@ -128,12 +128,6 @@ class Experiment(Data):
     search: Search | None = None
 
 
-class Waiting(Data):
-    id: Identifier
-    title: str
-    workload: Identifier
-
-
 class Counterpart(Data):
     published: str
     #: Our counterpart of the factor: a parameter, or `experiment` for the trial's experiment.
@@ -227,9 +221,7 @@ class Study(Data):
     testbed: StudyTestbed = StudyTestbed()
     #: The study's own units, by metric or factor name.
     units: dict[str, DisplayUnit] = Field(default_factory=dict)
-    #: Empty if the study cannot be run yet; then it has no scales either.
     experiment: Several[Experiment] = ()
-    waiting: Several[Waiting] = ()
     counterpart: Several[Counterpart] = ()
     figure: Several[Figure] = ()
     scale: dict[Identifier, Scale] = Field(default_factory=dict)
@@ -241,6 +233,14 @@ class Study(Data):
     #: The published values of a user's study, from `published.toml` next to it. For lanlab's own
     #: studies, they are read on demand.
     published: dict[str, object] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_waiting(cls, data: object) -> object:
+        """Stores of earlier builds have an empty list `waiting` in each study."""
+        if isinstance(data, dict) and data.get("waiting") == []:
+            return {key: value for key, value in data.items() if key != "waiting"}
+        return data
 
     @cached_property
     def titles(self) -> Mapping[str, str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from lanlab.errors import BadStudy
+from lanlab.errors import BadStudy, closest
 from lanlab.frozen import dataclass
+from lanlab.roles import REVERSE_PREFIX
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -69,14 +70,41 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(names) or "none"
 
 
+def repeated(kind: str, ids: Iterable[str], what: str = "") -> Iterator[Problem]:
+    for name, count in Counter(ids).items():
+        if count > 1:
+            yield Problem(f"{kind}.{name}.id", f"{count} {what}of this id", "one")
+
+
+def unknown(
+    key: str, names: Iterable[str], known: Iterable[str], most: int | None = None
+) -> Iterator[Problem]:
+    """
+    Names that are not among the known ones.
+
+    Args:
+        key: Where they are; `*` stands for the name.
+        most: Known names to show.
+    """
+    known = list(known)
+    # Omit metrics of the second direction, which are named after those of the first.
+    shown = [one for one in known if not one.startswith(REVERSE_PREFIX)]
+    if most is not None and len(shown) > most:
+        shown = [*shown[:most], "…"]
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            yield Problem(key.replace("*", name), f"unknown name {show(name)}", listed(shown), hint)
+
+
 def did_you_mean(name: object, known: Iterable[str]) -> str | None:
     mistyped, names = str(name)[:100], list(known)
     if (meant := _WORDS_MEANT.get(mistyped.lower())) in names:
         return f"did you mean `{meant}`?"
     # A missing unit is the most likely mistake: `message_size` for `message_size_bytes`.
-    close = [entry for entry in names if entry.startswith(f"{mistyped}_")]
-    close = close or difflib.get_close_matches(mistyped, names, n=1)
-    return f"did you mean `{close[0]}`?" if close else None
+    longer = (entry for entry in names if entry.startswith(f"{mistyped}_"))
+    close = next(longer, None) or closest(mistyped, names)
+    return f"did you mean `{close}`?" if close else None
 
 
 _OUT_OF_RANGE = {"greater_than", "greater_than_equal", "less_than", "less_than_equal"}

@@ -20,7 +20,7 @@ def study_on(study: Study, where: RunsOn, scale: str | None = None) -> Study:
     """
     done = study.experiment if scale is None else done_at(study.experiment, scale)
     kept = {one.id for one in done if where in one.on}
-    if study.experiment and not kept:
+    if not kept:
         known = "only simulated experiments" if where == "real" else "no simulated experiment"
         at = "" if len(done) == len(study.experiment) else f" at scale `{scale}`"
         raise UsageError(
@@ -61,7 +61,5 @@ def study_on(study: Study, where: RunsOn, scale: str | None = None) -> Study:
             "scale": scales,
             "figure": figures,
             "simulation": machines,
-            # A simulation does not need what real systems require.
-            "waiting": study.waiting if where == "real" else (),
         }
     )

@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from lanlab.errors import NothingToRun, of_name
+from lanlab.errors import of_name
 from lanlab.frozen import dataclass
 from lanlab.studies.base import Level
 from lanlab.studies.model import (
@@ -23,7 +23,6 @@ from lanlab.studies.model import (
     Search,
     Study,
     TrialPolicy,
-    Waiting,
 )
 from lanlab.workloads import workload
 from lanlab.workloads.definitions import definitions
@@ -57,15 +56,11 @@ def at_scale(study: Study, scale_name: str) -> tuple[ExperimentAtScale, ...]:
 
     Raises:
         UnknownName: The study has no such scale, or names an unknown workload.
-        NothingToRun: No experiment of the study can be run by this version.
-        ValueError: The scale's changes to a search are invalid, or it has too many conditions; a
-            study from `load_study` does not raise it.
+        ValueError: The study has no experiment, the scale's changes to a search are invalid, or it
+            has too many conditions; a study from `load_study` does not raise it.
     """
     if not study.experiment:
-        raise NothingToRun(
-            f"study `{study.id}` {waits_for(study.waiting)}",
-            hint=f"`lanlab show {study.id}` prints its published values",
-        )
+        raise ValueError("no experiment")
     scale = of_name("scale", scale_name, study.scale)
     done = done_at(study.experiment, scale_name)
     real = [one for one in done if "real" in one.on]
@@ -78,13 +73,6 @@ def at_scale(study: Study, scale_name: str) -> tuple[ExperimentAtScale, ...]:
 def done_at(experiments: Sequence[Experiment], scale_name: str) -> list[Experiment]:
     own = [one for one in experiments if scale_name in one.scales]
     return own or [one for one in experiments if not one.scales]
-
-
-def waits_for(waiting: Sequence[Waiting]) -> str:
-    """The missing part, in words: "needs workload `copy`, which this version does not have"."""
-    names = [f"`{name}`" for name in dict.fromkeys(part.workload for part in waiting)]
-    kind = "workload" if len(names) == 1 else "workloads"
-    return f"needs {kind} {' and '.join(names)}, which this version does not have"
 
 
 def experiment_at_scale(experiment: Experiment, scale: Scale) -> ExperimentAtScale:

@@ -18,6 +18,7 @@ from lanlab.user_files import read_user_file
 SUFFIX = "-what-if"
 _HOW = "write e.g. `machine.486dx2-nt4.interrupt_us=100`"
 _MAX_FILE_BYTES = 2**20
+_UNIT_SUFFIXES = ("_ns_per_byte", "_us", "_ms", "_bytes", "_mhz", "_frames", "_blocks", "_sectors")
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,22 @@ class Change:
 
     def __str__(self) -> str:
         return f"machine.{self.machine}.{self.number}={self.value:g}"
+
+
+def change_words(simulation: Simulation, change: Change) -> str:
+    """
+    A change in a sentence, as in `interrupt 100 µs on 486 DX2-66 with Windows NT 4.0, UDP`.
+
+    Args:
+        simulation: With the changed machine.
+    """
+    machine = simulation.machine_named(change.machine)
+    assert machine is not None
+    name = change.number
+    for suffix in _UNIT_SUFFIXES:
+        name = name.removesuffix(suffix)
+    value = f"{change.value:g} {NUMBERS[change.number].unit}".rstrip()
+    return f"{name.replace('_', ' ')} {value} on {machine.title}"
 
 
 def parse_change(text: str) -> Change:

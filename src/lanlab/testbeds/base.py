@@ -9,14 +9,18 @@ A performer needs nothing else from a testbed: it prefixes an engine's command w
 from __future__ import annotations
 
 import dataclasses
+import platform
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, Self, runtime_checkable
 
 from lanlab.addresses import AddressFamily
+from lanlab.closing import Closing
 from lanlab.engine.command import EngineCommand
 from lanlab.frozen import dataclass
 from lanlab.messages import LinkPlace, MediumCounts
+from lanlab.testbeds import shaping
+from lanlab.testbeds.link import JoinedBy, LinkRequest
 
 if TYPE_CHECKING:
     from lanlab.testbeds.remote.programs import RemotePrograms
@@ -96,46 +100,65 @@ class LinkFacts:
             offloads="on",
         )
 
+    @classmethod
+    def of(cls, request: LinkRequest, topology: JoinedBy) -> Self:
+        rate_bps, shape = request.rate_bps, request.shape
+        shaped = rate_bps is not None
+        is_switched = shaped and topology == "switch"
+        return cls(
+            rate_bps=rate_bps,
+            shape=shape,
+            topology=topology,
+            framing="ethernet" if shaped else "none",
+            overhead_bytes=shaping.HEADER_BYTES + shaping.BEYOND_HEADER_BYTES if shaped else 0,
+            minimum_wire_bytes=shaping.MINIMUM_WIRE_BYTES if shaped else 0,
+            queue_bytes=shaping.HOST_QUEUE_BYTES if shaped else None,
+            switch_queue_bytes=shaping.SWITCH_QUEUE_BYTES if is_switched else None,
+            burst_bytes=shaping.burst_bytes(rate_bps) if rate_bps and shape == "tbf" else None,
+            mtu_bytes=shaping.MTU_BYTES,
+            offloads="off" if shaped else "on",
+            delay_ns=request.delay_ns,
+            propagation_ns=request.propagation(),
+            loss_ratio=request.loss_ratio,
+            loss_burst_frames=request.loss_burst_frames,
+            precise=request.precise,
+        )
+
     def to_json(self) -> dict[str, object]:
         return dataclasses.asdict(self)
 
 
-class Testbed(Protocol):
+class Testbed(Closing):
     """Hosts that exist until `close`, which leaves nothing behind."""
 
-    @property
-    def name(self) -> str:
-        """The testbed's name in the registry."""
-
-    @property
-    def hosts(self) -> tuple[Host, ...]:
-        """The hosts, `host0` first."""
-
-    @property
-    def link(self) -> LinkFacts:
-        """The link between them."""
-
-    @property
-    def start_lead_s(self) -> float:
-        """Time from announcing a trial's start to the start, enough for every engine, seconds."""
+    #: The testbed's name in the registry.
+    name: str
+    #: The hosts, `host0` first.
+    hosts: tuple[Host, ...]
+    #: The link between them.
+    link: LinkFacts
+    #: Time from announcing a trial's start to the start, enough for every engine, seconds.
+    start_lead_s: float
 
     def facts(self) -> dict[str, object]:
         """Facts on the testbed for a trial's record, as JSON."""
+        return {
+            "system": platform.system(),
+            "kernel": platform.release(),
+            "link": self.link.to_json(),
+        }
 
     def counters(self) -> Counters:
-        """Current counters of every interface; empty if the system has none."""
+        """Current counters of every interface; empty if the system has none, or the engines report
+        them with the facts on their hosts.
+        """
+        return {}
 
     def damage(self) -> str | None:
         """A change of the testbed since it was set up, as a sentence without a full stop; `None` if
         there is none. A damaged testbed can be closed, and another opened.
         """
-
-    def close(self) -> None:
-        """Close the testbed. A second call does nothing."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, *_: object) -> None: ...
+        return None
 
 
 @runtime_checkable

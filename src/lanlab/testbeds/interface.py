@@ -15,8 +15,8 @@ from lanlab.testbeds.raw_links import engine_without_rights, raw_link
 
 class InterfaceTestbed(LoopbackTestbed):
     """
-    See `lanlab.testbeds.base.Testbed`. The interface's socket is opened here; the engine of the
-    first host, which reads its frames, receives it and has no rights.
+    The interface's socket is opened here; the engine of the first host, which reads its frames,
+    receives it and has no rights.
     """
 
     def __init__(self, interface: str, hosts: int, pcap: Path | None = None) -> None:

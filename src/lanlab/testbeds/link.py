@@ -8,13 +8,12 @@ up to 100 Mbit/s, a token bucket above or with `+tbf`, nothing if `unshaped`.
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, cast, get_args
 
-from lanlab.errors import UsageError
+from lanlab.errors import UsageError, closest
 from lanlab.frozen import dataclass
 from lanlab.units import format_rate, parse_rate_bps, parse_share, parse_time_s, plain_number
 
@@ -161,10 +160,10 @@ def _topology(word: str, speed: str) -> JoinedBy:
             f"link: `{word}` is not a topology; allowed: {', '.join(known)}",
             hint=f"did you mean `{speed},{word}`?",
         )
-    close = difflib.get_close_matches(word.lower(), known, 1)
+    close = closest(word.lower(), known)
     raise UsageError(
         f"link: no topology named `{word}`; allowed: {', '.join(known)}",
-        hint=f"did you mean `{speed}:{close[0]}`?" if close else "write e.g. `10M:switch`",
+        hint=f"did you mean `{speed}:{close}`?" if close else "write e.g. `10M:switch`",
     )
 
 
@@ -174,7 +173,7 @@ def _rate_bps(speed: str) -> int | None:
     try:
         rate_bps = parse_rate_bps(speed)
     except UsageError as error:
-        close = difflib.get_close_matches(speed.strip().lower(), ["unshaped"], 1, 0.75)
+        close = closest(speed.strip().lower(), ["unshaped"], 0.75)
         meant = "did you mean `unshaped`?" if close else error.hint or ""
         raise UsageError(
             f"link: {error.message.removeprefix('rate: ')}",
@@ -262,8 +261,8 @@ def _unknown_setting(part: str, name: str, speed: str) -> UsageError:
         hint = f"did you mean `{speed}:{part}`?"
     elif name in _SETTINGS:
         hint = f"did you mean `{_SETTINGS[name][2]}`?"
-    elif close := difflib.get_close_matches(name.lower(), known, 1):
-        hint = f"did you mean `{_SETTINGS[close[0]][2] if close[0] in _SETTINGS else close[0]}`?"
+    elif close := closest(name.lower(), known):
+        hint = f"did you mean `{_SETTINGS[close][2] if close in _SETTINGS else close}`?"
     return UsageError(f"link: found `{part}` after a comma; allowed: {allowed}", hint=hint)
 
 

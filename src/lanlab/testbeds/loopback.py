@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import platform
 from pathlib import Path
 
 from lanlab.addresses import AddressFamily
-from lanlab.closing import Closing
 from lanlab.errors import UsageError
-from lanlab.testbeds.base import Counters, Host, LinkFacts
+from lanlab.testbeds.base import Counters, Host, LinkFacts, Testbed
 from lanlab.testbeds.counters import read_interfaces
 from lanlab.testbeds.link import check_unshaped
 
@@ -34,8 +32,8 @@ def _mtu_bytes() -> int | None:
         return None
 
 
-class LoopbackTestbed(Closing):
-    """See `lanlab.testbeds.base.Testbed`. All hosts have the same addresses."""
+class LoopbackTestbed(Testbed):
+    """All hosts have the same addresses."""
 
     name = "loopback"
     start_lead_s = 0.01
@@ -55,23 +53,12 @@ class LoopbackTestbed(Closing):
         self.hosts = tuple(Host(f"host{i}", dict(addresses), ()) for i in range(hosts))
         self.link = LinkFacts.as_it_is("loopback", _mtu_bytes())
 
-    def facts(self) -> dict[str, object]:
-        return {
-            "system": platform.system(),
-            "kernel": platform.release(),
-            "link": self.link.to_json(),
-        }
-
     def counters(self) -> Counters:
         """See `Testbed.counters`; they cover the whole machine's loopback, including other
         programs.
         """
         table = read_interfaces(Path("/proc/net/dev"))
         return {"lo": table["lo"]} if "lo" in table else {}
-
-    def damage(self) -> str | None:
-        """See `Testbed.damage`: nothing was set up."""
-        return None
 
     def close(self) -> None:
         """See `Testbed.close`: there is nothing to close."""

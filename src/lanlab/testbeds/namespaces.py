@@ -147,9 +147,9 @@ class Namespaces:
                 holder.kill()
                 holder.wait()
         # Processes on the hosts whose parents did not end them.
-        while (others := process_leftovers.of_testbed(self.mark)) and time.monotonic() < deadline:
+        while process_leftovers.marked_with(self.mark) and time.monotonic() < deadline:
             time.sleep(_POLL_S)
-        if stuck := process_leftovers.end(others):
+        if stuck := process_leftovers.end_marked(self.mark):
             pids = ", ".join(str(each.pid) for each in stuck)
             raise RunError(
                 f"cannot end processes of the virtual testbed: {pids}",

@@ -7,6 +7,7 @@ Each is tried, not guessed from versions: in a network namespace that lasts for 
 from __future__ import annotations
 
 import dataclasses
+import errno
 import os
 import shlex
 import subprocess
@@ -132,10 +133,14 @@ def _medium(before: list[str] | None) -> Need:
         "$IP link add eth0 type veth peer name eth1 && "
         f"{shlex.quote(sys.executable)} -c {shlex.quote(opens)}"
     )
-    how = "modprobe af_packet, or a kernel with CONFIG_PACKET; as `100M+tbf` a link does without"
-    need = _in_namespace(before, name, script, how, required=False)
-    by = f"by packet sockets, as {TUN_DEVICE} cannot be opened"
-    return dataclasses.replace(need, detail=by) if need.found else need
+    need = _in_namespace(before, name, script, how := "as `100M+tbf` a link does without", False)
+    if need.found:
+        by = f"by packet sockets, as {TUN_DEVICE} cannot be opened"
+        return dataclasses.replace(need, detail=by)
+    if f"[Errno {errno.EAFNOSUPPORT}]" in need.detail:
+        how = f"modprobe af_packet, or a kernel with CONFIG_PACKET; {how}"
+    # The last line of a traceback has the reason.
+    return dataclasses.replace(need, detail=need.detail.rpartition("\n")[2], how_to_get=how)
 
 
 def _ipv6() -> Need:

@@ -26,6 +26,7 @@ _END_WITHIN_S = 2.0
 #: for the server, then removes its files, which contain passwords.
 _LEAVE_WITHIN_S = 4.0
 _POLL_S = 0.002
+_ROUNDS = 10
 
 _serial = itertools.count()
 
@@ -81,14 +82,10 @@ def marked_processes(variable: str = MARK) -> list[Leftover]:
         own = str((linux.PROC / "self/ns/pid").readlink())
     except OSError:
         return []
-    for process in linux.PROC.iterdir():
-        if not process.name.isdecimal():
-            continue
+    for process in linux.PROC.glob("[0-9]*"):
         try:
             environment = (process / "environ").read_bytes()
         except OSError:
-            continue
-        if prefix not in environment:
             continue
         for entry in environment.split(b"\0"):
             if entry.startswith(prefix) and _same_pid_namespace(process, own):
@@ -102,8 +99,8 @@ def find_leftovers() -> list[Leftover]:
     return [each for each in marked_processes() if _owner_is_gone(each.mark)]
 
 
-def of_testbed(mark: str) -> list[Leftover]:
-    return [each for each in marked_processes() if each.mark == mark]
+def marked_with(mark: str, variable: str = MARK) -> list[Leftover]:
+    return [each for each in marked_processes(variable) if each.mark == mark]
 
 
 def end(processes: list[Leftover]) -> list[Leftover]:
@@ -113,16 +110,24 @@ def end(processes: list[Leftover]) -> list[Leftover]:
         Those that are still there after 2 s, stuck in the kernel.
     """
     for process in processes:
-        try:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(process.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            continue
     deadline = time.monotonic() + _END_WITHIN_S
     while (left := [each for each in processes if _start_ticks(each.pid) is not None]) and (
         time.monotonic() < deadline
     ):
         time.sleep(_POLL_S)
     return left
+
+
+def end_marked(mark: str, variable: str = MARK) -> list[Leftover]:
+    """Kill all processes with a mark, and those that they start meanwhile; returns stuck ones."""
+    for _ in range(_ROUNDS):
+        if not (found := marked_with(mark, variable)):
+            break
+        if stuck := end(found):
+            return stuck
+    return found
 
 
 def clean_leftovers() -> list[Leftover]:

@@ -11,17 +11,15 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import os
-import platform
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from lanlab.addresses import ip_family
-from lanlab.closing import Closing
 from lanlab.engine.command import EngineCommand
 from lanlab.engine.travelling import TravellingEngine, machine_name, travelling_engine
 from lanlab.errors import RunError, UnmetNeed, UsageError
-from lanlab.testbeds.base import Counters, Host, LinkFacts
+from lanlab.testbeds.base import Host, LinkFacts, Testbed
 from lanlab.testbeds.link import check_unshaped
 from lanlab.testbeds.ray_cluster import Cluster, Node
 from lanlab.testbeds.ray_engine import ActorError, ActorLost, ActorProcess, ActorSilent, RemoteActor
@@ -85,9 +83,7 @@ class _Place:
         return EngineCommand((), label, None, HEARTBEAT_S, lambda: process.why_lost, process.begin)
 
 
-class RayTestbed(Closing):
-    """See `lanlab.testbeds.base.Testbed`."""
-
+class RayTestbed(Testbed):
     #: A call of an actor takes 2 ms, and on a busy machine 100 ms; a late start is repeated.
     start_lead_s = 0.25
 
@@ -201,17 +197,7 @@ class RayTestbed(Closing):
             }
             for host, place in zip(self.hosts, self._places, strict=True)
         }
-        return {
-            "system": platform.system(),
-            "kernel": platform.release(),
-            "link": self.link.to_json(),
-            "ray": self._cluster.ray.__version__,
-            "reached": hosts,
-        }
-
-    def counters(self) -> Counters:
-        """See `Testbed.counters`: the engines report them with the facts on their hosts."""
-        return {}
+        return {**super().facts(), "ray": self._cluster.ray.__version__, "reached": hosts}
 
     def damage(self) -> str | None:
         """See `Testbed.damage`: a node that is gone. A restarting actor is waited for."""

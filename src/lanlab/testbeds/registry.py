@@ -3,42 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
+from typing import cast
 
-from lanlab.engine.locate import engine_path
 from lanlab.errors import UsageError, of_name
 from lanlab.frozen import dataclass
 from lanlab.testbeds.base import Testbed
 
 
-def _loopback(hosts: int, link: str) -> Testbed:
-    from lanlab.testbeds.loopback import LoopbackTestbed
+def _of(module: str, name: str) -> Callable[..., Testbed]:
+    """A class of testbeds whose module is imported when the first is opened."""
 
-    return LoopbackTestbed(hosts, link)
+    def opened(*args: object, **others: object) -> Testbed:
+        kind = getattr(import_module(f"lanlab.testbeds.{module}"), name)
+        return cast("Testbed", kind(*args, **others))
 
-
-def _virtual(hosts: int, link: str, pcap: Path | None = None) -> Testbed:
-    from lanlab.testbeds.virtual import VirtualTestbed
-
-    return VirtualTestbed(hosts, link, find_engine=engine_path, pcap=pcap)
-
-
-def _simulated(hosts: int, link: str, pcap: Path | None = None) -> Testbed:
-    from lanlab.testbeds.simulated import SimulatedTestbed
-
-    return SimulatedTestbed(hosts, link, pcap)
-
-
-def _ssh(text: str, hosts: int, link: str) -> Testbed:
-    from lanlab.testbeds.ssh import SshTestbed
-
-    return SshTestbed(text, hosts, link)
-
-
-def _ray(text: str, hosts: int, link: str) -> Testbed:
-    from lanlab.testbeds.ray import RayTestbed
-
-    return RayTestbed(text, hosts, link)
+    return opened
 
 
 def _ssh_hosts(text: str) -> list[str | None]:
@@ -58,22 +39,22 @@ class RealHosts:
     listed_hosts: Callable[[str], list[str | None]] | None = None
 
 
-TESTBEDS: Mapping[str, Callable[[int, str], Testbed]] = {
-    "loopback": _loopback,
-    "virtual": _virtual,
-    "simulated": _simulated,
+TESTBEDS: Mapping[str, Callable[..., Testbed]] = {
+    "loopback": _of("loopback", "LoopbackTestbed"),
+    "virtual": _of("virtual", "VirtualTestbed"),
+    "simulated": _of("simulated", "SimulatedTestbed"),
 }
 
 #: Kinds of real hosts, by the part of the name before `:`.
 REAL_HOSTS: Mapping[str, RealHosts] = {
     "ray": RealHosts(
-        _ray,
+        _of("ray", "RayTestbed"),
         "`ray:10.0.0.1:6379`, the address of the cluster's head node",
         "nodes are measured at the addresses by which the Ray cluster knows them: start them with "
         "addresses of one network",
     ),
     "ssh": RealHosts(
-        _ssh,
+        _of("ssh", "SshTestbed"),
         "`ssh:here,alice@nas` or `ssh:lab.toml`",
         "give the addresses of a network that both hosts are in: --address and --from-address, or "
         "`address` in the host file",
@@ -134,9 +115,8 @@ def testbed(name: str, hosts: int = 2, link: str = "unshaped", pcap: Path | None
 
         return InterfaceTestbed(name.removeprefix(INTERFACE), hosts, pcap)
     if pcap is not None:
-        with_frames = {"virtual": _virtual, "simulated": _simulated}
-        if name in with_frames:
-            return with_frames[name](hosts, link, pcap)
+        if name in ("virtual", "simulated"):
+            return TESTBEDS[name](hosts, link, pcap=pcap)
         raise UsageError(
             f"--pcap: cannot capture frames on testbed `{name}`; allowed: `simulated`, `virtual` "
             "with a link of a stated speed up to 100 Mbit/s, --interface",

@@ -6,14 +6,13 @@ They have no addresses of this machine and send none of its traffic: an engine c
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 from lanlab.addresses import AddressFamily
-from lanlab.closing import Closing
 from lanlab.engine import Engine, engine_path
 from lanlab.errors import UsageError
-from lanlab.testbeds import shaping
-from lanlab.testbeds.base import Counters, Host, LinkFacts
+from lanlab.testbeds.base import Host, LinkFacts, Testbed
 from lanlab.testbeds.link import parse_link
 from lanlab.testbeds.pcap import check_pcap, numbered
 from lanlab.testbeds.worlds import Worlds
@@ -24,9 +23,7 @@ MAX_HOSTS = 2
 _IPV4, _IPV6 = "192.0.2.{}", "2001:db8::{}"
 
 
-class SimulatedTestbed(Closing):
-    """See `lanlab.testbeds.base.Testbed`."""
-
+class SimulatedTestbed(Testbed):
     name = NAME
     start_lead_s = 0.0
 
@@ -52,23 +49,13 @@ class SimulatedTestbed(Closing):
                 f"simulated: link `{link}` has no speed; allowed: a link of a stated speed",
                 hint="give one, e.g. `--link 100M` or `--link 10M:hub`",
             )
-        topology = request.topology or "cable"
-        self.link = LinkFacts(
-            rate_bps=request.rate_bps,
+        self.link = dataclasses.replace(
+            LinkFacts.of(request, request.topology or "cable"),
             shape="medium",
-            topology=topology,
-            framing="ethernet",
-            overhead_bytes=shaping.HEADER_BYTES + shaping.BEYOND_HEADER_BYTES,
-            minimum_wire_bytes=shaping.MINIMUM_WIRE_BYTES,
             queue_bytes=None,
             switch_queue_bytes=None,
             burst_bytes=None,
-            mtu_bytes=shaping.MTU_BYTES,
-            offloads="off",
-            delay_ns=request.delay_ns,
-            propagation_ns=request.propagation(),
-            loss_ratio=request.loss_ratio,
-            loss_burst_frames=request.loss_burst_frames,
+            precise=False,
         )
         self.hosts = tuple(
             Host(f"host{number}", _addresses(number), (), runs_programs=False)
@@ -88,14 +75,6 @@ class SimulatedTestbed(Closing):
 
     def facts(self) -> dict[str, object]:
         return {"link": self.link.to_json()}
-
-    def counters(self) -> Counters:
-        """See `Testbed.counters`: each trial has its own world with its own counters."""
-        return {}
-
-    def damage(self) -> str | None:
-        """See `Testbed.damage`: nothing was set up."""
-        return None
 
     def close(self) -> None:
         self.worlds.close()

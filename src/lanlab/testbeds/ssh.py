@@ -19,17 +19,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from lanlab.addresses import AddressFamily, bare, ip_family, is_of_one_link, socket_address, zone_of
-from lanlab.closing import Closing
 from lanlab.disk import TemporaryFolder, remove_left_folder
 from lanlab.engine import Engine, engine_path
 from lanlab.engine.command import EngineCommand
 from lanlab.engine.travelling import machine_name, travelling_engine
 from lanlab.errors import LabError, RunError, UsageError
-from lanlab.testbeds.base import Counters, Host, LinkFacts
+from lanlab.testbeds.base import Host, LinkFacts, Testbed
 from lanlab.testbeds.link import check_unshaped
 from lanlab.testbeds.remote.connection import Connection, Heartbeat
 from lanlab.testbeds.remote.destinations import HERE, PREFIX, Destination, read_destinations
-from lanlab.testbeds.remote.holder_script import LINE
 from lanlab.testbeds.remote.installed_engine import (
     END_AFTER_SILENCE_S,
     HEARTBEAT_S,
@@ -51,6 +49,9 @@ _FOLDER_PID = re.compile(rf"{_FOLDER}(\d+)-")
 _MOST_FOLDER_BYTES = 49
 #: ssh_config(5) interprets blanks, quotes, `%` and `$` in a path.
 _PLAIN_FOLDER = re.compile(rf"/[A-Za-z0-9_./+:@,=-]{{0,{_MOST_FOLDER_BYTES - 1}}}")
+_LINES = Path(__file__).with_name("remote").joinpath("holder.sh").read_text("utf-8").splitlines()
+#: The shell script `holder.sh`, which holds a connection, as one line for any POSIX shell.
+LINE = " ".join(one for one in _LINES if not one.startswith("#")).strip() + "\n"
 
 
 class _Remote:
@@ -94,9 +95,7 @@ class _Remote:
         }
 
 
-class SshTestbed(Closing):
-    """See `lanlab.testbeds.base.Testbed`."""
-
+class SshTestbed(Testbed):
     #: A start travels by ssh; a late one is repeated with twice the lead.
     start_lead_s = 0.1
 
@@ -170,16 +169,7 @@ class SshTestbed(Closing):
             | ({} if remote is None else remote.facts())
             for host, remote in zip(self.hosts, self._remotes, strict=True)
         }
-        return {
-            "system": platform.system(),
-            "kernel": platform.release(),
-            "link": self.link.to_json(),
-            "reached": hosts,
-        }
-
-    def counters(self) -> Counters:
-        """See `Testbed.counters`: the engines report them with the facts on their hosts."""
-        return {}
+        return {**super().facts(), "reached": hosts}
 
     def damage(self) -> str | None:
         """See `Testbed.damage`: a connection that has ended."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -69,20 +70,13 @@ def run_each(commands: Iterable[Command]) -> list[str]:
     results: list[str] = []
     for start in range(0, len(waiting), _AT_ONCE):
         group = waiting[start : start + _AT_ONCE]
-        processes: list[subprocess.Popen[str]] = []
-        try:
-            for command in group:
-                processes.append(_start(command))
-            for command, process in zip(group, processes, strict=True):
-                results.append(_finish(command, process))
-        finally:
-            for process in processes:
-                _end(process)
+        with contextlib.ExitStack() as stack:
+            results += map(_finish, group, [_started(one, stack) for one in group])
     return results
 
 
-def _start(command: Command) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+def _started(command: Command, stack: contextlib.ExitStack) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
         command.argv,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -91,6 +85,10 @@ def _start(command: Command) -> subprocess.Popen[str]:
         # Ctrl-C in the terminal is for lanlab, which then shuts down in order.
         start_new_session=True,
     )
+    stack.enter_context(process)
+    # Called before it is waited for; no effect after its end.
+    stack.callback(process.kill)
+    return process
 
 
 def _finish(command: Command, process: subprocess.Popen[str]) -> str:
@@ -103,12 +101,3 @@ def _finish(command: Command, process: subprocess.Popen[str]) -> str:
         said = "; ".join(line.strip() for line in (err or out).splitlines() if line.strip())
         raise RunError(f"`{shown}` failed ({process.returncode}): {said or 'it did not say why'}")
     return out
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    if process.poll() is None:
-        process.kill()
-        process.wait()
-    for pipe in (process.stdin, process.stdout, process.stderr):
-        if pipe is not None:
-            pipe.close()

@@ -8,12 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
-from lanlab.closing import Closing
-from lanlab.engine import Engine
+from lanlab.engine import Engine, engine_path
 from lanlab.errors import EngineError, EngineLost, TestbedDamaged, UsageError
 from lanlab.messages import HostInterface, HostsRead, MediumCounts
 from lanlab.testbeds import shaping, wiring
-from lanlab.testbeds.base import Counters, Host, LinkFacts
+from lanlab.testbeds.base import Counters, Host, LinkFacts, Testbed
 from lanlab.testbeds.counters import queue_counters, read_interfaces
 from lanlab.testbeds.damage import Found, damage_of, found_on, interruption_of
 from lanlab.testbeds.link import JoinedBy, LinkRequest, parse_link
@@ -40,29 +39,6 @@ def _topology(hosts: int, request: LinkRequest) -> JoinedBy:
     return request.topology or ("cable" if hosts == 2 else "switch")
 
 
-def link_facts(request: LinkRequest, topology: JoinedBy) -> LinkFacts:
-    rate_bps, shape = request.rate_bps, request.shape
-    shaped = rate_bps is not None
-    return LinkFacts(
-        rate_bps=rate_bps,
-        shape=shape,
-        topology=topology,
-        framing="ethernet" if shaped else "none",
-        overhead_bytes=shaping.HEADER_BYTES + shaping.BEYOND_HEADER_BYTES if shaped else 0,
-        minimum_wire_bytes=shaping.MINIMUM_WIRE_BYTES if shaped else 0,
-        queue_bytes=shaping.HOST_QUEUE_BYTES if shaped else None,
-        switch_queue_bytes=shaping.SWITCH_QUEUE_BYTES if shaped and topology == "switch" else None,
-        burst_bytes=shaping.burst_bytes(rate_bps) if rate_bps and shape == "tbf" else None,
-        mtu_bytes=shaping.MTU_BYTES,
-        offloads="off" if shaped else "on",
-        delay_ns=request.delay_ns,
-        propagation_ns=request.propagation(),
-        loss_ratio=request.loss_ratio,
-        loss_burst_frames=request.loss_burst_frames,
-        precise=request.precise,
-    )
-
-
 def _check_capture(pcap: Path, request: LinkRequest) -> Path:
     if request.shape != "medium":
         raise UsageError(
@@ -83,8 +59,8 @@ def _carriers(interfaces: _Interfaces) -> dict[str, dict[str, int]]:
     }
 
 
-class VirtualTestbed(Closing):
-    """See `lanlab.testbeds.base.Testbed`. Linux only; needs root or user namespaces."""
+class VirtualTestbed(Testbed):
+    """Linux only; needs root or user namespaces."""
 
     name = "virtual"
     #: Each engine receives the announcement of a start within about a millisecond; if it is late,
@@ -96,7 +72,7 @@ class VirtualTestbed(Closing):
         hosts: int,
         link: str,
         *,
-        find_engine: Callable[[], str | os.PathLike[str]],
+        find_engine: Callable[[], str | os.PathLike[str]] = engine_path,
         pcap: Path | None = None,
     ) -> None:
         """
@@ -119,7 +95,7 @@ class VirtualTestbed(Closing):
         self._check_tools(request, topology)
         clean_leftovers()
 
-        self.link = link_facts(request, topology)
+        self.link = LinkFacts.of(request, topology)
         self._medium: Medium | None = None
         self._engine: Engine | None = None
         self._namespaces = Namespaces()

@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import lru_cache
 from urllib.parse import parse_qs
 
-from lanlab.analysis.run_data import RunData
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.errors import LabError, UnknownName, UsageError
 from lanlab.frozen import dataclass
 from lanlab.report.page.rendering import rendered
 from lanlab.report.runs.stored import is_killed, other_kind_in, others_in, trials_for_page
-from lanlab.store import RunRecord, Store, open_store
+from lanlab.store import RunRecord, open_store
+from lanlab.store.database import Store
 from lanlab.store.shape import reading_records
 from lanlab.web import pages
 from lanlab.web.run_state import COLUMNS, RunState

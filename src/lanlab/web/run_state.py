@@ -14,16 +14,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from lanlab.analysis.attempts import Place, place_of
-from lanlab.analysis.run_data import RunData
+from lanlab.analysis.trials.attempts import Place, place_of
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.errors import LabError
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.frozen import dataclass
-from lanlab.plan import Plan
+from lanlab.plan.plan import Plan
 from lanlab.report.trials.trial_table import trial_table
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.records import Level
-from lanlab.studies import Study
+from lanlab.studies.model import Study
 from lanlab.trial_data import facts_of
 
 COLUMNS = (

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import html
 import io
+import os
 import queue
 import re
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.parse import unquote, urlsplit
 
+from lanlab.disk import TemporaryFolder, entry
 from lanlab.errors import UsageError
 from lanlab.web.access import NO_TOKEN, has_token, new_token, refusal
 from lanlab.web.admission import MOST_WAITING, Admission, Waiting
@@ -41,6 +44,7 @@ _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
+_NICENESS = 10
 
 
 class WebServer(HTTPServer):
@@ -270,3 +274,37 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         """Log nothing: the path contains the token."""
+
+
+def lower_priority() -> None:
+    with contextlib.suppress(OSError):
+        os.nice(_NICENESS)
+
+
+@contextlib.contextmanager
+def opened_in_browser(url: str | None) -> Iterator[None]:
+    """
+    Open a URL in the default browser through a file that only this user can read, and remove the
+    file afterwards. The token must not be in the arguments of the browser's process, because every
+    user can see those.
+
+    Args:
+        url: `None` opens nothing.
+    """
+    if url is None:
+        yield
+        return
+    import webbrowser
+
+    with TemporaryFolder("lanlab-web-") as folder:
+        file = folder / "open.html"
+        escaped = html.escape(url, quote=True)
+        text = (
+            '<!doctype html><html lang="en"><meta charset="utf-8"><title>lanlab</title>'
+            f'<meta http-equiv="refresh" content="0; url={escaped}">'
+            f'<p><a href="{escaped}">Open the page</a></p>'
+        )
+        with entry(folder, file.name) as place, place.create(0o600) as opened:
+            opened.write(text.encode())
+        webbrowser.open(file.as_uri())
+        yield

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lanlab.analysis.findings import findings_of, judge_run
-from lanlab.analysis.run_data import RunData
+from lanlab.analysis.findings.judge import judge_run
+from lanlab.analysis.findings.verdicts import findings_of
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.frozen import dataclass
-from lanlab.report.answer.answers import sentences
 from lanlab.report.document.table import NO_TABLE, Table
 from lanlab.report.findings.finding_table import FindingOnPage, findings_on_page, introduction
 from lanlab.report.metrics.metric_table import metric_table
+from lanlab.report.runs.run_answer import run_answer
 from lanlab.report.saturation.saturation_text import saturation_table
 from lanlab.report.traffic.loss_table import loss_table
 from lanlab.report.trials.analyses import Analyses
 from lanlab.report.trials.failure_table import failure_table
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.shape import reading_records
-from lanlab.studies import Study
-from lanlab.studies.model import Experiment
+from lanlab.studies.model import Experiment, Study
 
 _Findings = tuple[tuple[FindingOnPage, ...], tuple[str, ...]]
 
@@ -63,7 +63,7 @@ def results_so_far(run: RunRecord, trials: Sequence[TrialRecord], study: Study) 
         no_findings: _Findings = ((), ())
         findings = parts.of("findings", lambda: _findings(run, trials, study), no_findings)
         failures = parts.of("failed trials", lambda: failure_table(data), NO_TABLE)
-        answer = sentences(run, trials, data.published, parts)
+        answer = run_answer(data, parts, None).sentences
     return ResultsSoFar(
         trials=len(trials),
         answer=(*answer, *parts.lines()),
@@ -87,7 +87,7 @@ def _tables(parts: Analyses, data: RunData, one: Experiment) -> tuple[Table, Tab
 
 def _findings(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> _Findings:
     # A run without trials has no results to judge.
-    verdicts = judge_run(findings_of(run), run, trials) if trials else None
+    verdicts = judge_run(findings_of(run), RunData(run, trials)) if trials else None
     if not verdicts:
         return (), ()
     return findings_on_page(verdicts, study), introduction(verdicts)

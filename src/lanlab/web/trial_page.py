@@ -5,18 +5,19 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 
-from lanlab.analysis.modes import modes_of
-from lanlab.analysis.over_time import REVERSE_RECEIVER, Step, steps_of, with_steps
-from lanlab.analysis.pollution import judgement_of
-from lanlab.analysis.pollution_words import warning
+from lanlab.analysis.disturbances.detect import judgement_of
+from lanlab.analysis.disturbances.words import warning
+from lanlab.analysis.traffic.over_time import REVERSE_RECEIVER, STEPS, Step, steps_of
+from lanlab.analysis.trials.modes import modes_of
 from lanlab.errors import StoreError
 from lanlab.figures.number_text import number
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.frozen import dataclass
 from lanlab.report.document.table import Cell, Column, Table, words
 from lanlab.roles import RECEIVER
-from lanlab.store import RunRecord, Series, Store, TrialRecord
-from lanlab.studies import Study
+from lanlab.store import RunRecord, Series, TrialRecord
+from lanlab.store.database import Store
+from lanlab.studies.model import Study
 
 #: Size of the drawing, in SVG units.
 _WIDTH, _HEIGHT = 640, 160
@@ -80,7 +81,7 @@ def _over_time(study: Study, trial: TrialRecord, store: Store) -> OverTime | Non
     found: dict[str, list[Step]] = {}
     # A missing or damaged series does not hide the rest of the trial.
     with contextlib.suppress(StoreError):
-        (read_trial,) = with_steps([trial], read)
+        (read_trial,) = STEPS.added([trial], read)
         found = {way: steps_of(read_trial, role) for role, way in _WAYS.items()}
         found = {way: steps for way, steps in found.items() if steps}
     if not found:

@@ -22,7 +22,8 @@ from typing import Any
 from lanlab.errors import LabError, StoreError
 from lanlab.frozen import dataclass
 from lanlab.report.runs.stored import is_killed, run_row, unreadable_row
-from lanlab.store import RunHead, Store, open_store
+from lanlab.store import RunHead, open_store
+from lanlab.store.database import Store
 from lanlab.store.labels import label_facts
 from lanlab.store.place import store_place
 from lanlab.store.shape import reading_records
@@ -240,6 +241,8 @@ class Watch:
             except LabError as error:
                 # Only this run has an error. If the store cannot be read, the next poll reports it.
                 self._followed.pop(run_id, None)
+                if all(head.run_id != run_id for head in self._store.heads()):
+                    continue  # The run was deleted while it was read: the next poll reports that.
                 self._unreadable[run_id] = time.monotonic() + _AFTER_ERROR_S
                 _send_trouble(own, error)
         # Keep only runs in memory that a page shows.

@@ -1,4 +1,4 @@
-"""Workloads: what a trial does. One file each; `WORKLOADS` is the registry."""
+"""Workloads: what a trial does. One folder each; `WORKLOADS` is the registry."""
 
 from lanlab.workloads.outcome import CounterChanges, Progress, TrialOutcome, counter_changes
 from lanlab.workloads.registry import WORKLOADS, Workload, workload

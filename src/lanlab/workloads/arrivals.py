@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 from lanlab.errors import EngineError
 from lanlab.messages import EchoRequested
-from lanlab.workloads.losses import LOST_ON_THE_WAY, lost_by_place, lost_in_the_medium
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
+from lanlab.workloads.stream.losses import LOST_ON_THE_WAY, lost_by_place, lost_in_the_medium
 
 #: Longest messages by which both ends agree on a session, bytes.
 _SHORT_BYTES = 256
@@ -51,8 +51,8 @@ def check_stream(
     ):
         return
     if count == 0:
-        refused, unsent = sent["refused_messages"], sent["unsent_messages"]
-        if refused or unsent:
+        refused = sent["refused_messages"]
+        if refused or sent["blocked_ns"]:
             why = f": the system refused {refused}" if refused else ""
             raise EngineError(
                 "stream.nothing_sent", f"no message of {size_bytes} bytes could be sent{way}{why}"

@@ -10,15 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 from pydantic.fields import FieldInfo
 
 from lanlab.frozen import dataclass
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
 
 _SUFFIXES = ("_bytes", "_bps", "_ratio", "_s")
 
@@ -117,9 +114,9 @@ def parameter(
         "hidden": hidden,
         "metavar": metavar,
         "short": short,
-        "flags": [(one.names, one.value, one.help) for one in flags],
-        "choices": list(choices),
-        "simulated": list(simulated),
+        "flags": tuple(flags),
+        "choices": tuple(choices),
+        "simulated": tuple(simulated),
     }
     return Field(default=default, description=help, json_schema_extra=extra, **bounds)
 
@@ -130,30 +127,26 @@ def definitions(model: type[BaseModel]) -> Mapping[str, Definition]:
 
 
 def _definition(key: str, field: FieldInfo) -> Definition:
-    extra = field.json_schema_extra
-    assert isinstance(extra, Mapping), f"{key} is not defined by `parameter`"
-    option = extra["option"]
+    extra: Any = field.json_schema_extra
+    assert extra is not None, f"{key} is not defined by `parameter`"
+    option = _option(key) if extra["option"] == "" else extra["option"]
     kind, choices, found = _kind(field.annotation)
     units = [one for one in (*field.metadata, *found) if isinstance(one, Unit)]
     return Definition(
         key=key,
         help=field.description or "",
-        option=_option(key) if option == "" else None if option is None else str(option),
-        is_hidden=bool(extra["hidden"]),
+        option=option,
+        is_hidden=extra["hidden"],
         kind=kind,
-        choices=choices or tuple(_listed(extra["choices"])),
+        choices=choices or extra["choices"],
         unit=units[0] if units else None,
-        metavar=str(extra["metavar"]) or (units[0].metavar if units else ""),
+        metavar=extra["metavar"] or (units[0].metavar if units else ""),
         default=field.default,
         range=_range(field, units[0].symbol if units else ""),
-        short=str(extra["short"]),
-        flags=tuple(Flag(*one) for one in _listed(extra["flags"])),
-        simulated=tuple(_listed(extra["simulated"])),
+        short=extra["short"],
+        flags=extra["flags"],
+        simulated=extra["simulated"],
     )
-
-
-def _listed(value: object) -> list[str]:
-    return list(cast("list[str]", value))
 
 
 def _option(key: str) -> str:

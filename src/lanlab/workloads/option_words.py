@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lanlab.workloads.definitions import definitions
-from lanlab.workloads.peers import without_meaning
+from lanlab.workloads.peers.peer import without_meaning
 from lanlab.workloads.registry import workload
 
 
@@ -22,12 +22,22 @@ def by_option(workload_name: str, parameters: Mapping[str, object]) -> dict[str,
         >>> by_option("stream", {"message_size_bytes": 500, "rate_bps": 1000, "driver": "lanlab"})
         {'size': 500, 'rate': 1000, 'tool': 'lanlab'}
     """
-    known = definitions(workload(workload_name).Parameters)
-    named = {}
     unmeant = without_meaning(parameters) if workload_name == "echo" else ()
-    for key, value in parameters.items():
-        if key in unmeant:
-            continue
-        option = known[key].option if key in known else None
-        named[key if option is None else option.removeprefix("--").replace("-", "_")] = value
-    return named
+    return {
+        option_word(workload_name, key).replace("-", "_"): value
+        for key, value in parameters.items()
+        if key not in unmeant
+    }
+
+
+def option_word(workload_name: str, key: str) -> str:
+    """
+    The name of a parameter's option without its hyphens, or the key of one without an option.
+
+    Examples:
+        >>> option_word("stream", "message_size_bytes"), option_word("stream", "os")
+        ('size', 'os')
+    """
+    known = definitions(workload(workload_name).Parameters)
+    option = known[key].option if key in known else None
+    return key if option is None else option.removeprefix("--")

@@ -93,6 +93,32 @@ class TrialParameters(BaseModel):
         # Every workload overrides this.
         raise NotImplementedError
 
+    @property
+    def data_direction(self) -> str | None:
+        """Direction of a stream; `None` for workloads without a choice."""
+        return None
+
+    @property
+    def sends_by_segmentation(self) -> bool:
+        return False
+
+    @property
+    def other_server(self) -> str:
+        """A server that is not lanlab's: a URL, a name or a file; empty without one."""
+        return ""
+
+    @property
+    def is_users_server(self) -> bool:
+        return False
+
+    @property
+    def simulated_clients(self) -> int:
+        """Machines that send requests in a simulation."""
+        return 1
+
+    def socket_options(self) -> SocketOptions:
+        return {}
+
 
 def ip_version_parameter() -> Any:
     """The only definition of `ip_version`."""

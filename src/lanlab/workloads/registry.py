@@ -86,7 +86,7 @@ class Simulates(Protocol[P]):
 
 
 _NAMES = ("stream", "echo", "load", "copy", "stations", "metadata")
-WORKLOADS: Mapping[str, AnyWorkload] = instances("lanlab.workloads", _NAMES)
+WORKLOADS: Mapping[str, AnyWorkload] = instances("lanlab.workloads", _NAMES, ".workload")
 
 
 def workload(name: str) -> AnyWorkload:

@@ -20,7 +20,7 @@ from lanlab.frozen import dataclass
 from lanlab.workloads.outcome import Progress
 
 if TYPE_CHECKING:
-    from lanlab.workloads.service_parameters import ServiceParameters
+    from lanlab.workloads.services.parameters import ServiceParameters
 
 TOO_LONG_HINT = "find out why the server is so slow, or raise `--longest`"
 #: Extra time for the timed step, beyond its duration and the silence that its parts allow.

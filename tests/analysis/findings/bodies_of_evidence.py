@@ -5,12 +5,13 @@ from typing import Any
 
 from given_numbers import Given as Numbers
 
-from lanlab.analysis.findings import Judgement, Verdicts
 from lanlab.analysis.findings.claim import Comparison
 from lanlab.analysis.findings.evidence import Cell
 from lanlab.analysis.findings.judge import judge
 from lanlab.analysis.findings.sample import PrintedNumber, Sample, Trials
-from lanlab.studies import Finding, Level
+from lanlab.analysis.findings.verdicts import Judgement, Verdicts
+from lanlab.studies.base import Level
+from lanlab.studies.findings import Finding
 
 #: What five trials scatter by, in shares of their mean: 1 % standard deviation, mean 0.
 STEADY = (-0.0126491106, 0.0, 0.0126491106, -0.0063245553, 0.0063245553)

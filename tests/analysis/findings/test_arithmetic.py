@@ -17,7 +17,7 @@ from lanlab.analysis.findings.sample import (
     as_number,
     divided,
 )
-from lanlab.studies import PublishedValue
+from lanlab.studies.published import PublishedValue
 
 
 def printed(text: str, value: float, si: float, **more: Any) -> PublishedValue:

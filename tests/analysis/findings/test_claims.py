@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from lanlab.analysis.findings import Judged
 from lanlab.analysis.findings.as_data import comparison_as_data
 from lanlab.analysis.findings.claim import (
     Comparison,
@@ -25,6 +24,7 @@ from lanlab.analysis.findings.claim import (
     without_repeats,
 )
 from lanlab.analysis.findings.contrast import Estimate
+from lanlab.analysis.findings.verdicts import Judged
 
 HOLDS, NOT, OPEN, UNTESTED = "holds", "does not hold", "undecided", "not tested"
 
@@ -244,7 +244,10 @@ def test_evidence_from_the_claims_own_numbers_is_removed() -> None:
     node = Joined("any", (own, Joined("all", (mixed, free)), Gap("g")))
     found = without_repeats(node, frozenset("a"))
     assert isinstance(found, Joined) and found.how == "any"
-    assert [gap.reason for gap in gaps(found)] == ["the printed numbers only repeat the claim", "g"]
+    assert [gap.reason for gap in gaps(found)] == [
+        "the published numbers only repeat the claim",
+        "g",
+    ]
     assert list(comparisons(found)) == [mixed, free]
     assert list(comparisons(without_repeats(node, frozenset("ab")))) == [free]
     assert all_of([own]) is own
@@ -298,6 +301,7 @@ def test_json_has_a_p_only_for_tested_claims() -> None:
         "lost_trials": 2,
         "candidates": 3,
         "trials_needed": 12,
+        "model_error_factor": None,
     }
     untested = claim(number(0.05, 0.05), least=1.0)
     assert comparison_as_data(replace(judged, comparison=untested))["p"] is None

@@ -9,12 +9,9 @@ from planned_trials import trials_to_detect
 from lanlab.analysis.findings.contrast import contrast
 from lanlab.analysis.findings.planning import trials_needed
 from lanlab.analysis.findings.sample import Trials
-from lanlab.analysis.statistics import (
-    mean_interval,
-    paired_by_block,
-    welch,
-)
+from lanlab.analysis.statistics.intervals import mean_interval
 from lanlab.analysis.statistics.samples import Scale
+from lanlab.analysis.statistics.two_groups import paired_by_block, welch
 
 TCP_S = (81.0, 84.0, 79.0, 82.0, 84.0)
 NWLINK_S = (117.0, 120.0, 121.0, 127.0, 126.0)

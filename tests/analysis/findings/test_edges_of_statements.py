@@ -19,14 +19,15 @@ from bodies_of_evidence import (
 )
 from given_numbers import Given
 
-from lanlab.analysis.findings import Judged, Judgement, Verdicts, forms_models
+from lanlab.analysis.findings import forms_models
 from lanlab.analysis.findings.claim import Comparison
 from lanlab.analysis.findings.contrast import Estimate
 from lanlab.analysis.findings.evidence import Cell
 from lanlab.analysis.findings.judge import Further, _further, _once_each, judge
 from lanlab.analysis.findings.printed import times
 from lanlab.analysis.findings.sample import PrintedNumber, PrintedSpread, Trials
-from lanlab.studies import Level
+from lanlab.analysis.findings.verdicts import Judged, Judgement, Verdicts
+from lanlab.studies.base import Level
 
 
 def test_a_combination_without_numbers_is_left_out_unless_every_factor_is_listed() -> None:
@@ -177,7 +178,7 @@ def test_sides_with_the_same_wording_keep_their_order() -> None:
     [found] = compared("less", evidence, a={"take": "least"}, b={"take": "greatest"})
     assert (found.value, found.least, found.most) == (pytest.approx(0.25), None, 1.0)
     assert found.what == (
-        "(goodput_bps, the least, at size 1) / (goodput_bps, the greatest, at size 3)"
+        "(the least (at size 1 among those tried)) / (the greatest (at size 3 among those tried))"
     )
     named = along("os", {"b": 10.0, "a": 20.0})
     [turned] = compared("less", named, a={"os": "b"}, b={"os": "a"})
@@ -197,9 +198,15 @@ def test_two_metrics_are_worded_by_their_names() -> None:
     evidence = Both([cell(trials(10.0), os="xp")])
     sides: dict[str, Any] = {"a": {"metric": "goodput_bps"}, "b": {"metric": "offered_bps"}}
     [ratio] = compared("ratio", evidence, **sides, min=0.1)
-    assert (ratio.what, ratio.value) == ("goodput_bps / offered_bps at os xp", pytest.approx(0.5))
+    assert (ratio.what, ratio.value) == (
+        "(goodput_bps) / (offered_bps) at os xp",
+        pytest.approx(0.5),
+    )
     [less] = compared("difference", evidence, **sides, max=1.0)
-    assert (less.what, less.value) == ("goodput_bps - offered_bps at os xp", pytest.approx(-10.0))
+    assert (less.what, less.value) == (
+        "(goodput_bps) - (offered_bps) at os xp",
+        pytest.approx(-10.0),
+    )
 
 
 def test_an_interval_without_correction_has_95_percent_confidence() -> None:
@@ -270,13 +277,15 @@ def test_a_share_of_variation_counts_only_trials_with_the_factor() -> None:
         return told.verdict, told.reasons
 
     one_level = replace(evidence, found=[cells[0], other])
-    assert said(one_level) == ("not tested", ("os has one level here; it takes two",))
+    assert said(one_level) == ("not tested", ("os has a single level; the claim needs two",))
     assert said(replace(evidence, found=[other])) == ("not tested", ("no errors at os",))
     # Numbers without trials are some, which leaves the claim open where they may be incomplete.
     paper = Given([cell(printed(2.0), os="xp")], can_lack=True, metric="errors")
     assert said(paper) == ("undecided", ("no errors at os",))
     fixed = [replace(one, varied=()) for one in cells]
-    assert said(replace(evidence, found=fixed))[1] == ("os has one level here; it takes two",)
+    assert said(replace(evidence, found=fixed))[1] == (
+        "os has a single level; the claim needs two",
+    )
     # On the scale of a rate, unless one is 0.
     rates = [cell(Trials(tuple(math.exp(one) for one in each.sample.values)), **each.levels)
              for each in cells if isinstance(each.sample, Trials)]  # fmt: skip
@@ -376,7 +385,7 @@ def test_any_of_several_parts_and_a_number_of_combinations() -> None:
     assert (of_two.parts, of_two.shown, of_two.refuted) == (2, 1, 1)
     assert counted(both, min=4).verdict == "does not hold"
     few = counted(both, min=5)
-    assert few.reasons == ("4 combinations of os, size here; it takes 5",)
+    assert few.reasons == ("only 4 combinations of os, size; the claim needs 5",)
     assert counted(["host"], min=1).reasons == ("no goodput_bps at host",)
     parts = [{**above, "at": {"os": os}} for os in ("xp", "linux")]
     assert judged("any", evidence, of=parts).verdict == "holds"

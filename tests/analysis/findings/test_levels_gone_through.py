@@ -10,7 +10,7 @@ from given_numbers import Given
 
 from lanlab.analysis.findings.claim import Comparison
 from lanlab.analysis.findings.sample import PrintedNumber, Trials
-from lanlab.studies import Level
+from lanlab.studies.base import Level
 
 
 def test_a_bend_needs_three_levels() -> None:
@@ -36,7 +36,7 @@ def test_a_sole_extreme_is_exceeded_and_equalled_by_no_other_level() -> None:
     gone = judged("extreme", evidence, along="size", at_level=9, kind="least")
     assert (gone.verdict, gone.reasons) == ("not tested", ("no goodput_bps at size 9",))
     single = judged("extreme", Given(cells[:1]), along="size", at_level=1, kind="least")
-    assert single.reasons == ("size has one level here, 1; it takes two",)
+    assert single.reasons == ("only size 1 has values; the claim needs two levels",)
 
 
 def test_the_greatest_difference_exceeds_that_at_every_other_level() -> None:
@@ -94,12 +94,12 @@ def test_a_trend_names_the_levels_without_numbers() -> None:
     paper = Given(cells, can_lack=True, known={"size": (1, 2, 3)})
     asked: dict[str, Any] = {"along": "size", "direction": "rising"}
     [whole] = compared("trend", paper, **asked)
-    assert (whole.value, whole.what) == (pytest.approx(4.0), "change along size 1 to 3")
+    assert (whole.value, whole.what) == (pytest.approx(4.0), "change from size 1 to 3")
     lacking = judged("trend", replace(paper, found=cells[:2]), **asked)
     [part] = lacking.comparisons
     assert (part.comparison.value, part.comparison.what) == (
         pytest.approx(2.0),
-        "change along size 1 to 2",
+        "change from size 1 to 2",
     )
     assert (lacking.verdict, lacking.means) == ("undecided", "holds")
     assert lacking.reasons == ("no goodput_bps at size 3",)
@@ -108,7 +108,7 @@ def test_a_trend_names_the_levels_without_numbers() -> None:
     assert alone.reasons == ("no goodput_bps at size 2", "no goodput_bps at size 3")
     single = judged("trend", Given(cells[:1]), **asked)
     assert (single.verdict, single.reasons) == (
-        *("not tested", ("size has one level here, 1; it takes two",)),
+        *("not tested", ("only size 1 has values; the claim needs two levels",)),
     )
     nothing = judged("trend", Given([]), **asked)
     assert nothing.reasons == ("no goodput_bps at ",)
@@ -125,7 +125,7 @@ def test_a_trend_names_the_levels_without_numbers() -> None:
 def test_a_trend_needs_two_levels_with_numbers(form: str, more: dict[str, Any]) -> None:
     cells = [cell(printed(mean), size=n) for n, mean in ((1, 10.0), (2, 10.0))]
     one = judged(form, Given(cells[:1]), along="size", **more)
-    assert one.reasons == ("size has one level here, 1; it takes two",)
+    assert one.reasons == ("only size 1 has values; the claim needs two levels",)
     paper = Given(cells[:1], can_lack=True, known={"size": (1, 2)})
     lacking = judged(form, paper, along="size", **more)
     assert lacking.reasons == ("no goodput_bps at size 2",)
@@ -150,7 +150,7 @@ def test_a_widening_divides_the_later_published_ratio_by_the_earlier() -> None:
     [found] = compared("widens", evidence, **asked, by="ratio", direction="rising")
     assert (found.value, found.least, found.most) == (pytest.approx(1.5), 1.0, None)
     assert (found.measure, found.is_strict, found.point) == ("widening", True, "holds")
-    assert found.what.endswith(" against size 1")
+    assert found.what.endswith(" / (os xp, size 1) x (os linux, size 1)")
     [turned] = compared("widens", evidence, **asked, by="ratio", direction="falling")
     assert (turned.least, turned.most, turned.point) == (None, 1.0, "does not hold")
     # A ratio of two numbers that are printed stands beside one that is printed itself.
@@ -187,12 +187,12 @@ def test_a_widening_from_a_published_zero_is_undecided(
 @pytest.mark.parametrize(
     ("form", "more", "what"),
     [
-        ("trend", {"direction": "rising"}, ["change along size 1 to 3 at os linux"]),
-        ("no_trend", {"margin_ratio": 0.5}, ["change along size 1 to 3 at os linux"]),
+        ("trend", {"direction": "rising"}, ["change from size 1 to 3 at os linux"]),
+        ("no_trend", {"margin_ratio": 0.5}, ["change from size 1 to 3 at os linux"]),
         (
             "peak_then_decline",
             {"peak_at_most": 2},
-            ["(goodput_bps, the greatest, at size 2) / (size 3) at os linux"],
+            ["(the greatest (at size 2 among those tried)) / (size 3) at os linux"],
         ),
         (
             "monotone",

@@ -13,8 +13,8 @@ from lanlab.analysis.findings.printed import PrintedRatio
 from lanlab.analysis.findings.published_evidence import with_ratios
 from lanlab.analysis.findings.sample import PrintedNumber, Trials
 from lanlab.analysis.findings.sides import Side
-from lanlab.analysis.statistics import two_lines
-from lanlab.studies import Finding
+from lanlab.analysis.statistics.saturation import two_lines
+from lanlab.studies.findings import Finding
 
 BENT = along("size", {1: 10.0, 2: 20.0, 3: 30.0, 4: 31.0, 5: 32.0, 6: 33.0})
 
@@ -54,7 +54,7 @@ def test_differences_are_compared_without_logarithms() -> None:
 def test_a_series_is_named_by_its_ends_and_common_levels() -> None:
     cells = [cell(trials(10.0 * size), os="xp", size=size) for size in (1, 2, 3)]
     trend = comparison("no_trend", Given(cells), along="size", margin_ratio=0.05)
-    assert "along size 1 to 3" in trend.what and "os xp" in trend.what
+    assert "from size 1 to 3" in trend.what and "os xp" in trend.what
     assert trend.what.count("size") == 1
 
 

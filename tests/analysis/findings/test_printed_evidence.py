@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from bodies_of_evidence import along, verdict
 
-from lanlab.analysis.findings import judge_published
 from lanlab.analysis.findings.contrast import contrast
+from lanlab.analysis.findings.judge import judge_published
 from lanlab.analysis.findings.published_evidence import PublishedEvidence
 from lanlab.analysis.findings.sample import PrintedNumber, PrintedSpread, Trials
-from lanlab.studies import load_study
+from lanlab.studies.load import load_study
 from lanlab.studies.published import MissingValue, Published, PublishedValue
 
 RUNS = {"metric": "trials", "statistic": "fact", "value": 40.0, "si": 40.0, "si_unit": "count"}

@@ -10,7 +10,7 @@ from test_printed_evidence import value
 from lanlab.analysis.findings.printed import ratio_of
 from lanlab.analysis.findings.published_evidence import PublishedEvidence
 from lanlab.analysis.findings.sample import PrintedNumber
-from lanlab.studies import load_study
+from lanlab.studies.load import load_study
 from lanlab.studies.published import Published, PublishedValue
 
 FACTORS = [
@@ -145,8 +145,10 @@ def test_published_evidence_lists_its_factors_and_its_gaps() -> None:
 
     assert evidence.levels("os") == ("xp", "vista", "linux")
     assert evidence.levels("host") == ()
-    assert evidence.why_not("rtt_mean_ns", {}) == "no rtt_mean_ns is printed"
-    assert evidence.why_not("rtt_mean_ns", {"os": ("xp",)}) == "no rtt_mean_ns is printed at os xp"
+    assert evidence.why_not("rtt_mean_ns", {}) == "no rtt_mean_ns is published"
+    assert (
+        evidence.why_not("rtt_mean_ns", {"os": ("xp",)}) == "no rtt_mean_ns is published at os xp"
+    )
     assert evidence.speaks("goodput_bps", {"os": ("xp",)}, ("os",))
     assert not evidence.speaks("goodput_bps", {"os": ("vista",)}, ("os",))
     assert not evidence.speaks("goodput_bps", {}, ("host",))

@@ -5,9 +5,11 @@ from collections import Counter
 
 import pytest
 
-from lanlab.analysis.findings import Judgement, Verdicts, judge_published
+from lanlab.analysis.findings.judge import judge_published
 from lanlab.analysis.findings.published_evidence import PublishedEvidence
-from lanlab.studies import Finding, known_studies, load_study
+from lanlab.analysis.findings.verdicts import Judgement, Verdicts
+from lanlab.studies.findings import Finding
+from lanlab.studies.load import known_studies, load_study
 
 #: Where the verdict is another one than was worked out by hand, and why.
 OTHER_VERDICTS = {
@@ -75,7 +77,7 @@ def test_a_number_is_not_evidence_for_its_own_sentence(study: str, finding: str)
     found = of(study, finding)
 
     assert (found.verdict, found.comparisons) == ("not tested", ())
-    assert found.reasons == ("the printed numbers only repeat the claim",)
+    assert found.reasons == ("the published numbers only repeat the claim",)
 
 
 def test_a_number_is_evidence_for_other_claims() -> None:
@@ -89,10 +91,10 @@ def test_a_number_is_evidence_for_other_claims() -> None:
 
 def test_lost_and_repeated_trials_are_distinguished() -> None:
     assert of("milanovic-srbljic", "f2").reasons == (
-        "the printed numbers only repeat the claim; a run or a simulation has to decide it",
+        "the published numbers only repeat the claim; a run or a simulation can decide it",
     )
     assert of("manford-kolahi", "f8").reasons == (
-        "the numbers that could decide it are lost; a run or a simulation has to decide it",
+        "the published numbers that could decide it are lost; a run or a simulation can decide it",
     )
 
 

@@ -24,7 +24,8 @@ from lanlab.analysis.findings.sides import (
     series,
     taken,
 )
-from lanlab.studies import Level, Selection
+from lanlab.studies.base import Level
+from lanlab.studies.selection import Selection
 
 MEANS = {("xp", 1): 10.0, ("xp", 2): 20.0, ("linux", 1): 30.0, ("linux", 2): 40.0}
 GRID = Given([cell(trials(mean), os=os, size=size) for (os, size), mean in MEANS.items()])
@@ -156,7 +157,7 @@ def test_a_peak_is_worded_without_its_starting_level() -> None:
     falling = along("size", {1: 10.0, 2: 30.0, 3: 20.0})
     [found] = verdicts("peak_then_decline", falling, along="size").judgements
     assert [one.comparison.what for one in found.comparisons] == [
-        "(goodput_bps, the greatest, at size 2) / (size 3)"
+        "(the greatest (at size 2 among those tried)) / (size 3)"
     ]
 
 

@@ -17,9 +17,10 @@ from bodies_of_evidence import (
     verdicts,
 )
 
-from lanlab.analysis.findings import Judged, verdicts_as_data
+from lanlab.analysis.findings.as_data import verdicts_as_data
 from lanlab.analysis.findings.judge import judge
 from lanlab.analysis.findings.sample import PrintedNumber, Trials
+from lanlab.analysis.findings.verdicts import Judged
 
 TWO = along("os", {"xp": 100.0, "linux": 103.0})
 

@@ -21,12 +21,8 @@ from bodies_of_evidence import (
 from given_numbers import Given
 from scipy import stats
 
-from lanlab.analysis.findings import (
-    drift_within,
-    forms_models,
-    judgement_as_data,
-    verdicts_as_data,
-)
+from lanlab.analysis.findings import drift_within, forms_models
+from lanlab.analysis.findings.as_data import judgement_as_data, verdicts_as_data
 from lanlab.analysis.findings.contrast import Estimate
 from lanlab.analysis.findings.drift_within import change
 from lanlab.analysis.findings.judge import judge
@@ -52,11 +48,15 @@ A_B: dict[str, Any] = {"a": {"os": "xp"}, "b": {"os": "linux"}}
     ("form", "statement", "words"),
     [
         ("value", {"at": {"os": "xp", "size": 1}, "min": 1.0}, ["os xp, size 1"]),
-        ("value", {"at": {"take": "greatest"}, "min": 1.0}, ["the greatest, at os xp, size 2"]),
+        (
+            "value",
+            {"at": {"take": "greatest"}, "min": 1.0},
+            ["the greatest (at os xp, size 2 among those tried)"],
+        ),
         (
             "value",
             {"at": {"os": "linux", "take": "least"}, "min": 1.0},
-            ["os linux, the least, at size 1"],
+            ["os linux, the least (at size 1 among those tried)"],
         ),
         ("less", {**A_B, "at": {"size": 1}}, ["(os linux) / (os xp) at size 1"]),
         (
@@ -81,7 +81,7 @@ A_B: dict[str, Any] = {"a": {"os": "xp"}, "b": {"os": "linux"}}
         (
             "trend",
             {"at": {"os": "xp"}, "along": "size", "direction": "rising"},
-            ["change along size 1 to 2 at os xp"],
+            ["change from size 1 to 2 at os xp"],
         ),
         ("effect", {"factor": "os", "max_share": 0.5}, ["share of the variation that os explains"]),
     ],
@@ -103,7 +103,10 @@ def test_a_ratio_on_the_linear_scale_is_a_weighted_difference() -> None:
 
     assert (low.value, low.least, low.most, low.measure) == (5 - 1.5 * 2, 0.0, None, "difference")
     assert (high.value, high.least, high.most) == (5 - 3 * 2, None, 0.0)
-    assert (low.what, high.what) == ("(os xp) - 1.5 x (os linux)", "(os xp) - 3 x (os linux)")
+    assert (low.what, high.what) == (
+        "(os xp) - (1.5 \N{MULTIPLICATION SIGN} os linux)",
+        "(os xp) - (3 \N{MULTIPLICATION SIGN} os linux)",
+    )
     assert (low.point, high.point) == ("holds", "holds")
     for bounds, least, most in (({"min": 1.0}, 0.0, None), ({"max": 1.0}, None, 0.0)):
         [one] = compared("ratio", evidence, metric="errors", **A_B, **bounds)
@@ -393,7 +396,7 @@ def test_json_has_every_part_of_a_judgement() -> None:
     here = replace(found, verdict="not tested", reasons=("why",), further=None, here=found,
                    assumed=(("os", "this system"),), fitted=(2, 5))  # fmt: skip
     told = judgement_as_data(here)
-    assert told["fitted"] == {"conditions": 5, "fitted": 2, "is_chosen_for": False}
+    assert told["fitted"] == {"conditions": 5, "fitted": 2, "is_fitted_to": False}  # fmt: skip
     assert (told["further"], told["reasons"]) == (None, ["why"])
     assert told["on_this_system"] == {**plain, "in_place_of": {"os": "this system"}}
     json.dumps(told, allow_nan=False)

@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from made_up_stations import OUTCOMES, closed_queue
 
-from lanlab.analysis.stations import StationCurve, StationLevel
-from lanlab.workloads.station_steady import steady_part
-from lanlab.workloads.station_sums import station_sums
+from lanlab.analysis.stations.levels import StationCurve, StationLevel
+from lanlab.workloads.stations.steady import steady_part
+from lanlab.workloads.stations.sums import station_sums
 
 NUMBERS = (1, 2, 3, 4, 6, 8, 11, 15)
 

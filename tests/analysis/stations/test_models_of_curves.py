@@ -6,17 +6,12 @@ import numpy as np
 import pytest
 from curves import NUMBERS, exact_curve, measured_curve
 
-from lanlab.analysis.stations import (
-    Predictor,
-    StationCurve,
-    StationLevel,
-    fit_model,
-    predictor,
-    residuals,
-    stations_within,
-    throughput_by_law,
-)
-from lanlab.analysis.statistics import mean_interval
+from lanlab.analysis.stations.answer import stations_within
+from lanlab.analysis.stations.levels import StationCurve, StationLevel
+from lanlab.analysis.stations.models import fit_model, residuals
+from lanlab.analysis.stations.predict import Predictor, predictor
+from lanlab.analysis.stations.usl import throughput_by_law
+from lanlab.analysis.statistics.intervals import mean_interval
 from lanlab.errors import UnfitValues, UsageError
 
 SERVICE_S, LATENCY_S = 0.002, 0.006

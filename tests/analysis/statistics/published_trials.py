@@ -6,7 +6,7 @@ from 2 to 5. Throughput in Mbit/s with printed standard deviations of 40 runs: w
 are, at the sizes they belong to.
 """
 
-from lanlab.analysis.statistics import PrintedMean
+from lanlab.analysis.statistics.samples import PrintedMean
 
 W98 = {
     ("tcpip", 1): [263, 263, 261, 263],

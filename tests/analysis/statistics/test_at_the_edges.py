@@ -7,13 +7,10 @@ from planned_trials import trials_for_equivalence, trials_to_detect
 from scipy import stats
 from statsmodels.stats.power import TTestIndPower
 
-from lanlab.analysis.statistics import (
-    Margin,
-    fit_groups,
-    paired_by_block,
-    trials_to_decide,
-    welch,
-)
+from lanlab.analysis.statistics.equivalence import Margin
+from lanlab.analysis.statistics.least_squares import fit_groups
+from lanlab.analysis.statistics.power import trials_to_decide
+from lanlab.analysis.statistics.two_groups import paired_by_block, welch
 
 
 def test_one_degree_of_freedom_suffices_to_detect_lack_of_fit() -> None:

@@ -8,12 +8,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from lanlab.analysis.statistics import (
-    PrintedMean,
-    condition_mean,
-    mean_interval,
-    printed_condition_mean,
-)
+from lanlab.analysis.statistics.condition_mean import condition_mean, printed_condition_mean
+from lanlab.analysis.statistics.intervals import mean_interval
+from lanlab.analysis.statistics.samples import PrintedMean
 from lanlab.workloads.registry import WORKLOADS
 
 METRICS = sorted({metric for entry in WORKLOADS.values() for metric in entry.metrics})

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from published_trials import VISTA
 from statsmodels.stats.weightstats import ttost_ind
 
-from lanlab.analysis.statistics import Margin, tost, welch, welch_printed
+from lanlab.analysis.statistics.equivalence import Margin, tost
+from lanlab.analysis.statistics.two_groups import welch, welch_printed
 from lanlab.errors import UsageError
 
 values = st.lists(st.floats(50, 150), min_size=2, max_size=12)

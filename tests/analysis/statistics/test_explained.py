@@ -5,7 +5,7 @@ import pytest
 from published_trials import W2K
 from scipy import stats
 
-from lanlab.analysis.statistics import explained_share
+from lanlab.analysis.statistics.explained import explained_share
 from lanlab.errors import NoSpread, UnfitValues
 
 TIMES_S = [time for trials in W2K.values() for time in trials]

@@ -9,11 +9,8 @@ from hypothesis import strategies as st
 from published_trials import W2K, W98
 from scipy import stats
 
-from lanlab.analysis.statistics import (
-    PrintedMean,
-    mean_interval,
-)
-from lanlab.analysis.statistics.samples import moments, unscaled
+from lanlab.analysis.statistics.intervals import mean_interval
+from lanlab.analysis.statistics.samples import PrintedMean, moments, unscaled
 from lanlab.errors import UnfitValues, UsageError
 
 

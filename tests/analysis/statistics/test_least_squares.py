@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from lanlab.analysis.statistics import fit_groups, identified
+from lanlab.analysis.statistics.least_squares import fit_groups, identified
 from lanlab.errors import UnfitValues
 
 BENCH = Path(__file__).parents[3] / "bench"

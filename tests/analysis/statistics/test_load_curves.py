@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from scipy.optimize import curve_fit
 
-from lanlab.analysis.statistics import two_lines
+from lanlab.analysis.statistics.saturation import two_lines
 from lanlab.errors import NoSpread, UnfitValues
 
 LOADS = np.repeat(np.arange(1.0, 11.0), 3)

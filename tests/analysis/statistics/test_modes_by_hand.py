@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from lanlab.analysis.statistics import TwoModes, two_modes
+from lanlab.analysis.statistics.two_modes import TwoModes, two_modes
 
 
 def about(*distances: float, middle: float = 80.0) -> list[float]:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from lanlab.analysis.statistics import holm
+from lanlab.analysis.statistics.multiple import holm
 from lanlab.errors import UnfitValues
 
 p_values = st.lists(st.floats(0, 1), min_size=1, max_size=15)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from lanlab.analysis.statistics import welch
 from lanlab.analysis.statistics.neighbours import (
     LEAST_TRIALS,
     OF_TWO,
@@ -16,6 +15,7 @@ from lanlab.analysis.statistics.neighbours import (
     of_correlation,
     widening,
 )
+from lanlab.analysis.statistics.two_groups import welch
 
 #: Slow, then quick.
 DRIFTING = [10.0, 10.2, 10.1, 10.3, 10.2, 10.1, 11.0, 11.2, 11.1, 11.0, 11.2, 11.3]

@@ -12,7 +12,7 @@ from published_trials import W2K, W98
 from scipy import stats
 from statsmodels.stats.power import TTestIndPower, TTestPower
 
-from lanlab.analysis.statistics import Margin, paired_by_block, trials_to_decide, welch
+from lanlab.analysis.statistics.equivalence import Margin
 from lanlab.analysis.statistics.power import (
     _detects,
     _encloses,
@@ -20,7 +20,9 @@ from lanlab.analysis.statistics.power import (
     _least,
     _quantiles,
     _Spread,
+    trials_to_decide,
 )
+from lanlab.analysis.statistics.two_groups import paired_by_block, welch
 from lanlab.errors import UsageError
 
 

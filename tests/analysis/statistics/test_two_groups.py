@@ -10,16 +10,16 @@ from published_trials import VISTA, W2K, W98, XP
 from scipy import stats
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
-from lanlab.analysis.statistics import (
+from lanlab.analysis.statistics.multiple import holm
+from lanlab.analysis.statistics.samples import PrintedMean
+from lanlab.analysis.statistics.two_groups import (
     KnownSpread,
-    PrintedMean,
     by_spread,
-    holm,
+    exchanged_p,
     paired_by_block,
     welch,
     welch_printed,
 )
-from lanlab.analysis.statistics.two_groups import exchanged_p
 from lanlab.errors import NoSpread, UnfitValues, UsageError
 
 #: Difference, its interval, t, degrees of freedom, p and p by Holm over all twelve, of each pair.

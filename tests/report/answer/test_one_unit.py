@@ -5,15 +5,14 @@ from dataclasses import replace
 import pytest
 from synthetic_runs import SyntheticRun, synthetic_run
 
-from lanlab.analysis.published import published_numbers
-from lanlab.analysis.run_data import RunData
+from lanlab.analysis.published.values import published_numbers
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.figures.registry import build_figure
-from lanlab.report.answer.answers import sentences
-from lanlab.report.exports.condition_values import markdown_table
 from lanlab.report.metrics.metric_table import metric_table
+from lanlab.report.runs.run_answer import markdown
 from lanlab.report.runs.run_result import result_text
 from lanlab.report.trials.trial_table import trial_table
-from lanlab.studies import Study
+from lanlab.studies.model import Study
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +21,7 @@ def echoes() -> SyntheticRun:
     return synthetic_run("manford-kolahi", link_rate_bps=100_000_000, shape="none")
 
 
-def test_times_have_one_unit_in_lists_tables_figures_and_sentences(echoes: SyntheticRun) -> None:
+def test_times_have_one_unit_in_lists_tables_and_figures(echoes: SyntheticRun) -> None:
     own = [trial for trial in echoes.trials if "rtt_mean_ns" in trial.metrics]
     data = {**echoes.run.study, "units": {}}
     data["experiment"] = [one for one in data["experiment"] if one["id"] == own[0].experiment]
@@ -39,8 +38,7 @@ def test_times_have_one_unit_in_lists_tables_figures_and_sentences(echoes: Synth
             cell.text for row in trial_table(RunData(run, own, study)).rows for cell in row
         ),
         "figure": build_figure(RunData(run, own, study, published), study.figure[0]).y.unit,
-        "sentences": " ".join(sentences(run, own, published)),
-        "Markdown": markdown_table(run, own),
+        "Markdown": markdown(RunData(run, own)),
     }
     assert {where: "µs" in text for where, text in said.items()} == dict.fromkeys(said, True)
     assert [where for where, text in said.items() if " ms" in text or "(ms)" in text] == []

@@ -1,16 +1,17 @@
 """Which service is fastest, for what: the sentence and the rows that trials give."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 import pytest
 
-from lanlab.analysis.limits import tcp_limit_bps
+from lanlab.analysis.links.limits import tcp_limit_bps
 from lanlab.nas import plan
 from lanlab.report.answer.answers import sentences
 from lanlab.report.answer.purposes import Purposes, purposes_of
-from lanlab.report.document.fitted import Fitted
+from lanlab.report.document.fitted import fitted
 from lanlab.report.document.table import Table
 from lanlab.store import RunRecord, TrialRecord
 
@@ -81,7 +82,7 @@ def found(*given: Any, **more: Any) -> Purposes:
 
 
 def shown(table: Table) -> list[str]:
-    return [line for line, _ in Fitted(table, "").lines(200)]
+    return [line for line, _ in fitted(replace(table, title=""), 200)]
 
 
 def test_one_service_that_wins_everything_is_named() -> None:
@@ -89,14 +90,15 @@ def test_one_service_that_wins_everything_is_named() -> None:
     assert answer.sentence == "Use SMB: nothing else was shown to be faster in any of 10 tests."
     row = next(row for row in answer.table.rows if row[0].text.startswith("one large file, upload"))
     assert row[1].text == "SMB"
-    assert row[2].text.startswith("NFS 3 1.2 \N{MULTIPLICATION SIGN} slower (")
+    assert row[2].text.startswith("NFS 3 25 % slower (")
 
 
 def test_the_answer_counts_disturbed_trials() -> None:
     same = {"SMB": 100.0, "NFS 3": 100.0}
     disturbed = {"pollution": {"findings": [{"repeat_helps": True}]}}
-    said = found({"large": same, "small": same}, raw=disturbed).sentence
-    assert said.startswith("No difference was shown between SMB and NFS 3: use any. 100 of 100 ")
+    answer = found({"large": same, "small": same}, raw=disturbed)
+    said = "No difference was shown between SMB and NFS 3: use any."
+    assert answer.sentence == said and answer.disturbed == "100 of 100 trials were disturbed."
 
 
 def test_a_run_of_nas_opens_with_the_answer_and_names_each_task() -> None:
@@ -163,12 +165,12 @@ def test_the_time_of_a_file_is_explained_for_each_service_and_copy_by_one_user()
         more=lambda block: {**explained, "elapsed_s": (0.07, 0.01, 0.09, 0.03, 0.05)[block]},
     )
     assert shown(answer.reasons)[0].rstrip() == (
-        "for what                            service  time of each file"
+        "for what                              service  time of each file"
     )
     assert answer.reasons.to_csv().splitlines()[0] == "purpose,service,time"
     rows = [[cell.text for cell in row] for row in answer.reasons.rows]
     assert [row[:2] for row in rows] == [
-        [f"{files}, {way}, 1 user", service]
+        [f"{files}, {way}, 1 client", service]
         for files in ("one large file", "many small files")
         for way in ("upload", "download")
         for service in ("SMB", "NFS 3")
@@ -234,19 +236,23 @@ def test_the_table_has_the_others_and_what_has_no_result() -> None:
 
     assert lines[0].split() == ["for", "what", "fastest", "others"]
     assert lines[1] == (
-        "one large file, upload, 1 user        SMB and NFS 3 (no difference shown)"
+        "one large file, upload, 1 client        SMB and NFS 3 (no difference shown)"
         "                  SFTP: no result"
     )
     assert lines[2].startswith(
-        "one large file, download, 1 user      SMB and NFS 3 (as fast as the network, 94.1 Mbit/s)"
-        "  SFTP 1.41 \N{MULTIPLICATION SIGN} slower ("
+        "one large file, download, 1 client      SMB and NFS 3 (as fast as the network, 94.1 "
+        "Mbit/s)  SFTP 41 % slower ("
     )
-    assert lines[5].startswith("many small files, upload, 1 user      SMB  ")
+    assert lines[5].startswith("many small files, upload, 1 client      SMB  ")
     assert lines[5].endswith("), NFS 3: no result")
     assert answer.table.to_csv().splitlines()[0] == "purpose,fastest,others"
     every = {"SMB": 0.985 * WIRE_BPS, "NFS 3": 0.985 * WIRE_BPS}
     some = found({"large": every, "small": every}, (1.0, 1.0005), link_rate_bps=100e6)
-    assert some.sentence.endswith(": use any.")
+    assert some.sentence == (
+        "Fastest by mean: for large files NFS 3; for many small files NFS 3; for creating and "
+        "removing files NFS 3; no order is shown, as 2 trials each cannot show one."
+    )
+    assert some.table.rows[0][1].text == "NFS 3 by mean (not shown)"
     goodput = {"goodput_bps": 0.99 * WIRE_BPS}
     everything = found(
         {"large": every, "small": every}, link_rate_bps=100e6, more=lambda block: goodput

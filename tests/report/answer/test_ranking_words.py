@@ -8,15 +8,17 @@ from typing import Any
 import pytest
 from synthetic_runs import synthetic_run
 
-from lanlab.analysis.ranking import Ranked, Ranking
-from lanlab.analysis.run_data import RunData
+from lanlab.analysis.comparison import ranking as ranked_levels
+from lanlab.analysis.comparison.ranking import Ranked, Ranking, rankings
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.report.answer import ranking_text
-from lanlab.report.answer.ranking_text import ranking_sentences, ratio_text, run_rankings
-from lanlab.studies import Published, Study, load_study
+from lanlab.report.answer.ranking_text import ranked_text, ranking_sentences
+from lanlab.studies.load import load_study
+from lanlab.studies.model import Study
+from lanlab.studies.published import Published
 
 STUDY = load_study("schomer-claason").study
 RUN = synthetic_run("schomer-claason").run
-TIMES = "\N{MULTIPLICATION SIGN}"
 #: Titles of the services of `Ranking`s here.
 NAMES = {"smb": "SMB", "nfs": "NFS 3", "ftp": "FTP", "sftp": "SFTP", "webdav": "WebDAV"}
 MORE = ("smb", "nfs", "ftp", "sftp", "webdav", "s3", "s3s", "ftps")
@@ -55,25 +57,30 @@ def said(*own: Ranking, study: Study = STUDY) -> str:
     ("text", "changes", "expected"),
     [
         ("smb 1|nfs 1.5 1.4 1.6", {},
-         f"Transfer time, fastest first: SMB, then NFS 3 1.5 {TIMES} slower (1.4 to 1.6)."),
-        ("smb 1|nfs 1.5", {}, f"Transfer time, fastest first: SMB, then NFS 3 1.5 {TIMES} slower."),
+         "Transfer time, fastest first: SMB, then NFS 3 50 % slower (40 to 60 %)."),
+        ("smb 1|nfs 1.5", {}, "Transfer time, fastest first: SMB, then NFS 3 50 % slower."),
         ("smb 1|nfs", {}, "Transfer time, fastest first: SMB, then NFS 3."),
         ("smb 1|nfs 1.1 1.05 1.2,ftp 1.12 1.1 1.2", {},
-         f"Transfer time, fastest first: SMB, then NFS 3 1.1 {TIMES} slower (1.1 to 1.2) and FTP "
-         f"1.1 {TIMES} slower (1.1 to 1.2) (no difference shown)."),
+         "Transfer time, fastest first: SMB, then NFS 3 10 % slower (5.0 to 20 %) and FTP "
+         "12 % slower (10 to 20 %) (no difference shown)."),
         ("smb 1|nfs 1.09 1.05 1.13", {},
          "Transfer time, fastest first: SMB, then NFS 3 9.0 % slower (5.0 to 13 %)."),
         ("smb 1,nfs 1.01|ftp 1.5 1.4 1.6", {},
-         f"Transfer time, fastest first: SMB and NFS 3 (no difference shown), then FTP 1.5 {TIMES} "
-         "slower than SMB (1.4 to 1.6)."),
+         "Transfer time, fastest first: SMB and NFS 3 (no difference shown), then FTP 50 % "
+         "slower than SMB (40 to 60 %)."),
         ("smb 1,nfs 1.1 >smb,ftp 1.2 >smb nfs", {},
          "Transfer time: SMB, NFS 3 and FTP (shown: NFS 3 slower than SMB; FTP slower than SMB and "
          "NFS 3; no other difference)."),
         ("smb 1", {"lacking": ("nfs", "ftp")}, "Transfer time: SMB (no result of NFS 3 and FTP)."),
         ("smb 1|nfs 2", {"metric": "jain_index"},
-         f"Jain's index, best first: SMB, then NFS 3 2.0 {TIMES} worse."),
-        ("smb 1,nfs 1", {"is_tested": False},
-         "SMB and NFS 3 are not ranked by transfer time: a ranking takes two trials of each."),
+         "Jain's index, best first: SMB, then NFS 3 2.0 times worse."),
+        ("smb,nfs", {"is_tested": False, "trials": 1},
+         "SMB and NFS 3 are not ranked by transfer time: 1 trial each cannot show an order; run at "
+         "least 5 (`--trials 5`, or `trials` of a study)."),
+        ("smb 1,nfs 1.5 1.4 1.6,ftp 1.05", {"is_tested": False, "trials": 3},
+         "Transfer time, fastest mean first: SMB, NFS 3 50 % slower, FTP 5.0 % slower. 3 "
+         "trials each cannot show an order; run at least 5 (`--trials 5`, or `trials` of a "
+         "study)."),
         ("smb 1", {"is_tested": False, "lacking": ("nfs",)},
          "No ranking: there is no result of NFS 3."),
     ],
@@ -102,7 +109,7 @@ def test_services_at_the_limit_of_the_network_are_counted(count: int, words: str
         lacking = said(ranking("smb 1,nfs 1", lacking=("ftp",), **limited))
         assert lacking == f"Transfer time: SMB and NFS 3, {network} (no result of FTP)."
         slower = said(ranking("smb 1,nfs 1,ftp 1|sftp 2", **limited))
-        assert slower.endswith(f": SMB, NFS 3 and FTP, {network}, then SFTP 2.0 {TIMES} slower "
+        assert slower.endswith(f": SMB, NFS 3 and FTP, {network}, then SFTP 2.0 times slower "
                                "than SMB.")  # fmt: skip
         some = said(ranking("smb 1,nfs 1,sftp 1", **limited))
         assert some == "Transfer time: SMB, NFS 3 and SFTP (no difference shown)."
@@ -112,14 +119,14 @@ def test_services_at_the_limit_of_the_network_are_counted(count: int, words: str
     ("level", "expected"),
     [
         (Ranked("smb", None), "SMB"),
-        (Ranked("smb", 1.1, 1.05, 1.2), f"SMB 1.1 {TIMES} slower than NFS 3 (1.1 to 1.2)"),
+        (Ranked("smb", 1.1, 1.05, 1.2), "SMB 10 % slower than NFS 3 (5.0 to 20 %)"),
         (Ranked("smb", 1.0999, 1.05, 1.2), "SMB 10.0 % slower than NFS 3 (5.0 to 20 %)"),
         (Ranked("smb", 1.005, None, 1.2), "SMB 0.50 % slower than NFS 3"),
         (Ranked("smb", 1.005, 1.001, None), "SMB 0.50 % slower than NFS 3"),
     ],
 )
-def test_small_ratios_are_percentages(level: Ranked, expected: str) -> None:
-    assert ratio_text(level, NAMES, "slower", " than NFS 3") == expected
+def test_ratios_below_two_are_percentages(level: Ranked, expected: str) -> None:
+    assert ranked_text(level, NAMES, "slower", " than NFS 3") == expected
 
 
 def alike(*levels: str, **changes: Any) -> Ranking:
@@ -135,13 +142,13 @@ FIVE = MORE[:5]
         ([alike(*FIVE)], "No difference in transfer time was shown between any two of the 5 "
          "services."),
         ([alike(*FIVE, condition={"dataset": "1x6MB"}), alike(*FIVE, condition={"dataset": "x"})],
-         "No difference in transfer time was shown between any two of the 5 services with 1x6MB or "
-         "x."),
-        ([alike(*FIVE, condition={"dataset": f"{n}x1B"}) for n in range(4)],
+         "No difference in transfer time was shown between any two of the 5 services with one file "
+         "of 6 MB or x."),
+        ([alike(*FIVE, condition={"dataset": f"{n}x1B"}) for n in (1, 2, 3, 4)],
          "No difference in transfer time was shown between any two of the 5 services."),
-        ([alike(*FIVE, condition={"dataset": f"{n}x1B"}) for n in range(3)],
-         "No difference in transfer time was shown between any two of the 5 services with 0x1B or "
-         "1x1B or 2x1B."),
+        ([alike(*FIVE, condition={"dataset": f"{n}x1B"}) for n in (1, 2, 3)],
+         "No difference in transfer time was shown between any two of the 5 services with one file "
+         "of 1 B or 2 files of 1 B or 3 files of 1 B."),
         ([alike(*FIVE, condition={"dataset": "1x1B"}), alike(*FIVE)],
          "No difference in transfer time was shown between any two of the 5 services."),
         ([alike("w98", "w2k", "xp", "nt4", "me", factor="os")],
@@ -172,23 +179,25 @@ def test_what_was_shown_of_some_is_not_left_out(own: Sequence[Ranking]) -> None:
 
 @pytest.mark.parametrize(("count", "is_short"), [(6, False), (7, True)])
 def test_more_than_six_conditions_are_told_by_their_order(count: int, is_short: bool) -> None:
-    """The most common order first, without ratios; up to three conditions are named."""
+    """The most common order first, without ratios; sizes in order are ranges."""
     sizes = [{"dataset": f"1x{n}B"} for n in range(1, count + 1)]
     own = [ranking("nfs 1|smb 2", condition=sizes[0])]
     own += [ranking("smb 1|nfs 1.5 1.4 1.6", condition=one) for one in sizes[1:]]
     text = said(*own)
     if is_short:
         assert text == (
-            "Transfer time, fastest first: 1x2B, 1x3B, 1x4B and 3 more: SMB, then NFS 3; 1x1B: "
-            "NFS 3, then SMB."
+            "Transfer time, fastest first, in 6 of 7 conditions: SMB, then NFS 3; with one file of "
+            "1 B: NFS 3, then SMB."
         )
-        two = [replace(one, condition={**one.condition, "os": "w98se"}) for one in own]
-        assert "(Windows 98 SE, 1x" in said(*two) or "(1x2B, " in said(*two)
-        exactly = said(*own[:4], *(replace(one, groups=own[0].groups) for one in own[4:]))
-        assert "1x2B, 1x3B, 1x4B: SMB, then NFS 3" in exactly and "and 1 more: NFS 3" in exactly
+        sizes = [replace(one, condition={"message_size_bytes": n}) for n, one in enumerate(own, 1)]
+        assert said(*sizes) == (
+            "Transfer time, fastest first, from 2 B up: SMB, then NFS 3; at 1 B: NFS 3, then SMB."
+        )
     else:
-        assert text.startswith("Transfer time, fastest first: 1x1B: NFS 3, then SMB 2.0 ")
-        assert text.count("1.4 to 1.6") == 5
+        assert text.startswith(
+            "Transfer time, fastest first, with one file of 1 B: NFS 3, then SMB 2.0 "
+        )
+        assert text.count("40 to 60 %") == 5
 
 
 def as_simulated(study: Study) -> Study:
@@ -196,19 +205,20 @@ def as_simulated(study: Study) -> Study:
     return study.model_copy(update={"experiment": own})
 
 
-def test_a_simulated_run_shows_the_error_of_its_model_once_and_without_one_no_order(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_simulated_run_shows_the_error_of_its_model_once_and_without_one_no_order() -> None:
     known = ranking("smb 1|nfs 2", model_factor=2.2414)
     unknown = replace(known, model_factor=None)
     a, b, *_ = (own.id for own in STUDY.experiment)
 
     def said(one: Ranking) -> list[str]:
-        monkeypatch.setattr(ranking_text, "run_rankings", lambda data: {a: (one,), b: (one,)})
         data = RunData(RUN, (), as_simulated(STUDY), Published(schema=1))
+        data.found[rankings] = {a: (one,), b: (one,)}
         return [*itertools.chain(*ranking_sentences(data))]
 
-    error = "Simulated ratios within the model's error, a factor of 2.24, show no order."
+    error = (
+        "Simulated ratios within the model's error, a factor of 2.24 for transfer time, show no "
+        "order."
+    )
     assert said(known)[2:] == [error]
     assert all("SMB, then NFS 3 2.0" in one for one in said(known)[:2])
     assert [one.partition(": ")[2] for one in said(unknown)] == [
@@ -219,32 +229,28 @@ def test_a_simulated_run_shows_the_error_of_its_model_once_and_without_one_no_or
 def test_only_measured_experiments_without_a_load_are_ranked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A search and a sweep of loads have none; that of a simulated run knows the model's error."""
-    asked: dict[str, float | None] = {}
-
-    def note(run: object, trials: object, names: list[str], error: float | None) -> dict[str, str]:
-        asked.update(dict.fromkeys(names, error))
-        return dict.fromkeys(names, "ranked")
-
-    monkeypatch.setattr(ranking_text, "rankings", note)
+    """A search and a sweep of loads have none."""
+    asked: list[str] = []
+    monkeypatch.setattr(
+        ranked_levels, "_experiment", lambda data, name, conditions: asked.append(name)
+    )
     found = synthetic_run("milanovic-srbljic", "quick")
     measured = {one.experiment for one in found.trials}
     study = found.study
-    ranked_ids = set(run_rankings(RunData(found.run, found.trials, study)))
+    assert rankings(RunData(found.run, found.trials, study)) == {}
     loads = {
         one.id
         for one in study.experiment
         if {"rate_bps", "rate_messages_per_s"} & set(one.factors) or one.search is not None
     }
-    assert asked.keys() == measured - loads == ranked_ids
-    assert set(asked.values()) <= {None}
-    assert run_rankings(RunData(found.run, [], study)) == {}
+    assert set(asked) == measured - loads
+    asked.clear()
+    assert rankings(RunData(found.run, [], study)) == {} and not asked
 
-    def held_out(run: object, trials: object) -> list[object]:
-        assert (run, trials) == (found.run, found.trials)
-        return [1, 2]
 
-    monkeypatch.setattr(ranking_text, "held_out_of", held_out)
-    monkeypatch.setattr(ranking_text, "model_error_log", lambda held: float(len(held)))
-    assert set(run_rankings(RunData(found.run, found.trials, as_simulated(study)))) == ranked_ids
-    assert set(asked.values()) == {2.0}
+def test_conditions_without_an_order_are_told_once() -> None:
+    """Which mean is greater says nothing there."""
+    sizes = ({"message_size_bytes": size} for size in (1, 2, 3))
+    orders = ("smb 1,nfs 1.1", "nfs 1,smb 1.1", "smb 1,nfs 1.1")
+    own = [replace(ranking(order), condition=at) for order, at in zip(orders, sizes, strict=True)]
+    assert said(*own) == "Transfer time: SMB and NFS 3 (no difference shown)."

@@ -7,13 +7,15 @@ from typing import Any
 import pytest
 from synthetic_runs import synthetic_run
 
-from lanlab.analysis.run_data import RunData
-from lanlab.analysis.summary import Summary
+from lanlab.analysis.trials.run_data import RunData
+from lanlab.analysis.trials.summary import Summary
+from lanlab.figures.number_text import number
 from lanlab.report.answer import answers
 from lanlab.report.trials.analyses import Analyses
 from lanlab.store import Level, TrialRecord
-from lanlab.studies import Study, load_study
+from lanlab.studies.load import load_study
 from lanlab.studies.machines import Prediction, Simulation
+from lanlab.studies.model import Study
 
 LOADED = load_study("milanovic-srbljic")
 STUDY = LOADED.study.model_copy(update={"simulation": None})
@@ -56,7 +58,7 @@ def test_of_many_sweeps_the_best_and_the_worst_are_told(count: int, told: Sequen
     """Each by its highest rate, which is not that of the last load."""
     sweep = {1e6: 1e6, 2e6: 1.5e6, 4e6: 1.2e6}
     summaries = [
-        summary(rate * flows, {"rate_bps": load, "flows": flows}, limit=20e6)
+        summary(rate * flows / 10, {"rate_bps": load, "flows": flows}, limit=20e6)
         for flows in (3, 1, 2, *range(4, count + 1))
         for load, rate in sweep.items()
     ]
@@ -68,17 +70,26 @@ def test_of_many_sweeps_the_best_and_the_worst_are_told(count: int, told: Sequen
     trials.append(trial({**top, "rate_bps": 2e6}, {"received_ratio": 1.0}))
     trials.append(trial(top, {}))
     said = answers._greatest(DATA, summaries, trials)
-    assert [text.partition(" was ")[2].partition(",")[0] for text in said] == [
-        f"{187.5 * flows:.1f} kB/s" if flows < 6 else f"{187.5 * flows:,.0f} kB/s".split(",")[0]
-        for flows in told
-    ]
+    assert [
+        text.partition(" was ")[2].partition(" (of the 125, 250 and 500 kB/s tried)")[0]
+        for text in said
+    ] == [f"{number(18.75 * flows, 4)} kB/s" for flows in told]
     assert said[-1].endswith(
-        "; at 500 kB/s, the highest speed measured, 30.0 % of the messages arrived."
+        "; at 500 kB/s, the highest speed offered, 30.0 % of the messages arrived."
     )
     assert "highest sending speed" not in said[0]
     over_tcp = [replace(one, parameters={"transport": "tcp"}) for one in trials]
     last = answers._greatest(DATA, summaries, over_tcp)[-1]
     assert "highest sending speed" not in last
+
+
+@pytest.mark.parametrize(("share", "said"), [(0.998, "at least 499.0 kB/s"), (0.98, "490.0 kB/s")])
+def test_a_highest_rate_is_a_lower_bound_if_all_that_was_offered_arrived(
+    share: float, said: str
+) -> None:
+    sweep = [summary(share * load, {"rate_bps": load}) for load in LOADS]
+    [text] = answers._greatest(DATA, sweep, [])
+    assert f" was {said} (of the 125, 250 and 500 kB/s tried)" in text
 
 
 @pytest.mark.parametrize(
@@ -102,59 +113,23 @@ def test_a_sender_that_fell_behind_is_told(offered: float, sent: float, said: st
     assert answers._arrived(top, [*own, *others]).replace("10.00 %", "10.0 %") == said
 
 
-def test_the_peak_of_a_simulated_sweep_lies_between_its_loads() -> None:
-    """Where what is sent meets the line beyond saturation: at 250, 258 and 254."""
-    loads = {
-        100.0: (100.0, 100.0, 100.0),
-        200.0: (200.0, 200.0, 200.0),
-        300.0: (240.0, 250.0, 245.0),
-        400.0: (220.0, 230.0, 225.0),
-    }
-    sweep = [
-        summary(sum(own) / 3, {"rate_bps": load}, values=own, ci_low=1.0, ci_high=2.0)
-        for load, own in loads.items()
-    ]
-    best = sweep[2]
-
-    found = answers._peak(best, sweep)
-    assert found.mean == pytest.approx((300 + 310 + 305) / 3 / 1.2)
-    assert found.ci_low is not None and found.ci_high is not None
-    assert found.ci_low < 250 < found.mean < 258 < found.ci_high
-    # Not known: of another metric, without loads, or of one trial only.
-    other = [replace(one, metric="received_messages_per_s") for one in sweep]
-    assert answers._peak(other[2], other) is other[2]
-    alone = replace(best, factors={"flows": 1})
-    assert answers._peak(alone, sweep) is alone
-    lacking = [replace(sweep[0], values=(100.0, 50.0, 100.0)), *sweep[1:]]
-    lacking[1] = replace(lacking[1], values=(200.0, 100.0, 200.0))
-    assert answers._peak(best, lacking) is best
-    single = [replace(one, values=one.values[:1]) for one in sweep]
-    once = answers._peak(best, single)
-    assert (once.mean, once.ci_low, once.ci_high) == (pytest.approx(250.0), None, None)
-
-
 @pytest.mark.parametrize(
-    ("means", "along", "said"),
+    ("means", "said"),
     [
-        ({128: 5e6, 256: 2e6, 512: 8e6}, "message_size_bytes",
-         " was between 250.0 kB/s (256 B) and 1,000 kB/s (512 B), from 20.0 % to 80.0 % of what "
-         "this Ethernet can carry at that size."),
-        ({1: 5e6, 2: 2e6, 3: 0.0}, "flows",
-         " was between 0 kB/s (flows 3) and 625.0 kB/s (flows 1), from 0.00 % to 50.0 % of what "
-         "this Ethernet can carry."),
-        ({128: 5e6}, "message_size_bytes",
-         " was 625.0 kB/s (128 B), 50.0 % of what this Ethernet can carry."),
+        ({128: 5e6, 256: 2e6, 512: 8e6},
+         "250.0 kB/s (256 B) to 1,000 kB/s (512 B)."),
+        ({128: 5e6}, "625.0 kB/s (128 B), 50.0 % of what this Ethernet can carry."),
     ],
 )  # fmt: skip
-def test_a_range_has_its_ends_and_their_share_of_the_link(
-    means: Mapping[int, float], along: str, said: str
+def test_the_means_have_their_ends_and_their_share_of_the_link(
+    means: Mapping[int, float], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    summaries = [summary(mean, {along: level}, limit=10e6) for level, mean in means.items()]
-    [text] = answers._ranges(DATA, summaries, along)
-    assert text.endswith(said)
-    unlimited = [replace(one, limit=None) for one in summaries]
-    [text] = answers._ranges(DATA, unlimited, along)
-    assert "Ethernet" not in text
+    own = [summary(m, {"message_size_bytes": level}, limit=10e6) for level, m in means.items()]
+    monkeypatch.setattr(answers, "_with_mean", lambda *_: own)
+    monkeypatch.setattr(answers, "_is_sweep", lambda _: False)
+    assert answers._extremes(DATA, DATA.experiments[0].experiment) == [
+        f"{DATA.experiments[0].experiment.title}: receiving speed: {said}"
+    ]
 
 
 def with_simulation(**changes: Any) -> Study:
@@ -180,11 +155,11 @@ PREDICTED = (Prediction(value="t2.cel_pen", simulated=2.0),)
 def test_a_simulated_run_says_what_its_model_missed(
     study: Study, is_told: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(answers, "missed_in", lambda run, trials: f"missed of {run.id}")
+    monkeypatch.setattr(answers, "missed_sentence", lambda held_out: "missed")
     run = synthetic_run("milanovic-srbljic", "quick", most_trials=0).run
     stored = replace(run, status="done", study=study.model_dump(mode="json", exclude_none=True))
     said = answers.remark_sentences(RunData(stored, []), Analyses())
-    assert said == ([f"missed of {run.id}"] if is_told else [])
+    assert said == (["missed"] if is_told else [])
 
 
 def test_no_result_is_said_unless_an_analysis_failed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,6 +167,8 @@ def test_no_result_is_said_unless_an_analysis_failed(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(answers, "_searches", lambda *_: [])
     assert answers.sentences(run, []) == [answers.NO_RESULT]
     assert answers.sentences(run, [], analyses=Analyses()) == [answers.NO_RESULT]
+    ended = replace(run, status="failed")
+    assert answers.sentences(ended, [])[0] == answers.NO_RESULT
 
     def fail(*_: object) -> list[str]:
         raise ZeroDivisionError("on purpose")
@@ -200,11 +177,3 @@ def test_no_result_is_said_unless_an_analysis_failed(monkeypatch: pytest.MonkeyP
     collected = Analyses()
     assert answers.sentences(run, [], analyses=collected) == []
     assert [answers.sentences(run, [])] == [collected.lines()]
-
-
-def test_a_metric_that_counts_by_the_second_needs_no_unit() -> None:
-    metric, factors = "files_created_and_removed_per_s", {"service": "ftp"}
-    one = summary(512.8, factors, metric=metric, workload="metadata")
-    assert answers._ranges(DATA, [one], "files") == [
-        "Files created and removed a second over FTP were 512.8."
-    ]

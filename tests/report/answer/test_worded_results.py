@@ -44,4 +44,4 @@ def test_versions_are_ordered_by_rates_and_times(
     is_four_first = (four > 1) == (metric == "goodput_bps")
     order = "IPv4, then IPv6" if is_four_first else "IPv6, then IPv4"
     ranked = said(versions, metric, value)[metric == "rtt_mean_ns"]
-    assert ranked.endswith(f"8 more: {order}.")
+    assert ranked.endswith(f", fastest first: {order}.")

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 import re
 from dataclasses import replace
 from typing import Any
@@ -11,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from synthetic_runs import SyntheticRun, synthetic_run
 
-from lanlab.analysis.comparison import Compared, Sample, compared, judged
-from lanlab.analysis.comparison_facts import Differing
+from lanlab.analysis.comparison.compare import Compared, Sample, compared, judged
+from lanlab.analysis.comparison.facts import Differing
 from lanlab.errors import LabError, StoreError, UsageError
 from lanlab.figures.chart import Chart
 from lanlab.figures.forests import published_forest, ratio_forest
@@ -26,7 +27,8 @@ from lanlab.report.comparison.comparison_text import (
 )
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.shape import reading_records
-from lanlab.studies import Study, load_study
+from lanlab.studies.load import load_study
+from lanlab.studies.model import Study
 
 Run = tuple[RunRecord, list[TrialRecord]]
 
@@ -100,9 +102,9 @@ def test_a_side_may_be_called_like_another_column(study: Study) -> None:
         ),
         (
             # Ends far from the ratio are as ratios, too: not "-77 … 2,900 %".
-            one((100e6, 500e6), (300e6, 200e6)),
+            one((100e6, 500e6, 224e6), (300e6, 200e6, 245e6)),
             r"Undecided whether RUN2 and RUN1 differ in throughput at IPv4, 128 B: here "
-            r"RUN2's throughput is 1\.10 \(0\.\d+ … \d[\d,.]*\) times RUN1's; .*",
+            r"RUN2's throughput is 1\.09 \(0\.\d+ … \d[\d,.]*\) times RUN1's; .*",
         ),
         (
             one((100e6,), TEN),
@@ -123,6 +125,75 @@ def test_a_side_may_be_called_like_another_column(study: Study) -> None:
 )
 def test_every_outcome_has_a_sentence(found: Compared, said: str, study: Study) -> None:
     assert re.fullmatch(said, sentence(study, found)), sentence(study, found)
+
+
+@pytest.mark.parametrize(
+    ("factor", "said", "verdict"),
+    [
+        (1.5, "Undecided whether RUN2 and RUN1 differ in throughput at IPv4, 128 B: here RUN2 "
+         "is 12.0 % (\N{MINUS SIGN}25.3 … 68.0 %) faster than RUN1, and the model's error is "
+         "greater.",
+         "undecided: within the model's error"),
+        (math.inf, "Undecided whether RUN2 and RUN1 differ in throughput at IPv4, 128 B: here RUN2 "
+         "is 12.0 % faster than RUN1, and the model's error is not known.",
+         "undecided: within the model's error"),
+        (1.1, "RUN2 is 12.0 % (1.82 … 23.2 %) faster than RUN1 at IPv4, 128 B.",
+         "differs, better"),
+    ],
+)  # fmt: skip
+def test_a_simulated_difference_counts_beyond_the_models_error(
+    factor: float, said: str, verdict: str, study: Study
+) -> None:
+    found = one(TEN, tuple(1.12 * value for value in TEN))
+    simulated = judged([replace(found, model_factor=factor)], 0.5)[0]
+    assert found.verdict == "differs"
+    assert (simulated.verdict == "differs") == (factor < 1.12)
+    assert simulated.further is None
+    assert sentence(study, simulated) == said
+    assert verdict_text(simulated) == verdict
+    # Seeds of one model are no sample, so there is no ± beside its means, and no p.
+    [table] = comparison_tables(study, [simulated])
+    texts = [cell.text for cell in table.rows[0]]
+    assert not any("±" in text or "0.001" in text for text in texts)
+    assert flat(simulated)["model error factor"] == (None if math.isinf(factor) else factor)
+
+
+def test_equal_seeds_of_two_simulated_runs_are_within_the_models_error(study: Study) -> None:
+    found = one((5e6, 5e6), (6e6, 6e6))
+    assert found.test is None
+    simulated = replace(found, model_factor=1.5)
+    assert simulated.verdict == "cannot_tell"
+    assert sentence(study, simulated).endswith("and the model's error is greater.")
+
+
+def test_compared_simulated_runs_take_the_error_of_their_model() -> None:
+    """Schomer & Claason's model is right within a factor of 1.77, a ratio within 2.24."""
+    made = synthetic_run("schomer-claason", "quick", where="simulated")
+    faster = [
+        replace(t, metrics={**t.metrics, "elapsed_ns": 0.9 * t.metrics["elapsed_ns"]})
+        for t in made.trials
+    ]
+    other = replace(made.run, id="20261122-081500-schomer-claason-4f2a"), faster
+    found = between_runs([made.pair(), other])
+    assert {round(each.model_factor, 2) for each in found.found} == {2.24}
+    assert {each.verdict for each in found.found} == {"cannot_tell"}
+    assert (
+        "Simulated throughput: a ratio is right within a factor of 2.24, 95 %, by the model's "
+        "error; seeds do not show it." in found.sentences
+    )
+    assert not any("measured one after another" in each for each in found.sentences)
+    by_level = within_run(made.pair(), "os")
+    assert {round(each.model_factor, 2) for each in by_level.found} == {2.24}
+
+
+def test_two_trials_show_no_difference(study: Study) -> None:
+    found = one((5e6, 5.01e6), (6e6, 6.01e6))
+    assert found.test is not None and found.p_holm is not None and found.p_holm < 0.05
+    assert not found.differs
+    assert sentence(study, found).endswith(
+        "; 2 runs each cannot show an order; run at least 3 (`--alternate 3`)."
+    )
+    assert verdict_text(found) == "undecided: fewer than 3 runs each"
 
 
 def test_the_overall_difference_of_a_metric_precedes_each_condition(study: Study) -> None:
@@ -182,7 +253,7 @@ def test_the_forest_has_a_row_for_each_condition_and_the_line_of_equality() -> N
 
     chart = ratio_forest(found.study, found.found)
 
-    assert chart.sideways and len(chart.x.categories) == 22
+    assert chart.sideways and len(chart.x.categories) == 14
     [series] = chart.series
     for point, seen in zip(series.points, found.found, strict=True):
         assert point.y == seen.effect == pytest.approx(0.95)
@@ -231,7 +302,7 @@ def test_the_forest_of_published_numbers_has_ratios() -> None:
     chart = published_forest(own.study, found)
 
     assert [point.y for point in chart.series[0].points] == [seen.ratio for seen in found]
-    assert chart.x.categories[0] == "IPv4, 384 B, xp"
+    assert chart.x.categories[0] == "IPv4, 384 B, Windows XP"
 
 
 def told(first: Run, other: Run) -> str:
@@ -250,7 +321,7 @@ def told(first: Run, other: Run) -> str:
                 continue
             said += found.sentences
             said += [table.to_csv() for table in (*found.tables, found.csv())]
-            said.append(json.dumps(found.to_json(), allow_nan=False))
+            said.append(json.dumps(found.document.to_json(), allow_nan=False))
     return "\n".join(said)
 
 
@@ -318,7 +389,7 @@ def test_names_tags_and_notes_identify_runs() -> None:
     assert headings[-3:] == ["name", "tags", "note"]
     texts = [[cell.text for cell in row[-3:]] for row in found.runs_table.rows]
     assert texts == [["", "", ""], ["after", "lab2", "new cable"]]
-    assert [run["label"] for run in found.to_json()["runs"]] == [None, label]
+    assert [run["label"] for run in found.document.to_json()["runs"]] == [None, label]
     alone = between_runs([(made.run, made.trials), (replace(second, label=None), made.trials)])
     assert "name" not in [column.heading for column in alone.runs_table.columns]
 

@@ -9,16 +9,18 @@ from typing import Any
 import pytest
 from copy_runs import copy_run, copy_study
 
-from lanlab.analysis.run_data import RunData
-from lanlab.plan import PlannedTrial
-from lanlab.report.answer.answers import sentences
+from lanlab.analysis.trials.run_data import RunData
+from lanlab.figures.number_text import number
+from lanlab.figures.wording import quantity
+from lanlab.plan.plan import PlannedTrial
 from lanlab.report.copies.copy_table import copy_table, cost_table
 from lanlab.report.document.table import Cell, Column, Table
 from lanlab.report.runs.build import build_report
 from lanlab.report.runs.run_text import tables
 from lanlab.report.trials.analyses import Analyses
 from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import load_study
+from lanlab.studies.load import load_study
+from lanlab.studies.machines import Simulation
 
 _TWO = ("1x62MB", "200x100kB")
 _COSTS = {"ftp": (1e-8, 2e-3, 0.0), "smb": (2e-8, 1e-3, 0.0)}
@@ -112,9 +114,27 @@ def test_unidentified_costs_are_reported_as_such() -> None:
     table = cost_table(RunData(*copy_run(study, _COSTS), study), "copies")
     (row,) = rows_of(table)
 
-    assert table.has_only_notes
+    assert table.is_for_page
     assert row["per byte (s/B)"] == ""
     assert row["note"] == "not identified: one dataset cannot separate bytes from files"
+
+
+def test_the_spread_of_simulated_costs_is_one_over_seeds() -> None:
+    study = copy_study(["ftp", "smb"], _TWO)
+    on = tuple(one.model_copy(update={"on": ("simulated",)}) for one in study.experiment)
+    simulated = study.model_copy(update={"experiment": on, "simulation": Simulation()})
+    data = RunData(*copy_run(study, _COSTS, 0.01), simulated)
+    table = cost_table(data, "copies")
+    assert table.title == "Cost per byte and per file, 95 % over seeds"
+    assert "per byte, 95 % low over seeds (s/B)" in rows_of(table)[0]
+    measured = RunData(*copy_run(study, _COSTS, 0.01), study)
+    assert cost_table(measured, "copies").title == "Cost per byte and per file"
+    # Without `over_seeds`, a simulated mean has no interval.
+    [summary, *_] = data.summaries("copies", "elapsed_s")
+    shown = quantity(study, "elapsed_s")
+    assert "(0.61" in shown.mean_text(summary, study)
+    assert shown.mean_text(summary, simulated) == number(summary.mean or 0.0, 3)
+    assert "(0.61" in shown.mean_text(summary, simulated, over_seeds=True)
 
 
 def test_retries_stalls_caches_and_failed_trials_of_each_condition_are_reported() -> None:
@@ -138,18 +158,6 @@ def test_retries_stalls_caches_and_failed_trials_of_each_condition_are_reported(
     assert (one["retries"], one["faults"]) == ("10", "10 reset")
     assert one["stalls"].startswith("close: delayed acknowledgement (Linux), near 40.1 ms (5 tr")
     assert float(one["greatest share of time in stalls (ratio)"]) == 0.9
-
-
-def test_sentences_name_services_and_each_dataset() -> None:
-    said = sentences(*schomer())
-
-    smb = next(one for one in said if "over SMB" in one)
-    assert "198x100B..400kB=4720kB" in smb and "1x6230kB" in smb
-    assert smb.count("of what this Ethernet can carry)") == 2
-    said = sentences(*copy_run(load_study("brutman-mtcp").study, {"ftp": (9e-7, 5e-3, 0.0)}))
-    assert any(
-        one.startswith("Rate over FTP, download was ") and " between " not in one for one in said
-    )
 
 
 def test_page_and_terminal_have_every_copy_table(tmp_path: Path) -> None:

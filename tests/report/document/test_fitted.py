@@ -2,8 +2,8 @@
 
 import pytest
 
-from lanlab.report.document.fitted import fitted_rows
-from lanlab.report.document.table import Column
+from lanlab.report.document.fitted import fitted
+from lanlab.report.document.table import Column, table_of_texts
 
 COLUMNS = (
     Column("", short="run", is_number=False),
@@ -19,7 +19,7 @@ ROWS = [
 
 
 def shown(width: int, title: str = "") -> list[str]:
-    return [line for line, _ in fitted_rows(title, COLUMNS, ROWS).lines(width)]
+    return [line for line, _ in fitted(table_of_texts(title, COLUMNS, ROWS), width)]
 
 
 @pytest.mark.parametrize("width", [30, 45, 60, 72, 80, 120])

@@ -8,7 +8,7 @@ import pytest
 
 from lanlab.report.page.rendering import script_sources
 from lanlab.report.published.published_chapter import study_page
-from lanlab.studies import load_study
+from lanlab.studies.load import load_study
 
 
 def test_a_page_allows_its_script_by_its_hash_and_no_other() -> None:

@@ -4,11 +4,11 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-from lanlab.analysis.capacity import Load
-from lanlab.analysis.saturation import GoalFound, Saturation, _possible
+from lanlab.analysis.saturation.capacity import Load
+from lanlab.analysis.saturation.search import GoalFound, Saturation, _possible
 from lanlab.plan.search_rule import GoalResult
 from lanlab.report.saturation.saturation_text import saturation_sentence
-from lanlab.studies import load_study
+from lanlab.studies.load import load_study
 
 _STUDY = load_study("milanovic-srbljic").study
 #: bit/s of 500-byte UDP messages on an Ethernet of 10 Mbit/s.

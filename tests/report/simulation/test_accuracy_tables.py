@@ -5,15 +5,14 @@ from typing import Any
 
 import pytest
 
-from lanlab.analysis.model_error import cross_validated, held_out_values
-from lanlab.analysis.simulated import Accuracy
+from lanlab.analysis.simulation.accuracy import Accuracy
+from lanlab.analysis.simulation.model_error import cross_validated, held_out_values
 from lanlab.report.simulation.accuracy_table import (
     TITLE,
     accuracy_count_table,
-    accuracy_sentences,
     accuracy_table,
 )
-from lanlab.studies import load_study
+from lanlab.studies.load import load_study
 from lanlab.studies.machines import Simulation
 
 LOADED = load_study("manford-kolahi")
@@ -44,8 +43,8 @@ def test_rows_have_published_simulated_and_guessed_values() -> None:
         baseline=90e6, low=82e6, high=85e6,
     )  # fmt: skip
     assert row(found) == {
-        "id": ("a.b", "a.b"),
-        "about": ("Windows XP, IPv6", "Windows XP, IPv6"),
+        "id": ("a.b", ""),
+        "about": ("throughput, Windows XP, IPv6", "throughput, Windows XP, IPv6"),
         "published": (None, "about 80.00 Mbit/s"),
         "bound": ("about", ""),
         "simulated": (None, "84.00 Mbit/s"),
@@ -70,8 +69,8 @@ def test_column_names_fit_csv_page_and_terminal() -> None:
     table = accuracy_table([one()], STUDY)
     columns = [(c.name, c.heading, c.short, c.is_number, c.rank) for c in table.columns]
     assert columns == [
-        ("id", "published value", "value", False, 0),
-        ("about", "about", "about", False, 0),
+        ("id", "", "", False, 0),
+        ("about", "published value", "published value", False, 0),
         ("published", "", "", True, 0),
         ("bound", "", "", False, 0),
         ("", "published", "published", True, 0),
@@ -112,7 +111,7 @@ def test_column_names_fit_csv_page_and_terminal() -> None:
         ({"baseline": 84e6}, "skill", (0, "no prediction")),
         ({"simulated": 76e6}, "error_ratio", (pytest.approx(-0.05), "\N{MINUS SIGN}5.0 %")),
         ({"simulated": 80e6}, "error_ratio", (0, "0.0 %")),
-        ({"repeats": "c.d"}, "standing", ("held out, as c.d", "held out, as c.d")),
+        ({"repeats": "c.d"}, "standing", ("held out, as c.d", "held out, follows from another")),
         ({"low": 82e6}, "left open by the fit", (None, "")),
         ({"high": 85e6}, "left open by the fit", (None, "")),
         ({"bound": None}, "bound", (None, "")),
@@ -137,9 +136,9 @@ def test_numbers_other_than_rates_keep_their_unit(statistic: str, shown: str) ->
     compared = {"numerator": "vista", "denominator": "xp", "ip_version": 4}
     found = row(one(0.5, 0.5, statistic, condition=compared))
     assert found["simulated"][1] == shown
-    assert found["about"][1] == "vista to xp, IPv4"
+    assert found["about"][1] == "throughput, vista to xp, IPv4"
     alone = {"numerator": "vista", "ip_version": 4}
-    assert row(one(0.5, 0.5, statistic, condition=alone))["about"][1] == "IPv4"
+    assert row(one(0.5, 0.5, statistic, condition=alone))["about"][1] == "throughput, IPv4"
 
 
 def test_each_value_has_the_interval_from_the_others() -> None:
@@ -149,7 +148,7 @@ def test_each_value_has_the_interval_from_the_others() -> None:
     seen = row(*found)
     assert seen["interval_low"] == (far.low, "") and seen["interval_high"] == (far.high, "")
     text = seen["interval by the others held out"][1]
-    assert text.endswith(" Mbit/s, printed value outside")
+    assert text.endswith(" Mbit/s, published value outside")
     inside = row(*found[1:], found[0])["interval by the others held out"][1]
     assert inside and "outside" not in inside
     fitted = replace(found[0], standing="fitted")
@@ -198,23 +197,3 @@ def test_every_counted_standing_has_a_row() -> None:
     ]  # fmt: skip
     three = accuracy_count_table(near, STUDY, PUBLISHED)
     assert three.rows[0][-1].text == "3 of 3 nearer than print"
-
-
-def test_excluded_values_are_counted() -> None:
-    plain = STUDY.model_copy(update={"simulation": None})
-    exact, bound = one(baseline=80e6), one(bound="<=")
-    first, *rest = accuracy_sentences([one(), exact, bound], plain)
-    assert first.startswith("A fitted value is no prediction")
-    assert rest == [
-        "1 held-out value is what print alone has exactly, could not be missed, and not counted.",
-        "1 value is a bound and is not counted.",
-    ]
-    _, *rest = accuracy_sentences([exact, exact, bound, bound, bound], plain)
-    assert rest == [
-        "2 held-out values are what print alone has exactly, could not be missed, and not counted.",
-        "3 values are bounds and are not counted.",
-    ]
-    before = replace(one(), standing="predicted before the fit")
-    _, said = accuracy_sentences([before], plain)
-    assert said.startswith("A value predicted before the fit has two rows")
-    assert len(accuracy_sentences([one()], plain)) == 1

@@ -4,8 +4,9 @@ import math
 from dataclasses import replace
 
 import pytest
+from model_errors import erring
 
-from lanlab.analysis.attempts import condition_key
+from lanlab.analysis.trials.attempts import condition_key
 from lanlab.report.simulation.prediction_table import (
     Predicted,
     intervals_sentence,
@@ -13,7 +14,7 @@ from lanlab.report.simulation.prediction_table import (
     with_intervals,
     with_ranges,
 )
-from lanlab.studies import load_study
+from lanlab.studies.load import load_study
 
 FACTORS = {"message_size_bytes": 500}
 KEY = "udp", condition_key(dict(FACTORS))
@@ -41,22 +42,24 @@ def test_a_machine_without_values_has_no_range() -> None:
 
 def test_prediction_intervals_include_the_model_error() -> None:
     found = replace(ONE, range_before=(8e6, 8e6 * math.exp(0.4)))
-    (wide,) = with_intervals([found], 0.3)
+    (wide,) = with_intervals([found], erring(0.3))
     assert wide.interval_before == pytest.approx((8e6 * math.exp(-0.3), 8e6 * math.exp(0.5)))
     assert wide.interval_after == pytest.approx((4e6 * math.exp(-0.3), 4e6 * math.exp(0.3)))
     both = 0.3 * math.sqrt(2)
     assert wide.interval_ratio == pytest.approx((0.5 * math.exp(-both), 0.5 * math.exp(both)))
-    (same,) = with_intervals([replace(ONE, after=8e6)], 0.3)
+    (same,) = with_intervals([replace(ONE, after=8e6)], erring(0.3))
     assert same.interval_ratio is None and same.interval_after is not None
-    assert with_intervals([found], None) == [found]
-    (nothing,) = with_intervals([replace(ONE, before=0.0, after=None)], 0.3)
+    assert with_intervals([found], []) == [found]
+    # Another metric has an error of its own.
+    assert with_intervals([found], erring(0.3, "rtt_mean_ns")) == [found]
+    (nothing,) = with_intervals([replace(ONE, before=0.0, after=None)], erring(0.3))
     assert nothing.interval_before is None and nothing.interval_after is None
 
 
 def test_the_sources_of_intervals_are_reported() -> None:
     assert "was not simulated" in intervals_sentence(0)
-    assert "over 1 other machine that" in intervals_sentence(1)
-    assert "over 6 other machines that" in intervals_sentence(6)
+    assert "on 1 other set of machine numbers that also fit" in intervals_sentence(1)
+    assert "on 6 other sets of machine numbers that also fit" in intervals_sentence(6)
 
 
 def test_digits_in_the_table_follow_the_interval() -> None:
@@ -67,14 +70,14 @@ def test_digits_in_the_table_follow_the_interval() -> None:
     own = {key: 7e6}, {key: 3.5e6}
     more = {key: 7e6}, {key: 3.5001e6}
     ranged = with_ranges([one], own, [more])
-    (table,) = prediction_tables(with_intervals(ranged, 0.03), study)
+    (table,) = prediction_tables(with_intervals(ranged, erring(0.03)), study)
     assert table.title.endswith("(kB/s)")
     texts = [cell.text for cell in table.rows[0]]
     assert "1,000 (970 … 1,030)" in texts and "500 (485 … 515)" in texts
-    (table,) = prediction_tables(with_intervals(ranged, 0.25), study)
+    (table,) = prediction_tables(with_intervals(ranged, erring(0.25)), study)
     texts = [cell.text for cell in table.rows[0]]
     assert "1,000 (780 … 1,300)" in texts and "0.50 (0.35 … 0.71)" in texts
-    (table,) = prediction_tables(with_intervals(ranged, None), study)
+    (table,) = prediction_tables(with_intervals(ranged, []), study)
     texts = [cell.text for cell in table.rows[0]]
     assert "1,000" in texts and "0.500" in texts
     names = [column.name for column in table.columns]

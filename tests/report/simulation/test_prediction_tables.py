@@ -4,9 +4,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from model_errors import erring
 from planned_runs import PlannedRun, planned_run
 
-from lanlab.analysis.attempts import condition_key
+from lanlab.analysis.trials.attempts import condition_key
 from lanlab.report.simulation.prediction_table import (
     Predicted,
     prediction_sentence,
@@ -15,7 +16,7 @@ from lanlab.report.simulation.prediction_table import (
     with_intervals,
     with_ranges,
 )
-from lanlab.studies import load_study
+from lanlab.studies.load import load_study
 
 STUDY = load_study("milanovic-srbljic").study
 ONE = Predicted("udp-500", {"message_size_bytes": 500}, "goodput_bps", 8e6, 4e6, None, None)
@@ -116,12 +117,12 @@ def test_an_interval_stays_within_the_link_and_the_offered_load(run: PlannedRun)
     """1.0 (0.79 … 1.3) kB/s was printed of 1 kB/s sent."""
     found = predictions((run.run, run.trials), (run.run, run.trials))
 
-    bounded = with_intervals(found, 0.5)
+    bounded = with_intervals(found, erring(0.5))
     assert all(one.most_before is not None for one in bounded)
     for one in bounded:
         assert one.interval_before is not None and one.before is not None
         assert one.interval_before[1] <= max(one.before, one.most_before or 0)
-    (free,) = with_intervals([replace(ONE, most_before=9e6)], 0.5)
+    (free,) = with_intervals([replace(ONE, most_before=9e6)], erring(0.5))
     assert free.interval_before is not None and free.interval_before[1] == 9e6
     assert free.interval_after is not None and free.interval_after[1] > 6e6
 
@@ -177,11 +178,11 @@ def test_one_sentence_states_the_effect_of_a_change() -> None:
     changed = replace(ONE, interval_ratio=(0.4, 0.6))
     other = replace(ONE, experiment="udp-2", before=8e6, after=7e6, interval_ratio=(0.8, 1.1))
     assert prediction_sentence([changed, other], STUDY, "half the clock") == (
-        "half the clock: receiving speed 0.50 \N{MULTIPLICATION SIGN} (UDP, 500-byte messages, "
+        "Half the clock: receiving speed 0.50 \N{MULTIPLICATION SIGN} (UDP, 500-byte messages, "
         "500 B); everything else stays within the model's error."
     )
     assert prediction_sentence([other], STUDY, "half the clock") == (
-        "half the clock: everything stays within the model's error."
+        "Half the clock: everything stays within the model's error."
     )
     assert "no difference is shown" in prediction_sentence([ONE], STUDY, "half the clock")
 
@@ -189,9 +190,26 @@ def test_one_sentence_states_the_effect_of_a_change() -> None:
 def test_a_change_without_an_effect_or_a_result_is_no_difference() -> None:
     same, none = replace(ONE, after=ONE.before), replace(ONE, after=None)
     nothing = replace(ONE, after=0.0)
-    assert prediction_sentence([same], STUDY, "b") == "b: changes no simulated result."
-    assert prediction_sentence([none], STUDY, "b") == "b: no condition has results of both sides."
+    assert prediction_sentence([same], STUDY, "b") == "B: changes no simulated result."
+    assert prediction_sentence([none], STUDY, "b") == "B: no condition has results of both sides."
     other = replace(ONE, experiment="udp-2", before=8e6, after=7e6, interval_ratio=(0.8, 1.1))
     said = prediction_sentence([nothing, other, none], STUDY, "b")
-    assert said.startswith("b: receiving speed 0 \N{MULTIPLICATION SIGN} (UDP, 500-byte messages")
+    assert said.startswith("B: receiving speed 0 \N{MULTIPLICATION SIGN} (UDP, 500-byte messages")
     assert said.endswith("stays within the model's error; 1 condition without a result.")
+    risen, still = replace(ONE, before=0.0, after=7040.0), replace(ONE, before=0.0, after=0.0)
+    assert prediction_sentence([risen, other, still], STUDY, "b") == (
+        "B: receiving speed 0.88 kB/s instead of 0 (UDP, 500-byte messages, 500 B); "
+        "everything else stays within the model's error."
+    )
+    assert prediction_sentence([still], STUDY, "b") == "B: changes no simulated result."
+
+
+def test_each_metric_of_a_prediction_has_its_own_error() -> None:
+    """Without a known error of one metric, its changes show nothing; those of another do."""
+    changed = replace(ONE, interval_ratio=(0.4, 0.6))
+    unknown = replace(ONE, experiment="tcp-500", metric="rtt_mean_ns")
+    said = prediction_sentence([changed, unknown], STUDY, "half the clock")
+    assert said.endswith(
+        "; everything else stays within the model's error; the model's error of round-trip time is "
+        "not known."
+    )

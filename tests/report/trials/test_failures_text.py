@@ -8,13 +8,12 @@ from statistics import fmean
 import pytest
 from synthetic_runs import SyntheticRun, synthetic_run
 
-from lanlab.analysis import summarise
-from lanlab.analysis.run_data import RunData
-from lanlab.cli.results import run_as_json
-from lanlab.cli.single_json import as_json
+from lanlab.analysis.trials.run_data import RunData
+from lanlab.cli.results.printing import run_as_json, single_as_json
 from lanlab.figures.registry import build_figure
-from lanlab.plan import PlannedTrial
+from lanlab.plan.plan import PlannedTrial
 from lanlab.report.answer.answers import sentences
+from lanlab.report.document.fitted import fitted
 from lanlab.report.document.table import Table
 from lanlab.report.metrics.metric_table import metric_table
 from lanlab.report.runs.build import build_report
@@ -68,7 +67,7 @@ def row_of_384(table: Table) -> dict[str, str]:
 
 def terminal(found: SyntheticRun) -> str:
     shown = tables(RunData(found.run, found.trials), Analyses())
-    return "\n".join(line for table in shown for line, _ in table.lines(None))
+    return "\n".join(line for table in shown for line, _ in fitted(table, None))
 
 
 def test_a_mean_states_good_and_missing_trials(lacking: SyntheticRun) -> None:
@@ -78,7 +77,7 @@ def test_a_mean_states_good_and_missing_trials(lacking: SyntheticRun) -> None:
     blocks = {trial.block for trial in own}
     (summary,) = [
         s
-        for s in summarise(lacking.run, lacking.trials, EXPERIMENT, "goodput_bps")
+        for s in RunData(lacking.run, lacking.trials).summaries(EXPERIMENT, "goodput_bps")
         if s.factors == levels
     ]
 
@@ -134,7 +133,7 @@ def test_no_failures_means_no_remark() -> None:
     assert "failed" not in " ".join(sentences(found.run, found.trials))
     assert "Failed trials" not in terminal(found)
     shown = tables(RunData(found.run, found.trials), Analyses())
-    assert all("n" not in table.headings for table in shown)
+    assert all("n" not in [*fitted(table, None)][1][0].split() for table in shown)
 
 
 def test_the_terminal_counts_trials_if_some_are_missing(
@@ -180,7 +179,7 @@ def test_json_has_failed_trials_and_missing_places(lacking: SyntheticRun) -> Non
 def test_one_condition_counts_its_own_trials(lacking: SyntheticRun) -> None:
     levels = {"ip_version": 4, "message_size_bytes": 384}
     own = [t for t in lacking.trials if t.experiment == EXPERIMENT and t.factors == levels]
-    told = as_json(lacking.run, own)
+    told = single_as_json(lacking.run, own)
 
     done = [t.metrics["goodput_bps"] for t in own if t.status == "done"]
     assert (told["n"], told["failed_trials"]) == (len(done), 3)

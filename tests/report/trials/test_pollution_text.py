@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 from synthetic_runs import SyntheticRun, synthetic_run
 
-from lanlab.analysis.pollution import Finding, Judgement
-from lanlab.analysis.run_data import RunData
-from lanlab.cli.results import run_as_json
-from lanlab.plan import PlannedTrial
+from lanlab.analysis.disturbances.detect import Finding, Judgement
+from lanlab.analysis.trials.run_data import RunData
+from lanlab.cli.results.printing import run_as_json
+from lanlab.plan.plan import PlannedTrial
 from lanlab.report.answer.answers import sentences
 from lanlab.report.document.table import Table
 from lanlab.report.metrics.metric_table import metric_table

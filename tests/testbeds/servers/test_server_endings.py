@@ -17,6 +17,7 @@ from waiting import await_end
 
 from lanlab import linux
 from lanlab.errors import UnmetNeed
+from lanlab.testbeds import process_leftovers
 from lanlab.testbeds.registry import testbed as open_testbed
 from lanlab.testbeds.servers import RunningServer, start
 
@@ -172,7 +173,17 @@ def test_an_ended_lanlab_leaves_nothing(
     assert not list(private.iterdir())
 
 
-def test_a_server_that_does_not_end_in_order_is_killed(served: Path) -> None:
+def test_a_server_that_does_not_end_in_order_is_killed_by_its_keeper(
+    served: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left: list[process_leftovers.Leftover] = []
+    end = process_leftovers.end
+
+    def noted(found: list[process_leftovers.Leftover]) -> object:
+        left.extend(found)
+        return end(found)
+
+    monkeypatch.setattr(process_leftovers, "end", noted)
     case = CASES["nginx-webdav"]
     with open_testbed("loopback", 2) as bed:
         host = bed.hosts[1]
@@ -184,6 +195,7 @@ def test_a_server_that_does_not_end_in_order_is_killed(served: Path) -> None:
         running.close()
         await_end(pids)
         assert linux.tree(running.keeper_pid) == []
+    assert left == []
 
 
 def test_a_killed_keeper_does_not_leave_the_server(served: Path) -> None:
@@ -194,4 +206,5 @@ def test_a_killed_keeper_does_not_leave_the_server(served: Path) -> None:
         with start(host, case.service, served, host.addresses["ipv4"], case.credentials) as running:
             pids = running.pids()
             os.kill(running.keeper_pid, signal.SIGKILL)
+            await_end(pids[:1])
         await_end(pids)

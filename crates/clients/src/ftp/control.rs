@@ -44,7 +44,7 @@ impl<N: Network> Control<N> {
     }
 
     pub fn wire(&self) -> &N::Wire {
-        self.lines.wire()
+        &self.lines.wire
     }
 
     pub fn into_wire(self) -> Result<N::Wire> {

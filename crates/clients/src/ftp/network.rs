@@ -3,11 +3,12 @@
 use std::fmt::Debug;
 use std::future::Future;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use lanlab_connections::Wire;
 use lanlab_files::{Class, Fault, MinimumRate, Result, Target};
+use parking_lot::Mutex;
 use rustls::client::TicketRequest;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, SupportedProtocolVersion};
@@ -125,10 +126,6 @@ static WITHOUT_TICKETS: Mutex<Vec<Server>> = Mutex::new(Vec::new());
 
 type Server = (Option<String>, Option<u16>);
 
-fn without_tickets() -> MutexGuard<'static, Vec<Server>> {
-    WITHOUT_TICKETS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn server(target: &Target) -> Server {
     (target.address.as_ref().map(ToString::to_string), target.port)
 }
@@ -153,7 +150,7 @@ impl Network for Sockets {
             return Err(Fault::new(Class::Protocol, format!("{what}: TLS is spoken already")));
         };
         if tls.chosen.get().is_none() {
-            let is_without = without_tickets().contains(&server(&self.target));
+            let is_without = WITHOUT_TICKETS.lock().contains(&server(&self.target));
             let _ = tls.chosen.set(if is_without {
                 asking_for_tickets(&self.target, &[&rustls::version::TLS12])?
             } else {
@@ -179,7 +176,7 @@ impl Network for Sockets {
     }
 
     fn expect_no_tickets(&self) {
-        let (mut known, server) = (without_tickets(), server(&self.target));
+        let (mut known, server) = (WITHOUT_TICKETS.lock(), server(&self.target));
         if !known.contains(&server) {
             known.push(server);
         }

@@ -85,7 +85,9 @@ fn entry(line: &str, is_directory: bool) -> Option<Entry> {
 fn date_fields(fields: &[&str]) -> Option<usize> {
     match *fields {
         [date, time, zone, ..] if is_iso(date) && is_time(time) && is_zone(zone) => Some(3),
-        [date, time, ..] if (is_iso(date) || is_short_iso(date)) && is_time(time) => Some(2),
+        [date, time, ..] if (is_iso(date) || has_form(date, '-', &[2, 2])) && is_time(time) => {
+            Some(2)
+        }
         [date, ..] if is_iso(date) => Some(1),
         // `Nov 26 15:35`, `Jan 5 2025`; and `26. Nov 15:35`.
         [month, day, at, ..] if is_word(month) && is_day(day) && is_year_or_time(at) => Some(3),
@@ -106,10 +108,6 @@ fn has_form(text: &str, sign: char, digits: &[usize]) -> bool {
 
 fn is_iso(text: &str) -> bool {
     has_form(text, '-', &[4, 2, 2])
-}
-
-fn is_short_iso(text: &str) -> bool {
-    has_form(text, '-', &[2, 2])
 }
 
 /// `15:35`, `15:35:07`, `15:35:07.123456789`.

@@ -86,7 +86,7 @@ impl Answer {
             let read = self.advance(buffer).await;
             read.map_err(|broken| self.broken(what, broken))
         };
-        let count = transport::moving(http.target(), what, &mut pace, reading).await?;
+        let count = transport::moving(&http.target, what, &mut pace, reading).await?;
         self.pace = pace;
         self.received_bytes += count as u64;
         Ok(count)

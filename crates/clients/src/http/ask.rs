@@ -20,21 +20,21 @@ impl Http {
                 None => self.answered(what, connection).await,
             }
         };
-        transport::within(self.target(), what, asking).await
+        transport::within(&self.target, what, asking).await
     }
 
     /// Wait for the response to a request that was sent completely. The caller adds
     /// [`transport::within`].
     pub async fn answered(&self, what: &str, mut connection: Connection) -> Result<Answer> {
         let head = connection.head().await.map_err(|broken| broken.fault(what))?;
-        self.see(&head, connection.wait());
+        self.see(&head, connection.wait);
         Ok(Answer::new(connection, head))
     }
 
     /// The response to a request that was not sent completely. The server may wait for the rest, so
     /// no further request is possible.
     pub fn early(&self, connection: Connection, head: Head) -> Answer {
-        self.see(&head, connection.wait());
+        self.see(&head, connection.wait);
         Answer::new(connection, Head { keeps_alive: false, ..head })
     }
 }

@@ -1,11 +1,10 @@
 //! One connection: sends a request and receives its response in the caller's buffers, without a
 //! task in between.
 
-use std::fmt;
 use std::future::poll_fn;
-use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::{fmt, io};
 
 use lanlab_files::{Class, Fault};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -32,7 +31,8 @@ pub struct Connection {
     head: Vec<u8>,
     /// Whether the request is HEAD.
     asks_head: bool,
-    wait: Wait,
+    /// The wait for an answer that began with the last request.
+    pub(crate) wait: Wait,
 }
 
 impl fmt::Debug for Connection {
@@ -118,11 +118,6 @@ impl Connection {
             data = rest;
         }
         if data.is_empty() { Ok(None) } else { self.write(data, true).await }
-    }
-
-    /// The wait for an answer that began with the last request.
-    pub(crate) fn wait(&self) -> Wait {
-        self.wait
     }
 
     pub async fn head(&mut self) -> Result<Head, Broken> {

@@ -15,7 +15,7 @@ use super::peer::Http;
 
 #[derive(Debug)]
 pub struct Download {
-    what: String,
+    pub what: String,
     state: RefCell<State>,
 }
 
@@ -38,10 +38,6 @@ impl Download {
     pub fn new(what: String, answer: Answer) -> Self {
         let state = State::Stream { answer: Box::new(answer), at: 0 };
         Self { what, state: RefCell::new(state) }
-    }
-
-    pub fn what(&self) -> &str {
-        &self.what
     }
 
     /// Fill `buffer` from `offset` on, up to the end of the file. `request` requests the file,

@@ -19,10 +19,11 @@ const SERVER_BYTES: usize = 200;
 
 #[derive(Debug)]
 pub struct Http {
-    target: Target,
+    pub target: Target,
     usual_port: u16,
     tls: Option<Arc<ClientConfig>>,
-    authority: String,
+    /// Name of the server and, unless it is the default, its port.
+    pub authority: String,
     host: HeaderValue,
     idle: RefCell<Option<Connection>>,
     opened: Cell<u32>,
@@ -57,15 +58,6 @@ impl Http {
             server: RefCell::new(None),
             protection,
         })
-    }
-
-    pub fn target(&self) -> &Target {
-        &self.target
-    }
-
-    /// Name of the server and, unless it is the default, its port.
-    pub fn authority(&self) -> &str {
-        &self.authority
     }
 
     pub fn origin(&self) -> String {

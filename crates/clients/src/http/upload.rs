@@ -15,7 +15,7 @@ use crate::transport;
 
 #[derive(Debug)]
 pub struct Upload {
-    what: String,
+    pub what: String,
     size_bytes: u64,
     sending: RefCell<Option<Sending>>,
 }
@@ -39,10 +39,6 @@ impl Upload {
         let (connection, _) = http.begin(request).await?;
         let sending = Sending { connection, sent_bytes: 0 };
         Ok(Self { what, size_bytes, sending: RefCell::new(Some(sending)) })
-    }
-
-    pub fn what(&self) -> &str {
-        &self.what
     }
 
     /// Send all of `data`, which belongs at `offset`. `refused` converts an early response into a
@@ -74,7 +70,7 @@ impl Upload {
                 let sent = sending.connection.send(part).await;
                 sent.map_err(|broken| broken.fault(what))
             };
-            if let Some(early) = transport::within(http.target(), what, sent).await? {
+            if let Some(early) = transport::within(&http.target, what, sent).await? {
                 let answer = http.early(sending.connection, early);
                 return Err(self.early(http, answer, refused).await);
             }
@@ -102,7 +98,7 @@ impl Upload {
                 None => http.answered(what, connection).await,
             }
         };
-        transport::within(http.target(), what, answered).await
+        transport::within(&http.target, what, answered).await
     }
 
     fn take(&self) -> Result<Sending> {

@@ -14,10 +14,9 @@ use lanlab_files::{
 };
 use lanlab_wire::nfs3::xdr::{Reader, Writer};
 use lanlab_wire::nfs3::{GUARDED, UNCHECKED, UNSTABLE};
-use lanlab_wire::nfs4::operation as op;
 use lanlab_wire::nfs4::{
-    Attributes, CURRENT_STATE, DIRECTORY, NFS, StateId, Status, attribute, skip_opened,
-    write_attributes, write_bitmap,
+    Attributes, CURRENT_STATE, DIRECTORY, NFS, StateId, Status, attribute, operation as op,
+    skip_opened, write_attributes, write_bitmap,
 };
 
 use crate::nfs::connection::MAX_DATA_OCTETS;

@@ -17,17 +17,8 @@ async fn with_small_parts(root: &std::path::Path) -> (Serving, Session) {
     let credentials =
         Some(Credentials { user: "station".into(), secret, domain: None, passphrase: None });
     let offer = Offer {
-        service: ServiceKind::S3,
-        root: root.to_owned(),
-        bind: LOOPBACK.into(),
-        port: 0,
         credentials: credentials.clone(),
-        read_only: false,
-        requires_signatures: false,
-        dialects: lanlab_files::Dialect::ALL,
-        names: lanlab_servers::ServerNames::default(),
-        station: None,
-        own_stack: None,
+        ..Offer::new(ServiceKind::S3, root, LOOPBACK.into())
     };
     let serving = serve(&offer).await.unwrap();
     let target = Target {

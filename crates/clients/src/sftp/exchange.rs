@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use lanlab_connections::ssh::Cut;
 use lanlab_files::{Class, Fault, Result, Target};
 use lanlab_wire::sftp::{Fields, Frames, Message, VERSION, kind, status};
+use parking_lot::Mutex;
 use russh::client::{Handle, Msg};
 use russh::{Channel, ChannelMsg, ChannelReadHalf, ChannelWriteHalf, Disconnect};
 use tokio::sync::oneshot;
@@ -126,7 +127,7 @@ impl Exchange {
         let message = write(Message::new(kind, room).u32(number)).finish();
         let (sender, receiver) = oneshot::channel();
         {
-            let mut awaited = lock(&self.awaited);
+            let mut awaited = self.awaited.lock();
             if awaited.over.is_none() {
                 awaited.replies.insert(number, sender);
             }
@@ -180,7 +181,7 @@ impl Exchange {
     }
 
     fn over(&self, what: &dyn fmt::Display) -> Fault {
-        let why = lock(&self.awaited).over.clone();
+        let why = self.awaited.lock().over.clone();
         match why {
             Some(fault) => Fault { message: format!("{what}: {}", fault.message), ..fault },
             None => Fault::new(Class::Reset, format!("{what}: the connection ended")),
@@ -207,12 +208,8 @@ struct Forget<'a> {
 
 impl Drop for Forget<'_> {
     fn drop(&mut self) {
-        lock(self.awaited).replies.remove(&self.number);
+        self.awaited.lock().replies.remove(&self.number);
     }
-}
-
-fn lock(shared: &Shared) -> std::sync::MutexGuard<'_, Awaited> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 async fn read(mut channel: ChannelReadHalf, awaited: Shared, version: oneshot::Sender<Bytes>) {
@@ -246,7 +243,7 @@ async fn read(mut channel: ChannelReadHalf, awaited: Shared, version: oneshot::S
             Some(_) => {}
         }
     };
-    let mut awaited = lock(&awaited);
+    let mut awaited = awaited.lock();
     awaited.over = Some(why);
     awaited.replies.clear();
 }
@@ -274,7 +271,7 @@ fn take(
         };
         let reply = Reply { kind, body: message.slice(5..) };
         // A reply to a cancelled or unknown request.
-        if let Some(sender) = lock(awaited).replies.remove(&number) {
+        if let Some(sender) = awaited.lock().replies.remove(&number) {
             let _ = sender.send(reply);
         }
     }

@@ -1,7 +1,7 @@
 //! From connection to session: SSH, login, the subsystem, and the server's limits.
 
 use std::borrow::Cow;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use lanlab_connections::ssh::{CIPHERS, Cut};
 use lanlab_files::{Class, Credentials, Facts, Fault, Result, Target};
@@ -12,13 +12,12 @@ use russh::{ChannelMsg, MethodKind, Preferred, compression, mac};
 
 use crate::transport;
 
-use super::agent;
 use super::exchange::Exchange;
 use super::failure::refused;
 use super::signing::hashes;
 use super::ssh_failure::{ssh_fault, unless_lost};
 use super::trust::Verifier;
-use super::{Abilities, Session};
+use super::{Abilities, Session, agent};
 
 const USUAL_PORT: u16 = 22;
 
@@ -66,14 +65,14 @@ pub async fn connect(target: &Target) -> Result<Session> {
     let handshake = async {
         let connecting = client::connect_stream(Arc::new(config), stream, verifier);
         connecting.await.map_err(|error| {
-            let refusal = learnt.lock().unwrap_or_else(PoisonError::into_inner).refusal.take();
+            let refusal = learnt.lock().refusal.take();
             refusal.unwrap_or_else(|| ssh_fault("SSH", &error))
         })
     };
     let mut ssh = transport::within(target, "SSH", handshake).await?;
     let login = log_in(&mut ssh, target.credentials.as_ref());
     if let Err(fault) = transport::within(target, "SSH login", login).await {
-        let farewell = learnt.lock().unwrap_or_else(PoisonError::into_inner).farewell.take();
+        let farewell = learnt.lock().farewell.take();
         return Err(match farewell {
             // OpenSSH disconnects after several wrong keys.
             Some(said) if fault.class == Class::Reset => {
@@ -117,7 +116,7 @@ pub async fn connect(target: &Target) -> Result<Session> {
         write_bytes: or_usual(write_bytes),
     };
     let base = base(&exchange, directory).await?;
-    let learnt = learnt.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let learnt = learnt.lock().clone();
     let facts = Facts {
         protocol: "SFTP 3".to_owned(),
         protection: learnt.protection.unwrap_or_else(|| "SSH 2".to_owned()),

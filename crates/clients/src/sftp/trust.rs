@@ -1,10 +1,11 @@
 //! Verifies the server's identity over SSH.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use lanlab_connections::tls;
 use lanlab_files::{Class, Fault, Result, Target, Trust};
+use parking_lot::Mutex;
 use russh::client::{self, DisconnectReason};
 use russh::keys::{Algorithm, HashAlg, PublicKey, PublicKeyOrCertificate};
 use russh::{Disconnect, Names};
@@ -134,7 +135,7 @@ impl client::Handler for Verifier {
             }
         };
         let Err(refusal) = checked else { return Ok(true) };
-        self.learnt.lock().unwrap_or_else(PoisonError::into_inner).refusal = Some(refusal);
+        self.learnt.lock().refusal = Some(refusal);
         Ok(false)
     }
 
@@ -147,8 +148,7 @@ impl client::Handler for Verifier {
             DisconnectReason::ReceivedDisconnect(info) => {
                 if !matches!(info.reason_code, Disconnect::TooManyConnections) {
                     let said = shown(&info.message);
-                    self.learnt.lock().unwrap_or_else(PoisonError::into_inner).farewell =
-                        Some(said);
+                    self.learnt.lock().farewell = Some(said);
                 }
                 Ok(())
             }
@@ -171,7 +171,7 @@ impl client::Handler for Verifier {
         let weak = if host_key == "ssh-rsa" { ", host key signed with SHA-1" } else { "" };
         let server = String::from_utf8_lossy(session.remote_sshid());
         let server = server.trim().trim_start_matches("SSH-2.0-");
-        let mut learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut learnt = self.learnt.lock();
         learnt.protection = Some(format!("SSH 2, {cipher}{mac}, key exchange {exchange}{weak}"));
         learnt.server = Some(shown(server));
         Ok(())

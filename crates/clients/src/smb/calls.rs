@@ -97,7 +97,7 @@ impl Calls {
     }
 
     pub fn protection(&self) -> &Protection {
-        self.calls.wire()
+        &self.calls.wire
     }
 
     /// Make one call that transfers at most `moved_octets` in one direction.

@@ -7,8 +7,8 @@
 use std::future::Future;
 use std::io::ErrorKind;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError};
 
 use lanlab_files::{Class, Fault, Result, Target};
 use smb2::client::Cipher;
@@ -64,7 +64,7 @@ pub async fn agree(target: &Target) -> Result<Agreed> {
         reading: Mutex::new(Some(reading)),
         writing: Mutex::new(Some(writing)),
         over: AtomicBool::new(false),
-        negotiation: std::sync::Mutex::default(),
+        negotiation: parking_lot::Mutex::default(),
     });
     let halves = (Box::new(Half(Arc::clone(&wire))), Box::new(Half(Arc::clone(&wire))));
     let mut connection = Connection::from_transport(halves.0, halves.1, server_name);
@@ -85,7 +85,7 @@ pub async fn agree(target: &Target) -> Result<Agreed> {
     };
     transport::within(target, "negotiate", negotiation).await?;
     // Keys are derived from the messages as they were on the wire.
-    let begun = wire.negotiation.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let begun = wire.negotiation.lock().clone();
     connection.with_preauth_hasher_mut(|hasher| {
         *hasher = PreauthHasher::new();
         for message in &begun {
@@ -156,7 +156,7 @@ struct Wire {
     reading: Mutex<Option<OwnedReadHalf>>,
     writing: Mutex<Option<OwnedWriteHalf>>,
     over: AtomicBool,
-    negotiation: std::sync::Mutex<Vec<Vec<u8>>>,
+    negotiation: parking_lot::Mutex<Vec<Vec<u8>>>,
 }
 
 /// Announce encryption in NEGOTIATE: the crate announces it only in a context, which Samba and
@@ -200,7 +200,7 @@ impl TransportSend for Half {
             // A single write, because two would wait for Nagle's algorithm, if enabled.
             let mut message = [&length.to_be_bytes(), data].concat();
             {
-                let mut begun = self.0.negotiation.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut begun = self.0.negotiation.lock();
                 if begun.is_empty() {
                     announce_encryption(&mut message[4..]);
                     begun.push(message[4..].to_vec());
@@ -241,7 +241,7 @@ impl TransportReceive for Half {
             let mut message = vec![0; length];
             half.read_exact(&mut message).await?;
             self.0.over.store(false, Ordering::Relaxed);
-            let mut begun = self.0.negotiation.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut begun = self.0.negotiation.lock();
             if begun.len() == 1 {
                 begun.push(message.clone());
             }

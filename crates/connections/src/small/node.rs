@@ -6,8 +6,7 @@ use std::net::{SocketAddr, SocketAddrV4};
 use std::sync::Arc;
 use std::task::Poll;
 
-use lanlab_os as os;
-use lanlab_os::{Interest, LinkDescriptor, RawFrames, RawLink, Wake};
+use lanlab_os::{self as os, Interest, LinkDescriptor, RawFrames, RawLink, Wake};
 use lanlab_stack::ip::small::{FIRST_PORT, Facts, PORTS};
 use lanlab_stack::ip::{ConnectionId, FramedStation, Reach, Refusal, Station, StationConfig};
 use lanlab_wire::ethernet::Mac;

@@ -1,10 +1,11 @@
 //! Stations used by clients of this process: one per plan, shared by its connections.
 
 use std::io::{self, ErrorKind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use lanlab_os::RawLinkPlace;
 use lanlab_stack::ip::small::Facts;
+use parking_lot::Mutex;
 
 use super::node::SmallNode;
 use super::plan::SmallPlan;
@@ -21,7 +22,7 @@ type Nodes = Vec<(SmallPlan, Arc<SmallNode>)>;
 /// As [`SmallNode::begin`]; `AddrInUse` while a station with another plan has open connections at the same
 /// address or descriptor.
 pub fn node_of(plan: &SmallPlan, random: u64) -> io::Result<Arc<SmallNode>> {
-    let mut nodes = NODES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut nodes = NODES.lock();
     let known = nodes.iter().find(|(of, node)| of == plan && node.is_usable());
     if let Some((_, node)) = known {
         return Ok(Arc::clone(node));
@@ -37,7 +38,7 @@ pub fn node_of(plan: &SmallPlan, random: u64) -> io::Result<Arc<SmallNode>> {
 /// # Errors
 /// `AddrInUse` while its connections are open.
 pub fn make_way(place: &RawLinkPlace) -> io::Result<()> {
-    end_unused(&mut NODES.lock().unwrap_or_else(PoisonError::into_inner), place)
+    end_unused(&mut NODES.lock(), place)
 }
 
 fn end_unused(nodes: &mut Nodes, place: &RawLinkPlace) -> io::Result<()> {
@@ -52,6 +53,6 @@ fn end_unused(nodes: &mut Nodes, place: &RawLinkPlace) -> io::Result<()> {
 
 /// Counters of a plan's station; `None` if it was never used.
 pub fn facts_of(plan: &SmallPlan) -> Option<Facts> {
-    let nodes = NODES.lock().unwrap_or_else(PoisonError::into_inner);
+    let nodes = NODES.lock();
     nodes.iter().find(|(of, _)| of == plan).map(|(_, node)| node.facts())
 }

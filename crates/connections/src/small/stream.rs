@@ -20,7 +20,7 @@ pub struct SmallStream {
     _node: Arc<dyn Debug + Send + Sync>,
     shared: Arc<Shared>,
     id: ConnectionId,
-    peer: SocketAddr,
+    pub peer: SocketAddr,
 }
 
 impl SmallStream {
@@ -35,10 +35,6 @@ impl SmallStream {
 
     pub fn local_address(&self) -> SocketAddr {
         self.shared.state().framed.station.interface.local(self.id)
-    }
-
-    pub fn peer_address(&self) -> SocketAddr {
-        self.peer
     }
 
     pub fn facts(&self) -> ConnectionFacts {

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
-use lanlab_os as os;
-use lanlab_os::{RawLink, RawLinkPlace};
+use lanlab_os::{self as os, RawLink, RawLinkPlace};
 use lanlab_units::Instant;
+use parking_lot::Mutex;
 
 /// A link of whole Ethernet frames, with its clock.
 pub trait FrameLink: Debug + Send {
@@ -75,9 +75,9 @@ pub fn provide(
     place: RawLinkPlace,
     open: impl Fn(Weak<dyn Driven>) -> Box<dyn FrameLink> + Send + Sync + 'static,
 ) {
-    OFFLINE.lock().unwrap_or_else(PoisonError::into_inner).insert(place, Arc::new(open));
+    OFFLINE.lock().insert(place, Arc::new(open));
 }
 
 pub(super) fn offline(place: &RawLinkPlace) -> Option<Arc<Open>> {
-    OFFLINE.lock().unwrap_or_else(PoisonError::into_inner).get(place).cloned()
+    OFFLINE.lock().get(place).cloned()
 }

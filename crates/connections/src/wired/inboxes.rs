@@ -90,7 +90,7 @@ impl Inboxes {
                     inbox.wake();
                 }
             }
-            _ => {}
+            Event::Name(_) => {}
         }
         Then::Nothing
     }

@@ -23,5 +23,5 @@ pub use frame_link::{Driven, FrameLink, provide};
 pub use node_thread::WiredNode;
 pub use plan::WiredPlan;
 pub use port::WiredPort;
-pub use recording::{FrameSink, end_recordings, is_recorded, record};
+pub use recording::{end_recordings, is_recorded, record};
 pub use registry::{counts_of, node_of};

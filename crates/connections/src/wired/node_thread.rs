@@ -2,14 +2,13 @@
 
 use std::future::poll_fn;
 use std::io::{self, ErrorKind};
-use std::sync::{Arc, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::task::Poll;
 
 use lanlab_files::CarrierCounts;
-use lanlab_os as os;
-use lanlab_os::{LinkDescriptor, RawFrames, RawLink, Wake};
+use lanlab_os::{self as os, LinkDescriptor, RawFrames, RawLink, Wake};
 use lanlab_stack::carrier::CarrierFacts;
-use lanlab_stack::node::{CarrierKind, Node, Peer, Readiness, SegmentFacts, SessionId};
+use lanlab_stack::node::{Node, Peer, Readiness, SegmentFacts, SessionId};
 use lanlab_wire::ethernet::Mac;
 
 use super::frame_link::{Driven, FrameLink, offline};
@@ -89,14 +88,13 @@ impl WiredNode {
     /// Call another station, and wait for the session.
     ///
     /// # Errors
-    /// Errors of the link, or why the call failed; `Unsupported` if the node does not have the carrier.
-    pub async fn call(self: &Arc<Self>, carrier: CarrierKind, to: Peer) -> io::Result<WiredPort> {
-        let opened = self.shared.with(|state| {
-            let id = state.node.open(state.link.now(), carrier, to)?;
+    /// Errors of the link, or why the call failed.
+    pub async fn call(self: &Arc<Self>, to: Peer) -> io::Result<WiredPort> {
+        let id = self.shared.with(|state| {
+            let id = state.node.open(state.link.now(), to);
             state.inboxes.open(id);
-            Some(id)
+            id
         });
-        let id = opened.ok_or(ErrorKind::Unsupported)?;
         // Created first, to close the session even if the caller stops waiting.
         let mut port = self.port(
             id,
@@ -113,9 +111,9 @@ impl WiredNode {
         Ok(port)
     }
 
-    /// The IPX segment of a carrier; `None` if the carrier is not on IPX or not on this node.
-    pub fn segment(&self, carrier: CarrierKind) -> Option<SegmentFacts> {
-        self.shared.state().node.segment(carrier)
+    /// The IPX segment of the node; `None` if its carrier is not on IPX.
+    pub fn segment(&self) -> Option<SegmentFacts> {
+        self.shared.state().node.segment()
     }
 
     /// Wait for a call; also returns the caller's address.
@@ -145,10 +143,8 @@ impl WiredNode {
         let mut state = self.shared.state();
         let drops = state.link.new_drops();
         state.counts.kernel_drops += drops;
-        let (recorded, unrecorded) = state
-            .sink
-            .as_ref()
-            .map_or((0, 0), |sink| sink.lock().unwrap_or_else(PoisonError::into_inner).counts());
+        let (recorded, unrecorded) =
+            state.sink.as_ref().map_or((0, 0), |sink| sink.lock().counts());
         let mut counts = state.counts.list();
         counts.extend(state.node.counts());
         counts.extend([("recorded_frames", recorded), ("unrecorded_frames", unrecorded)]);

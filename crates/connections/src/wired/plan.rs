@@ -1,7 +1,7 @@
 //! Configuration of a node at a link.
 
 use lanlab_os::RawLinkPlace;
-use lanlab_stack::node::{CarrierKind, CarrierKinds, NodeConfig, StationConfig};
+use lanlab_stack::node::{CarrierKind, NodeConfig, StationConfig};
 use lanlab_stack::profile::{OWN, Profile};
 use lanlab_wire::ethernet::{Framing, Mac};
 use lanlab_wire::netbios_name::{Name, suffix};
@@ -9,7 +9,7 @@ use lanlab_wire::netbios_name::{Name, suffix};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WiredPlan {
     pub place: RawLinkPlace,
-    pub carriers: CarrierKinds,
+    pub carrier: CarrierKind,
     /// Framing, for carriers with more than one; absent: detected.
     pub framing: Option<Framing>,
     /// Network number, for carriers that have one; absent: learned.
@@ -24,7 +24,7 @@ impl WiredPlan {
     pub const fn new(place: RawLinkPlace, carrier: CarrierKind) -> Self {
         Self {
             place,
-            carriers: CarrierKinds::only(carrier),
+            carrier,
             framing: None,
             network: None,
             name: None,
@@ -35,7 +35,7 @@ impl WiredPlan {
 
     pub(super) fn config(&self, mac: Mac) -> NodeConfig {
         let name = self.name.unwrap_or_else(|| name_of_station(mac));
-        let config = NodeConfig::new(mac, name, self.profile, self.carriers);
+        let config = NodeConfig::new(mac, name, self.profile, self.carrier);
         let (framing, network) = (self.framing, self.network);
         NodeConfig { station: StationConfig { framing, network, ..config.station }, ..config }
     }
@@ -44,7 +44,7 @@ impl WiredPlan {
     /// coexist.
     pub(super) fn collides(&self, other: &Self) -> bool {
         let is_one_socket = matches!(self.place, RawLinkPlace::Descriptor(_));
-        self.place == other.place && (is_one_socket || self.carriers.overlaps(other.carriers))
+        self.place == other.place && (is_one_socket || self.carrier == other.carrier)
     }
 }
 

@@ -76,7 +76,7 @@ impl WiredPort {
                     }
                 };
                 // A program that waited for a message still has the link, and now waits here.
-                if waits.is_ready() || !state.goes_on_reading(cx, id) {
+                if waits.is_ready() || !(state.has_link(id) && state.poll_frames(cx, id)) {
                     return waits;
                 }
             }

@@ -1,9 +1,10 @@
 //! Nodes used by clients of this process: one per plan, shared by its sessions.
 
 use std::io::{self, ErrorKind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use lanlab_files::CarrierCounts;
+use parking_lot::Mutex;
 
 use super::node_thread::WiredNode;
 use super::plan::WiredPlan;
@@ -27,10 +28,8 @@ impl Registry {
             return Ok(Arc::clone(node));
         }
         // Two nodes would answer for each other, so an unused one ends before the new one starts.
-        self.nodes.retain(|(of, node)| {
-            let is_in_use = node.is_usable() && Arc::strong_count(node) > 1;
-            of != plan && (is_in_use || !of.collides(plan))
-        });
+        let is_in_use = |node: &Arc<WiredNode>| node.is_usable() && Arc::strong_count(node) > 1;
+        self.nodes.retain(|(of, node)| is_in_use(node) || !of.collides(plan));
         if self.nodes.iter().any(|(of, _)| of.collides(plan)) {
             let message = "sessions with other settings are open on the same interface";
             return Err(io::Error::new(ErrorKind::AddrInUse, message));
@@ -46,12 +45,12 @@ impl Registry {
 /// # Errors
 /// As [`WiredNode::begin`]; `AddrInUse` while another node that cannot share the link has open sessions.
 pub fn node_of(plan: &WiredPlan) -> io::Result<Arc<WiredNode>> {
-    NODES.lock().unwrap_or_else(PoisonError::into_inner).node_of(plan, WiredNode::begin)
+    NODES.lock().node_of(plan, WiredNode::begin)
 }
 
 /// Counters of a plan's node; `None` if it was never used.
 pub fn counts_of(plan: &WiredPlan) -> Option<CarrierCounts> {
-    let registry = NODES.lock().unwrap_or_else(PoisonError::into_inner);
+    let registry = NODES.lock();
     let node = registry.nodes.iter().find(|(of, _)| of == plan);
     node.map(|(_, node)| node.counts())
 }
@@ -106,10 +105,9 @@ mod tests {
     #[test]
     fn two_nodes_never_read_one_socket() {
         let shared = WiredPlan { place: RawLinkPlace::Descriptor(7), ..plan("") };
-        let none = lanlab_stack::node::CarrierKinds::default();
-        let without = WiredPlan { carriers: none, ..shared.clone() };
-        assert!(shared.collides(&without));
-        assert!(!plan("a").collides(&WiredPlan { carriers: none, ..plan("a") }));
+        let carrier = CarrierKind::Ncp;
+        assert!(shared.collides(&WiredPlan { carrier, ..shared.clone() }));
+        assert!(!plan("a").collides(&WiredPlan { carrier, ..plan("a") }));
         assert!(!plan("a").collides(&plan("b")));
     }
 }

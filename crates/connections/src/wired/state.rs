@@ -1,7 +1,6 @@
 //! A node with its link, shared by the link's thread and users.
 
 use std::io;
-use std::sync::PoisonError;
 use std::task::{Context, Poll, Waker};
 
 use lanlab_stack::node::{Count, Node, Readiness, SessionId};
@@ -56,7 +55,7 @@ pub struct State {
 
 fn record(sink: Option<&Sink>, at: Instant, frame: &[u8]) {
     if let Some(sink) = sink {
-        sink.lock().unwrap_or_else(PoisonError::into_inner).record(at, frame);
+        sink.lock().record(at, frame);
     }
 }
 
@@ -107,7 +106,7 @@ impl State {
             self.node.handle_timeout(now);
         }
         if let Some(sink) = &self.sink {
-            sink.lock().unwrap_or_else(PoisonError::into_inner).tick(now);
+            sink.lock().tick(now);
         }
         self.flush();
         has_more
@@ -138,19 +137,13 @@ impl State {
         }
     }
 
-    /// Receive arrived frames, if the session's program has the link. Otherwise false, as for
-    /// [`poll_frames`](Self::poll_frames).
-    pub fn goes_on_reading(&mut self, cx: &mut Context<'_>, id: SessionId) -> bool {
-        self.has_link(id) && self.poll_frames(cx, id)
-    }
-
     pub fn has_link(&self, id: SessionId) -> bool {
         self.reader.as_ref().is_some_and(|reader| reader.is_of(id))
     }
 
     /// Receive arrived frames, if the session's program has the link or can take it over. Otherwise false:
     /// the next frame, or the receiver, wakes the program.
-    fn poll_frames(&mut self, cx: &mut Context<'_>, id: SessionId) -> bool {
+    pub fn poll_frames(&mut self, cx: &mut Context<'_>, id: SessionId) -> bool {
         let Some(reader) = &mut self.reader else { return false };
         if !reader.take(id, self.link.now()) {
             return false;

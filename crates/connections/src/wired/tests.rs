@@ -3,8 +3,7 @@
 use std::future::poll_fn;
 use std::io::{self, ErrorKind};
 use std::net::UdpSocket;
-use std::sync::Arc;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::task::Poll;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -61,7 +60,7 @@ fn name(text: &str) -> Name {
 
 fn node(socket: UdpSocket, mac: u8, own: &str) -> Arc<WiredNode> {
     let mut profile: Profile = WINDOWS_NT;
-    profile.query_interval_ns.value = 10_000_000;
+    profile.query_interval_ns = 10_000_000;
     let place = RawLinkPlace::Interface("test".to_owned());
     let plan = WiredPlan::new(place, CarrierKind::Nbf);
     let plan = WiredPlan { name: Some(name(own)), profile, listens: true, ..plan };
@@ -107,9 +106,7 @@ impl Pair {
 
     fn call(&self) -> WiredPort {
         // The other node may get its name a little later.
-        (0..100)
-            .find_map(|_| run(self.here.call(CarrierKind::Nbf, Peer::Name(name("THERE")))).ok())
-            .unwrap()
+        (0..100).find_map(|_| run(self.here.call(Peer::Name(name("THERE")))).ok()).unwrap()
     }
 }
 

@@ -3,12 +3,12 @@
 
 use std::io;
 
+use lanlab_clients::Recorder;
 use lanlab_medium::{Destination, Event, Loss, MIN_WIRE_BYTES, Medium, Offer, Port};
 use lanlab_units::Instant;
 
 use super::adapter::Adapter;
 use super::lateness::Lateness;
-use super::recorder::Recorder;
 use crate::messages::{MediumCounts, MediumPortCounts};
 
 /// Longest frame without check sequence, with a VLAN's tag (IEEE 802.3-2022, 3.2.7).

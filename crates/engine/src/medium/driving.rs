@@ -5,15 +5,14 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use lanlab_medium::{Medium, Port};
-use lanlab_os as os;
-use lanlab_os::{Interest, PortPlan, PortQueue, Readiness, SendingQueue, Wake};
+use lanlab_os::{self as os, Interest, PortPlan, PortQueue, Readiness, SendingQueue, Wake};
 use lanlab_units::Instant;
 
 use super::carrier::Carrier;
-use super::recorder::Recorder;
 use super::wake_up::WakeUp;
 use super::{FULL_FRAME_BYTES, kind};
 use crate::messages::{CarryFrames, Failure, MediumCounts, MediumTopology, Outcome};
+use crate::recording;
 use crate::running::{Measured, Running, conclude};
 
 /// Preamble, check sequence and gap: bytes per frame in addition to header and payload.
@@ -46,7 +45,7 @@ pub fn carry(
         Ok(mut driving) => {
             let ended = driving.run(running);
             let failure = ended.err().unwrap_or_else(Failure::cancelled);
-            let recorded = driving.carrier.recorder().map_or(Ok(()), Recorder::end);
+            let recorded = recording::end(driving.carrier.recorder());
             let failure = recorded.err().unwrap_or(failure);
             let read = driving.read();
             os::Port::leave(driving.ports);
@@ -75,7 +74,7 @@ fn prepare(
     plans: &[PortPlan],
     running: &Running,
 ) -> Result<Driving, Failure> {
-    let recorder = request.pcap.as_deref().map(Recorder::create).transpose()?;
+    let recorder = request.pcap.as_deref().map(recording::create).transpose()?;
     let made = os::make_ports(plans, kind(request.interfaces)).map_err(|error| {
         Failure::new("medium.interface", format!("an interface of a host cannot be made: {error}"))
             .hint("`lanlab doctor` lists what this machine lacks")
@@ -167,7 +166,7 @@ impl Driving {
         MediumCounts {
             socket_buffer_bytes: self.ports.first().and_then(os::Port::buffer_bytes),
             cpu_ns,
-            spun_ns: self.wake_up.spun_ns(),
+            spun_ns: self.wake_up.spun_ns,
             nice: self.nice,
             ..self.carrier.read()
         }

@@ -8,7 +8,6 @@ mod adapter;
 mod carrier;
 mod driving;
 mod lateness;
-pub mod recorder;
 mod wake_up;
 
 use lanlab_medium::{LossPlan, Medium, Plan, Topology};
@@ -27,7 +26,7 @@ const NAME_BYTES: std::ops::RangeInclusive<usize> = 1..=15;
 
 pub fn carry_frames(request: CarryFrames) -> Result<Task, Failure> {
     let (medium, ports) = (medium(&request)?, ports(&request)?);
-    let recorder = request.pcap.as_ref().map_or(0, |_| recorder::MEMORY_BYTES);
+    let recorder = request.pcap.as_ref().map_or(0, |_| lanlab_clients::RECORDER_BYTES);
     // One thread sets host rates, one records.
     let threads = OWN_THREADS + 2;
     let cost = Cost { memory_bytes: carrier::MEMORY_BYTES + recorder + METERS_BYTES, threads };

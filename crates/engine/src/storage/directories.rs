@@ -6,11 +6,11 @@
 use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use std::{env, io};
 
 use lanlab_os as os;
+use parking_lot::Mutex;
 
 use crate::messages::{Failure, Medium};
 use crate::paths::of_file;
@@ -145,9 +145,9 @@ impl Directory {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true);
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        own().insert(lock.clone());
+        OWN.lock().insert(lock.clone());
         let file = options.open(&lock).map_err(|error| {
-            own().remove(&lock);
+            OWN.lock().remove(&lock);
             failed(error)
         })?;
         // Another engine testing the lock holds it for a moment. On a file system without locks, no test succeeds,
@@ -173,16 +173,8 @@ impl Directory {
 impl Drop for Directory {
     fn drop(&mut self) {
         remove_with(&self.lock);
-        own().remove(&self.lock);
+        OWN.lock().remove(&self.lock);
     }
-}
-
-fn own() -> std::sync::MutexGuard<'static, BTreeSet<PathBuf>> {
-    OWN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn in_memory() -> std::sync::MutexGuard<'static, Option<Directory>> {
-    IN_MEMORY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Remove the directory of a lock, and then the lock. Files written by a server that has not ended yet are removed
@@ -201,7 +193,7 @@ fn remove_left_in(parent: &Path) {
         let name = entry.file_name();
         let is_lock = name.to_str().is_some_and(|name| name.starts_with(PREFIX))
             && lock.extension().is_some_and(|extension| extension == LOCK);
-        if !is_lock || own().contains(&lock) {
+        if !is_lock || OWN.lock().contains(&lock) {
             continue;
         }
         let Ok(Some(file)) = os::open_own_file(&lock) else { continue };
@@ -237,7 +229,7 @@ pub fn for_datasets(medium: Medium) -> Result<PathBuf, Failure> {
     if medium == Medium::Disk {
         return places.own(medium).map(|own| own.join("datasets"));
     }
-    let mut kept = in_memory();
+    let mut kept = IN_MEMORY.lock();
     if let Some(directory) = &*kept {
         return Ok(directory.path().to_owned());
     }
@@ -248,7 +240,7 @@ pub fn for_datasets(medium: Medium) -> Result<PathBuf, Failure> {
 }
 
 pub fn remove_all() {
-    for lock in own().iter() {
+    for lock in OWN.lock().iter() {
         remove_with(lock);
     }
 }

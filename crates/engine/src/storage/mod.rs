@@ -10,7 +10,7 @@ use lanlab_os as os;
 use crate::cost::{Cost, OWN_THREADS};
 
 use crate::messages::{
-    DatasetPlace, Failure, MeasureRoom, MemoryReady, Outcome, ReadyMemory, RoomMeasured,
+    DatasetPlace, Failure, MeasureRoom, MemoryReady, Outcome, Ready, ReadyMemory, RoomMeasured,
     TrialDirectory, TrialDirectoryRemoved,
 };
 use crate::paths::{absolute, of_file};
@@ -56,7 +56,7 @@ pub fn hold_directory(&TrialDirectory { medium, for_server }: &TrialDirectory) -
         directories::remove_left();
         let made = directories::make(medium, for_server)?;
         let directory = made.path().display().to_string();
-        running.holding(directory.clone());
+        running.tell_ready(Ready { directory: Some(directory.clone()), ..Ready::default() });
         running.wait_for_cancel();
         let removed = TrialDirectoryRemoved { directory, is_gone: made.remove() };
         conclude(Outcome::TrialDirectoryRemoved(removed), Some(Failure::cancelled()))

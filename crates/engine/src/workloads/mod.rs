@@ -6,15 +6,18 @@ pub mod echo;
 pub mod metadata;
 pub mod path_mtu;
 mod pcap_file;
-mod recorded;
+pub mod recorded;
 mod segment;
 pub mod serve;
 mod setup;
 pub mod simulate;
 pub mod stations;
 pub mod stream;
+mod worker_threads;
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
 
 /// Bytes to fill messages with, in an order that contains every value once in 256: no runs of equal bytes that a
 /// device could treat differently.
@@ -30,7 +33,7 @@ fn padding() -> impl FnMut() -> u8 {
 /// a processor's cache.
 fn shared_message(bytes: usize) -> Arc<[u8]> {
     static LAST: Mutex<Option<Weak<[u8]>>> = Mutex::new(None);
-    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut last = LAST.lock();
     if let Some(message) = last.as_ref().and_then(Weak::upgrade)
         && message.len() == bytes
     {

@@ -11,7 +11,7 @@ pub struct PcapFile {
     file: BufWriter<File>,
     path: String,
     octets: Vec<u8>,
-    written_bytes: u64,
+    pub written_bytes: u64,
     written: std::io::Result<()>,
 }
 
@@ -46,10 +46,6 @@ impl PcapFile {
         self.written = self.file.write_all(&self.octets);
     }
 
-    pub fn written_bytes(&self) -> u64 {
-        self.written_bytes
-    }
-
     pub fn end(mut self) -> Result<(), Failure> {
         self.written
             .and_then(|()| self.file.flush())
@@ -68,11 +64,11 @@ mod tests {
         let path = path.to_str().unwrap();
         let mut file = PcapFile::create(path).unwrap();
         // A header of 24 octets, and 16 before each frame.
-        assert_eq!(file.written_bytes(), 24);
+        assert_eq!(file.written_bytes, 24);
         file.add(1, &[7; 60]);
-        assert_eq!(file.written_bytes(), 24 + 16 + 60);
+        assert_eq!(file.written_bytes, 24 + 16 + 60);
         file.add(2, &[8; 100]);
-        assert_eq!(file.written_bytes(), 24 + 16 + 60 + 16 + 100);
+        assert_eq!(file.written_bytes, 24 + 16 + 60 + 16 + 100);
         file.end().unwrap();
         let octets = std::fs::read(path).unwrap();
         assert_eq!(octets.len(), 216);

@@ -1,32 +1,12 @@
 //! Recording of this host's station for the life of the engine.
 
-use lanlab_clients::wired::{self, FrameSink};
+use lanlab_clients::wired;
 use lanlab_files::LinkPlace;
 use lanlab_os::RawLinkPlace;
-use lanlab_units::Instant;
 
 use crate::listen::place_of;
-use crate::medium::recorder::Recorder;
 use crate::messages::Failure;
-
-impl FrameSink for Recorder {
-    fn record(&mut self, at: Instant, frame: &[u8]) {
-        self.record(at, frame);
-    }
-
-    fn tick(&mut self, now: Instant) {
-        self.tick(now);
-    }
-
-    fn counts(&self) -> (u64, u64) {
-        self.counts()
-    }
-
-    fn end(&mut self) {
-        // A full disk shows as omitted frames.
-        let _ = self.end();
-    }
-}
+use crate::recording;
 
 /// Parse the place of a link, and start recording its frames if requested.
 ///
@@ -35,7 +15,7 @@ pub fn begin(link: &LinkPlace) -> Result<RawLinkPlace, Failure> {
     let LinkPlace::Recorded { descriptor, pcap } = link else { return place_of(link) };
     let place = place_of(&LinkPlace::Descriptor(*descriptor))?;
     if !wired::is_recorded(&place) {
-        wired::record(place.clone(), Recorder::create(pcap)?);
+        wired::record(place.clone(), recording::create(pcap)?);
     }
     Ok(place)
 }
@@ -51,32 +31,6 @@ mod tests {
 
     fn recorded(descriptor: i32, pcap: &str) -> LinkPlace {
         LinkPlace::Recorded { descriptor, pcap: pcap.to_owned() }
-    }
-
-    #[test]
-    fn a_recorder_takes_the_frames_of_a_link() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("frames.pcap");
-        let path = path.to_str().unwrap();
-        let length = || std::fs::metadata(path).unwrap().len();
-        let mut recorder = Recorder::create(path).unwrap();
-        let sink: &mut dyn FrameSink = &mut recorder;
-        assert_eq!(sink.counts(), (0, 0));
-        let at = Instant::from_nanos(u64::MAX / 4);
-        for _ in 0..3 {
-            sink.record(at, &[7; 60]);
-        }
-        assert_eq!(sink.counts(), (3, 0));
-        // The queued piece is now old enough to be written.
-        sink.tick(at);
-        let until = lanlab_os::monotonic().plus_nanos(20_000_000_000);
-        while length() < 24 + 3 * (16 + 60) && lanlab_os::monotonic() < until {
-            std::thread::yield_now();
-        }
-        assert_eq!(length(), 24 + 3 * (16 + 60));
-        sink.record(at, &[8; 100]);
-        sink.end();
-        assert_eq!((sink.counts(), length()), ((4, 0), 24 + 3 * (16 + 60) + 16 + 100));
     }
 
     #[test]

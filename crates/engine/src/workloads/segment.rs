@@ -1,19 +1,24 @@
 //! Settings of a service and its station in requests.
 
-use lanlab_files::{Carrier, IpxSegment, SystemProfile, Target};
+use lanlab_files::{Carrier, IpxSegment, ServiceKind, SystemProfile, Target};
 
 use super::setup::check_range;
 use crate::messages::Failure;
 
 /// Refuse settings that have no effect on the service or its carrier, and impossible ones.
 pub fn check_target(target: &Target) -> Result<(), Failure> {
-    if !target.options.are_of(target.service) {
-        let (found, allowed) = ("those of another service", format!("of {:?}", target.service));
-        return Err(Failure::value("options", found, allowed.to_lowercase()));
-    }
+    check_options(target.options.are_of(target.service), target.service)?;
     check_range("service.timeout_ns", target.timeout_ns, 1_000_000, 600_000_000_000)?;
     check_segment(target.ipx, target.carrier)?;
     check_profile(target.options.smb1().profile, target.carrier)
+}
+
+pub fn check_options(are_of_it: bool, service: ServiceKind) -> Result<(), Failure> {
+    if are_of_it {
+        return Ok(());
+    }
+    let (found, allowed) = ("those of another service", format!("of {service:?}"));
+    Err(Failure::value("options", found, allowed.to_lowercase()))
 }
 
 pub fn check_segment(segment: IpxSegment, carrier: Carrier) -> Result<(), Failure> {
@@ -26,12 +31,12 @@ pub fn check_segment(segment: IpxSegment, carrier: Carrier) -> Result<(), Failur
 
 /// Refuse a period system on a carrier that it does not use.
 pub fn check_profile(profile: Option<SystemProfile>, carrier: Carrier) -> Result<(), Failure> {
-    let Some(asked) = profile else { return Ok(()) };
-    if carrier == Carrier::Frames(asked.carrier()) {
+    let Some(SystemProfile(asked)) = profile else { return Ok(()) };
+    if carrier == Carrier::Frames(asked.carrier) {
         return Ok(());
     }
-    let found = format!("{} over {}", asked.numbers().name, carrier.name());
-    Err(Failure::value("profile", found, format!("it over {}", asked.carrier().name())))
+    let found = format!("{} over {}", asked.name, carrier.name());
+    Err(Failure::value("profile", found, format!("it over {}", asked.carrier.name())))
 }
 
 #[cfg(test)]

@@ -13,8 +13,7 @@ use crate::messages::{
     Amount, ClockRelation, Io, Receive, SocketOptions, StreamSpec, Timestamps, Transport, WhenLate,
 };
 use crate::workloads::stream::plan as checked;
-use lanlab_workloads::stream::Plan;
-use lanlab_workloads::stream::{Arrival, Heard, Incoming, Meters};
+use lanlab_workloads::stream::{Arrival, Heard, Incoming, Meters, Plan};
 
 const TOKEN: Token = Token([7; 16]);
 
@@ -106,7 +105,7 @@ pub fn tally(octets: &[u8]) {
         let step = feed.u8();
         now = now.plus_nanos(if step < 250 { u64::from(step) * 10_000 } else { feed.number() });
         let arrival = Arrival { at: now, drops: feed.u8().into() };
-        let datagram = datagram(&mut feed, plan.message_bytes(), near);
+        let datagram = datagram(&mut feed, plan.message_bytes, near);
         given += 1;
         match incoming.take(&datagram, arrival, now, &mut meters) {
             Heard::Counted => {}
@@ -140,7 +139,7 @@ pub fn tally(octets: &[u8]) {
     assert!(counts.measured_messages + counts.overdue_messages <= counts.total_messages);
     assert!(counts.reordered_messages <= counts.total_messages);
     assert!(counts.window_messages <= counts.total_messages);
-    let bytes = plan.message_bytes() as u64;
+    let bytes = plan.message_bytes as u64;
     assert_eq!(counts.window_bytes, counts.window_messages * bytes);
     let intervals = IntervalMeter::merge(vec![meters.intervals.clone()], true);
     assert_eq!(intervals.messages.iter().sum::<u64>(), counts.total_messages);

@@ -97,9 +97,9 @@ pub fn session_machines(octets: &[u8]) {
             assert!(given.contains(&(from, cookie)), "the cookie went there");
         }
         assert!(before.is_none() || acceptor.peer() == before, "nobody takes it over");
-        let asking = initiator.state() == InitiatorState::Asking;
+        let asking = initiator.state == InitiatorState::Asking;
         initiator.handle(&message, now);
-        if asking && let InitiatorState::Accepted { .. } = initiator.state() {
+        if asking && let InitiatorState::Accepted { .. } = initiator.state {
             // The low bits number the attempt.
             let Kind::Accept { nonce: answered } = message.kind else {
                 panic!("{message:?} accepts nothing")

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use lanlab_os::tcp_info;
 use lanlab_units::room::{LEAST_GRACE_NS, Standing, crowded_grace_ns, least_useful};
 use lanlab_wire::ethernet::Mac;
+use parking_lot::Mutex;
 use tokio::sync::{Mutex as Turns, Notify, OwnedSemaphorePermit, Semaphore};
 
 use super::TICK;
@@ -63,7 +64,7 @@ struct Holder {
 
 impl Holder {
     fn standing(&self) -> Standing<Whose> {
-        let moved = &mut *locked(&self.moved);
+        let moved = &mut *self.moved.lock();
         if let Some(Ok(info)) = self.connection.get().map(tcp_info)
             && info.turns() > moved.0
         {
@@ -164,7 +165,7 @@ impl MemoryBudget {
             is_ending: AtomicBool::new(false),
             ended: Notify::new(),
         });
-        locked(&self.holders).insert(number, Arc::clone(&holder));
+        self.holders.lock().insert(number, Arc::clone(&holder));
         Reservation { budget: Arc::clone(self), number, holder, _permit: permit }
     }
 
@@ -174,7 +175,7 @@ impl MemoryBudget {
         let [grace_ns, least_ns] =
             [self.grace, self.least_grace].map(|grace| grace.as_nanos() as u64);
         let grace_ns = crowded_grace_ns(grace_ns, least_ns, self.units, wanted_units);
-        let holders = locked(&self.holders);
+        let holders = self.holders.lock();
         let is_ending = |holder: &&Arc<Holder>| holder.is_ending.load(Ordering::Relaxed);
         let (ending, holders): (Vec<_>, Vec<_>) = holders.values().partition(is_ending);
         let standings: Vec<_> = holders.iter().map(|holder| holder.standing()).collect();
@@ -217,12 +218,12 @@ impl Drop for Wanted<'_> {
 impl Reservation {
     /// Mark as used, which restarts its idle time.
     pub fn moved(&self) {
-        locked(&self.holder.moved).1 = Instant::now();
+        self.holder.moved.lock().1 = Instant::now();
     }
 
     /// The client went on with a request.
     pub fn went_on(&self) {
-        let moved = &mut *locked(&self.holder.moved);
+        let moved = &mut *self.holder.moved.lock();
         *moved = (moved.0.saturating_add(1), Instant::now());
     }
 
@@ -236,7 +237,7 @@ impl Reservation {
 
     /// Keep the memory, however long others wait.
     pub fn keep(&self) {
-        locked(&self.budget.holders).remove(&self.number);
+        self.budget.holders.lock().remove(&self.number);
     }
 
     pub async fn ended(&self) {
@@ -251,10 +252,6 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        locked(&self.budget.holders).remove(&self.number);
+        self.budget.holders.lock().remove(&self.number);
     }
-}
-
-pub fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -97,7 +97,7 @@ pub async fn connect(mut from: SocketAddr, to: SocketAddr) -> io::Result<TcpStre
 pub async fn accept_own(listener: &SmallListener, client: IpAddr) -> io::Result<Wire> {
     loop {
         let stream = listener.accept().await?;
-        if stream.peer_address().ip() == client {
+        if stream.peer.ip() == client {
             return Ok(Wire::Small(stream));
         }
     }

@@ -122,7 +122,7 @@ impl<S: System> Dialogue<S> {
 
     pub(super) fn here(&self) -> io::Result<SocketAddr> {
         let lines = self.lines.as_ref().ok_or(io::ErrorKind::NotConnected)?;
-        self.system.local_address(lines.wire())
+        self.system.local_address(&lines.wire)
     }
 
     pub(super) async fn reply(&mut self, code: u16, words: &str) -> io::Result<()> {
@@ -264,7 +264,7 @@ impl<S: System> Dialogue<S> {
     }
 
     fn speaks_tls(&self) -> bool {
-        self.lines.as_ref().is_some_and(|lines| self.system.is_tls(lines.wire()))
+        self.lines.as_ref().is_some_and(|lines| self.system.is_tls(&lines.wire))
     }
 
     pub(super) fn names(&self, path: &str) -> io::Result<Names> {

@@ -69,7 +69,7 @@ impl Served {
         // The link ends only when its interface does.
         while let Ok(mut stream) = listener.accept().await {
             while sessions.try_join_next().is_some() {}
-            let peer = stream.peer_address();
+            let peer = stream.peer;
             let visitor = self.visits.arrive(peer.ip().to_string());
             let whose = peer.ip().into();
             // Strangers make room soon. The next connection waits in the stack meanwhile.

@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use cap_std::ambient_authority;
@@ -18,6 +18,7 @@ use super::handles::{Handles, ROOT};
 use crate::listings::Listings;
 use lanlab_served::beneath::open_file;
 use lanlab_served::is_unseen;
+use parking_lot::Mutex;
 
 const HANDLE_OCTETS: usize = 16;
 
@@ -49,7 +50,7 @@ pub struct Files {
     path: PathBuf,
     pub port: u16,
     pub read_only: bool,
-    handles: Mutex<Handles>,
+    pub handles: Mutex<Handles>,
     pub listings: Listings<u64, u64>,
     /// Differs between server runs, so that stale handles and uncommitted writes are recognised.
     pub life: [u8; 8],
@@ -68,10 +69,6 @@ impl Files {
     /// Total and free bytes of the file system.
     pub fn space(&self) -> io::Result<(u64, u64)> {
         lanlab_os::disk_space(&self.path)
-    }
-
-    pub fn handles(&self) -> MutexGuard<'_, Handles> {
-        self.handles.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn read_handle(&self, reader: &mut Reader<'_>) -> Result<u64, Failed> {
@@ -101,11 +98,11 @@ impl Files {
         if matches!(name, "" | "." | "..") {
             return Err(Status::INVAL.into());
         }
-        Ok((directory, name, self.handles().path(directory)?.join(name)))
+        Ok((directory, name, self.handles.lock().path(directory)?.join(name)))
     }
 
     pub fn attributes(&self, number: u64) -> Result<Attributes, Failed> {
-        let path = self.handles().path(number)?;
+        let path = self.handles.lock().path(number)?;
         self.attributes_at(number, &path)
     }
 
@@ -122,7 +119,7 @@ impl Files {
     /// The file of a handle, for reading and, where permitted, writing.
     pub fn file(&self, number: u64) -> Result<Arc<File>, Failed> {
         let path = {
-            let handles = self.handles();
+            let handles = self.handles.lock();
             // An open file without a name is stale: another file may have its place.
             if let Some(file) = handles.opened(number).filter(|file| has_name(file)) {
                 return Ok(file);
@@ -133,7 +130,7 @@ impl Files {
             |to_write| open_file(&self.root, &path, OpenOptions::new().read(true).write(to_write));
         let opened = if self.read_only { open(false) } else { open(true).or_else(|_| open(false)) };
         let file = Arc::new(opened?);
-        self.handles().keep(number, &file);
+        self.handles.lock().keep(number, &file);
         Ok(file)
     }
 

@@ -38,8 +38,7 @@ const STRANGER_BYTES: usize = 16 << 10;
 /// Reading a large directory occupies a thread for seconds; other calls need some.
 const LISTINGS_AT_ONCE: usize = 4;
 
-#[expect(clippy::unused_async, reason = "as every service is begun")]
-pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
+pub fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let mut files = Files::new(&offer.root, offer.read_only)
         .map_err(|error| Fault::of_file(offer.root.display(), &error))?;
     let (listener, port) = listen(offer)?;
@@ -59,14 +58,8 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
             proof,
         )
     }));
-    Ok(Serving {
-        port,
-        share: Some(EXPORT.to_owned()),
-        trust_sha256: None,
-        visits,
-        station: None,
-        task,
-    })
+    let share = Some(EXPORT.to_owned());
+    Ok(Serving { port, share, trust_sha256: None, visits, station: None, task })
 }
 
 /// Answer calls in order until the client disconnects or sends a malformed one.

@@ -39,21 +39,22 @@ pub fn lookup(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) ->
         "" => return Err(Status::INVAL.into()),
         "." => (directory, files.attributes(directory)?),
         ".." => {
-            let above = files.handles().directory(directory);
+            let above = files.handles.lock().directory(directory);
             (above, files.attributes(above)?)
         }
         name => {
-            let path = files.handles().path(directory)?.join(name);
+            let path = files.handles.lock().path(directory)?.join(name);
             // Only existing files get a number, and special files cannot be opened.
             if !is_served(files.root.symlink_metadata(&path)?.file_type()) {
                 return Err(Status::ACCESS.into());
             }
-            let number = files.handles().number(directory, name)?;
+            let number = files.handles.lock().number(directory, name)?;
             (number, files.attributes_at(number, &path)?)
         }
     };
     files.write_handle(number, writer);
-    attributes_then_none(&attributes, writer);
+    Attributes::write_optional(Some(&attributes), writer);
+    writer.boolean(false);
     Ok(())
 }
 
@@ -70,7 +71,7 @@ pub fn access(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) ->
 /// RFC 1813, section 3.3.5.
 pub fn readlink(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> Done {
     let number = files.read_handle(arguments)?;
-    let path = files.handles().path(number)?;
+    let path = files.handles.lock().path(number)?;
     let target = files.root.read_link_contents(&path)?;
     writer.boolean(false);
     writer.opaque(target.to_string_lossy().as_bytes());
@@ -133,7 +134,7 @@ pub fn readdir(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer, p
             ITSELF => ".".to_owned(),
             ABOVE => "..".to_owned(),
             // Omit an entry that has just been removed or moved.
-            _ => match files.handles().name_in(directory, number) {
+            _ => match files.handles.lock().name_in(directory, number) {
                 Some(name) => name,
                 None => continue,
             },
@@ -160,7 +161,7 @@ pub fn readdir(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer, p
 
 /// Numbers of a directory's names, in order.
 fn numbers(files: &Files, directory: u64, is_later: bool) -> Result<Arc<[u64]>, Failed> {
-    let path = files.handles().path(directory)?;
+    let path = files.handles.lock().path(directory)?;
     let opened = files.root.open_dir(&path)?;
     files.listings.get(directory, &opened.dir_metadata()?, is_later, || {
         let mut numbers = Vec::new();
@@ -171,7 +172,7 @@ fn numbers(files: &Files, directory: u64, is_later: bool) -> Result<Arc<[u64]>, 
                 && !is_unseen(&name)
                 && entry.file_type().is_ok_and(is_served)
             {
-                numbers.push(files.handles().number(directory, &name)?);
+                numbers.push(files.handles.lock().number(directory, &name)?);
             }
         }
         Ok(numbers)
@@ -192,7 +193,7 @@ fn entry(
 ) {
     let number = match cookie {
         ITSELF => directory,
-        ABOVE => files.handles().directory(directory),
+        ABOVE => files.handles.lock().directory(directory),
         number => number,
     };
     writer.u64(number);
@@ -212,7 +213,7 @@ fn entry(
 /// RFC 1813, section 3.3.18. File counts are unknown: zero.
 pub fn fsstat(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> Done {
     let number = files.read_handle(arguments)?;
-    files.handles().path(number)?;
+    files.handles.lock().path(number)?;
     let (total_bytes, free_bytes) = files.space()?;
     writer.boolean(false);
     for number in [total_bytes, free_bytes, free_bytes, 0, 0, 0] {
@@ -226,7 +227,7 @@ pub fn fsstat(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) ->
 pub fn fsinfo(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> Done {
     const PROPERTIES: u32 = 0x8 | 0x10;
     let number = files.read_handle(arguments)?;
-    files.handles().path(number)?;
+    files.handles.lock().path(number)?;
     writer.boolean(false);
     for _read_then_write in 0..2 {
         writer.u32(MAX_DATA_OCTETS);
@@ -244,7 +245,7 @@ pub fn fsinfo(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) ->
 /// RFC 1813, section 3.3.20.
 pub fn pathconf(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> Done {
     let number = files.read_handle(arguments)?;
-    files.handles().path(number)?;
+    files.handles.lock().path(number)?;
     writer.boolean(false);
     writer.u32(1);
     writer.u32(255);
@@ -253,11 +254,6 @@ pub fn pathconf(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) 
     writer.boolean(false);
     writer.boolean(true);
     Ok(())
-}
-
-fn attributes_then_none(attributes: &Attributes, writer: &mut Writer) {
-    Attributes::write_optional(Some(attributes), writer);
-    writer.boolean(false);
 }
 
 #[cfg(test)]
@@ -322,12 +318,12 @@ mod tests {
             }
             if after == 0 {
                 let gone = files.root.open_dir(".").unwrap();
-                let name = |number: u64| files.handles().name_in(ROOT, number).unwrap();
+                let name = |number: u64| files.handles.lock().name_in(ROOT, number).unwrap();
                 let (next, moved) = (name(last + 1), name(last + 2));
                 gone.remove_file(&next).unwrap();
-                files.handles().forget(ROOT, &next);
+                files.handles.lock().forget(ROOT, &next);
                 gone.rename(&moved, &gone, "moved").unwrap();
-                files.handles().rename((ROOT, &moved), (ROOT, "moved"));
+                files.handles.lock().rename((ROOT, &moved), (ROOT, "moved"));
             }
             names.extend(more);
             after = last;

@@ -1,11 +1,12 @@
 //! Incoming records and outgoing replies, within the server's memory budget.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::BufMut;
 use lanlab_wire::nfs3::rpc;
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::Bounds;
@@ -39,10 +40,6 @@ impl Records {
             patience: bounds.record,
         })
     }
-
-    fn spare(&self) -> std::sync::MutexGuard<'_, Vec<Vec<u8>>> {
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 #[derive(Debug)]
@@ -63,7 +60,7 @@ impl Held {
             let records = &self.records;
             let room = if self.is_known { &records.known } else { &records.strangers };
             self.hold = Some(room.hold(octets, self.whose).await?);
-            if let Some(mut spare) = self.records.spare().pop() {
+            if let Some(mut spare) = self.records.spare.lock().pop() {
                 spare.clear();
                 spare.extend_from_slice(buffer);
                 *buffer = spare;
@@ -78,7 +75,7 @@ impl Held {
                 continue;
             }
             let long = std::mem::take(buffer);
-            let mut spare = self.records.spare();
+            let mut spare = self.records.spare.lock();
             if spare.len() < MAX_SPARE {
                 spare.push(long);
             }

@@ -91,7 +91,7 @@ pub fn setattr(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -
     if wanted.owner {
         return Err(Status::PERM.into());
     }
-    let path = files.handles().path(number)?;
+    let path = files.handles.lock().path(number)?;
     wanted.apply(files, number, &path)?;
     no_wcc(writer);
     Ok(())
@@ -134,7 +134,7 @@ pub fn create(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) ->
     options.read(true).write(true);
     // Names and handles change under one lock: otherwise two clients changing one name could leave handles that
     // contradict the directory.
-    let mut handles = files.handles();
+    let mut handles = files.handles.lock();
     let made = match open_file(&files.root, &path, options.create_new(true)) {
         Ok(file) => {
             handles.forget(directory, name);
@@ -166,7 +166,7 @@ pub fn mkdir(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> 
     let (directory, name, path) = files.read_name(arguments)?;
     let wanted = Wanted::read(arguments)?;
     files.writable()?;
-    let mut handles = files.handles();
+    let mut handles = files.handles.lock();
     files.root.create_dir(&path)?;
     handles.forget(directory, name);
     let number = handles.number(directory, name)?;
@@ -186,7 +186,7 @@ pub fn remove(
 ) -> Done {
     let (directory, name, path) = files.read_name(arguments)?;
     files.writable()?;
-    let mut handles = files.handles();
+    let mut handles = files.handles.lock();
     // Systems report the wrong kind of entry differently, and some cannot remove open files.
     match (files.root.symlink_metadata(&path)?.is_dir(), is_directory) {
         (true, false) => return Err(Status::ISDIR.into()),
@@ -208,7 +208,7 @@ pub fn rename(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) ->
     let (from_directory, from_name, from) = files.read_name(arguments)?;
     let (to_directory, to_name, to) = files.read_name(arguments)?;
     files.writable()?;
-    let mut handles = files.handles();
+    let mut handles = files.handles.lock();
     files.root.rename(&from, &files.root, &to)?;
     if from != to {
         handles.rename((from_directory, from_name), (to_directory, to_name));

@@ -9,7 +9,7 @@ use super::{BUCKET, Served};
 impl Served {
     pub(super) fn list_buckets(&self) -> Result<Answer, Refusal> {
         let made = self.with(|store| {
-            let facts = store.confined().metadata(&[])?;
+            let facts = store.confined.metadata(&[])?;
             let made = facts.created().or_else(|_| facts.modified());
             Ok(made.map_or(SystemTime::UNIX_EPOCH, cap_std::time::SystemTime::into_std))
         })?;

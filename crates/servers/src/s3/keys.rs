@@ -26,7 +26,7 @@ pub fn page(
     let directory = prefix.rsplit_once('/').map_or("", |(directory, _)| directory);
     if wanted > 0 && (directory.is_empty() || !directory.split('/').any(str::is_empty)) {
         let at = Confined::plain_names(directory).ok();
-        let is_there = |at: &Names| store.confined().metadata(at).is_ok_and(|found| found.is_dir());
+        let is_there = |at: &Names| store.confined.metadata(at).is_ok_and(|found| found.is_dir());
         if let Some(mut at) = at.filter(is_there) {
             walk.enter(&mut at)?;
         }
@@ -46,7 +46,7 @@ struct Walk<'a> {
 impl Walk<'_> {
     /// Add the entries of a directory, in order. Returns whether there is room for more.
     fn enter(&mut self, at: &mut Names) -> io::Result<bool> {
-        let confined = self.store.confined();
+        let confined = &self.store.confined;
         let metadata = confined.metadata(at)?;
         let entries =
             self.store.listings.get(at.clone(), &metadata, false, || read(confined, at))?;

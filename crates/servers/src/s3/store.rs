@@ -15,7 +15,7 @@ const ATTEMPTS: usize = 8;
 
 #[derive(Debug)]
 pub struct Store {
-    confined: Confined,
+    pub confined: Confined,
     /// Listing of each directory; names of directories end with `/`.
     pub listings: Listings<Names, String>,
 }
@@ -57,10 +57,6 @@ fn number(metadata: &Metadata) -> u64 {
 impl Store {
     pub fn new(confined: Confined) -> Self {
         Self { confined, listings: Listings::new() }
-    }
-
-    pub fn confined(&self) -> &Confined {
-        &self.confined
     }
 
     pub fn look_at(&self, key: &str) -> io::Result<Found> {

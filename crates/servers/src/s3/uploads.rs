@@ -1,8 +1,9 @@
 //! Multipart uploads in progress.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
+
+use parking_lot::Mutex;
 
 use super::refusal::{Code, Refusal};
 use super::store::{Found, Unseen};
@@ -42,13 +43,9 @@ pub struct Listed {
 }
 
 impl Uploads {
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Upload>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub fn begin(&self, key: String, modified: Option<SystemTime>) -> Result<String> {
         let name = random()?;
-        let mut uploads = self.lock();
+        let mut uploads = self.0.lock();
         if uploads.len() >= MAX_UPLOADS {
             return Err(Refusal::new(Code::SlowDown, "too many uploads by parts are under way"));
         }
@@ -62,7 +59,7 @@ impl Uploads {
             let message = "a part has a number from 1 to 10000";
             return Err(Refusal::new(Code::InvalidArgument, message));
         }
-        match self.lock().get(name) {
+        match self.0.lock().get(name) {
             Some(upload) if upload.key == key => Ok(()),
             _ => Err(Code::NoSuchUpload.into()),
         }
@@ -73,7 +70,7 @@ impl Uploads {
         let found = unseen.found()?;
         let etag = format!("{}-{:x}", random()?, found.size_bytes);
         let part = Part { etag: etag.clone(), found, unseen };
-        let replaced = match self.lock().get_mut(name) {
+        let replaced = match self.0.lock().get_mut(name) {
             Some(upload) if upload.key == key => upload.parts.insert(number, part),
             _ => return Err(Code::NoSuchUpload.into()),
         };
@@ -89,7 +86,7 @@ impl Uploads {
         key: &str,
         listed: &[Listed],
     ) -> Result<(Vec<Unseen>, Option<SystemTime>)> {
-        let mut uploads = self.lock();
+        let mut uploads = self.0.lock();
         let upload = uploads.get(name).filter(|upload| upload.key == key);
         let upload = upload.ok_or(Code::NoSuchUpload)?;
         if listed.is_empty() {
@@ -120,7 +117,7 @@ impl Uploads {
     }
 
     pub fn forget(&self, name: &str, key: &str) -> Result<()> {
-        let mut uploads = self.lock();
+        let mut uploads = self.0.lock();
         if uploads.get(name).is_none_or(|upload| upload.key != key) {
             return Err(Code::NoSuchUpload.into());
         }

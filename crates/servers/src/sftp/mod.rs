@@ -52,8 +52,7 @@ pub struct Shared {
     pub credentials: Option<Credentials>,
 }
 
-#[expect(clippy::unused_async, reason = "other services have to wait")]
-pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
+pub fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let (listener, port) = crate::listen(offer)?;
     let broken = |what: String| Fault::new(Class::Local, format!("host key: {what}"));
     let mut seed = [0; 32];
@@ -223,7 +222,7 @@ async fn answer(channel: Channel<Msg>, mut requests: Requests, proof: Proof) {
             match frames.next_message() {
                 Ok(Some(request)) => {
                     let Some(reply) = requests.answer(&request) else { break 'all };
-                    if requests.has_refused_change() {
+                    if requests.has_refused_change {
                         proof.visitor().refused(READ_ONLY);
                     }
                     if writing.data_bytes(reply).await.is_err() {

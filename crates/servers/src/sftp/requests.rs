@@ -23,7 +23,7 @@ pub struct Requests {
     shared: Arc<Shared>,
     handles: Handles,
     greeted: bool,
-    has_refused_change: bool,
+    pub has_refused_change: bool,
 }
 
 enum Refusal {
@@ -70,10 +70,6 @@ impl Requests {
         self.has_refused_change = matches!(&reply, Err(Refusal::System(error))
             if error.kind() == io::ErrorKind::ReadOnlyFilesystem);
         Some(reply.unwrap_or_else(|refusal| say(number, &refusal)).finish())
-    }
-
-    pub fn has_refused_change(&self) -> bool {
-        self.has_refused_change
     }
 
     fn perform(&mut self, kind: u8, number: u32, mut fields: Fields<'_>) -> Done<Message> {

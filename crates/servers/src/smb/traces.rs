@@ -6,8 +6,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Debug;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
+use parking_lot::Mutex;
 use tokio::task::AbortHandle;
 use tracing::dispatcher::{DefaultGuard, WeakDispatch, get_default, set_default};
 use tracing::field::{Field, Visit};
@@ -15,7 +16,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::Interest;
 use tracing::{Dispatch, Event, Level, Metadata, Subscriber};
 
-use crate::admission::{MemoryBudget, UNIT_BYTES, locked};
+use crate::admission::{MemoryBudget, UNIT_BYTES};
 use crate::visits::{Visitor, Visits};
 
 const SAYING: [&str; 2] =
@@ -119,7 +120,7 @@ impl Traces {
             let Some(hold) = strangers.hold(UNIT_BYTES, peer.ip().into()).await else { return };
             hold.ended().await;
             let is_first = {
-                let mut peers = locked(&peers);
+                let mut peers = peers.lock();
                 peers.insert(peer);
                 peers.len() == 1
             };
@@ -128,7 +129,7 @@ impl Traces {
                 tokio::spawn(async move {
                     // Other peers that end together with this one are listed first.
                     tokio::task::yield_now().await;
-                    let peers = std::mem::take(&mut *locked(&peers));
+                    let peers = std::mem::take(&mut *peers.lock());
                     lanlab_os::shut_down_connections(port, &peers);
                 });
             }
@@ -137,7 +138,7 @@ impl Traces {
     }
 
     fn with<T>(&self, id: u64, work: impl FnOnce(&mut Connection) -> T) -> Option<T> {
-        locked(&self.connections).get_mut(&id).map(work)
+        self.connections.lock().get_mut(&id).map(work)
     }
 }
 
@@ -170,7 +171,7 @@ impl Subscriber for Traces {
         let visitor = self.visits.arrive(peer);
         let id = self.spans.fetch_add(1, Ordering::Relaxed) + 1;
         let connection = Connection { visitor, dialect: None, handles: 1, ending };
-        locked(&self.connections).insert(id, connection);
+        self.connections.lock().insert(id, connection);
         Id::from_u64(id)
     }
 
@@ -186,7 +187,7 @@ impl Subscriber for Traces {
         });
         let is_over = left == Some(0);
         if is_over {
-            locked(&self.connections).remove(&id.into_u64());
+            self.connections.lock().remove(&id.into_u64());
         }
         is_over
     }

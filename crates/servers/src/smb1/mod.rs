@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use lanlab_connections::{MessageTransport, Messages};
-use lanlab_files::{Fault, Result, SystemProfile};
+use lanlab_files::{Class, Fault, Result};
 use lanlab_served::{Files, Served};
 use lanlab_stack::dos_names::can_be_asked_for;
 use lanlab_stack::smb::client::User;
@@ -16,7 +16,7 @@ use lanlab_wire::nbss::Framing;
 use crate::admission::Admission;
 use crate::file_sessions::serve_client;
 use crate::visits::Visits;
-use crate::{Bounds, Offer, Serving, Station, listen, station};
+use crate::{Bounds, Offer, Serving, listen, station};
 
 /// Default names of the server and its only share.
 const NAME: &str = "lanlab";
@@ -30,38 +30,34 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let root = Served::new(&offer.root, offer.read_only, can_be_asked_for)
         .map_err(|error| Fault::of_file(offer.root.display(), &error))?;
     let root = Arc::new(root);
+    let options = offer.options.smb1();
+    if options.requires_signatures && offer.credentials.is_none() {
+        return Err(Fault::new(Class::Unsupported, "required signatures need a user"));
+    }
     let user = offer.credentials.as_ref().map(|user| User {
         name: user.user.clone(),
         password: user.secret.clone(),
         domain: user.domain.clone().unwrap_or_default(),
     });
-    let share = offer.names.share.clone().unwrap_or_else(|| NAME.to_owned());
+    let (oldest, newest) = options.dialects();
+    let share = options.share.unwrap_or_else(|| NAME.to_owned());
     let server = Server::new(server::Offer {
-        name: offer.names.server.clone().unwrap_or_else(|| NAME.to_owned()),
+        name: options.server_name.unwrap_or_else(|| NAME.to_owned()),
         share: share.clone(),
         user,
         read_only: offer.read_only,
-        dialects: offer.dialects.0.into()..=offer.dialects.1.into(),
+        dialects: oldest.into()..=newest.into(),
     });
-    let server = if offer.requires_signatures { server.requiring_signatures() } else { server };
-    let visits = Arc::new(Visits::default());
+    let server = if options.requires_signatures { server.requiring_signatures() } else { server };
     if let Some(station) = &offer.station {
-        let server = match SystemProfile::over(station.carrier, station.profile) {
-            Some(system) => server.of(system.numbers()),
+        let system = options.profile.map(|asked| asked.0);
+        let server = match system {
+            Some(system) => server.of(system),
             None => server,
         };
-        let begin = move |port, proof| {
-            let (server, files) = (server.clone(), Files::new(Arc::clone(&root)));
-            async move {
-                // An error means that the client disconnected.
-                let transport = MessageTransport::Frames(port);
-                let _ = serve_client(transport, server, files, proof).await;
-            }
-        };
-        let (node, task) = station::serve(station, bounds, &visits, begin).await?;
-        let (share, station) = (Some(share), Some(Station::Frames(node)));
-        return Ok(Serving { port: 0, share, trust_sha256: None, visits, station, task });
+        return station::serve((station, system), bounds, (server, root), share).await;
     }
+    let visits = Arc::new(Visits::default());
     let (listener, port) = listen(offer)?;
     let admission = Admission::new(bounds, STRANGER_BYTES, &visits);
     let task = tokio::spawn(admission.serve(listener, move |stream, _, proof| {
@@ -69,8 +65,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         async move {
             let messages = Messages::new(stream, Framing::Direct, LONGEST_OF_STRANGERS);
             let transport = MessageTransport::Tcp(messages.with_requests());
-            // An error means that the client disconnected.
-            let _ = serve_client(transport, server, files, proof).await;
+            serve_client(transport, server, files, proof).await;
         }
     }));
     Ok(Serving { port, share: Some(share), trust_sha256: None, visits, station: None, task })

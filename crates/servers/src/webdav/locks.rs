@@ -1,11 +1,12 @@
 //! Locks (RFC 4918, sections 6 and 7), in memory. They expire unless renewed, and their number is bounded.
 
 use std::future::ready;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use dav_server::davpath::DavPath;
 use dav_server::ls::{DavLock, DavLockSystem, LsFuture};
+use parking_lot::{Mutex, MutexGuard};
 use xmltree::Element;
 
 /// Maximum locks at once.
@@ -19,7 +20,7 @@ pub struct Locks(Arc<Mutex<Vec<DavLock>>>);
 
 impl Locks {
     fn kept(&self) -> MutexGuard<'_, Vec<DavLock>> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock();
         let now = SystemTime::now();
         kept.retain(|lock| lock.timeout_at.is_none_or(|end| now < end));
         kept

@@ -1,11 +1,11 @@
 //! Client-defined ("dead") properties of files (RFC 4918, section 4.5), kept while the server runs.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dav_server::davpath::DavPath;
 use dav_server::fs::DavProp;
 use hyper::StatusCode;
+use parking_lot::Mutex;
 
 const MAX_BYTES: usize = 16 << 20;
 
@@ -19,17 +19,13 @@ type Path = Vec<u8>;
 pub struct Properties(Mutex<BTreeMap<Path, BTreeMap<Name, DavProp>>>);
 
 impl Properties {
-    fn kept(&self) -> MutexGuard<'_, BTreeMap<Path, BTreeMap<Name, DavProp>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Set (`true`) or remove properties, all of them or none; returns a status for each.
     pub fn change(
         &self,
         path: &DavPath,
         asked: Vec<(bool, DavProp)>,
     ) -> Vec<(StatusCode, DavProp)> {
-        let (path, mut kept) = (plain(path), self.kept());
+        let (path, mut kept) = (plain(path), self.0.lock());
         let new_bytes: usize =
             asked.iter().filter(|(sets, _)| *sets).map(|(_, one)| bytes(&path, one)).sum();
         let old_bytes: usize =
@@ -58,17 +54,17 @@ impl Properties {
     }
 
     pub fn all(&self, path: &DavPath, content: bool) -> Vec<DavProp> {
-        let kept = self.kept();
+        let kept = self.0.lock();
         let of = kept.get(&plain(path)).into_iter().flat_map(BTreeMap::values);
         of.map(|one| if content { one.clone() } else { named(one) }).collect()
     }
 
     pub fn one(&self, path: &DavPath, wanted: &DavProp) -> Option<Vec<u8>> {
-        self.kept().get(&plain(path))?.get(&name(wanted))?.xml.clone()
+        self.0.lock().get(&plain(path))?.get(&name(wanted))?.xml.clone()
     }
 
     pub fn forget(&self, path: &DavPath) {
-        let mut kept = self.kept();
+        let mut kept = self.0.lock();
         for path in of_tree(&kept, &plain(path)) {
             kept.remove(&path);
         }
@@ -76,7 +72,7 @@ impl Properties {
 
     /// Give `to` and everything below it the properties of `from`; with `moves`, `from` loses them.
     pub fn carry(&self, from: &DavPath, to: &DavPath, moves: bool) {
-        let (from, to, mut kept) = (plain(from), plain(to), self.kept());
+        let (from, to, mut kept) = (plain(from), plain(to), self.0.lock());
         for path in of_tree(&kept, &to) {
             kept.remove(&path);
         }

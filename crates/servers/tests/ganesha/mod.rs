@@ -1,11 +1,10 @@
 //! NFS-Ganesha, where it and a portmapper are installed: in a network and a `/run` of its own, so that
 //! the ports of the host stay as they are.
 
-use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use lanlab_clients::{AnySession, connect, exchanges, places};
 use lanlab_files::ServiceKind::{Nfs, Nfs4};

@@ -59,7 +59,6 @@ fn written(name: &'static str, sizes: &[usize]) -> Shares {
             place: place(&cable.interface(1)),
             ipx: IpxSegment::default(),
             name: NAME.to_owned(),
-            profile: None,
         };
         let offer = Offer { station: Some(station), ..offer(Smb1, root.path()) };
         let serving = serve(&offer).await.unwrap();

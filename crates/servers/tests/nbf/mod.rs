@@ -46,7 +46,6 @@ async fn served() -> (TempDir, Serving, Target) {
         place: place("right"),
         ipx: IpxSegment::default(),
         name: NAME.to_owned(),
-        profile: None,
     });
     let serving = serve(&Offer { station, ..offer(Smb1, root.path()) }).await.unwrap();
     (root, serving, over_nbf(target(Smb1, 0), "left"))
@@ -81,7 +80,6 @@ fn every_dialect_keeps_files_intact_at_5_percent_frame_loss() {
             place: place(&cable.interface(1)),
             ipx: IpxSegment::default(),
             name: NAME.to_owned(),
-            profile: None,
         };
         let offer = Offer { station: Some(station), ..offer(Smb1, root.path()) };
         let serving = serve(&offer).await.unwrap();

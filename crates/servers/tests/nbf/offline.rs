@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use lanlab_medium::{Destination, Event as Happened, LossPlan, Medium, Offer, Plan, Topology};
 use lanlab_stack::carrier::CarrierFacts;
-use lanlab_stack::node::{CarrierKind, CarrierKinds, Event, Node, NodeConfig, SessionId};
+use lanlab_stack::node::{CarrierKind, Event, NameEvent, Node, NodeConfig, SessionId};
 use lanlab_stack::profile::Profile;
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::Mac;
@@ -36,8 +36,7 @@ impl World {
             switch_queue_bytes: 64 << 10,
         };
         let node = |end: usize| {
-            let config =
-                NodeConfig::new(Mac(MACS[end]), name(end), *profile, CarrierKinds::only(carrier));
+            let config = NodeConfig::new(Mac(MACS[end]), name(end), *profile, carrier);
             Node::new(&config, Instant::ZERO)
         };
         let mut nodes = [node(0), node(1)];
@@ -61,7 +60,7 @@ impl World {
                 let mut message = Vec::new();
                 while let Some(event) = self.nodes[end].poll_event(&mut message) {
                     match event {
-                        Event::Claimed(_) => self.claimed[end] = true,
+                        Event::Name(NameEvent::Claimed(_)) => self.claimed[end] = true,
                         Event::Opened(session, facts) | Event::Accepted { session, facts, .. } => {
                             self.sessions[end] = Some((session, facts));
                         }

@@ -81,7 +81,7 @@ fn client_of(spoken: Spoken, carrier: CarrierFacts) -> Box<dyn Redirector> {
                 user: None,
                 most_data_bytes: 1024,
                 large_packets: true,
-                burst_packets: bursts.then_some(NETWARE_3.burst_packets.value),
+                burst_packets: bursts.then_some(NETWARE_3.burst_packets),
                 carrier,
             };
             return Box::new(ncp::client::Client::new(plan));
@@ -241,7 +241,7 @@ fn virtually(carrier: CarrierKind, profile: &Profile, spoken: Spoken) -> [Vec<Ve
     }
     {
         let world = &mut *world.borrow_mut();
-        world.nodes[0].open(world.now, carrier, Peer::Name(name(1))).unwrap();
+        world.nodes[0].open(world.now, Peer::Name(name(1)));
     }
     while world.borrow().sessions[0].is_none() {
         assert!(world.borrow_mut().advance(end));
@@ -290,7 +290,7 @@ fn really(
         right.ready().await.unwrap();
         let answering = async { answer(right.accept().await.unwrap().0, spoken).await };
         let calling = async {
-            call(left.call(carrier, Peer::Name(name(1))).await.unwrap(), spoken).await;
+            call(left.call(Peer::Name(name(1))).await.unwrap(), spoken).await;
             tokio::time::sleep(Duration::from_secs(1)).await;
         };
         // Straight on IPX nothing tells the server that the session is over.

@@ -3,13 +3,12 @@
 mod smb1;
 mod torture;
 
-use std::fs;
 use std::net::TcpStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use lanlab_clients::connect;
 use lanlab_files::ServiceKind::Smb;

@@ -33,7 +33,7 @@ fn samba_signs_or_is_refused_when_signing_is_required() {
     }
     run(async {
         let root = TempDir::new().unwrap();
-        let required = Offer { requires_signatures: true, ..offer(Smb1, root.path()) };
+        let required = Offer { options: super::signing(), ..offer(Smb1, root.path()) };
         let serving = serve(&required).await.unwrap();
         for (options, is_served) in [
             (&["-m", "NT1"][..], true),

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use lanlab_files::{Access, Class, Credentials, ServiceKind, ServicePath, Session, Target, Trust};
-use lanlab_servers::{Bounds, Offer, ServerNames, Serving, serve_within};
+use lanlab_servers::{Bounds, Offer, Serving, serve_within};
 
 pub const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
@@ -72,19 +72,7 @@ pub fn impatient(service: ServiceKind, port: u16) -> Target {
 }
 
 pub fn offer(service: ServiceKind, root: &Path) -> Offer {
-    Offer {
-        service,
-        root: root.to_owned(),
-        bind: LOOPBACK.into(),
-        port: 0,
-        credentials: Some(user()),
-        read_only: false,
-        requires_signatures: false,
-        dialects: lanlab_files::Dialect::ALL,
-        names: ServerNames::default(),
-        station: None,
-        own_stack: None,
-    }
+    Offer { credentials: Some(user()), ..Offer::new(service, root, LOOPBACK.into()) }
 }
 
 pub async fn served_within(offer: &Offer, bounds: &Bounds) -> (Serving, Target) {

@@ -148,7 +148,7 @@ async fn open_session(
     let is_ready =
         |node: &mut HostNode, _| node.station.as_ref().is_none_or(Station::is_ready).then_some(());
     host.until(STATION, "its name on the network", is_ready).await;
-    let opened = host.with_node(|node, now| node.station.as_mut()?.open(now, kind, peer));
+    let opened = host.with_node(|node, now| Some(node.station.as_mut()?.open(now, peer)));
     let Some(session) = opened else {
         let message = format!("this machine has no {}", kind.title());
         return Err(Fault::new(Class::Unsupported, message));

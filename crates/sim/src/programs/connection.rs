@@ -7,7 +7,6 @@ use lanlab_stack::ip::{ConnectionFacts, ConnectionId, Received, Refusal};
 use lanlab_units::Instant;
 
 use super::HostNode;
-use super::either::Patience;
 use super::keys::{ACCEPTED, connection_key};
 use crate::program::Host;
 
@@ -37,7 +36,6 @@ pub(super) async fn await_bytes(
     connection: ConnectionId,
     wanted: usize,
     what: &'static str,
-    patience: &Patience,
     until: Option<Instant>,
 ) -> Option<Result<usize, Received>> {
     let look = |node: &mut HostNode, now| {
@@ -50,7 +48,7 @@ pub(super) async fn await_bytes(
             over => Some(Err(over)),
         }
     };
-    host.until_or(patience, connection_key(connection), what, until, look).await
+    host.until_or(connection_key(connection), what, until, look).await
 }
 
 /// Send all of `data`, in parts as there is room; false if the connection accepts no more.

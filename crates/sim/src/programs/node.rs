@@ -28,12 +28,6 @@ pub struct HostNode {
     pub station: Option<Station>,
 }
 
-impl HostNode {
-    pub const fn of_ip(ip: IpNode) -> Self {
-        Self { ip, station: None }
-    }
-}
-
 impl Node for HostNode {
     fn handle_frame(&mut self, now: Instant, frame: &[u8]) {
         match &mut self.station {

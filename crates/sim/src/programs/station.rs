@@ -1,10 +1,10 @@
-//! The station of a simulated host: a node with frame carriers, and received messages of its
+//! The station of a simulated host: a node with a frame carrier, and received messages of its
 //! sessions.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use lanlab_stack::carrier::CarrierFacts;
-use lanlab_stack::node::{CarrierKind, Event, Node as Carriers, NodeConfig, NotSent, Peer};
+use lanlab_stack::node::{Event, Node as Stack, NodeConfig, NotSent, Peer};
 use lanlab_stack::node::{Readiness, SessionId, Why};
 use lanlab_units::Instant;
 
@@ -15,7 +15,7 @@ use crate::node::{Key, Node};
 const MANY_WAITING: usize = 16;
 
 pub struct Station {
-    node: Carriers,
+    node: Stack,
     sessions: BTreeMap<SessionId, Inbox>,
     accepted: VecDeque<(SessionId, CarrierFacts)>,
     message: Vec<u8>,
@@ -33,7 +33,7 @@ struct Inbox {
 impl Station {
     /// A station that starts to claim its name. With `listens`, it accepts calls.
     pub fn new(config: &NodeConfig, listens: bool) -> Self {
-        let mut node = Carriers::new(config, Instant::ZERO);
+        let mut node = Stack::new(config, Instant::ZERO);
         if listens {
             node.listen();
         }
@@ -46,7 +46,7 @@ impl Station {
         }
     }
 
-    pub const fn node(&self) -> &Carriers {
+    pub const fn node(&self) -> &Stack {
         &self.node
     }
 
@@ -54,11 +54,11 @@ impl Station {
         self.node.readiness() == Readiness::Ready
     }
 
-    /// Call another station; `None` if this station does not have the carrier.
-    pub fn open(&mut self, now: Instant, kind: CarrierKind, to: Peer) -> Option<SessionId> {
-        let session = self.node.open(now, kind, to)?;
+    /// Call another station.
+    pub fn open(&mut self, now: Instant, to: Peer) -> SessionId {
+        let session = self.node.open(now, to);
         self.sessions.insert(session, Inbox::default());
-        Some(session)
+        session
     }
 
     pub fn opened(&self, session: SessionId) -> Option<Result<CarrierFacts, Why>> {
@@ -155,7 +155,7 @@ impl Node for Station {
                 }
                 session_key(session)
             }
-            _ => STATION,
+            Event::Name(_) => STATION,
         })
     }
 }

@@ -8,7 +8,6 @@ use lanlab_units::Instant;
 use lanlab_workloads::stream::CpuMeter as _;
 use plain_tcp::TCP;
 
-use super::either::Patience;
 use super::keys::NOTIFIED;
 use super::{HostCpuMeter, HostNode, IpNode};
 use crate::{Bounds, Ended, Machine, World, WorldPlan};
@@ -30,7 +29,7 @@ fn world() -> World<HostNode> {
         switch_queue_bytes: 0,
     };
     let machines = vec![Machine::default(); 2];
-    let node = |host, _| HostNode::of_ip(IpNode::new(host, 2, TCP, 1));
+    let node = |host, _| HostNode { ip: IpNode::new(host, 2, TCP, 1), station: None };
     World::new(&WorldPlan { medium, machines }, 1, node).unwrap()
 }
 
@@ -48,12 +47,10 @@ fn programs_wait_for_a_change_or_their_deadline() {
         }
     });
     host.clone().spawn("waiting", async move {
-        let patience = Patience::default();
         for (until_ms, is_change, ended_ms) in [
             (Some(10), false, 10),
             (Some(20), false, 20),
             (Some(100), true, 30),
-            // Later than the timer that is set, then earlier.
             (Some(200), false, 200),
             (Some(400), true, 230),
             (Some(250), false, 250),
@@ -64,7 +61,7 @@ fn programs_wait_for_a_change_or_their_deadline() {
         ] {
             let until = until_ms.map(|ms| Instant::from_nanos(ms * MS));
             let look = |_: &mut HostNode, _| changed.replace(false).then_some(());
-            let found = host.until_or(&patience, NOTIFIED, "a change", until, look).await;
+            let found = host.until_or(NOTIFIED, "a change", until, look).await;
             let ended_ns = host.now().as_nanos();
             assert_eq!((found.is_some(), ended_ns), (is_change, ended_ms * MS), "{until_ms:?}");
         }

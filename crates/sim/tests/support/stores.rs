@@ -29,5 +29,5 @@ pub fn plan() -> SimulatedStore {
 }
 
 pub fn world() -> World<HostNode> {
-    two_machines(&Machine::default(), |_, ip| HostNode::of_ip(ip))
+    two_machines(&Machine::default(), |_, ip| HostNode { ip, station: None })
 }

@@ -3,15 +3,15 @@
 use lanlab_units::Instant;
 use lanlab_wire::ipx::{Address, socket};
 use lanlab_wire::netbios_name::Name;
-use lanlab_wire::nmpi::{Command, kind};
+use lanlab_wire::nmpi::Command;
 use lanlab_wire::smb1::header::Header;
 
 use super::caller::Caller;
 use super::names::{NameOutput, is_same_machine, read};
 use super::station::Station;
-use crate::carrier::{Event, Peer, SessionId, Why};
+use crate::carrier::{Event, NameEvent, Peer, SessionId, Why};
 use crate::ipx::Packet;
-use crate::netbios::{NameCall, NameClaim, Outcome, QueryPace, Unanswered};
+use crate::netbios::{NameCall, QueryPace, Unanswered};
 
 const MOST_CALLERS: usize = 254;
 
@@ -79,17 +79,15 @@ impl Station {
         let from = packet.from;
         match header.command {
             Command::Claim => {
-                let is_group = header.kind != kind::MACHINE;
-                let (name, correlator) = (header.name, header.message);
-                let claim = NameClaim { name, is_group, correlator };
+                let claim = (header.name, header.message);
                 let interface = &mut self.common.interface;
                 let mut output = NameOutput { interface, own: self.name, asker: Some(from) };
-                self.names.handle_claim(now, from.mac, claim, &mut output, &mut outcomes);
+                self.own_name.handle_claim(now, from.mac, claim, &mut output, &mut outcomes);
             }
             Command::Query => {
                 let is_asked = self.is_listening
                     && is_same_machine(header.name, self.name)
-                    && self.names.registered(self.name).is_some();
+                    && self.own_name.is(self.name);
                 if is_asked {
                     let name = self.name;
                     self.names_of(Some(from)).found(from, header.kind, name, header.message);
@@ -97,7 +95,7 @@ impl Station {
             }
             Command::Found => {
                 let answered = (header.name, header.message);
-                self.names.handle_objection(now, from.mac, answered, &mut outcomes);
+                self.own_name.handle_objection(now, from.mac, answered, &mut outcomes);
                 self.handle_found(packet, header.name, header.message);
             }
             _ => {}
@@ -165,10 +163,10 @@ impl Station {
         }
     }
 
-    pub(super) fn report(&mut self, outcomes: &[Outcome]) {
+    pub(super) fn report(&mut self, outcomes: &[NameEvent]) {
         for outcome in outcomes {
             self.common.counts.name_conflicts += u64::from(outcome.is_conflict());
-            self.common.event((*outcome).into());
+            self.common.event(Event::Name(*outcome));
         }
     }
 }

@@ -6,7 +6,7 @@ use lanlab_wire::netbios_name::{MAX_TEXT_LEN, Name};
 use lanlab_wire::nmpi::{Command, Header, kind};
 
 use crate::ipx::{Interface, Packet, Place};
-use crate::netbios::{NameClaim, NameFrames};
+use crate::netbios::NameFrames;
 
 /// Writes name packets; answers are sent to `asker` if a packet is being answered.
 pub(super) struct NameOutput<'a> {
@@ -38,16 +38,14 @@ impl NameOutput<'_> {
 }
 
 impl NameFrames for NameOutput<'_> {
-    fn push_claim(&mut self, claim: NameClaim) {
-        let kind = if claim.is_group { kind::WORKGROUP } else { kind::MACHINE };
-        let data = self.packet(Command::Claim, kind, claim.name, claim.correlator);
+    fn push_claim(&mut self, name: Name, correlator: u16) {
+        let data = self.packet(Command::Claim, kind::MACHINE, name, correlator);
         self.push_to_all(false, &data);
     }
 
-    fn push_objection(&mut self, _: Mac, claim: NameClaim, is_ours_group: bool, _: bool) {
-        let kind = if is_ours_group { kind::WORKGROUP } else { kind::MACHINE };
+    fn push_objection(&mut self, _: Mac, (name, correlator): (Name, u16), _: bool) {
         if let Some(to) = self.asker {
-            self.found(to, kind, claim.name, claim.correlator);
+            self.found(to, kind::MACHINE, name, correlator);
         }
     }
 }

@@ -4,7 +4,6 @@ use lanlab_units::Instant;
 use lanlab_wire::ethernet::Frame;
 use lanlab_wire::ipx::socket;
 use lanlab_wire::netbios_name::{Name, suffix};
-use lanlab_wire::sap;
 
 use super::Common;
 use super::answerer::Answerer;
@@ -15,7 +14,7 @@ use crate::carrier::{
     StationConfig, Stray, Why,
 };
 use crate::ipx::{Advertised, Interface};
-use crate::netbios::{Correlators, Names, QueryPace};
+use crate::netbios::{Correlators, OwnName, QueryPace};
 use crate::profile::Profile;
 use crate::responders::may_answer_on_ipx;
 
@@ -27,7 +26,7 @@ pub struct Station {
     pub(super) name: Name,
     pub(super) profile: Profile,
     pub(super) correlators: Correlators,
-    pub(super) names: Names,
+    pub(super) own_name: OwnName,
     pub(super) ids: SessionIds,
     pub(super) is_listening: bool,
     pub(super) callers: Vec<Caller>,
@@ -39,22 +38,23 @@ pub struct Station {
 }
 
 impl Carrier for Station {
-    fn server_type() -> Option<u16> {
-        Some(sap::WINDOWS_SERVER)
+    fn is_on_ipx() -> bool {
+        true
     }
 
-    fn new(config: &StationConfig, now: Instant, ids: SessionIds) -> Self {
+    fn new(config: &StationConfig, now: Instant) -> Self {
         let interface = Interface::new(config, now);
         // Claims are sent in the detected framing.
         let claims_at = interface.known_at().unwrap_or(now);
         // A restarted client must not be mistaken for its predecessor.
         let away = now.as_nanos() / 1_000_000 % SOCKETS_AWAY;
+        let mut correlators = Correlators::default();
         let mut station = Self {
+            own_name: OwnName::new(config.mac, config.name, claims_at, &mut correlators),
             name: config.name,
             profile: config.profile,
-            correlators: Correlators::default(),
-            names: Names::new(config.mac),
-            ids,
+            correlators,
+            ids: SessionIds::default(),
             is_listening: false,
             callers: Vec::new(),
             answerers: Vec::new(),
@@ -63,7 +63,6 @@ impl Carrier for Station {
             now,
             common: Common::new(interface),
         };
-        station.names.claim(claims_at, config.name, false, &mut station.correlators);
         station.handle_timeout(now);
         station
     }
@@ -80,7 +79,7 @@ impl Carrier for Station {
     }
 
     fn readiness(&self) -> Readiness {
-        self.names.readiness(self.name)
+        self.own_name.readiness()
     }
 
     fn open(&mut self, now: Instant, to: Peer) -> SessionId {
@@ -132,7 +131,7 @@ impl Carrier for Station {
 
     fn counts(&self) -> Vec<Count> {
         let sessions = self.common.counts.keyed().into_iter();
-        sessions.chain(self.common.interface.counted().keyed()).collect()
+        sessions.chain(self.common.interface.counts.keyed()).collect()
     }
 
     fn handle_frame(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), Stray> {
@@ -160,7 +159,7 @@ impl Carrier for Station {
         let mut outcomes = Vec::new();
         let sending = (&mut output, &mut self.correlators);
         let pace = QueryPace::of(&self.profile);
-        self.names.handle_timeout(now, pace, sending, &mut outcomes);
+        self.own_name.handle_timeout(now, pace, sending, &mut outcomes);
         self.report(&outcomes);
         self.handle_caller_timeouts(now);
         for index in (0..self.answerers.len()).rev() {
@@ -175,7 +174,7 @@ impl Carrier for Station {
     fn poll_timeout(&self) -> Option<Instant> {
         let callers = self.callers.iter().filter_map(|caller| caller.deadline);
         let answerers = self.answerers.iter().map(|session| session.deadline);
-        let others = [self.common.interface.poll_timeout(), self.names.poll_timeout()];
+        let others = [self.common.interface.poll_timeout(), self.own_name.poll_timeout()];
         callers.chain(answerers).chain(others.into_iter().flatten()).min()
     }
 

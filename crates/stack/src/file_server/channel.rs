@@ -4,16 +4,13 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::mem::take;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::{Poll, Waker};
 
 use lanlab_units::Instant;
 
 use crate::files::{FileAnswer, FileCall};
 
 use super::Remark;
-
-/// Before a message longer than this, the buffers of the last reply are freed.
-const LONG: usize = 66 << 10;
 
 /// Maximum remarks queued; the driver collects them after each message.
 const MOST_REMARKS: usize = 4;
@@ -22,62 +19,26 @@ const MOST_REMARKS: usize = 4;
 pub struct SessionChannel(Arc<Mutex<Slots>>);
 
 #[derive(Debug, Default)]
-struct Slots {
-    message: Option<Vec<u8>>,
-    used: Vec<u8>,
-    reply: Option<(Vec<u8>, Vec<u8>)>,
-    sent: (Vec<u8>, Vec<u8>),
-    call: Option<(FileCall, Vec<u8>)>,
-    answer: Option<(FileAnswer, Vec<u8>)>,
-    is_known: bool,
-    failed_logins: u32,
-    remarks: VecDeque<Remark>,
-    is_ended: bool,
-    now: Option<Instant>,
-    timeout: Option<Instant>,
-    is_woken: bool,
-    waker: Option<Waker>,
+pub(super) struct Slots {
+    pub(super) message: Option<Vec<u8>>,
+    pub(super) used: Vec<u8>,
+    pub(super) reply: Option<(Vec<u8>, Vec<u8>)>,
+    pub(super) sent: (Vec<u8>, Vec<u8>),
+    pub(super) call: Option<(FileCall, Vec<u8>)>,
+    pub(super) answer: Option<(FileAnswer, Vec<u8>)>,
+    pub(super) is_known: bool,
+    pub(super) failed_logins: u32,
+    pub(super) remarks: VecDeque<Remark>,
+    pub(super) is_ended: bool,
+    pub(super) now: Option<Instant>,
+    pub(super) timeout: Option<Instant>,
+    pub(super) is_woken: bool,
+    pub(super) waker: Option<Waker>,
 }
 
 impl SessionChannel {
-    fn slots(&self) -> MutexGuard<'_, Slots> {
+    pub(super) fn slots(&self) -> MutexGuard<'_, Slots> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub fn give_message(&self, message: &mut Vec<u8>) {
-        let mut slots = self.slots();
-        if message.len() > LONG {
-            slots.sent = Default::default();
-        }
-        slots.message = Some(take(message));
-    }
-
-    pub fn take_used(&self) -> Vec<u8> {
-        take(&mut self.slots().used)
-    }
-
-    pub fn take_call(&self, data: &mut Vec<u8>) -> Option<FileCall> {
-        let (call, given) = self.slots().call.take()?;
-        *data = given;
-        Some(call)
-    }
-
-    pub fn give_answer(&self, answer: FileAnswer, data: &mut Vec<u8>) {
-        self.slots().answer = Some((answer, take(data)));
-    }
-
-    pub fn take_reply(&self, head: &mut Vec<u8>, data: &mut Vec<u8>) -> bool {
-        let mut slots = self.slots();
-        if head.capacity() > 0 {
-            slots.sent = (take(head), take(data));
-        }
-        let Some(reply) = slots.reply.take() else { return false };
-        (*head, *data) = reply;
-        true
-    }
-
-    pub fn end(&self) {
-        self.slots().is_ended = true;
     }
 
     pub fn is_known(&self) -> bool {
@@ -95,14 +56,6 @@ impl SessionChannel {
         if slots.remarks.len() < MOST_REMARKS {
             slots.remarks.push_back(remark);
         }
-    }
-
-    pub fn take_remark(&self) -> Option<Remark> {
-        self.slots().remarks.pop_front()
-    }
-
-    pub fn failed_logins(&self) -> u32 {
-        self.slots().failed_logins
     }
 
     pub fn give_used(&self, used: Vec<u8>) {
@@ -128,14 +81,6 @@ impl SessionChannel {
         self.slots().now
     }
 
-    pub fn set_now(&self, now: Instant) {
-        self.slots().now = Some(now);
-    }
-
-    pub fn timeout(&self) -> Option<Instant> {
-        self.slots().timeout
-    }
-
     pub fn set_timeout(&self, timeout: Option<Instant>) {
         self.slots().timeout = timeout;
     }
@@ -149,15 +94,6 @@ impl SessionChannel {
         if let Some(waker) = waker {
             waker.wake();
         }
-    }
-
-    pub fn poll_woken(&self, cx: &mut Context<'_>) -> Poll<()> {
-        let mut slots = self.slots();
-        if take(&mut slots.is_woken) {
-            return Poll::Ready(());
-        }
-        slots.waker = Some(cx.waker().clone());
-        Poll::Pending
     }
 
     pub async fn send(&self, head: Vec<u8>, data: Vec<u8>) {

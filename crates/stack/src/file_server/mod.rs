@@ -26,6 +26,7 @@ pub mod short_names;
 mod toy;
 pub(crate) mod waiting;
 
+use std::mem::take;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
@@ -35,6 +36,9 @@ use crate::carrier::CarrierFacts;
 use crate::files::{FileAnswer, FileCall};
 
 use channel::SessionChannel;
+
+/// Before a message longer than this, the buffers of the last reply are freed.
+const LONG: usize = 66 << 10;
 
 /// State shared by all clients of a server.
 pub trait FileServer {
@@ -86,48 +90,65 @@ impl Session {
     /// Handle a whole message of the client, once the previous one was answered. [`memory`](Self::memory) returns
     /// its buffer.
     pub fn handle_message(&mut self, message: &mut Vec<u8>) {
-        self.channel.give_message(message);
+        let mut slots = self.channel.slots();
+        if message.len() > LONG {
+            slots.sent = Default::default();
+        }
+        slots.message = Some(take(message));
     }
 
     /// The next file call. The data of a write is in `data`, by exchanging buffers.
     pub fn poll_file_call(&mut self, data: &mut Vec<u8>) -> Option<FileCall> {
         self.advance();
-        self.channel.take_call(data)
+        let (call, given) = self.channel.slots().call.take()?;
+        *data = given;
+        Some(call)
     }
 
     /// The result of the file call. `data` holds the bytes read, or returns the buffer written.
     pub fn handle_file_answer(&mut self, answer: FileAnswer, data: &mut Vec<u8>) {
-        self.channel.give_answer(answer, data);
+        self.channel.slots().answer = Some((answer, take(data)));
     }
 
     /// Advance the clock; then continue at step 2 of the module documentation.
     pub fn handle_timeout(&mut self, now: Instant) {
-        self.channel.set_now(now);
+        self.channel.slots().now = Some(now);
     }
 
     /// Time of the next [`handle_timeout`](Self::handle_timeout) if nothing happens before.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.channel.timeout()
+        self.channel.slots().timeout
     }
 
     /// Ready once another session has ended a wait of this one.
     pub fn poll_woken(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        self.channel.poll_woken(cx)
+        let mut slots = self.channel.slots();
+        if take(&mut slots.is_woken) {
+            return Poll::Ready(());
+        }
+        slots.waker = Some(cx.waker().clone());
+        Poll::Pending
     }
 
     pub fn memory(&mut self) -> Vec<u8> {
-        self.channel.take_used()
+        take(&mut self.channel.slots().used)
     }
 
     /// The next message to the client: `head` followed by `data`. Their buffers are reused.
     pub fn poll_message(&mut self, head: &mut Vec<u8>, data: &mut Vec<u8>) -> bool {
         self.advance();
-        self.channel.take_reply(head, data)
+        let mut slots = self.channel.slots();
+        if head.capacity() > 0 {
+            slots.sent = (take(head), take(data));
+        }
+        let Some(reply) = slots.reply.take() else { return false };
+        (*head, *data) = reply;
+        true
     }
 
     /// The client disconnected. File calls may follow, which close its open files.
     pub fn end(&mut self) {
-        self.channel.end();
+        self.channel.slots().is_ended = true;
     }
 
     /// Whether a client has logged in or, where there is no login, has connected to the share.
@@ -136,11 +157,11 @@ impl Session {
     }
 
     pub fn failed_logins(&self) -> u32 {
-        self.channel.failed_logins()
+        self.channel.slots().failed_logins
     }
 
     pub fn poll_remark(&self) -> Option<Remark> {
-        self.channel.take_remark()
+        self.channel.slots().remarks.pop_front()
     }
 
     /// Whether the connection must end: the client sent a malformed message, or has disconnected and everything it

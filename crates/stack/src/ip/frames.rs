@@ -40,6 +40,24 @@ pub(super) fn emit_ethernet(source: Mac, destination: Mac, to: IpAddr, header: &
     header[12..ETHERNET_HEADER_BYTES].copy_from_slice(&ether_type);
 }
 
+/// Write the headers of a packet. Returns its addresses, and room for the `length` octets of its payload.
+fn begin(
+    macs: (Mac, Mac),
+    (from, to): (SocketAddr, SocketAddr),
+    protocol: IpProtocol,
+    length: usize,
+    frame: &mut Vec<u8>,
+) -> (IpAddress, IpAddress, &mut [u8]) {
+    let (source, destination) = (IpAddress::from(from.ip()), IpAddress::from(to.ip()));
+    let ip = IpRepr::new(source, destination, protocol, length, HOP_LIMIT);
+    let header_bytes = ETHERNET_HEADER_BYTES + ip.header_len();
+    frame.clear();
+    frame.resize(header_bytes + length, 0);
+    emit_ethernet(macs.0, macs.1, to.ip(), frame);
+    ip.emit(&mut frame[ETHERNET_HEADER_BYTES..], &ChecksumCapabilities::default());
+    (source, destination, &mut frame[header_bytes..])
+}
+
 pub(super) fn emit_datagram(
     macs: (Mac, Mac),
     from: SocketAddr,
@@ -48,18 +66,18 @@ pub(super) fn emit_datagram(
     frame: &mut Vec<u8>,
 ) {
     let udp = UdpRepr { src_port: from.port(), dst_port: to.port() };
-    let (source, destination) = (IpAddress::from(from.ip()), IpAddress::from(to.ip()));
     let length = UDP_HEADER_LEN + payload.len();
-    let ip = IpRepr::new(source, destination, IpProtocol::Udp, length, HOP_LIMIT);
-    let header_bytes = ETHERNET_HEADER_BYTES + ip.header_len();
-    frame.clear();
-    frame.resize(header_bytes + length, 0);
-    emit_ethernet(macs.0, macs.1, to.ip(), frame);
-    let capabilities = ChecksumCapabilities::default();
-    ip.emit(&mut frame[ETHERNET_HEADER_BYTES..], &capabilities);
-    let mut packet = UdpPacket::new_unchecked(&mut frame[header_bytes..]);
+    let (source, destination, octets) = begin(macs, (from, to), IpProtocol::Udp, length, frame);
+    let mut packet = UdpPacket::new_unchecked(octets);
     let copy = |room: &mut [u8]| room.copy_from_slice(payload);
-    udp.emit(&mut packet, &source, &destination, payload.len(), copy, &capabilities);
+    udp.emit(
+        &mut packet,
+        &source,
+        &destination,
+        payload.len(),
+        copy,
+        &ChecksumCapabilities::default(),
+    );
 }
 
 /// Write to `frame` the reset that answers `packet`, a segment for no connection, without padding
@@ -126,16 +144,10 @@ pub(super) fn emit_segment(
     tcp: &TcpRepr<'_>,
     frame: &mut Vec<u8>,
 ) {
-    let (source, destination) = (IpAddress::from(from.ip()), IpAddress::from(to.ip()));
-    let ip = IpRepr::new(source, destination, IpProtocol::Tcp, tcp.buffer_len(), HOP_LIMIT);
-    let header_bytes = ETHERNET_HEADER_BYTES + ip.header_len();
-    frame.clear();
-    frame.resize(header_bytes + tcp.buffer_len(), 0);
-    emit_ethernet(macs.0, macs.1, to.ip(), frame);
-    let capabilities = ChecksumCapabilities::default();
-    ip.emit(&mut frame[ETHERNET_HEADER_BYTES..], &capabilities);
-    let mut written = TcpPacket::new_unchecked(&mut frame[header_bytes..]);
-    tcp.emit(&mut written, &source, &destination, &capabilities);
+    let ends = (from, to);
+    let (source, destination, octets) = begin(macs, ends, IpProtocol::Tcp, tcp.buffer_len(), frame);
+    let mut written = TcpPacket::new_unchecked(octets);
+    tcp.emit(&mut written, &source, &destination, &ChecksumCapabilities::default());
 }
 
 /// A segment with a correct checksum and readable options.

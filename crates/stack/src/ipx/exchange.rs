@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use lanlab_units::Instant;
 
-use super::common::Common;
+use super::Common;
 use super::round_trip::RoundTrip;
 use crate::carrier::{NotSent, SessionId};
 

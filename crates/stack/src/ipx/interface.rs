@@ -12,7 +12,7 @@ use super::counts::Counts;
 use super::discovery::{Discovery, Found};
 use super::output::{Output, Place};
 use super::segment::Segment;
-use crate::carrier::{IpxPart, SegmentFacts, StationConfig, Stray};
+use crate::carrier::{SegmentFacts, StationConfig, Stray};
 use crate::responders::{self, Allowance};
 
 const OWN_HOPS: u16 = 1;
@@ -49,7 +49,6 @@ pub(crate) struct Interface {
     output: Output,
     advertised: Option<Advertised>,
     internal: Option<u32>,
-    part: IpxPart,
     services: Allowance,
     ways: Allowance,
     pub(crate) discovery: Discovery,
@@ -64,7 +63,6 @@ impl Interface {
             output: Output::default(),
             advertised: None,
             internal: None,
-            part: config.ipx_part,
             services: Allowance::default(),
             ways: Allowance::default(),
             discovery: Discovery::default(),
@@ -83,15 +81,7 @@ impl Interface {
     }
 
     pub(crate) fn advertise(&mut self, advertised: Advertised) {
-        self.advertised = (self.part != IpxPart::Silent).then_some(advertised);
-    }
-
-    /// Packet counters. Only a station's first carrier counts packets that belong to no carrier.
-    pub(crate) fn counted(&self) -> Counts {
-        if self.part == IpxPart::First {
-            return self.counts;
-        }
-        Counts { hops_exceeded: 0, other_address_packets: 0, network_disputes: 0, ..self.counts }
+        self.advertised = Some(advertised);
     }
 
     /// Give this station an internal network for its server, and answer route requests for it.
@@ -200,7 +190,7 @@ impl Interface {
 
     fn handle_service(&mut self, now: Instant, from: Place, data: &[u8]) {
         let Ok(packet) = sap::Packet::parse(data) else {
-            self.counts.unreadable_packets += u64::from(self.part == IpxPart::First);
+            self.counts.unreadable_packets += 1;
             return;
         };
         match (packet, self.advertised) {
@@ -281,8 +271,7 @@ impl Interface {
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
-        // All carriers of a station see the replies.
-        if self.segment.is_to_ask(now) && self.part == IpxPart::First {
+        if self.segment.is_to_ask(now) {
             self.push_route_question(true, rip::ANY_NETWORK);
         }
     }

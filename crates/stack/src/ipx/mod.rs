@@ -4,7 +4,6 @@
 //! An [`Interface`] is part of a carrier's machine. It answers only for its own station: it neither forwards
 //! packets nor advertises other networks and servers.
 
-mod common;
 mod counts;
 mod discovery;
 mod exchange;
@@ -14,7 +13,7 @@ mod round_trip;
 mod segment;
 mod session_counts;
 
-pub(crate) use common::Common;
+pub(crate) use crate::common::Common;
 pub(crate) use counts::Counts;
 pub(crate) use discovery::Found;
 pub(crate) use exchange::Exchange;

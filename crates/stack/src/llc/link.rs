@@ -34,8 +34,6 @@ pub struct Link {
     pub(super) state: State,
     pub(super) queue: SendQueue,
     pub(super) expected: u8,
-    pub(super) is_busy: bool,
-    pub(super) lost_while_busy: bool,
     pub(super) peer_busy_since: Option<Instant>,
     pub(super) is_reject_sent: bool,
     /// A poll is outstanding: no I frames until its answer.
@@ -70,16 +68,14 @@ impl Link {
             state: State::Disconnected,
             queue: SendQueue::default(),
             expected: 0,
-            is_busy: false,
-            lost_while_busy: false,
             peer_busy_since: None,
             is_reject_sent: false,
             is_polling: false,
             is_sabme_heard: false,
             opened_at: Instant::ZERO,
             attempts: 0,
-            wait_ns: profile.t1_ns.value,
-            window: profile.window.value,
+            wait_ns: profile.t1_ns,
+            window: profile.window,
             grown: 0,
             unacknowledged: 0,
             is_ack_due: false,
@@ -120,23 +116,6 @@ impl Link {
         }
     }
 
-    /// Set whether we can accept I frames.
-    pub fn set_busy(&mut self, is_busy: bool) {
-        if self.is_busy == is_busy {
-            return;
-        }
-        self.is_busy = is_busy;
-        if self.state != State::Opened {
-            return;
-        }
-        if !is_busy && std::mem::take(&mut self.lost_while_busy) && !self.is_reject_sent {
-            self.is_reject_sent = true;
-            self.push(Pending::Reject { is_response: true, poll: false });
-        } else {
-            self.push(Pending::Ready { is_response: true, poll: false });
-        }
-    }
-
     /// Whether another I frame may be queued, also while the link is being set up.
     pub fn has_room(&self) -> bool {
         matches!(self.state, State::Opening | State::Opened) && self.queue.waiting() < MOST_WAITING
@@ -172,7 +151,7 @@ impl Link {
     }
 
     fn handle_t1(&mut self, now: Instant) {
-        let is_given_up = self.attempts >= self.profile.n2.value;
+        let is_given_up = self.attempts >= self.profile.n2;
         match self.state {
             State::Disconnected => {}
             State::Opening if self.is_sabme_heard => self.opened(now),
@@ -186,9 +165,9 @@ impl Link {
                 self.wait_for_answer(now);
             }
             State::Opened => {
-                let is_too_long = self.peer_busy_since.is_some_and(|since| {
-                    now.nanos_since(since) >= self.profile.longest_busy_ns.value
-                });
+                let is_too_long = self
+                    .peer_busy_since
+                    .is_some_and(|since| now.nanos_since(since) >= self.profile.longest_busy_ns);
                 if is_too_long {
                     self.end(Ended::Busy);
                 } else {
@@ -212,8 +191,8 @@ impl Link {
     /// Start T1, longer than before if the last wait brought no answer.
     pub(super) fn wait_for_answer(&mut self, now: Instant) {
         if self.attempts > 0 {
-            let tick_ns = self.profile.tick_ns.value.max(1);
-            let grown_ns = self.wait_ns.saturating_mul(self.profile.t1_growth_percent.value) / 100;
+            let tick_ns = self.profile.tick_ns.max(1);
+            let grown_ns = self.wait_ns.saturating_mul(self.profile.t1_growth_percent) / 100;
             self.wait_ns = (grown_ns / tick_ns * tick_ns).max(self.wait_ns);
         }
         self.attempts += 1;
@@ -223,7 +202,7 @@ impl Link {
 
     pub(super) fn answered(&mut self) {
         self.attempts = 0;
-        self.wait_ns = self.profile.t1_ns.value;
+        self.wait_ns = self.profile.t1_ns;
     }
 
     /// Start T1 or Ti, depending on what is in flight.
@@ -236,7 +215,7 @@ impl Link {
             self.timers.t1.get_or_insert(now.plus_nanos(self.wait_ns));
         } else {
             self.timers.t1 = None;
-            self.timers.ti = Some(now.plus_nanos(self.profile.ti_ns.value));
+            self.timers.ti = Some(now.plus_nanos(self.profile.ti_ns));
         }
     }
 
@@ -267,7 +246,6 @@ impl Link {
     pub(super) fn reset_variables(&mut self, keeps_waiting: bool) {
         self.queue.reset(keeps_waiting);
         self.expected = 0;
-        self.lost_while_busy = false;
         self.peer_busy_since = None;
         self.is_reject_sent = false;
         self.is_polling = false;
@@ -275,26 +253,26 @@ impl Link {
         self.unacknowledged = 0;
         self.is_ack_due = false;
         self.rejected = None;
-        self.window = self.profile.window.value;
+        self.window = self.profile.window;
         self.grown = 0;
         self.answered();
         self.pending.clear();
     }
 
     pub(super) fn go_back(&mut self) {
-        if self.queue.go_back() && self.profile.window_growth.value > 0 {
+        if self.queue.go_back() && self.profile.window_growth > 0 {
             self.window = 1;
             self.grown = 0;
         }
     }
 
     pub(super) fn grow_window(&mut self, frames: u8) {
-        let growth = self.profile.window_growth.value;
-        if growth == 0 || self.window >= self.profile.window.value {
+        let growth = self.profile.window_growth;
+        if growth == 0 || self.window >= self.profile.window {
             return;
         }
         self.grown += frames;
-        while self.grown >= growth && self.window < self.profile.window.value {
+        while self.grown >= growth && self.window < self.profile.window {
             self.grown -= growth;
             self.window += 1;
         }

@@ -145,7 +145,7 @@ impl Link {
             (Unnumbered::Acknowledgement, true) => match self.state {
                 State::Opening if poll => {
                     self.opened(now);
-                    if self.profile.polls_after_connect.value {
+                    if self.profile.polls_after_connect {
                         self.poll(now);
                     }
                 }
@@ -250,12 +250,6 @@ impl Link {
     }
 
     fn handle_information(&mut self, now: Instant, send_number: u8, is_asked: bool) -> bool {
-        if self.is_busy {
-            self.counts.information_discarded += 1;
-            self.lost_while_busy = true;
-            self.push(Pending::Ready { is_response: true, poll: is_asked });
-            return false;
-        }
         if send_number != self.expected {
             self.counts.information_discarded += 1;
             if is_past(send_number, self.expected) {
@@ -276,10 +270,10 @@ impl Link {
         self.unacknowledged = self.unacknowledged.saturating_add(1);
         if is_asked {
             self.push(Pending::Ready { is_response: true, poll: true });
-        } else if self.unacknowledged >= self.profile.n3.value || self.profile.t2_ns.value == 0 {
+        } else if self.unacknowledged >= self.profile.n3 || self.profile.t2_ns == 0 {
             self.is_ack_due = true;
         } else {
-            self.timers.t2.get_or_insert(now.plus_nanos(self.profile.t2_ns.value));
+            self.timers.t2.get_or_insert(now.plus_nanos(self.profile.t2_ns));
         }
         true
     }

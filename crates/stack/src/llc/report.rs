@@ -40,7 +40,7 @@ counts! {
         information_sent: "information_sent",
         information_sent_again: "information_sent_again",
         information_received: "information_received",
-        /// I frames dropped because they were out of order or arrived while not ready.
+        /// I frames dropped because they were out of order.
         information_discarded: "information_discarded",
         supervisory_sent: "supervisory_sent",
         rejects_sent: "rejects_sent",

@@ -28,10 +28,7 @@ impl Link {
             } else {
                 self.counts.information_sent += 1;
             }
-            // RNR needs a frame of its own; RR is implied by the I frame.
-            if !self.is_busy {
-                self.acknowledged();
-            }
+            self.acknowledged();
             self.set_timers(now);
             return true;
         }
@@ -64,12 +61,7 @@ impl Link {
                 self.counts.frame_rejects_sent += 1;
             }
             Pending::Ready { is_response, poll } => {
-                let kind = if self.is_busy {
-                    Supervisory::ReceiveNotReady
-                } else {
-                    Supervisory::ReceiveReady
-                };
-                emit(self.saps, is_response, supervisory(kind, poll), into);
+                emit(self.saps, is_response, supervisory(Supervisory::ReceiveReady, poll), into);
                 self.counts.supervisory_sent += 1;
                 self.acknowledged();
             }

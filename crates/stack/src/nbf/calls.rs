@@ -20,18 +20,14 @@ impl Station {
         session.deadline = Some(session.call.sent(now, QueryPace::of(&self.profile)));
         let is_call = session.phase == Phase::Calling;
         let header = NameHeader {
-            command: NameCommand::NameQuery,
-            data1: 0,
             // Our name is unique, not a group: the high byte is zero.
             data2: if is_call { u16::from(session.local_number) } else { 0 },
-            transmit_correlator: 0,
             response_correlator: session.call.correlator,
-            destination: session.call.called,
-            source: session.call.calling,
+            ..NameHeader::new(NameCommand::NameQuery, session.call.called, session.call.calling)
         };
         let to =
             if session.station == Mac::BROADCAST { Mac::NETBIOS_GROUP } else { session.station };
-        self.output.push(to, header, &[]);
+        self.common.interface.push(to, header, &[]);
     }
 
     pub(super) fn handle_recognized(&mut self, now: Instant, from: Mac, header: &NameHeader) {
@@ -42,7 +38,7 @@ impl Station {
                 && session.call.calling == header.destination
         });
         let Some(index) = index else {
-            self.counts.unknown_frames += 1;
+            self.common.counts.unknown_frames += 1;
             return;
         };
         let [number, _] = header.data2.to_le_bytes();
@@ -74,16 +70,9 @@ impl Station {
             }
             // A second station has the same name: notify both.
             _ if session.station != from => {
-                let conflict = NameHeader {
-                    command: NameCommand::NameInConflict,
-                    data1: 0,
-                    data2: 0,
-                    transmit_correlator: 0,
-                    response_correlator: 0,
-                    destination: header.source,
-                    source: lanlab_wire::nbf::permanent_name(self.mac),
-                };
-                self.output.push(Mac::NETBIOS_GROUP, conflict, &[]);
+                let own = lanlab_wire::nbf::permanent_name(self.mac);
+                let conflict = NameHeader::new(NameCommand::NameInConflict, header.source, own);
+                self.common.interface.push(Mac::NETBIOS_GROUP, conflict, &[]);
             }
             _ => {}
         }
@@ -126,7 +115,7 @@ impl Station {
             let (id, is_known) = (session.id, session.phase != Phase::Recognized);
             self.sessions.remove(index);
             if is_known {
-                self.event(Event::Ended(id, Why::ByPeer));
+                self.common.event(Event::Ended(id, Why::ByPeer));
             }
         }
         if !self.is_listening {
@@ -146,7 +135,7 @@ impl Station {
         session.remote_number = number;
         session.call.correlator = header.response_correlator;
         session.answer_correlator = self.correlators.next();
-        session.deadline = Some(now.plus_nanos(self.profile.session_wait_ns.value));
+        session.deadline = Some(now.plus_nanos(self.profile.session_wait_ns));
         let correlator = session.answer_correlator;
         self.sessions.push(session);
         self.recognize(from, header, local, correlator);
@@ -159,18 +148,13 @@ impl Station {
         number: u8,
         response_correlator: u16,
     ) {
-        let is_group = self.names.registered(query.destination) == Some(true);
-        let kind = if is_group { value::GROUP } else { 0 };
         let answer = NameHeader {
-            command: NameCommand::NameRecognized,
-            data1: 0,
-            data2: u16::from_le_bytes([number, kind]),
+            data2: u16::from(number),
             transmit_correlator: query.response_correlator,
             response_correlator,
-            destination: query.source,
-            source: query.destination,
+            ..NameHeader::new(NameCommand::NameRecognized, query.source, query.destination)
         };
-        self.output.push(to, answer, &[]);
+        self.common.interface.push(to, answer, &[]);
     }
 
     pub(super) fn drop_session(&mut self, now: Instant, id: SessionId, why: Why) {
@@ -178,7 +162,7 @@ impl Station {
         let session = self.sessions.remove(index);
         // Sessions in `Ending` were already reported; recognized ones never were.
         if !matches!(session.phase, Phase::Ending | Phase::Recognized) {
-            self.event(Event::Ended(id, why));
+            self.common.event(Event::Ended(id, why));
         }
         self.leave_link(now, session.station);
     }
@@ -187,7 +171,7 @@ impl Station {
         let session = &mut self.sessions[index];
         session.end(reason);
         let id = session.id;
-        self.event(Event::Ended(id, why));
+        self.common.event(Event::Ended(id, why));
     }
 
     pub(super) fn handle_link_events(&mut self, now: Instant, index: usize) {
@@ -235,7 +219,7 @@ impl Station {
             if session.receiving.held.is_some_and(|(_, at)| at <= now) {
                 session.release_held();
             }
-            let alive_ns = self.profile.alive_ns.value;
+            let alive_ns = self.profile.alive_ns;
             if alive_ns > 0
                 && session.phase == Phase::Open
                 && now.nanos_since(session.last_traffic) >= alive_ns
@@ -339,6 +323,6 @@ impl Station {
                 calling: Peer::Name(session.call.calling),
             }
         };
-        self.event(event);
+        self.common.event(event);
     }
 }

@@ -22,7 +22,7 @@ impl Station {
     pub(super) fn number_for_call(&mut self, now: Instant, from: Mac) -> Option<u8> {
         let others = self.sessions.iter().filter(|session| session.is_caller).count();
         let left = usize::from(value::LAST_SESSION_NUMBER).saturating_sub(others);
-        let all = left.min(self.profile.sessions.value.into());
+        let all = left.min(self.profile.sessions.into());
         let places = Places { all, of_one: MOST_SESSIONS_OF_STATION };
         let called = self.sessions.iter().enumerate().filter(|(_, session)| !session.is_caller);
         let called = called.map(|(index, one)| {
@@ -42,7 +42,7 @@ impl Station {
                 }
             }
             self.drop_session(now, id, Why::NoResources);
-            self.counts.crowded_out += 1;
+            self.common.counts.crowded_out += 1;
         }
         self.free_number()
     }
@@ -68,7 +68,7 @@ impl Station {
         if let Some((_, index)) = least.min() {
             let peer = self.peers.all.remove(index);
             self.ended_links = self.ended_links + peer.link.counts();
-            self.counts.crowded_out += 1;
+            self.common.counts.crowded_out += 1;
         }
     }
 }

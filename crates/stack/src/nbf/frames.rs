@@ -10,7 +10,7 @@ use super::station::Station;
 use super::status;
 use crate::carrier::{Event, Stray, Why};
 use crate::llc;
-use crate::netbios::{NameClaim, QueryPace};
+use crate::netbios::QueryPace;
 
 impl Station {
     /// Implements [`Carrier::handle_frame`](crate::carrier::Carrier::handle_frame).
@@ -35,7 +35,7 @@ impl Station {
         if destination_sap != sap::NETBIOS {
             return Err(Stray::UnknownSap);
         }
-        self.counts.received_frames += 1;
+        self.common.counts.received_frames += 1;
         let mut taken = Ok(());
         if let Ok((Header { control: Control::Unnumbered { kind, .. }, .. }, information)) = header
             && kind == Unnumbered::Information
@@ -53,19 +53,19 @@ impl Station {
 
     /// Answer XID and TEST. Returns whether the frame was one of them.
     fn answer_type_1(&mut self, from: Mac, header: Header, information: &[u8]) -> bool {
-        let window = self.profile.link.window.value;
+        let window = self.profile.link.window;
         let Some((mut answer, identification)) = llc::answer_type_1(header, window) else {
             return false;
         };
         if answer.source_sap == sap::GLOBAL {
             answer.source_sap = sap::NULL;
         }
-        self.counts.received_frames += 1;
+        self.common.counts.received_frames += 1;
         let information = match identification {
             Some(octets) => octets[..IDENTIFICATION_LEN].to_vec(),
             None => information.to_vec(),
         };
-        self.output.push_pdu(from, answer, information);
+        self.common.interface.push_pdu(from, answer, information);
         true
     }
 
@@ -103,9 +103,9 @@ impl Station {
             return Ok(());
         }
         if let Some(answer) = header.ok().and_then(llc::answer_without_link) {
-            self.output.push_pdu(from, answer, Vec::new());
+            self.common.interface.push_pdu(from, answer, Vec::new());
         } else {
-            self.counts.unknown_frames += 1;
+            self.common.counts.unknown_frames += 1;
         }
         Ok(())
     }
@@ -138,12 +138,12 @@ impl Station {
             if let Some(numbers) = SessionHeader::numbers_of_malformed(information) {
                 return self.handle_malformed(from, numbers);
             }
-            self.counts.unknown_frames += 1;
+            self.common.counts.unknown_frames += 1;
             return Ok(());
         };
         let numbers = [header.destination_number, header.source_number];
         let Some(index) = self.session_of(from, numbers) else {
-            self.counts.unknown_session_frames += 1;
+            self.common.counts.unknown_session_frames += 1;
             return Ok(());
         };
         let session = &mut self.sessions[index];
@@ -159,14 +159,14 @@ impl Station {
                 }
                 self.announce(index);
             }
-            Step::Room => self.event(Event::Room(id)),
+            Step::Room => self.common.event(Event::Room(id)),
             Step::Message { is_room } => {
-                let mut memory = self.spare.pop().unwrap_or_default();
+                let mut memory = self.common.memory();
                 std::mem::swap(&mut memory, &mut self.sessions[index].receiving.buffer);
                 if is_room {
-                    self.event(Event::Room(id));
+                    self.common.event(Event::Room(id));
                 }
-                self.events.push_back((Event::Message(id), Some(memory)));
+                self.common.message(id, memory);
             }
             Step::Ended(Why::Protocol) => {
                 self.finish(index, value::ABNORMAL_END, Why::Protocol);
@@ -178,36 +178,33 @@ impl Station {
 
     fn handle_name_frame(&mut self, now: Instant, from: Mac, information: &[u8]) {
         let Ok((header, _)) = NameHeader::parse(information) else {
-            self.counts.unknown_frames += 1;
+            self.common.counts.unknown_frames += 1;
             return;
         };
         let mut outcomes = Vec::new();
         match header.command {
             NameCommand::AddNameQuery | NameCommand::AddGroupNameQuery => {
-                let claim = NameClaim {
-                    name: header.source,
-                    is_group: header.command == NameCommand::AddGroupNameQuery,
-                    correlator: header.response_correlator,
-                };
-                self.names.handle_claim(now, from, claim, &mut self.output, &mut outcomes);
+                let (claim, output) =
+                    ((header.source, header.response_correlator), &mut self.common.interface);
+                self.own_name.handle_claim(now, from, claim, output, &mut outcomes);
             }
             NameCommand::AddNameResponse => {
                 let claim = (header.source, header.transmit_correlator);
-                self.names.handle_objection(now, from, claim, &mut outcomes);
+                self.own_name.handle_objection(now, from, claim, &mut outcomes);
             }
             NameCommand::NameInConflict => {
                 let (name, correlators) = (header.destination, &mut self.correlators);
-                self.names.handle_conflict(now, from, name, correlators, &mut outcomes);
-                let output = (&mut self.output, &mut self.correlators);
+                self.own_name.handle_conflict(now, from, name, correlators, &mut outcomes);
+                let output = (&mut self.common.interface, &mut self.correlators);
                 // Send the repeated claim at once.
                 let pace = QueryPace::of(&self.profile);
-                self.names.handle_timeout(now, pace, output, &mut outcomes);
+                self.own_name.handle_timeout(now, pace, output, &mut outcomes);
             }
             NameCommand::NameQuery => self.handle_name_query(now, from, &header),
             NameCommand::NameRecognized => self.handle_recognized(now, from, &header),
             NameCommand::StatusQuery => self.handle_status_query(now, from, &header),
             // We never query the status of other stations.
-            NameCommand::StatusResponse => self.counts.unknown_frames += 1,
+            NameCommand::StatusResponse => self.common.counts.unknown_frames += 1,
             // Datagrams and the trace commands of IBM's adapters: not supported.
             NameCommand::Datagram
             | NameCommand::DatagramBroadcast
@@ -218,12 +215,11 @@ impl Station {
     }
 
     fn handle_name_query(&mut self, now: Instant, from: Mac, header: &NameHeader) {
-        let Some(is_group) = self.names.registered(header.destination) else { return };
+        if !self.own_name.is(header.destination) {
+            return;
+        }
         let [number, _] = header.data2.to_le_bytes();
         if number == 0 || number == value::NO_RESOURCES {
-            self.recognize(from, header, 0, 0);
-        } else if is_group {
-            // A session has one station at each end.
             self.recognize(from, header, 0, 0);
         } else {
             self.handle_call(now, from, header);
@@ -233,19 +229,19 @@ impl Station {
     fn handle_status_query(&mut self, now: Instant, from: Mac, query: &NameHeader) {
         let is_meant = query.destination == permanent_name(self.mac)
             || query.destination == lanlab_wire::netbios_name::Name::ANY
-            || self.names.registered(query.destination).is_some();
+            || self.own_name.is(query.destination);
         if !is_meant {
             return;
         }
         let facts = status::Facts {
             mac: self.mac,
             minutes: (now.nanos_since(self.started) / 60_000_000_000) as u16,
-            names: &self.names,
+            name: self.own_name.is_in_conflict().map(|is_in_conflict| (self.name, is_in_conflict)),
             links: self.link_counts(),
-            sent_frames: self.counts.sent_frames,
-            received_frames: self.counts.received_frames,
+            sent_frames: self.common.counts.sent_frames,
+            received_frames: self.common.counts.received_frames,
             sessions: self.sessions.len(),
         };
-        status::answer(&facts, from, query, &mut self.output);
+        status::answer(&facts, from, query, &mut self.common.interface);
     }
 }

@@ -1,42 +1,23 @@
 //! NetBIOS frames about names.
 
 use lanlab_wire::ethernet::Mac;
-use lanlab_wire::nbf::{NO_NAME, NameCommand, NameHeader, flag, value};
+use lanlab_wire::nbf::{NO_NAME, NameCommand, NameHeader, flag};
+use lanlab_wire::netbios_name::Name;
 
 use super::output::Output;
-use crate::netbios::{NameClaim, NameFrames};
+use crate::netbios::NameFrames;
 
 impl NameFrames for Output {
-    fn push_claim(&mut self, claim: NameClaim) {
-        let command =
-            if claim.is_group { NameCommand::AddGroupNameQuery } else { NameCommand::AddNameQuery };
-        let header = NameHeader {
-            command,
-            data1: 0,
-            data2: 0,
-            transmit_correlator: 0,
-            response_correlator: claim.correlator,
-            destination: NO_NAME,
-            source: claim.name,
-        };
-        self.push(Mac::NETBIOS_GROUP, header, &[]);
+    fn push_claim(&mut self, name: Name, response_correlator: u16) {
+        let header = NameHeader::new(NameCommand::AddNameQuery, NO_NAME, name);
+        self.push(Mac::NETBIOS_GROUP, NameHeader { response_correlator, ..header }, &[]);
     }
 
-    fn push_objection(
-        &mut self,
-        to: Mac,
-        claim: NameClaim,
-        is_ours_group: bool,
-        is_claiming: bool,
-    ) {
+    fn push_objection(&mut self, to: Mac, (name, correlator): (Name, u16), is_claiming: bool) {
         let header = NameHeader {
-            command: NameCommand::AddNameResponse,
             data1: if is_claiming { flag::NAME_IN_PROCESS } else { 0 },
-            data2: if is_ours_group { u16::from(value::GROUP) } else { 0 },
-            transmit_correlator: claim.correlator,
-            response_correlator: 0,
-            destination: claim.name,
-            source: claim.name,
+            transmit_correlator: correlator,
+            ..NameHeader::new(NameCommand::AddNameResponse, name, name)
         };
         self.push(to, header, &[]);
     }

@@ -80,7 +80,7 @@ impl Session {
             habits: Habits { part_bytes: LONGEST_PART, piggybacks: false },
             is_closing: false,
             control: VecDeque::new(),
-            sending: Sending::new(profile.asks_receive_continue.value),
+            sending: Sending::new(profile.asks_receive_continue),
             receiving: Receiving::default(),
             last_traffic: now,
             requests: 0,
@@ -101,8 +101,8 @@ impl Session {
     }
 
     fn agreement(profile: &Profile) -> u8 {
-        let no_ack = if profile.send_no_ack_able.value { flag::SEND_NO_ACK_ABLE } else { 0 };
-        let version = if profile.piggybacks.value { flag::VERSION_2 } else { 0 };
+        let no_ack = if profile.send_no_ack_able { flag::SEND_NO_ACK_ABLE } else { 0 };
+        let version = if profile.piggybacks { flag::VERSION_2 } else { 0 };
         no_ack | version
     }
 
@@ -113,7 +113,7 @@ impl Session {
         correlators: &mut Correlators,
     ) {
         self.phase = Phase::Initializing;
-        self.deadline = Some(now.plus_nanos(profile.session_wait_ns.value));
+        self.deadline = Some(now.plus_nanos(profile.session_wait_ns));
         let transmit_correlator = self.answer_correlator;
         self.answer_correlator = correlators.next();
         // Largest frame "unlimited": no bridge between the stations limits it.
@@ -130,7 +130,7 @@ impl Session {
     fn agree(&mut self, profile: &Profile, header: &SessionHeader) {
         self.habits = Habits {
             part_bytes: usize::from(header.data2).clamp(1, LONGEST_PART),
-            piggybacks: profile.piggybacks.value && header.data1 & flag::VERSION_2 != 0,
+            piggybacks: profile.piggybacks && header.data1 & flag::VERSION_2 != 0,
         };
         self.phase = Phase::Open;
         self.deadline = None;
@@ -233,7 +233,7 @@ impl Session {
                 if !needs_no_ack(header) {
                     let correlator = header.response_correlator;
                     let may_wait = header.data1 & flag::ACK_WITH_DATA_ALLOWED != 0;
-                    let wait_ns = profile.piggyback_wait_ns.value;
+                    let wait_ns = profile.piggyback_wait_ns;
                     if may_wait && self.habits.piggybacks && wait_ns > 0 {
                         self.receiving.held = Some((correlator, now.plus_nanos(wait_ns)));
                     } else {
@@ -325,7 +325,7 @@ mod tests {
     use lanlab_wire::nbf::flag::ACK_WITH_DATA_ALLOWED;
 
     use super::*;
-    use crate::profile::{Known, WINDOWS_NT};
+    use crate::profile::WINDOWS_NT;
 
     fn session() -> Session {
         let names = [1, 2].map(|suffix| Name::new("PEER", suffix).unwrap());
@@ -335,9 +335,8 @@ mod tests {
     #[test]
     fn acknowledgements_ride_on_data_if_both_ends_support_it() {
         let with = WINDOWS_NT;
-        let piggybacks = Known { value: false, ..with.piggybacks };
-        let without = Profile { piggybacks, ..with };
-        assert!(with.piggybacks.value && !without.piggybacks.value);
+        let without = Profile { piggybacks: false, ..with };
+        assert!(with.piggybacks && !without.piggybacks);
         for (profile, data1, is_agreed) in
             [(with, flag::VERSION_2, true), (with, 0, false), (without, flag::VERSION_2, false)]
         {
@@ -351,7 +350,7 @@ mod tests {
 
     /// Whether the acknowledgement of a message waits for data, as both ends have agreed.
     fn is_held(piggybacks: bool, data1: u8) -> bool {
-        const { assert!(WINDOWS_NT.piggyback_wait_ns.value > 0) };
+        const { assert!(WINDOWS_NT.piggyback_wait_ns > 0) };
         let now = Instant::from_nanos(0);
         let mut session = session();
         session.phase = Phase::Open;

@@ -1,7 +1,5 @@
 //! A station: the interface for its driver and the program above.
 
-use std::collections::VecDeque;
-
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Mac};
 use lanlab_wire::nbf::value;
@@ -12,14 +10,14 @@ use super::output::Output;
 use super::peers::Peers;
 use super::session::{Phase, Session};
 use crate::carrier::{
-    BadPeer, Carrier, Count, Event, NotSent, Peer, Readiness, SessionId, SessionIds, StationConfig,
-    Stray, Why,
+    BadPeer, Carrier, Count, Event, NameEvent, NotSent, Peer, Readiness, SessionId, SessionIds,
+    StationConfig, Stray, Why,
 };
+use crate::common::Common;
 use crate::counts::counts;
 use crate::llc;
-use crate::netbios::{self, Correlators, Names, Outcome, QueryPace};
+use crate::netbios::{self, Correlators, OwnName, QueryPace};
 use crate::profile::Profile;
-use crate::spare::keep;
 
 counts! {
     pub struct Counts {
@@ -43,32 +41,18 @@ pub struct Station {
     pub(super) profile: Profile,
     pub(super) started: Instant,
     pub(super) correlators: Correlators,
-    pub(super) output: Output,
-    pub(super) names: Names,
+    pub(super) common: Common<Counts, Output>,
+    pub(super) own_name: OwnName,
     pub(super) peers: Peers,
     pub(super) sessions: Vec<Session>,
     pub(super) ids: SessionIds,
     pub(super) is_listening: bool,
     pub(super) last_number: u8,
-    pub(super) events: VecDeque<(Event, Option<Vec<u8>>)>,
-    pub(super) spare: Vec<Vec<u8>>,
-    pub(super) counts: Counts,
     pub(super) ended_links: llc::Counts,
     turn: usize,
 }
 
 impl Station {
-    /// Claim another name. False if the station already has it, or has too many.
-    pub fn claim(&mut self, now: Instant, name: Name, is_group: bool) -> bool {
-        let is_begun = self.names.claim(now, name, is_group, &mut self.correlators);
-        self.handle_timeout(now);
-        is_begun
-    }
-
-    pub fn release(&mut self, name: Name) {
-        self.names.release(name);
-    }
-
     pub(super) fn free_number(&mut self) -> Option<u8> {
         for _ in 0..value::LAST_SESSION_NUMBER {
             self.last_number = self.last_number % value::LAST_SESSION_NUMBER + 1;
@@ -86,49 +70,44 @@ impl Station {
     }
 
     pub fn station_counts(&self) -> Counts {
-        Counts { dropped_answers: self.output.dropped, ..self.counts }
+        Counts { dropped_answers: self.common.interface.dropped, ..self.common.counts }
     }
 
     pub fn link_counts(&self) -> llc::Counts {
         self.peers.all.iter().fold(self.ended_links, |sum, peer| sum + peer.link.counts())
     }
 
-    pub(super) fn report(&mut self, outcomes: &[Outcome]) {
+    pub(super) fn report(&mut self, outcomes: &[NameEvent]) {
         for outcome in outcomes {
-            self.counts.name_disputes += u64::from(matches!(outcome, Outcome::Disputed(..)));
-            self.counts.name_conflicts += u64::from(outcome.is_conflict());
-            self.event((*outcome).into());
+            self.common.counts.name_disputes +=
+                u64::from(matches!(outcome, NameEvent::Disputed(..)));
+            self.common.counts.name_conflicts += u64::from(outcome.is_conflict());
+            self.common.event(Event::Name(*outcome));
         }
-    }
-
-    pub(super) fn event(&mut self, event: Event) {
-        self.events.push_back((event, None));
     }
 }
 
 impl Carrier for Station {
-    fn new(config: &StationConfig, now: Instant, ids: SessionIds) -> Self {
+    fn new(config: &StationConfig, now: Instant) -> Self {
         let &StationConfig { mac, name, profile, .. } = config;
+        let mut correlators = Correlators::default();
         let mut station = Self {
+            own_name: OwnName::new(mac, name, now, &mut correlators),
             mac,
             name,
             profile,
             started: now,
-            correlators: Correlators::default(),
-            output: Output::new(mac),
-            names: Names::new(mac),
+            correlators,
+            common: Common::new(Output::new(mac)),
             peers: Peers::default(),
             sessions: Vec::new(),
-            ids,
+            ids: SessionIds::default(),
             is_listening: false,
             last_number: 0,
-            events: VecDeque::new(),
-            spare: Vec::new(),
-            counts: Counts::default(),
             ended_links: llc::Counts::default(),
             turn: 0,
         };
-        station.claim(now, name, false);
+        station.handle_timeout(now);
         station
     }
 
@@ -137,24 +116,24 @@ impl Carrier for Station {
     }
 
     fn readiness(&self) -> Readiness {
-        self.names.readiness(self.name)
+        self.own_name.readiness()
     }
 
     fn open(&mut self, now: Instant, to: Peer) -> SessionId {
         let id = self.ids.next();
         let Peer::Name(to) = to else {
-            self.event(Event::Ended(id, Why::AddressFamily));
+            self.common.event(Event::Ended(id, Why::AddressFamily));
             return id;
         };
         let mut session = Session::new(id, now, &self.profile, [to, self.name]);
         let Some(number) = self.free_number() else {
-            self.event(Event::Ended(id, Why::NoResources));
+            self.common.event(Event::Ended(id, Why::NoResources));
             return id;
         };
         session.local_number = number;
         session.call.correlator = self.correlators.next();
         session.phase =
-            if self.profile.queries_name_first.value { Phase::Finding } else { Phase::Calling };
+            if self.profile.queries_name_first { Phase::Finding } else { Phase::Calling };
         self.sessions.push(session);
         self.query(now, self.sessions.len() - 1);
         id
@@ -179,7 +158,7 @@ impl Carrier for Station {
     }
 
     fn close(&mut self, now: Instant, id: SessionId) {
-        let wait_ns = self.profile.session_wait_ns.value;
+        let wait_ns = self.profile.session_wait_ns;
         let Some(session) = self.session(id) else { return };
         if session.phase == Phase::Open {
             session.is_closing = true;
@@ -213,9 +192,9 @@ impl Carrier for Station {
 
     fn handle_timeout(&mut self, now: Instant) {
         let mut outcomes = Vec::new();
-        let sending = (&mut self.output, &mut self.correlators);
+        let sending = (&mut self.common.interface, &mut self.correlators);
         let pace = QueryPace::of(&self.profile);
-        self.names.handle_timeout(now, pace, sending, &mut outcomes);
+        self.own_name.handle_timeout(now, pace, sending, &mut outcomes);
         self.report(&outcomes);
         for index in 0..self.peers.all.len() {
             let peer = &mut self.peers.all[index];
@@ -231,8 +210,8 @@ impl Carrier for Station {
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        let alive_ns = self.profile.alive_ns.value;
-        let others = Instant::earliest([self.names.poll_timeout(), self.peers.poll_timeout()]);
+        let alive_ns = self.profile.alive_ns;
+        let others = Instant::earliest([self.own_name.poll_timeout(), self.peers.poll_timeout()]);
         self.sessions.iter().fold(others, |first, session| {
             let held = session.receiving.held.map(|(_, at)| at);
             let may_be_silent = alive_ns > 0 && session.phase == Phase::Open;
@@ -242,8 +221,8 @@ impl Carrier for Station {
     }
 
     fn poll_transmit(&mut self, now: Instant, into: &mut Vec<u8>) -> bool {
-        if self.output.poll_transmit(into) {
-            self.counts.sent_frames += 1;
+        if self.common.interface.poll_transmit(into) {
+            self.common.counts.sent_frames += 1;
             return true;
         }
         let Self { sessions, correlators, turn, .. } = self;
@@ -268,7 +247,7 @@ impl Carrier for Station {
             self.settle(now);
         }
         if is_sent {
-            self.counts.sent_frames += 1;
+            self.common.counts.sent_frames += 1;
             return true;
         }
         if self.hang_up_unused(now) {
@@ -281,11 +260,6 @@ impl Carrier for Station {
     }
 
     fn poll_event(&mut self, message: &mut Vec<u8>) -> Option<Event> {
-        let (event, memory) = self.events.pop_front()?;
-        if let Some(mut memory) = memory {
-            std::mem::swap(message, &mut memory);
-            keep(&mut self.spare, memory);
-        }
-        Some(event)
+        self.common.poll_event(message)
     }
 }

@@ -10,7 +10,6 @@
 //! time-outs grow, that refused calls get no answer, and how long an ended session is remembered.
 
 mod calls;
-mod counts;
 mod names;
 mod receiving;
 mod session;
@@ -18,5 +17,3 @@ mod station;
 mod timers;
 
 pub use station::Station;
-
-type Common = crate::ipx::Common<counts::Counts>;

@@ -6,7 +6,7 @@ use lanlab_wire::nbipx::{NameCommand, NamePacket, name_flag};
 use lanlab_wire::netbios_name::Name;
 
 use crate::ipx::{Interface, Place};
-use crate::netbios::{NameClaim, NameFrames};
+use crate::netbios::NameFrames;
 
 /// Writes name packets; answers are sent to `asker` if a packet is being answered.
 pub(super) struct NameOutput<'a> {
@@ -21,9 +21,9 @@ impl NameOutput<'_> {
     }
 
     /// Answer a query or claim: the name is ours.
-    pub(super) fn answer(&mut self, command: NameCommand, name: Name, is_group: bool) {
+    pub(super) fn answer(&mut self, command: NameCommand, name: Name) {
         if let Some(to) = self.asker {
-            let flags = name_flag::IN_USE | name_flag::REGISTERED | group(is_group);
+            let flags = name_flag::IN_USE | name_flag::REGISTERED;
             let data = packet(command, flags, name);
             self.interface.push(to, packet_type::EXCHANGE, socket::NETBIOS, &data);
         }
@@ -31,13 +31,13 @@ impl NameOutput<'_> {
 }
 
 impl NameFrames for NameOutput<'_> {
-    fn push_claim(&mut self, claim: NameClaim) {
-        let data = packet(NameCommand::Claim, group(claim.is_group), claim.name);
+    fn push_claim(&mut self, name: Name, _: u16) {
+        let data = packet(NameCommand::Claim, 0, name);
         self.interface.push_to_all(false, packet_type::PROPAGATED, socket::NETBIOS, &data);
     }
 
-    fn push_objection(&mut self, _: Mac, claim: NameClaim, is_ours_group: bool, _: bool) {
-        self.answer(NameCommand::InUse, claim.name, is_ours_group);
+    fn push_objection(&mut self, _: Mac, (name, _): (Name, u16), _: bool) {
+        self.answer(NameCommand::InUse, name);
     }
 }
 
@@ -45,8 +45,4 @@ fn packet(command: NameCommand, flags: u8, name: Name) -> Vec<u8> {
     let mut data = Vec::new();
     NamePacket { flags, command, name }.emit(&mut data);
     data
-}
-
-const fn group(is_group: bool) -> u8 {
-    if is_group { name_flag::GROUP } else { 0 }
 }

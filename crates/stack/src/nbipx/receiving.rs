@@ -2,7 +2,7 @@
 
 use lanlab_wire::nbipx::{SessionHeader, control};
 
-use crate::sequenced::{Incoming, is_after};
+use crate::sequenced::is_after;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Taken {
@@ -17,7 +17,6 @@ pub(super) enum Taken {
 #[derive(Debug)]
 pub(super) struct Receiving {
     pub(super) next: u16,
-    pub(super) incoming: Incoming,
     window: u16,
     granted: u16,
     has_asked: bool,
@@ -28,7 +27,6 @@ impl Receiving {
     pub(super) const fn new(first: u16, window: u16) -> Self {
         Self {
             next: first,
-            incoming: Incoming::new(),
             window,
             granted: first.wrapping_sub(1),
             has_asked: false,
@@ -37,9 +35,9 @@ impl Receiving {
     }
 
     /// Highest number that the other end may send; the caller announces it.
-    pub(super) const fn grant(&mut self) -> u16 {
+    pub(super) const fn grant(&mut self, is_paused: bool) -> u16 {
         let last = self.next.wrapping_sub(1);
-        if self.incoming.is_paused() {
+        if is_paused {
             return last;
         }
         self.granted = last.wrapping_add(self.window);
@@ -50,7 +48,13 @@ impl Receiving {
         self.next.wrapping_sub(1) == self.granted
     }
 
-    pub(super) fn handle_data(&mut self, header: &SessionHeader, data: &[u8]) -> Taken {
+    /// Append a part to the message in `buffer`.
+    pub(super) fn handle_data(
+        &mut self,
+        header: &SessionHeader,
+        data: &[u8],
+        buffer: &mut Vec<u8>,
+    ) -> Taken {
         if header.sequence != self.next {
             return if is_after(header.sequence, self.next) { Taken::Gap } else { Taken::Again };
         }
@@ -60,13 +64,10 @@ impl Receiving {
         let end = usize::from(header.offset) + data.len();
         let is_last = header.control & control::END_OF_MESSAGE != 0;
         let total = usize::from(header.total_bytes);
-        if usize::from(header.offset) != self.incoming.buffer.len()
-            || end > total
-            || is_last != (end == total)
-        {
+        if usize::from(header.offset) != buffer.len() || end > total || is_last != (end == total) {
             return Taken::Senseless;
         }
-        self.incoming.buffer.extend_from_slice(data);
+        buffer.extend_from_slice(data);
         self.next = self.next.wrapping_add(1);
         self.unacknowledged += 1;
         self.has_asked = false;

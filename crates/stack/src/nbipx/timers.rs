@@ -6,25 +6,25 @@ use crate::sequenced::{Wait, Waits};
 impl Waits for IpxProfile {
     fn first_ns(&self, wait: Wait, round_trip_ns: u64) -> u64 {
         match wait {
-            Wait::Answer => self.connect_interval_ns.value,
-            Wait::Room => self.probe_ns.value,
-            Wait::Alive => self.alive_ns.value,
-            _ => self.resend_ns.value.max(2 * round_trip_ns),
+            Wait::Answer => self.connect_interval_ns,
+            Wait::Room => self.probe_ns,
+            Wait::Alive => self.alive_ns,
+            _ => self.resend_ns.max(2 * round_trip_ns),
         }
     }
 
     fn most(&self, wait: Wait) -> u32 {
         match wait {
             // The call itself was the first attempt.
-            Wait::Answer => self.connect_count.value - 1,
-            Wait::Alive => self.alive_count.value,
-            _ => self.resend_count.value,
+            Wait::Answer => self.connect_count - 1,
+            Wait::Alive => self.alive_count,
+            _ => self.resend_count,
         }
     }
 
     fn next_ns(&self, wait: Wait, interval_ns: u64) -> u64 {
         match wait {
-            Wait::Acknowledgement => interval_ns * self.resend_growth_percent.value / 100,
+            Wait::Acknowledgement | Wait::End => interval_ns * self.resend_growth_percent / 100,
             _ => interval_ns,
         }
     }

@@ -1,10 +1,10 @@
-//! NetBIOS without its frames: the names of a station, and its calls to names.
+//! NetBIOS without its frames: the name of a station, and its calls to names.
 //!
 //! NetBIOS over LLC and over IPX share timing and conflict rules, and differ in their frames, which a carrier
 //! writes through its [`NameFrames`].
 
 mod calls;
-mod names;
+mod own_name;
 
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::netbios_name::{Name, suffix};
@@ -13,7 +13,7 @@ use crate::carrier::{BadPeer, CarrierFacts, Peer};
 use crate::profile::Profile;
 
 pub(crate) use calls::{NameCall, Unanswered};
-pub(crate) use names::{Names, Outcome};
+pub(crate) use own_name::OwnName;
 
 pub(crate) const LONGEST_MESSAGE: usize = 0xffff;
 
@@ -59,21 +59,14 @@ pub(crate) struct QueryPace {
 
 impl QueryPace {
     pub(crate) const fn of(profile: &Profile) -> Self {
-        Self { count: profile.query_count.value, interval_ns: profile.query_interval_ns.value }
+        Self { count: profile.query_count, interval_ns: profile.query_interval_ns }
     }
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct NameClaim {
-    pub(crate) name: Name,
-    pub(crate) is_group: bool,
-    pub(crate) correlator: u16,
 }
 
 pub(crate) trait NameFrames {
     /// Ask all stations whether one objects to our claim.
-    fn push_claim(&mut self, claim: NameClaim);
+    fn push_claim(&mut self, name: Name, correlator: u16);
 
     /// Object to another station's claim: the name is ours, or we are claiming it too.
-    fn push_objection(&mut self, to: Mac, claim: NameClaim, is_ours_group: bool, is_claiming: bool);
+    fn push_objection(&mut self, to: Mac, claim: (Name, u16), is_claiming: bool);
 }

@@ -1,4 +1,5 @@
-//! A station with its carriers: frames below, whole messages of sessions above.
+//! A station with its carrier: frames below, whole messages of sessions above. Carriers on the same adapter are
+//! nodes of their own.
 //!
 //! # Driving it
 //!
@@ -24,6 +25,8 @@ mod carriers;
 #[path = "tests/toy.rs"]
 mod toy;
 
+use std::any::Any;
+
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Mac};
 use lanlab_wire::netbios_name::Name;
@@ -35,24 +38,22 @@ use crate::profile::Profile;
 use crate::profile::netware::NETWARE_3;
 
 pub use crate::carrier::{
-    BadPeer, Count, Event, IpxPart, NotSent, Peer, Readiness, SegmentFacts, SessionId,
+    BadPeer, Count, Event, NameEvent, NotSent, Peer, Readiness, SegmentFacts, SessionId,
     StationConfig, Stray, Why,
 };
-use carriers::CarrierSet;
-pub use carriers::{CarrierKind, CarrierKinds};
+pub use carriers::CarrierKind;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NodeConfig {
     pub station: StationConfig,
-    pub carriers: CarrierKinds,
+    pub carrier: CarrierKind,
 }
 
 impl NodeConfig {
-    pub const fn new(mac: Mac, name: Name, profile: Profile, carriers: CarrierKinds) -> Self {
-        let netware = NETWARE_3;
-        let (framing, network, ipx_part) = (None, None, IpxPart::First);
-        let station = StationConfig { mac, name, profile, netware, framing, network, ipx_part };
-        Self { station, carriers }
+    pub const fn new(mac: Mac, name: Name, profile: Profile, carrier: CarrierKind) -> Self {
+        let (netware, framing, network) = (NETWARE_3, None, None);
+        let station = StationConfig { mac, name, profile, netware, framing, network };
+        Self { station, carrier }
     }
 }
 
@@ -78,76 +79,77 @@ impl StrayCounts {
 
 #[derive(Debug)]
 pub struct Node {
-    carriers: CarrierSet,
+    machine: Box<dyn Carrier>,
     strays: StrayCounts,
+    /// Nothing to send before this time, unless a call changes the carrier. `None`: unknown.
+    idle_until: Option<Instant>,
 }
 
 impl Node {
     /// Create a station, which begins to claim its name and learn its network; [`readiness`](Self::readiness)
     /// reports progress.
     pub fn new(config: &NodeConfig, now: Instant) -> Self {
-        Self { carriers: CarrierSet::new(config, now), strays: StrayCounts::default() }
+        let machine = config.carrier.begin(&config.station, now);
+        Self { machine, strays: StrayCounts::default(), idle_until: None }
     }
 
-    /// Whether every carrier can open sessions. Changes only together with an event.
+    fn carrier(&mut self) -> &mut (dyn Carrier + 'static) {
+        self.idle_until = None;
+        &mut *self.machine
+    }
+
+    /// Whether sessions can be opened. Changes only together with an event.
     pub fn readiness(&self) -> Readiness {
-        self.carriers.readiness()
+        self.machine.readiness()
     }
 
-    /// The segment of a carrier. `None` if it does not use IPX, or the node does not have it.
-    pub fn segment(&mut self, carrier: CarrierKind) -> Option<SegmentFacts> {
-        self.carriers.get(carrier)?.segment()
+    /// The segment of the station. `None` if its carrier does not use IPX.
+    pub fn segment(&self) -> Option<SegmentFacts> {
+        self.machine.segment()
     }
 
-    /// Call another station. [`Event::Opened`] or [`Event::Ended`] follows. `None` if the node does not have
-    /// the carrier.
-    pub fn open(&mut self, now: Instant, carrier: CarrierKind, to: Peer) -> Option<SessionId> {
-        self.carriers.get(carrier).map(|machine| machine.open(now, to))
+    /// Call another station. [`Event::Opened`] or [`Event::Ended`] follows.
+    pub fn open(&mut self, now: Instant, to: Peer) -> SessionId {
+        self.carrier().open(now, to)
     }
 
-    /// Accept calls over every carrier. Each causes [`Event::Accepted`].
+    /// Accept calls. Each causes [`Event::Accepted`].
     pub fn listen(&mut self) {
-        self.carriers.listen();
+        self.carrier().listen();
     }
 
     /// Shut down: queue goodbye messages. Afterwards only [`poll_transmit`](Self::poll_transmit) may be called.
     pub fn leave(&mut self) {
-        self.carriers.leave();
+        self.carrier().leave();
     }
 
     /// Send a whole message.
     ///
     /// # Errors [`NotSent`] gives the reason.
     pub fn send(&mut self, now: Instant, to: SessionId, message: &[u8]) -> Result<(), NotSent> {
-        self.carriers.of(to).ok_or(NotSent::NoSession)?.send(now, to, message)
+        self.carrier().send(now, to, message)
     }
 
     /// Close a session once queued messages are sent and acknowledged. [`Event::Ended`] follows.
     pub fn close(&mut self, now: Instant, session: SessionId) {
-        if let Some(machine) = self.carriers.of(session) {
-            machine.close(now, session);
-        }
+        self.carrier().close(now, session);
     }
 
     /// Stop accepting messages of a session until [`resume`](Self::resume).
     pub fn pause(&mut self, session: SessionId) {
-        if let Some(machine) = self.carriers.of(session) {
-            machine.pause(session);
-        }
+        self.carrier().pause(session);
     }
 
     pub fn resume(&mut self, session: SessionId) {
-        if let Some(machine) = self.carriers.of(session) {
-            machine.resume(session);
-        }
+        self.carrier().resume(session);
     }
 
-    /// The machine of a carrier, for its specific functions: names, datagrams. `None` if the node does not have it.
+    /// The carrier's machine, for its specific functions: names, datagrams. `None` if it is another one.
     pub fn machine<C: Carrier>(&mut self) -> Option<&mut C> {
-        self.carriers.machine()
+        (self.carrier() as &mut dyn Any).downcast_mut()
     }
 
-    /// The carrier with NetBIOS frames: names, datagrams, queries. `None` if the node does not have it.
+    /// The carrier with NetBIOS frames: names, datagrams, queries. `None` if it is another one.
     pub fn nbf(&mut self) -> Option<&mut nbf::Station> {
         self.machine()
     }
@@ -156,16 +158,16 @@ impl Node {
         self.strays
     }
 
-    /// Counters by their key in results: stray frames, then those of each carrier. Equal keys are added up.
+    /// Counters by their key in results: stray frames, then those of the carrier.
     pub fn counts(&self) -> Vec<Count> {
         let mut counts = self.strays.keyed();
-        counts.extend(self.carriers.counts());
+        counts.extend(self.machine.counts());
         counts
     }
 
     pub fn handle_frame(&mut self, now: Instant, frame: &[u8]) {
         let taken = match Frame::parse(frame) {
-            Ok(frame) => self.carriers.handle_frame(now, &frame),
+            Ok(frame) => self.carrier().handle_frame(now, &frame),
             Err(_) => Err(Stray::Malformed),
         };
         if let Err(stray) = taken {
@@ -174,19 +176,26 @@ impl Node {
     }
 
     pub fn handle_timeout(&mut self, now: Instant) {
-        self.carriers.handle_timeout(now);
+        self.carrier().handle_timeout(now);
     }
 
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.carriers.poll_timeout()
+        let until = self.idle_until.or_else(|| self.machine.poll_timeout());
+        until.filter(|until| *until < Instant::FAR_FUTURE)
     }
 
     /// Write the next frame to `into`, replacing its content. False if there is none.
     pub fn poll_transmit(&mut self, now: Instant, into: &mut Vec<u8>) -> bool {
-        self.carriers.poll_transmit(now, into)
+        if self.idle_until.is_some_and(|until| now < until) {
+            return false;
+        }
+        let is_sent = self.carrier().poll_transmit(now, into);
+        let until = || self.poll_timeout().unwrap_or(Instant::FAR_FUTURE);
+        self.idle_until = (!is_sent).then(until);
+        is_sent
     }
 
     pub fn poll_event(&mut self, message: &mut Vec<u8>) -> Option<Event> {
-        self.carriers.poll_event(message)
+        self.machine.poll_event(message)
     }
 }

@@ -1,33 +1,37 @@
 //! Two generations of NetWare, as data with the certainty of each value.
 
-use crate::known::{Known, assumed, observed, primary, secondary};
+use crate::known::{assumed, observed, primary, secondary};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "habits of a stack that it has each alone")]
 pub struct NetWare {
     pub name: &'static str,
     pub version: (u8, u8),
     /// Whether a server has an internal network; otherwise it is reached at its adapter's address.
-    pub has_internal_network: Known<bool>,
+    pub has_internal_network: bool,
     /// Whether users prove their passwords with a server key instead of sending them.
-    pub has_keyed_logins: Known<bool>,
+    pub has_keyed_logins: bool,
     /// Maximum data bytes per read or write.
-    pub most_data_bytes: Known<u16>,
-    pub has_large_packets: Known<bool>,
-    pub has_bursts: Known<bool>,
+    pub most_data_bytes: u16,
+    pub has_large_packets: bool,
+    pub has_bursts: bool,
     /// Maximum packets per burst, for reads and for writes of a client.
-    pub burst_packets: Known<(u32, u32)>,
-    pub most_tries: Known<u32>,
+    pub burst_packets: (u32, u32),
+    pub most_tries: u32,
     /// Silence after which a server probes the client, ns.
-    pub watchdog_after_ns: Known<u64>,
+    pub watchdog_after_ns: u64,
     /// Interval between further probes, ns.
-    pub watchdog_interval_ns: Known<u64>,
-    pub watchdog_questions: Known<u32>,
-    pub announcement_interval_ns: Known<u64>,
+    pub watchdog_interval_ns: u64,
+    pub watchdog_questions: u32,
+    pub announcement_interval_ns: u64,
     /// Number of queries for a server or route, and their interval, ns.
-    pub searches: Known<(u32, u64)>,
+    pub searches: (u32, u64),
 }
+
+/// Packets per burst of lanlab's own client on a real network: a burst of 64 KiB, the longest that there is.
+pub const OWN_BURST_PACKETS: (u32, u32) = assumed((64, 64));
 
 /// Advanced NetWare 286, version 2.15.
 pub const NETWARE_2: NetWare = NetWare {

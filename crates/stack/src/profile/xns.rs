@@ -1,34 +1,34 @@
 //! Parameters of stacks with XNS, as data.
 
-use crate::known::{Known, assumed, observed, primary, secondary};
+use crate::known::{assumed, primary, secondary};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct XnsProfile {
     /// Data bytes per packet, at most 534.
-    pub packet_bytes: Known<u16>,
+    pub packet_bytes: u16,
     /// Receive buffers: packets that the other end may have in flight.
-    pub window: Known<u16>,
-    pub sessions: Known<u16>,
+    pub window: u16,
+    pub sessions: u16,
     /// Whether a server answers from a separate socket per session instead of the shared one.
-    pub has_session_sockets: Known<bool>,
+    pub has_session_sockets: bool,
     /// Whether each packet requests acknowledgement, or only one that fills the window.
-    pub asks_each: Known<bool>,
-    pub ack_delay_ns: Known<u64>,
+    pub asks_each: bool,
+    pub ack_delay_ns: u64,
     /// Shortest and longest resend time-out, ns; each is twice the one before.
-    pub resend_ns: Known<(u64, u64)>,
-    pub resend_count: Known<u32>,
+    pub resend_ns: (u64, u64),
+    pub resend_count: u32,
     /// Duplicate acknowledgements that trigger an immediate resend.
-    pub same_acks: Known<u32>,
+    pub same_acks: u32,
     /// Time-out of a call, ns.
-    pub call_ns: Known<u64>,
+    pub call_ns: u64,
     /// Shortest and longest interval between probes of a closed window, ns.
-    pub probe_ns: Known<(u64, u64)>,
+    pub probe_ns: (u64, u64),
     /// Silence of the other end after which it is probed, ns.
-    pub alive_ns: Known<u64>,
-    pub alive_count: Known<u32>,
-    pub end_count: Known<u32>,
+    pub alive_ns: u64,
+    pub alive_count: u32,
+    pub end_count: u32,
 }
 
 /// 3Com's 3+. Buffers and sessions are the defaults of 3Com's `TechTips`, timers those of 4.3BSD.
@@ -48,12 +48,4 @@ pub const THREE_PLUS: XnsProfile = XnsProfile {
     alive_ns: secondary(75 * SECOND_NS),
     alive_count: secondary(8),
     end_count: assumed(4),
-};
-
-/// Xerox XNS: window and per-session sockets as observed in Dodo's services.
-pub const XEROX: XnsProfile = XnsProfile {
-    window: observed(8),
-    has_session_sockets: observed(true),
-    asks_each: secondary(true),
-    ..THREE_PLUS
 };

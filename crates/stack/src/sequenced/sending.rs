@@ -8,10 +8,11 @@ use crate::spare::keep;
 
 /// Maximum messages queued, including the one being sent.
 const MOST_MESSAGES: usize = 4;
-/// Maximum bytes queued, unless there is only one message.
+/// Maximum bytes queued, unless there is only one message. A long window is not idle between two messages of 60 KiB.
 const MOST_BYTES: usize = 96 << 10;
+const MOST_BYTES_OF_LONG_WINDOW: usize = 128 << 10;
 /// Maximum packets in flight, even if the other end allows more.
-const MOST_ON_THEIR_WAY: u16 = 16;
+const MOST_ON_THEIR_WAY: u16 = 32;
 /// From this many packets in flight on, acknowledgement is also requested halfway, so that sending does not stop.
 const LONG_WINDOW: u16 = 8;
 
@@ -88,8 +89,16 @@ impl Sending {
     }
 
     fn has_room(&self, message: &[u8]) -> bool {
-        let fits = self.messages.is_empty() || self.bytes + message.len() <= MOST_BYTES;
+        let is_long = self.room() >= LONG_WINDOW;
+        let most_bytes = if is_long { MOST_BYTES_OF_LONG_WINDOW } else { MOST_BYTES };
+        let fits = self.messages.is_empty() || self.bytes + message.len() <= most_bytes;
         fits && self.messages.len() < MOST_MESSAGES
+    }
+
+    /// Packets that the other end has granted and that may be in flight.
+    fn room(&self) -> u16 {
+        let granted = self.window_end.wrapping_add(1).wrapping_sub(self.acknowledged);
+        granted.min(MOST_ON_THEIR_WAY)
     }
 
     fn push(&mut self, message: &[u8]) {
@@ -145,8 +154,7 @@ impl Sending {
         if !is_again {
             self.sent = self.next;
         }
-        let room = self.window_end.wrapping_add(1).wrapping_sub(self.acknowledged);
-        let (room, sent) = (room.min(MOST_ON_THEIR_WAY), self.next.wrapping_sub(self.acknowledged));
+        let (room, sent) = (self.room(), self.next.wrapping_sub(self.acknowledged));
         let is_halfway = room >= LONG_WINDOW && sent == room / 2;
         let is_blocking = self.next != self.end && (is_halfway || !self.may_send(self.next));
         let of_it = |message: &&Message| !is_after(message.first, number);
@@ -258,19 +266,24 @@ mod tests {
     }
 
     #[test]
-    fn up_to_96_kib_or_one_message_may_wait() {
-        let fits = |octets: &[usize]| {
-            let mut sending = Sending::new(0, 0, 1_000);
+    fn up_to_96_kib_or_one_message_may_wait_and_128_kib_for_eight_packets_in_flight() {
+        let fits = |window: u16, octets: &[usize]| {
+            let mut sending = Sending::new(0, window - 1, 1_000);
             octets.iter().all(|count| sending.offer(&vec![0; *count]).is_ok())
         };
-        assert!(fits(&[65_535, 32_769]) && !fits(&[65_535, 32_770]));
-        assert!(fits(&[0, 0, 0, 0]) && !fits(&[0, 0, 0, 0, 0]));
+        for window in [1, 4, 7] {
+            assert!(fits(window, &[65_535, 32_769]) && !fits(window, &[65_535, 32_770]));
+        }
+        for window in [8, 16, 100] {
+            assert!(fits(window, &[65_535, 65_537]) && !fits(window, &[65_535, 65_538]));
+            assert!(fits(window, &[0, 0, 0, 0]) && !fits(window, &[0, 0, 0, 0, 0]));
+        }
         // An acknowledgement makes room.
-        let mut sending = Sending::new(0, 99, 60_000);
+        let mut sending = Sending::new(0, 3, 60_000);
         assert_eq!(sending.offer(&vec![0; 60_000]), Ok(()));
         assert_eq!(sending.offer(&vec![0; 60_000]), Err(NotSent::Full));
         assert_eq!(numbers(&mut sending), [0]);
-        assert_eq!(sending.acknowledge(1, 99).messages, 1);
+        assert_eq!(sending.acknowledge(1, 4).messages, 1);
         assert_eq!(sending.offer(&vec![0; 60_000]), Ok(()));
         assert_eq!(sending.offer(&vec![0; 38_304]), Ok(()));
         assert_eq!(sending.offer(&[]), Ok(()));
@@ -278,23 +291,23 @@ mod tests {
     }
 
     #[test]
-    fn at_most_sixteen_packets_are_in_flight_and_the_eighth_and_last_are_marked() {
+    fn at_most_32_packets_are_in_flight_and_the_sixteenth_and_last_are_marked() {
         let mut sending = Sending::new(5, 200, 10);
-        sending.push(&[0; 200]);
+        sending.push(&[0; 360]);
         let mut blocking = vec![];
         while let Some(part) = sending.next_part() {
-            assert_eq!((part.total_bytes, part.is_again), (200, false));
+            assert_eq!((part.total_bytes, part.is_again), (360, false));
             assert_eq!(part.offset, (part.number - 5) * 10);
             blocking.push(part.is_blocking);
         }
-        assert_eq!(blocking, [[false; 7].as_slice(), &[true]].concat().repeat(2));
-        assert_eq!((sending.next(), sending.sent(), sending.window_end()), (21, 21, 200));
+        assert_eq!(blocking, [[false; 15].as_slice(), &[true]].concat().repeat(2));
+        assert_eq!((sending.next(), sending.sent(), sending.window_end()), (37, 37, 200));
         // Two acknowledgements allow two more packets.
         assert!(sending.acknowledge(7, 200).is_new);
-        assert_eq!(numbers(&mut sending), [21, 22]);
+        assert_eq!(numbers(&mut sending), [37, 38]);
         assert!(sending.acknowledge(9, 200).is_new);
         let last = [0; 2].map(|_| sending.next_part().map(|part| (part.number, part.is_blocking)));
-        assert_eq!(last, [Some((23, false)), Some((24, false))]);
+        assert_eq!(last, [Some((39, false)), Some((40, false))]);
         // In doubt, one packet is resent; the rest follows after a new acknowledgement.
         sending.doubt();
         let again = sending.next_part().map(|part| (part.number, part.is_again, part.is_blocking));
@@ -305,8 +318,8 @@ mod tests {
         );
         assert!(sending.next_part().is_none());
         assert!(sending.acknowledge(10, 200).is_new);
-        assert_eq!(numbers(&mut sending), (10..25).collect::<Vec<_>>());
-        assert_eq!((sending.next(), sending.sent()), (25, 25));
+        assert_eq!(numbers(&mut sending), (10..41).collect::<Vec<_>>());
+        assert_eq!((sending.next(), sending.sent()), (41, 41));
     }
 
     #[test]

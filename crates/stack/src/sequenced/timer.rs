@@ -40,12 +40,14 @@ pub(crate) struct Timer {
     began: Instant,
     /// Mean round-trip time, with a weight of 1/8 per sample, ns.
     round_trip_ns: Option<u64>,
+    /// A packet whose acknowledgement is timed: the number after it, and when it was sent.
+    pub(crate) timed: Option<(u16, Instant)>,
 }
 
 impl Timer {
     pub(crate) const fn new(now: Instant) -> Self {
-        let (wait, deadline) = (Wait::Nothing, None);
-        Self { wait, deadline, tries: 0, interval_ns: 0, began: now, round_trip_ns: None }
+        let (wait, deadline, round_trip_ns, timed) = (Wait::Nothing, None, None, None);
+        Self { wait, deadline, tries: 0, interval_ns: 0, began: now, round_trip_ns, timed }
     }
 
     /// Start to wait. `is_anew`, after progress, restarts the same wait.
@@ -96,8 +98,12 @@ impl Timer {
         self.round_trip_ns
     }
 
-    pub(crate) fn measure(&mut self, took_ns: u64) {
-        let mean_ns = |before_ns: u64| (7 * before_ns + took_ns) / 8;
-        self.round_trip_ns = Some(self.round_trip_ns.map_or(took_ns, mean_ns));
+    /// The other end expects this number next: measure the round trip if it acknowledges the timed packet.
+    pub(crate) fn measure(&mut self, now: Instant, expected: u16) {
+        if let Some((_, sent_at)) = self.timed.take_if(|(number, _)| *number == expected) {
+            let took_ns = now.nanos_since(sent_at);
+            let mean_ns = |before_ns: u64| (7 * before_ns + took_ns) / 8;
+            self.round_trip_ns = Some(self.round_trip_ns.map_or(took_ns, mean_ns));
+        }
     }
 }

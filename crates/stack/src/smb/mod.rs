@@ -6,7 +6,6 @@ pub mod client;
 mod ntlmssp;
 mod ntlmssp_server;
 mod plan;
-pub mod profile;
 pub mod responses;
 pub mod server;
 mod signing;

@@ -3,7 +3,7 @@
 //! Source: [MS-NLMP] 2.2.1. Servers accept these messages without SPNEGO ([MS-SMB] 3.2.4.2.4).
 
 use super::plan::User;
-use super::responses::{self, CHALLENGE_LEN};
+use super::responses::{self, CHALLENGE_LEN, utf16};
 
 pub const SIGNATURE: [u8; 8] = *b"NTLMSSP\0";
 const AUTHENTICATE_LEN: usize = 64;
@@ -35,9 +35,33 @@ const FLAGS: u32 = flags::UNICODE
     | flags::TARGET_INFO
     | flags::KEY_128;
 
-pub fn negotiate() -> Vec<u8> {
+pub fn begin(kind: u32) -> Vec<u8> {
     let mut message = SIGNATURE.to_vec();
-    message.extend_from_slice(&1_u32.to_le_bytes());
+    message.extend_from_slice(&kind.to_le_bytes());
+    message
+}
+
+/// Write the place of a field: its length, maximum length and offset.
+pub fn put_place(message: &mut Vec<u8>, field: &[u8], offset: usize) {
+    let len = (field.len() as u16).to_le_bytes();
+    message.extend_from_slice(&len);
+    message.extend_from_slice(&len);
+    message.extend_from_slice(&(offset as u32).to_le_bytes());
+}
+
+pub fn long(message: &[u8], at: usize) -> Option<u32> {
+    message.get(at..)?.first_chunk().copied().map(u32::from_le_bytes)
+}
+
+/// The field whose place is at `at`.
+pub fn field(message: &[u8], at: usize) -> Option<&[u8]> {
+    let len = message.get(at..)?.first_chunk().copied().map(u16::from_le_bytes)?;
+    let offset = long(message, at + 4)? as usize;
+    message.get(offset..offset.checked_add(usize::from(len))?)
+}
+
+pub fn negotiate() -> Vec<u8> {
+    let mut message = begin(1);
     message.extend_from_slice(&FLAGS.to_le_bytes());
     message.resize(message.len() + 16, 0);
     message
@@ -59,16 +83,11 @@ impl<'a> Challenge<'a> {
     /// Find and parse the message in a token. `None` if there is none.
     pub fn parse(token: &'a [u8]) -> Option<Self> {
         let message = message_in(token)?;
-        let head = message.get(..CHALLENGE_HEAD_LEN)?;
-        let word = |at: usize| u16::from_le_bytes([head[at], head[at + 1]]);
-        let long = |at: usize| u32::from(word(at + 2)) << 16 | u32::from(word(at));
-        if long(8) != 2 {
+        if long(message, 8)? != 2 || message.len() < CHALLENGE_HEAD_LEN {
             return None;
         }
-        let (len, offset) = (usize::from(word(40)), long(44) as usize);
-        let names = message.get(offset..offset.checked_add(len)?)?;
-        let challenge = core::array::from_fn(|index| head[24 + index]);
-        Some(Self { flags: long(20), challenge, names })
+        let challenge = *message[24..].first_chunk()?;
+        Some(Self { flags: long(message, 20)?, challenge, names: field(message, 40)? })
     }
 
     /// The server's time, 100 ns since 1601.
@@ -99,18 +118,13 @@ pub fn authenticate(
     let found = responses::version2(who, challenge.challenge, nonce, time, names);
     // If the server sends its time, the LM response is zeros (3.1.5.1.2).
     let lm = if server_time.is_some() { [0; responses::RESPONSE_LEN] } else { found.lm };
-    let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
     let (domain, name, host) = (utf16(&user.domain), utf16(&user.name), utf16("LANLAB"));
 
-    let mut message = SIGNATURE.to_vec();
-    message.extend_from_slice(&3_u32.to_le_bytes());
+    let mut message = begin(3);
     let fields: [&[u8]; 6] = [&lm, &found.nt, &domain, &name, &host, &[]];
     let mut at = AUTHENTICATE_LEN;
     for field in fields {
-        let len = (field.len() as u16).to_le_bytes();
-        message.extend_from_slice(&len);
-        message.extend_from_slice(&len);
-        message.extend_from_slice(&(at as u32).to_le_bytes());
+        put_place(&mut message, field, at);
         at += field.len();
     }
     message.extend_from_slice(&(FLAGS & challenge.flags).to_le_bytes());
@@ -168,10 +182,6 @@ mod tests {
         assert_eq!(hex::encode(&message[60..64]), "11828820");
         let names = [&utf16("Domain")[..], &utf16("User"), &utf16("LANLAB")].concat();
         assert_eq!(message[64 + 24 + nt..], names);
-    }
-
-    fn utf16(text: &str) -> Vec<u8> {
-        text.encode_utf16().flat_map(u16::to_le_bytes).collect()
     }
 
     /// [MS-NLMP] 3.1.5.1.2: the response contains the server's time, so the LM response is zeros.

@@ -3,8 +3,8 @@
 //! Source: [MS-NLMP] 2.2.1 and 3.2.5. The server sends no time, so that clients send no message integrity code, and
 //! accepts no client-generated key: the session key is that of the response.
 
-use super::ntlmssp::{SIGNATURE, flags, message_in};
-use super::responses::CHALLENGE_LEN;
+use super::ntlmssp::{begin, field, flags, long, message_in, put_place};
+use super::responses::{CHALLENGE_LEN, utf16};
 
 const KEPT: u32 = flags::UNICODE
     | flags::REQUEST_TARGET
@@ -45,10 +45,6 @@ impl Authenticate<'_> {
     }
 }
 
-fn long(message: &[u8], at: usize) -> Option<u32> {
-    message.get(at..)?.first_chunk().copied().map(u32::from_le_bytes)
-}
-
 impl<'a> Message<'a> {
     /// Parse the message in a token. `None` if it is not a client message.
     pub fn parse(token: &'a [u8]) -> Option<Self> {
@@ -56,18 +52,13 @@ impl<'a> Message<'a> {
         match long(message, 8)? {
             1 => Some(Self::Negotiate { flags: long(message, 12)? }),
             3 if message.len() >= AUTHENTICATE_LEN => {
-                let field = |at: usize| {
-                    let len = usize::from(u16::from_le_bytes([message[at], message[at + 1]]));
-                    let offset = long(message, at + 4)? as usize;
-                    message.get(offset..offset.checked_add(len)?)
-                };
                 // Clients before Windows 2000 send no flags.
                 let flags = long(message, 60).unwrap_or(0);
                 Some(Self::Authenticate(Authenticate {
-                    lm: field(12)?,
-                    nt: field(20)?,
-                    domain: field(28)?,
-                    user: field(36)?,
+                    lm: field(message, 12)?,
+                    nt: field(message, 20)?,
+                    domain: field(message, 28)?,
+                    user: field(message, 36)?,
                     is_unicode: flags & flags::UNICODE != 0,
                     has_nonce: flags & flags::EXTENDED_SESSION_SECURITY != 0,
                 }))
@@ -85,7 +76,6 @@ pub fn challenge(
 ) -> Vec<u8> {
     let mut flags =
         client_flags & KEPT | flags::NTLM | flags::TARGET_INFO | flags::TARGET_IS_SERVER;
-    let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
     let target = if flags & flags::UNICODE == 0 {
         flags |= flags::OEM;
         server.as_bytes().to_vec()
@@ -103,19 +93,12 @@ pub fn challenge(
     }
     names.extend_from_slice(&[0; 4]);
 
-    let mut message = SIGNATURE.to_vec();
-    message.extend_from_slice(&2_u32.to_le_bytes());
-    let put = |message: &mut Vec<u8>, field: &[u8], at: usize| {
-        let len = (field.len() as u16).to_le_bytes();
-        message.extend_from_slice(&len);
-        message.extend_from_slice(&len);
-        message.extend_from_slice(&(at as u32).to_le_bytes());
-    };
-    put(&mut message, &target, CHALLENGE_LEN_WITHOUT_FIELDS);
+    let mut message = begin(2);
+    put_place(&mut message, &target, CHALLENGE_LEN_WITHOUT_FIELDS);
     message.extend_from_slice(&flags.to_le_bytes());
     message.extend_from_slice(&challenge);
     message.extend_from_slice(&[0; 8]);
-    put(&mut message, &names, CHALLENGE_LEN_WITHOUT_FIELDS + target.len());
+    put_place(&mut message, &names, CHALLENGE_LEN_WITHOUT_FIELDS + target.len());
     message.extend_from_slice(&target);
     message.extend_from_slice(&names);
     message
@@ -177,8 +160,7 @@ mod tests {
     /// Messages of clients before Windows 2000 end with these fields and have no flags.
     #[test]
     fn a_message_without_flags_uses_the_code_page_and_no_nonce() {
-        let mut message = SIGNATURE.to_vec();
-        message.extend_from_slice(&3_u32.to_le_bytes());
+        let mut message = begin(3);
         for (len, at) in [(2_u8, 52_u8), (0, 54), (0, 54), (2, 54), (0, 56)] {
             message.extend_from_slice(&[len, 0, len, 0, at, 0, 0, 0]);
         }
@@ -204,8 +186,7 @@ mod tests {
 
     #[test]
     fn messages_with_offsets_outside_are_rejected() {
-        let mut message = SIGNATURE.to_vec();
-        message.extend_from_slice(&3_u32.to_le_bytes());
+        let mut message = begin(3);
         message.resize(64, 0);
         assert!(Message::parse(&message).is_some());
         for at in [16, 24, 32, 40] {

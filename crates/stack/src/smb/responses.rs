@@ -48,7 +48,7 @@ fn desl(hash: [u8; 16], challenge: [u8; CHALLENGE_LEN]) -> [u8; RESPONSE_LEN] {
     response
 }
 
-fn utf16(text: &str) -> Vec<u8> {
+pub fn utf16(text: &str) -> Vec<u8> {
     text.encode_utf16().flat_map(u16::to_le_bytes).collect()
 }
 

@@ -1,26 +1,7 @@
-//! Counters of a station.
+//! Packet counters of a station.
 
 use crate::carrier::Count;
-use crate::counts::counts;
 use crate::ipx;
-
-counts! {
-    pub(super) struct Counts {
-        sent: "information_sent",
-        sent_again: "information_sent_again",
-        received: "information_received",
-        discarded: "information_discarded",
-        system_sent: "supervisory_sent",
-        late: "t1_expiries",
-        acknowledged_unsent: "acknowledged_unsent",
-        answered_again: "answered_again",
-        unknown_sessions: "unknown_session_frames",
-        refused: "calls_refused",
-        crowded_out: "crowded_out",
-        attentions: "attentions_received",
-        errors_heard: "errors_received",
-    }
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct PacketCounts {

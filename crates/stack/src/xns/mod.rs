@@ -20,5 +20,3 @@ mod station;
 mod timers;
 
 pub use station::Station;
-
-type Common = crate::ipx::Common<counts::Counts, interface::Interface>;

@@ -3,7 +3,7 @@
 use lanlab_wire::xns::spp::{Header, control, stream};
 
 use crate::netbios::LONGEST_MESSAGE;
-use crate::sequenced::{Incoming, is_after};
+use crate::sequenced::is_after;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum When {
@@ -26,7 +26,6 @@ pub(super) enum Taken {
 #[derive(Debug)]
 pub(super) struct Receiving {
     pub(super) next: u16,
-    pub(super) incoming: Incoming,
     early: Vec<(Header, Vec<u8>)>,
     window: u16,
     /// Highest number granted to the other end; never decreases.
@@ -35,13 +34,13 @@ pub(super) struct Receiving {
 
 impl Receiving {
     pub(super) const fn new(window: u16) -> Self {
-        Self { next: 0, incoming: Incoming::new(), early: Vec::new(), window, granted: u16::MAX }
+        Self { next: 0, early: Vec::new(), window, granted: u16::MAX }
     }
 
     /// Highest number that the other end may send; the caller announces it.
-    pub(super) const fn grant(&mut self) -> u16 {
+    pub(super) const fn grant(&mut self, is_paused: bool) -> u16 {
         let last = self.next.wrapping_sub(1).wrapping_add(self.window);
-        if !self.incoming.is_paused() && is_after(last, self.granted) {
+        if !is_paused && is_after(last, self.granted) {
             self.granted = last;
         }
         self.granted
@@ -79,7 +78,8 @@ impl Receiving {
         Some(self.early.swap_remove(at))
     }
 
-    pub(super) fn take(&mut self, header: &Header, data: &[u8]) -> Taken {
+    /// The packet is next: data is appended to the message in `buffer`.
+    pub(super) fn take(&mut self, header: &Header, data: &[u8], buffer: &mut Vec<u8>) -> Taken {
         self.next = self.next.wrapping_add(1);
         if header.control & control::ATTENTION != 0 {
             return Taken::Attention;
@@ -87,17 +87,14 @@ impl Receiving {
         match header.stream {
             stream::END => return Taken::End,
             stream::END_REPLY => return Taken::EndReply,
-            _ if self.incoming.buffer.len() + data.len() > LONGEST_MESSAGE => {
-                return Taken::TooLong;
-            }
-            _ => self.incoming.buffer.extend_from_slice(data),
+            _ if buffer.len() + data.len() > LONGEST_MESSAGE => return Taken::TooLong,
+            _ => buffer.extend_from_slice(data),
         }
         let is_last = header.control & control::END_OF_MESSAGE != 0;
         if is_last { Taken::Whole } else { Taken::Part }
     }
 
     pub(super) fn clear(&mut self) {
-        self.incoming.clear();
         self.early = Vec::new();
     }
 }

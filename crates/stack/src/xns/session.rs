@@ -4,115 +4,129 @@ mod ending;
 mod opening;
 
 use lanlab_units::Instant;
-use lanlab_wire::xns::packet_type;
+use lanlab_units::room::Places;
 use lanlab_wire::xns::spp::{Header, NO_CONNECTION, control, stream};
+use lanlab_wire::xns::{packet_type, pep, socket};
 
-use super::Common;
-use super::interface::Packet;
+use super::interface::{Interface, Packet};
 use super::receiving::{Receiving, Taken, When};
-use crate::carrier::{Event, SessionId, Why};
+use crate::carrier::{Event, Why};
 use crate::ipx::Place;
-use crate::netbios::{FACTS, NameCall};
+use crate::netbios::FACTS;
 use crate::profile::Profile;
-use crate::sequenced::{Acknowledged, Sending, Timer, Wait, is_after};
+use crate::profile::xns::XnsProfile;
+use crate::sequenced::{self, Part, Phase, Protocol, is_after};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Phase {
-    Finding,
-    Calling,
-    Open,
-    Ending,
-    /// The other end has ended it and we have answered, but the answer is unacknowledged.
-    Replying,
-    Over,
-}
-
-impl Phase {
-    pub(super) const fn is_reported(self) -> bool {
-        matches!(self, Self::Finding | Self::Calling | Self::Open)
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
-    GoesOn,
-    Over(Why),
-}
+pub(super) type Session = sequenced::Session<Spp>;
+pub(super) type Common = sequenced::Common<Spp>;
 
 #[derive(Debug)]
-pub(super) struct Session {
-    pub(super) id: SessionId,
-    pub(super) phase: Phase,
-    pub(super) is_caller: bool,
-    pub(super) call: NameCall,
-    pub(super) query_at: Option<Instant>,
-    pub(super) query: (u32, u32),
-    pub(super) place: Option<Place>,
-    is_heard: bool,
+pub(super) struct Spp {
     pub(super) socket: u16,
-    pub(super) local: u16,
-    pub(super) remote: u16,
-    pub(super) called_at: Instant,
-    /// Packets after the call that show progress.
-    pub(super) went_on: u32,
-    pub(super) heard: Instant,
-    pub(super) timer: Timer,
-    acknowledge_at: Option<Instant>,
-    close_at: Option<Instant>,
-    pub(super) sending: Sending,
-    pub(super) receiving: Receiving,
-    profile: Profile,
-    /// A packet whose acknowledgement is timed: the number after it, and when it was sent.
-    timed: Option<(u16, Instant)>,
+    pub(super) question: u32,
+    questions_sent: u32,
+    /// Whether the framing of the other station is known.
+    is_heard: bool,
+    receiving: Receiving,
     same_acks: u32,
     last: u16,
 }
 
-impl Session {
-    pub(super) fn new(
-        id: SessionId,
-        now: Instant,
-        profile: &Profile,
-        (call, socket, local): (NameCall, u16, u16),
-    ) -> Self {
+impl Spp {
+    pub(super) const fn new(socket: u16, profile: &Profile) -> Self {
         Self {
-            id,
-            phase: Phase::Finding,
-            is_caller: true,
-            call,
-            query_at: None,
-            query: (0, 0),
-            place: None,
-            is_heard: false,
             socket,
-            local,
-            remote: NO_CONNECTION,
-            called_at: now,
-            went_on: 0,
-            heard: now,
-            timer: Timer::new(now),
-            acknowledge_at: None,
-            close_at: None,
-            sending: Sending::new(0, u16::MAX, usize::from(profile.xns.packet_bytes.value)),
-            receiving: Receiving::new(profile.xns.window.value),
-            profile: *profile,
-            timed: None,
+            question: 0,
+            questions_sent: 0,
+            is_heard: false,
+            receiving: Receiving::new(profile.xns.window),
             same_acks: 0,
             last: 0,
         }
     }
+}
 
-    pub(super) fn deadline(&self) -> Option<Instant> {
-        let all = [self.query_at, self.timer.deadline, self.acknowledge_at, self.close_at];
-        all.into_iter().flatten().min()
+impl Protocol for Spp {
+    type Header = Header;
+    type Interface = Interface;
+    type Waits = XnsProfile;
+
+    const NO_CONNECTION: u16 = NO_CONNECTION;
+    const TIMES_NEWEST: bool = false;
+    const NOT_COUNTED: &'static [&'static str] =
+        &["rejects_sent", "rejects_received", "name_conflicts"];
+
+    fn waits(profile: &Profile) -> &'static XnsProfile {
+        profile.xns
     }
 
-    pub(super) const fn is_open(&self) -> bool {
-        matches!(self.phase, Phase::Open) && self.close_at.is_none()
+    fn places(profile: &Profile) -> Places {
+        let all = usize::from(profile.xns.sessions);
+        Places { all, of_one: all }
     }
 
+    fn header(control: u8, sequence: u16) -> Header {
+        Header { control, sequence, ..Default::default() }
+    }
+
+    fn part_header(control: u8, part: &Part<'_>) -> Header {
+        Self::header(control, part.number)
+    }
+
+    fn asks(profile: &Profile, is_again: bool) -> bool {
+        is_again || profile.xns.asks_each
+    }
+
+    fn emit(session: &mut Session, mut header: Header, out: &mut Vec<u8>) {
+        header.expected = session.own.receiving.next;
+        header.allocation = session.own.receiving.grant(session.incoming.is_paused());
+        (header.source, header.destination) = (session.local, session.remote);
+        header.emit(out);
+    }
+
+    fn send(&self, to: Place, packet: &[u8], interface: &mut Interface) {
+        interface.push(to, packet_type::SEQUENCED, self.socket, packet);
+    }
+
+    fn ask(session: &mut Session, common: &mut Common) {
+        let (own, interface) = (&mut session.own, &mut common.interface);
+        let mut data = Vec::new();
+        pep::Header { id: own.question, client: 0 }.emit(&mut data);
+        data.extend_from_slice(&session.call.called.0);
+        let mut to = interface.everybody(socket::SMB);
+        to.framing = interface.framing_of_attempt(own.questions_sent);
+        own.questions_sent += 1;
+        interface.push(to, packet_type::EXCHANGE, own.socket, &data);
+    }
+
+    fn push_call(session: &mut Session, common: &mut Common) {
+        let framing = common.interface.framing_of_attempt(session.timer.tries());
+        if let Some(place) = session.place.as_mut().filter(|_| !session.own.is_heard) {
+            place.framing = framing;
+        }
+        session.push_system(control::ACKNOWLEDGE, common);
+    }
+
+    fn answer_call(session: &mut Session, common: &mut Common) {
+        session.acknowledge(common);
+    }
+
+    fn is_late(&mut self) {
+        self.same_acks = 0;
+    }
+
+    fn begin_end(session: &mut Session, now: Instant, common: &mut Common) {
+        session.disconnect(now, Why::Closed, common);
+    }
+
+    fn end_again(session: &mut Session, common: &mut Common) {
+        session.push_last(common);
+    }
+}
+
+impl Session {
     pub(super) fn is_of(&self, packet: &Packet<'_>, header: &Header) -> bool {
-        let has_ids = self.local == header.destination && self.socket == packet.socket();
+        let has_ids = self.local == header.destination && self.own.socket == packet.socket();
         // A server may answer from a separate socket for this session.
         has_ids
             && self.place.is_some_and(|place| match self.phase {
@@ -121,107 +135,50 @@ impl Session {
             })
     }
 
-    fn push(&mut self, mut header: Header, data: &[u8], common: &mut Common) {
-        let Some(place) = self.place else { return };
-        header.expected = self.receiving.next;
-        header.allocation = self.receiving.grant();
-        (header.source, header.destination) = (self.local, self.remote);
-        self.acknowledge_at = None;
-        let mut packet = common.memory();
-        header.emit(&mut packet);
-        packet.extend_from_slice(data);
-        common.interface.push(place, packet_type::SEQUENCED, self.socket, &packet);
-        common.keep(packet);
-    }
-
-    fn push_system(&mut self, bits: u8, common: &mut Common) {
-        common.counts.system_sent += 1;
-        let (control, sequence) = (control::SYSTEM | bits, self.sending.next());
-        self.push(Header { control, sequence, ..Default::default() }, &[], common);
-    }
-
-    fn acknowledge(&mut self, common: &mut Common) {
-        self.push_system(0, common);
-    }
-
-    fn push_call(&mut self, common: &mut Common) {
-        let framing = common.interface.framing_of_attempt(self.timer.tries());
-        if let Some(place) = self.place.as_mut().filter(|_| !self.is_heard) {
-            place.framing = framing;
-        }
-        self.push_system(control::ACKNOWLEDGE, common);
-    }
-
     pub(super) fn handle_packet(
         &mut self,
         now: Instant,
         (packet, header, data): (&Packet<'_>, &Header, &[u8]),
         common: &mut Common,
-    ) -> Outcome {
+    ) {
         match self.phase {
             Phase::Finding => {}
             Phase::Calling if header.source == NO_CONNECTION => common.counts.discarded += 1,
             Phase::Calling => {
-                (self.place, self.is_heard) = (Some(packet.from), true);
+                (self.place, self.own.is_heard) = (Some(packet.from), true);
                 self.agree(header);
-                self.measure(now, 0);
+                self.timer.measure(now, 0);
                 common.event(Event::Opened(self.id, FACTS));
-                return self.handle_open(now, (header, data), common);
+                self.handle_open(now, (header, data), common);
             }
-            Phase::Open => return self.handle_open(now, (header, data), common),
-            Phase::Ending | Phase::Replying | Phase::Over => {
-                self.handle_late(now, header, common);
-            }
-        }
-        Outcome::GoesOn
-    }
-
-    fn measure(&mut self, now: Instant, expected: u16) {
-        if let Some((_, sent_at)) = self.timed.take_if(|(number, _)| *number == expected) {
-            self.timer.measure(now.nanos_since(sent_at));
+            Phase::Open => self.handle_open(now, (header, data), common),
+            Phase::Ending | Phase::Replying | Phase::Over => self.handle_late(now, header, common),
         }
     }
 
     /// Handle an acknowledgement. Returns whether it reports progress.
-    fn handle_acknowledgement(
-        &mut self,
-        now: Instant,
-        header: &Header,
-        common: &mut Common,
-    ) -> bool {
-        let first = self.sending.acknowledged;
-        let is_wider = is_after(header.allocation, self.sending.window_end());
+    fn handle_expected(&mut self, now: Instant, header: &Header, common: &mut Common) -> bool {
+        let (first, window_end) = (self.sending.acknowledged, self.sending.window_end());
         // A window is never taken back: a packet with a smaller one is late.
-        let window_end = if is_wider { header.allocation } else { self.sending.window_end() };
+        let is_wider = is_after(header.allocation, window_end);
+        let window_end = if is_wider { header.allocation } else { window_end };
         let is_same = !header.is_numbered() && !is_wider && header.expected == first;
-        let Acknowledged { is_new, is_ahead, messages, .. } =
-            self.sending.acknowledge(header.expected, window_end);
-        common.counts.acknowledged_unsent += u64::from(is_ahead);
-        for _ in 0..messages {
-            common.event(Event::Room(self.id));
-        }
+        let is_new = self.handle_acknowledgement(now, header.expected, window_end, common).is_new;
         if is_new {
-            self.measure(now, header.expected);
-            self.same_acks = 0;
+            self.own.same_acks = 0;
         } else if is_same && self.sending.sent() != first {
-            self.same_acks += 1;
-            if self.same_acks == self.profile.xns.same_acks.value {
-                self.timed = None;
+            self.own.same_acks += 1;
+            if self.own.same_acks == self.profile.xns.same_acks {
+                self.timer.timed = None;
                 self.sending.repeat_first();
             }
         }
         is_new
     }
 
-    fn handle_open(
-        &mut self,
-        now: Instant,
-        (header, data): (&Header, &[u8]),
-        common: &mut Common,
-    ) -> Outcome {
-        let is_new = self.handle_acknowledgement(now, header, common);
-        self.went_on = self.went_on.saturating_add((is_new || header.is_numbered()).into());
-        self.heard = now;
+    fn handle_open(&mut self, now: Instant, (header, data): (&Header, &[u8]), common: &mut Common) {
+        let is_new = self.handle_expected(now, header, common);
+        self.hear(now, is_new || header.is_numbered());
         if header.is_numbered() {
             self.handle_numbered(now, header, data, common);
         } else if header.control & control::ACKNOWLEDGE != 0 {
@@ -230,19 +187,18 @@ impl Session {
         if self.phase == Phase::Open {
             self.go_on(now, is_new, true, common);
         }
-        Outcome::GoesOn
     }
 
     fn handle_numbered(&mut self, now: Instant, header: &Header, data: &[u8], common: &mut Common) {
         // A disconnect may reuse a number if its sender has dropped unsent data.
-        if header.stream == stream::END && !is_after(header.sequence, self.receiving.next) {
+        if header.stream == stream::END && !is_after(header.sequence, self.own.receiving.next) {
             self.handle_end(now, header, common);
             return;
         }
-        match self.receiving.when(header) {
+        match self.own.receiving.when(header) {
             When::Now => {}
             When::Early => {
-                self.receiving.keep(header, data);
+                self.own.receiving.keep(header, data);
                 common.counts.received += 1;
                 // The acknowledgement shows what is missing.
                 self.acknowledge(common);
@@ -257,131 +213,27 @@ impl Session {
         common.counts.received += 1;
         let mut taken = self.take(now, header, data, common);
         while self.phase == Phase::Open
-            && let Some((header, data)) = self.receiving.take_kept()
+            && let Some((header, data)) = self.own.receiving.take_kept()
         {
             taken = self.take(now, &header, &data, common);
         }
-        if self.phase != Phase::Open {
-            return;
-        }
-        let waits_for_data = taken == Taken::Whole && self.profile.piggybacks.value;
-        let is_asked = header.control & control::ACKNOWLEDGE != 0;
-        if is_asked || !waits_for_data && (taken == Taken::Whole || self.receiving.is_used_up()) {
-            self.acknowledge(common);
-        } else if self.acknowledge_at.is_none() {
-            let at = now.plus_nanos(self.profile.xns.ack_delay_ns.value);
-            self.acknowledge_at = Some(at);
+        if self.phase == Phase::Open {
+            let come = (taken == Taken::Whole, self.own.receiving.is_used_up());
+            let delay_ns = self.profile.xns.ack_delay_ns;
+            self.acknowledge_packet(now, header.control, come, delay_ns, common);
         }
     }
 
     fn take(&mut self, now: Instant, header: &Header, data: &[u8], common: &mut Common) -> Taken {
-        let taken = self.receiving.take(header, data);
+        let taken = self.own.receiving.take(header, data, &mut self.incoming.buffer);
         match taken {
             Taken::Part => {}
-            Taken::Whole => self.receiving.incoming.deliver(self.id, common),
+            Taken::Whole => self.incoming.deliver(self.id, common),
             Taken::Attention => common.counts.attentions += 1,
             Taken::End => self.handle_end(now, header, common),
             // The other end answers a disconnect that was never sent.
-            Taken::EndReply | Taken::TooLong => self.begin_end(now, Why::Protocol, common),
+            Taken::EndReply | Taken::TooLong => self.disconnect(now, Why::Protocol, common),
         }
         taken
-    }
-
-    /// Send what the window allows, and set the timers.
-    pub(super) fn go_on(
-        &mut self,
-        now: Instant,
-        is_new: bool,
-        was_heard: bool,
-        common: &mut Common,
-    ) {
-        while self.push_next(now, common) {}
-        if self.close_at.is_some() && self.sending.is_empty() {
-            self.begin_end(now, Why::Closed, common);
-        } else {
-            self.set_timer(now, is_new, was_heard);
-        }
-    }
-
-    /// Send the next part of a message if the window allows.
-    fn push_next(&mut self, now: Instant, common: &mut Common) -> bool {
-        let Some(part) = self.sending.next_part() else { return false };
-        let mut control = if part.is_last { control::END_OF_MESSAGE } else { 0 };
-        if part.is_blocking || part.is_again || self.profile.xns.asks_each.value {
-            control |= control::ACKNOWLEDGE;
-        }
-        if part.is_again {
-            common.counts.sent_again += 1;
-            self.timed = None;
-        } else {
-            common.counts.sent += 1;
-            if control & control::ACKNOWLEDGE != 0 && self.timed.is_none() {
-                self.timed = Some((part.number.wrapping_add(1), now));
-            }
-        }
-        let header = Header { control, sequence: part.number, ..Default::default() };
-        // The packet is written at once, so the part need not be kept.
-        let mut data = common.memory();
-        data.extend_from_slice(part.data);
-        self.push(header, &data, common);
-        common.keep(data);
-        true
-    }
-
-    fn set_timer(&mut self, now: Instant, is_new: bool, was_heard: bool) {
-        let (wait, begins) = match self.phase {
-            Phase::Finding => (Wait::Nothing, false),
-            Phase::Calling => (Wait::Answer, false),
-            Phase::Ending | Phase::Replying => (Wait::End, is_new),
-            Phase::Over => (Wait::Oblivion, is_new),
-            Phase::Open if self.sending.is_empty() => (Wait::Alive, was_heard),
-            Phase::Open if self.sending.is_shut() => (Wait::Room, was_heard),
-            Phase::Open => (Wait::Acknowledgement, is_new),
-        };
-        self.timer.begin(now, wait, begins, self.profile.xns);
-    }
-
-    pub(super) fn handle_timeout(&mut self, now: Instant, common: &mut Common) -> Outcome {
-        if self.acknowledge_at.is_some_and(|at| at <= now) {
-            self.acknowledge(common);
-        }
-        if self.close_at.is_some_and(|at| at <= now) {
-            // Unsent data is dropped.
-            self.begin_end(now, Why::Closed, common);
-            return Outcome::GoesOn;
-        }
-        if self.timer.deadline.is_none_or(|at| at > now) {
-            return Outcome::GoesOn;
-        }
-        self.timed = None;
-        match self.timer.expire(now, self.profile.xns) {
-            None | Some(Wait::Nothing | Wait::Oblivion) => return Outcome::Over(Why::NoAnswer),
-            Some(Wait::Answer) => self.push_call(common),
-            Some(Wait::Room | Wait::Alive) => self.push_system(control::ACKNOWLEDGE, common),
-            Some(Wait::End) => self.push_last(common),
-            Some(Wait::Acknowledgement) => {
-                common.counts.late += 1;
-                self.same_acks = 0;
-                self.sending.doubt();
-                self.push_next(now, common);
-            }
-        }
-        Outcome::GoesOn
-    }
-
-    pub(super) const fn pause(&mut self) {
-        self.receiving.incoming.pause();
-    }
-
-    pub(super) fn resume(&mut self, common: &mut Common) {
-        self.receiving.incoming.resume(self.id, common);
-        // Let the other end resume.
-        self.acknowledge(common);
-    }
-
-    pub(super) fn close(&mut self, now: Instant, common: &mut Common) {
-        self.close_at = Some(now.plus_nanos(self.profile.session_wait_ns.value));
-        self.receiving.incoming.drop_held();
-        self.go_on(now, false, false, common);
     }
 }

@@ -2,21 +2,22 @@
 
 use lanlab_stack::redirector::{Access, Call, Done, Redirector};
 use lanlab_stack::smb::Dialect;
-use lanlab_stack::smb::profile::{PC_LAN_PROGRAM, ServerProfile, THREE_PLUS};
 use lanlab_stack::smb::server::{Offer, Server};
+use lanlab_stack::systems::{self, System};
 
 use super::both::{Both, client, offer};
 use super::open;
 
-fn served(profile: &ServerProfile) -> Server {
-    Server::new(Offer { dialects: Dialect::Core..=Dialect::Core, ..offer() }).of(profile)
+fn served(system: &System) -> Server {
+    Server::new(Offer { dialects: system.dialect..=system.dialect, ..offer() }).of(system)
 }
 
 #[test]
 fn reads_and_writes_fit_the_message_size_of_the_server() {
-    for (profile, block_bytes) in [(PC_LAN_PROGRAM, 2048), (THREE_PLUS, 4096)] {
+    for (name, block_bytes) in [("pc-lan-program", 2048), ("three-plus", 4096)] {
+        let system = systems::by_name(name).unwrap();
         let (mut both, outcome) =
-            Both::connect(client(Some(Dialect::Core), "Secret-1"), &served(&profile));
+            Both::connect(client(Some(Dialect::Core), "Secret-1"), &served(system));
         assert_eq!(outcome, Some(Ok(Done::Nothing)));
         let facts = both.client.facts().unwrap();
         assert_eq!((facts.read_bytes, facts.write_bytes), (block_bytes, block_bytes));
@@ -37,14 +38,14 @@ fn reads_and_writes_fit_the_message_size_of_the_server() {
             panic!()
         };
         assert!(range.len() <= block_bytes as usize);
-        let longest = profile.buffer_bytes.value as usize;
-        assert!(both.sent.iter().all(|message| message.len() <= longest), "{}", profile.name);
+        let longest = system.buffer_bytes as usize;
+        assert!(both.sent.iter().all(|message| message.len() <= longest), "{name}");
     }
 }
 
 #[test]
 fn only_the_core_dialect_works_with_a_share_password() {
-    let server = served(&PC_LAN_PROGRAM);
+    let server = served(systems::by_name("pc-lan-program").unwrap());
     for dialect in [Dialect::LanMan1, Dialect::LanMan2, Dialect::Nt] {
         let (_, outcome) = Both::connect(client(Some(dialect), "Secret-1"), &server);
         assert!(outcome.unwrap().is_err(), "{dialect:?}");

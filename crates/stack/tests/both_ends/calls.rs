@@ -140,8 +140,6 @@ fn requests_in_old_dialects_match_the_specification() {
         let removing = both.one(Call::RemoveDirectory { path: "a" });
         assert_eq!(removing, nothing(c::DELETE_DIRECTORY, &[], directory));
         assert_eq!(both.one(Call::Echo), nothing(c::ECHO, &[1], b"lanlab"));
-        let space = Done::Space { total_bytes: 1 << 30, free_bytes: 1 << 29 };
-        assert_eq!(both.one(Call::DiskSpace), (space, (c::QUERY_INFORMATION_DISK, vec![], vec![])));
         // The root itself, also where a path has separators alone.
         for path in ["", "/"] {
             assert_eq!(

@@ -43,7 +43,7 @@ impl Raw {
 
     fn doom(&mut self, fid: u16) -> &'static str {
         let (mut parameters, mut data) = (Vec::new(), Vec::new());
-        File { fid, level: set::DISPOSITION }.emit_set(&mut parameters);
+        File { fid, level: set::DISPOSITION }.emit(&mut parameters);
         Disposition { delete_pending: true }.emit(&mut data);
         let setup = transaction2::SET_FILE_INFORMATION.to_le_bytes();
         let request = transaction::Request::whole(&setup, &parameters, &data);

@@ -1,8 +1,7 @@
 //! SMB straight on IPX, and IPX itself, by hand: waits by their exact times, bounds, and what is not for a station.
 
 use lanlab_stack::node::{
-    CarrierKind, CarrierKinds, Node, NodeConfig, NotSent, Peer as Called, SessionId, StationConfig,
-    Why,
+    CarrierKind, Node, NodeConfig, NotSent, Peer as Called, SessionId, StationConfig, Why,
 };
 use lanlab_stack::profile;
 use lanlab_units::Instant;
@@ -182,7 +181,7 @@ impl Caller {
     fn new() -> Self {
         let mut hand = Hand::new();
         let to = Called::Ipx(Address { network: 0, node: CLIENT.0, socket: 0 });
-        let id = hand.node.open(hand.now, CarrierKind::Ipx, to).unwrap();
+        let id = hand.node.open(hand.now, to);
         assert!(hand.sent().is_empty());
         assert_eq!(hand.sessions, [id]);
         Self { hand, id, socket: 0 }
@@ -338,20 +337,20 @@ fn a_station_calls_up_to_254_servers_each_from_its_own_socket() {
     let to = Called::Ipx(Address { network: 0, node: CLIENT.0, socket: 0 });
     let mut sockets = vec![];
     for _ in 1..254 {
-        caller.id = caller.hand.node.open(caller.hand.now, CarrierKind::Ipx, to).unwrap();
+        caller.id = caller.hand.node.open(caller.hand.now, to);
         caller.send(command::NEGOTIATE, 1);
         sockets.push(caller.socket);
     }
     assert!(sockets.windows(2).all(|two| two[1] == two[0] + 1));
     assert!(caller.hand.ended.is_empty());
-    caller.hand.node.open(caller.hand.now, CarrierKind::Ipx, to).unwrap();
+    caller.hand.node.open(caller.hand.now, to);
     caller.sent();
     assert_eq!(caller.hand.ended, [Why::NoResources]);
 }
 
 /// A node of NetWare that serves, with a network in itself; and what it sends to a packet.
 fn served() -> (Node, Instant) {
-    let carriers = CarrierKinds::only(CarrierKind::Ncp);
+    let carriers = CarrierKind::Ncp;
     let config = NodeConfig::new(mac(0), name(0), profile::WINDOWS_NT, carriers);
     let station =
         StationConfig { framing: Some(framing::RAW_802_3), network: Some(7), ..config.station };
@@ -458,7 +457,7 @@ fn the_network_number_is_learned_only_from_neighbours() {
         let mut frame = vec![];
         framing::emit((mac(0), from), framing::IEEE_802_2, &header, b"", &mut frame).unwrap();
         node.handle_frame(now, &frame);
-        node.segment(CarrierKind::Ipx).unwrap().network
+        node.segment().unwrap().network
     };
     assert_eq!(learnt(0, CLIENT, 9), Some(9));
     assert_eq!([learnt(1, CLIENT, 9), learnt(0, OTHER, 9), learnt(0, CLIENT, 0)], [None; 3]);

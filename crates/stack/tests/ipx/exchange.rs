@@ -113,7 +113,5 @@ pub fn pair(client: Peer, server: Peer, seed: u64) -> Segment<Peer> {
 }
 
 pub fn open(segment: &mut Segment<Peer>, from: usize, to: usize) -> SessionId {
-    segment.with(from, |now, node, _| {
-        node.open(now, CarrierKind::Ipx, Called::Name(name(to))).unwrap()
-    })
+    segment.with(from, |now, node, _| node.open(now, Called::Name(name(to))))
 }

@@ -1,8 +1,6 @@
 //! Servers that hear one framing only, as period stacks do: they are found in each framing.
 
-use lanlab_stack::node::{
-    CarrierKind, CarrierKinds, Node, NodeConfig, Peer as Called, StationConfig,
-};
+use lanlab_stack::node::{CarrierKind, Node, NodeConfig, Peer as Called, StationConfig};
 use lanlab_stack::profile::WINDOWS_NT;
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Framing};
@@ -39,7 +37,7 @@ impl Stations {
     /// A server that is given its framing and network, and hears nothing else, boots now.
     fn boot(&mut self, framing: Option<Framing>, network: Option<u32>) -> usize {
         let index = self.all.len();
-        let carriers = CarrierKinds::only(self.carrier);
+        let carriers = self.carrier;
         let config = NodeConfig::new(mac(index), name(index), WINDOWS_NT, carriers);
         let station = StationConfig { framing, network, ..config.station };
         let mut node = Node::new(&NodeConfig { station, ..config }, self.now);
@@ -98,7 +96,7 @@ impl Stations {
             caller.program.to_ask = requests([]);
         }
         let to = Called::Name(name(server));
-        let id = caller.node.open(self.now, self.carrier, to).unwrap();
+        let id = caller.node.open(self.now, to);
         self.settle();
         self.pass(3);
         let (client, answered) = (&self.all[client], usize::from(is_smb));
@@ -167,7 +165,7 @@ fn queries_for_a_silent_server_are_repeated_in_every_framing() {
     stations.boot_client();
     stations.pass(20);
     let (mut now, node) = (stations.now, &mut stations.all[0].node);
-    node.open(now, CarrierKind::Nbipx, Called::Name(name(5))).unwrap();
+    node.open(now, Called::Name(name(5)));
     let (mut frame, mut asked) = (vec![], vec![]);
     for _ in 0..3 {
         let mut framings = vec![];

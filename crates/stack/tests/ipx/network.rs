@@ -1,7 +1,7 @@
 //! Framing and network: found, as configured, and what is counted of packets that are not ours.
 
 use lanlab_medium::Topology;
-use lanlab_stack::node::{CarrierKind, CarrierKinds, Node, NodeConfig, StationConfig};
+use lanlab_stack::node::{CarrierKind, Node, NodeConfig, StationConfig};
 use lanlab_stack::profile;
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Framing, Mac};
@@ -15,16 +15,16 @@ use crate::segment::{Segment, mac, name};
 const ROUTER: Mac = Mac([2, 0, 0, 0, 0, 99]);
 
 fn node_with(station: usize, framing: Option<Framing>, network: Option<u32>) -> Node {
-    node_over(CarrierKinds::only(CarrierKind::Ipx), station, framing, network)
+    node_over(CarrierKind::Ipx, station, framing, network)
 }
 
 fn node_over(
-    carriers: CarrierKinds,
+    carrier: CarrierKind,
     station: usize,
     framing: Option<Framing>,
     network: Option<u32>,
 ) -> Node {
-    let config = NodeConfig::new(mac(station), name(station), profile::WINDOWS_NT, carriers);
+    let config = NodeConfig::new(mac(station), name(station), profile::WINDOWS_NT, carrier);
     let station = StationConfig { framing, network, ..config.station };
     Node::new(&NodeConfig { station, ..config }, Instant::ZERO)
 }
@@ -151,45 +151,6 @@ fn foreign_packets_are_counted_by_reason_and_not_forwarded() {
     frame[16..18].copy_from_slice(&500_u16.to_be_bytes());
     node.handle_frame(Instant::ZERO, &frame);
     assert_eq!(node.stray_counts().malformed_frames, 1);
-}
-
-#[test]
-fn carriers_of_one_station_share_queries_counts_and_server_locations() {
-    let both = CarrierKinds::only(CarrierKind::Ipx).and(CarrierKind::Nbipx).and(CarrierKind::Ncp);
-    let mut node = node_over(both, 0, None, None);
-    assert_eq!(frames_of(&mut node, Instant::ZERO).len(), framing::ALL.len());
-    let mut now = Instant::ZERO;
-    while let Some(at) = node.poll_timeout().filter(|at| at.as_nanos() < 4_000_000_000) {
-        now = at;
-        node.handle_timeout(now);
-    }
-    node.listen();
-    frames_of(&mut node, now);
-    let hears = |node: &mut Node, to, data: &[u8]| {
-        let header = Header { kind: 4, ..from_router(0, to) };
-        node.handle_frame(now, &packet(framing::IEEE_802_2, &header, data));
-        frames_of(node, now)
-    };
-    for (kind, count) in [(sap::WINDOWS_SERVER, 1), (sap::FILE_SERVER, 1), (sap::ANY_SERVER, 2)] {
-        let mut asked = vec![];
-        sap::emit_query(false, kind, &mut asked);
-        assert_eq!(hears(&mut node, socket::SAP, &asked).len(), count, "{kind:x}");
-    }
-    // Packets for sockets of each carrier, and for one of none.
-    let cases = [(socket::SMB_NAMES, 0), (socket::NETBIOS, 0), (socket::NCP, 0), (0x4999, 1)];
-    for (to, unknown) in cases {
-        let before = node.stray_counts().unknown_socket_packets;
-        hears(&mut node, to, &[0; 60]);
-        assert_eq!(node.stray_counts().unknown_socket_packets, before + unknown, "{to:x}");
-    }
-    assert_eq!(node.stray_counts().foreign_frames, 0);
-    let number = |node: &Node, key| node.counts().iter().find(|one| one.0 == key).unwrap().1;
-    let unreadable = number(&node, "unreadable_packets");
-    hears(&mut node, socket::SAP, &[0]);
-    let far = Header { hops: 16, ..from_router(0, socket::SAP) };
-    node.handle_frame(now, &packet(framing::IEEE_802_2, &far, &[]));
-    assert_eq!(number(&node, "unreadable_packets"), unreadable + 1);
-    assert_eq!(number(&node, "hops_exceeded"), 1);
 }
 
 #[test]

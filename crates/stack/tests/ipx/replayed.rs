@@ -1,7 +1,7 @@
 //! What `ClassicStack` sent over IPX, fed to a station: its name query for SMB straight on IPX and its NBIPX one are
 //! answered as [MS-CIFS] and the period's traces have them, and its own answers open a session.
 
-use lanlab_stack::node::{CarrierKind, CarrierKinds, Event, Node, NodeConfig, Peer};
+use lanlab_stack::node::{CarrierKind, Event, NameEvent, Node, NodeConfig, Peer};
 use lanlab_stack::profile::WINDOWS_NT;
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Mac};
@@ -29,13 +29,13 @@ fn frames() -> Vec<Captured> {
 
 /// A station that has heard the answer to RIP, and holds its name.
 fn station(carrier: CarrierKind, name: Name) -> (Node, Instant) {
-    let carriers = CarrierKinds::only(carrier);
+    let carriers = carrier;
     let mut node = Node::new(&NodeConfig::new(OURS, name, WINDOWS_NT, carriers), Instant::ZERO);
     let (mut message, mut frame) = (vec![], vec![]);
     while node.poll_transmit(Instant::ZERO, &mut frame) {}
     node.handle_frame(Instant::ZERO, &frames()[RIP].frame);
     let mut now = Instant::ZERO;
-    while !matches!(node.poll_event(&mut message), Some(Event::Claimed(_))) {
+    while !matches!(node.poll_event(&mut message), Some(Event::Name(NameEvent::Claimed(_)))) {
         now = node.poll_timeout().unwrap();
         node.handle_timeout(now);
         while node.poll_transmit(now, &mut frame) {}
@@ -63,7 +63,7 @@ fn at_once(mut frames: Vec<Captured>) -> Vec<Captured> {
 fn a_direct_ipx_session_opens_and_its_first_request_is_answered() {
     let (mut node, now) = station(CarrierKind::Ipx, Name::new("LANLAB-307AC9", 0).unwrap());
     let name = Name::new("CLASSIC", suffix::SERVER).unwrap();
-    let session = node.open(now, CarrierKind::Ipx, Peer::Name(name)).unwrap();
+    let session = node.open(now, Peer::Name(name));
     let mut octets = vec![];
     assert!(node.poll_transmit(now, &mut octets));
     let (to, header, data) = packet(&octets);

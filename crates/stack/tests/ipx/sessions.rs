@@ -1,7 +1,9 @@
 //! Sessions: names, requests and answers, silence, end.
 
 use lanlab_medium::Topology;
-use lanlab_stack::node::{CarrierKind, Event, NotSent, Peer as Called, Readiness, SessionId, Why};
+use lanlab_stack::node::{
+    CarrierKind, Event, NameEvent, NotSent, Peer as Called, Readiness, SessionId, Why,
+};
 use lanlab_stack::profile;
 use lanlab_units::Instant;
 use lanlab_wire::ipx::Address;
@@ -33,7 +35,7 @@ fn requests_are_sent_once_and_answered_in_order() {
 fn a_station_can_be_called_by_address() {
     let mut segment = pair(Peer::asking(requests([])), Peer::default(), 1);
     let address = Address { network: 0, node: mac(1).0, socket: 0 };
-    segment.with(0, |now, node, _| node.open(now, CarrierKind::Ipx, Called::Ipx(address)));
+    segment.with(0, |now, node, _| node.open(now, Called::Ipx(address)));
     segment.run_until(after(READY, 1));
     assert_eq!(segment.program(0).answers, [7]);
 }
@@ -93,8 +95,8 @@ fn a_name_belongs_to_one_station() {
     assert_eq!([0, 1].map(|one| segment.node(one).readiness()), [Readiness::Ready; 2]);
     // The second station takes the name of the first.
     let second = {
-        use lanlab_stack::node::{CarrierKinds, Node, NodeConfig};
-        let carriers = CarrierKinds::only(CarrierKind::Ipx);
+        use lanlab_stack::node::{Node, NodeConfig};
+        let carriers = CarrierKind::Ipx;
         let node = |station| {
             let config = NodeConfig::new(mac(station), name(0), nt, carriers);
             Node::new(&config, Instant::ZERO)
@@ -107,7 +109,7 @@ fn a_name_belongs_to_one_station() {
     assert!(ready.contains(&Readiness::NameInConflict), "{ready:?}");
     let conflicts = [0, 1].map(|one| {
         let events = &segment.program(one).events;
-        events.iter().filter(|event| matches!(event, Event::Conflict(..))).count()
+        events.iter().filter(|event| matches!(event, Event::Name(NameEvent::Conflict(..)))).count()
     });
     assert!(conflicts.contains(&1));
 }

@@ -1,10 +1,11 @@
-//! Names: claims, conflicts, groups.
+//! Names: claims and conflicts.
 
 use lanlab_medium::Topology;
-use lanlab_stack::node::Event;
+use lanlab_stack::node::{CarrierKind, Event, NameEvent, Node, NodeConfig, Readiness};
 use lanlab_stack::profile::{self, Profile};
-use lanlab_wire::netbios_name::Name;
+use lanlab_units::Instant;
 
+use super::hostile::station;
 use crate::pair::ms;
 use crate::peer::Peer;
 use crate::segment::{Segment, mac, name};
@@ -25,52 +26,48 @@ fn a_name_is_claimed_after_all_queries_stay_unanswered() {
         segment.run_until(ms(after_ms - 1));
         assert_eq!(events(&segment, 0), []);
         segment.run_until(ms(after_ms));
-        assert_eq!(events(&segment, 0), [Event::Claimed(name(0))]);
+        assert_eq!(events(&segment, 0), [Event::Name(NameEvent::Claimed(name(0)))]);
+    }
+}
+
+fn same_name(station: usize, now: Instant) -> Node {
+    let (own, profile) = (mac(station), profile::WINDOWS_NT);
+    Node::new(&NodeConfig::new(own, name(0), profile, CarrierKind::Nbf), now)
+}
+
+/// What becomes of a name that two stations want, when each hears the other.
+fn meet(nodes: &mut [Node; 2], mut now: Instant) -> [Vec<Event>; 2] {
+    let (mut frame, mut message, mut events) = (vec![], vec![], [vec![], vec![]]);
+    loop {
+        for from in [0, 1, 0, 1] {
+            while nodes[from].poll_transmit(now, &mut frame) {
+                nodes[1 - from].handle_frame(now, &frame);
+            }
+        }
+        for (node, events) in nodes.iter_mut().zip(&mut events) {
+            events.extend(std::iter::from_fn(|| node.poll_event(&mut message)));
+        }
+        let Some(at) = nodes.iter().filter_map(Node::poll_timeout).min() else { return events };
+        now = at;
+        for node in nodes.iter_mut() {
+            node.handle_timeout(now);
+        }
     }
 }
 
 #[test]
 fn a_name_in_use_is_a_conflict_and_its_holder_keeps_it() {
-    let mut segment = stations(2, profile::WINDOWS_NT);
-    segment.run_until(ms(2_000));
-    segment.with(1, |now, node, _| assert!(node.nbf().unwrap().claim(now, name(0), false)));
-    segment.run_until(ms(5_000));
-    assert_eq!(events(&segment, 1)[1..], [Event::Conflict(name(0), mac(0))]);
-    assert_eq!(events(&segment, 0).len(), 1);
-    // It may be claimed once the holder gives it up.
-    segment.with(0, |_, node, _| node.nbf().unwrap().release(name(0)));
-    segment.with(1, |now, node, _| assert!(node.nbf().unwrap().claim(now, name(0), false)));
-    segment.run_until(ms(8_000));
-    assert_eq!(events(&segment, 1)[2..], [Event::Claimed(name(0))]);
+    let (holder, now) = station();
+    let mut nodes = [holder, same_name(1, now)];
+    let conflict = Event::Name(NameEvent::Conflict(name(0), mac(0)));
+    assert_eq!(meet(&mut nodes, now), [vec![], vec![conflict]]);
+    let ready = nodes.map(|node| node.readiness());
+    assert_eq!(ready, [Readiness::Ready, Readiness::NameInConflict]);
 }
 
 #[test]
 fn two_stations_that_claim_a_name_at_the_same_time_both_fail() {
-    let mut segment = stations(2, profile::WINDOWS_NT);
-    segment.run_until(ms(2_000));
-    for station in 0..2 {
-        segment.with(station, |now, node, _| node.nbf().unwrap().claim(now, name(9), false));
-    }
-    segment.run_until(ms(5_000));
-    assert_eq!(events(&segment, 0)[1..], [Event::Conflict(name(9), mac(1))]);
-    assert_eq!(events(&segment, 1)[1..], [Event::Conflict(name(9), mac(0))]);
-}
-
-#[test]
-fn a_group_name_has_many_members_and_excludes_a_unique_name() {
-    let mut segment = stations(3, profile::WINDOWS_NT);
-    let group = Name::new("SHOP", 0).unwrap();
-    segment.run_until(ms(2_000));
-    for station in 0..2 {
-        segment.with(station, |now, node, _| node.nbf().unwrap().claim(now, group, true));
-    }
-    segment.run_until(ms(5_000));
-    assert_eq!(events(&segment, 0)[1..], [Event::Claimed(group)]);
-    assert_eq!(events(&segment, 1)[1..], [Event::Claimed(group)]);
-    segment.with(2, |now, node, _| node.nbf().unwrap().claim(now, group, false));
-    segment.run_until(ms(9_000));
-    let third = events(&segment, 2);
-    // Every member objects; the first objection ends the claim.
-    assert_eq!(third.len(), 2, "{third:?}");
-    assert!(matches!(third[1], Event::Conflict(found, _) if found == group));
+    let mut nodes = [0, 1].map(|station| same_name(station, Instant::ZERO));
+    let conflict = |other| vec![Event::Name(NameEvent::Conflict(name(0), mac(other)))];
+    assert_eq!(meet(&mut nodes, Instant::ZERO), [conflict(1), conflict(0)]);
 }

@@ -1,7 +1,7 @@
 //! What timers and windows make of the pace: the published stall, the published back-off, frames of a read.
 
 use lanlab_stack::node::Event;
-use lanlab_stack::profile::{self, Known, LinkProfile, Profile};
+use lanlab_stack::profile::{self, LinkProfile, Profile};
 
 use super::sessions::pair;
 use crate::pair::{ms, pattern};
@@ -16,8 +16,8 @@ fn a_window_of_one_with_delayed_acknowledgements_moves_10_kb_per_second() {
         ..profile::DOS
     };
     let receiver = profile::WINDOWS_NT;
-    assert_eq!((receiver.link.t2_ns.value, receiver.link.n3.value), (150_000_000, 2));
-    assert_eq!(sender.link.window.value, 1);
+    assert_eq!((receiver.link.t2_ns, receiver.link.n3), (150_000_000, 2));
+    assert_eq!(sender.link.window, 1);
     let sent: Vec<_> = (0..4).map(|index| pattern(index, 65_535)).collect();
     let (mut segment, _) = pair([sender, receiver], [Peer::sending(sent), Peer::sending([])], 1);
     segment.run_until(ms(5_000));
@@ -56,8 +56,7 @@ fn one_way_share(profile: Profile) -> f64 {
 /// Where acknowledgements do not wait for data, the wire is never idle for long.
 #[test]
 fn a_window_above_one_fills_the_wire() {
-    let piggybacks = Known { value: false, ..profile::WINDOWS_NT.piggybacks };
-    let share = one_way_share(Profile { piggybacks, ..profile::WINDOWS_NT });
+    let share = one_way_share(Profile { piggybacks: false, ..profile::WINDOWS_NT });
     println!("{share:.4} of the limit");
     assert!(share > 0.97, "{share}");
 }

@@ -1,7 +1,7 @@
 //! What `ClassicStack` sent over `NetBEUI`, fed to a client: each frame is answered as IBM's SC30-3587 says, and a malformed one
 //! ends the session with that reason.
 
-use lanlab_stack::node::{CarrierKind, CarrierKinds, Event, Node, NodeConfig, Peer, Why};
+use lanlab_stack::node::{CarrierKind, Event, NameEvent, Node, NodeConfig, Peer, Why};
 use lanlab_stack::profile::WINDOWS_NT;
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Mac};
@@ -23,17 +23,17 @@ struct Client {
 fn replayed(frames: &[Captured]) -> Client {
     let name = Name::new("LANLAB-307AC9", 0).unwrap();
     let mac = Mac([0x6e, 0x0c, 0x69, 0x30, 0x7a, 0xc9]);
-    let carriers = CarrierKinds::only(CarrierKind::Nbf);
+    let carriers = CarrierKind::Nbf;
     let mut node = Node::new(&NodeConfig::new(mac, name, WINDOWS_NT, carriers), Instant::ZERO);
     let (mut message, mut frame) = (vec![], vec![]);
     let mut begin = Instant::ZERO;
-    while !matches!(node.poll_event(&mut message), Some(Event::Claimed(_))) {
+    while !matches!(node.poll_event(&mut message), Some(Event::Name(NameEvent::Claimed(_)))) {
         begin = node.poll_timeout().unwrap();
         node.handle_timeout(begin);
         while node.poll_transmit(begin, &mut frame) {}
     }
     let called = Peer::Name(Name::new("CLASSIC", suffix::SERVER).unwrap());
-    let session = node.open(begin, CarrierKind::Nbf, called).unwrap();
+    let session = node.open(begin, called);
     assert!(node.poll_transmit(begin, &mut frame));
     let (mut events, mut messages) = (vec![], vec![]);
     let (replayed, _) = replay(&mut node, begin, frames, |now, node| {

@@ -9,20 +9,20 @@ use crate::segment::Faults;
 /// All attempts of a link together: T1 for its data, then N2 polls.
 fn longest_wait_ns(profile: &Profile, _: &Faults) -> u64 {
     let link = &profile.link;
-    let (mut wait_ns, mut sum_ns) = (link.t1_ns.value, link.t1_ns.value);
-    for _ in 0..link.n2.value {
+    let (mut wait_ns, mut sum_ns) = (link.t1_ns, link.t1_ns);
+    for _ in 0..link.n2 {
         sum_ns += wait_ns;
-        let tick_ns = link.tick_ns.value;
-        wait_ns = (wait_ns * link.t1_growth_percent.value / 100 / tick_ns * tick_ns).max(wait_ns);
+        let tick_ns = link.tick_ns;
+        wait_ns = (wait_ns * link.t1_growth_percent / 100 / tick_ns * tick_ns).max(wait_ns);
     }
-    sum_ns + profile.piggyback_wait_ns.value + link.tick_ns.value
+    sum_ns + profile.piggyback_wait_ns + link.tick_ns
 }
 
 const NBF: Subject = Subject {
     carrier: CarrierKind::Nbf,
     profiles: &profile::ALL,
     attempts_ns: longest_wait_ns,
-    tries: |profile| profile.link.n2.value,
+    tries: |profile| profile.link.n2,
     is_given_up: |why| matches!(why, Why::Link(_) | Why::Protocol),
 };
 

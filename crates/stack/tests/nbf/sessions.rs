@@ -20,10 +20,10 @@ pub fn pair(
 fn a_call_above_the_session_limit_ends_an_unused_session() {
     let profiles = [profile::WINDOWS_NT, profile::PC_NETWORK];
     let (mut segment, first) = pair(profiles, [Peer::sending([]), Peer::default()], 1);
-    let others: Vec<_> = (1..32).map(|_| open_over(CarrierKind::Nbf, &mut segment, 0, 1)).collect();
+    let others: Vec<_> = (1..32).map(|_| open_over(&mut segment, 0, 1)).collect();
     segment.run_until(ms(6_000));
     assert_eq!(segment.program(0).ended.len(), 0, "{others:?}");
-    let beyond = open_over(CarrierKind::Nbf, &mut segment, 0, 1);
+    let beyond = open_over(&mut segment, 0, 1);
     segment.run_until(ms(8_000));
     let ended = &segment.program(0).ended;
     assert_eq!((ended.len(), ended[&first]), (1, Why::ByPeerAbnormally));
@@ -35,9 +35,7 @@ fn an_unknown_name_is_not_found_after_all_queries() {
     for (profile, after_ms) in [(profile::WINDOWS_NT, 1_500), (profile::IBM, 3_000)] {
         let (mut segment, _) = pair([profile; 2], [Peer::sending([]), Peer::default()], 1);
         segment.run_until(ms(5_000));
-        let id = segment.with(0, |now, node, _| {
-            node.open(now, CarrierKind::Nbf, Called::Name(name(7))).unwrap()
-        });
+        let id = segment.with(0, |now, node, _| node.open(now, Called::Name(name(7))));
         segment.run_until(ms(5_000 + after_ms - 1));
         assert!(!segment.program(0).ended.contains_key(&id));
         segment.run_until(ms(5_000 + after_ms));
@@ -51,8 +49,7 @@ fn a_station_that_does_not_listen_is_called_for_two_cycles() {
     let programs = vec![(nt, Peer::sending([])), (nt, Peer::default())];
     let mut segment = Segment::new(Topology::Cable, programs, 1);
     segment.run_until(ms(4_000));
-    let id = segment
-        .with(0, |now, node, _| node.open(now, CarrierKind::Nbf, Called::Name(name(1))).unwrap());
+    let id = segment.with(0, |now, node, _| node.open(now, Called::Name(name(1))));
     segment.run_until(ms(4_400));
     assert!(!segment.program(0).ended.contains_key(&id));
     segment.run_until(ms(4_600));
@@ -64,8 +61,7 @@ fn two_sessions_share_one_link_and_end_apart() {
     let nt = profile::WINDOWS_NT;
     let (mut segment, first) = pair([nt, nt], [Peer::default(), Peer::echoing()], 1);
     segment.run_until(ms(4_100));
-    let second = segment
-        .with(0, |now, node, _| node.open(now, CarrierKind::Nbf, Called::Name(name(1))).unwrap());
+    let second = segment.with(0, |now, node, _| node.open(now, Called::Name(name(1))));
     segment.run_until(ms(4_200));
     assert_eq!(segment.program(0).sessions, [first, second]);
     segment.with(0, |now, node, _| {
@@ -88,8 +84,7 @@ fn sessions_of_one_link_send_in_turns() {
     let nt = profile::WINDOWS_NT;
     let (mut segment, first) = pair([nt, nt], [Peer::default(), Peer::default()], 1);
     segment.run_until(ms(4_100));
-    let second = segment
-        .with(0, |now, node, _| node.open(now, CarrierKind::Nbf, Called::Name(name(1))).unwrap());
+    let second = segment.with(0, |now, node, _| node.open(now, Called::Name(name(1))));
     segment.run_until(ms(4_200));
     let long = pattern(0, 40_000);
     segment.with(0, |now, node, _| node.send(now, first, &long).unwrap());

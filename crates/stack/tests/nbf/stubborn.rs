@@ -2,7 +2,7 @@
 //! counted.
 
 use lanlab_stack::llc::Ended;
-use lanlab_stack::node::{Event, Why};
+use lanlab_stack::node::{Event, NameEvent, Why};
 use lanlab_stack::profile;
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::nbf::{NO_NAME, NameCommand};
@@ -66,7 +66,7 @@ fn acknowledging_unsent_frames_ends_the_link_with_frmr() {
     while hand.node.poll_timeout().is_some() {
         ends += hand.wait().iter().filter(|pdu| pdu[2] == 0x53).count();
     }
-    assert_eq!(ends, profile::WINDOWS_NT.link.n2.value as usize);
+    assert_eq!(ends, profile::WINDOWS_NT.link.n2 as usize);
     let waited_s = hand.now.nanos_since(since) as f64 / 1e9;
     assert!(waited_s < 31.0, "{waited_s} s");
     // After 0, 450, 650, 950, 1400, 2100 and 3150 ms.
@@ -106,11 +106,11 @@ fn a_claim_of_our_name_is_answered_and_the_session_continues() {
     // reported, too, and what is open stays open.
     let conflict = named(NameCommand::NameInConflict, [name(0), NO_NAME], [0, 5]);
     let asked = commands(&hand.give(Mac::NETBIOS_GROUP, &conflict));
-    assert_eq!(hand.happened(&Event::Disputed(name(0), STRANGER)), 1);
+    assert_eq!(hand.happened(&Event::Name(NameEvent::Disputed(name(0), STRANGER))), 1);
     let correlators = [asked[0].response_correlator, 5];
     let objection = named(NameCommand::AddNameResponse, [name(0), name(0)], correlators);
     hand.give(mac(0), &objection);
-    assert_eq!(hand.happened(&Event::Conflict(name(0), STRANGER)), 1);
+    assert_eq!(hand.happened(&Event::Name(NameEvent::Conflict(name(0), STRANGER))), 1);
     let mut asking = named(NameCommand::NameQuery, [name(0), name(1)], [0, 5]);
     asking[9] = 8;
     assert_eq!(hand.give(Mac::NETBIOS_GROUP, &asking), [] as [Vec<u8>; 0]);

@@ -6,6 +6,7 @@ use lanlab_stack::ncp::client::{Client, Plan, User};
 use lanlab_stack::redirector::{
     Access, Call, CallId, Done, FileId, Listed, Reason, Redirector, RedirectorFacts, Refusal,
 };
+use lanlab_wire::ncp::burst::{Accepted, Limits, Offer};
 use lanlab_wire::ncp::completion as c;
 
 /// A packet of 1,500 octets has 37 around a message.
@@ -97,6 +98,45 @@ fn connected(
     assert_eq!(asked.done(), (Client::CONNECTED, Ok(Done::Nothing)));
     let facts = asked.client.facts().cloned();
     (asked, facts)
+}
+
+/// A part of a burst has 66 bytes around it: 1,434 of a packet of 1,500. A reply has 8 bytes before the data that is
+/// read, and a request 24 before the data that is written.
+#[test]
+fn bursts_are_as_long_as_both_ends_allow_and_netware_s_if_the_server_states_no_limit() {
+    let limits = |most_sent, most_taken| Some(Limits { most_sent, most_taken });
+    for (packets, limits, expected) in [
+        ((64, 64), None, (24 * 1_434 - 8, 10 * 1_434 - 24)),
+        ((64, 64), limits(60_000, 20_000), (59_992, 19_976)),
+        ((64, 64), limits(u32::MAX, u32::MAX), (65_528, 65_512)),
+        ((24, 10), limits(u32::MAX, u32::MAX), (24 * 1_434 - 8, 10 * 1_434 - 24)),
+        ((2, 3), None, (2 * 1_434 - 8, 3 * 1_434 - 24)),
+    ] {
+        let plan = Plan { burst_packets: Some(packets), ..plan() };
+        let mut asked = Asked { client: Client::new(plan) };
+        asked.next();
+        asked.reply(c::OK, &1_024_u16.to_be_bytes());
+        asked.next();
+        asked.reply(c::OK, &information([3, 12]));
+        let offer = asked.next();
+        let offer = (offer[0], Offer::parse(&offer[1..]).unwrap());
+        let most = |packets: u32| (packets * 1_434).min(1 << 16);
+        let (most_taken, most_sent) = (most(packets.0), most(packets.1));
+        let expected_offer = Offer { packet: 1_500, most_sent, most_taken, ..Offer::default() };
+        assert_eq!(offer, (0x65, expected_offer));
+        let mut reply = vec![];
+        Accepted { connection: 1, packet: 1_500 }.emit(&mut reply);
+        if let Some(limits) = limits {
+            limits.emit(&mut reply);
+        }
+        asked.reply(c::OK, &reply);
+        for reply in [(c::UNSUPPORTED, &[][..]), (c::OK, &[]), (c::OK, &[5, 0xff])] {
+            asked.next();
+            asked.reply(reply.0, reply.1);
+        }
+        let facts = asked.client.facts().unwrap();
+        assert_eq!((facts.read_bytes, facts.write_bytes), expected, "{packets:?} {limits:?}");
+    }
 }
 
 #[test]
@@ -233,11 +273,6 @@ fn requests_have_the_documented_layout() {
     }
     asked.client.call(Call::Close { file });
     assert_eq!(asked.done().1.unwrap_err().message, "no such open file");
-    // Units of a volume are blocks: 8 sectors of 512 octets here.
-    assert_eq!(asked.request(Call::DiskSpace), [0x16, 0, 2, 0x15, 5]);
-    let volume = [&[0, 8, 0, 100, 0, 40, 0, 9, 0, 9][..], &[0; 18]].concat();
-    let space = Done::Space { total_bytes: 100 * 4096, free_bytes: 40 * 4096 };
-    assert_eq!(asked.outcome(c::OK, &volume), Ok(space));
     // A directory is looked at by a handle for it, which is given back.
     assert_eq!(asked.request(Call::CheckDirectory { path: "d" }), b"\x16\0\x05\x13\x05[\x01D");
     asked.reply(c::OK, &[9, 0xff]);

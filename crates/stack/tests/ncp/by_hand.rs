@@ -82,7 +82,7 @@ impl Hand {
 fn calling() -> (Hand, SessionId, Sent) {
     let mut hand = Hand::station(0);
     let to = Peer::Ipx(address(OTHER, 0));
-    let id = hand.node.open(hand.now, CarrierKind::Ncp, to).unwrap();
+    let id = hand.node.open(hand.now, to);
     let sent = hand.sent();
     assert_eq!((sent.len(), sent[0].to), (1, OTHER));
     assert_eq!(sent[0].header.destination, address(OTHER, socket::NCP));
@@ -244,7 +244,7 @@ fn requests_are_sent_20_times_and_disconnects_3_times() {
 fn each_of_254_sessions_has_two_sockets() {
     let mut hand = Hand::station(0);
     for _ in 0..254 {
-        hand.node.open(hand.now, CarrierKind::Ncp, Peer::Ipx(address(OTHER, 0))).unwrap();
+        hand.node.open(hand.now, Peer::Ipx(address(OTHER, 0)));
     }
     let sent = hand.sent();
     assert!(hand.ended.is_empty());
@@ -253,7 +253,7 @@ fn each_of_254_sessions_has_two_sockets() {
     assert!((0x4000..0x8000).contains(&sockets[0]) && sockets[253] < 0x7fff);
     sockets.dedup();
     assert_eq!(sockets.len(), 254);
-    hand.node.open(hand.now, CarrierKind::Ncp, Peer::Ipx(address(OTHER, 0))).unwrap();
+    hand.node.open(hand.now, Peer::Ipx(address(OTHER, 0)));
     hand.sent();
     assert_eq!(hand.ended.clone(), [Why::NoResources]);
 }
@@ -304,7 +304,7 @@ fn clients_answer_only_the_watchdog_of_their_server() {
 fn remote_servers_are_reached_through_the_router_that_knows_the_route() {
     let far = Address { network: 0x99, node: [0, 0, 0, 0, 0, 1], socket: socket::NCP };
     let mut hand = Hand::station(0);
-    hand.node.open(hand.now, CarrierKind::Ncp, Peer::Ipx(far)).unwrap();
+    hand.node.open(hand.now, Peer::Ipx(far));
     let mut asked = hand.sent().into_iter().map(|one| (0, one)).collect::<Vec<_>>();
     asked.extend(hand.sent_during(10_000));
     let question = rip::Packet { is_response: false, entries: vec![rip::Entry::asked(0x99)] };
@@ -325,7 +325,7 @@ fn remote_servers_are_reached_through_the_router_that_knows_the_route() {
         data
     };
     let mut hand = Hand::station(0);
-    hand.node.open(hand.now, CarrierKind::Ncp, Peer::Ipx(far)).unwrap();
+    hand.node.open(hand.now, Peer::Ipx(far));
     hand.sent();
     let ends = (address(OTHER, socket::RIP), address(mac(0), socket::RIP));
     // The way to another network, and one that is too long.
@@ -349,7 +349,7 @@ fn a_server_is_found_by_type_and_case_insensitive_name() {
     let ends = (address(OTHER, socket::SAP), address(mac(0), socket::SAP));
     let mut hand = Hand::station(0);
     let to = Peer::Name(Name::new("FS1", suffix::SERVER).unwrap());
-    hand.node.open(hand.now, CarrierKind::Ncp, to).unwrap();
+    hand.node.open(hand.now, to);
     assert_eq!(hand.sent()[0].data, [0, 1, 0, 4], "all servers of files are asked");
     for data in [server(7, "FS1", 1), server(4, "FS2", 1), server(4, "FS1", 16)] {
         assert!(hand.hear(OTHER, ends, &data).is_empty());
@@ -548,7 +548,7 @@ fn requests_and_replies_are_single_packets_and_repeats_within_10_s_duplicates() 
 fn a_route_is_found_among_many() {
     let far = Address { network: 0x99, node: [0, 0, 0, 0, 0, 1], socket: socket::NCP };
     let mut hand = Hand::station(0);
-    hand.node.open(hand.now, CarrierKind::Ncp, Peer::Ipx(far)).unwrap();
+    hand.node.open(hand.now, Peer::Ipx(far));
     hand.sent();
     let networks = (0..49).map(|index| 0x1000 + index).chain([0x99]);
     let entries = networks.map(|network| rip::Entry { network, hops: 1, ticks: 2 });

@@ -437,4 +437,7 @@ fn unknown_requests_are_named() {
         assert_eq!(shell.ask(function, &[0, 0]), no(c::UNSUPPORTED));
         assert_eq!(shell.session.poll_remark(), Some(Remark::Refused(named.into())));
     }
+    // A known one about something that is not there has the same answer, and is not named.
+    assert_eq!(shell.ask(f::IS_IN_SET, &[0, 0]), no(c::NO_SUCH_PROPERTY));
+    assert_eq!(shell.session.poll_remark(), None);
 }

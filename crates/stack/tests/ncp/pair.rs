@@ -8,8 +8,7 @@ use lanlab_stack::file_server::{FileServer, Session};
 use lanlab_stack::ncp::client::{Client, Plan, User};
 use lanlab_stack::ncp::server::{Offer, Server};
 use lanlab_stack::node::{
-    CarrierKind, CarrierKinds, Event, Node, NodeConfig, NotSent, Peer, SessionId, StationConfig,
-    Why,
+    CarrierKind, Event, Node, NodeConfig, NotSent, Peer, SessionId, StationConfig, Why,
 };
 use lanlab_stack::profile::WINDOWS_NT;
 use lanlab_stack::profile::netware::NetWare;
@@ -53,7 +52,7 @@ impl Setting {
 }
 
 pub fn node(index: usize, netware: NetWare, framing: Option<Framing>) -> Node {
-    let carriers = CarrierKinds::only(CarrierKind::Ncp);
+    let carriers = CarrierKind::Ncp;
     let config = NodeConfig::new(mac(index), name(index), WINDOWS_NT, carriers);
     let station = StationConfig { netware, framing, network: Some(0x17), ..config.station };
     Node::new(&NodeConfig { station, ..config }, Instant::ZERO)
@@ -196,9 +195,9 @@ impl Pair {
                 .user
                 .clone()
                 .map(|user| User { name: user.name, password: setting.password.into() }),
-            most_data_bytes: setting.netware.most_data_bytes.value,
+            most_data_bytes: setting.netware.most_data_bytes,
             large_packets: true,
-            burst_packets: setting.bursts.then_some(setting.netware.burst_packets.value),
+            burst_packets: setting.bursts.then_some(setting.netware.burst_packets),
             carrier,
         };
         let server = Server::new(Offer {
@@ -223,7 +222,7 @@ impl Pair {
         segment.run_until(READY);
         segment.faults.lost = setting.lost;
         let to = Peer::Name(name(1));
-        let id = segment.with(0, |now, node, _| node.open(now, CarrierKind::Ncp, to).unwrap());
+        let id = segment.with(0, |now, node, _| node.open(now, to));
         Self { segment, id }
     }
 

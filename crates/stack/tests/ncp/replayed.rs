@@ -6,7 +6,7 @@ use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::files::{FileCall, FileStore as _};
 use lanlab_stack::ncp::client::{Plan, User};
 use lanlab_stack::ncp::server::{Offer, Server};
-use lanlab_stack::node::{CarrierKind, CarrierKinds, Node, NodeConfig, Peer, StationConfig};
+use lanlab_stack::node::{CarrierKind, Node, NodeConfig, Peer, StationConfig};
 use lanlab_stack::profile::WINDOWS_NT;
 use lanlab_stack::profile::netware::NETWARE_3;
 use lanlab_stack::redirector::{Access, Call, Done, FileId, Reason, Refusal};
@@ -36,7 +36,7 @@ pub struct Listening {
 
 impl Listening {
     pub fn new(files: MemoryFiles) -> Self {
-        let carriers = CarrierKinds::only(CarrierKind::Ncp);
+        let carriers = CarrierKind::Ncp;
         let name = Name::new("FS1", suffix::SERVER).unwrap();
         let config = NodeConfig::new(SERVER, name, WINDOWS_NT, carriers);
         let framing = Some(framing::IEEE_802_2);
@@ -252,7 +252,7 @@ fn at_mars(
     mut next: impl FnMut(usize, &Outcome) -> Option<Call<'static>>,
 ) -> (Vec<Outcome>, Vec<Asked>, Vec<u8>) {
     let begin = Instant::from_nanos((socket - 0x4002) / 2 * 1_000_000);
-    let carriers = CarrierKinds::only(CarrierKind::Ncp);
+    let carriers = CarrierKind::Ncp;
     let name = |text| Name::new(text, suffix::SERVER).unwrap();
     let config = NodeConfig::new(SERVER, name("JUDGE"), WINDOWS_NT, carriers);
     let (framing, network) = (Some(framing::RAW_802_3), Some(NETWORK));
@@ -260,7 +260,7 @@ fn at_mars(
     let mut node = Node::new(&NodeConfig { station, ..config }, begin);
     node.handle_timeout(begin);
     let called = sap_name(&frames[0].frame);
-    node.open(begin, CarrierKind::Ncp, Peer::Name(name(&called))).unwrap();
+    node.open(begin, Peer::Name(name(&called)));
     let mut client = Asking::new(Plan {
         volume: "SYS".into(),
         user: Some(User { name: "JUDGE".into(), password: "JUDGE".into() }),

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use lanlab_medium::Topology;
-use lanlab_stack::node::{CarrierKind, Event, Node, NotSent, Peer, SessionId, Why};
+use lanlab_stack::node::{Event, Node, NotSent, Peer, SessionId, Why};
 use lanlab_stack::profile::netware;
 use lanlab_units::Instant;
 use lanlab_wire::ipx::framing;
@@ -137,7 +137,7 @@ fn run(seed: u64, tally: &mut Tally) {
     segment.run_until(READY);
     segment.faults = faults;
     let to = Peer::Name(name(1));
-    segment.with(0, |now, node, _| node.open(now, CarrierKind::Ncp, to).unwrap());
+    segment.with(0, |now, node, _| node.open(now, to));
     let mut answered = 0;
     while segment.program(0).answers.len() < asked.len() && segment.program(0).ended.is_none() {
         let longest_ns = if offers { LONGEST_BURST_NS } else { LONGEST_REQUEST_NS };

@@ -77,8 +77,6 @@ fn exercise(pair: &mut Pair) {
     pair.done(Call::RemoveDirectory { path: "data" });
     assert_eq!(pair.list(""), []);
     pair.done(Call::Echo);
-    let space = Done::Space { total_bytes: 1 << 30, free_bytes: 1 << 29 };
-    assert_eq!(pair.ask(Call::DiskSpace).0, Ok(space));
     assert_eq!(reason(pair.open("a long name.text", Access::Create)), Reason::Name);
     assert_eq!(pair.server().files.open(), 0);
 }

@@ -1,6 +1,6 @@
 //! Ends that say nothing, or not yet: repetitions, the sign of a server that works, and the watchdog.
 
-use lanlab_stack::node::{CarrierKind, CarrierKinds, Event, Node, NodeConfig, Peer, Why};
+use lanlab_stack::node::{CarrierKind, Event, Node, NodeConfig, Peer, Why};
 use lanlab_stack::profile::WINDOWS_NT;
 use lanlab_stack::profile::netware::{self, NETWARE_3};
 use lanlab_stack::redirector::{Access, Call, Done, Redirector};
@@ -145,7 +145,7 @@ fn the_nearest_server_is_the_first_to_answer() {
         let mut client = node(0, netware, Some(framing::RAW_802_3));
         client.handle_timeout(READY);
         let nearest = CarrierKind::Ncp.nearest().unwrap();
-        client.open(READY, CarrierKind::Ncp, nearest).unwrap();
+        client.open(READY, nearest);
         let question = (Mac::BROADCAST, socket::SAP, vec![0, 3, 0, 4]);
         assert_eq!(sent(&mut client, READY), [question]);
         let say = |client: &mut Node, index: usize, is_answer| {
@@ -178,7 +178,7 @@ fn the_nearest_server_is_the_first_to_answer() {
 fn nearest_server_searches_are_bounded_and_ncp_only() {
     let mut client = node(0, NETWARE_3, Some(framing::RAW_802_3));
     client.handle_timeout(READY);
-    client.open(READY, CarrierKind::Ncp, Peer::Nearest).unwrap();
+    client.open(READY, Peer::Nearest);
     let (mut questions, mut now) = (0, READY);
     while client.poll_timeout().is_some_and(|at| at.nanos_since(READY) < 60 * SECOND_NS) {
         questions += sent(&mut client, now).iter().filter(|one| one.1 == socket::SAP).count();
@@ -191,10 +191,9 @@ fn nearest_server_searches_are_bounded_and_ncp_only() {
     assert_eq!(ended.count(), 1);
     for kind in CarrierKind::ALL.iter().filter(|kind| **kind != CarrierKind::Ncp) {
         assert_eq!(kind.nearest(), None);
-        let carriers = CarrierKinds::only(*kind);
-        let config = NodeConfig::new(mac(0), name(0), WINDOWS_NT, carriers);
+        let config = NodeConfig::new(mac(0), name(0), WINDOWS_NT, *kind);
         let mut node = Node::new(&config, Instant::ZERO);
-        let id = node.open(Instant::ZERO, *kind, Peer::Nearest).unwrap();
+        let id = node.open(Instant::ZERO, Peer::Nearest);
         let mut events = std::iter::from_fn(|| node.poll_event(&mut vec![]));
         assert!(events.any(|event| event == Event::Ended(id, Why::AddressFamily)), "{kind:?}");
     }

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use lanlab_stack::node::{CarrierKind, CarrierKinds, Event, Node, NodeConfig, SessionId, Why};
+use lanlab_stack::node::{CarrierKind, Event, Node, NodeConfig, SessionId, Why};
 use lanlab_stack::profile::{Profile, WINDOWS_NT};
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Mac};
@@ -40,7 +40,7 @@ impl<C: Carried> Hand<C> {
     }
 
     pub fn with(profile: &Profile) -> Self {
-        let config = NodeConfig::new(mac(0), name(0), *profile, CarrierKinds::only(C::KIND));
+        let config = NodeConfig::new(mac(0), name(0), *profile, C::KIND);
         let mut hand = Self::of(Node::new(&config, Instant::ZERO), Instant::ZERO);
         hand.node.listen();
         hand.pass(10_000);

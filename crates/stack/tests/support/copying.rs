@@ -252,7 +252,7 @@ pub fn copy_over(
     segment.with(1, |_, node, _| node.listen());
     segment.run_until(ms(4_000));
     segment.faults = faults;
-    let id = open(carrier, &mut segment);
+    let id = open(&mut segment);
     let is_done =
         segment.run_while(ms(9_000_000), |segment| client_of(segment).stage != Stage::Ending);
     let within = (dialect, profiles[0].name, client_of(&segment).stage);
@@ -264,8 +264,8 @@ pub fn copy_over(
     segment
 }
 
-fn open(carrier: CarrierKind, segment: &mut Segment<Station>) -> SessionId {
-    segment.with(0, |now, node, _| node.open(now, carrier, Called::Name(name(1))).unwrap())
+fn open(segment: &mut Segment<Station>) -> SessionId {
+    segment.with(0, |now, node, _| node.open(now, Called::Name(name(1))))
 }
 
 /// Requests and answers follow each other: the time of a stage is that of its frames at 10 Mbit/s,

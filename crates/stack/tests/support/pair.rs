@@ -27,15 +27,10 @@ pub fn pair_over(
     let mut segment = Segment::over(carrier, Topology::Cable, programs, seed);
     segment.with(1, |_, node, _| node.listen());
     segment.run_until(ms(4_000));
-    let id = open_over(carrier, &mut segment, 0, 1);
+    let id = open_over(&mut segment, 0, 1);
     (segment, id)
 }
 
-pub fn open_over(
-    carrier: CarrierKind,
-    segment: &mut Segment<Peer>,
-    from: usize,
-    to: usize,
-) -> SessionId {
-    segment.with(from, |now, node, _| node.open(now, carrier, Called::Name(name(to))).unwrap())
+pub fn open_over(segment: &mut Segment<Peer>, from: usize, to: usize) -> SessionId {
+    segment.with(from, |now, node, _| node.open(now, Called::Name(name(to))))
 }

@@ -64,7 +64,7 @@ impl Program for Peer {
             Event::Ended(session, why) => {
                 self.ended.insert(*session, *why);
             }
-            _ => {}
+            Event::Name(_) => {}
         }
         if self.keeps_events {
             self.events.push((now, event));

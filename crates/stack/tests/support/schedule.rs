@@ -82,7 +82,7 @@ pub fn run(seed: u64, subject: &Subject, tally: &mut Tally) {
     segment.with(1, |_, node, _| node.listen());
     segment.run_until(Instant::from_nanos(4_000_000_000));
     segment.faults = faults;
-    segment.with(0, |now, node, _| node.open(now, subject.carrier, Called::Name(name(1))).unwrap());
+    segment.with(0, |now, node, _| node.open(now, Called::Name(name(1))));
 
     let received =
         |segment: &Segment<Peer>| [0, 1].map(|station| segment.program(station).received.len());

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use lanlab_medium::{Destination, Event as Happened, LossPlan, Medium, Offer, Plan, Topology};
-use lanlab_stack::node::{CarrierKind, CarrierKinds, Event, Node, NodeConfig};
+use lanlab_stack::node::{CarrierKind, Event, Node, NodeConfig};
 use lanlab_stack::profile::Profile;
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::Mac;
@@ -67,7 +67,7 @@ pub fn name(station: usize) -> Name {
 }
 
 pub fn node(carrier: CarrierKind, station: usize, profile: &Profile) -> Node {
-    let carriers = CarrierKinds::only(carrier);
+    let carriers = carrier;
     let config = NodeConfig::new(mac(station), name(station), *profile, carriers);
     Node::new(&config, Instant::ZERO)
 }

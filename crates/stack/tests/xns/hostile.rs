@@ -1,7 +1,7 @@
 //! Packets of strangers: foreign and stale connections, repeated and late packets, errors, floods of calls,
 //! arbitrary octets.
 
-use lanlab_stack::node::{CarrierKind, Peer as Called, Why};
+use lanlab_stack::node::{Peer as Called, Why};
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::ipx::Address;
 use lanlab_wire::xns::error_packet::{self, number};
@@ -171,7 +171,7 @@ fn clients_above_the_session_limit_get_an_error() {
 fn caller() -> (Server, Sent) {
     let mut caller = Server::with(&OF_XEROX);
     let to = Called::Ipx(Address { network: 0, node: CLIENT.0, socket: 0 });
-    caller.node.open(caller.now, CarrierKind::Spp, to).unwrap();
+    caller.node.open(caller.now, to);
     let sent = caller.sent();
     assert_eq!(sent.len(), 1);
     (caller, sent[0].clone())

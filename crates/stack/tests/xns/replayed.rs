@@ -1,7 +1,7 @@
 //! What Dodo's XNS sent, fed to a server and to a client: each packet is answered as XSIS 028112 says, and nothing is sent
 //! again.
 
-use lanlab_stack::node::{CarrierKind, CarrierKinds, Event, Node, NodeConfig, Peer, SessionId};
+use lanlab_stack::node::{CarrierKind, Event, Node, NodeConfig, Peer, SessionId};
 use lanlab_stack::smb::Dialect;
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Mac};
@@ -23,7 +23,7 @@ const SEND_ACK: u8 = control::SYSTEM | control::ACKNOWLEDGE;
 fn station(connection: u16) -> (Node, Instant) {
     let begin = Instant::from_nanos(u64::from(connection - 1) * 1_000_000);
     let name = Name::new("JUDGED", suffix::SERVER).unwrap();
-    let carriers = CarrierKinds::only(CarrierKind::Spp);
+    let carriers = CarrierKind::Spp;
     let mut node = Node::new(&NodeConfig::new(LANLAB, name, THREE_PLUS, carriers), begin);
     while node.poll_event(&mut vec![]).is_some() {}
     (node, begin)
@@ -143,7 +143,7 @@ fn dodo_as_server_answers_every_message_of_a_client_once() {
     let frames = read(include_str!("../frames/xns-dodo-server.txt"));
     let (mut node, begin) = station(0xb73c);
     let to = Address { network: 0, node: DODO, socket: socket::SMB };
-    let session = node.open(begin, CarrierKind::Spp, Peer::Ipx(to)).unwrap();
+    let session = node.open(begin, Peer::Ipx(to));
     let mut call = vec![];
     assert!(node.poll_transmit(begin, &mut call));
     let (header, _) = sequenced(&call);

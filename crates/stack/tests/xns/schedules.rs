@@ -9,20 +9,20 @@ use crate::segment::Faults;
 
 /// Every try of one packet together, and the wait of an acknowledgement for data to go with.
 fn attempts_ns(profile: &Profile, _: &Faults) -> u64 {
-    let (mut wait_ns, longest_ns) = profile.xns.resend_ns.value;
+    let (mut wait_ns, longest_ns) = profile.xns.resend_ns;
     let mut sum_ns = wait_ns;
-    for _ in 0..profile.xns.resend_count.value {
+    for _ in 0..profile.xns.resend_count {
         wait_ns = (2 * wait_ns).min(longest_ns);
         sum_ns += wait_ns;
     }
-    sum_ns + profile.xns.ack_delay_ns.value
+    sum_ns + profile.xns.ack_delay_ns
 }
 
 const SPP: Subject = Subject {
     carrier: CarrierKind::Spp,
     profiles: &[THREE_PLUS, OF_XEROX],
     attempts_ns,
-    tries: |profile| profile.xns.resend_count.value,
+    tries: |profile| profile.xns.resend_count,
     is_given_up: |why| matches!(why, Why::NoAnswer | Why::Protocol | Why::ByPeerAbnormally),
 };
 

@@ -103,7 +103,7 @@ fn unknown_names_are_not_found_and_addresses_need_no_name() {
             Some(Why::NotListening),
         ),
     ] {
-        let id = segment.with(from, |now, node, _| node.open(now, CarrierKind::Spp, to).unwrap());
+        let id = segment.with(from, |now, node, _| node.open(now, to));
         let until = segment.now.plus_nanos(10_000_000);
         segment.run_until(until);
         assert_eq!(segment.program(from).ended.get(&id).copied(), why);
@@ -119,7 +119,7 @@ fn an_unanswered_call_tries_both_framings_and_times_out_after_75_s() {
     segment.run_until(ms(4_100));
     segment.capture = Some(vec![]);
     let to = Called::Ipx(Address { network: 0, node: [2, 0, 0, 0, 0, 9], socket: 0 });
-    let id = segment.with(0, |now, node, _| node.open(now, CarrierKind::Spp, to).unwrap());
+    let id = segment.with(0, |now, node, _| node.open(now, to));
     segment.run_until(ms(4_100 + 75_001));
     assert_eq!(segment.program(0).ended[&id], Why::NoAnswer);
     let sent = frames(segment.capture.as_ref().unwrap());

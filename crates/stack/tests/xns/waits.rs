@@ -1,6 +1,6 @@
 //! Waits of a session by their exact times, and what an end does with what the other one says: by hand.
 
-use lanlab_stack::node::{CarrierKind, Peer as Called, Why};
+use lanlab_stack::node::{Peer as Called, Why};
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::ipx::Address;
 use lanlab_wire::xns::spp::{Header, control, stream};
@@ -252,7 +252,7 @@ fn an_unacknowledged_close_ends_after_three_seconds() {
 fn a_station_opens_up_to_254_sessions_each_from_its_own_socket() {
     let mut server = Server::new();
     for _ in 0..254 {
-        server.node.open(server.now, CarrierKind::Spp, Called::Name(name(7))).unwrap();
+        server.node.open(server.now, Called::Name(name(7)));
     }
     server.drain();
     assert!(server.ended.is_empty());
@@ -262,7 +262,7 @@ fn a_station_opens_up_to_254_sessions_each_from_its_own_socket() {
     sockets.dedup();
     assert_eq!((asked.len(), sockets.len()), (254, 254));
     assert!((0x4000..0x8000).contains(&sockets[0]) && sockets[253] < 0x8000);
-    server.node.open(server.now, CarrierKind::Spp, Called::Name(name(7))).unwrap();
+    server.node.open(server.now, Called::Name(name(7)));
     server.drain();
     assert_eq!(server.ended, [Why::NoResources]);
 }

@@ -52,8 +52,7 @@ pub fn emit(
     out: &mut Vec<u8>,
 ) -> Result<(), Error> {
     if framing == RAW_802_3 && header.checksum != NO_CHECKSUM {
-        let value = u64::from(header.checksum);
-        return Err(Error::Forbidden { format: "ipx", field: "checksum", offset: 0, value });
+        return Err(Error::forbidden("ipx", "checksum", 0, header.checksum));
     }
     let llc: &[u8] = if framing == IEEE_802_2 { &LLC_START } else { &[] };
     let length = llc.len() + HEADER_LEN + data.len();

@@ -81,12 +81,9 @@ pub mod value {
     pub const RESYNCHRONIZE: u16 = 1;
     pub const HANG_UP: u16 = 0;
     pub const ABNORMAL_END: u16 = 1;
-    /// `data1` of STATUS QUERY and STATUS RESPONSE: `NetBIOS` before 2.1, with one frame. Later
+    /// `data1` of STATUS QUERY and STATUS RESPONSE: 0 in `NetBIOS` before 2.1, with one frame. Later
     /// versions begin with 1, then give the number of names received or sent so far.
-    pub const STATUS_IN_ONE_FRAME: u8 = 0;
     pub const STATUS_FIRST: u8 = 1;
-    /// STATUS RESPONSE: the frame is too short for all names.
-    pub const STATUS_FRAME_LIMIT: u16 = 0x8000;
     /// STATUS RESPONSE: the requester's buffer is too small.
     pub const STATUS_OVERFLOW: u16 = 0x4000;
     /// Highest session number; the lowest one is 1.
@@ -120,28 +117,38 @@ pub struct SessionHeader {
 type Common = (u8, u8, u16, [u16; 2]);
 
 fn read_common(frame: &[u8], header_len: usize) -> Result<Common, Error> {
-    if frame.len() < header_len {
-        return Err(Error::Truncated { format: FORMAT, need: header_len, got: frame.len() });
-    }
+    Error::need(FORMAT, frame, header_len)?;
     let ([length, delimiter], common): ([u16; 2], Common) =
         Field::first(FORMAT, frame, Order::Little)?;
     for (field, offset, found, only) in
         [("length", 0, length, header_len as u16), ("delimiter", 2, delimiter, DELIMITER)]
     {
         if found != only {
-            let value = u64::from(found);
-            return Err(Error::Forbidden { format: FORMAT, field, offset, value });
+            return Err(Error::forbidden(FORMAT, field, offset, found));
         }
     }
     Ok(common)
 }
 
 fn unknown_command(code: u8) -> Error {
-    let value = u64::from(code);
-    Error::Forbidden { format: FORMAT, field: "command", offset: COMMAND_AT, value }
+    Error::forbidden(FORMAT, "command", COMMAND_AT, code)
 }
 
 impl NameHeader {
+    /// A header whose other fields are zero.
+    pub const fn new(command: NameCommand, destination: Name, source: Name) -> Self {
+        let (data1, data2, transmit_correlator, response_correlator) = (0, 0, 0, 0);
+        Self {
+            command,
+            data1,
+            data2,
+            transmit_correlator,
+            response_correlator,
+            destination,
+            source,
+        }
+    }
+
     /// Read the header of a UI frame's information field; returns it with the rest.
     ///
     /// # Errors
@@ -153,15 +160,12 @@ impl NameHeader {
         let [transmit_correlator, response_correlator] = correlators;
         let names = &frame[COMMON_LEN..NAME_HEADER_LEN];
         let [destination, source] = Field::first(FORMAT, names, Order::Little)?;
-        let (destination, source) = (Name(destination), Name(source));
         let header = Self {
-            command,
             data1,
             data2,
             transmit_correlator,
             response_correlator,
-            destination,
-            source,
+            ..Self::new(command, destination, source)
         };
         Ok((header, &frame[NAME_HEADER_LEN..]))
     }
@@ -169,7 +173,7 @@ impl NameHeader {
     pub fn emit(&self, out: &mut Vec<u8>) {
         let correlators = [self.transmit_correlator, self.response_correlator];
         let common: Common = (self.command.to_wire(), self.data1, self.data2, correlators);
-        let names = [self.destination.0, self.source.0];
+        let names = [self.destination, self.source];
         (NAME_HEADER_LEN as u16, DELIMITER, common, names).write(Order::Little, out);
     }
 }

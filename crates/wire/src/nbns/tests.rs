@@ -2,6 +2,11 @@ use super::*;
 use crate::netbios_name::suffix;
 use proptest::prelude::*;
 
+use name_answers::{emit_addresses, emit_negative};
+
+#[path = "../../tests/support/name_answers.rs"]
+mod name_answers;
+
 const FRAMES: &str = include_str!("../../tests/frames/nbns.hex");
 
 fn frame(name: &str) -> Vec<u8> {

@@ -142,9 +142,8 @@ impl<'a> Packet<'a> {
     /// not a burst packet, or its part exceeds the burst.
     pub fn parse(packet: &'a [u8]) -> Result<Self, Error> {
         let header = Header::first(FORMAT, packet, Order::Big)?;
-        let forbidden = |field, offset, value: u32| {
-            Err(Error::Forbidden { format: FORMAT, field, offset, value: value.into() })
-        };
+        let forbidden =
+            |field, offset, value: u32| Err(Error::forbidden(FORMAT, field, offset, value));
         if header.kind != kind::BURST {
             return forbidden("kind", 0, header.kind.into());
         }
@@ -156,11 +155,11 @@ impl<'a> Packet<'a> {
             return forbidden("offset", 28, header.offset);
         }
         let data_at = HEADER_LEN + usize::from(header.missing) * FRAGMENT_LEN;
-        let (need, got) = (data_at + usize::from(header.length), packet.len());
+        let end = data_at + usize::from(header.length);
         // Short frames are padded.
-        let data = packet.get(data_at..need);
-        let data = data.ok_or(Error::Truncated { format: FORMAT, need, got })?;
-        Ok(Self { header, fragments: &packet[HEADER_LEN..data_at], data })
+        Error::need(FORMAT, packet, end)?;
+        let fragments = &packet[HEADER_LEN..data_at];
+        Ok(Self { header, fragments, data: &packet[data_at..end] })
     }
 
     pub fn missing(&self) -> impl Iterator<Item = Fragment> + use<'a> {
@@ -191,8 +190,9 @@ pub fn parse_result(reply: &[u8]) -> Result<u32, Error> {
 /// [`Error::Truncated`] if there are fewer than the reply announces.
 pub fn parse_data(reply: &[u8]) -> Result<&[u8], Error> {
     let count = ReadReply::parse(reply)?.count as usize;
-    let (data, format) = (&reply[READ_REPLY_LEN..], "ncp burst data");
-    data.get(..count).ok_or(Error::Truncated { format, need: count, got: data.len() })
+    let data = &reply[READ_REPLY_LEN..];
+    Error::need("ncp burst data", data, count)?;
+    Ok(&data[..count])
 }
 
 pub fn file_of(handle: FileHandle) -> [u8; 4] {

@@ -80,12 +80,9 @@ impl Reply {
     pub fn parse(packet: &[u8]) -> Result<(Self, &[u8]), Error> {
         let (envelope, rest) = Envelope::parse(packet)?;
         if !matches!(envelope.kind, kind::REPLY | kind::BUSY) {
-            let value = u64::from(envelope.kind);
-            return Err(Error::Forbidden { format: FORMAT, field: "kind", offset: 0, value });
+            return Err(Error::forbidden(FORMAT, "kind", 0, envelope.kind));
         }
-        if rest.len() < 2 {
-            return Err(Error::Truncated { format: FORMAT, need: REPLY_LEN, got: packet.len() });
-        }
+        Error::need(FORMAT, packet, REPLY_LEN)?;
         let [completion, status] = take(rest, 0..2);
         Ok((Self { envelope, completion, status }, &rest[2..]))
     }

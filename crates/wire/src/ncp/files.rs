@@ -1,7 +1,7 @@
 //! Open files: open, create, read, write, close, erase and rename.
 
 use crate::Error;
-use crate::fields::fields;
+use crate::fields::{Field, Order, fields};
 
 use super::file_entry::FileEntry;
 use super::text::{Name, Tail, messages};
@@ -89,8 +89,9 @@ impl<'a> Write<'a> {
     /// # Errors
     /// [`Error::Truncated`] if there are fewer than announced.
     pub fn octets(&self) -> Result<&'a [u8], Error> {
-        let (need, got) = (usize::from(self.count), self.data.0.len());
-        self.data.0.get(..need).ok_or(Error::Truncated { format: "ncp write data", need, got })
+        let count = usize::from(self.count);
+        Error::need("ncp write data", self.data.0, count)?;
+        Ok(&self.data.0[..count])
     }
 }
 
@@ -111,17 +112,15 @@ pub fn emit_before_data(offset: u32, count: u16, out: &mut Vec<u8>) {
 /// # Errors
 /// [`Error::Truncated`] if there are fewer than the reply announces.
 pub fn parse_data(offset: u32, reply: &[u8]) -> Result<&[u8], Error> {
-    let (format, got) = ("ncp read data", reply.len());
-    let [high, low, ..] = *reply else {
-        return Err(Error::Truncated { format, need: 2, got });
-    };
-    let count = usize::from(u16::from_be_bytes([high, low]));
+    let format = "ncp read data";
+    let count = usize::from(u16::first(format, reply, Order::Big)?);
     // Without data there is no padding octet.
     if count == 0 {
         return Ok(&[]);
     }
     let at = before_data(offset);
-    reply.get(at..at + count).ok_or(Error::Truncated { format, need: at + count, got })
+    Error::need(format, reply, at + count)?;
+    Ok(&reply[at..at + count])
 }
 
 #[cfg(test)]

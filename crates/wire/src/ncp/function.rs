@@ -141,8 +141,7 @@ impl Function {
     /// [`Error::Truncated`] if the request is too short for its function, subfunction or stated
     /// length.
     pub fn parse(request: &[u8]) -> Result<(Self, &[u8]), Error> {
-        let got = request.len();
-        let truncated = |need| Error::Truncated { format: FORMAT, need, got };
+        let truncated = |need| Error::truncated(FORMAT, request, need);
         let (&number, rest) = request.split_first().ok_or_else(|| truncated(1))?;
         if WITH_PLAIN_PARTS.contains(&number) {
             let (&part, rest) = rest.split_first().ok_or_else(|| truncated(2))?;
@@ -157,8 +156,7 @@ impl Function {
         // The length includes the subfunction number.
         let length = usize::from(u16::from_be_bytes(take(rest, 0..2)));
         if length == 0 {
-            let value = 0;
-            return Err(Error::Forbidden { format: FORMAT, field: "length", offset: 1, value });
+            return Err(Error::forbidden(FORMAT, "length", 1, 0_u8));
         }
         let data = rest.get(3..2 + length).ok_or_else(|| truncated(3 + length))?;
         Ok((Self { number, part: Some(rest[2]) }, data))

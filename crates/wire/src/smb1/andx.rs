@@ -30,17 +30,14 @@ impl<'a> Block<'a> {
     }
 
     fn at(header: Header, message: &'a [u8], command: u8, at: usize) -> Result<Self, Error> {
-        let truncated =
-            |need| Error::Truncated { format: command::name(command), need, got: message.len() };
+        let need = |need| Error::need(command::name(command), message, need);
         let words_at = at + 1;
-        let word_count = usize::from(*message.get(at).ok_or(truncated(words_at))?);
-        let bytes_at = words_at + 2 * word_count + 2;
-        let count = message.get(bytes_at - 2..bytes_at).ok_or(truncated(bytes_at))?;
-        let byte_count = usize::from(u16::from_le_bytes([count[0], count[1]]));
-        let end = bytes_at + byte_count;
-        if end > message.len() {
-            return Err(truncated(end));
-        }
+        need(words_at)?;
+        let bytes_at = words_at + 2 * usize::from(message[at]) + 2;
+        need(bytes_at)?;
+        let byte_count = u16::from_le_bytes([message[bytes_at - 2], message[bytes_at - 1]]);
+        let end = bytes_at + usize::from(byte_count);
+        need(end)?;
         Ok(Self { message, header, command, words_at, bytes_at, end })
     }
 
@@ -138,8 +135,7 @@ impl<'a> Block<'a> {
             return Ok(&[]);
         }
         if offset < self.bytes_at {
-            let (format, value) = (self.format(), offset as u64);
-            return Err(Error::Forbidden { format, field, offset: self.words_at, value });
+            return Err(Error::forbidden(self.format(), field, self.words_at, offset as u64));
         }
         let mut reader = Reader::new(self.format(), self.message, offset, self.message.len())?;
         reader.take(len)

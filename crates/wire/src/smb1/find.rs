@@ -5,8 +5,7 @@
 
 use super::blocks::block;
 use super::reader::Reader;
-use super::strings::Text;
-use super::transaction2::put_text;
+use super::transaction2::named;
 use crate::Error;
 use crate::fields::{Field, Order};
 
@@ -31,56 +30,26 @@ pub mod level {
     pub const BOTH_DIRECTORY: u16 = 0x0104;
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct First<'a> {
-    pub search_attributes: u16,
-    pub search_count: u16,
-    /// Bits of [`flags`].
-    pub flags: u16,
-    pub level: u16,
-    /// Only directories or only files. Servers ignore it.
-    pub storage_type: u32,
-    pub name: Text<'a>,
-}
-
-impl<'a> First<'a> {
-    pub fn parse(parameters: &'a [u8], unicode: bool) -> Result<Self, Error> {
-        let mut reader = Reader::whole(FORMAT, parameters);
-        let (search_attributes, search_count, flags, level, storage_type) = reader.field()?;
-        let name = reader.unaligned_text(unicode);
-        Ok(Self { search_attributes, search_count, flags, level, storage_type, name })
-    }
-
-    pub fn emit(&self, out: &mut Vec<u8>) {
-        (self.search_attributes, self.search_count, self.flags, self.level, self.storage_type)
-            .write(Order::Little, out);
-        put_text(self.name, out);
+named! {
+    First: reserved(0) {
+        search_attributes: u16,
+        search_count: u16,
+        /// Bits of [`flags`].
+        flags: u16,
+        level: u16,
+        /// Only directories or only files. Servers ignore it.
+        storage_type: u32,
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Next<'a> {
-    pub sid: u16,
-    pub search_count: u16,
-    pub level: u16,
-    pub resume_key: u32,
-    /// Bits of [`flags`].
-    pub flags: u16,
-    pub name: Text<'a>,
-}
-
-impl<'a> Next<'a> {
-    pub fn parse(parameters: &'a [u8], unicode: bool) -> Result<Self, Error> {
-        let mut reader = Reader::whole(FORMAT, parameters);
-        let (sid, search_count, level, resume_key, flags) = reader.field()?;
-        let name = reader.unaligned_text(unicode);
-        Ok(Self { sid, search_count, level, resume_key, flags, name })
-    }
-
-    pub fn emit(&self, out: &mut Vec<u8>) {
-        (self.sid, self.search_count, self.level, self.resume_key, self.flags)
-            .write(Order::Little, out);
-        put_text(self.name, out);
+named! {
+    Next: reserved(0) {
+        sid: u16,
+        search_count: u16,
+        level: u16,
+        resume_key: u32,
+        /// Bits of [`flags`].
+        flags: u16,
     }
 }
 

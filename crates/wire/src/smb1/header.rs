@@ -79,12 +79,10 @@ impl Header {
     /// # Errors
     /// [`Error::Truncated`] if `message` is short, [`Error::Forbidden`] if it is not SMB 1.
     pub fn parse(message: &[u8]) -> Result<Self, Error> {
-        if message.len() < LEN {
-            return Err(Error::Truncated { format: FORMAT, need: LEN, got: message.len() });
-        }
+        Error::need(FORMAT, message, LEN)?;
         if message[field::PROTOCOL] != PROTOCOL {
-            let value = u64::from(u32::from_be_bytes(take(message, field::PROTOCOL)));
-            return Err(Error::Forbidden { format: FORMAT, field: "Protocol", offset: 0, value });
+            let value = u32::from_be_bytes(take(message, field::PROTOCOL));
+            return Err(Error::forbidden(FORMAT, "Protocol", 0, value));
         }
         let word = |range| u16::from_le_bytes(take(message, range));
         let flags2 = word(field::FLAGS2);

@@ -33,10 +33,8 @@ impl<'a> Reader<'a> {
         at: usize,
         end: usize,
     ) -> Result<Self, Error> {
-        let Some(message) = message.get(..end.max(at)) else {
-            return Err(Error::Truncated { format, need: end.max(at), got: message.len() });
-        };
-        Ok(Self { format, message, at })
+        Error::need(format, message, end.max(at))?;
+        Ok(Self { format, message: &message[..end.max(at)], at })
     }
 
     /// Read `octets` outside a message, from their start.
@@ -63,7 +61,7 @@ impl<'a> Reader<'a> {
     pub fn take(&mut self, len: usize) -> Result<&'a [u8], Error> {
         if len > self.left() {
             let need = self.at.saturating_add(len);
-            return Err(Error::Truncated { format: self.format, need, got: self.message.len() });
+            return Err(Error::truncated(self.format, self.message, need));
         }
         let octets = &self.message[self.at..self.at + len];
         self.at += len;

@@ -4,10 +4,8 @@
 //! [`file_information`](super::file_information), file systems in
 //! [`file_system_information`](super::file_system_information).
 
-use super::reader::Reader;
 use super::strings::Text;
-use crate::Error;
-use crate::fields::{Field, Order, fields};
+use crate::fields::fields;
 
 pub const FIND_FIRST2: u16 = 0x0001;
 pub const FIND_NEXT2: u16 = 0x0002;
@@ -25,29 +23,47 @@ pub(super) fn put_text(text: Text<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(if text.is_unicode() { &[0, 0] } else { &[0] });
 }
 
+/// Parameters that consist of numbers, `reserved` octets of zero, and a name. In all of them, strings
+/// begin at even offsets.
+macro_rules! named {
+    ($name:ident: reserved($reserved:literal) {
+        $($(#[$doc:meta])* $field:ident: $type:ty,)*
+    }) => {
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+        pub struct $name<'a> {
+            $($(#[$doc])* pub $field: $type,)*
+            pub name: $crate::smb1::strings::Text<'a>,
+        }
+
+        impl<'a> $name<'a> {
+            pub fn parse(parameters: &'a [u8], unicode: bool) -> Result<Self, $crate::Error> {
+                let mut reader = $crate::smb1::reader::Reader::whole(FORMAT, parameters);
+                $(let $field = reader.field()?;)*
+                reader.skip($reserved)?;
+                Ok(Self { $($field,)* name: reader.unaligned_text(unicode) })
+            }
+
+            pub fn emit(&self, out: &mut Vec<u8>) {
+                use $crate::fields::{Field, Order};
+                $(self.$field.write(Order::Little, out);)*
+                [0_u8; $reserved].write(Order::Little, out);
+                $crate::smb1::transaction2::put_text(self.name, out);
+            }
+        }
+    };
+}
+
+pub(super) use named;
+
 fields! {
     FileSystemQuery, Little, FORMAT => {
         level: u16,
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Path<'a> {
-    pub level: u16,
-    pub name: Text<'a>,
-}
-
-impl<'a> Path<'a> {
-    /// Read the parameters. In all of them, strings begin at even offsets.
-    pub fn parse(parameters: &'a [u8], unicode: bool) -> Result<Self, Error> {
-        let mut reader = Reader::whole(FORMAT, parameters);
-        let (level, _): (_, u32) = reader.field()?;
-        Ok(Self { level, name: reader.unaligned_text(unicode) })
-    }
-
-    pub fn emit(&self, out: &mut Vec<u8>) {
-        (self.level, 0_u32).write(Order::Little, out);
-        put_text(self.name, out);
+named! {
+    Path: reserved(4) {
+        level: u16,
     }
 }
 
@@ -58,29 +74,8 @@ fields! {
     }
 }
 
-impl File {
-    /// Append the parameters of a change, with two reserved octets, which are optional.
-    pub fn emit_set(&self, out: &mut Vec<u8>) {
-        (*self, 0_u16).write(Order::Little, out);
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CreateDirectory<'a> {
-    pub name: Text<'a>,
-}
-
-impl<'a> CreateDirectory<'a> {
-    pub fn parse(parameters: &'a [u8], unicode: bool) -> Result<Self, Error> {
-        let mut reader = Reader::whole(FORMAT, parameters);
-        reader.skip(4)?;
-        Ok(Self { name: reader.unaligned_text(unicode) })
-    }
-
-    pub fn emit(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&[0; 4]);
-        put_text(self.name, out);
-    }
+named! {
+    CreateDirectory: reserved(4) {}
 }
 
 /// Response parameters of queries, changes and creates: no extended attribute was invalid.

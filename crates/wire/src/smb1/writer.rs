@@ -29,11 +29,7 @@ pub struct Place {
 #[derive(Debug)]
 pub struct Writer<'a> {
     out: &'a mut Vec<u8>,
-    base: usize,
-    unicode: bool,
-    block_at: usize,
-    bytes_at: usize,
-    command: u8,
+    place: Place,
 }
 
 impl<'a> Writer<'a> {
@@ -43,32 +39,30 @@ impl<'a> Writer<'a> {
         out.extend_from_slice(&header.emit());
         let block_at = out.len();
         let (unicode, command) = (header.is_unicode(), header.command);
-        Self { out, base, unicode, block_at, bytes_at: block_at, command }
+        Self { out, place: Place { base, unicode, block_at, bytes_at: block_at, command } }
     }
 
     pub const fn pause(&self) -> Place {
-        let Self { base, unicode, block_at, bytes_at, command, .. } = *self;
-        Place { base, unicode, block_at, bytes_at, command }
+        self.place
     }
 
     /// Continue the message in `out`, to which more octets may have been appended.
     pub const fn resume(out: &'a mut Vec<u8>, place: Place) -> Self {
-        let Place { base, unicode, block_at, bytes_at, command } = place;
-        Self { out, base, unicode, block_at, bytes_at, command }
+        Self { out, place }
     }
 
     /// Start another block: `command` and its offset are written into the previous block. The new
     /// block is aligned to four octets, as Windows does.
     pub fn chain(&mut self, command: u8) {
-        debug_assert!(command::is_andx(self.command), "the block before has no AndX fields");
+        debug_assert!(command::is_andx(self.place.command), "the block before has no AndX fields");
         while !self.offset().is_multiple_of(4) {
             self.out.push(0);
         }
         let offset = self.offset() as u16;
-        let andx = self.block_at + 1;
+        let andx = self.place.block_at + 1;
         self.out[andx] = command;
         self.out[andx + 2..andx + 4].copy_from_slice(&offset.to_le_bytes());
-        self.command = command;
+        self.place.command = command;
     }
 
     /// A block without words and octets: the response to an error, and to many commands.
@@ -80,19 +74,19 @@ impl<'a> Writer<'a> {
 
     /// Whether strings are UTF-16LE.
     pub const fn is_unicode(&self) -> bool {
-        self.unicode
+        self.place.unicode
     }
 
     pub fn offset(&self) -> usize {
-        self.out.len() - self.base
+        self.out.len() - self.place.base
     }
 
     pub fn message(&self) -> &[u8] {
-        &self.out[self.base..]
+        &self.out[self.place.base..]
     }
 
     pub(super) fn words(&mut self, count: u8) {
-        self.block_at = self.out.len();
+        self.place.block_at = self.out.len();
         self.out.push(count);
     }
 
@@ -103,19 +97,23 @@ impl<'a> Writer<'a> {
     }
 
     pub(super) fn rest_of_words(&mut self) {
-        let words_end = self.block_at + 1 + 2 * usize::from(self.out[self.block_at]);
-        debug_assert!(self.out.len() <= words_end, "words of {}", command::name(self.command));
+        let words_end = self.place.block_at + 1 + 2 * usize::from(self.out[self.place.block_at]);
+        debug_assert!(
+            self.out.len() <= words_end,
+            "words of {}",
+            command::name(self.place.command)
+        );
         self.out.resize(words_end, 0);
     }
 
     pub(super) fn begin_bytes(&mut self) {
         debug_assert_eq!(
-            self.out.len() - self.block_at - 1,
-            2 * usize::from(self.out[self.block_at]),
+            self.out.len() - self.place.block_at - 1,
+            2 * usize::from(self.out[self.place.block_at]),
             "words of {}",
-            command::name(self.command)
+            command::name(self.place.command)
         );
-        self.bytes_at = self.out.len() + 2;
+        self.place.bytes_at = self.out.len() + 2;
         self.out.extend_from_slice(&[0, 0]);
     }
 
@@ -126,8 +124,9 @@ impl<'a> Writer<'a> {
     /// End a block that `more` octets will follow. A count above 16 bits loses its high bits,
     /// because large reads and writes have their length in the words.
     pub(super) fn end_before(&mut self, more: usize) {
-        let count = (self.out.len() - self.bytes_at + more) as u16;
-        self.out[self.bytes_at - 2..self.bytes_at].copy_from_slice(&count.to_le_bytes());
+        let count = (self.out.len() - self.place.bytes_at + more) as u16;
+        self.out[self.place.bytes_at - 2..self.place.bytes_at]
+            .copy_from_slice(&count.to_le_bytes());
     }
 
     pub(super) fn field(&mut self, value: impl Field) {
@@ -175,11 +174,11 @@ impl<'a> Writer<'a> {
     }
 
     pub(super) fn patch_u16(&mut self, offset: usize, value: u16) {
-        let at = self.base + offset;
+        let at = self.place.base + offset;
         self.out[at..at + 2].copy_from_slice(&value.to_le_bytes());
     }
 
     pub fn sign(&mut self, signature: [u8; 8]) {
-        self.out[self.base..][header::SIGNATURE].copy_from_slice(&signature);
+        self.out[self.place.base..][header::SIGNATURE].copy_from_slice(&signature);
     }
 }

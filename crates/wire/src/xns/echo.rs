@@ -2,8 +2,8 @@
 //!
 //! Source: XSIS 028112, section 5.
 
+use crate::Error;
 use crate::fields::{Field, Order};
-use crate::{Error, take};
 
 const FORMAT: &str = "xns echo";
 const REQUEST: u16 = 1;
@@ -21,17 +21,11 @@ impl<'a> Echo<'a> {
     /// # Errors
     /// [`Error::Truncated`] if it is short, [`Error::Forbidden`] for another operation.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
-        let Some((operation, rest)) = data.split_first_chunk::<2>() else {
-            return Err(Error::Truncated { format: FORMAT, need: u16::LEN, got: data.len() });
-        };
-        let operation = u16::from_be_bytes(take(operation, 0..2));
-        match operation {
-            REQUEST | REPLY => Ok(Self { is_reply: operation == REPLY, data: rest }),
-            other => {
-                let (field, offset, value) = ("operation", 0, u64::from(other));
-                Err(Error::Forbidden { format: FORMAT, field, offset, value })
-            }
+        let operation = u16::first(FORMAT, data, Order::Big)?;
+        if !matches!(operation, REQUEST | REPLY) {
+            return Err(Error::forbidden(FORMAT, "operation", 0, operation));
         }
+        Ok(Self { is_reply: operation == REPLY, data: &data[u16::LEN..] })
     }
 
     pub fn emit(&self, out: &mut Vec<u8>) {

@@ -38,11 +38,9 @@ impl<'a> ErrorPacket<'a> {
     /// [`Error::Truncated`] if the header of the returned packet is incomplete.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
         let start = Start::parse(data)?;
-        let quoted = &data[START_LEN..];
-        let header = Header::parse_start(quoted);
-        let need = START_LEN + HEADER_LEN;
-        let header = header.ok_or(Error::Truncated { format: FORMAT, need, got: data.len() })?;
-        Ok(Self { start, header, data: &quoted[HEADER_LEN..] })
+        Error::need(FORMAT, data, START_LEN + HEADER_LEN)?;
+        let (header, _) = Header::parse_start(FORMAT, &data[START_LEN..])?;
+        Ok(Self { start, header, data: &data[START_LEN + HEADER_LEN..] })
     }
 }
 

@@ -41,8 +41,8 @@ pub struct FileTime {
 pub struct Meters {
     operations: [DistributionMeter; OPERATIONS.len()],
     bytes: [u64; OPERATIONS.len()],
-    first_byte: DistributionMeter,
-    file_time: DistributionMeter,
+    pub first_byte: DistributionMeter,
+    pub file_time: DistributionMeter,
     pub files: Vec<FileTime>,
     pub faults: BTreeMap<String, u64>,
     pub retries: u64,
@@ -104,14 +104,6 @@ impl Meters {
                 find_stalls(name, times, bytes, is_stream)
             })
             .collect()
-    }
-
-    pub fn first_byte(&self) -> &DistributionMeter {
-        &self.first_byte
-    }
-
-    pub fn file_time(&self) -> &DistributionMeter {
-        &self.file_time
     }
 
     /// Times of all files since `start`, in lines of bounded length.

@@ -1,8 +1,4 @@
 //! `copy`: transfers files to or from a file service, and retries after temporary faults.
-#![allow(
-    clippy::large_futures,
-    reason = "a future is as large as the largest service's; boxed, each call would allocate"
-)]
 
 mod error;
 pub mod lanes;

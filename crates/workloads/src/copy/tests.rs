@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use lanlab_files::{Class, Facts, Fault, TransferCapabilities};
-use lanlab_units::Instant;
+use lanlab_units::{Clock, Instant};
 
 use super::meters::Operation;
 use super::*;
@@ -11,7 +11,6 @@ use crate::Progress;
 use crate::guard::Guard;
 use crate::messages::{CpuTime, Failure, LeftOut};
 use crate::virtual_time::VirtualTime;
-use lanlab_units::Clock;
 
 const MS: u64 = 1_000_000;
 

@@ -8,13 +8,12 @@ use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 use lanlab_files::{Access, Class, Fault, MinimumRate, ServicePath, Session, TransferCapabilities};
-use lanlab_units::Instant;
+use lanlab_units::{Clock, Instant};
 
 use super::meters::{Meters, Operation};
 use super::{CopyError, lanes};
 use crate::guard::Guard;
 use crate::messages::{CopySpec, CopySync, Failure};
-use lanlab_units::Clock;
 
 /// Memory for calls in flight per connection. Without a requested depth, all connections share it, and each has at
 /// least two calls. If more is requested, the request is refused.

@@ -3,14 +3,12 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lanlab_files::{Class, Facts, Fault, ServicePath, Session, TransferCapabilities};
-use lanlab_units::Instant;
+use lanlab_units::{Clock, Instant};
 
 use super::{CopyError, FileTime, Sink, Source, Transfer, capabilities};
-use crate::SETUP_ATTEMPTS;
-use crate::failure_of;
 use crate::guard::{Guard, TOO_LONG};
 use crate::messages::{CopySpec, CpuTime, Direction, Failure};
-use lanlab_units::Clock;
+use crate::{SETUP_ATTEMPTS, failure_of};
 
 /// Pause before the first retry of a file; doubled for each further one, up to the limit.
 const FIRST_PAUSE_NS: u64 = 100_000_000;
@@ -69,7 +67,8 @@ pub async fn connect<S: CopyEndpoints, K: Clock>(
     let connected =
         connect_patiently(guard, SETUP_ATTEMPTS, || endpoints.turn(), || endpoints.connect()).await;
     let (session, connect_ns) = connected.map_err(CopyError::into_failure)?;
-    let capabilities = capabilities(spec, session.capabilities())?;
+    let reads = spec.direction == Direction::Download;
+    let capabilities = capabilities(spec, session.one_way_capabilities(reads))?;
     Ok((session, capabilities, connect_ns))
 }
 

@@ -67,7 +67,7 @@ impl Counts {
     }
 
     pub(super) fn is_complete(&self, total: u64) -> bool {
-        self.arrived.expected() == total
+        self.arrived.next == total
             && self.round_trip.samples() + self.late == total - self.first_measured
     }
 

@@ -24,7 +24,7 @@ pub struct RateSchedule {
     pace: Pace,
     start: Instant,
     first_measured: u64,
-    total: u64,
+    pub total: u64,
 }
 
 impl RateSchedule {
@@ -39,10 +39,6 @@ impl RateSchedule {
 
     pub fn slot(&self, sequence: u64) -> Instant {
         self.pace.slot(self.start, sequence)
-    }
-
-    pub fn total(&self) -> u64 {
-        self.total
     }
 }
 
@@ -108,7 +104,7 @@ impl<'a> RateSender<'a> {
 
     #[inline]
     pub fn next(&mut self, now: Instant) -> Due {
-        if self.stopped.is_some() || self.pacer.taken() >= self.schedule.total {
+        if self.stopped.is_some() || self.pacer.taken >= self.schedule.total {
             return Due::Over;
         }
         if self.progress.is_cancelled() {
@@ -117,15 +113,14 @@ impl<'a> RateSender<'a> {
         }
         match self.pacer.turn(now, self.schedule.total) {
             Turn::Wait(until) if until <= now.plus_nanos(CHECK_NS) => Due::Wait(until),
-            Turn::Send(_) if !self.over_datagrams() || !self.is_unheard(now) => {
-                Due::Send(self.pacer.taken())
+            Turn::Send(_)
+                if !self.over_datagrams()
+                    || !self.heard.is_long_ago(now, self.plan.round_trip_ns) =>
+            {
+                Due::Send(self.pacer.taken)
             }
             Turn::Wait(_) | Turn::Send(_) => self.rest(now),
         }
-    }
-
-    fn is_unheard(&self, now: Instant) -> bool {
-        self.heard.is_long_ago(now, self.plan.round_trip_ns)
     }
 
     fn rest(&mut self, now: Instant) -> Due {
@@ -143,7 +138,7 @@ impl<'a> RateSender<'a> {
     /// The request due at `now` was handed to the system.
     #[inline]
     pub fn handed(&mut self, handed: Handed, now: Instant) {
-        let counted = u64::from(self.pacer.taken() >= self.schedule.first_measured);
+        let counted = u64::from(self.pacer.taken >= self.schedule.first_measured);
         match handed {
             Handed::Sent => {
                 self.sent += counted;

@@ -45,6 +45,7 @@ pub struct Responder<'a> {
     last_heard: Instant,
     next_alive: Instant,
     is_finished: bool,
+    is_closed: bool,
     ended_by: Option<EndedBy>,
     pub answered: u64,
     pub refused: u64,
@@ -69,6 +70,7 @@ impl<'a> Responder<'a> {
             last_heard: start,
             next_alive: start,
             is_finished: false,
+            is_closed: false,
             ended_by: None,
             answered: 0,
             refused: 0,
@@ -134,15 +136,17 @@ impl<'a> Responder<'a> {
 
     pub fn idle(&mut self, now: Instant) {
         let quiet_ns = now.nanos_since(self.last_heard);
-        if self.is_finished && quiet_ns > TAIL_NS {
+        if self.is_finished && (self.is_closed || quiet_ns > TAIL_NS) {
             self.ended_by = Some(EndedBy::Finished);
+        } else if self.is_closed {
+            self.ended_by = Some(EndedBy::PeerClosed);
         } else if quiet_ns > self.plan.longest_silence_ns() {
             self.ended_by = Some(EndedBy::Silence);
         }
     }
 
+    /// The requester closed its port; its last messages may still wait to be read.
     pub fn closed(&mut self) {
-        self.ended_by =
-            Some(if self.is_finished { EndedBy::Finished } else { EndedBy::PeerClosed });
+        self.is_closed = true;
     }
 }

@@ -104,12 +104,15 @@ fn responders_stay_20_ms_after_the_end_or_until_silence() {
     finished.idle(at_us(23_001));
     assert_eq!(finished.next(at_us(23_001)), Ok(Next::Over(EndedBy::Finished)));
 
+    // A responder that was paused may learn that the port is closed before it reads the end.
     for (is_finished, ended_by) in [(false, EndedBy::PeerClosed), (true, EndedBy::Finished)] {
         let mut closed = responder(&plan, &progress);
+        closed.closed();
+        assert_eq!(closed.next(at_us(1)), Ok(Next::Listen));
         if is_finished {
             closed.take(&word(TOKEN, 0, FINISH), at_us(1));
         }
-        closed.closed();
+        closed.idle(at_us(1));
         assert_eq!(closed.next(at_us(1)), Ok(Next::Over(ended_by)));
     }
     progress.cancel();
@@ -281,9 +284,9 @@ fn ends<'a>(
 fn a_schedule_has_its_warm_up_and_its_amount() {
     let schedule = |plan: &Plan| RateSchedule::new(plan, plan.pace.unwrap(), at_us(0));
     let by_time = schedule(&on_schedule());
-    assert_eq!((by_time.total(), by_time.slot(110)), (110, at_us(110_000)));
+    assert_eq!((by_time.total, by_time.slot(110)), (110, at_us(110_000)));
     let amount = EchoAmount::Requests(7);
-    assert_eq!(schedule(&Plan { amount, ..on_schedule() }).total(), 17);
+    assert_eq!(schedule(&Plan { amount, ..on_schedule() }).total, 17);
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn run(lost: &[bool]) -> (InitiatorState, bool) {
     let mut acceptor = Acceptor::new(TOKEN, 0, 2);
     // An initiator that never gives up, or asks endlessly, must fail the test and not block it.
     let mut steps = 0_u32;
-    while initiator.state() == InitiatorState::Asking {
+    while initiator.state == InitiatorState::Asking {
         while let Some(request) = initiator.poll_transmit(now) {
             steps += 1;
             assert!(steps < 10_000, "asked {steps} times by {now:?}");
@@ -46,7 +46,7 @@ fn run(lost: &[bool]) -> (InitiatorState, bool) {
             initiator.handle_timeout(now);
         }
     }
-    (initiator.state(), acceptor.peer().is_some())
+    (initiator.state, acceptor.peer().is_some())
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn questions_are_sent_every_50_ms_for_5_s() {
     assert_eq!(initiator.poll_transmit(at_ns(999)), None);
     let hello = Message { token: Token([9; 16]), flow: 3, kind: Kind::Hello { nonce: NONCE } };
     let mut asked = 0;
-    while initiator.state() == InitiatorState::Asking {
+    while initiator.state == InitiatorState::Asking {
         let now = initiator.poll_timeout().unwrap();
         initiator.handle_timeout(now);
         if let Some(message) = initiator.poll_transmit(now) {
@@ -139,7 +139,7 @@ fn questions_are_sent_every_50_ms_for_5_s() {
             asked += 1;
         }
     }
-    assert_eq!((initiator.state(), asked), (InitiatorState::GaveUp, 100));
+    assert_eq!((initiator.state, asked), (InitiatorState::GaveUp, 100));
     assert_eq!(initiator.poll_timeout(), None);
     let mut late = Initiator::new(TOKEN, 0, 1, at_ns(0));
     late.handle_timeout(at_ns(4_999_999_999));
@@ -147,9 +147,9 @@ fn questions_are_sent_every_50_ms_for_5_s() {
     assert_eq!(late.poll_timeout(), Some(at_ns(5_000_000_000)));
     assert_eq!(late.poll_transmit(at_ns(5_049_999_999)), None);
     late.handle_timeout(at_ns(5_000_000_000));
-    assert_eq!(late.state(), InitiatorState::GaveUp);
+    assert_eq!(late.state, InitiatorState::GaveUp);
     late.handle(&message(Kind::Accept { nonce: 1 }), at_ns(5_000_000_000));
-    assert_eq!(late.state(), InitiatorState::GaveUp);
+    assert_eq!(late.state, InitiatorState::GaveUp);
 }
 
 #[test]
@@ -176,16 +176,16 @@ fn the_first_cookie_is_returned_at_once_and_the_last_question_timed() {
     ];
     for other in &strange {
         initiator.handle(other, at_ns(52_000_000));
-        assert_eq!(initiator.state(), InitiatorState::Asking, "{other:?}");
+        assert_eq!(initiator.state, InitiatorState::Asking, "{other:?}");
     }
     initiator.handle(&accept, at_ns(54_000_002));
     let accepted = InitiatorState::Accepted { round_trip_ns: 1_000_000 };
-    assert_eq!(initiator.state(), accepted);
+    assert_eq!(initiator.state, accepted);
     assert_eq!(initiator.poll_transmit(at_ns(200_000_000)), None);
     assert_eq!(initiator.poll_timeout(), None);
     initiator.handle_timeout(at_ns(6_000_000_000));
     initiator.handle(&accept, at_ns(6_000_000_000));
-    assert_eq!(initiator.state(), accepted);
+    assert_eq!(initiator.state, accepted);
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn measured_ms(one_way_ms: u64, lost: &[usize]) -> Option<u64> {
                 under_way.insert((now.plus_nanos(one_way_ms * 1_000_000), turn), (true, question));
             }
         }
-        match initiator.state() {
+        match initiator.state {
             InitiatorState::Accepted { round_trip_ns } => return Some(round_trip_ns / 1_000_000),
             InitiatorState::GaveUp => return None,
             InitiatorState::Asking => {}

@@ -1,9 +1,9 @@
 //! The client's side of a control connection.
 
-use lanlab_wire::iperf3::{COOKIE_BYTES, LENGTH_BYTES, State};
-use serde_json::json;
+use lanlab_wire::iperf3::{COOKIE_BYTES, State};
+use serde_json::{Value, json};
 
-use super::inbox::{Inbox, not_iperf3};
+use super::inbox::{Inbox, not_iperf3, put_text};
 use super::sentence;
 use crate::messages::{Failure, PeerReport};
 
@@ -23,7 +23,7 @@ pub struct Test {
 }
 
 impl Test {
-    fn text(&self) -> String {
+    fn text(&self) -> Value {
         let (server_sends, client_sends) = self.directions;
         let mut asked = json!({
             (if self.is_udp { "udp" } else { "tcp" }): true,
@@ -36,7 +36,7 @@ impl Test {
             "pacing_timer": 1000,
             "client_version": "lanlab",
         });
-        let mut add = |key: &str, value: serde_json::Value| asked[key] = value;
+        let mut add = |key: &str, value: Value| asked[key] = value;
         if server_sends && client_sends {
             add("bidirectional", json!(true));
         } else if server_sends {
@@ -57,7 +57,7 @@ impl Test {
         if let Some(name) = &self.congestion {
             add("congestion", json!(name));
         }
-        asked.to_string()
+        asked
     }
 }
 
@@ -122,7 +122,7 @@ impl Client {
     }
 
     pub fn give_results(&mut self, results: &PeerReport) {
-        self.put_text(&json!(results).to_string());
+        put_text(&mut self.outbox, &json!(results));
     }
 
     pub fn give_up(&mut self) {
@@ -153,8 +153,7 @@ impl Client {
         let Some(state) = self.inbox.state()? else { return Ok(None) };
         match (state, self.phase) {
             (State::ParameterExchange, Phase::Parameters) => {
-                let text = self.test.text();
-                self.put_text(&text);
+                put_text(&mut self.outbox, &self.test.text());
                 self.phase = Phase::Opening;
                 self.poll_event()
             }
@@ -194,13 +193,6 @@ impl Client {
             }
             (state, phase) => Err(not_iperf3(format!("{state:?} where {phase:?} was due"))),
         }
-    }
-
-    fn put_text(&mut self, text: &str) {
-        let length = (text.len() as u32).to_be_bytes();
-        debug_assert_eq!(length.len(), LENGTH_BYTES);
-        self.outbox.extend_from_slice(&length);
-        self.outbox.extend_from_slice(text.as_bytes());
     }
 }
 

@@ -2,6 +2,7 @@
 
 use lanlab_wire::iperf3::{LENGTH_BYTES, State};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::messages::Failure;
 
@@ -56,6 +57,13 @@ impl Inbox {
         self.octets.drain(..LENGTH_BYTES + length);
         Ok(Some(value))
     }
+}
+
+/// Append a text to what is sent, after its length.
+pub fn put_text(outbox: &mut Vec<u8>, text: &Value) {
+    let text = text.to_string();
+    outbox.extend_from_slice(&(text.len() as u32).to_be_bytes());
+    outbox.extend_from_slice(text.as_bytes());
 }
 
 /// The error for data that iperf3 never sends.

@@ -1,10 +1,10 @@
 //! The server's side of a control connection, from the byte after the cookie on.
 
-use lanlab_wire::iperf3::{LENGTH_BYTES, State};
+use lanlab_wire::iperf3::State;
 use serde_json::{Map, Value, json};
 
 use super::asked::{Asked, Bounds, Refused, unreadable};
-use super::inbox::{Inbox, not_iperf3};
+use super::inbox::{Inbox, not_iperf3, put_text};
 use crate::messages::{Failure, PeerReport};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -71,11 +71,7 @@ impl Server {
     }
 
     pub fn give_results(&mut self, results: &PeerReport) {
-        let text = json!(results).to_string();
-        let length = (text.len() as u32).to_be_bytes();
-        debug_assert_eq!(length.len(), LENGTH_BYTES);
-        self.outbox.extend_from_slice(&length);
-        self.outbox.extend_from_slice(text.as_bytes());
+        put_text(&mut self.outbox, &json!(results));
         self.say(State::DisplayResults);
         self.phase = Phase::Showing;
     }

@@ -3,16 +3,19 @@
 use std::net::Ipv4Addr;
 
 use lanlab_units::Instant;
-use lanlab_wire::arp;
 use lanlab_wire::ethernet::{Framing, Mac};
-use lanlab_wire::ipx;
 use lanlab_wire::nbf::{NO_NAME, NameCommand};
 use lanlab_wire::nbns::{self, Query, Question};
 use lanlab_wire::netbios_name::Name;
+use lanlab_wire::{arp, ipx};
 
 use super::tests::{A, B, OWN, framed, named, observed};
 use super::*;
 use crate::messages::NameSign;
+use name_answers::{emit_addresses, emit_negative};
+
+#[path = "../../../wire/tests/support/name_answers.rs"]
+mod name_answers;
 
 const BROADCAST: [u8; 4] = [10, 0, 0, 255];
 
@@ -106,7 +109,7 @@ fn udp_name_queries_may_be_answered_by_any_host() {
     let answer = |flags| {
         let mut data = Vec::new();
         let addresses = [(0, Ipv4Addr::LOCALHOST), (flags, Ipv4Addr::LOCALHOST)];
-        nbns::emit_addresses(&query(Question::Addresses, files), 1, &addresses, &mut data);
+        emit_addresses(&query(Question::Addresses, files), 1, &addresses, &mut data);
         data
     };
     let open = observed(&[
@@ -127,7 +130,7 @@ fn udp_name_queries_may_be_answered_by_any_host() {
     assert_eq!(observed(&[reply]).names.len(), 0, "of another port");
     // A negative reply is an answer, too, but no sign of the name.
     let mut data = Vec::new();
-    nbns::emit_negative(&query(Question::Addresses, files), 3, &mut data);
+    emit_negative(&query(Question::Addresses, files), 3, &mut data);
     let reply = datagram([10, 0, 0, 2], 137, 137, &data);
     let heard = observed(&[asked_by_udp(Question::Addresses, files), reply]);
     assert_eq!((heard.answered_questions, heard.names.len()), (1, 0));

@@ -1,12 +1,11 @@
 use std::net::Ipv4Addr;
 
 use lanlab_units::Instant;
-use lanlab_wire::arp;
 use lanlab_wire::ethernet::{Frame, Framing, Header, Mac};
 use lanlab_wire::nbf::{NO_NAME, NameCommand, NameHeader};
 use lanlab_wire::nbipx::{self, NameCommand as NameCommandOfIpx};
 use lanlab_wire::netbios_name::Name;
-use lanlab_wire::{ipx, nmpi, xns};
+use lanlab_wire::{arp, ipx, nmpi, xns};
 use proptest::prelude::*;
 
 use super::*;

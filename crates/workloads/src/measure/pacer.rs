@@ -22,7 +22,8 @@ pub struct Pacer {
     pace: Pace,
     start: Instant,
     group: u64,
-    taken: u64,
+    /// Messages whose turn has come so far: the index of the next slot.
+    pub taken: u64,
     not_before: Instant,
     half_group_ns: u64,
 }
@@ -72,11 +73,6 @@ impl Pacer {
 
     pub fn next_slot(&self) -> Instant {
         self.pace.slot(self.start, self.taken)
-    }
-
-    /// Messages whose turn has come so far: the index of the next slot.
-    pub fn taken(&self) -> u64 {
-        self.taken
     }
 }
 
@@ -146,7 +142,7 @@ mod tests {
         pacer.skip_to(10);
         assert_eq!(pacer.turn(at_us(9_000), 100), Turn::Wait(at_us(10_000)));
         pacer.skip_to(3);
-        assert_eq!(pacer.taken(), 10);
+        assert_eq!(pacer.taken, 10);
     }
 
     #[test]

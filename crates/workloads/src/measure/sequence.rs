@@ -17,7 +17,7 @@ pub enum Seen {
 #[derive(Debug)]
 pub struct SequenceWindow {
     bits: Box<[u64; WORDS]>,
-    next: u64,
+    pub next: u64,
 }
 
 impl Default for SequenceWindow {
@@ -27,10 +27,6 @@ impl Default for SequenceWindow {
 }
 
 impl SequenceWindow {
-    pub fn expected(&self) -> u64 {
-        self.next
-    }
-
     pub fn observe(&mut self, sequence: u64) -> Seen {
         if sequence >= self.next {
             self.advance(sequence);

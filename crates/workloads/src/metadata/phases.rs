@@ -99,7 +99,7 @@ pub async fn perform<S: Session, K: Clock>(
         Operation::MakeDirectory | Operation::List | Operation::RemoveDirectory => {
             tree.directories().len() as u32
         }
-        _ => tree.files(),
+        _ => tree.files,
     };
     for number in 0..count {
         guard.check()?;
@@ -209,7 +209,7 @@ pub async fn verify<S: Session, K: Clock>(
     let mut compared = 0;
     let mut files = Vec::new();
     if let Stage::Files { is_renamed } = stage {
-        for number in 0..tree.files() {
+        for number in 0..tree.files {
             files.push(tree.file(number, is_renamed).map_err(bad_name)?);
         }
     }

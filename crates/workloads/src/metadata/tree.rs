@@ -9,7 +9,7 @@ pub struct Tree {
     directories: Vec<ServicePath>,
     /// Number of the first directory with files; only the lowest level has files.
     first_leaf: usize,
-    files: u32,
+    pub files: u32,
 }
 
 /// Directories of one tree, including its top; `None` if too many to count.
@@ -36,10 +36,6 @@ impl Tree {
             }
         }
         Ok(Self { directories, first_leaf, files: spec.files })
-    }
-
-    pub fn files(&self) -> u32 {
-        self.files
     }
 
     pub fn top(&self) -> &ServicePath {

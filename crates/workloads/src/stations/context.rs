@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lanlab_files::{Facts, Fault, Result, Session, TransferCapabilities};
-use lanlab_units::Instant;
+use lanlab_units::{Clock, Instant};
 
 use super::job::{Job, ThreadTotals};
 use super::pattern::{Place, Wrong};
 use super::readings::{Outcome, Reading, Readings};
 use crate::measure::DistributionMeter;
 use crate::messages::{BlockCheck, StationEnded, StationsEnd};
-use lanlab_units::Clock;
 
 /// Interval of updates to the totals that other threads read.
 const TELL_NS: u64 = 10_000_000;
@@ -123,7 +122,7 @@ impl<C: Connector, K: Clock> Context<C, K> {
 
     /// Keep a reading; when there is no room for another, all stations end.
     pub fn keep(&self, reading: Reading) {
-        if !self.readings.borrow_mut().push(reading) && self.is_bounded() {
+        if !self.readings.borrow_mut().push(reading) && super::may_be_thinned(&self.job.spec) {
             self.job.stop(StationsEnd::Full);
         }
         let [mut operations, mut bytes, mut response_ns] = self.done.get();
@@ -137,10 +136,6 @@ impl<C: Connector, K: Clock> Context<C, K> {
             self.told_at_ns.set(reading.end_ns);
             self.totals.store(operations, bytes, response_ns);
         }
-    }
-
-    fn is_bounded(&self) -> bool {
-        super::may_be_thinned(&self.job.spec)
     }
 
     pub async fn wait_until(&self, at: Instant) {

@@ -2,10 +2,6 @@
 //! a closed loop or on a schedule.
 //!
 //! Every attempt at an operation is a reading; an error is a result, not an end.
-#![allow(
-    clippy::large_futures,
-    reason = "a future is as large as the largest service's; boxed, each call would allocate"
-)]
 
 mod context;
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub struct Slices {
     first: u32,
     step: u32,
     cells: Vec<Cell>,
-    width: u32,
+    pub width: u32,
 }
 
 impl Slices {
@@ -78,10 +78,6 @@ impl Slices {
             }
             of_station[SLICES / 2..].fill(Cell::default());
         }
-    }
-
-    pub fn width(&self) -> u32 {
-        self.width
     }
 
     pub fn widen_to(&mut self, width: u32) {
@@ -131,7 +127,7 @@ mod tests {
             slices.record(3 + 2 * (number % 4) as u32, number * 10_000_000, number + 1);
         }
         // 10 s in at most 64 slices, whose length is a power of two: 2^28 ns are 0.27 s.
-        assert_eq!(slices.width(), 28);
+        assert_eq!(slices.width, 28);
         let expected = Cell {
             operations: 1000,
             sum_ns: 500_500,
@@ -141,7 +137,7 @@ mod tests {
         };
         assert_eq!((total(&slices), slices.operations()), (expected, 1000));
         slices.widen_to(30);
-        assert_eq!((total(&slices), slices.width()), (expected, 30));
+        assert_eq!((total(&slices), slices.width), (expected, 30));
         assert_eq!(slices.octets().len() % CELL_BYTES, 0);
         assert_eq!(slices.octets()[..8], [3, 0, 0, 0, 0, 0, 0, 0]);
     }
@@ -149,7 +145,7 @@ mod tests {
     #[test]
     fn trials_of_known_duration_have_fixed_slices() {
         let slices = Slices::new(0, 1, 1, Some(5_000_000_000));
-        assert_eq!(slices.width(), 27);
+        assert_eq!(slices.width, 27);
         assert!(5_000_000_000 >> 27 < SLICES as u64);
     }
 }

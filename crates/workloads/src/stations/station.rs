@@ -3,7 +3,7 @@
 mod connection;
 
 use lanlab_files::{Access, Class, Fault, Result, ServicePath, Session};
-use lanlab_units::Instant;
+use lanlab_units::{Clock, Instant};
 
 use super::context::{Connector, Context, MOST_ENDED};
 use super::pattern::{HEAD_BYTES, Place};
@@ -11,7 +11,6 @@ use super::readings::{Outcome, Reading, level};
 use super::schedule::{Schedule, Turn};
 use crate::failure_of;
 use crate::messages::{StationEnded, StationSync};
-use lanlab_units::Clock;
 
 /// Pause before the first retry of an operation, doubled for each further one, and the longest pause. The same as
 /// for copies.

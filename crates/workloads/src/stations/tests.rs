@@ -172,13 +172,13 @@ fn slices_sum_the_operations_that_ended_in_them() {
     slices.record(3, (1 << 23) - 1, 4);
     slices.record(3, 1 << 23, 6);
     slices.record(3, (64 << 23) - 1, 2);
-    assert_eq!(slices.width(), 23);
+    assert_eq!(slices.width, 23);
     let three = [(3, 0, [1, 4], 16.0, [4, 4]), (3, 1, [1, 6], 36.0, [6, 6])];
     let five = (5, 2, [3, 19], 139.0, [3, 9]);
     let last = (3, 63, [1, 2], 4.0, [2, 2]);
     assert_eq!(cells(&slices), [three[0], three[1], last, five]);
     slices.record(5, 64 << 23, 1);
-    assert_eq!(slices.width(), 24);
+    assert_eq!(slices.width, 24);
     let joined = [
         (3, 0, [2, 10], 52.0, [4, 6]),
         (3, 31, [1, 2], 4.0, [2, 2]),
@@ -187,9 +187,9 @@ fn slices_sum_the_operations_that_ended_in_them() {
     ];
     assert_eq!(cells(&slices), joined);
     slices.widen_to(24);
-    assert_eq!(slices.width(), 24);
-    assert_eq!(Slices::new(0, 1, 1, Some(64 << 23)).width(), 24);
-    assert_eq!(Slices::new(0, 1, 1, Some((64 << 23) - 1)).width(), 23);
+    assert_eq!(slices.width, 24);
+    assert_eq!(Slices::new(0, 1, 1, Some(64 << 23)).width, 24);
+    assert_eq!(Slices::new(0, 1, 1, Some((64 << 23) - 1)).width, 23);
     assert_eq!(slices::STATION_BYTES, 64 * 40);
 }
 

@@ -8,7 +8,6 @@ use super::context::Counts;
 use super::job::Job;
 use super::readings::{Dropped, KeptReadings, OUTCOMES};
 use super::schedule::blocks;
-use super::slices::Slices;
 use crate::measure::DistributionMeter;
 use crate::messages::{CpuTime, HostWindow, StationSetup, Stationed, StationsEnd, Thinned};
 
@@ -82,7 +81,8 @@ pub fn joined(job: &Job, threads: Vec<Worked>, times: Times) -> (Stationed, Vec<
 /// thread thinned.
 fn alike(threads: &mut [KeptReadings]) -> Option<Thinned> {
     let most = threads.iter().map(|thread| thread.thinned).max().filter(|most| *most > 0)?;
-    let width = threads.iter().filter_map(|thread| thread.slices.as_ref()).map(Slices::width).max();
+    let width =
+        threads.iter().filter_map(|thread| thread.slices.as_ref()).map(|slices| slices.width).max();
     let width = width.unwrap_or(0);
     for thread in threads.iter_mut() {
         thread.thin_to(most);

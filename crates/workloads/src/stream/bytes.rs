@@ -2,9 +2,9 @@
 
 use lanlab_units::Instant;
 
-use super::Plan;
+use super::{Plan, ReceivedBytes};
 use crate::measure::IntervalMeter;
-use crate::messages::EndedBy;
+use crate::messages::{EndedBy, FlowReceived};
 
 pub struct ByteCounter<'a> {
     plan: &'a Plan,
@@ -93,16 +93,20 @@ impl<'a> ByteCounter<'a> {
         }
     }
 
-    pub fn total_bytes(&self) -> u64 {
-        self.total_bytes
-    }
-
-    pub fn window_bytes(&self) -> u64 {
-        self.window_bytes
-    }
-
-    pub fn window_ns(&self, now: Instant) -> u64 {
+    /// The result at `now`, without facts about TCP.
+    pub fn finish(
+        &self,
+        ended_by: EndedBy,
+        receive_buffer_bytes: u64,
+        now: Instant,
+    ) -> ReceivedBytes {
         let end = self.window_end.map_or(self.last_arrival, |end| end.min(now));
-        end.nanos_since(self.window_start)
+        let facts = FlowReceived {
+            window_bytes: self.window_bytes,
+            window_ns: end.nanos_since(self.window_start),
+            measured_messages: self.window_bytes / self.plan.message_bytes as u64,
+            tcp: None,
+        };
+        ReceivedBytes { ended_by, total_bytes: self.total_bytes, receive_buffer_bytes, facts }
     }
 }

@@ -84,7 +84,7 @@ pub struct Counter<'a> {
     /// The socket's drop count before the measured part, and whether it is final.
     drops_before: u32,
     drops_settled: bool,
-    finished_at: Option<Instant>,
+    pub finished_at: Option<Instant>,
     sent_messages: Option<u64>,
     pub counts: Counts,
 }
@@ -117,7 +117,7 @@ impl<'a> Counter<'a> {
     }
 
     pub fn expected(&self) -> u64 {
-        self.sequences.expected()
+        self.sequences.next
     }
 
     /// Current delay variation, nanoseconds; 0 if not measured yet.
@@ -134,10 +134,6 @@ impl<'a> Counter<'a> {
         is_new
     }
 
-    pub fn finished_at(&self) -> Option<Instant> {
-        self.finished_at
-    }
-
     pub fn is_complete(&self) -> bool {
         self.sent_messages == Some(self.counts.total_messages)
     }
@@ -147,13 +143,13 @@ impl<'a> Counter<'a> {
         let last = run.first + run.count - 1;
         let mixed =
             self.counts.first_measured.is_some_and(|first| run.first < first && first <= last);
-        if run.count > 1 && (mixed || run.first < self.sequences.expected()) {
+        if run.count > 1 && (mixed || run.first < self.sequences.next) {
             for first in run.first..=last {
                 self.count(Run { first, count: 1, ..run }, meters);
             }
             return;
         }
-        let missing = run.first.saturating_sub(self.sequences.expected());
+        let missing = run.first.saturating_sub(self.sequences.next);
         if run.count == 1 {
             match self.sequences.observe(run.first) {
                 Seen::Duplicate => return self.counts.duplicate_messages += 1,
@@ -261,7 +257,7 @@ impl<'a> Counter<'a> {
     /// Messages sent after the newest received one: lost, if the sender has reported their number.
     fn note_missing_at_the_end<U>(&mut self, now: Instant, meters: &mut Meters<U>) {
         let sent = self.sent_messages.unwrap_or(0);
-        let missing = sent.saturating_sub(self.sequences.expected());
+        let missing = sent.saturating_sub(self.sequences.next);
         let said_at = self.finished_at.unwrap_or(now);
         let sent_all_at = self.window_end.map_or(said_at, |end| end.min(said_at));
         if missing > 0 {

@@ -73,7 +73,7 @@ fn invalid_or_other_session_control_messages_are_foreign() {
     ];
     assert_eq!(arrive(&mut ends, &words, 10), [Heard::Counted; 5]);
     assert_eq!(ends.0.counter.counts.foreign_datagrams, 5);
-    assert_eq!((ends.0.counter.counts.first_measured, ends.0.counter.finished_at()), (None, None));
+    assert_eq!((ends.0.counter.counts.first_measured, ends.0.counter.finished_at), (None, None));
     assert_eq!(ends.0.closed(), Some(EndedBy::PeerClosed));
     let alive = word(TOKEN, 0, Kind::Alive { received_messages: 0 });
     assert_eq!(arrive(&mut ends, &[alive], 10), [Heard::Counted]);
@@ -88,7 +88,7 @@ fn invalid_or_other_session_control_messages_are_foreign() {
     // The end is repeated, and answered again.
     let again = Heard::Said(Kind::Finished { received_messages: 0 });
     assert_eq!(arrive(&mut ends, &words[1..], 30), [again]);
-    assert_eq!((ends.0.counter.finished_at(), ends.0.closed()), (Some(at_ms(20)), None));
+    assert_eq!((ends.0.counter.finished_at, ends.0.closed()), (Some(at_ms(20)), None));
 }
 
 #[test]

@@ -78,7 +78,7 @@ impl<'a> Incoming<'a> {
             return self.take_other(datagram, now);
         };
         self.last_heard = now;
-        self.is_overtaken |= self.counter.finished_at().is_some();
+        self.is_overtaken |= self.counter.finished_at.is_some();
         match &mut self.run {
             Some(run) if run.is_continued_by(&single) => run.count += 1,
             other => {
@@ -104,7 +104,7 @@ impl<'a> Incoming<'a> {
         if now > self.latest_end {
             return Err(went_on_too_long());
         }
-        if let Some(finished_at) = self.counter.finished_at() {
+        if let Some(finished_at) = self.counter.finished_at {
             let quiet_ns = now.nanos_since(finished_at.max(self.last_heard));
             return Ok((quiet_ns >= self.tail_ns()).then_some(EndedBy::Finished));
         }
@@ -121,7 +121,7 @@ impl<'a> Incoming<'a> {
 
     /// The sender closed its port. Returns the reason if the flow has ended.
     pub fn closed(&self) -> Option<EndedBy> {
-        self.counter.finished_at().is_none().then_some(EndedBy::PeerClosed)
+        self.counter.finished_at.is_none().then_some(EndedBy::PeerClosed)
     }
 
     fn tail_ns(&self) -> u64 {

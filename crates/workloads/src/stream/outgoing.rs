@@ -95,7 +95,6 @@ pub struct Outgoing<'a> {
     last_sent: Instant,
     quiet: Quiet,
     latest_end: Instant,
-    blocked_since: Option<Instant>,
 }
 
 impl<'a> Outgoing<'a> {
@@ -125,7 +124,6 @@ impl<'a> Outgoing<'a> {
             last_sent: start,
             quiet: Quiet::new(start, plan.round_trip_ns),
             latest_end: plan.latest_end(start),
-            blocked_since: None,
         }
     }
 
@@ -138,9 +136,7 @@ impl<'a> Outgoing<'a> {
         now: Instant,
         meters: &mut SharedMeters<impl CpuMeter>,
     ) -> Result<Action, Failure> {
-        if let Some(since) = self.blocked_since.take() {
-            self.schedule.blocked(now.nanos_since(since));
-        }
+        self.schedule.tries(now);
         if now >= self.next_check {
             if !std::mem::replace(&mut self.has_heard, true) {
                 if self.quiet.is_too_long() {
@@ -288,7 +284,7 @@ impl Departing for Outgoing<'_> {
     }
 
     fn blocked(&mut self, now: Instant) {
-        self.blocked_since = Some(now);
+        self.schedule.blocked(now);
     }
 
     fn no_room(

@@ -41,10 +41,6 @@ pub struct Plan {
 }
 
 impl Plan {
-    pub fn message_bytes(&self) -> usize {
-        self.message_bytes
-    }
-
     /// When a flow's first message is due, so that flows take turns.
     pub fn first_slot(&self, start: Instant, flow: u16) -> Instant {
         self.shared_pace.map_or(start, |pace| pace.slot(start, flow.into()))

@@ -3,8 +3,7 @@
 use super::{Counts, Meters, Plan, Sent, SharedMeters};
 use crate::measure::{DelayVariationMeter, DistributionMeter, IntervalMeter};
 use crate::messages::{
-    CpuTime, Distribution, EndedBy, FlowReceived, FlowSent, HostWindow, Intervals, StreamReceived,
-    StreamSent,
+    CpuTime, Distribution, EndedBy, FlowReceived, FlowSent, HostWindow, StreamReceived, StreamSent,
 };
 
 /// The worst end of several flows.
@@ -122,7 +121,10 @@ pub fn sum_up_datagrams<U>(
             meters.iter().map(|thread| &thread.delay_variation),
         ),
         one_way_delay: (one_way_delay.samples() > 0).then(|| one_way_delay.finish()),
-        intervals: merged_intervals(meters),
+        intervals: IntervalMeter::merge(
+            meters.iter().map(|thread| thread.intervals.clone()).collect(),
+            true,
+        ),
         receive_buffer_bytes,
         cpu,
         host,
@@ -136,10 +138,6 @@ pub fn sum_up_datagrams<U>(
             })
             .collect(),
     }
-}
-
-fn merged_intervals<U>(meters: &[Meters<U>]) -> Intervals {
-    IntervalMeter::merge(meters.iter().map(|thread| thread.intervals.clone()).collect(), true)
 }
 
 pub struct Threads {

@@ -64,6 +64,7 @@ pub struct Schedule<'a> {
     pacer: Option<Pacer>,
     measuring: Option<Instant>,
     last_left: Option<Instant>,
+    blocked_since: Option<Instant>,
     begun: bool,
     pub sent: Sent,
 }
@@ -94,6 +95,7 @@ impl<'a> Schedule<'a> {
             pacer: plan.pace.map(|pace| Pacer::new(pace, first_slot, plan.group as u64)),
             measuring: None,
             last_left: None,
+            blocked_since: None,
             begun: false,
             sent: Sent { local_port, ..Sent::default() },
         }
@@ -142,13 +144,13 @@ impl<'a> Schedule<'a> {
             None => Turn::Send(limit.min(self.plan.group as u64)),
             Some(pacer) => {
                 if self.plan.when_late == WhenLate::Skip {
-                    let skipped = pacer.skip_overdue(now, pacer.taken().saturating_add(limit));
+                    let skipped = pacer.skip_overdue(now, pacer.taken.saturating_add(limit));
                     if self.measuring.is_some() {
                         self.sent.skipped_messages += skipped;
                         self.sent.offered_messages += skipped;
                     }
                 }
-                pacer.turn(now, pacer.taken().saturating_add(limit))
+                pacer.turn(now, pacer.taken.saturating_add(limit))
             }
         };
         match turn {
@@ -177,7 +179,7 @@ impl<'a> Schedule<'a> {
         let part_end = if self.measuring.is_none() { Some(self.warmup_end) } else { self.end };
         match (&self.pacer, part_end) {
             (Some(pacer), Some(end)) => {
-                self.plan.slots(self.first_slot, end).saturating_sub(pacer.taken()).max(1)
+                self.plan.slots(self.first_slot, end).saturating_sub(pacer.taken).max(1)
             }
             _ => u64::MAX,
         }
@@ -222,10 +224,15 @@ impl<'a> Schedule<'a> {
         self.sent.refused_retried += u64::from(self.measuring.is_some());
     }
 
-    pub fn blocked(&mut self, waited_ns: u64) {
-        if self.measuring.is_some() {
-            self.sent.blocked_ns += waited_ns;
-        }
+    /// The system has had no room for a message since `now`.
+    pub fn blocked(&mut self, now: Instant) {
+        self.blocked_since = Some(now);
+    }
+
+    /// A message is tried at `now`, possibly again.
+    pub fn tries(&mut self, now: Instant) {
+        let since = self.blocked_since.take().filter(|_| self.measuring.is_some());
+        self.sent.blocked_ns += since.map_or(0, |since| now.nanos_since(since));
     }
 
     /// Nothing was sent for `waited_ns` because the receiver was silent.
@@ -241,7 +248,7 @@ impl<'a> Schedule<'a> {
         if let (Some(pacer), Some(end)) = (&self.pacer, self.end) {
             // Some scheduled messages may be due but unsent.
             let due = self.plan.slots(self.first_slot, end.min(now));
-            self.sent.unsent_messages = due.saturating_sub(pacer.taken());
+            self.sent.unsent_messages = due.saturating_sub(pacer.taken);
             self.sent.offered_messages += self.sent.unsent_messages;
         }
     }

@@ -14,6 +14,12 @@ fn at_us(us: u64) -> Instant {
     Instant::from_nanos(us * 1_000)
 }
 
+/// All bytes, and the bytes and duration of the window, if reception ended at `now`.
+fn figures(counter: &ByteCounter<'_>, now: Instant) -> (u64, u64, u64) {
+    let ReceivedBytes { total_bytes, facts, .. } = counter.finish(EndedBy::Finished, 0, now);
+    (total_bytes, facts.window_bytes, facts.window_ns)
+}
+
 #[test]
 fn bytes_count_by_arrival_time() {
     let (plan, mut intervals) = (plan(), IntervalMeter::new(100 * MS));
@@ -25,16 +31,15 @@ fn bytes_count_by_arrival_time() {
     assert!(counter.is_measuring(at_us(1_100_000)));
     assert_eq!(counter.count(50, at_us(1_100_000), &mut intervals), 1);
     assert_eq!(counter.count(1_000, at_us(2_099_999), &mut intervals), 10);
-    assert_eq!(counter.window_bytes(), 1_050);
+    assert_eq!(figures(&counter, at_us(2_099_999)).1, 1_050);
     assert_eq!(counter.count(7, at_us(2_100_000), &mut intervals), 0);
-    assert_eq!((counter.total_bytes(), counter.window_bytes()), (1_307, 1_050));
     assert_eq!(counter.quiet_ns(at_us(2_150_000)), 50 * MS);
     let found = IntervalMeter::merge(vec![intervals], true);
     assert_eq!(found.bytes, [250, 50, 0, 0, 0, 0, 0, 0, 0, 0, 1_000, 7]);
     assert_eq!(found.messages, [0; 12]);
     // Reception that ends early has a shorter window.
-    assert_eq!(counter.window_ns(at_us(1_500_000)), 400 * MS);
-    assert_eq!(counter.window_ns(at_us(3_000_000)), 1_000 * MS);
+    assert_eq!(figures(&counter, at_us(1_500_000)), (1_307, 1_050, 400 * MS));
+    assert_eq!(figures(&counter, at_us(3_000_000)), (1_307, 1_050, 1_000 * MS));
 }
 
 #[test]
@@ -51,7 +56,7 @@ fn a_stream_of_bytes_that_ends_too_early_was_closed_by_its_peer() {
     counter.count(1, at_us(500_000), &mut intervals);
     assert_eq!(counter.end_of_stream(at_us(500_000)), EndedBy::Finished);
     // Its window ends with the last arrival.
-    assert_eq!((counter.window_ns(at_us(9_000_000)), counter.window_bytes()), (400 * MS, 300));
+    assert_eq!(figures(&counter, at_us(9_000_000)), (300, 300, 400 * MS));
 
     let plan = Plan { amount: Amount::Bytes(1), ..plan };
     assert_eq!(ByteCounter::new(&plan, at_us(0)).end_of_stream(at_us(0)), EndedBy::Finished);
@@ -66,8 +71,7 @@ fn the_window_of_a_self_ending_peer_ends_with_its_last_bytes() {
     assert_eq!(counter.end_of_peer(at_us(300_000)), EndedBy::PeerClosed);
     counter.count(300, at_us(350_000), &mut intervals);
     assert_eq!(counter.end_of_peer(at_us(900_000)), EndedBy::Finished);
-    let found = (counter.window_bytes(), counter.window_ns(at_us(900_000)), counter.total_bytes());
-    assert_eq!(found, (300, 250 * MS, 1_000));
+    assert_eq!(figures(&counter, at_us(900_000)), (1_000, 300, 250 * MS));
     // A requested amount has not arrived in full.
     let plan = Plan { amount: Amount::Messages(3), ..plan };
     let mut counter = ByteCounter::new(&plan, at_us(0));
@@ -80,7 +84,7 @@ fn plan_times_follow_from_its_settings() {
     let start = at_us(5_000_000);
     let hour_ns = 3_600_000 * MS;
     let plan = plan();
-    assert_eq!(plan.message_bytes(), 100);
+    assert_eq!(plan.message_bytes, 100);
     assert_eq!(plan.warmup_end(start), at_us(5_100_000));
     assert_eq!((plan.end(start), plan.messages()), (Some(at_us(6_100_000)), None));
     // A second to measure, 50 ms for late messages, three seconds of silence over TCP, and an hour.
@@ -161,18 +165,21 @@ fn sizes_the_system_cannot_send_are_refused() {
         schedule.next(at_us(0), meters);
         schedule.took(3, 1, at_us(0), meters);
         schedule.refused();
-        schedule.blocked(5);
+        schedule.blocked(at_us(0));
+        schedule.tries(at_us(5));
         schedule.paused(11);
         assert_eq!(schedule.next(at_us(10_000), meters), Step::Measure);
         schedule.took(5, 2, at_us(10_000), meters);
         schedule.refused();
-        schedule.blocked(7);
-        schedule.blocked(7);
+        for _ in 0..2 {
+            schedule.blocked(at_us(10_000));
+            schedule.tries(at_us(10_007));
+        }
         schedule.paused(11);
     });
     assert_eq!((sent.total_messages, sent.total_refused, sent.refused_retried), (3, 7, 1));
     assert_eq!((sent.offered_messages, sent.sent_messages, sent.refused_messages), (5, 2, 3));
-    assert_eq!((sent.blocked_ns, sent.paused_ns, counted), (14, 22, (3, 300)));
+    assert_eq!((sent.blocked_ns, sent.paused_ns, counted), (14_000, 22, (3, 300)));
 }
 
 #[test]

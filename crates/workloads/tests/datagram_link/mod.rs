@@ -102,7 +102,7 @@ pub fn agree_within(
         while let Some(message) = initiator.poll_transmit(now) {
             link.send(To::Receiver, &message.emit(), now);
         }
-        match initiator.state() {
+        match initiator.state {
             InitiatorState::Accepted { round_trip_ns } => {
                 return Ok((now, acceptor, round_trip_ns));
             }

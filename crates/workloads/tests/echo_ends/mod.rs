@@ -43,6 +43,10 @@ pub fn on_schedule() -> Plan {
     Plan { pace: Pace::from_message_rate(1_000.0), ..closed_loop() }
 }
 
+pub fn with_outstanding(outstanding_requests: usize) -> Plan {
+    Plan { outstanding_requests, ..closed_loop() }
+}
+
 /// How long a requester stands still, and from when on; counted from the start.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Pause {

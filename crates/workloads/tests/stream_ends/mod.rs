@@ -170,7 +170,7 @@ impl Ends<'_> {
             self.incoming.counter.close(now, Some(0), &mut self.meters);
             self.received = Some((ended_by, self.since_start_ns(now)));
             self.next_look = Instant::FAR_FUTURE;
-        } else if now >= self.next_alive && self.incoming.counter.finished_at().is_none() {
+        } else if now >= self.next_alive && self.incoming.counter.finished_at.is_none() {
             self.next_alive = now.plus_nanos(self.plan.alive_ns());
             let received_messages = self.incoming.counter.counts.total_messages;
             self.link.say(To::Sender, Kind::Alive { received_messages }, now);

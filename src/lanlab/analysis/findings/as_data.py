@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from lanlab.analysis.findings.verdicts import Judged, Judgement, Verdicts
 
+_Words = Callable[[str], str]
 
-def verdicts_as_data(verdicts: Verdicts) -> dict[str, object]:
-    """All judgements, at full precision; an unbounded end of an interval is null."""
+
+def verdicts_as_data(verdicts: Verdicts, words: _Words = str) -> dict[str, object]:
+    """
+    All judgements, at full precision; an unbounded end of an interval is null.
+
+    Args:
+        words: Replaces keys in texts by display names.
+    """
     return {
         "on": verdicts.on,
         "is_simulated": verdicts.is_simulated,
@@ -19,11 +27,11 @@ def verdicts_as_data(verdicts: Verdicts) -> dict[str, object]:
             name: verdicts.count(name)
             for name in ("holds", "does not hold", "undecided", "not tested")
         },
-        "findings": [judgement_as_data(one) for one in verdicts.judgements],
+        "findings": [judgement_as_data(one, words) for one in verdicts.judgements],
     }
 
 
-def judgement_as_data(one: Judgement) -> dict[str, object]:
+def judgement_as_data(one: Judgement, words: _Words = str) -> dict[str, object]:
     further = one.further
     return {
         "id": one.finding.id,
@@ -37,9 +45,9 @@ def judgement_as_data(one: Judgement) -> dict[str, object]:
         else {
             "conditions": one.fitted[1],
             "fitted": one.fitted[0],
-            "is_chosen_for": one.is_chosen_for,
+            "is_fitted_to": one.is_fitted_to,
         },
-        "reasons": list(one.reasons),
+        "reasons": list(map(words, one.reasons)),
         "further": None
         if further is None
         else {
@@ -47,17 +55,17 @@ def judgement_as_data(one: Judgement) -> dict[str, object]:
             "trials_per_condition": further.trials_per_condition,
             "minutes": further.minutes,
         },
-        "comparisons": [comparison_as_data(each) for each in one.comparisons],
+        "comparisons": [comparison_as_data(each, words) for each in one.comparisons],
         "on_this_system": None
         if one.here is None
-        else {**judgement_as_data(one.here), "in_place_of": dict(one.assumed)},
+        else {**judgement_as_data(one.here, words), "in_place_of": dict(one.assumed)},
     }
 
 
-def comparison_as_data(one: Judged) -> dict[str, Any]:
+def comparison_as_data(one: Judged, words: _Words = str) -> dict[str, Any]:
     seen = one.comparison
     return {
-        "what": seen.what,
+        "what": words(seen.what),
         "metric": seen.metric,
         "measure": seen.measure,
         "verdict": one.truth,
@@ -75,6 +83,7 @@ def comparison_as_data(one: Judged) -> dict[str, Any]:
         "lost_trials": seen.lost_trials,
         "candidates": seen.candidates,
         "trials_needed": one.trials_needed,
+        "model_error_factor": _finite(seen.model_factor) if seen.basis == "simulated" else None,
     }
 
 

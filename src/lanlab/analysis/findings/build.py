@@ -10,8 +10,9 @@ from lanlab.analysis.findings import forms_along, forms_simple
 from lanlab.analysis.findings.claim import Gap, Joined, Node, all_of
 from lanlab.analysis.findings.evidence import Evidence
 from lanlab.analysis.findings.scope import Scope
-from lanlab.studies import Level, Statement
 from lanlab.studies import findings as forms
+from lanlab.studies.base import Level
+from lanlab.studies.findings import Statement
 
 
 def build(statement: Statement, evidence: Evidence) -> Node:
@@ -70,7 +71,9 @@ def _core(statement: Statement, scope: Scope) -> Node:
             if statement.min is not None and len(parts) < statement.min:
                 # With fewer comparisons than the statement requires, nothing is decided.
                 over = ", ".join(statement.over)
-                return Gap(f"{len(parts)} combinations of {over} here; it takes {statement.min:g}")
+                return Gap(
+                    f"only {len(parts)} combinations of {over}; the claim needs {statement.min:g}"
+                )
             return Joined("count", tuple(parts), statement.min, statement.max)
         case forms.Knee() | forms.Effect():
             # These forms load larger parts of the statistics.

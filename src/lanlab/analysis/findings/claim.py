@@ -17,7 +17,7 @@ Truth = Literal["holds", "does not hold", "undecided", "not tested"]
 Measure = Literal["difference", "ratio", "value", "share", "change", "place", "widening"]
 #: The unit of the number: the metric's SI unit, none (a ratio), a share of 1, a level.
 Unit = Literal["metric", "ratio", "share", "level"]
-REPEATS = "the printed numbers only repeat the claim"
+REPEATS = "the published numbers only repeat the claim"
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,18 @@ class Comparison:
     #: cannot.
     is_planned: bool = True
     conditions: tuple[str, ...] = ()
+    #: For a sentence: what sets each side apart, and what all have in common; else empty.
+    sides: tuple[str, ...] = field(default=(), compare=False)
+    common: str = field(default="", compare=False)
     #: Ids of the published values it is computed from; empty for measured ones.
     sources: frozenset[str] = field(default=frozenset(), compare=False)
+    #: If `value` is a weighted sum, or on the log scale a product: weight, mean and metric of each
+    #: condition.
+    parts: tuple[tuple[float, float, str], ...] = field(default=(), compare=False, repr=False)
+    #: The greatest possible value; `None` if unknown.
+    greatest: float | None = field(default=None, compare=False)
+    #: For a simulation: the factor within which the value is right, infinite if unknown.
+    model_factor: float = 1.0
 
     @property
     def is_tested(self) -> bool:
@@ -180,28 +190,6 @@ def without_repeats(node: Node, stated_by: frozenset[str]) -> Node:
     return node
 
 
-def of_a_model(node: Node) -> Node:
-    """
-    The statement judged by means alone. Seeds of one model are not a sample of machines, so a test
-    over them would claim too much.
-    """
-    if isinstance(node, Joined):
-        return replace(node, parts=tuple(of_a_model(one) for one in node.parts))
-    if isinstance(node, Gap):
-        return node
-    value = node.value
-    return replace(
-        node,
-        basis="simulated",
-        test="none: the mean over seeds of one model",
-        p_for=1.0,
-        p_against=1.0,
-        hedges_g=None,
-        interval=lambda confidence: (value, value),
-        trials_needed=lambda level: None,
-    )
-
-
 def tallies(node: Node, truths: Mapping[Hashable, Truth], gap: Truth) -> Iterator[Tally]:
     if not isinstance(node, Joined):
         return
@@ -242,6 +230,8 @@ def compared(
     lost_trials: int = 0,
     candidates: int = 1,
     digits: Mapping[float, float] = MappingProxyType({}),
+    sides: Sequence[str] = (),
+    parts: Sequence[tuple[float, float, str]] = (),
 ) -> Comparison:
     """
     Compare an estimate with bounds.
@@ -252,6 +242,8 @@ def compared(
             agree on a verdict.
         strict: Whether the bound itself is excluded ("below", not "at most").
         digits: As in `Evidence.digits`.
+        sides: The words of each side, then those in common.
+        parts: As in `Comparison.parts`.
     """
     inner_least = least if least is None or strict else least - _half_digit(least, digits)
     inner_most = most if most is None or strict else most + _half_digit(most, digits)
@@ -287,7 +279,10 @@ def compared(
         interval=lambda confidence: _widest(estimates, confidence, scale),
         trials_needed=lambda level: trials_needed(estimates[0], low, high, level),
         conditions=conditions,
+        sides=tuple(sides[:-1]),
+        common="".join(sides[-1:]),
         sources=frozenset().union(*(one.sources for one in estimates)),
+        parts=tuple(parts),
     )
 
 

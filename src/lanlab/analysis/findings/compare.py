@@ -14,7 +14,7 @@ from lanlab.analysis.findings.sample import Sample, Trials
 from lanlab.analysis.findings.sides import Place, Side
 from lanlab.analysis.statistics.condition_mean import cut
 from lanlab.analysis.statistics.samples import Scale, scale_of
-from lanlab.studies import Level
+from lanlab.studies.base import Level
 
 #: Maximum combinations of conditions that may be the extreme ones.
 _MOST_TIED = 65
@@ -44,8 +44,9 @@ def ratio(
                 if isinstance(sides, Gap)
                 else _ratio_of_sides(a, b, sides, least, most, strict)
             )
+        sides_of = side_words([a, b])
         return compared(
-            what=pair_words(a, b, "/"),
+            what=in_one_line(sides_of, [1, -1], "log"),
             metric=metric,
             measure="ratio",
             scale="log",
@@ -53,6 +54,7 @@ def ratio(
             least=least,
             most=most,
             strict=strict,
+            sides=sides_of,
         )
     return _ratio_of_sides(a, b, sides, least, most, strict)
 
@@ -103,7 +105,8 @@ def value(
     def possible(confidence: float) -> tuple[float, float]:
         return cut(metric, interval(confidence), least=least_seen, greatest=most_seen)
 
-    return replace(found, interval=possible)
+    greatest = 1.0 if measure == "share" else place.found.cell.limit
+    return replace(found, interval=possible, greatest=greatest)
 
 
 def _values(sample: Sample) -> tuple[float, ...]:
@@ -144,8 +147,9 @@ def weighted(
             reason = "a condition that could be the extreme one has a value that is not above zero"
             return Gap(f"{reason}; name the levels", True)
         estimates += contrasts(terms, scale)
+    said = [] if what else side_words(places, weights)
     return compared(
-        what=what or _words(places, weights, measure, scale),
+        what=what or in_one_line(said, weights, scale),
         metric=places[0].scope.metric,
         measure=measure,
         scale=scale,
@@ -157,6 +161,11 @@ def weighted(
         lost_trials=sum(side.lost_trials for side in sides),
         candidates=combinations,
         digits=places[0].scope.evidence.digits,
+        sides=said,
+        parts=[
+            (weight, sample.mean, place.scope.metric)
+            for place, (weight, sample) in zip(places, pairs, strict=True)
+        ],
     )
 
 
@@ -188,15 +197,8 @@ def from_estimates(
     )
 
 
-def pair_words(a: Place, b: Place, sign: str, weight: float = 1.0) -> str:
-    own_a, own_b, common = apart([a, b])
-    times = "" if weight == 1 else f"{weight:g} x "
-    at = f" at {common}" if common else ""
-    return f"{_side(a, own_a)} {sign} {times}{_side(b, own_b)}{at}"
-
-
 def place_words(place: Place) -> str:
-    return ", ".join(filter(None, (words(place.factors, list(place.factors)), place.taken)))
+    return ", ".join(filter(None, (_factors(place), place.taken)))
 
 
 def apart(places: Sequence[Place]) -> list[str]:
@@ -214,30 +216,38 @@ def apart(places: Sequence[Place]) -> list[str]:
     return [*differ, words(common, list(common))]
 
 
-def _side(place: Place, own: str) -> str:
-    metric = place.scope.metric if place.scope.metric and not own else ""
-    said = ", ".join(filter(None, (own or metric, place.taken)))
-    return f"({said})"
+def side_words(places: Sequence[Place], weights: Sequence[float] = ()) -> list[str]:
+    """What sets each place apart, in words; the last entry is what all have in common."""
+    *own, common = apart(places) if len(places) > 1 else ("", _factors(places[0]))
+    several = len({place.scope.metric for place in places}) > 1
+    said = []
+    for number, (place, text) in enumerate(zip(places, own, strict=True)):
+        taken, _, at = place.taken.partition(", at ")
+        if several or (len(places) > 1 and not (text or taken)):
+            text = ", ".join(filter(None, (place.scope.metric, text)))
+        if taken:
+            of = "published" if place.scope.evidence.can_lack else "tried"
+            text = f"{taken} of {text}" if text else taken
+            text += f" (at {at} among those {of})" if at else ""
+        weight = abs(weights[number]) if len(places) == 2 and weights else 1.0
+        said.append(text if weight == 1 else f"{weight:g} \N{MULTIPLICATION SIGN} {text}")
+    return [*said, common]
 
 
-def _words(
-    places: Sequence[Place], weights: Sequence[float], measure: Measure, scale: Scale
-) -> str:
-    if len(places) == 1:
-        return place_words(places[0])
-    if len(places) == 2:
-        metrics = {place.scope.metric for place in places}
-        if len(metrics) > 1:
-            at = apart(places)[-1]
-            sign = "/" if measure == "ratio" else "-"
-            return f"{f' {sign} '.join(p.scope.metric for p in places)}{f' at {at}' if at else ''}"
-        return pair_words(places[0], places[1], "/" if measure == "ratio" else "-", abs(weights[1]))
-    *own, common = apart(places)
+def in_one_line(sides: Sequence[str], weights: Sequence[float], scale: Scale) -> str:
+    """The result of `side_words` as the name of a comparison."""
+    *own, common = sides
+    if len(own) == 1:
+        return ", ".join(filter(None, (common, *own)))
     # On the log scale a sum is a product of ratios.
     plus, minus = ("x", "/") if scale == "log" else ("+", "-")
     signs = [plus if weight > 0 else minus for weight in weights]
     said = " ".join(f"{sign} ({one})" for sign, one in zip(signs, own, strict=True))
     return f"{said.removeprefix(f'{plus} ')}{f' at {common}' if common else ''}"
+
+
+def _factors(place: Place) -> str:
+    return words(place.factors, list(place.factors))
 
 
 def _sides(*places: Place) -> list[Side] | Gap:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -215,13 +215,9 @@ def on_scale(value: float, scale: Scale) -> float:
 
 def _least(sample: Sample) -> float:
     if isinstance(sample, Trials):
-        return min(*sample.values, *_lost(sample), math.inf)
+        lost = (value for values, _ in sample.missing for value in values)
+        return min(*sample.values, *lost, math.inf)
     return sample.mean
-
-
-def _lost(sample: Trials) -> Iterator[float]:
-    for values, _ in sample.missing:
-        yield from values
 
 
 def _count(sample: Sample) -> int:

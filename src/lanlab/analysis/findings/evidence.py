@@ -7,8 +7,7 @@ from typing import Literal, Protocol
 
 from lanlab.analysis.findings.sample import PrintedNumber, Sample
 from lanlab.frozen import dataclass
-from lanlab.studies import Level
-from lanlab.studies.base import is_level
+from lanlab.studies.base import Level, is_level
 
 Stands = Literal["each", "least", "greatest"]
 
@@ -31,6 +30,11 @@ class Cell:
     @property
     def name(self) -> str:
         return f"{self.group}: {words(self.levels, self.varied)}"
+
+    @property
+    def is_peak(self) -> bool:
+        """Whether it is the maximum over all loads, see `lanlab.analysis.traffic.peaks`."""
+        return self.stands == "greatest"
 
 
 class Evidence(Protocol):

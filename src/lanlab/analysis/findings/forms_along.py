@@ -10,9 +10,10 @@ from lanlab.analysis.findings.claim import Gap, Joined, Node, all_of, compared
 from lanlab.analysis.findings.compare import (
     apart,
     below,
-    pair_words,
+    in_one_line,
     place_words,
     scale_at,
+    side_words,
     weighted,
 )
 from lanlab.analysis.findings.contrast import contrast
@@ -32,8 +33,9 @@ from lanlab.analysis.findings.sides import (
     taken,
 )
 from lanlab.analysis.statistics.samples import Scale
-from lanlab.studies import Level, Selection
 from lanlab.studies import findings as forms
+from lanlab.studies.base import Level
+from lanlab.studies.selection import Selection
 
 
 def plain(scope: Scope, along: str, levels: Sequence[Level]) -> tuple[Level, ...]:
@@ -123,6 +125,7 @@ def extreme(statement: forms.Extreme, scope: Scope) -> Node:
         for a, b in paired_series(scope, statement.a, statement.b, statement.along, level):
             others = [other for other in a.levels if other != level]
             parts += [] if others else _nothing_beside(a, b, level)
+            parts += _omitted(scope, a, statement.kind)
             for other in others:
                 four = [a.places[level], b.places[level], a.places[other], b.places[other]]
                 least, most = (0.0, None) if greatest else (None, 0.0)
@@ -133,6 +136,7 @@ def extreme(statement: forms.Extreme, scope: Scope) -> Node:
     for one in series(scope, statement.along, _with(scope, statement.along, level)):
         others = [other for other in one.levels if other != level]
         parts += [] if others else _nothing_beside(one, one, level)
+        parts += _omitted(scope, one, statement.kind)
         for other in others:
             low, high = one.places[other], one.places[level]
             pair = (low, high) if greatest else (high, low)
@@ -243,8 +247,9 @@ def widens(statement: forms.Widens, scope: Scope) -> Node:
             if isinstance(found, Gap) and by_ratio and scope.evidence.can_lack:
                 ratios = [_ratio_of(four[0], four[1]), _ratio_of(four[2], four[3])]
                 if ratios[0] is not None and ratios[1] is not None:
+                    said = side_words(four)
                     found = compared(
-                        what=f"{pair_words(four[0], four[1], '/')} against {a.along} {former}",
+                        what=in_one_line(said, [1, -1, -1, 1], "log"),
                         metric=scope.metric,
                         measure="widening",
                         scale="log",
@@ -252,6 +257,7 @@ def widens(statement: forms.Widens, scope: Scope) -> Node:
                         least=least,
                         most=most,
                         strict=True,
+                        sides=said,
                     )
             parts.append(found)
     return all_or_gap(parts, scope)
@@ -310,13 +316,21 @@ def _is_until(level: Level, end: Level, levels: Sequence[Level]) -> bool:
 def _one_level(one: Series, scope: Scope) -> Gap:
     if not one.levels:
         return gap(scope)
-    return Gap(f"{one.along} has one level here, {one.levels[0]}; it takes two", True)
+    return Gap(f"only {one.along} {one.levels[0]} has values; the claim needs two levels", True)
 
 
 def _nothing_beside(a: Series, b: Series, level: Level) -> list[Node]:
     found = [one.places[level].found for one in (a, b)]
     gaps: list[Node] = [one for one in found if isinstance(one, Gap)]
-    return gaps or [Gap(f"{a.along} has one level here, {level}; it takes two", True)]
+    return gaps or [Gap(f"only {a.along} {level} has values; the claim needs two levels", True)]
+
+
+def _omitted(scope: Scope, one: Series, kind: str) -> list[Node]:
+    """A gap if the run's scale omits levels that a statement about all of them needs."""
+    cells = [place.found.cell for place in one.places.values() if isinstance(place.found, Side)]
+    if one.along in scope.named or not any(one.along in cell.thinned for cell in cells):
+        return []
+    return [Gap(f"the {kind} may be at a value of {one.along} that this scale omits", True)]
 
 
 def _along_words(one: Series, what: str) -> str:
@@ -326,4 +340,4 @@ def _along_words(one: Series, what: str) -> str:
     levels = known if len(known) > 1 else one.levels
     # A line through some of the levels says nothing about those beyond its ends.
     ends = f"{levels[0]} to {levels[-1]}"
-    return f"{what} along {one.along} {ends}{f' at {common}' if common else ''}"
+    return f"{what} from {one.along} {ends}{f' at {common}' if common else ''}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lanlab.analysis.findings.claim import Comparison, Gap, Node, Truth
-from lanlab.analysis.findings.compare import place_words
+from lanlab.analysis.findings.compare import apart, place_words
 from lanlab.analysis.findings.forms_simple import all_or_gap
 from lanlab.analysis.findings.sample import Trials
 from lanlab.analysis.findings.scope import Scope
@@ -16,8 +16,8 @@ from lanlab.analysis.statistics.explained import explained_share
 from lanlab.analysis.statistics.samples import scale_of
 from lanlab.analysis.statistics.saturation import two_lines
 from lanlab.errors import UnfitValues
-from lanlab.studies import Level
 from lanlab.studies import findings as forms
+from lanlab.studies.base import Level
 
 Interval = Callable[[float], tuple[float, float]]
 _INFINITE = float("inf")
@@ -52,9 +52,10 @@ def _knee(one: Series, statement: forms.Knee, metric: str) -> Node:
         low = -_INFINITE if found.low is None else found.low
         return low, _INFINITE if found.high is None else found.high
 
-    first = next(iter(one.places.values()))
+    places = list(one.places.values())
+    common = apart(places)[-1] if len(places) > 1 else place_words(places[0])
     return _by_interval(
-        what=f"bend along {one.along} at {place_words(first)}",
+        what=f"bend along {one.along}{f' at {common}' if common else ''}",
         metric=metric,
         measure="place",
         value=best,
@@ -82,7 +83,7 @@ def effect(statement: forms.Effect, scope: Scope) -> Node:
         values += cell.sample.values
         levels += [cell.levels[statement.factor]] * len(cell.sample.values)
     if len(set(levels)) < 2 or statement.factor not in trials[0].varied:
-        return Gap(f"{statement.factor} has one level here; it takes two")
+        return Gap(f"{statement.factor} has a single level; the claim needs two")
     scale = scale_of(scope.metric) if min(values) > 0 else "linear"
 
     def share(confidence: float) -> tuple[float, float, float]:

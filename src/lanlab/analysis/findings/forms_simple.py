@@ -8,8 +8,8 @@ from lanlab.analysis.findings.claim import Gap, Node, all_of
 from lanlab.analysis.findings.compare import below, difference, ratio, value
 from lanlab.analysis.findings.scope import Scope
 from lanlab.analysis.findings.sides import Place, Side, gap, pairs, places, series
-from lanlab.studies import Level
 from lanlab.studies import findings as forms
+from lanlab.studies.base import Level
 
 
 def less(statement: forms.Less, scope: Scope) -> Node:

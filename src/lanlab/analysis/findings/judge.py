@@ -4,11 +4,12 @@ method.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from lanlab.analysis.attempts import counting
 from lanlab.analysis.findings.build import build
+from lanlab.analysis.findings.by_model import of_a_model, truth_by_model
 from lanlab.analysis.findings.claim import (
     REPEATS,
     Comparison,
@@ -18,7 +19,6 @@ from lanlab.analysis.findings.claim import (
     comparisons,
     gaps,
     known_part,
-    of_a_model,
     tallies,
     truth_of,
     without_repeats,
@@ -29,19 +29,24 @@ from lanlab.analysis.findings.published_evidence import PublishedEvidence
 from lanlab.analysis.findings.run_evidence import RunEvidence
 from lanlab.analysis.findings.systems import assumed_levels
 from lanlab.analysis.findings.verdicts import LEVEL, Further, Judged, Judgement, Verdicts
-from lanlab.analysis.published import published_numbers
+from lanlab.analysis.simulation.model_error import model_error_log, of_metric
 from lanlab.analysis.statistics.multiple import holm
-from lanlab.store import Level, RunRecord, TrialRecord
-from lanlab.studies import Finding, LoadedStudy, Published, known_studies
+from lanlab.analysis.trials.run_data import RunData
+from lanlab.analysis.trials.summary import LEAST_FOR_INTERVAL
+from lanlab.store import Level
 from lanlab.studies.counterparts import factors_told_apart
-from lanlab.studies.findings import Statement
+from lanlab.studies.findings import Finding, Statement
+from lanlab.studies.load import LoadedStudy, known_studies
+from lanlab.studies.machines import Simulation
+from lanlab.studies.published import Published
 
-_LOST = "the numbers that could decide it are lost"
+_LOST = "the published numbers that could decide it are lost"
 #: The data missing from a publication that would decide a finding; used unless the finding gives
 #: its own reason.
-_NOT_BY_PRINT = {"simulation": _LOST, "text": "nothing is printed that could decide it"}
-_LACKS = {"lost": _LOST, "unmeasured": "the study did not measure what could decide it"}
-_DECIDES = "a run or a simulation has to decide it"
+_NOT_BY_PRINT = {"simulation": _LOST, "text": "no published number can decide it"}
+_LACKS = {"lost": _LOST, "unmeasured": "the study did not measure this"}
+_UNKNOWN = (-math.inf, math.inf)
+_DECIDES = "a run or a simulation can decide it"
 
 
 def judge_published(loaded: LoadedStudy) -> Verdicts:
@@ -58,34 +63,34 @@ def judge_published(loaded: LoadedStudy) -> Verdicts:
     return _verdicts(loaded.findings, nodes, [None] * len(nodes), evidence, None)
 
 
-def judge_run(
-    findings: Sequence[Finding], run: RunRecord, trials: Sequence[TrialRecord]
-) -> Verdicts:
+def judge_run(findings: Sequence[Finding], data: RunData) -> Verdicts:
     """
     Verdicts on findings from the trials of a run.
 
     Args:
         findings: Findings of the run's study; see `findings_of`.
-        run: The run, finished or not.
-        trials: All its trials, in order.
+        data: The run, finished or not.
 
     Returns:
-        For a simulated run, verdicts by the model's means, each with the number of fitted
-        conditions that it uses.
+        For a simulated run, verdicts by the model's means and error, each with the number of
+        fitted conditions that it uses.
     """
-    evidence = RunEvidence.of(run, trials)
-    is_simulated = evidence.study.is_simulated
+    evidence, is_simulated = data.evidence, data.study.is_simulated
 
     def built(statement: Statement, on: RunEvidence) -> Node:
         node = build(statement, on)
-        return of_a_model(node) if is_simulated else node
+        return of_a_model(node, error_of) if is_simulated else node
+
+    def error_of(metric: str) -> float | None:
+        from lanlab.analysis.simulation.run import held_out_of
+
+        return model_error_log(of_metric(data.once(held_out_of), metric))
 
     nodes: list[Node] = []
     here: list[tuple[Node, Mapping[str, Level]] | None] = []
-    printed = published_numbers(run)
     told_apart = factors_told_apart(evidence.study)
     for finding in findings:
-        evidence = replace(evidence, digits=_digits(finding, printed))
+        evidence = replace(evidence, digits=_digits(finding, data.published))
         node = built(finding.statement, evidence)
         assumed = assumed_levels(finding.statement, evidence.factors, told_apart)
         nodes.append(node)
@@ -93,18 +98,17 @@ def judge_run(
         is_elsewhere = assumed and not any(True for _ in comparisons(node))
         own = replace(evidence, assumed=assumed) if is_elsewhere and assumed else None
         here.append((built(finding.statement, own), assumed) if own and assumed else None)
-    done = [trial.elapsed_s for trial in trials if trial.status == "done"]
+    done = [trial.elapsed_s for trial in data.trials if trial.status == "done"]
     mean_trial_s = sum(done) / len(done) if done else None
     found = _verdicts(findings, nodes, here, evidence, mean_trial_s)
-    return _with_fitted(found, evidence) if is_simulated else _with_place(found, run, trials)
+    return _with_fitted(found, data) if is_simulated else _with_place(found, data)
 
 
-def _with_place(verdicts: Verdicts, run: RunRecord, trials: Sequence[TrialRecord]) -> Verdicts:
-    counted = counting(trials)
-    disturbed = sum(trial.is_disturbed for trial in counted)
-    when = ", in disturbed trials" if 2 * disturbed > len(counted) else ""
+def _with_place(verdicts: Verdicts, data: RunData) -> Verdicts:
+    disturbed = sum(trial.is_disturbed for trial in data.counting)
+    when = ", in disturbed trials" if 2 * disturbed > len(data.counting) else ""
     # A user's own study is about the user's systems.
-    where = f" on this system{when}" if run.study_id in known_studies() else when
+    where = f" on this system{when}" if data.run.study_id in known_studies() else when
     placed = (
         replace(one, where=where, here=one.here and replace(one.here, where=when))
         for one in verdicts.judgements
@@ -117,17 +121,16 @@ def _digits(finding: Finding, published: Published) -> dict[float, float]:
     return {value.si: half_digit(value) for value in stating}
 
 
-def _with_fitted(verdicts: Verdicts, evidence: RunEvidence) -> Verdicts:
-    from lanlab.analysis.simulated_run import fitted_conditions
+def _with_fitted(verdicts: Verdicts, data: RunData) -> Verdicts:
+    from lanlab.analysis.simulation.run import fitted_conditions
 
-    fitted = fitted_conditions(evidence, published_numbers(evidence.run))
-    simulation = evidence.study.simulation
-    chosen_for = frozenset() if simulation is None else simulation.chosen_for
+    fitted = fitted_conditions(data.evidence, data.published)
+    simulation = data.study.simulation or Simulation()
     found = []
     for one in verdicts.judgements:
         own = {name for c in one.comparisons for name in c.comparison.conditions}
         known = replace(one, fitted=(len(own & fitted), len(own))) if own else one
-        found.append(replace(known, is_chosen_for=one.finding.id in chosen_for))
+        found.append(replace(known, is_fitted_to=simulation.is_fitted_to(one.finding)))
     return replace(verdicts, judgements=tuple(found), is_simulated=True)
 
 
@@ -181,8 +184,12 @@ def _family(everything: Sequence[Comparison]) -> tuple[dict[Hashable, Judged], i
             needed = one.trials_needed(level) if truth == "undecided" else None
         else:
             truth = "undecided" if one.basis == "too few" else one.point
+            if one.basis == "simulated":
+                truth = truth_by_model(one)
             needed = None
-        low, high = one.interval(confidence or 0.95)
+        # Printed digits give an interval by themselves.
+        is_few = one.basis in ("tested", "too few") and min(one.n, default=0) < LEAST_FOR_INTERVAL
+        low, high = _UNKNOWN if is_few else one.interval(confidence or 0.95)
         judged[one.key] = Judged(one, truth, p_holm, len(questions), confidence, low, high, needed)
     return judged, len(questions)
 

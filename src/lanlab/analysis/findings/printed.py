@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 from lanlab.analysis.findings.sample import PrintedNumber, PrintedSpread, Sample, Trials
 from lanlab.frozen import dataclass
-from lanlab.studies import Level, Published, PublishedValue
-from lanlab.studies.published import PublishedLevel
+from lanlab.studies.base import Level
+from lanlab.studies.published import Published, PublishedLevel, PublishedValue
 
 #: The range of "about", and of "almost" below it. Papers do not define them; this is our choice.
 ABOUT_RATIO = 0.1

@@ -16,13 +16,14 @@ from lanlab.analysis.findings.sample import (
     as_number,
     divided,
 )
-from lanlab.analysis.published import is_own, printed_trials
-from lanlab.analysis.summary import limit_of
-from lanlab.analysis.wires import wire_asked_for
+from lanlab.analysis.links.wires import wire_asked_for
+from lanlab.analysis.published.values import is_own, printed_trials
+from lanlab.analysis.trials.summary import limit_of
 from lanlab.frozen import dataclass
-from lanlab.studies import Level, LoadedStudy, MissingValue, PublishedValue
-from lanlab.studies.base import is_level
+from lanlab.studies.base import Level, is_level
+from lanlab.studies.load import LoadedStudy
 from lanlab.studies.plain_level import plain_level
+from lanlab.studies.published import MissingValue, PublishedValue
 
 _Levels = tuple[tuple[str, Level], ...]
 _TRIAL = "trial"
@@ -34,7 +35,7 @@ _MOST_FILLS = 9
 @dataclass(frozen=True)
 class PublishedEvidence:
     loaded: LoadedStudy
-    title: str = "what was published"
+    title: str = "the published values"
     can_lack: bool = True
     is_model: bool = False
     assumed: Mapping[str, Level] = field(default_factory=dict)
@@ -97,7 +98,7 @@ class PublishedEvidence:
 
     def why_not(self, metric: str, named: Mapping[str, tuple[Level, ...]]) -> str:
         at = f" at {named_words(named)}" if named else ""
-        return f"no {metric} is printed{at}"
+        return f"no {metric} is published{at}"
 
     def ratios(self, metric: str) -> list[PrintedRatio]:
         published = self.loaded.published

@@ -7,18 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 
-from lanlab.analysis.attempts import counting
 from lanlab.analysis.findings.evidence import Cell, matches, named_words
 from lanlab.analysis.findings.printed import times
 from lanlab.analysis.findings.sample import PrintedNumber, Trials
 from lanlab.analysis.findings.systems import THIS_SYSTEM
-from lanlab.analysis.peaks import PEAKED, peaks
-from lanlab.analysis.summary import limit_of
-from lanlab.analysis.wires import wire_at
+from lanlab.analysis.links.wires import wire_at
+from lanlab.analysis.traffic.peaks import PEAKED, peaks
+from lanlab.analysis.trials.attempts import counting
+from lanlab.analysis.trials.summary import limit_of
 from lanlab.frozen import dataclass
-from lanlab.plan import Condition, expand
+from lanlab.plan.conditions import Condition, expand
 from lanlab.store import Level, RunRecord, TrialRecord
-from lanlab.studies import Study, at_scale, waits_for
 from lanlab.studies.counterparts import (
     factors_told_apart,
     in_published_words,
@@ -28,7 +27,9 @@ from lanlab.studies.counterparts import (
     published_level,
     stands_at,
 )
+from lanlab.studies.model import Study
 from lanlab.studies.plain_level import plain_level
+from lanlab.studies.scaling import at_scale
 
 
 @dataclass(frozen=True)
@@ -147,30 +148,18 @@ class RunEvidence:
         known = {**dict.fromkeys(self.factors), **self.assumed}
         unknown = [factor for factor in named if factor not in known]
         if unknown:
-            wanted = named_words({factor: named[factor] for factor in unknown})
-            waits = f"; its study {waits_for(self.study.waiting)}" if self.study.waiting else ""
-            return f"this run does not have {wanted}{waits}"
+            wanted = {factor: named[factor] for factor in unknown}
+            has = "does not have" if any(wanted.values()) else "has no data by"
+            return f"this run {has} {named_words(wanted)}"
         cells = self.cells(metric)
         if not cells:
             return f"this run has no {metric}"
         for factor, levels in named.items():
             there = dict.fromkeys(c.levels[factor] for c in cells if factor in c.levels)
             if levels and not any(level in there for level in levels):
-                has = ", ".join(map(str, there)) or "none"
-                wanted = named_words({factor: levels})
-                return (
-                    f"this run has no {metric} at {wanted}; it has {factor} {has}"
-                    + self._not_yet(factor)
-                )
+                only = f", only at {named_words({factor: tuple(there)})}" if there else ""
+                return f"this run has no {metric} at {named_words({factor: levels})}{only}"
         return f"no trial of this run has {metric} at {named_words(named)}"
-
-    def _not_yet(self, factor: str) -> str:
-        is_published = any(one.published == factor for one in self.study.counterpart)
-        if not (is_published and self.study.waiting):
-            return ""
-        return (
-            f", and what was published is not yet runnable here: it {waits_for(self.study.waiting)}"
-        )
 
     @property
     def _named_here(self) -> set[str]:

@@ -15,7 +15,9 @@ from typing import Literal
 
 from lanlab.analysis.findings.evidence import Cell, Evidence, matches
 from lanlab.frozen import dataclass
-from lanlab.studies import Level, Selection, Statement
+from lanlab.studies.base import Level
+from lanlab.studies.findings import Statement
+from lanlab.studies.selection import Selection
 
 Take = Literal["least", "greatest"]
 

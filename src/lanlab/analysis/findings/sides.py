@@ -8,11 +8,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from lanlab.analysis.findings.claim import Gap
 from lanlab.analysis.findings.contrast import contrasts, scale_for
 from lanlab.analysis.findings.evidence import Cell, named_words, words
-from lanlab.analysis.findings.sample import Trials, as_number
+from lanlab.analysis.findings.sample import Trials
 from lanlab.analysis.findings.scope import Scope
 from lanlab.analysis.statistics.samples import scale_of
 from lanlab.frozen import dataclass
-from lanlab.studies import Level, Selection
+from lanlab.studies.base import Level
+from lanlab.studies.selection import Selection
 
 #: One-sided p below which a condition is taken to differ from the extreme one. Conditions that do
 #: not differ may be the extreme themselves, so the statement must hold for them, too.
@@ -105,11 +106,12 @@ def taken(scope: Scope, cells: Sequence[Cell]) -> Side | Gap:
         levels = words(lacking, list(lacking))
         return Gap(f"no {scope.metric} at {levels}, which could be the {scope.take}", True)
     if scope.evidence.is_model and not ends:
-        for factor in sorted({name for cell in cells for name in cell.thinned}):
-            if len({cell.levels.get(factor) for cell in cells}) > 1:
-                return Gap(f"the {scope.take} may be at a level of {factor} that this scale omits")
+        left_open = {name for cell in cells for name in cell.thinned} - scope.single().keys()
+        if left_open:
+            factor = min(left_open)
+            return Gap(f"the {scope.take} may be at a value of {factor} that this scale omits")
     sign = 1 if scope.take == "greatest" else -1
-    first = max(cells, key=lambda cell: sign * as_number(cell.sample).mean)
+    first = max(cells, key=lambda cell: sign * cell.sample.mean)
     others = [] if scope.evidence.is_model else [cell for cell in cells if cell is not first]
     tied = [cell for cell in others if not _is_apart(scope.metric, first, cell, sign)]
     is_choice = len(cells) > 1 or first.stands != "each"

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from lanlab.studies import Level, Selection, Statement
+from lanlab.studies.base import Level
+from lanlab.studies.findings import Statement
+from lanlab.studies.selection import Selection
 
 #: Names the only system of a run where a statement loops over several.
 THIS_SYSTEM = "this system"
@@ -33,7 +35,8 @@ def assumed_levels(
     for factor, levels in _named(statement):
         if factor not in known:
             named.setdefault(factor, set()).update(levels)
-    counted = {factor for factor in _counted(statement) if factor in told_apart} - set(known)
+    over = statement.over if statement.form == "count" else ()
+    counted = {factor for factor in over if factor in told_apart} - set(known)
     for factor in counted:
         named.setdefault(factor, set())
     if not named or any(len(levels) > 1 for levels in named.values()):
@@ -54,11 +57,6 @@ def _named(statement: Statement) -> Iterator[tuple[str, tuple[Level, ...]]]:
         yield factor, ()
     for one in _inner(statement):
         yield from _named(one)
-
-
-def _counted(statement: Statement) -> Iterator[str]:
-    if statement.form == "count":
-        yield from statement.over
 
 
 def _compared(statement: Statement) -> Iterator[str]:

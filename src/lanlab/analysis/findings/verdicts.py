@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from lanlab.frozen import dataclass
 from lanlab.store import Level, RunRecord
-from lanlab.studies import Finding, known_studies, load_study
+from lanlab.studies.findings import Finding
+from lanlab.studies.load import known_studies, load_study
 
 if TYPE_CHECKING:
     from lanlab.analysis.findings.claim import Comparison, Tally, Truth
@@ -62,8 +63,8 @@ class Judgement:
     #: For a simulated run: number of conditions behind the verdict whose machines were fitted to
     #: published values, and number of all such conditions. `None` for others.
     fitted: tuple[int, int] | None = None
-    #: Whether a number of the simulated machines was chosen to make this finding hold.
-    is_chosen_for: bool = False
+    #: Whether a number of the simulated machines was fitted to what this finding states.
+    is_fitted_to: bool = False
     #: For a measured run: the system and the trials that the verdict is about, in words.
     where: str = ""
 

@@ -8,7 +8,7 @@ from dataclasses import field
 
 import numpy as np
 
-from lanlab.analysis.attempts import counting
+from lanlab.analysis.trials.attempts import counting
 from lanlab.errors import UnfitValues
 from lanlab.frozen import dataclass
 from lanlab.store import Level, TrialRecord

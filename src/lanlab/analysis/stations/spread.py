@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from lanlab.analysis.attempts import counting
+from lanlab.analysis.trials.attempts import counting
 from lanlab.frozen import dataclass
 from lanlab.store import TrialRecord
 from lanlab.trial_data import StationRecord
@@ -26,7 +26,7 @@ class StationSpread:
 
 
 def station_record(trial: TrialRecord) -> StationRecord | None:
-    """A trial's sums by station (`lanlab.workloads.station_sums`); `None` if it has none."""
+    """A trial's sums by station (`lanlab.workloads.stations.sums`); `None` if it has none."""
     found = trial.result("client").get("station_sums")
     if isinstance(found, Mapping) and isinstance(found.get("table"), Mapping):
         return found

@@ -2,7 +2,7 @@
 Checks values and computes their moments on a scale: the first step of every statistic.
 
 Each value belongs to one trial. Values within a trial are correlated and must not be passed one by
-one (see `lanlab.analysis.summary`).
+one (see `lanlab.analysis.trials.summary`).
 """
 
 from __future__ import annotations

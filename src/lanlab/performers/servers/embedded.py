@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field
 from urllib.parse import quote
@@ -30,8 +30,6 @@ class Station:
     name: str
     #: IPX frame type by the engine's name; empty: detected.
     segment: Target = field(default_factory=Target)
-    #: The emulated period system, from `PROFILES`; `None` for none.
-    profile: str | None = None
 
 
 @dataclass(frozen=True)
@@ -58,13 +56,8 @@ class Wanted:
     station: Station | None = None
     #: For lanlab's own TCP, whose address is `address`.
     own_stack: OwnStack | None = None
-    #: Whether every client must sign its messages; for SMB 1 only.
-    requires_signatures: bool = False
-    #: The oldest and the newest dialect to offer; `None`: all, or the service has none.
-    dialects: tuple[str, str] | None = None
-    #: The name of an SMB 1 server over TCP, and of its share; `None`: the engine's defaults.
-    name: str | None = None
-    share: str | None = None
+    #: Options of the service that differ from the defaults, by the engine's names.
+    options: Mapping[str, object] = field(default_factory=dict)
     says_clients: bool = False
 
 
@@ -112,6 +105,7 @@ class Serving:
 
 @contextmanager
 def _begun(wanted: Wanted) -> Iterator[tuple[Engine, dict[str, object]]]:
+    """An engine, and the fields of a request that name its link."""
     at = wanted.station or wanted.own_stack
     if at is None:
         with Engine("here", [engine_path()]) as engine:
@@ -120,11 +114,14 @@ def _begun(wanted: Wanted) -> Iterator[tuple[Engine, dict[str, object]]]:
     with raw_link(at.interface) as link, Engine("here", engine_without_rights(link)) as engine:
         place = {"descriptor": link.descriptor}
         if isinstance(at, OwnStack):
-            bound = {"address": at.address, "memory_bytes": at.memory_bytes}
-            yield engine, {"stack": {**bound, "link": place}}
+            stack = {"address": at.address, "memory_bytes": at.memory_bytes, "link": place}
+            yield engine, {"options": {wanted.service: {"stack": stack}}}
             return
-        named = {"station_name": at.name, "profile": at.profile}
-        yield engine, {"link": place, **named, **at.segment}
+        carrier = SERVICES[wanted.service].carrier
+        yield (
+            engine,
+            {"station": {"carrier": carrier, "link": place, "name": at.name, **at.segment}},
+        )
 
 
 @contextmanager
@@ -139,26 +136,19 @@ def serving(wanted: Wanted) -> Iterator[Serving]:
         EngineLost: The engine ended meanwhile.
     """
     service = SERVICES[wanted.service]
+    options = {service.engine_name: dict(wanted.options)} if wanted.options else {}
     with _begun(wanted) as (engine, link):
-        dialects = {}
-        if wanted.dialects is not None:
-            oldest, newest = wanted.dialects
-            dialects = {"oldest_dialect": oldest, "newest_dialect": newest}
-        names = {"server_name": wanted.name, "share": wanted.share}
         request = {
             "type": "serve",
             "service": service.engine_name,
-            "carrier": service.carrier,
+            **({"options": options} if options else {}),
             **link,
             "root": wanted.root,
             "bind": wanted.address,
             "port": wanted.port,
             "credentials": wanted.credentials,
             "read_only": wanted.is_read_only,
-            "requires_signatures": wanted.requires_signatures,
             "says_clients": wanted.says_clients,
-            **{key: name for key, name in names.items() if name is not None},
-            **dialects,
         }
         asked: Measurement = engine.start(request)
         lines: _Lines = queue.SimpleQueue()

@@ -7,24 +7,31 @@ import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from lanlab import trial_data as m
 from lanlab.addresses import seen_from
-from lanlab.errors import UnmetNeed
+from lanlab.errors import EngineError, UnmetNeed, UsageError
 from lanlab.ipx import segment
-from lanlab.performers import directories
-from lanlab.performers.engine_host import EngineHost, NetbiosNames, cancel, resolved
+from lanlab.performers.engine_host import (
+    EngineHost,
+    NetbiosNames,
+    cancel,
+    resolved,
+    temporary_directory,
+)
 from lanlab.service_options import OPTIONS, engine_options
-from lanlab.services import SERVICES
-from lanlab.workloads import server_url
-
-if TYPE_CHECKING:
-    from lanlab.workloads.service_parameters import ServiceParameters
+from lanlab.services import CARRIERS, EMBEDDED, SERVICES
+from lanlab.testbeds.base import Host
+from lanlab.workloads.parameters import TrialParameters
+from lanlab.workloads.services import server_url
+from lanlab.workloads.services.parameters import ServiceParameters
 
 _SETUP_S = 120.0
 _USER = "lanlab"
 _STATION = "LANLAB"
+#: In place of a name: the first installed server for a service.
+INSTALLED = "installed"
 
 
 @dataclass
@@ -71,19 +78,21 @@ def served(
         if url.service == "directory":
             yield Server(target, lambda: None, facts, url.directory)
             return
-        local = None
-        if host.find_server is not None and url.usual_port:
-            local = host.find_server(target["address"] or "", url.usual_port)
-        if local is None:
-            yield Server(target, lambda: None, facts)
-        else:
+        from lanlab.testbeds.servers.listening import LocalServer, is_this_machine
+
+        address, port = target.get("address") or "", url.usual_port
+        # A host with its own command is in another network namespace than this process.
+        if port and not host.on.command_prefix and is_this_machine(address):
+            local = LocalServer(address, port)
             yield Server(target, local.cpu_s, facts, cpu_unknown=lambda: local.unknown)
+        else:
+            yield Server(target, lambda: None, facts)
         return
     if parameters.service == "memory":
         target = {"service": "memory", "directory": secrets.token_hex(8)}
         yield Server(target, lambda: None, {"server": "none"}, None)
         return
-    with directories.temporary(host, parameters.server_medium, for_server=True) as root:
+    with temporary_directory(host, parameters.server_medium, for_server=True) as root:
         if parameters.service == "directory":
             target = {"service": "directory", "directory": root}
             yield Server(target, lambda: None, {"server": "none"}, root)
@@ -114,7 +123,7 @@ def target_of(
             family = parameters.address_family
             target["address"] = resolved(client, url.host, family, names, url.usual_port)
         else:
-            target |= {"carrier": cast("m.Carrier", parameters.carrier), "link": client.raw_link}
+            target |= {"carrier": cast("m.Carrier", parameters.carrier), "link": client.on.raw_link}
             target |= _segment(parameters)
     return target
 
@@ -151,9 +160,11 @@ def _embedded(
         # Unique on the network.
         name = f"{_STATION}{secrets.token_hex(4).upper()}"
         own: m.Target = {"carrier": cast("m.Carrier", parameters.carrier), **_segment(parameters)}
-        request |= cast("m.Request", own | {"link": host.raw_link, "station_name": name})
-        request["profile"] = cast("m.SystemProfile | None", parameters.profile)
-        way = {**own, "link": client.raw_link, "server_name": name}
+        request["station"] = cast("m.ServeStation", own | {"link": host.on.raw_link, "name": name})
+        if parameters.profile is not None:
+            profile = cast("m.SystemProfile", parameters.profile)
+            request["options"] = {"smb1": {"profile": profile}}
+        way = {**own, "link": client.on.raw_link, "server_name": name}
     serving = host.engine.start(request)
     ended: m.RoleResult = {}
     try:
@@ -185,15 +196,13 @@ def _embedded(
 def _real(
     parameters: ServiceParameters, client: EngineHost, host: EngineHost, root: str
 ) -> Iterator[Server]:
-    if host.start_server is None:
-        raise UnmetNeed(
-            f"no server `{parameters.server}` on this testbed", hint="use server `embedded`"
-        )
-    credentials = _credentials(parameters)
+    from lanlab.testbeds.servers import Credentials, start
+
     service = cast("m.ServiceKind", parameters.service)
-    with host.start_server(
-        parameters.server, service, Path(root), host.address, credentials
-    ) as running:
+    credentials = _credentials(parameters)
+    who = None if credentials is None else Credentials(credentials["user"], credentials["secret"])
+    server = None if parameters.server == INSTALLED else parameters.server
+    with start(host.on, service, Path(root), host.address, who, server=server) as running:
         # Some servers only have users with fixed names.
         own = running.credentials
         if own is not None:
@@ -211,3 +220,60 @@ def _real(
         }
         facts: m.RoleResult = {"server": parameters.server, "version": running.version}
         yield Server(target, running.cpu_s, facts, root)
+
+
+def check_server(parameters: TrialParameters, host: Host, client: EngineHost) -> None:
+    """
+    Check before a run that the server of a file service is available.
+
+    Args:
+        host: Where it would run.
+        client: Looks up the name of a user's own server.
+
+    Raises:
+        UsageError: The server is unknown, or does not serve that; a program or right is missing; or
+            there is no password for a user's own server.
+    """
+    if not isinstance(parameters, ServiceParameters):
+        return
+    if not parameters.is_over_ip:
+        _check_raw_links(parameters, host, client)
+    if parameters.is_users_server:
+        url = server_url.parse_url(parameters.server)
+        try:
+            target_of(url, parameters, client)
+        except EngineError as error:
+            raise UsageError(error.message) from None
+    elif parameters.server != EMBEDDED:
+        from lanlab.testbeds.servers import Credentials, chosen, server_named
+
+        name = parameters.server
+        if name == INSTALLED:
+            name = chosen(parameters.service, None, host).name
+        has_users = SERVICES[parameters.service].has_users
+        anybody = Credentials("somebody", "a secret") if has_users else None
+        found = server_named(name)
+        problem = found.problem(parameters.service, anybody)
+        if problem is not None:
+            raise UsageError(problem)
+        found.check_found(host)
+
+
+def _check_raw_links(parameters: ServiceParameters, host: Host, client: EngineHost) -> None:
+    """
+    Raises:
+        UnmetNeed: A host has no Ethernet for frames without IP.
+    """
+    title = CARRIERS[SERVICES[parameters.service].carrier].title
+    if parameters.is_users_server:
+        if client.on.raw_link is not None:
+            return
+        raise UnmetNeed(
+            f"{title} needs an Ethernet interface",
+            hint="give the interface to the server, e.g. `--interface eth1`",
+        )
+    if client.on.raw_link is None or host.raw_link is None:
+        raise UnmetNeed(
+            f"{title} needs an Ethernet, which this testbed does not have",
+            hint="use the virtual testbed, as with `--testbed virtual --link 10M`",
+        )

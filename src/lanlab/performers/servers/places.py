@@ -5,8 +5,8 @@ from __future__ import annotations
 from lanlab.engine import Engine, engine_path
 from lanlab.performers.engine_host import EngineHost, ask
 from lanlab.performers.servers.of_trial import target_of
-from lanlab.workloads.copy import CopyParameters
-from lanlab.workloads.server_url import parse_url
+from lanlab.workloads.copy.parameters import CopyParameters
+from lanlab.workloads.services.server_url import parse_url
 
 _TIMEOUT_NS = 10_000_000_000
 _WITHIN_S = 60.0

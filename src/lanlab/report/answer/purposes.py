@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lanlab.analysis.attempts import counting
-from lanlab.analysis.limits import reaches_limit, tcp_limit_bps
-from lanlab.analysis.ranking import Ranking
-from lanlab.analysis.run_data import RunData
-from lanlab.figures.number_text import percent
+from lanlab.analysis.comparison.ranking import Ranking, rankings
+from lanlab.analysis.links.limits import reaches_limit, tcp_limit_bps
+from lanlab.analysis.trials.attempts import counting
+from lanlab.analysis.trials.run_data import RunData
+from lanlab.figures.number_text import counted, percent
 from lanlab.frozen import dataclass
 from lanlab.nas.plan import FILES
-from lanlab.report.answer.ranking_text import joined, level_names, ratio_text, run_rankings
+from lanlab.report.answer.ranking_text import joined, level_names, ranked_text
 from lanlab.report.copies.copy_text import why_words
 from lanlab.report.document.table import Cell, Column, Table, words
 from lanlab.store import Level, RunRecord, TrialRecord
@@ -51,12 +51,13 @@ class Purposes:
     #: Round trips for each small file, by service; empty for services without such a count.
     why: str
     names: Mapping[Level, str]
-    #: Explains the time of each file of one user: task, service, words.
+    #: Explains the time of each file of one client: task, service, words.
     reasons: Table
+    #: How many trials were disturbed; empty if none.
+    disturbed: str
 
     def to_json(self) -> dict[str, object]:
         return {
-            "answer": self.sentence,
             "why": self.why,
             "reasons": self.reasons.to_json(),
             "purposes": [
@@ -73,7 +74,7 @@ class Purposes:
 def purposes_of(run: RunRecord, trials: Sequence[TrialRecord]) -> Purposes:
     """The answer of a run in which each experiment varies one ranked factor."""
     data = RunData(run, trials)
-    ranked = run_rankings(data)
+    ranked = data.once(rankings)
     purposes = tuple(Purpose(data.study.titles[name], own[0]) for name, own in ranked.items())
     levels: dict[Level, None] = {}
     for one in purposes:
@@ -90,14 +91,13 @@ def purposes_of(run: RunRecord, trials: Sequence[TrialRecord]) -> Purposes:
     )
     why = _why(trials, factor, names)
     reasons = _reasons(data, factor, names)
-    said, disturbed = _sentence(purposes, names), sum(one.is_disturbed for one in data.counting)
-    if disturbed:
-        said += f" {disturbed} of {len(data.counting)} trials were disturbed."
-    return Purposes(said, table, purposes, why, names, reasons)
+    disturbed = sum(one.is_disturbed for one in data.counting)
+    said = f"{disturbed} of {len(data.counting)} trials were disturbed." if disturbed else ""
+    return Purposes(_sentence(purposes, names), table, purposes, why, names, reasons, said)
 
 
 def _reasons(data: RunData, factor: str, names: Mapping[Level, str]) -> Table:
-    """A breakdown of the time of each service's median trial, for each copy by one user."""
+    """A breakdown of the time of each service's median trial, for each copy by one client."""
     rows = []
     for experiment in data.study.experiment:
         if experiment.parameters.get("parallel_files") != 1:
@@ -143,8 +143,15 @@ def _why(trials: Sequence[TrialRecord], factor: str, names: Mapping[Level, str])
 
 def _sentence(purposes: Sequence[Purpose], names: Mapping[Level, str]) -> str:
     tested = [one for one in purposes if one.ranking.is_tested]
-    if len(names) < 2 or not tested:
+    is_known = any(one.ranking.groups[0][0].worse for one in purposes)
+    if len(names) < 2 or not (tested or is_known):
         return "No ranking: it takes two services with two trials each."
+    if not tested:
+        few = counted(min(one.ranking.trials for one in purposes), "trial")
+        return (
+            f"Fastest by mean: {_by_kind(purposes, names, by_mean=True)}; no order is shown, as "
+            f"{few} each cannot show one."
+        )
     if all(one.best == frozenset(names) for one in purposes):
         if all(one.ranking.at_limit >= frozenset(names) for one in tested):
             limit = format_rate(tested[0].ranking.limit_bps or 0.0)
@@ -160,15 +167,22 @@ def _sentence(purposes: Sequence[Purpose], names: Mapping[Level, str]) -> str:
         return (
             f"Use {joined(always)}: no difference between them was shown, and nothing was faster."
         )
+    return f"Fastest: {_by_kind(purposes, names)}."
+
+
+def _by_kind(
+    purposes: Sequence[Purpose], names: Mapping[Level, str], *, by_mean: bool = False
+) -> str:
     parts = []
     for kind, files in FILES.items():
         own = [one for one in purposes if one.ranking.experiment.startswith(kind)]
-        best = [names[level] for level in names if all(level in one.best for one in own)]
+        tops = [{one.ranking.groups[0][0].level} if by_mean else one.best for one in own]
+        best = [names[level] for level in names if all(level in top for top in tops)]
         words = joined(best) if best else "it depends, see the table"
         if len(best) > 1 and not any(one.ranking.is_tested for one in own):
             words = "not known"
         parts.append(f"for {files} {words}")
-    return f"Fastest: {'; '.join(parts)}."
+    return "; ".join(parts)
 
 
 def _row(purpose: Purpose, names: Mapping[Level, str]) -> tuple[Cell, ...]:
@@ -177,13 +191,14 @@ def _row(purpose: Purpose, names: Mapping[Level, str]) -> tuple[Cell, ...]:
     best = [names[one.level] for one in everyone if one.level in purpose.best]
     text = joined(best)
     if not ranking.is_tested:
-        text = "not tested"
+        top = everyone[0]
+        text = f"{names[top.level]} by mean (not shown)" if top.worse else "not tested"
     elif purpose.best <= ranking.at_limit:
         text += f" (as fast as the network, {format_rate(ranking.limit_bps or 0.0)})"
     elif len(best) > 1:
         text += " (no difference shown)"
     others = [
-        ratio_text(one, names, "slower", "") for one in everyone if one.level not in purpose.best
+        ranked_text(one, names, "slower", "") for one in everyone if one.level not in purpose.best
     ]
     others += [f"{names[level]}: no result" for level in ranking.lacking]
     return words(purpose.title), words(text), words(", ".join(others) or "none")

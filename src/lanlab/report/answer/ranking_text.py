@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from urllib.parse import unquote, urlsplit
 
-from lanlab.analysis.factor_effects import Effect, FactorEffects, Spread, factor_effects
-from lanlab.analysis.model_error import model_error_log
-from lanlab.analysis.ranking import Ranked, Ranking, rankings
-from lanlab.analysis.run_data import RunData
-from lanlab.figures.number_text import number, with_interval
+from lanlab.analysis.comparison.compare import LEAST_FOR_ORDER
+from lanlab.analysis.comparison.factor_effects import Effect, FactorEffects, Spread, factor_effects
+from lanlab.analysis.comparison.ranking import Ranked, Ranking, rankings
+from lanlab.analysis.simulation.model_error import ratio_factor
+from lanlab.analysis.simulation.run import held_out_of
+from lanlab.analysis.trials.run_data import RunData
+from lanlab.figures.number_text import listed, number, too_few_text
 from lanlab.figures.published_values import level_title
-from lanlab.figures.received_against_sent import RATES
 from lanlab.figures.wording import condition_text, level_text, name_of, quantity
-from lanlab.report.simulation.accuracy_table import held_out_of
+from lanlab.report.answer.difference_text import difference_text
+from lanlab.report.answer.where import where_text
 from lanlab.services import SERVICES, schemes
 from lanlab.store import Level
-from lanlab.studies import Published, Study
+from lanlab.studies.model import Study
+from lanlab.studies.published import Published
 from lanlab.units import format_rate
 
 #: Up to this many conditions are named one by one. More are grouped by order, without ratios.
@@ -24,35 +30,15 @@ _MOST_CONDITIONS = 6
 _MOST_NAMED = 3
 _PLURALS = {"os": "systems", "driver": "tools"}
 _MOST_ALIKE = 4
-#: Smaller ratios are written as percentages: "0.8 % slower", not "1.0 x slower".
-_LEAST_FACTOR = 1.1
 _ALL = {2: "both", 3: "all three", 4: "all four", 5: "all five", 6: "all six", 7: "all seven"}
 _SPEED_UNITS = ("bit/s", "messages/s", "1/s", "ns", "s", "ns/message")
-
-
-def run_rankings(data: RunData) -> dict[str, tuple[Ranking, ...]]:
-    """Rankings by the experiment that varies the ranked factor. Experiments that vary the load have
-    no ranking, because below saturation every level carries the load.
-    """
-    measured = {trial.experiment for trial in data.trials}
-    error_log = None
-    if data.study.is_simulated:
-        error_log = model_error_log(held_out_of(data.run, data.trials))
-    experiments = [
-        scaled.experiment.id
-        for scaled in data.experiments
-        if scaled.experiment.id in measured
-        and scaled.search is None
-        and not any(rate in scaled.factors for rate in RATES)
-    ]
-    return rankings(data.run, data.trials, experiments, error_log)
 
 
 def ranking_sentences(data: RunData) -> tuple[list[str], list[str]]:
     """A sentence for each experiment whose levels are ranked, and if simulated, one on the error;
     and a sentence for each experiment that lacks something for a ranking.
     """
-    found = run_rankings(data)
+    found = data.once(rankings)
     said: list[str] = []
     lacking: list[str] = []
     for name, own in found.items():
@@ -61,11 +47,16 @@ def ranking_sentences(data: RunData) -> tuple[list[str], list[str]]:
             lacking.append(f"{opening}{why}")
         else:
             said.append(_sentence(data, own, opening))
-    factors = [one.model_factor for own in found.values() for one in own if one.is_tested]
-    if factors and factors[0] is not None:
-        factor = number(factors[0], 3)
+    factors = {
+        quantity(data.study, one.metric).name: one.model_factor
+        for own in found.values()
+        for one in own
+        if one.is_tested and one.model_factor is not None
+    }
+    if factors:
+        each = [f"{number(factor, 3)} for {name}" for name, factor in factors.items()]
         said.append(
-            f"Simulated ratios within the model's error, a factor of {factor}, show no order."
+            f"Simulated ratios within the model's error, a factor of {joined(each)}, show no order."
         )
     return said, lacking
 
@@ -128,7 +119,11 @@ def _why_unranked(data: RunData, own: Sequence[Ranking]) -> str | None:
         lacking = [names[one] for one in names if all(one in each.lacking for each in own)]
         if lacking:
             return f"No ranking: there is no result of {joined(lacking)}."
-        return f"{every} are not ranked by {shown.name}: a ranking takes two trials of each."
+        if data.study.is_simulated or not any(one.groups[0][0].worse for one in own):
+            why = "a ranking takes two trials of each"
+            if not data.study.is_simulated:
+                why = too_few_text(own[0].trials, LEAST_FOR_ORDER)
+            return f"{every} are not ranked by {shown.name}: {why}."
     if data.study.is_simulated and any(o.model_factor is None and not o.at_limit for o in own):
         return f"{every} are not ranked by {shown.name}: the model's error is not known."
     return None
@@ -141,12 +136,20 @@ def _sentence(data: RunData, own: Sequence[Ranking], opening: str) -> str:
         return f"{opening}{alike}"
     is_speed = shown.si_unit in _SPEED_UNITS
     worse = "slower" if is_speed else "worse"
-    order = shown.name
-    if any(len(one.groups) > 1 for one in own):
-        order += f", {'fastest' if is_speed else 'best'} first"
+    order, best = f"{shown.name[0].upper()}{shown.name[1:]}", "fastest" if is_speed else "best"
+    if opening:
+        title = opening.removesuffix(": ")
+        order = title if shown.name.lower() in title.lower() else f"{opening}{shown.name}"
+    few = ""
+    if not any(one.is_tested for one in own):
+        order += f", {best} mean first"
+        few = f" {too_few_text(min(one.trials for one in own), LEAST_FOR_ORDER)}."
+    elif any(len(one.groups) > 1 for one in own):
+        order += f", {best} first"
     parts = _parts(data.study, own, names, worse)
-    text = f"{opening}{order}: {'; '.join(parts)}."
-    return text[0].upper() + text[1:]
+    said = "; ".join(f"{where}: {words}" if where else words for where, words in parts)
+    # One colon is enough.
+    return f"{order}{',' if parts[0][0] else ':'} {said}.{few}"
 
 
 def _all_alike(study: Study, own: Sequence[Ranking], name: str) -> str | None:
@@ -154,7 +157,7 @@ def _all_alike(study: Study, own: Sequence[Ranking], name: str) -> str | None:
     counts = {sum(len(group) for group in one.groups) for one in own}
     if len(counts) > 1 or any(len(one.groups) > 1 or one.lacking or one.at_limit for one in own):
         return None
-    if any(ranked.behind for one in own for ranked in one.groups[0]):
+    if any(ranked.behind for one in own for ranked in one.groups[0]) or not own[0].is_tested:
         return None
     count = counts.pop()
     if count <= _MOST_ALIKE:
@@ -168,33 +171,36 @@ def _all_alike(study: Study, own: Sequence[Ranking], name: str) -> str | None:
 
 def _parts(
     study: Study, own: Sequence[Ranking], names: Mapping[Level, str], worse: str
-) -> list[str]:
-    if len(own) <= _MOST_CONDITIONS:
-        return [_at(condition_text(study, one.condition), _order(one, names, worse)) for one in own]
+) -> list[tuple[str, str]]:
+    """The orders, each with the conditions in which it was found."""
+    orders = [_order(one, names, worse) for one in own]
+    # Without an order there are no ratios to tell.
+    has_order = len(own) == 1 or any(one.groups[1:] or not one.is_tested for one in own)
+    if len(own) <= _MOST_CONDITIONS and has_order:
+        at = [condition_text(study, one.condition) for one in own]
+        return [(f"with {a}" if a else "", b) for a, b in zip(at, orders, strict=True)]
     alike: dict[str, list[Ranking]] = {}
     for one in own:
         alike.setdefault(_order(one, names, worse, ratios=False), []).append(one)
+    every = [one.condition for one in own]
     parts = []
     for order, same in sorted(alike.items(), key=lambda item: -len(item[1])):
-        conditions = [condition_text(study, one.condition) for one in same]
-        more = len(conditions) - _MOST_NAMED
-        where = ", ".join(f"({one})" if ", " in one else one for one in conditions[:_MOST_NAMED])
-        parts.append(_at(f"{where} and {more} more" if more > 0 else where, order))
+        where = where_text(every, [one.condition for one in same], partial(level_text, study))
+        parts.append((where, order))
     return parts
 
 
-def _at(where: str, order: str) -> str:
-    return f"{where}: {order}" if where else order
-
-
 def _order(one: Ranking, names: Mapping[Level, str], worse: str, *, ratios: bool = True) -> str:
-    said = []
+    said: list[str] = []
     best = one.groups[0][0]
     than = f" than {names[best.level]}" if len(one.groups[0]) > 1 else ""
     for place, group in enumerate(one.groups):
         is_named = place == 0 or not ratios
+        if not ratios:
+            # Their order says nothing.
+            group = tuple(sorted(group, key=lambda ranked: [*names].index(ranked.level)))
         text = joined(
-            [names[r.level] if is_named else ratio_text(r, names, worse, than) for r in group]
+            [names[r.level] if is_named else ranked_text(r, names, worse, than) for r in group]
         )
         if {ranked.level for ranked in group} <= one.at_limit:
             limit = f" ({format_rate(one.limit_bps or 0.0)})" if ratios else ""
@@ -205,6 +211,11 @@ def _order(one: Ranking, names: Mapping[Level, str], worse: str, *, ratios: bool
             text += f" ({_within(group, names, worse)})"
         said.append(text)
     text = ", then ".join(said)
+    if not (one.is_tested or one.at_limit):
+        others = [ranked for group in one.groups for ranked in group][1:]
+        means = [replace(r, low=None, high=None, worse=r.worse if ratios else None) for r in others]
+        by_mean = [ranked_text(ranked, names, worse, "") for ranked in means]
+        text = ", ".join(filter(None, (names[best.level], listed(by_mean, _MOST_NAMED))))
     if one.lacking:
         text += f" (no result of {joined([names[level] for level in one.lacking])})"
     return text
@@ -219,79 +230,73 @@ def _within(group: Sequence[Ranked], names: Mapping[Level, str], worse: str) -> 
     return f"shown: {'; '.join(shown)}; no other difference" if shown else "no difference shown"
 
 
-def ratio_text(ranked: Ranked, names: Mapping[Level, str], worse: str, than: str) -> str:
+def ranked_text(ranked: Ranked, names: Mapping[Level, str], worse: str, than: str) -> str:
     name = names[ranked.level]
     # The best over all comparisons may be worse than a level that others are shown to beat.
     if ranked.worse is None or ranked.worse < 1:
         return name
-    is_factor = ranked.worse >= _LEAST_FACTOR
-
-    def text(ratio: float, digits: int = 2) -> str:
-        return number(ratio if is_factor else 100 * (ratio - 1), digits)
-
-    unit = " \N{MULTIPLICATION SIGN}" if is_factor else " %"
-    worse_text, interval = text(ranked.worse), ""
-    if ranked.low is not None and ranked.high is not None:
-        ends = [text(ranked.low), text(ranked.high)]
-        if ends[0] == ends[1]:
-            # A narrow interval has one more digit.
-            worse_text, *ends = (text(one, 3) for one in (ranked.worse, ranked.low, ranked.high))
-        interval = f" ({' to '.join(ends)}{'' if is_factor else ' %'})"
-    return f"{name} {worse_text}{unit} {worse}{than}{interval}"
+    ends = None if ranked.low is None or ranked.high is None else (ranked.low, ranked.high)
+    return f"{name} {difference_text(ranked.worse, ends, f'{worse}{than}', '')}"
 
 
 _MOST_CASES = 4
 
 
 def factor_effects_sentences(data: RunData) -> list[str]:
-    """First the most important factor, then for each factor its levels relative to its first. Empty
-    if no factors are crossed.
+    """First the most important factor, then for each factor its levels relative to its first, and
+    how right the simulated ratios are. Empty if no factors are crossed.
     """
-    found = factor_effects(data.run, data.trials, data.study)
+    found = factor_effects(data)
     if found is None:
         return []
     shown = quantity(data.study, found.metric).name
     spreads = [
-        f"{number(one.ratio, 3)} times by the {name_of(one.factor)} ({_ends(one)})"
-        for one in found.overall
+        f"{number(one.ratio, 3)} by {name_of(one.factor)} ({_ends(one)})" for one in found.overall
     ]
+    factor = ratio_factor(data.once(held_out_of), found.metric)
+    error = f"a ratio is right within a factor of {number(factor, 3)}, 95 %"
+    if math.isinf(factor):
+        error = f"the model's error of {shown} is not known"
     return [
-        f"With all else equal, {shown} changes {joined(spreads)}.",
+        f"With all else equal, {shown} differs by a factor of {joined(spreads)}.",
         _deciding(data.study, found),
         *(_factor(data.study, found, one) for one in found.overall),
+        f"These are simulated means: {error}.",
     ]
 
 
 def _ends(one: Spread | Effect) -> str:
-    return f"{number(one.least, 3)} to {number(one.greatest, 3)}"
+    least, greatest = number(one.least, 3), number(one.greatest, 3)
+    return "in every condition" if least == greatest else f"{least} to {greatest} by condition"
 
 
 def _deciding(study: Study, found: FactorEffects) -> str:
     top = found.overall[0].factor
     known = [case for case in found.cases if case.spreads]
     others = [case for case in known if case.spreads[0].factor != top]
-    text = f"The {name_of(top)} decides in {len(known) - len(others)} of {len(known)} cases"
+    text = f"The {name_of(top)} changes the mean most"
     if not others:
         return f"{text}."
+    text += f" in {len(known) - len(others)} of {len(known)} cases"
     named = []
     for case in others[:_MOST_CASES]:
         first = case.spreads[0]
-        times = f"{name_of(first.factor)}, {number(first.ratio, 3)} times"
+        times = f"{name_of(first.factor)}, a factor of {number(first.ratio, 3)}"
         named.append(f"{condition_text(study, case.at)} ({times})")
     if len(others) > len(named):
         named.append(f"{len(others) - len(named)} more")
-    return f"{text}; another factor does at {joined(named)}."
+    return f"{text}; another factor does with {joined(named)}."
 
 
 def _factor(study: Study, found: FactorEffects, spread: Spread) -> str:
     own = [one for one in found.effects if one.factor == spread.factor]
     base, metric = level_text(study, spread.factor, own[0].base), quantity(study, found.metric).name
     levels = [
-        f"{with_interval(one.ratio, one.interval)} times with "
-        f"{level_text(study, one.factor, one.level)} ({_ends(one)})"
+        f"{level_text(study, one.factor, one.level)} {number(one.ratio)} "
+        f"\N{MULTIPLICATION SIGN} ({_ends(one)})"
         for one in own
     ]
     return (
-        f"Of the {metric} of {base} there is {joined(levels)}; the "
+        f"{metric[0].upper()}{metric[1:]} relative to {base}: {joined(levels)}; the "
         f"effect is greatest with {condition_text(study, spread.greatest_at)}."
     )

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from functools import partial
 
-from lanlab.analysis.comparison import Compared, judged
-from lanlab.analysis.comparison_facts import Differing, differing_facts
-from lanlab.analysis.comparison_published import PublishedRatio, compare_with_published
-from lanlab.analysis.comparison_runs import Paired, pair_levels, pair_runs, pair_sides, run_names
-from lanlab.analysis.comparison_sides import Run, Side
-from lanlab.analysis.published import published_numbers
-from lanlab.analysis.run_spread import Others
-from lanlab.figures.number_text import with_ends
+from lanlab.analysis.comparison.compare import Compared, judged
+from lanlab.analysis.comparison.facts import Differing, differing_facts
+from lanlab.analysis.comparison.published import PublishedRatio, compare_with_published
+from lanlab.analysis.comparison.run_spread import Others
+from lanlab.analysis.comparison.runs import Paired, pair_levels, pair_runs, pair_sides, run_names
+from lanlab.analysis.comparison.sides import Run, Side
+from lanlab.analysis.trials.run_data import RunData
+from lanlab.figures.chart import Chart
+from lanlab.figures.number_text import counted, with_ends
 from lanlab.figures.wording import condition_text, level_text, quantity, quoted
 from lanlab.frozen import dataclass
 from lanlab.report.comparison.comparison_remarks import remarks, run_state
@@ -26,14 +28,16 @@ from lanlab.report.comparison.comparison_table import (
     runs_table,
     unlike_table,
 )
-from lanlab.report.comparison.comparison_text import comparison_sentences, correction_sentence
+from lanlab.report.comparison.comparison_text import (
+    comparison_sentences,
+    correction_sentence,
+    model_sentences,
+)
+from lanlab.report.document.document import Document
 from lanlab.report.document.table import Table, table_of_records
 from lanlab.store.labels import label_of
 from lanlab.store.shape import reading_records
-from lanlab.studies import Study
-
-if TYPE_CHECKING:
-    from lanlab.figures.chart import Chart
+from lanlab.studies.model import Study
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,7 @@ class RunComparison:
     def sentences(self) -> list[str]:
         said = comparison_sentences(self.study, self.found)
         said += filter(None, [correction_sentence(self.found)])
+        said += model_sentences(self.study, self.found)
         if self.paired is not None:
             said += remarks(self.paired, self.found, self.sides, len(self.facts))
         return said + run_state(self.sides)
@@ -114,7 +119,11 @@ class RunComparison:
         charts = [ratio_forest(self.study, group) for group in groups_of(self.found)]
         return _page(self, charts, comparison_tables(self.study, self.found), self.others, home)
 
-    def to_json(self) -> dict[str, object]:
+    @property
+    def document(self) -> Document:
+        return Document(self.sentences, self.tables, data=self._data())
+
+    def _data(self) -> dict[str, object]:
         unlike = () if self.paired is None else self.paired.unlike
         return {
             "study": self.study.id,
@@ -149,7 +158,6 @@ class RunComparison:
                 for one in unlike
             ],
             "facts": {one.name: list(one.values) for one in self.facts},
-            "sentences": self.sentences,
         }
 
 
@@ -169,18 +177,18 @@ class PublishedComparison:
         alone = sum(one.interval is not None and not one.has_their_spread for one in self.found)
         if alone:
             said.append(
-                f"Of {alone} printed number{'s' if alone != 1 else ''} no spread is known: "
-                "the interval is of our trials alone, and the number is taken as it stands."
+                f"{counted(alone, 'published value')} without a known spread: the interval is from "
+                "our trials alone, and the published value is taken as exact."
             )
         said.append(
-            "Machines, systems and times differ: a ratio says how far apart two measurements "
+            "Machines, systems and times differ: a ratio shows how far apart two measurements "
             "are, not why."
         )
         return said + run_state([Side("RUN1", (self.run,))])
 
     @property
     def heading(self) -> str:
-        return f"{_called(self.run)} compared with what was published"
+        return f"{_called(self.run)} compared with the published values"
 
     @property
     def runs_table(self) -> Table:
@@ -202,7 +210,11 @@ class PublishedComparison:
         charts = [published_forest(self.study, group) for group in groups]
         return _page(self, charts, [published_table(self.study, group) for group in groups])
 
-    def to_json(self) -> dict[str, object]:
+    @property
+    def document(self) -> Document:
+        return Document(self.sentences, self.tables, data=self._data())
+
+    def _data(self) -> dict[str, object]:
         run, trials = self.run
         return {
             "study": self.study.id,
@@ -212,10 +224,9 @@ class PublishedComparison:
             "trials": len(trials),
             "comparisons": [
                 {_key(key): value for key, value in published_record(one).items()}
-                | {"factors": one.ours.factors}
+                | {"factors": dict(one.factors), "published_name": _published_name(self.study, one)}
                 for one in self.found
             ],
-            "sentences": self.sentences,
         }
 
 
@@ -226,11 +237,13 @@ def _page(
     others: Sequence[Table] = (),
     home: str = "",
 ) -> str:
+    from lanlab.figures.finishing import with_page_styles
     from lanlab.report.page.figure_page import figure_on_page
     from lanlab.report.page.rendering import rendered
 
     figures = [
-        figure_on_page(chart, "", f"comparison-{place}") for place, chart in enumerate(charts, 1)
+        figure_on_page(chart, "", f"comparison-{place}")
+        for place, chart in enumerate(with_page_styles(charts, {}), 1)
     ]
     return rendered(
         "comparison",
@@ -281,10 +294,23 @@ def _between(
         study=Study.model_validate(sides[base].runs[0][0].study),
         sides=tuple(sides),
         base=base,
-        found=tuple(judged(paired.comparisons, margin_ratio)),
+        found=_judged(paired.comparisons, records, margin_ratio),
         paired=paired,
         facts=differing_facts(records),
     )
+
+
+def _judged(
+    found: Sequence[Compared], runs: Sequence[Run], margin_ratio: float | None
+) -> tuple[Compared, ...]:
+    simulated = [run for run in runs if Study.model_validate(run[0].study).is_simulated]
+    if simulated:
+        from lanlab.analysis.simulation.model_error import ratio_factor
+        from lanlab.analysis.simulation.run import held_out_of
+
+        held_out = held_out_of(RunData(*simulated[0]))
+        found = [replace(one, model_factor=ratio_factor(held_out, one.metric)) for one in found]
+    return tuple(judged(found, margin_ratio))
 
 
 def within_run(
@@ -297,14 +323,12 @@ def within_run(
     """Compare levels of a factor within one run. Raises as `pair_levels` and `judged`."""
     with reading_records(run[0].id):
         study = Study.model_validate(run[0].study)
-        found = pair_levels(
-            run, factor, base, metrics, lambda level: level_text(study, factor, level)
-        )
+        found = pair_levels(run, factor, base, metrics, partial(level_text, study))
         return RunComparison(
             study=study,
             sides=(Side(run_names([run])[0], (run,)),),
             base=0,
-            found=tuple(judged(found, margin_ratio)),
+            found=_judged(found, [run], margin_ratio),
             paired=None,
             facts=(),
         )
@@ -313,7 +337,7 @@ def within_run(
 def with_published(run: Run, metrics: Sequence[str] | None = None) -> PublishedComparison:
     """Compare a run with its study's published values. Raises as `compare_with_published`."""
     with reading_records(run[0].id):
-        found = compare_with_published(*run, published_numbers(run[0]), metrics)
+        found = compare_with_published(RunData(*run), metrics)
         return PublishedComparison(Study.model_validate(run[0].study), run, found)
 
 
@@ -339,9 +363,14 @@ def _key(name: str) -> str:
     return "_".join(name.replace("%", "").replace(",", "").lower().split())
 
 
+def _published_name(study: Study, one: PublishedRatio) -> str:
+    shown, where = quantity(study, one.value.metric), condition_text(study, one.value.condition)
+    return f"{shown.name}, {where}" if where else shown.name
+
+
 def _published_sentence(study: Study, one: PublishedRatio) -> str:
     shown = quantity(study, one.ours.metric)
-    where = condition_text(study, one.ours.factors)
+    where = condition_text(study, one.factors)
     at = f" at {where}" if where else ""
     series = f" ({one.series})" if one.series else ""
     if one.ratio is None:
@@ -349,5 +378,5 @@ def _published_sentence(study: Study, one: PublishedRatio) -> str:
     reason = f", {one.why}" if one.why else ""
     return (
         f"The {shown.name}{at} is {with_ends(one.ratio, one.interval)} times the "
-        f"{quoted(one.value.published)} printed{series}{reason}."
+        f"published {quoted(one.value.published)}{series}{reason}."
     )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lanlab.analysis.comparison import Compared
-from lanlab.analysis.comparison_runs import Paired
-from lanlab.analysis.comparison_sides import Side
-from lanlab.analysis.run_spread import LEAST_DF, SPAN, Others
+from lanlab.analysis.comparison.compare import Compared
+from lanlab.analysis.comparison.run_spread import LEAST_DF, SPAN, Others
+from lanlab.analysis.comparison.runs import Paired
+from lanlab.analysis.comparison.sides import Side
 from lanlab.figures.number_text import counted, number
 
 #: For more runs, the text gives their number and names only the first and last.
@@ -33,7 +33,7 @@ def remarks(
         )
     if paired.searches:
         said.append(f"Searches are not compared: {', '.join(paired.searches)}.")
-    bases = {one.basis for one in found}
+    bases = {one.basis for one in found if not one.is_simulated}
     if "turns" in bases:
         turns = max((one.base.n for one in found if one.basis == "turns"), default=0)
         said.append(
@@ -140,7 +140,11 @@ def mode_sentences(found: Sequence[Compared]) -> list[str]:
                 "more trials in the slow mode, so neither side is called better"
             )
         said.append(f"{text}.")
-    claimed = [one for one in found if one.differs and one.modes is None and one.scale == "log"]
+    claimed = [
+        one
+        for one in found
+        if one.differs and one.modes is None and one.scale == "log" and not one.is_simulated
+    ]
     first = min(claimed, key=lambda one: min(one.base.n, one.other.n), default=None)
     if first is not None and min(first.base.n, first.other.n) < _FEW:
         least, unit = min(first.base.n, first.other.n), first.unit

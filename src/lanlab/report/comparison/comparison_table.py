@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
-from lanlab.analysis.comparison import Compared, Sample
-from lanlab.analysis.comparison_facts import Differing
-from lanlab.analysis.comparison_published import PublishedRatio
-from lanlab.analysis.comparison_runs import Unlike
-from lanlab.analysis.measured_where import measured_where
-from lanlab.analysis.summary import interval_of_mean
+from lanlab.analysis.comparison.compare import Compared, Sample
+from lanlab.analysis.comparison.facts import Differing
+from lanlab.analysis.comparison.published import PublishedRatio
+from lanlab.analysis.comparison.runs import Unlike
+from lanlab.analysis.trials.measured_where import measured_where
+from lanlab.analysis.trials.summary import interval_of_mean
 from lanlab.figures.number_text import number, with_ends, with_interval
 from lanlab.figures.wording import (
     Quantity,
@@ -29,7 +30,7 @@ from lanlab.report.trials.trial_table import experiment_cells
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.labels import label_facts
 from lanlab.store.records import Level
-from lanlab.studies import Study
+from lanlab.studies.model import Study
 from lanlab.workloads.metrics import metric_direction
 
 
@@ -49,6 +50,7 @@ def groups_of(found: Sequence[Compared]) -> list[list[Compared]]:
 def flat(one: Compared) -> dict[str, Level | None]:
     """All fields of one comparison by name, in SI units; missing values are `None`."""
     test, margin, further = one.test, one.margin, one.further
+    low, high = one.interval or (None, None)
     base = {f"base {name}": value for name, value in _sample(one.metric, one.base).items()}
     other = {f"other {name}": value for name, value in _sample(one.metric, one.other).items()}
     found: dict[str, Level | None] = {
@@ -62,8 +64,8 @@ def flat(one: Compared) -> dict[str, Level | None]:
         **other,
         "effect is": "ratio" if one.scale == "log" else "difference",
         "effect": one.effect,
-        "95 % low": None if test is None else test.low,
-        "95 % high": None if test is None else test.high,
+        "95 % low": low,
+        "95 % high": high,
         "design": None if test is None else test.design,
         "basis": one.basis,
         "unit of n": one.unit,
@@ -77,6 +79,7 @@ def flat(one: Compared) -> dict[str, Level | None]:
         "verdict": one.verdict,
         "better is": metric_direction(one.metric),
         "better": one.better,
+        "model error factor": one.model_factor if one.is_simulated else None,
         "further trials": None,
         "further runs": None,
         "why no interval": one.why or None,
@@ -138,14 +141,19 @@ def _table(study: Study, group: Sequence[Compared]) -> Table:
         (
             words(condition_text(study, one.factors) or "all"),
             words(one.other_name),
-            Cell(None, _mean(shown, one.base)),
+            Cell(None, _mean(shown, one.base, one)),
             Cell(None, _count(one.base)),
-            Cell(None, _mean(shown, one.other)),
+            Cell(None, _mean(shown, one.other, one)),
             Cell(None, _count(one.other)),
             Cell(None, effect_text(study, one)),
-            Cell(None, p_text(None if one.test is None else one.test.p_two_sided)),
-            Cell(None, p_text(one.p_holm)),
-            _effect_size(one),
+            # Seeds of one model are no sample of machines.
+            Cell(
+                None, "" if one.is_simulated or one.test is None else p_text(one.test.p_two_sided)
+            ),
+            Cell(None, "" if one.is_simulated else p_text(one.p_holm)),
+            EMPTY
+            if one.is_simulated or one.test is None
+            else cell(one.test.hedges_g, partial(number, digits=2)),
             words(verdict_text(one)),
         )
         for one in group
@@ -154,9 +162,11 @@ def _table(study: Study, group: Sequence[Compared]) -> Table:
     return Table(f"{first.experiment}-{first.metric}", title, columns, rows)
 
 
-def _mean(shown: Quantity, sample: Sample) -> str:
+def _mean(shown: Quantity, sample: Sample, one: Compared) -> str:
     if sample.mean is None:
         return "none"
+    if one.is_simulated:
+        return number(shown.shown(sample.mean), 4)
     ends = interval_of_mean(shown.key, sample.values, sample.limit)
     if ends is None:
         text = values_text(shown, sample.values)
@@ -167,11 +177,6 @@ def _mean(shown: Quantity, sample: Sample) -> str:
 
 def _count(sample: Sample) -> str:
     return f"{sample.n} of {sample.n + sample.missing}" if sample.missing else str(sample.n)
-
-
-def _effect_size(one: Compared) -> Cell:
-    hedges_g = None if one.test is None else one.test.hedges_g
-    return EMPTY if hedges_g is None else Cell(None, number(hedges_g, 2))
 
 
 _SHOWN = {"polluted": "disturbed"}
@@ -259,12 +264,12 @@ def published_record(one: PublishedRatio) -> dict[str, Level | None]:
     return {
         "experiment": summary.experiment,
         "metric": summary.metric,
-        "condition": ", ".join(f"{key}={level}" for key, level in summary.factors.items()),
+        "condition": ", ".join(f"{key}={level}" for key, level in one.factors.items()),
         "series": one.series,
         "n": summary.n,
         "missing": summary.missing,
         "polluted": summary.disturbed,
-        "measured": summary.mean,
+        "value": summary.mean,
         "published id": value.id,
         "published": value.published,
         "published SI": value.si,
@@ -282,7 +287,7 @@ def published_record(one: PublishedRatio) -> dict[str, Level | None]:
 
 
 def published_table(study: Study, found: Sequence[PublishedRatio]) -> Table:
-    by = obtained(study).word
+    by = obtained(study)
     numbers = (by, "n", "published", "their SD", f"{by} / published")
     names = ("metric", "condition", "of", *numbers, "interval of", "where")
     columns = tuple(Column("", name, name, is_number=name in numbers) for name in names)
@@ -297,7 +302,7 @@ def published_table(study: Study, found: Sequence[PublishedRatio]) -> Table:
             ours += f" {DISTURBED}" if summary.disturbed else ""
         texts = (
             shown.name,
-            condition_text(study, summary.factors) or "all",
+            condition_text(study, one.factors) or "all",
             one.series,
             ours,
             summary.n_text,

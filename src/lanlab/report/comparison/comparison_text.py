@@ -6,11 +6,11 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from lanlab.analysis.comparison import LEVEL, Compared
-from lanlab.figures.number_text import counted, number, plain, with_ends
+from lanlab.analysis.comparison.compare import LEVEL, Compared
+from lanlab.figures.number_text import counted, number, plain, too_few_text, with_ends
 from lanlab.figures.wording import Quantity, condition_text, quantity
 from lanlab.report.comparison.comparison_remarks import mode_sentences
-from lanlab.studies import Study
+from lanlab.studies.model import Study
 from lanlab.workloads.metrics import metric_direction
 
 #: Above this factor, ratios and the ends of their intervals are written as factors: "3.4 times",
@@ -43,12 +43,27 @@ def comparison_sentences(study: Study, found: Sequence[Compared]) -> list[str]:
 def correction_sentence(found: Sequence[Compared]) -> str:
     """The correction for multiple tests; empty if at most one comparison was tested."""
     tested = sum(one.test is not None for one in found)
-    if tested < 2:
+    if tested < 2 or all(one.is_simulated for one in found):
         return ""
     return (
         f"Differences are corrected for all {tested} comparisons together (Holm's method, "
         f"{100 * LEVEL:g} %); each 95 % interval is that of its condition alone."
     )
+
+
+def model_sentences(study: Study, found: Sequence[Compared]) -> list[str]:
+    """How right simulated ratios are, by metric."""
+    factors = {one.metric: one.model_factor for one in found if one.is_simulated}
+    return [
+        f"Simulated {quantity(study, metric).name}: {_model_error(factor)}; seeds do not show it."
+        for metric, factor in factors.items()
+    ]
+
+
+def _model_error(factor: float) -> str:
+    if math.isinf(factor):
+        return "the model's error is not known"
+    return f"a ratio is right within a factor of {number(factor, 3)}, 95 %, by the model's error"
 
 
 def sentence(study: Study, one: Compared) -> str:
@@ -58,7 +73,7 @@ def sentence(study: Study, one: Compared) -> str:
     sides = f"{one.other_name} and {one.base_name}"
     if one.effect is None:
         return f"No {shown.name} of {sides}{at} can be compared: {one.why}."
-    if one.test is None:
+    if one.test is None and not one.is_within_model:
         if abs(one.effect - (1.0 if one.scale == "log" else 0.0)) < 1e-12:
             name = shown.name[0].upper() + shown.name[1:]
             return f"{name} of {sides}{at} was the same, but {_reason(one)}."
@@ -95,16 +110,15 @@ def effect_text(study: Study, one: Compared) -> str:
         return ""
     shown = quantity(study, one.metric)
     if one.scale == "log":
-        text = number(one.effect, 4)
-        ends = None if one.test is None else (one.test.low, one.test.high)
-        unit = ""
+        text, unit = number(one.effect, 4), ""
     else:
         text = _signed(shown.shown(one.effect))
-        ends = None if one.test is None else (shown.shown(one.test.low), shown.shown(one.test.high))
         unit = f" {_POINTS if shown.unit == '%' else shown.unit}".rstrip()
-    if ends is None:
+    if one.interval is None:
         return f"{text}{unit}"
-    low, high = (number(end, 4) if one.scale == "log" else _signed(end) for end in ends)
+    low, high = (
+        number(end, 4) if one.scale == "log" else _signed(shown.shown(end)) for end in one.interval
+    )
     return f"{text} ({low} … {high}){unit}"
 
 
@@ -175,8 +189,14 @@ def _over_conditions(study: Study, found: Sequence[Compared]) -> list[str]:
 def _untold(untold: Sequence[Compared]) -> str:
     needed = [one.further.further_trials for one in untold if one.further is not None]
     known = [count for count in needed if count is not None]
-    text = f"{len(untold)} comparisons are undecided with these {untold[0].unit}s"
-    if known:
+    text = f"{len(untold)} comparisons are undecided"
+    if all(one.is_within_model for one in untold):
+        return f"{text}: the model's error is greater or not known."
+    text += f" with these {untold[0].unit}s"
+    if few := [one for one in untold if one.is_too_few]:
+        fewest = min(min(one.base.n, one.other.n) for one in few)
+        text += f"; {too_few_text(fewest, few[0].least_for_order, few[0].unit)}"
+    elif known:
         ends = f"{min(known)}" if min(known) == max(known) else f"{min(known)} to {max(known)}"
         text += f"; the table says how many more each needs, {ends} {untold[0].unit}s where known"
     return f"{text}."
@@ -189,20 +209,20 @@ def _claim(shown: Quantity, one: Compared, at: str, verb: str) -> str:
     if one.scale == "linear":
         unit = _POINTS if shown.unit == "%" else shown.unit
         size = number(abs(shown.shown(one.effect)), 3)
-        if one.test is not None:
+        if one.interval is not None:
             sign = -1 if one.effect < 0 else 1
-            low, high = sorted(sign * shown.shown(end) for end in (one.test.low, one.test.high))
+            low, high = sorted(sign * shown.shown(end) for end in one.interval)
             size += f" ({number(low, 3)} … {number(high, 3)})"
         word = "higher" if one.effect >= 0 else "lower"
         return f"{name} {verb} {f'{size} {unit}'.strip()} {word} than {one.base_name}'s{at}"
     ends = ""
-    interval = None if one.test is None else (one.test.low, one.test.high)
-    if not all(1 / _AS_FACTOR < ratio < _AS_FACTOR for ratio in (one.effect, *(interval or ()))):
-        return f"{name} {verb} {with_ends(one.effect, interval)} times {one.base_name}'s{at}"
+    within = (one.effect, *(one.interval or ()))
+    if not all(1 / _AS_FACTOR < ratio < _AS_FACTOR for ratio in within):
+        return f"{name} {verb} {with_ends(one.effect, one.interval)} times {one.base_name}'s{at}"
     gain = 100 * abs(one.effect - 1)
-    if one.test is not None:
+    if one.interval is not None:
         sign = -1 if one.effect < 1 else 1
-        low, high = sorted(sign * 100 * (end - 1) for end in (one.test.low, one.test.high))
+        low, high = sorted(sign * 100 * (end - 1) for end in one.interval)
         ends = f" ({number(low, 3)} … {number(high, 3)} %)"
         gain = as_known(gain, low, high)
     size = f"{number(gain, 3)} %"
@@ -231,9 +251,15 @@ def as_known(value: float, low: float, high: float) -> float:
 
 
 def _undecided(shown: Quantity, one: Compared, sides: str, at: str) -> str:
-    assert one.test is not None
     text = f"Undecided whether {sides} differ in {shown.name}{at}"
     text += f": here {_claim(shown, one, '', 'is')}"
+    if one.is_within_model:
+        known = "not known" if math.isinf(one.model_factor) else "greater"
+        return f"{text}, and the model's error is {known}"
+    if one.is_too_few:
+        fewest = min(one.base.n, one.other.n)
+        return f"{text}; {too_few_text(fewest, one.least_for_order, one.unit)}"
+    assert one.test is not None
     if one.test.p_two_sided <= LEVEL and one.p_holm is not None:
         text += (
             f"; p is {p_text(one.test.p_two_sided)} alone, {p_text(one.p_holm)} corrected for all "
@@ -246,6 +272,10 @@ def _undecided(shown: Quantity, one: Compared, sides: str, at: str) -> str:
 def _more(one: Compared) -> str:
     """The number of further units needed, as in `: about 12 more trials, 3 minutes`."""
     further = one.further
+    if one.is_within_model:
+        return ": within the model's error"
+    if one.is_too_few:
+        return f": fewer than {one.least_for_order} {one.unit}s each"
     if further is None:
         return ""
     if further.further_trials is None or further.minutes is None:

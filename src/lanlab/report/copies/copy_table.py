@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from lanlab.analysis.attempts import counting
-from lanlab.analysis.copy_cost import DATASET, CopyCost, Cost, copy_costs
-from lanlab.analysis.run_data import RunData
+from lanlab.analysis.copies.agreed import variants
+from lanlab.analysis.copies.cost import DATASET, CopyCost, Cost, copy_costs
+from lanlab.analysis.trials.run_data import RunData
+from lanlab.analysis.trials.summary import ConditionTrials
 from lanlab.figures.number_text import counted, number, percent, with_interval
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.messages import Stall
-from lanlab.plan import expand
 from lanlab.report.copies.copy_text import caches_words, checked_words, moved_words
 from lanlab.report.document.table import EMPTY, Cell, Column, Table, cell, words
-from lanlab.store import TrialRecord
-from lanlab.studies import Study
+from lanlab.studies.model import Study
 from lanlab.units import format_size, format_time
 
 
@@ -23,18 +22,9 @@ def copy_table(data: RunData, experiment: str) -> Table:
     """A row for each condition: protocol and settings, whether caches were cold, how much was
     verified, retries, and calls that waited for a timer.
     """
-    own = [t for t in data.trials if t.experiment == experiment and t.purpose == "trial"]
-    counting_ones = counting(own)
-    rows = []
-    factors: tuple[str, ...] = ()
-    for condition in expand(data.study, data.run.scale):
-        if condition.experiment != experiment:
-            continue
-        factors = tuple(condition.factors)
-        mine = [trial for trial in counting_ones if trial.factors == dict(condition.factors)]
-        failed = sum(t.status == "failed" and t.factors == dict(condition.factors) for t in own)
-        if mine:
-            rows.append(_row(data.study, mine, failed))
+    conditions = data.conditions(experiment)
+    rows = tuple(_row(data.study, one) for one in conditions if one.counted)
+    factors = conditions[0].factors if conditions else ()
     columns = (
         *(Column(name, quantity(data.study, name).name, is_number=False) for name in factors),
         Column("", "", "condition", is_number=False),
@@ -48,7 +38,7 @@ def copy_table(data: RunData, experiment: str) -> Table:
         Column("greatest share of time in stalls (ratio)", "in stalls", "in stalls", rank=1),
         Column("stalls", "stalls", "", is_number=False),
     )
-    return Table(f"{experiment}-how", "How the copies went", columns, tuple(rows))
+    return Table(f"{experiment}-how", "How the copies went", columns, rows)
 
 
 def tables_of_copies(data: RunData, experiment: str) -> list[Table]:
@@ -57,7 +47,8 @@ def tables_of_copies(data: RunData, experiment: str) -> list[Table]:
     return [table for make in made if (table := make(data, experiment)).rows]
 
 
-def _row(study: Study, trials: Sequence[TrialRecord], failed: int) -> tuple[Cell, ...]:
+def _row(study: Study, condition: ConditionTrials) -> tuple[Cell, ...]:
+    trials, failed = condition.counted, condition.failed
     retries = sum(int(trial.metrics.get("retries", 0)) for trial in trials)
     faults: Counter[str] = Counter()
     stalls: list[Stall] = []
@@ -66,15 +57,15 @@ def _row(study: Study, trials: Sequence[TrialRecord], failed: int) -> tuple[Cell
         faults.update({name: int(n) for name, n in (source.get("faults") or {}).items() if n})
         stalls += source.get("stalls") or ()
     worst = max((float(trial.metrics.get("stall_ratio", 0.0)) for trial in trials), default=0.0)
-    levels = trials[0].factors
+    levels = condition.factors
     return (
         *(Cell(level, condition_text(study, {name: level})) for name, level in levels.items()),
         Cell(None, condition_text(study, levels) or "all"),
         cell(len(trials)),
         Cell(failed, str(failed or "")),
-        words(_alike(moved_words(trial) for trial in trials)),
-        words(_alike(caches_words(trial) for trial in trials)),
-        words(_alike(checked_words(trial) for trial in trials)),
+        words(variants(moved_words(trial) for trial in trials)),
+        words(variants(caches_words(trial) for trial in trials)),
+        words(variants(checked_words(trial) for trial in trials)),
         cell(retries),
         words(", ".join(f"{n} {name.replace('_', ' ')}" for name, n in sorted(faults.items()))),
         Cell(worst, percent(worst) if worst else "none"),
@@ -82,19 +73,13 @@ def _row(study: Study, trials: Sequence[TrialRecord], failed: int) -> tuple[Cell
     )
 
 
-def _alike(found: Iterable[str]) -> str:
-    counts = Counter(found)
-    if len(counts) == 1:
-        return str(next(iter(counts)))
-    return "; ".join(f"{text} ({n} trials)" for text, n in counts.most_common())
-
-
 def _stalls(stalls: Sequence[Stall]) -> str:
     found: dict[str, list[Stall]] = {}
     for stall in stalls:
         found.setdefault(f"{stall['operation']}: {stall['likely']}", []).append(stall)
     return "; ".join(
-        f"{what}, near {format_time(min(s['mode_ns'] for s in own) / 1e9)} ({len(own)} trials)"
+        f"{what}, near {format_time(min(s['mode_ns'] for s in own) / 1e9)} "
+        f"({counted(len(own), 'trial')})"
         for what, own in found.items()
     )
 
@@ -122,20 +107,22 @@ _WIRE_COLUMNS = tuple(
 
 def cost_table(data: RunData, experiment: str) -> Table:
     """Costs of each condition: seconds per GB (1e9 bytes), milliseconds per file and per trial,
-    with 95 % intervals, by least squares (`lanlab.analysis.copy_cost`). If the medium counted them,
-    also frames and bytes on the wire.
+    with 95 % intervals, by least squares (`lanlab.analysis.copies.cost`). If the medium counted
+    them, also frames and bytes on the wire.
     """
-    found = copy_costs(data.run, data.trials, experiment)
+    found = copy_costs(data, experiment)
     on_wire = wire_costs(data, experiment)
+    # The trials of a simulation differ by their seeds alone.
+    of = " over seeds" if data.study.is_simulated else ""
     factors = [name for name in (found[0].factors if found else ()) if name != DATASET]
     columns = (
         *(Column(factor, quantity(data.study, factor).name) for factor in factors),
         Column("", "", "condition", is_number=False),
         Column("copied", "copied", is_number=False),
         Column("n", "n", "n"),
-        *_cost_columns("per byte", "per GB (s)", "s/GB"),
-        *_cost_columns("per file", "per file (ms)", "ms/file"),
-        *_cost_columns("per trial", "per trial (ms)", "ms/trial"),
+        *_cost_columns("per byte", "per GB (s)", "s/GB", of),
+        *_cost_columns("per file", "per file (ms)", "ms/file", of),
+        *_cost_columns("per trial", "per trial (ms)", "ms/trial", of),
         *(_WIRE_COLUMNS if on_wire else ()),
         Column("greatest deviation (ratio)", "greatest deviation", "deviation"),
         Column("p, costs are constant"),
@@ -143,15 +130,15 @@ def cost_table(data: RunData, experiment: str) -> Table:
     )
     rows = tuple(_cost_row(one, data.study, on_wire) for one in found)
     is_unknown = not any(one.per_byte or one.per_file for one in found)
-    return Table(f"{experiment}-cost", TITLE, columns, rows, is_unknown)
+    return Table(f"{experiment}-cost", f"{TITLE}{of and f', 95 %{of}'}", columns, rows, is_unknown)
 
 
-def _cost_columns(name: str, heading: str, short: str) -> tuple[Column, ...]:
+def _cost_columns(name: str, heading: str, short: str, of: str) -> tuple[Column, ...]:
     unit = "s/B" if name == "per byte" else "s"
     return (
         Column(f"{name} ({unit})"),
-        Column(f"{name}, 95 % low ({unit})"),
-        Column(f"{name}, 95 % high ({unit})"),
+        Column(f"{name}, 95 % low{of} ({unit})"),
+        Column(f"{name}, 95 % high{of} ({unit})"),
         Column("", heading, short),
     )
 
@@ -162,7 +149,7 @@ def wire_costs(data: RunData, experiment: str) -> dict[str, tuple[Cost | None, .
     """
     found: dict[str, tuple[Cost | None, ...]] = {}
     for metric in ("wire_frames", "wire_bytes"):
-        for one in copy_costs(data.run, data.trials, experiment, metric):
+        for one in copy_costs(data, experiment, metric):
             key = repr(sorted(one.factors.items()))
             found[key] = (*found.get(key, ()), one.per_byte, one.per_file)
     return found
@@ -185,9 +172,9 @@ def _cost_row(
         Cell(None, condition_text(study, one.factors) or "all"),
         words(copied),
         cell(one.trials),
-        *_cost_cells(one.per_byte, _GIGA),
-        *_cost_cells(one.per_file, _MILLI),
-        *_cost_cells(one.per_trial, _MILLI),
+        *_cost_cells(one.per_byte, _GIGA, study),
+        *_cost_cells(one.per_file, _MILLI, study),
+        *_cost_cells(one.per_trial, _MILLI, study),
         *(
             EMPTY if cost is None else Cell(cost.value, number(factor * cost.value, 3))
             for cost, factor in zip(wire, WIRE_FACTORS[: len(wire)], strict=True)
@@ -198,11 +185,12 @@ def _cost_row(
     )
 
 
-def _cost_cells(cost: Cost | None, factor: float) -> tuple[Cell, ...]:
+def _cost_cells(cost: Cost | None, factor: float, study: Study) -> tuple[Cell, ...]:
     if cost is None:
         return (EMPTY,) * 4
     ends = None
     if cost.low is not None and cost.high is not None:
         ends = factor * cost.low, factor * cost.high
     exact = (Cell(value, "") for value in (cost.value, cost.low, cost.high))
-    return (*exact, Cell(None, with_interval(factor * cost.value, ends)))
+    text = with_interval(factor * cost.value, ends, is_simulated=study.is_simulated)
+    return (*exact, Cell(None, text))

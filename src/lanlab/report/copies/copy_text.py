@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from lanlab.analysis.agreed import agreed_of, agreed_words
+from lanlab.analysis.copies.agreed import agreed_of, agreed_words
 from lanlab.figures.number_text import counted, percent
 from lanlab.messages import Stall
 from lanlab.report.traffic.stream_text import limit_share, line
@@ -190,7 +190,7 @@ def explained_words(metrics: Mapping[str, float | int], count: float, octets: fl
     What the time of each file or operation consists of.
 
     Args:
-        metrics: As of `lanlab.workloads.explained_time`, with `elapsed_s`; means of several trials.
+        metrics: As of `lanlab.workloads.copy.results`, with `elapsed_s`; means of trials.
         count: Files or operations of each client, one after the other.
         octets: Bytes that each client copied.
 

@@ -5,9 +5,9 @@ own line.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from lanlab.report.document.table import Column, Table, words
+from lanlab.report.document.table import Column, Table
 from lanlab.units import lines_of, words_of
 
 _GAP = "  "
@@ -16,46 +16,32 @@ _WANTED = 24
 _ENDLESS = 2**31
 
 
-class Fitted:
-    def __init__(self, table: Table, title: str) -> None:
-        """
-        Args:
-            table: Columns with a short name are shown if at least one cell has content, or if there
-                are no rows.
-            title: Printed above the table; empty for none.
-        """
-        self.title = title
-        self._columns = [
-            _Measured(column, [row[place].text for row in table.rows])
-            for place, column in enumerate(table.columns)
-            if column.short and (not table.rows or any(row[place].text for row in table.rows))
-        ]
+def fitted(table: Table, width: int | None) -> Iterator[tuple[str, bool]]:
+    """
+    Each line of a table, and whether it is a title or heading.
 
-    @property
-    def headings(self) -> list[str]:
-        return [one.heading for one in self._columns]
-
-    def lines(self, width: int | None) -> Iterator[tuple[str, bool]]:
-        """Each line, and whether it is a title or heading. `width`: at most, if possible."""
-        width = width or _ENDLESS
-        if self.title:
-            yield from ((line, True) for line in lines_of(self.title, width, _GAP))
-        shown, left_out = fit(self._columns, width)
-        has_rows = _total([one.least for one in shown]) <= width
-        rows = laid_out(shown) if has_rows else stacked(self._columns, width)
-        # Columns without headings have an empty first line.
-        yield from (
-            (line, has_rows and not place) for place, line in enumerate(rows) if line or place
-        )
-        if left_out and has_rows:
-            names = ", ".join(" ".join(one.heading.split()) for one in left_out)
-            said = lines_of(f"not shown for want of width: {names}", width, _GAP)
-            yield from ((line, False) for line in said)
-
-
-def fitted_rows(title: str, columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Fitted:
-    cells = tuple(tuple(map(words, row)) for row in rows)
-    return Fitted(Table("rows", title, tuple(columns), cells), title)
+    Args:
+        table: Columns with a short name are shown if at least one cell has content, or if there are
+            no rows.
+        width: At most, if possible.
+    """
+    width = width or _ENDLESS
+    columns = [
+        _Measured(column, [row[place].text for row in table.rows])
+        for place, column in enumerate(table.columns)
+        if column.short and (not table.rows or any(row[place].text for row in table.rows))
+    ]
+    if table.title:
+        yield from ((line, True) for line in lines_of(table.title, width, _GAP))
+    shown, left_out = fit(columns, width)
+    has_rows = _total([one.least for one in shown]) <= width
+    rows = laid_out(shown) if has_rows else stacked(columns, width)
+    # Columns without headings have an empty first line.
+    yield from ((line, has_rows and not place) for place, line in enumerate(rows) if line or place)
+    if left_out and has_rows:
+        names = ", ".join(" ".join(one.heading.split()) for one in left_out)
+        said = lines_of(f"not shown for want of width: {names}", width, _GAP)
+        yield from ((line, False) for line in said)
 
 
 class _Measured:

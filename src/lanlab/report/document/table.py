@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import functools
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from lanlab.frozen import dataclass
@@ -65,8 +65,8 @@ class Table:
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
-    #: Whether the table only explains why there are no numbers; terminals omit it.
-    has_only_notes: bool = False
+    #: Whether only a page shows the table, as a further metric or why there are no numbers.
+    is_for_page: bool = False
 
     def to_csv(self) -> str:
         """As CSV at full precision, by RFC 4180; missing values are empty."""
@@ -85,6 +85,15 @@ class Table:
         kept = [(place, column.name) for place, column in enumerate(self.columns) if column.name]
         return [{name: row[place].value for place, name in kept} for row in self.rows]
 
+    def to_markdown(self) -> str:
+        """As a Markdown table, without its title."""
+        shown = self.shown()
+        heads = [escaped(column.heading) for column, _ in shown]
+        sides = "|".join("---:" if column.is_number else ":---" for column, _ in shown)
+        rows = zip(*([escaped(cell.text) for cell in cells] for _, cells in shown), strict=True)
+        head, *rest = (f"| {' | '.join(row)} |" for row in (heads, *rows))
+        return "\n".join((head, f"|{sides}|", *rest))
+
     def shown(self) -> list[tuple[Column, list[Cell]]]:
         found = []
         for place, column in enumerate(self.columns):
@@ -97,10 +106,21 @@ class Table:
 NO_TABLE = Table("", "", (), ())
 
 
+def escaped(text: str) -> str:
+    """Text without a meaning in Markdown, on one line."""
+    for character in "\\`*_|<>[]&~$":
+        text = text.replace(character, f"\\{character}")
+    return " ".join(text.split())
+
+
 def table_of_records(name: str, title: str, records: Sequence[Mapping[str, Value]]) -> Table:
     """A table for CSV alone, with a row for each record; all have the keys of the first."""
     rows = tuple(tuple(Cell(value, "") for value in one.values()) for one in records)
     return Table(name, title, tuple(map(Column, records[0] if records else ())), rows)
+
+
+def table_of_texts(title: str, columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Table:
+    return Table("", title, tuple(columns), tuple(tuple(map(words, row)) for row in rows))
 
 
 @functools.lru_cache(maxsize=4096)

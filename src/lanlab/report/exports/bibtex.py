@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterable
 
 from lanlab import __version__
-from lanlab.studies import Study
+from lanlab.studies.model import Study
 
+#: The file that is written next to figures.
+REFERENCES = "references.bib"
 #: Keep equal to `CITATION.cff`.
 _LANLAB = {
     "author": "{lanlab contributors}",

@@ -4,43 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lanlab.analysis.summary import Summary, conditions_of
+from lanlab.analysis.trials.run_data import RunData
+from lanlab.analysis.trials.summary import Summary
 from lanlab.figures.wording import condition_text, quantity
-from lanlab.frozen import dataclass
 from lanlab.report.document.table import Cell, Column, Table, words
-from lanlab.store import RunRecord, Store, TrialRecord
-from lanlab.studies import Study, at_scale
+from lanlab.store import TrialRecord
+from lanlab.store.database import Store
 from lanlab.workloads import workload
 from lanlab.workloads.metrics import Metric
 
 
-@dataclass(frozen=True)
-class MetricValues:
-    metric: Metric
-    summaries: tuple[Summary, ...]
-
-
 def metric_values(
-    run: RunRecord, trials: Sequence[TrialRecord], *, only_named: bool = False
-) -> Iterator[MetricValues]:
+    data: RunData, *, only_named: bool = False
+) -> Iterator[tuple[Metric, Sequence[Summary]]]:
     """The metrics of each experiment that at least one trial has; searches are excluded."""
-    study = Study.model_validate(run.study)
-    for scaled in at_scale(study, run.scale):
+    for scaled in data.experiments:
         experiment = scaled.experiment
         if scaled.search is not None:
             continue
-        own = [trial for trial in trials if trial.experiment == experiment.id]
-        measured = {key for trial in own for key in trial.metrics}
-        conditions = conditions_of(run, trials, experiment.id)
+        measured = {key for trial in data.own(experiment.id) for key in trial.metrics}
         known = workload(experiment.workload).metrics
         for key in experiment.metrics if only_named else known:
             if key in measured:
-                yield MetricValues(known[key], tuple(one.summary(key) for one in conditions))
+                yield known[key], data.summaries(experiment.id, key)
 
 
-def value_table(run: RunRecord, trials: Sequence[TrialRecord]) -> Table:
+def value_table(data: RunData) -> Table:
     """A row for each metric at each condition, in the units of records."""
-    found = [(one.metric, s) for one in metric_values(run, trials) for s in one.summaries]
+    found = [(metric, one) for metric, own in metric_values(data) for one in own]
     factors = list(dict.fromkeys(key for _, summary in found for key in summary.factors))
     columns = (
         Column("experiment"),
@@ -62,42 +53,31 @@ def value_table(run: RunRecord, trials: Sequence[TrialRecord]) -> Table:
     return Table("values", "values", columns, rows)
 
 
-def markdown_table(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
-    """A table for people: a row for each condition, and for each metric of its experiment the mean
-    with its 95 % interval.
+def mean_tables(data: RunData) -> list[Table]:
+    """A table for each experiment: a row for each condition, and for each metric the mean with its
+    95 % interval.
     """
-    study = Study.model_validate(run.study)
-    parts = []
-    by_experiment: dict[str, list[MetricValues]] = {}
-    for one in metric_values(run, trials, only_named=True):
-        by_experiment.setdefault(one.summaries[0].experiment, []).append(one)
+    study, tables = data.study, []
+    by_experiment: dict[str, list[Sequence[Summary]]] = {}
+    for _, summaries in metric_values(data, only_named=True):
+        by_experiment.setdefault(summaries[0].experiment, []).append(summaries)
     for experiment, metrics in by_experiment.items():
-        shown = [
-            quantity(study, one.metric.key).readable(summary.mean for summary in one.summaries)
-            for one in metrics
-        ]
-        heads = ["condition", "trials"]
-        heads += [f"{s.name} ({s.unit})" if s.unit else s.name for s in shown]
-        lines = [
-            f"**{_escaped(study.titles[experiment])}** (run {run.id})",
-            "",
-            f"| {' | '.join(map(_escaped, heads))} |",
-            f"|{':---|' + '---:|' * (len(heads) - 1)}",
-        ]
-        for rows in zip(*(one.summaries for one in metrics), strict=True):
-            cells = [condition_text(study, rows[0].factors) or "all", rows[0].n_text]
-            for s, summary in zip(shown, rows, strict=True):
-                cells.append(s.mean_text(summary, study))
-            lines.append(f"| {' | '.join(map(_escaped, cells))} |")
-        parts.append("\n".join(lines))
-    note = "Means over trials with 95 % confidence intervals, from three trials on."
-    return "\n\n".join([*parts, note]) + "\n"
-
-
-def _escaped(text: str) -> str:
-    for character in "\\`*_|<>[]&~$":
-        text = text.replace(character, f"\\{character}")
-    return " ".join(text.split())
+        shown = [quantity(study, of[0].metric).readable(s.mean for s in of) for of in metrics]
+        columns = (
+            Column("", "condition", is_number=False),
+            Column("", "trials"),
+            *(Column("", f"{s.name} ({s.unit})" if s.unit else s.name) for s in shown),
+        )
+        rows = tuple(
+            (
+                words(condition_text(study, own[0].factors) or "all"),
+                words(own[0].n_text),
+                *(words(s.mean_text(one, study)) for s, one in zip(shown, own, strict=True)),
+            )
+            for own in zip(*metrics, strict=True)
+        )
+        tables.append(Table(experiment, study.titles[experiment], columns, rows))
+    return tables
 
 
 _SUFFIX = "-intervals"

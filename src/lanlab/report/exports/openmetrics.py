@@ -7,13 +7,14 @@ and the condition in its labels. It ends with `# EOF`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
-from lanlab.analysis.measured_where import measured_where
-from lanlab.analysis.summary import Summary
+from lanlab.analysis.trials.measured_where import measured_where
+from lanlab.analysis.trials.run_data import RunData
+from lanlab.analysis.trials.summary import Summary
 from lanlab.figures.wording import quantity
 from lanlab.report.exports.condition_values import metric_values
-from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.store import Level, RunRecord
 
 #: By the suffix of a key: OpenMetrics' unit, and its size in lanlab's unit.
 _BASE_UNITS: Mapping[str, tuple[str, float]] = {
@@ -31,7 +32,7 @@ _PREFIX = "lanlab_"
 _Sample = tuple[Mapping[str, str], float | int]
 
 
-def openmetrics_text(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
+def openmetrics_text(data: RunData) -> str:
     """Every metric at every condition: its mean over trials, and, from two trials on, the ends of
     its 95 % interval. Two more gauges count the trials.
 
@@ -41,13 +42,13 @@ def openmetrics_text(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
     families: dict[str, tuple[str, str, list[_Sample]]] = {}
     counts: dict[tuple[tuple[str, str], ...], Summary] = {}
     keys: dict[tuple[str, str], str] = {}
-    for one in metric_values(run, trials):
-        key = one.metric.key
+    for metric, summaries in metric_values(data):
+        key = metric.key
         name, unit, size = _name(key)
         said = f"{quantity(None, key).name}; mean over trials"
         samples = families.setdefault(name, (unit, said, []))[2]
-        for summary in one.summaries:
-            labels = _labels(run, summary)
+        for summary in summaries:
+            labels = _labels(data.run, summary)
             counts.setdefault(tuple(labels.items()), summary)
             if keys.setdefault((name, summary.experiment), key) != key:
                 continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from lanlab.analysis.findings.as_data import comparison_as_data
 from lanlab.analysis.findings.verdicts import Judgement, Verdicts
@@ -15,9 +16,11 @@ from lanlab.report.findings.finding_text import (
     counts_sentence,
     evidence_lines,
     here_text,
+    readable,
     verdict_text,
 )
-from lanlab.studies import Finding, Study
+from lanlab.studies.findings import Finding
+from lanlab.studies.model import Study
 
 TITLE = "What the study found and whether it holds here"
 
@@ -37,12 +40,12 @@ def finding_table(verdicts: Verdicts, study: Study | None) -> Table:
     return Table("findings", TITLE, columns, rows)
 
 
-def comparison_table(verdicts: Verdicts) -> Table:
+def comparison_table(verdicts: Verdicts, study: Study) -> Table:
     records = [
         {
             "finding": judgement.finding.id,
             "on": on,
-            **comparison_as_data(one),
+            **comparison_as_data(one, partial(readable, study=study)),
             "unit": one.comparison.unit,
             "trials": " ".join(map(str, one.comparison.n)),
         }
@@ -70,7 +73,7 @@ def findings_on_page(verdicts: Verdicts, study: Study | None) -> tuple[FindingOn
             one.finding.id,
             f"{claim_origin(one.finding)}{one.finding.claim}",
             verdict_text(one),
-            "" if one.here is None else here_text(one),
+            "" if one.here is None else here_text(one, study),
             is_tested(one),
             tuple(evidence_lines(one.here or one, study)),
         )
@@ -94,7 +97,7 @@ def _row(one: Judgement, study: Study | None) -> tuple[Cell, ...]:
     further = one.further
     verdict = verdict_text(one)
     if one.here is not None:
-        verdict += f"\n{here_text(one)}"
+        verdict += f"\n{here_text(one, study)}"
     return (
         words(one.finding.id),
         words(f"{claim_origin(one.finding)}{one.finding.claim}"),
@@ -106,7 +109,7 @@ def _row(one: Judgement, study: Study | None) -> tuple[Cell, ...]:
     )
 
 
-_PRINT = "what was published"
+_PRINT = "the published values"
 _NOT_TESTED = "not tested"
 _KINDS = ("published", "simulated", "measured")
 
@@ -123,7 +126,11 @@ def evidence_table(bodies: Sequence[Verdicts], only: Sequence[Finding] | None = 
     bodies = sorted(bodies, key=lambda body: _KINDS.index(kind_of(body)))
     kinds = [kind_of(body) for body in bodies]
     heads = [
-        body.on if body.on == _PRINT else kind if kinds.count(kind) == 1 else f"{kind} ({body.on})"
+        "published"
+        if body.on == _PRINT
+        else kind
+        if kinds.count(kind) == 1
+        else f"{kind} ({body.on})"
         for body, kind in zip(bodies, kinds, strict=True)
     ]
     columns = (

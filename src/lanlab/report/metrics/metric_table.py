@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from lanlab.analysis.published import PublishedPoint, points_for
-from lanlab.analysis.run_data import RunData
-from lanlab.analysis.summary import Summary
+from lanlab.analysis.published.values import PublishedPoint, points_for
+from lanlab.analysis.trials.run_data import RunData
+from lanlab.analysis.trials.summary import Summary
 from lanlab.figures.gather import called
 from lanlab.figures.number_text import number, percent
 from lanlab.figures.wording import Quantity, as_printed, obtained, quantity, values_text
 from lanlab.report.document.table import EMPTY, Cell, Column, Table, cell
 from lanlab.report.metrics.order_text import ABOVE, HOW_ENDED, is_above
-from lanlab.studies import Study
+from lanlab.studies.model import Study
 
 DISTURBED = "\N{DAGGER}"
 _EXACT = ("mean", "95 % low", "95 % high", "standard deviation", "limit")
@@ -34,8 +34,10 @@ def metric_table(data: RunData, experiment: str, metric: str) -> Table:
     # The precision goal refers to the first metric of an experiment.
     ended = [e for e in data.endings if (e.experiment, e.metric) == (experiment, metric)]
     is_mixed = len({one.how for one in ended}) > 1
-    by = obtained(data.study)
-    of, unit_read = f", {by.interval}" if data.study.is_simulated else "", read.unit or 1
+    by, unit_read = obtained(data.study), read.unit or 1
+    # An interval over a model's seeds excludes its uncertainty.
+    interval = "95 % over seeds" if data.study.is_simulated else "95 % interval"
+    of = f", {interval}" if data.study.is_simulated else ""
     columns = [
         *(
             Column(key, quantity(data.study, key).name, is_number=not isinstance(level, str))
@@ -43,7 +45,7 @@ def metric_table(data: RunData, experiment: str, metric: str) -> Table:
         ),
         Column("", "", "condition", is_number=False),
         # The mean comes first, because phones show few columns.
-        Column("", f"mean, {by.interval} ({unit_read})", f"{read.name} ({unit_read}){of}"),
+        Column("", f"mean, {interval} ({unit_read})", f"{read.name} ({unit_read}){of}"),
         Column("n", "n"),
         # The terminal shows this column only if values are missing.
         Column("", "", "n", rank=2),
@@ -58,14 +60,10 @@ def metric_table(data: RunData, experiment: str, metric: str) -> Table:
         Column(f"limit ({unit})", f"limit ({read.unit or 1})"),
         Column("share of limit (ratio)", "of limit", "of limit", rank=4),
         Column("", "published", is_number=False),
-        Column("", f"{by.word} / published", is_number=False),
+        Column("", f"{by} / published", is_number=False),
         Column("", "", "published", is_number=False),
         Column("", "", "ours / theirs", is_number=False),
-        *(
-            Column(text)
-            for one in about
-            for text in (f"{one} ({unit})", f"{by.word} / {one} (ratio)")
-        ),
+        *(Column(text) for one in about for text in (f"{one} ({unit})", f"{by} / {one} (ratio)")),
         Column("", f"mean ({usual.unit})" if si.unit != shown.unit else ""),
         *(Column(f"{name} ({inner})" if inner != unit else "") for name in _EXACT),
         # The page has this column only if conditions differ, otherwise a sentence above the tables.
@@ -116,7 +114,8 @@ def _mean_text(shown: Quantity, summary: Summary, study: Study) -> str:
     if summary.mean is None:
         return "none"
     is_known = summary.ci_low is not None
-    text = shown.mean_text(summary, study) if is_known else values_text(shown, summary.values)
+    mean = shown.mean_text(summary, study, over_seeds=True)
+    text = mean if is_known else values_text(shown, summary.values)
     return f"{text} {DISTURBED}" if summary.disturbed else text
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lanlab.analysis.endings import Ending
-from lanlab.analysis.run_data import RunData
-from lanlab.analysis.slow_first import SlowFirst, slow_first
-from lanlab.analysis.summary import Summary
-from lanlab.analysis.trial_order import LEAST_TRIALS, hanging_together
-from lanlab.analysis.wires import wire_of
+from lanlab.analysis.disturbances.slow_first import SlowFirst, slow_first
+from lanlab.analysis.links.wires import wire_of
+from lanlab.analysis.trials.endings import Ending
+from lanlab.analysis.trials.order import LEAST_TRIALS, hanging_together
+from lanlab.analysis.trials.run_data import RunData
+from lanlab.analysis.trials.summary import Summary
 from lanlab.figures.number_text import counted, is_too_wide, listed, number, percent
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.plan.stopping import DECIDING_TRIALS
 from lanlab.store import RunRecord
-from lanlab.studies import ExperimentAtScale, Study
+from lanlab.studies.model import Study
+from lanlab.studies.scaling import ExperimentAtScale
 
 
 def order_sentences(data: RunData) -> list[str]:
@@ -144,7 +145,9 @@ def above_limit_remark(data: RunData, summaries: Sequence[Summary]) -> str | Non
     name = quantity(data.study, found[0].metric).name
     link = wire_of(data.run)
     limit = "the link's limit" if link is None else link.share_name
-    return f"Mean {name} above {limit} {ABOVE}: {'; '.join(named)}{others}. {_why_above(data.run)}"
+    mean = "Simulated" if data.study.is_simulated else "Mean"
+    said = f"{mean} {name} above {limit} {ABOVE}: {'; '.join(named)}{others}"
+    return f"{said}. {_why_above(data.run)}"
 
 
 def _above(study: Study, summary: Summary) -> str:
@@ -152,19 +155,23 @@ def _above(study: Study, summary: Summary) -> str:
     shown = quantity(study, summary.metric)
     where = condition_text(study, summary.factors)
     text = f"{percent(summary.mean / summary.limit)} of it{f' at {where}' if where else ''}"
+    limit = f"the limit of {number(shown.shown(summary.limit))} {shown.unit}".rstrip()
+    if study.is_simulated:
+        return f"{text} ({number(shown.shown(summary.mean))} against {limit})"
     if summary.ci_low is None or summary.ci_high is None:
         return f"{text} ({counted(summary.n, 'trial')}, so no interval)"
     if is_too_wide(summary.mean, (summary.ci_low, summary.ci_high)):
         return f"{text} ({counted(summary.n, 'trial')}, too few for an interval)"
     mean = shown.mean_text(summary, study, shown.unit)
     lies = "includes" if summary.ci_low <= summary.limit else "excludes"
-    limit = f"{number(shown.shown(summary.limit))} {shown.unit}".rstrip()
-    return f"{text} ({mean}; the interval {lies} the limit of {limit})"
+    return f"{text} ({mean}; the interval {lies} {limit})"
 
 
 def _why_above(run: RunRecord) -> str:
-    queued = "messages queued during the warm-up arrive within the measured time"
+    queued = "messages queued during the warm-up arrive within the counted time"
     link = wire_of(run)
+    if run.is_simulated:
+        return f"No link exceeds its limit for long: {queued}. Longer trials reduce this."
     if link is not None and link.has_token_bucket:
         text = (
             "No link exceeds its limit for long: the token bucket of this testbed passes its saved "

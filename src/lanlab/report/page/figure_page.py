@@ -9,7 +9,7 @@ from lanlab.figures.drawing import begin
 from lanlab.figures.number_text import number
 from lanlab.figures.render_matplotlib import Drawing, to_drawing, to_files
 from lanlab.frozen import dataclass
-from lanlab.report.document.table import Cell, Column, Table
+from lanlab.report.document.table import Column, Table, cell
 
 #: In inches of 72 points; letters have the same size in wide and narrow drawings.
 _WIDE_IN, _NARROW_IN = 9.0, 4.0
@@ -32,7 +32,10 @@ def figure_on_page(chart: Chart, published_as: str, name: str) -> FigureOnPage:
         Column(heading, heading, is_number=place > 1)
         for place, heading in enumerate(chart.columns())
     )
-    rows = tuple(tuple(_cell(value) for value in row) for row in chart.rows())
+    rows = tuple(
+        tuple(cell(value, number if isinstance(value, float) else str) for value in row)
+        for row in chart.rows()
+    )
     wide, narrow = (
         begin(to_drawing, chart, f"{name}-{of}-", width_in)
         for of, width_in in (("wide", _WIDE_IN), ("narrow", _NARROW_IN))
@@ -47,11 +50,3 @@ def figure_on_page(chart: Chart, published_as: str, name: str) -> FigureOnPage:
         files=files,
         table=Table(name, chart.title, columns, rows),
     )
-
-
-def _cell(value: str | float | int | None) -> Cell:
-    if value is None:
-        return Cell(None, "")
-    if isinstance(value, float):
-        return Cell(value, number(value))
-    return Cell(value, str(value))

@@ -4,15 +4,13 @@ The interface between a workload and the report. Workloads override what differs
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lanlab.analysis.run_data import RunData
-from lanlab.analysis.summary import Summary
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.figures.wording import quantity
 from lanlab.frozen import dataclass
-from lanlab.store import Level, RunRecord, TrialRecord
-from lanlab.studies import Study
+from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies.model import Experiment, Figure
 from lanlab.studies.scaling import is_numeric
 from lanlab.units import format_rate, format_time
@@ -21,34 +19,12 @@ if TYPE_CHECKING:
     from lanlab.report.document.table import Table
 
 
-@dataclass(frozen=True)
-class SeriesOf:
-    study: Study
-    summary: Summary
-    rest: Mapping[str, Level]
-    words: Callable[[Mapping[str, Level]], str]
-
-
 class Presentation:
-    #: Whether its sentences are the complete answer of an experiment, without ranges of metrics.
-    answers_alone = False
-    #: Whether means of several conditions are given as a range; if not, each is given.
-    has_ranges = True
-
     def sentences(self, data: RunData, experiment: str) -> list[str]:
         return []
 
     def remark(self, data: RunData, trials: Sequence[TrialRecord]) -> str | None:
         return None
-
-    def range_factor(self, experiment: Experiment) -> str:
-        """The factor over which means are given as a range: the last numeric one."""
-        numbers = numeric_factors(experiment)
-        return numbers[-1] if numbers else "message_size_bytes"
-
-    def series_text(self, of: SeriesOf) -> str:
-        """Text that distinguishes the series, to be used after the name of their metric."""
-        return over(of.words(of.rest))
 
     def first_tables(self, data: RunData, experiment: str) -> list[Table]:
         return []
@@ -95,10 +71,6 @@ def figure(experiment: Experiment, name: str, title: str, **more: Any) -> Figure
     return Figure(figure=name, title=title, experiments=(experiment.id,), **more)
 
 
-def over(*parts: str) -> str:
-    return " ".join(filter(None, ["over", *parts]))
-
-
 @dataclass(frozen=True)
 class TrialColumn:
     """One field of a trial's row; empty if unknown."""
@@ -123,21 +95,3 @@ def text_of(key: str, write: Callable[[float], str]) -> Callable[[TrialRecord], 
 
 
 GOODPUT = TrialColumn("goodput", rate_of("goodput_bps"))
-
-
-class FlowPresentation(Presentation):
-    def series_text(self, of: SeriesOf) -> str:
-        from lanlab.report.saturation.saturation_text import messages_text
-
-        # The conditions share a message size, which distinguishes experiments.
-        parameters = of.summary.parameters
-        if "message_size_bytes" not in of.summary.factors:
-            others = {key: level for key, level in of.rest.items() if key != "transport"}
-            named = f"of {messages_text(parameters)}"
-            return f"{named}, {of.words(others)}," if others else named
-        # The text of the factors already has this name.
-        fixed = "" if "transport" in of.rest else parameters.get("transport", "")
-        carrier, condition = str(fixed).upper(), of.words(of.rest)
-        if carrier and of.rest.keys() - {"ip_version"}:
-            return f"over {carrier}, {condition},"
-        return over(carrier, condition)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lanlab.analysis.attempts import by_condition, counting
-from lanlab.analysis.run_data import RunData
+from lanlab.analysis.trials.attempts import by_condition, counting
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.figures.number_text import counted
-from lanlab.figures.wording import condition_text
 from lanlab.report.copies.copy_text import common_copy_lines, copy_lines
 from lanlab.report.document.table import Table
 from lanlab.report.presentations.base import (
     GOODPUT,
     Presentation,
-    SeriesOf,
     TrialColumn,
     figure,
-    over,
     text_of,
     time_of,
 )
@@ -34,9 +31,6 @@ _COLUMNS: Sequence[TrialColumn] = (
 
 
 class CopyPresentation(Presentation):
-    # A range must not cover several file sizes.
-    has_ranges = False
-
     def remark(self, data: RunData, trials: Sequence[TrialRecord]) -> str | None:
         unlike = [
             sorted(amounts)
@@ -50,15 +44,6 @@ class CopyPresentation(Presentation):
         return (
             f"The trials of {conditions} copied unlike amounts ({ends}): compare rates, not times."
         )
-
-    def range_factor(self, experiment: Experiment) -> str:
-        return "dataset"
-
-    def series_text(self, of: SeriesOf) -> str:
-        if "service" in of.rest:
-            return over(of.words(of.rest))
-        service = condition_text(of.study, {"service": of.summary.parameters["service"]})
-        return over(f"{service}{',' * bool(of.rest)}", of.words(of.rest))
 
     def further_tables(self, data: RunData, experiment: str) -> list[Table]:
         from lanlab.report.copies.copy_table import tables_of_copies

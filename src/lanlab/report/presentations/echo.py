@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from lanlab.analysis.run_data import RunData
-from lanlab.analysis.wires import wire_of
+from lanlab.analysis.links.wires import wire_of
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.figures.wording import quantity
-from lanlab.report.presentations.base import FlowPresentation, TrialColumn, figure, time_of
+from lanlab.report.presentations.base import Presentation, TrialColumn, figure, time_of
 from lanlab.report.traffic.stream_columns import share_text
 from lanlab.report.traffic.stream_text import interrupts, line, medium_line, modes_lines
 from lanlab.store import Level, RunRecord, TrialRecord
@@ -29,7 +29,7 @@ _COLUMNS: Sequence[TrialColumn] = (
 )
 
 
-class EchoPresentation(FlowPresentation):
+class EchoPresentation(Presentation):
     def remark(self, data: RunData, trials: Sequence[TrialRecord]) -> str | None:
         # Single measurements load no figures.
         from lanlab.figures.against_factor import refill_ns
@@ -71,6 +71,12 @@ class EchoPresentation(FlowPresentation):
 PRESENTATION = EchoPresentation()
 
 
+_COUNTS = {
+    "requests": "requests",
+    "timeouts": "time-outs",
+    "late_replies": "late replies",
+    "duplicate_replies": "duplicates",
+}
 _STATISTICS = ("mean", "min", "p50", "p90", "p99", "p999", "max")
 
 
@@ -79,15 +85,14 @@ def echo_lines(trial: TrialRecord, *, with_modes: bool = False) -> list[str]:
     metrics = trial.metrics
     said = []
     if "rtt_mean_ns" in metrics:
-        said.append(line("round trip", distribution(metrics, "rtt")))
+        said.append(line("round trip", _distribution(metrics, "rtt")))
     if "kernel_rtt_mean_ns" in metrics:
-        said.append(line("in kernel", distribution(metrics, "kernel_rtt")))
-    replies = (
-        f"{metrics['replies']} of {metrics['requests']} requests, "
-        f"{metrics['timeouts']} time-outs, {metrics['late_replies']} late replies, "
-        f"{metrics['duplicate_replies']} duplicates"
-    )
-    said.append(line("replies", replies))
+        said.append(line("in kernel", _distribution(metrics, "kernel_rtt")))
+    if "replies" in metrics:
+        # Other programs do not report all counts.
+        known = [f"{metrics[key]} {what}" for key, what in _COUNTS.items() if key in metrics]
+        of = f"{metrics['replies']} of " if "requests" in metrics else f"{metrics['replies']}"
+        said.append(line("replies", f"{of}{', '.join(known)}"))
     said += [line(label, text) for label, text in (*peer_lines(trial), *medium_line(trial))]
     parts = [
         f"{doing} {metrics[f'{name}_cpu_s']:.2f} s"
@@ -101,8 +106,7 @@ def echo_lines(trial: TrialRecord, *, with_modes: bool = False) -> list[str]:
     return said + (modes_lines(trial) if with_modes else [])
 
 
-def distribution(metrics: Mapping[str, float], prefix: str) -> str:
-    """The statistics of times that are known, as in `mean 1.00 ms, min 990 µs`."""
+def _distribution(metrics: Mapping[str, float], prefix: str) -> str:
     return ", ".join(
         f"{name} {format_time(metrics[key] / 1e9)}"
         for name in _STATISTICS

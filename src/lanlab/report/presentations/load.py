@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from lanlab.analysis.load_increase import Increase, LoadResult, load_results
-from lanlab.analysis.run_data import RunData
+from lanlab.analysis.traffic.load_increase import Increase, LoadResult, load_results
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.figures.number_text import number, percent
 from lanlab.figures.wording import condition_text
 from lanlab.report.document.table import EMPTY, Cell, Column, Table, cell, words
 from lanlab.report.presentations.base import Presentation, figure
 from lanlab.store import TrialRecord
-from lanlab.studies import Study
-from lanlab.studies.model import Experiment, Figure
-from lanlab.workloads.load import flow_goodputs
+from lanlab.studies.model import Experiment, Figure, Study
+from lanlab.workloads.load.workload import flow_goodputs
 
 
 class LoadPresentation(Presentation):
     """Round trips idle and under load. The goodput of the load is a setting, not a result."""
-
-    answers_alone = True
 
     def sentences(self, data: RunData, experiment: str) -> list[str]:
         return [load_sentence(found, data.study) for found in load_results(data.trials, experiment)]

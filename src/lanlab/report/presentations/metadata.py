@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lanlab.analysis.agreed import agreed_words
+from lanlab.analysis.copies.agreed import agreed_words
 from lanlab.report.copies.copy_text import times_of
 from lanlab.report.presentations.base import Presentation, TrialColumn, text_of, time_of
 from lanlab.report.traffic.stream_text import line
@@ -39,11 +39,6 @@ def _operation_line(trial: TrialRecord, operation: str, what: str) -> str | None
 
 
 class MetadataPresentation(Presentation):
-    has_ranges = False
-
-    def range_factor(self, experiment: object) -> str:
-        return "client_count"
-
     def lines(self, run: RunRecord, trial: TrialRecord, *, with_modes: bool) -> list[str]:
         said = [_operation_line(trial, name, what) for name, what in OPERATIONS.items()]
         connecting = f"{format_time(trial.metrics['connect_s'])}, not in the measured time"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator, Mapping, Sequence
 
-from lanlab.analysis.attempts import counting
-from lanlab.analysis.over_time import stretches_of
-from lanlab.analysis.run_data import RunData
+from lanlab.analysis.traffic.over_time import stretches_of
+from lanlab.analysis.trials.attempts import counting
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.report.document.table import Table
 from lanlab.report.presentations.base import (
     GOODPUT,
-    FlowPresentation,
+    Presentation,
     TrialColumn,
     figure,
     numeric_factors,
@@ -52,7 +52,7 @@ _COLUMNS: Mapping[str, Sequence[TrialColumn]] = {
 }
 
 
-class StreamPresentation(FlowPresentation):
+class StreamPresentation(Presentation):
     def with_more_columns(self, data: RunData, table: Table, experiment: str, metric: str) -> Table:
         if metric != "goodput_bps":
             return table

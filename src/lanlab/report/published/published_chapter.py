@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lanlab.analysis.discrepancies import Checked, checked_discrepancies
-from lanlab.analysis.summary import Summary
+from lanlab.analysis.published.discrepancies import Checked, checked_discrepancies
+from lanlab.analysis.trials.summary import Summary
+from lanlab.figures.finishing import with_page_styles
 from lanlab.figures.published import published_figures, with_measured
 from lanlab.figures.render_matplotlib import to_files
 from lanlab.frozen import dataclass
 from lanlab.report.document.table import Cell, Column, Table, words
 from lanlab.report.page.figure_page import FigureOnPage, figure_on_page
 from lanlab.report.page.rendering import rendered
-from lanlab.studies import LoadedStudy, Published, Study
+from lanlab.studies.load import LoadedStudy
+from lanlab.studies.model import Study
+from lanlab.studies.published import Published
 
 
 @dataclass(frozen=True)
@@ -22,32 +25,34 @@ class PublishedChapter:
 
 
 def published_chapter(
-    study: Study, published: Published, name: str, measured: Sequence[Summary] | None = None
+    study: Study,
+    published: Published,
+    name: str,
+    styles: dict[str, int],
+    measured: Sequence[Summary] | None = None,
 ) -> PublishedChapter:
     """
     The chapter, computed from the published values.
 
     Args:
         name: Prefix for names of figures, so that they are unique on the page.
+        styles: As for `with_page_styles`.
         measured: Conditions of a run of the study, every metric. Measured values are marked in the
             figures, and figures without any are omitted. `None`: all figures are drawn.
     """
     table = discrepancy_table(checked_discrepancies(published))
+    figures = published_figures(study, published)
+    drawn = [(one.name, with_measured(one, study, published, measured or ())) for one in figures]
+    if measured is not None:
+        drawn = [two for one, two in zip(figures, drawn, strict=True) if two[1] is not one.chart]
+    charts = with_page_styles([chart for _, chart in drawn], styles)
     return PublishedChapter(
-        (table,) if table.rows else (), _figures(study, published, name, measured)
+        (table,) if table.rows else (),
+        tuple(
+            figure_on_page(chart, "", f"{name}-published-{of}")
+            for (of, _), chart in zip(drawn, charts, strict=True)
+        ),
     )
-
-
-def _figures(
-    study: Study, published: Published, name: str, measured: Sequence[Summary] | None
-) -> tuple[FigureOnPage, ...]:
-    found = []
-    for figure in published_figures(study, published):
-        chart = with_measured(figure, study, measured or ())
-        if measured is not None and chart is figure.chart:
-            continue
-        found.append(figure_on_page(chart, "", f"{name}-published-{figure.name}"))
-    return tuple(found)
 
 
 def discrepancy_table(found: Sequence[Checked]) -> Table:
@@ -69,7 +74,7 @@ def discrepancy_table(found: Sequence[Checked]) -> Table:
 
 def study_page(loaded: LoadedStudy) -> str:
     """One offline page with the chapter *Reading the published data again*."""
-    chapter = published_chapter(loaded.study, loaded.published, loaded.study.id)
+    chapter = published_chapter(loaded.study, loaded.published, loaded.study.id, {})
     return rendered("study", study=loaded.study, chapter=chapter)
 
 

@@ -1,30 +1,30 @@
-"""Published values and other published statements, with the results of runs."""
+"""Published values with the results of runs."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 
-from lanlab.analysis.copy_cost import DATASET, Cost
+from lanlab.analysis.copies.cost import DATASET, Cost
 from lanlab.analysis.findings.evidence import Cell as Numbers
-from lanlab.analysis.findings.run_evidence import RunEvidence, condition_key
+from lanlab.analysis.findings.run_evidence import condition_key
 from lanlab.analysis.findings.sample import Trials
-from lanlab.analysis.published import amount_of
-from lanlab.analysis.published_statements import Statement, statements
-from lanlab.analysis.run_data import RunData
-from lanlab.analysis.summary import interval_of_mean
-from lanlab.figures.number_text import number, percent, plain, with_interval
-from lanlab.figures.wording import BOUNDS, level_text, obtained, quantity, quoted
+from lanlab.analysis.published.values import amount_of
+from lanlab.analysis.trials.run_data import RunData
+from lanlab.analysis.trials.summary import interval_of_mean
+from lanlab.figures.number_text import number, with_interval
+from lanlab.figures.published_values import level_title
+from lanlab.figures.wording import quantity
 from lanlab.frozen import dataclass
-from lanlab.plan import Condition
+from lanlab.plan.conditions import Condition
 from lanlab.report.copies.copy_table import WIRE_FACTORS, WIRE_NAMES, wire_costs
 from lanlab.report.document.table import EMPTY, NO_TABLE, Cell, Column, Table, words
-from lanlab.store import Level, RunRecord, TrialRecord
-from lanlab.studies import Published, PublishedValue, Study
+from lanlab.store import Level
+from lanlab.studies.model import Study
+from lanlab.studies.published import Published, PublishedValue
 from lanlab.units import format_size
 
 _METRIC = "goodput_bps"
-Run = tuple[RunRecord, Sequence[TrialRecord]]
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,11 @@ class _Body:
         return next(own, None)
 
 
-def values_table(published: Published, runs: Sequence[Run]) -> Table:
+def values_table(published: Published, runs: Sequence[RunData]) -> Table:
     """A row for each published mean of a rate, with columns for each measured or simulated run."""
     printed = printed_means(published, _METRIC)
     # Thousands of trials take a second.
-    bodies = [_body(run, trials) for run, trials in runs] if printed else []
+    bodies = [_body(run) for run in runs] if printed else []
     bodies = [body for body in bodies if any(body.at(value.condition) for value in printed)]
     bodies.sort(key=lambda body: body.kind, reverse=True)
     if not bodies:
@@ -62,7 +62,9 @@ def values_table(published: Published, runs: Sequence[Run]) -> Table:
         *(
             column
             for place, head in enumerate(heads, 1)
-            for column in _columns(f"{place} {head}", head, shown.si_unit, shown.unit)
+            for column in _columns(
+                f"{place} {head}", head, shown.si_unit, shown.unit, kinds[place - 1]
+            )
         ),
     )
     rows = tuple(
@@ -94,30 +96,29 @@ def printed_means(published: Published, metric: str) -> list[PublishedValue]:
     ]
 
 
-def level_title(published: Published, factor: str, level: Level) -> str:
-    named = published.named_level(factor, level)
-    return str(level) if named is None else named.title
-
-
-def _body(run: RunRecord, trials: Sequence[TrialRecord]) -> _Body:
-    evidence = RunEvidence.of(run, trials).on_this_system()
+def _body(data: RunData) -> _Body:
+    evidence = data.evidence.on_this_system()
     found = evidence.with_conditions(_METRIC)
     wire = {
         f"{name}: {key}": costs
         for name in dict.fromkeys(condition.experiment for _, condition in found)
-        for key, costs in wire_costs(RunData(run, trials), name).items()
+        for key, costs in wire_costs(data, name).items()
     }
     kind = "simulated" if evidence.is_model else "measured"
     copied = {
         condition_key(condition.experiment, condition.factors): own.sample.mean
         for own, condition in evidence.with_conditions("copied_bytes")
     }
-    return _Body(kind, run.id, evidence.study, tuple(found), wire, copied)
+    return _Body(kind, data.run.id, evidence.study, tuple(found), wire, copied)
 
 
-def _columns(name: str, head: str, si_unit: str, unit: str) -> tuple[Column, ...]:
+def _columns(name: str, head: str, si_unit: str, unit: str, kind: str) -> tuple[Column, ...]:
+    of = " over seeds" if kind == "simulated" else ""
     return (
-        *(Column(f"{name}{end} ({si_unit})") for end in ("", ", 95 % low", ", 95 % high")),
+        *(
+            Column(f"{name}{end} ({si_unit})")
+            for end in ("", f", 95 % low{of}", f", 95 % high{of}")
+        ),
         Column("", f"{head} ({unit})", f"{head} ({unit})"),
         *(Column(f"{name}: {each}") for each in WIRE_NAMES),
         Column("", f"{head}: frames per kB + per file"),
@@ -133,11 +134,9 @@ def _cells(body: _Body, value: PublishedValue, printed_bytes: float | None) -> t
     assert isinstance(found.sample, Trials)
     shown = quantity(body.study, _METRIC)
     low, high = interval_of_mean(_METRIC, found.sample.values, found.limit) or (None, None)
-    text = with_interval(
-        shown.shown(found.sample.mean),
-        shown.interval(low, high),
-        is_simulated=body.kind == "simulated",
-    )
+    mean, is_simulated = shown.shown(found.sample.mean), body.kind == "simulated"
+    ends = None if is_simulated else shown.interval(low, high)
+    text = with_interval(mean, ends, is_simulated=is_simulated)
     copied = body.copied_bytes.get(condition_key(condition.experiment, condition.factors))
     if copied and printed_bytes and not math.isclose(copied, printed_bytes, rel_tol=0.01):
         text = f"{text}, of {format_size(round(copied))}"
@@ -154,74 +153,3 @@ def _cells(body: _Body, value: PublishedValue, printed_bytes: float | None) -> t
         *(EMPTY if cost is None else Cell(cost.value, "") for cost in costs),
         *(Cell(None, both) for both in sums),
     )
-
-
-#: Factors in the conditions of published numbers. Other keys describe properties that a run cannot
-#: vary.
-_PARAMETERS = frozenset({"transport", "ip_version", "message_size_bytes"})
-
-
-def statement_table(data: RunData) -> Table:
-    """Published statements other than absolute numbers at a single condition."""
-    by = obtained(data.study).word
-    columns = (
-        Column("id"),
-        Column("published", "the study printed", is_number=False),
-        Column("about", "about", is_number=False),
-        Column("where", "where", is_number=False),
-        *map(Column, ("value", "bound", "unit")),
-        Column("", "read as"),
-        Column(by),
-        Column("", f"{by} here"),
-        Column("how", "how, or why not", is_number=False),
-    )
-    rows = [
-        _row(statement, data.study)
-        for statement in statements(data.run, data.trials, data.published)
-    ]
-    return Table("published-statements", "Other published statements", columns, tuple(rows))
-
-
-def _row(statement: Statement, study: Study) -> tuple[Cell, ...]:
-    value = statement.value
-    condition = dict(value.condition)
-    pair = [condition.pop(key, None) for key in ("numerator", "denominator")]
-    about = [" to ".join(map(str, pair))] if all(pair) else []
-    about += [
-        level_text(study, key, level) if key in _PARAMETERS else str(level)
-        for key, level in condition.items()
-    ]
-    ours = statement.ours
-    return (
-        Cell(value.id, ""),
-        Cell(value.published, quoted(value.published)),
-        words(", ".join(about)),
-        words(value.where),
-        Cell(value.si, ""),
-        Cell(BOUNDS[value.bound] if value.bound else None, ""),
-        words(value.si_unit),
-        Cell(None, _as_read(value, study)),
-        Cell(ours, ""),
-        Cell(None, "" if ours is None else _in_units(value, ours, study)),
-        words(statement.how),
-    )
-
-
-def _as_read(value: PublishedValue, study: Study) -> str:
-    bound = f"{BOUNDS[value.bound]} " if value.bound else ""
-    texts = {
-        "share_of_link": f"{plain(100 * value.si)} % of the link",
-        "ratio": f"{plain(value.si)} times",
-        "gain": f"{plain(100 * value.si)} % more",
-        "deficit": f"{plain(100 * value.si)} % less",
-    }
-    text = texts.get(value.statistic)
-    if text is None:
-        text = f"{value.statistic} {_in_units(value, value.si, study)}"
-    return bound + text
-
-
-def _in_units(value: PublishedValue, si: float, study: Study) -> str:
-    if value.si_unit == "ratio":
-        return percent(si) if value.statistic == "share_of_link" else number(si, 3)
-    return quantity(study, value.metric).text(si)

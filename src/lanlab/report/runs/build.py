@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING
 
 from lanlab.figures.drawing import other_processes
 from lanlab.frozen import dataclass
-from lanlab.report.exports.bibtex import bibtex
+from lanlab.report.exports.bibtex import REFERENCES, bibtex
 from lanlab.report.page.own_files import check_folder, write_folder
 from lanlab.report.page.rendering import rendered
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.shape import reading_records
 
 if TYPE_CHECKING:
+    from lanlab.analysis.trials.run_data import RunData
     from lanlab.report.runs.overview import Overview
 
 _PAGE = "report.html"
 #: Page that lists the files of a report of several runs.
 _LIST = "files.html"
-#: BibTeX file for citing the figures.
-_REFERENCES = "references.bib"
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class ReportPaths:
 def build_report(
     runs: Sequence[tuple[RunRecord, list[TrialRecord]]],
     out_dir: Path,
-    others: Sequence[tuple[RunRecord, list[TrialRecord]]] | None = None,
+    others: Sequence[RunData] | None = None,
     answer: str = "",
 ) -> ReportPaths:
     """
@@ -77,31 +76,32 @@ def check_report_folder(out_dir: Path) -> None:
         UsageError: It is not a folder, or a user's file has the name of a report's file.
         StoreError: It cannot be read.
     """
-    check_folder((_PAGE, _LIST, _REFERENCES, "figures/figure", "tables/table"), out_dir)
+    check_folder((_PAGE, _LIST, REFERENCES, "figures/figure", "tables/table"), out_dir)
 
 
 def _files(
     runs: Sequence[tuple[RunRecord, list[TrialRecord]]],
-    others: Sequence[tuple[RunRecord, list[TrialRecord]]] | None,
+    others: Sequence[RunData] | None,
     answer: str,
 ) -> tuple[dict[str, bytes], tuple[Overview, ...]]:
-    from lanlab.analysis.run_data import RunData
+    from lanlab.analysis.trials.run_data import RunData
     from lanlab.report.runs.overview import with_overviews
     from lanlab.report.runs.run_page import run_on_page
 
     pages = []
+    styles: dict[str, int] = {}
     for place, (run, trials) in enumerate(runs, 1):
         study_name = re.sub(r"[^a-z0-9-]", "", run.study_id) or "run"
         ids = [other.study_id for other, _ in runs]
         # A number distinguishes runs of one study.
         name = study_name if ids.count(run.study_id) == 1 else f"{study_name}-{place}"
-        pages.append(run_on_page(RunData(run, trials), name, others))
-    pages, overviews = with_overviews(pages, {run.id: trials for run, trials in runs})
+        pages.append(run_on_page(RunData(run, trials), name, others, styles))
+    pages, overviews = with_overviews(pages)
     html = rendered("report", has_files=True, pages=pages, overviews=overviews, answer=answer)
     files = {_PAGE: html.encode()}
     if len(pages) > 1:
         files[_LIST] = rendered("files", has_files=True, pages=pages).encode()
-    files[_REFERENCES] = bibtex(page.study for page in pages).encode()
+    files[REFERENCES] = bibtex(page.study for page in pages).encode()
     joint = [one.figure for one in overviews.values() if one.figure is not None]
     figures = [*joint, *(figure for page in pages for figure in page.all_figures)]
     for figure in {figure.name: figure for figure in figures}.values():

@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from lanlab.analysis.measured_where import measured_where
+from lanlab.analysis.trials.measured_where import measured_where
 from lanlab.figures.finishing import overlaid
 from lanlab.frozen import dataclass
-from lanlab.report.document.table import NO_TABLE, Table
+from lanlab.report.answer.question import (
+    QuestionAnswer,
+    answer_tables,
+    in_brief,
+    question_answers,
+)
+from lanlab.report.document.document import Document
+from lanlab.report.document.table import NO_TABLE, Table, words
 from lanlab.report.findings.finding_table import (
     evidence_table,
     findings_in,
@@ -16,18 +23,21 @@ from lanlab.report.findings.finding_table import (
     tested_by_runs,
 )
 from lanlab.report.page.figure_page import FigureOnPage, figure_on_page
-from lanlab.report.published.question import question_answers
 from lanlab.report.published.values_table import values_table
 from lanlab.report.runs.run_page import RunOnPage, bodies_of
-from lanlab.store import RunRecord, TrialRecord
+from lanlab.store import RunRecord
 from lanlab.store.labels import label_of
-from lanlab.studies import load_study
+from lanlab.studies.load import load_study
 from lanlab.studies.what_if import SUFFIX
 
 #: Maximum sentences of the authors, and of each run, before the first figure.
 _MOST_SENTENCES = 2
 _AUTHORS = "The authors found"
-_QUESTION = "The question"
+_QUESTION = "The answer"
+_SEPARATE = (
+    "Each run has a figure of its own below: their axes differ, or one over the other would be "
+    "unreadable."
+)
 #: Names for a single run of each kind, and for its series in a figure.
 _NAMES = {"measured": "here, today", "simulated": "on machines of their time, simulated"}
 _SHORT = {_NAMES["measured"]: "measured here", _NAMES["simulated"]: "simulated"}
@@ -39,15 +49,34 @@ class Overview:
     title: str
     question: str | None
     answers: tuple[tuple[str, tuple[str, ...]], ...]
+    #: How certain the answers to the question are, and their conditions.
+    in_full: tuple[str, ...]
+    conditions: tuple[Table, ...]
     figure: FigureOnPage | None
+    #: Why the runs have no figure together; empty if they have one.
+    no_figure: str
     #: Published, measured and simulated rates; no rows if no run has a published condition.
     values: Table
     evidence: Table
     untested: tuple[str, ...]
 
+    @property
+    def document(self) -> Document:
+        """Without the figure, for a terminal."""
+        asked = [one for by, said in self.answers if by == _QUESTION for one in said]
+        count = len(self.untested)
+        untested = [f"{count} more statements could not be tested."] if count else []
+        return Document(
+            answer=[f"{self.title}: {self.question}", *asked],
+            leads=1 + len(asked),
+            body=[self.evidence],
+            in_full=self.in_full,
+            more=untested,
+        )
+
 
 def with_overviews(
-    pages: Sequence[RunOnPage], trials: Mapping[str, Sequence[TrialRecord]]
+    pages: Sequence[RunOnPage],
 ) -> tuple[list[RunOnPage], Mapping[str, Overview]]:
     """The pages, grouped by study, and an overview for each study with several runs, by the name of
     its first run.
@@ -65,11 +94,11 @@ def with_overviews(
                     page,
                     heading=_heading(page, name),
                     named={**page.named, "evidence": NO_TABLE, "values": NO_TABLE},
-                    question=(),
+                    said=replace(page.said, answer=page.results, leads=0, in_full=()),
                 )
                 for page, name in zip(runs, _names(runs), strict=True)
             ]
-            overview = _overview(runs, trials)
+            overview = _overview(runs)
             overviews[runs[0].name] = overview
             # Show these once on the page and in a file, with the first run.
             both = {"evidence": overview.evidence, "values": overview.values}
@@ -115,48 +144,78 @@ def names_apart(runs: Sequence[RunRecord]) -> list[str]:
     return [", ".join(one) for one in zip(*differing, strict=True)]
 
 
-def _overview(runs: Sequence[RunOnPage], trials: Mapping[str, Sequence[TrialRecord]]) -> Overview:
+def _overview(runs: Sequence[RunOnPage]) -> Overview:
     first, names = runs[0], _names(runs)
     bodies = bodies_of(runs)
     tested = tested_by_runs(bodies)
-    own = [page.run for page in runs if not page.run.study_id.endswith(SUFFIX)]
-    read = [(run, trials[run.id]) for run in own]
-    values, answers = NO_TABLE, list[tuple[str, tuple[str, ...]]]()
+    read = [page.data for page in runs if not page.run.study_id.endswith(SUFFIX)]
+    values, answers, in_full = NO_TABLE, list[tuple[str, tuple[str, ...]]](), list[str]()
+    asked: list[QuestionAnswer] = []
     if first.is_built_in:
         loaded = load_study(first.run.study_id)
         values = values_table(loaded.published, read)
-        if found := question_answers(loaded, read):
-            kinds = [one.kind for one in found]
-            texts = (
-                one.text.replace(":", f" ({one.on}):", 1) if kinds.count(one.kind) > 1 else one.text
-                for one in found
-            )
-            answers = [(_QUESTION, tuple(texts))]
+        called = {f"run {page.run.id}": name for page, name in zip(runs, names, strict=True)}
+        asked = _named_apart(question_answers(loaded, read), called)
+        brief, in_full = in_brief(asked)
+        answers = [(_QUESTION, tuple(brief))]
+    # The results of a run that answers the question are in its own part.
     answers += [
-        (f"{name[0].upper()}{name[1:]}", page.answer[:_MOST_SENTENCES])
+        (f"{name[0].upper()}{name[1:]}", tuple(page.results[:_MOST_SENTENCES]))
         for page, name in zip(runs, names, strict=True)
+        if f"run {page.run.id}" not in {one.on for one in asked}
     ]
     answers += [(_AUTHORS, tuple(one.claim for one in tested[:_MOST_SENTENCES]))]
+    figure, no_figure = _figure(runs, names)
     return Overview(
         name=f"{first.name}-overview",
         title=first.study.title,
         question=first.study.question,
         answers=tuple(answer for answer in answers if answer[1]),
-        figure=_figure(runs, names),
+        in_full=tuple(in_full),
+        conditions=tuple(answer_tables(asked)),
+        figure=figure,
+        no_figure=no_figure,
         values=values,
         evidence=evidence_table(bodies, tested),
         untested=tuple(one.claim for one in findings_in(bodies) if one not in tested),
     )
 
 
-def _figure(runs: Sequence[RunOnPage], names: Sequence[str]) -> FigureOnPage | None:
-    first = runs[0].lead
+def _named_apart(
+    answers: Sequence[QuestionAnswer], called: Mapping[str, str]
+) -> list[QuestionAnswer]:
+    """The answers, those from several runs of one kind with the name of their run."""
+    kinds = [one.kind for one in answers]
+    return [
+        _with_name(one, called[one.on]) if kinds.count(one.kind) > 1 else one for one in answers
+    ]
+
+
+def _with_name(one: QuestionAnswer, name: str) -> QuestionAnswer:
+    """An answer with the name of its run after its source, in the place of how it was measured,
+    which then begins its certainty.
+    """
+    source, _, verdict = one.brief.partition(": ")
+    kind, _, measured = source.removesuffix(")").partition(" (")
+    on, _, sure = one.certainty.removesuffix(".").partition(": ")
+    how = "; ".join(filter(None, (measured, sure)))
+    named = words(f"{kind.lower()} ({name})")
+    tables = [
+        replace(table, rows=tuple((named, *row[1:]) for row in table.rows)) for table in one.tables
+    ]
+    certainty = f"{on or kind} ({name}): {how}." if how else ""
+    brief = f"{kind} ({name}): {verdict}"
+    return replace(one, brief=brief, certainty=certainty, tables=tuple(tables))
+
+
+def _figure(runs: Sequence[RunOnPage], names: Sequence[str]) -> tuple[FigureOnPage | None, str]:
+    """One figure of all runs; or why there is none, so that each run has its own."""
     leads = [
         (_SHORT.get(name, name), page.lead.chart)
         for page, name in zip(runs, names, strict=True)
         if page.lead
     ]
     chart = overlaid(leads) if len(leads) == len(runs) else None
-    if first is None or chart is None:
-        return first
-    return figure_on_page(chart, first.published_as, f"{runs[0].name}-figure-of-all")
+    if chart is None or runs[0].lead is None:
+        return None, _SEPARATE if leads else ""
+    return figure_on_page(chart, runs[0].lead.published_as, f"{runs[0].name}-figure-of-all"), ""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from lanlab.analysis.comparison_facts import flat
-from lanlab.analysis.measured_where import measured_where
-from lanlab.analysis.run_data import RunData
+from lanlab.analysis.comparison.facts import flat
+from lanlab.analysis.trials.measured_where import measured_where
+from lanlab.analysis.trials.run_data import RunData
+from lanlab.figures.number_text import counted
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.labels import label_facts
-from lanlab.studies import known_studies, waits_for
+from lanlab.studies.load import known_studies
 
 SINGLE = "single"
 _SIMULATED = "simulated"
@@ -19,10 +20,8 @@ _SIMULATED = "simulated"
 def measured_text(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
     where = measured_where(run)
     kind = "Simulated" if where.testbed == _SIMULATED else "Measured"
-    return (
-        f"{kind} {run.started_at[:10]}, {where.testbed} ({where.link}), {len(trials)} trials; run "
-        f"{run.id}"
-    )
+    count = counted(len(trials), "trial")
+    return f"{kind} {run.started_at[:10]}, {where.testbed} ({where.link}), {count}; run {run.id}"
 
 
 def facts_of(data: RunData) -> list[tuple[str, str]]:
@@ -65,7 +64,6 @@ def facts_of(data: RunData) -> list[tuple[str, str]]:
     title = f": {scale.title}" if scale and scale.title else ""
     failed = sum(trial.status != "done" for trial in data.trials)
     facts.append(("Scale", f"{data.run.scale}{title}"))
-    facts += [("Skipped", f"{part.title}: {waits_for([part])}") for part in data.study.waiting]
     lost = f", {failed} of them failed" if failed else ""
     facts.append(("Trials", f"{len(data.trials)}{lost}"))
     facts.append(("Seed", str(data.run.seed)))

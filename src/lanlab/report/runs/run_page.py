@@ -7,16 +7,16 @@ from dataclasses import replace
 from functools import partial
 
 from lanlab.analysis.findings.verdicts import Verdicts, findings_of
-from lanlab.analysis.modes import common_words
-from lanlab.analysis.run_data import RunData
-from lanlab.analysis.simulated_run import run_accuracies
+from lanlab.analysis.simulation.run import run_accuracies
+from lanlab.analysis.trials.modes import common_words
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.figures.chart import Chart
-from lanlab.figures.distributions import panels
 from lanlab.figures.finishing import with_page_styles
+from lanlab.figures.panels import panels
 from lanlab.figures.registry import build_figure
 from lanlab.frozen import dataclass
-from lanlab.report.answer.answers import answer_of
-from lanlab.report.document.table import NO_TABLE, Column, Table, words
+from lanlab.report.document.document import Document
+from lanlab.report.document.table import NO_TABLE, Column, Table, table_of_texts, words
 from lanlab.report.findings.finding_table import (
     FindingOnPage,
     comparison_table,
@@ -26,33 +26,25 @@ from lanlab.report.findings.finding_table import (
     introduction,
     tested_by_runs,
 )
-from lanlab.report.metrics.metric_table import metric_table
 from lanlab.report.page.figure_page import FigureOnPage, figure_on_page
 from lanlab.report.presentations import PRESENTATIONS
 from lanlab.report.published.published_chapter import PublishedChapter, published_chapter
-from lanlab.report.published.question import question_lines
-from lanlab.report.published.values_table import statement_table, values_table
+from lanlab.report.published.values_table import values_table
+from lanlab.report.runs.run_answer import run_answer
 from lanlab.report.runs.run_facts import SINGLE, command_of, environment_of, facts_of, measured_text
+from lanlab.report.runs.run_text import experiment_tables
 from lanlab.report.saturation.saturation_text import saturation_table
 from lanlab.report.simulation.accuracy_table import (
     accuracy_count_table,
-    accuracy_sentences,
     accuracy_table,
 )
-from lanlab.report.stations.stations_text import host_table
-from lanlab.report.traffic.loss_table import loss_table
 from lanlab.report.trials.analyses import Analyses
 from lanlab.report.trials.failure_table import failure_table
-from lanlab.report.trials.single_figures import (
-    figures_of,
-    figures_of_losses,
-    figures_of_round_trips,
-    figures_over_time,
-)
+from lanlab.report.trials.single_figures import figures_of, stored_figures, titled_apart
 from lanlab.report.trials.trial_table import trial_table
 from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import ExperimentAtScale, Study, known_studies, load_study
-from lanlab.studies.model import Figure
+from lanlab.studies.load import known_studies, load_study
+from lanlab.studies.model import Figure, Study
 
 
 @dataclass(frozen=True)
@@ -68,23 +60,20 @@ class ExperimentOnPage:
 
 @dataclass(frozen=True)
 class RunOnPage:
-    run: RunRecord
-    study: Study
+    data: RunData
     name: str
     heading: str
     measured: str
     facts: tuple[tuple[str, str], ...]
-    question: tuple[str, ...]
-    answer: tuple[str, ...]
-    #: Caveats about the trials: failures, disturbances, missing trials.
-    remarks: tuple[str, ...]
+    #: Below its answer: failures, disturbances, missing trials.
+    said: Document
     experiments: tuple[ExperimentOnPage, ...]
     #: Tables that belong to no experiment, by name, in the order of their files. Without rows they
     #: are neither shown nor written.
     named: Mapping[str, Table]
     #: Verdicts on the study's findings; empty if the study has none.
     verdicts: Verdicts
-    accuracy_notes: tuple[str, ...]
+    accuracy_note: str | None
     #: Contradictions within the published values; no sections for a user's own study.
     published_chapter: PublishedChapter
     environment: tuple[tuple[str, str], ...]
@@ -92,6 +81,14 @@ class RunOnPage:
     is_built_in: bool
     #: Whether a command such as `lanlab stream` made the run, and not a study file.
     is_single: bool
+
+    @property
+    def run(self) -> RunRecord:
+        return self.data.run
+
+    @property
+    def study(self) -> Study:
+        return self.data.study
 
     @property
     def lead(self) -> FigureOnPage | None:
@@ -111,9 +108,20 @@ class RunOnPage:
         return (*(t for e in self.experiments for t in e.tables), *self.own_tables)
 
     @property
+    def results(self) -> Sequence[str]:
+        """The answer without that to the study's question."""
+        return self.said.answer[self.said.leads :]
+
+    @property
     def sentences(self) -> Table:
-        rows = tuple((words(one),) for one in self.question + self.answer)
-        return Table("answer", "Sentences", (Column("sentence", is_number=False),), rows)
+        rows = [(one,) for one in (*self.said.answer, *self.said.in_full)]
+        columns = (Column("sentence", is_number=False),)
+        return replace(table_of_texts("Sentences", columns, rows), name="answer")
+
+    @property
+    def conditions(self) -> list[Table]:
+        """The conditions of the answers to the question."""
+        return [one for one in self.said.body if isinstance(one, Table)]
 
     @property
     def own_tables(self) -> tuple[Table, ...]:
@@ -121,7 +129,8 @@ class RunOnPage:
         made = tuple((words(name), words(value)) for name, value in self.facts + self.environment)
         columns = (Column("fact", is_number=False), Column("value", is_number=False))
         conditions = Table("facts", "What was run", columns, made)
-        others = (*self.published_chapter.tables, self.sentences, conditions, *self.named.values())
+        first = (*self.conditions, *self.published_chapter.tables, self.sentences, conditions)
+        others = (*first, *self.named.values())
         return tuple(table for table in others if table.rows)
 
     @property
@@ -134,51 +143,51 @@ class RunOnPage:
 
 
 def run_on_page(
-    data: RunData, name: str, others: Sequence[tuple[RunRecord, list[TrialRecord]]] | None = None
+    data: RunData,
+    name: str,
+    others: Sequence[RunData] | None = None,
+    styles: dict[str, int] | None = None,
 ) -> RunOnPage:
-    """Gather the content of the page of a run."""
+    """
+    Gather the content of the page of a run.
+
+    Args:
+        styles: As for `with_page_styles`, if the page has several runs.
+    """
     parts, no_verdicts = Analyses(), Verdicts("this run", (), 0)
-    question = parts.each(
-        "answers to the question", lambda: question_lines((data.run, data.trials), others)
-    )
-    results, remarks = answer_of(data, parts)
+    styles = {} if styles is None else styles
+    said = run_answer(data, parts, others)
     verdicts = parts.of("findings", lambda: _judged(data), no_verdicts)
-    accuracies = parts.each(
-        "accuracy of the simulation", lambda: run_accuracies(data.run, data.trials, data.published)
-    )
+    accuracies = parts.each("accuracy of the simulation", lambda: data.once(run_accuracies))
 
     def what_was_published() -> PublishedChapter:
-        return published_chapter(data.study, data.published, name, data.all_summaries())
+        return published_chapter(data.study, data.published, name, styles, data.all_summaries())
 
     def table(of: str, compute: Callable[[], Table]) -> Table:
         return parts.of(of, compute, NO_TABLE)
 
     found = RunOnPage(
-        run=data.run,
-        study=data.study,
+        data=data,
         name=name,
         heading=data.study.title,
         measured=measured_text(data.run, data.trials),
         facts=tuple(facts_of(data)),
-        question=tuple(question),
-        answer=tuple(results),
-        remarks=(),
-        experiments=tuple(_experiments(data, name, parts)),
+        said=said,
+        experiments=tuple(_experiments(data, name, parts, styles)),
         named={},
         verdicts=verdicts,
-        accuracy_notes=tuple(accuracy_sentences(accuracies, data.study)),
+        accuracy_note=None if data.study.simulation is None else data.study.simulation.note,
         published_chapter=parts.of("published values", what_was_published, PublishedChapter()),
         environment=environment_of(data.run),
         command=command_of(data.run),
         is_built_in=data.run.study_id in known_studies(),
         is_single=data.run.scale == SINGLE,
     )
-    values = partial(values_table, data.published, [(data.run, data.trials)])
+    values = partial(values_table, data.published, [data])
     named = {
         "saturation": table("saturation", lambda: saturation_table(data)),
-        "statements": table("published statements", lambda: statement_table(data)),
         "findings": finding_table(verdicts, data.study),
-        "comparisons": comparison_table(verdicts),
+        "comparisons": comparison_table(verdicts, data.study),
         "failures": table("failed trials", lambda: failure_table(data)),
         "trials": trial_table(data),
         "accuracy": accuracy_table(accuracies, data.study),
@@ -186,14 +195,15 @@ def run_on_page(
         "evidence": table("bodies of evidence", lambda: _evidence(found)),
         "values": table("published values", values),
     }
-    return replace(found, named=named, remarks=(*remarks, *parts.lines()))
+    said = replace(said, more=(*filter(None, [said.caution]), *said.more, *parts.lines()))
+    return replace(found, named=named, said=said)
 
 
 def bodies_of(runs: Sequence[RunOnPage]) -> list[Verdicts]:
     """The bodies of evidence for the findings of these runs' study, published values first."""
     found = [page.verdicts for page in runs if page.verdicts.judgements]
     if found and runs[0].is_built_in:
-        from lanlab.analysis.findings import judge_published
+        from lanlab.analysis.findings.judge import judge_published
 
         found.insert(0, judge_published(load_study(runs[0].run.study_id)))
     return found
@@ -208,32 +218,34 @@ def _judged(data: RunData) -> Verdicts:
     findings = findings_of(data.run)
     if not findings:
         return Verdicts("this run", (), 0)
-    from lanlab.analysis.findings import judge_run
+    from lanlab.analysis.findings.judge import judge_run
 
-    return judge_run(findings, data.run, data.trials)
+    return judge_run(findings, data)
 
 
-def _experiments(data: RunData, name: str, parts: Analyses) -> list[ExperimentOnPage]:
+def _experiments(
+    data: RunData, name: str, parts: Analyses, styles: dict[str, int]
+) -> list[ExperimentOnPage]:
     measured = {trial.experiment for trial in data.trials}
     every = parts.each("choice of figures", partial(figures_of, data.study))
-    for more in (figures_of_round_trips, figures_of_losses, figures_over_time):
-        every += parts.each("choice of figures", partial(more, data.study, data.trials))
+    stored = partial(stored_figures, data.study, data.trials)
+    every += parts.each("choice of figures", stored)
 
     def charts_of(figure: Figure, number_: int) -> list[tuple[Figure, str, Chart]]:
         charts = panels(build_figure(data, figure))
         return [
             (figure, f"{name}-figure-{number_}{f'-{place}' if len(charts) > 1 else ''}", chart)
             for place, chart in enumerate(charts, 1)
-            # No frame around an empty section.
-            if not chart.is_empty
+            # No frame around an empty section, or a single place.
+            if not chart.is_empty and not chart.has_one_x
         ]
 
     built = [
         one
-        for number_, figure in enumerate(every, 1)
+        for number_, figure in enumerate(titled_apart(data.study, every), 1)
         for one in parts.each(f"figure {figure.title}", partial(charts_of, figure, number_))
     ]
-    styled = with_page_styles([chart for *_, chart in built])
+    styled = with_page_styles([chart for *_, chart in built], styles)
 
     def drawn(figure: Figure, file_name: str, chart: Chart) -> list[FigureOnPage]:
         return [figure_on_page(chart, figure.published or "", file_name)]
@@ -253,7 +265,7 @@ def _experiments(data: RunData, name: str, parts: Analyses) -> list[ExperimentOn
             continue
         own = data.own(experiment.id)
         shown = PRESENTATIONS[experiment.workload]
-        tables = partial(_tables, data, scaled)
+        tables = partial(experiment_tables, data, scaled)
         found.append(
             ExperimentOnPage(
                 f"{name}-{experiment.id}",
@@ -271,21 +283,3 @@ def _modes(data: RunData, trials: Sequence[TrialRecord]) -> str:
     done = {trial.number for trial in trials if trial.status == "done"}
     known = zip(data.trials, data.modes_and_loads, strict=True)
     return common_words(modes for trial, (modes, _) in known if trial.number in done)
-
-
-def _tables(data: RunData, scaled: ExperimentAtScale) -> list[Table]:
-    experiment = scaled.experiment
-    own = data.own(experiment.id)
-    # The first metric is always shown, even if nothing was measured.
-    tables = [
-        metric_table(data, experiment.id, metric)
-        for place, metric in enumerate(experiment.metrics)
-        # The results of a search have their own table.
-        if scaled.search is None and (place == 0 or any(metric in trial.metrics for trial in own))
-    ]
-    shown = PRESENTATIONS[experiment.workload]
-    # These come after the first metric and before the others.
-    tables[1:1] = shown.further_tables(data, experiment.id)
-    tables[:0] = shown.first_tables(data, experiment.id)
-    more = (host_table(data.trials, experiment.id), loss_table(data, experiment.id))
-    return [*tables, *(table for table in more if table.rows)]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from lanlab.analysis.attempts import by_condition, counting
+from lanlab.analysis.trials.attempts import by_condition, counting
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.figures.number_text import number
 from lanlab.figures.wording import quantity
 from lanlab.store import RunRecord, TrialHead, TrialRecord
@@ -55,10 +56,10 @@ def _measured(experiment: ExperimentData, trials: Sequence[TrialRecord | TrialHe
 
 
 def _searched(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
-    from lanlab.analysis.saturation import saturations
+    from lanlab.analysis.saturation.search import saturations
     from lanlab.report.saturation.saturation_text import goal_text, highest
 
-    for found in saturations(run, trials):
+    for found in saturations(RunData(run, trials)):
         for goal in found.goals:
             load = highest(goal)
             if load is not None:

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, cast
 
 from lanlab import __version__
 from lanlab.errors import LabError, RunError
+from lanlab.store import RunRecord, Series, TrialHead, TrialRecord
 from lanlab.store.labels import label_of
 from lanlab.store.shape import reading_records
 from lanlab.trial_data import Summary
 
 if TYPE_CHECKING:
-    from lanlab.store import RunRecord, Series, Store, TrialHead, TrialRecord
+    from lanlab.analysis.trials.run_data import RunData
+    from lanlab.store.database import Store
 
 #: Maximum number of a study's newest runs for estimating how much runs differ.
 _MOST_OTHERS = 40
@@ -22,15 +24,17 @@ _MOST_OTHERS = 40
 
 def trials_for_page(store: Store, run_id: str) -> list[TrialRecord]:
     """The trials of a run, with the series of file times or streams that its page needs."""
-    from lanlab.analysis import file_sizes, loss_over_time, over_time, tcp_over_time
+    from lanlab.analysis.copies.file_sizes import SIZE_CLASSES
+    from lanlab.analysis.traffic.loss_over_time import LOSSES
+    from lanlab.analysis.traffic.over_time import STEPS, drawn_trials
+    from lanlab.analysis.traffic.tcp_over_time import SAMPLES
 
     def series(trial: TrialRecord, name: str) -> Series:
         return store.series(run_id, trial.number, [name])[name]
 
-    sized = file_sizes.with_size_classes(store.trials(run_id), series)
-    drawn = over_time.drawn_trials(sized)
-    stepped = over_time.with_steps(loss_over_time.with_losses(sized, series), series, drawn)
-    return tcp_over_time.with_samples(stepped, series, drawn)
+    trials = LOSSES.added(SIZE_CLASSES.added(store.trials(run_id), series), series)
+    drawn = drawn_trials(trials)
+    return SAMPLES.added(STEPS.added(trials, series, drawn), series, drawn)
 
 
 def others_in(store: Store, runs: Sequence[RunRecord]) -> list[tuple[RunRecord, list[TrialRecord]]]:
@@ -45,18 +49,20 @@ def others_in(store: Store, runs: Sequence[RunRecord]) -> list[tuple[RunRecord, 
     return _readable(store, found[-_MOST_OTHERS:])
 
 
-def other_kind_in(store: Store, run: RunRecord) -> list[tuple[RunRecord, list[TrialRecord]]]:
+def other_kind_in(store: Store, run: RunRecord) -> list[RunData]:
     """The newest finished run of the same study on the other kind of testbed, with its trials."""
+
+    from lanlab.analysis.trials.run_data import RunData
 
     is_model = bool(run.study.get("simulation"))
     done = (one for one in store.runs() if one.study_id == run.study_id and one.status == "done")
     found = [one for one in done if bool(one.study.get("simulation")) != is_model]
-    return _readable(store, found[-1:])
+    return [RunData(*one) for one in _readable(store, found[-1:])]
 
 
 def _readable(store: Store, runs: Sequence[RunRecord]) -> list[tuple[RunRecord, list[TrialRecord]]]:
     """Runs with their trials, without malformed ones, which must not hide the results of others."""
-    from lanlab.analysis.run_spread import check_other
+    from lanlab.analysis.comparison.run_spread import check_other
 
     found = []
     for run in runs:
@@ -112,8 +118,8 @@ _SUMMARY = {"trials": int, "failed_trials": int, "missing_trials": int, "result"
 
 def run_row(run: RunRecord, store: Store) -> dict[str, object]:
     """A run in a list, from its summary, which is made when the finished run is first listed."""
-    from lanlab.analysis.alternation import LETTERS, place_of
-    from lanlab.analysis.measured_where import measured_where
+    from lanlab.analysis.comparison.alternation import LETTERS, place_of
+    from lanlab.analysis.trials.measured_where import measured_where
 
     summary = run.summary or cast("Summary", {})
     types = {key: type(value) for key, value in summary.items()}
@@ -148,7 +154,7 @@ def run_row(run: RunRecord, store: Store) -> dict[str, object]:
 
 
 def _summary(run: RunRecord, store: Store) -> Summary:
-    from lanlab.analysis.failures import missing_places
+    from lanlab.analysis.trials.failures import missing_places
     from lanlab.report.runs.run_result import metrics_of_list, result_text
 
     trials: Sequence[TrialRecord | TrialHead] = []

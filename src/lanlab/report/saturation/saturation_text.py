@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lanlab.analysis.attempts import counting
-from lanlab.analysis.capacity import Load
-from lanlab.analysis.run_data import RunData
-from lanlab.analysis.saturation import GoalFound, Saturation, saturations
+from lanlab.analysis.saturation.capacity import Load
+from lanlab.analysis.saturation.search import GoalFound, Saturation, saturations
+from lanlab.analysis.trials.attempts import counting
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.figures.number_text import number, percent, plain, with_interval
 from lanlab.figures.wording import Quantity, quantity
-from lanlab.plan import RandomLoss
+from lanlab.plan.random_loss import RandomLoss
 from lanlab.report.document.table import Cell, Column, Table, cell
 from lanlab.store import Level
-from lanlab.studies import Study
+from lanlab.studies.model import Study
 
 
 def saturation_sentence(study: Study, found: Saturation) -> str:
@@ -210,7 +210,7 @@ def saturation_table(data: RunData) -> Table:
         *(Column(name, name, name) for name in ("trials", "disturbed")),
         Column("drift (correlation)"),
     )
-    every = saturations(data.run, data.trials)
+    every = data.once(saturations)
     # If there is only one search, its title is printed once, above its rows.
     only = data.study.titles.get(every[0].experiment, "") if len(every) == 1 else ""
     rows = []

@@ -5,18 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from lanlab.analysis.model_error import (
-    LEAST_HELD_OUT,
-    HeldOut,
-    by_print_alone,
-    cross_validated,
-    held_out_values,
-    model_error_log,
-    with_others,
-)
-from lanlab.analysis.published import published_numbers
-from lanlab.analysis.run_data import RunData
-from lanlab.analysis.simulated import (
+from lanlab.analysis.simulation.accuracy import (
     PREDICTED,
     STANDINGS,
     WITHIN_RATIOS,
@@ -24,20 +13,31 @@ from lanlab.analysis.simulated import (
     Freedom,
     counts,
     freedoms,
-    kept_accuracies,
 )
-from lanlab.analysis.simulated_run import run_accuracies
+from lanlab.analysis.simulation.model_error import (
+    LEAST_HELD_OUT,
+    HeldOut,
+    by_metric,
+    by_print_alone,
+    cross_validated,
+    held_out_values,
+    model_error_log,
+    ratio_error_log,
+)
+from lanlab.analysis.simulation.run import run_accuracies
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.figures.number_text import counted, number, percent
 from lanlab.figures.wording import BOUNDS, level_text, quantity
 from lanlab.report.document.table import EMPTY, Cell, Column, Table, cell, words
-from lanlab.store import Level, RunRecord, TrialRecord
-from lanlab.studies import Published, Study
+from lanlab.store import Level
+from lanlab.studies.model import Study
+from lanlab.studies.published import Published
 
 TITLE = "Simulated and published values"
 
 
 def accuracy_tables(data: RunData) -> list[Table]:
-    found = run_accuracies(data.run, data.trials, data.published)
+    found = data.once(run_accuracies)
     if not found:
         return []
     return [
@@ -48,8 +48,8 @@ def accuracy_tables(data: RunData) -> list[Table]:
 
 def accuracy_table(found: Sequence[Accuracy], study: Study) -> Table:
     columns = (
-        Column("id", "published value", "value", is_number=False),
-        Column("about", "about", "about", is_number=False),
+        Column("id", is_number=False),
+        Column("about", "published value", "published value", is_number=False),
         Column("published"),
         Column("bound", is_number=False),
         Column("", "published", "published"),
@@ -104,45 +104,6 @@ def accuracy_count_table(found: Sequence[Accuracy], study: Study, published: Pub
     return Table("accuracy-counts", "How many are how near", columns, tuple(rows))
 
 
-def accuracy_sentences(found: Sequence[Accuracy], study: Study) -> list[str]:
-    if not found:
-        return []
-    bounds = sum(one.is_bound for one in found)
-    exact = sum(one.is_counted and not one.can_fail for one in found)
-    said = [
-        "A fitted value is no prediction: a number of a machine was chosen by it. A value held out "
-        "was set aside before that, and is predicted where the simulation comes nearer than print "
-        "alone: skill is 1 less the simulation's error over that of print. With no degree of "
-        "freedom left a fitted value could not be missed."
-    ]
-    if any(one.standing == "predicted before the fit" for one in found):
-        said.append(
-            "A value predicted before the fit has two rows: what was simulated when nothing was "
-            "fitted to it, and what the machines give since a fit took it in."
-        )
-    if exact:
-        values = "1 held-out value is" if exact == 1 else f"{exact} held-out values are"
-        said.append(f"{values} what print alone has exactly, could not be missed, and not counted.")
-    if bounds:
-        kept = "1 value is a bound and is" if bounds == 1 else f"{bounds} values are bounds and are"
-        said.append(f"{kept} not counted.")
-    note = study.simulation.note if study.simulation is not None else None
-    return [*said, note] if note else said
-
-
-def held_out_of(run: RunRecord, trials: Sequence[TrialRecord]) -> list[Accuracy]:
-    """The published values that can test the model of a simulated run: the held-out values that are
-    stored with its study, and the run's own values that nothing was fitted to.
-    """
-    simulation, published = Study.model_validate(run.study).simulation, published_numbers(run)
-    kept = [] if simulation is None else kept_accuracies(published, simulation)
-    return with_others(held_out_values(kept), run_accuracies(run, trials, published))
-
-
-def missed_in(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
-    return missed_sentence(held_out_of(run, trials))
-
-
 def missed_sentence(found: Sequence[Accuracy]) -> str:
     """The model's error at values to which nothing was fitted. It shows how certain a simulated
     value is.
@@ -151,7 +112,13 @@ def missed_sentence(found: Sequence[Accuracy]) -> str:
         return (
             "The model's error is unknown: every published value was fitted, or cannot be missed."
         )
-    values = counted(len(found), "published value")
+    groups = by_metric(found)
+    names = [quantity(None, own[0].value.metric).name if groups[1:] else "" for own in groups]
+    return " ".join(_missed(own, name) for own, name in zip(groups, names, strict=True))
+
+
+def _missed(found: Sequence[Accuracy], name: str) -> str:
+    values = f"{counted(len(found), 'published value')}{f' of {name}' if name else ''}"
     worst = percent(max(abs(one.error_ratio) for one in found), 2)
     said = f"At {values} that nothing was fitted to, the model errs by up to {worst}"
     half_log = model_error_log(found)
@@ -160,8 +127,9 @@ def missed_sentence(found: Sequence[Accuracy]) -> str:
     checked = cross_validated(found)
     inside = sum(one.is_inside for one in checked)
     said += (
-        f": it is right within a factor of {math.exp(half_log):.2f} (95 %). For {inside} of "
-        f"{len(checked)}, the errors at the others predict this."
+        f": a value is right within a factor of {math.exp(half_log):.2f}, a ratio of two within "
+        f"{math.exp(ratio_error_log(half_log)):.2f} (95 %). {inside} of {len(checked)} lie in "
+        "the interval that the others give."
     )
     by_print = model_error_log(by_print_alone(found))
     if by_print is not None:
@@ -185,13 +153,14 @@ def _row(
     value = one.value
     condition = {**value.condition, **at}
     pair = [condition.pop(key, None) for key in ("numerator", "denominator")]
-    about = [" to ".join(map(str, pair))] if all(pair) else []
+    about = [quantity(study, value.metric).name]
+    about += [" to ".join(map(str, pair))] if all(pair) else []
     about += [level_text(study, key, level) for key, level in condition.items()]
     held_out = checked.get(value.id) if one.standing in PREDICTED else None
     bound = f"{BOUNDS[value.bound]} " if value.bound else ""
     sign = "+" if one.error_ratio > 0 else ""
     return (
-        words(value.id),
+        Cell(value.id, ""),
         words(", ".join(about)),
         Cell(one.published, ""),
         Cell(BOUNDS[value.bound] if value.bound else None, ""),
@@ -205,7 +174,9 @@ def _row(
         Cell(one.baseline, ""),
         EMPTY if one.baseline is None else Cell(None, _shown(one, one.baseline, study)),
         _skill(one),
-        words(one.standing if one.repeats is None else f"{one.standing}, as {one.repeats}"),
+        words(one.standing)
+        if one.repeats is None
+        else Cell(f"{one.standing}, as {one.repeats}", f"{one.standing}, follows from another"),
         words(one.how),
     )
 
@@ -214,7 +185,7 @@ def _by_others(one: HeldOut | None, study: Study) -> tuple[Cell, Cell, Cell]:
     if one is None:
         return (EMPTY,) * 3
     text = _ends(one.accuracy, one.low, one.high, study).text
-    outside = "" if one.is_inside else ", printed value outside"
+    outside = "" if one.is_inside else ", published value outside"
     return Cell(one.low, ""), Cell(one.high, ""), Cell(None, f"{text}{outside}")
 
 

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from lanlab.analysis.attempts import condition_key
-from lanlab.analysis.limiting import cause_of
-from lanlab.analysis.model_error import widened
-from lanlab.analysis.summary import Summary, conditions_of
+from lanlab.analysis.simulation.accuracy import Accuracy
+from lanlab.analysis.simulation.limiting import cause_of
+from lanlab.analysis.simulation.model_error import (
+    model_error_log,
+    of_metric,
+    ratio_error_log,
+    widened,
+)
+from lanlab.analysis.trials.attempts import condition_key
+from lanlab.analysis.trials.summary import conditions_of, greatest_possible
 from lanlab.figures.number_text import counted, number
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.frozen import dataclass
 from lanlab.report.document.table import EMPTY, Cell, Column, Table, words
 from lanlab.store import Level, RunRecord, TrialRecord
-from lanlab.studies import Study
+from lanlab.studies.model import Study
 
 Run = tuple[RunRecord, Sequence[TrialRecord]]
 #: The first metric of each condition, by experiment and `condition_key`: unchanged and changed.
@@ -78,22 +83,13 @@ def predictions(before: Run, after: Run) -> list[Predicted]:
                     None if other is None else other.mean,
                     cause_of(first.trials),
                     cause_of(second.trials if second else []),
-                    most_before=_most(one),
-                    most_after=None if other is None else _most(other),
+                    most_before=greatest_possible(one.metric, one.parameters, one.limit),
+                    most_after=None
+                    if other is None
+                    else greatest_possible(other.metric, other.parameters, other.limit),
                 )
             )
     return found
-
-
-def _most(one: Summary) -> float | None:
-    parameters = one.parameters
-    rate = float(parameters.get("rate_messages_per_s") or 0)
-    offered = {
-        "goodput_bps": float(parameters.get("rate_bps") or 0)
-        or 8 * rate * float(parameters.get("message_size_bytes") or 0),
-        "received_messages_per_s": rate,
-    }.get(one.metric)
-    return min((bound for bound in (one.limit, offered) if bound), default=None)
 
 
 def with_ranges(
@@ -137,29 +133,35 @@ def _around(value: float | None, factors: Sequence[float]) -> Ends | None:
     return None if value is None else (value * min(factors), value * max(factors))
 
 
-def with_intervals(found: Sequence[Predicted], half_log: float | None) -> list[Predicted]:
+def with_intervals(found: Sequence[Predicted], held_out: Sequence[Accuracy]) -> list[Predicted]:
     """
-    Add intervals that include the model's error and the range that the fit leaves open.
+    Add intervals that include the model's error and the range that the fit leaves open. Conditions
+    of a metric whose error is unknown get none. The interval of a ratio assumes that both values
+    have independent errors, which is too wide if the change affects little of the machine.
 
     Args:
-        half_log: The result of `lanlab.analysis.model_error.model_error_log`. The interval of a
-            ratio assumes that both values have independent errors, which is too wide if the change
-            affects little of the machine. `None`: no interval is known.
+        held_out: The result of `lanlab.analysis.simulation.run.held_out_of`.
     """
-    if half_log is None:
-        return list(found)
+    logs = {
+        metric: model_error_log(of_metric(held_out, metric))
+        for metric in {one.metric for one in found}
+    }
     return [
-        replace(
-            one,
-            interval_before=_widened(one.before, half_log, one.range_before, one.most_before),
-            interval_after=_widened(one.after, half_log, one.range_after, one.most_after),
-            # A change that does not affect the condition gives the same result twice.
-            interval_ratio=None
-            if one.ratio == 1.0
-            else _widened(one.ratio, math.sqrt(2) * half_log, one.range_ratio),
-        )
+        one if (half_log := logs[one.metric]) is None else _with_interval(one, half_log)
         for one in found
     ]
+
+
+def _with_interval(one: Predicted, half_log: float) -> Predicted:
+    # A change that does not affect the condition gives the same result twice.
+    is_alike = one.ratio == 1.0
+    ratio_log = ratio_error_log(half_log)
+    return replace(
+        one,
+        interval_before=_widened(one.before, half_log, one.range_before, one.most_before),
+        interval_after=_widened(one.after, half_log, one.range_after, one.most_after),
+        interval_ratio=None if is_alike else _widened(one.ratio, ratio_log, one.range_ratio),
+    )
 
 
 def _widened(
@@ -173,19 +175,25 @@ def _widened(
 
 def prediction_sentence(found: Sequence[Predicted], study: Study, change: str) -> str:
     """The effects of a change beyond the model's error, in one sentence."""
-    ratios = [one.ratio for one in found if one.ratio is not None]
-    if not ratios:
+    change = change[:1].upper() + change[1:]
+    known = [one for one in found if one.before is not None and one.after is not None]
+    ratios = [one.ratio for one in known if one.ratio is not None]
+    if not known:
         return f"{change}: no condition has results of both sides."
-    if all(ratio == 1.0 for ratio in ratios):
+    if all(one.before == one.after for one in known):
         return f"{change}: changes no simulated result."
-    if all(one.interval_ratio is None for one in found):
+    if ratios and all(one.interval_ratio is None for one in found):
         return (
             f"{change}: simulated results are {_times(ratios)} those of the study; the model's "
             "error is not known, so no difference is shown."
         )
-    said = []
+    said, unknown = [], []
     for experiment in dict.fromkeys(one.experiment for one in found):
         own = [one for one in found if one.experiment == experiment]
+        shown = quantity(study, own[0].metric)
+        changed = [one for one in own if one.ratio and one.ratio != 1.0]
+        if changed and all(one.interval_ratio is None for one in changed):
+            unknown.append(shown.name)
         beyond = [
             one
             for one in own
@@ -195,35 +203,46 @@ def prediction_sentence(found: Sequence[Predicted], study: Study, change: str) -
         ]
         if beyond:
             times = _times([one.ratio for one in beyond if one.ratio is not None])
-            where = f"in {len(beyond)} of {len(own)} conditions of {study.titles[experiment]}"
-            if len(beyond) == 1:
-                where = f"{study.titles[experiment]}, {condition_text(study, beyond[0].factors)}"
-            said.append(f"{quantity(study, own[0].metric).name} {times} ({where})")
-    lacking = len(found) - len(ratios)
+            said.append(f"{shown.name} {times} ({_where(beyond, own, study)})")
+        risen = [one for one in own if one.before == 0 and one.after]
+        if risen:
+            shown = shown.readable(one.after for one in risen)
+            values = _ends([shown.shown(one.after) for one in risen if one.after])
+            text = f"{values} {shown.unit}".rstrip()
+            said.append(f"{shown.name} {text} instead of 0 ({_where(risen, own, study)})")
+    lacking = len(found) - len(known)
     without = f"; {counted(lacking, 'condition')} without a result" if lacking else ""
+    if unknown:
+        named = " and ".join(dict.fromkeys(unknown))
+        without = f"; the model's error of {named} is not known{without}"
     if not said:
         return f"{change}: everything stays within the model's error{without}."
     rest = f"everything else stays within the model's error{without}"
     return f"{change}: {'; '.join(said)}; {rest}."
 
 
+def _where(some: Sequence[Predicted], own: Sequence[Predicted], study: Study) -> str:
+    title = study.titles[own[0].experiment]
+    if len(some) == 1:
+        return f"{title}, {condition_text(study, some[0].factors)}"
+    return f"in {len(some)} of {len(own)} conditions of {title}"
+
+
 def _times(ratios: Sequence[float]) -> str:
-    ends = dict.fromkeys(number(one, 2) for one in (min(ratios), max(ratios)))
-    return f"{' to '.join(ends)} \N{MULTIPLICATION SIGN}"
+    return f"{_ends(ratios)} \N{MULTIPLICATION SIGN}"
+
+
+def _ends(values: Sequence[float]) -> str:
+    return " to ".join(dict.fromkeys(number(one, 2) for one in (min(values), max(values))))
 
 
 def intervals_sentence(members: int) -> str:
-    if not members:
-        return (
-            "Intervals are of what the model misses, 95 %. What the fit leaves open was not "
-            "simulated: no other machines that agree with print were asked for, or none are known "
-            "of this study."
-        )
+    fit = "; what the fit leaves open was not simulated"
+    if members:
+        fit = f" and on {counted(members, 'other set')} of machine numbers that also fit"
     return (
-        "Intervals are of what the model misses, 95 %, and of what its fit leaves open: the range "
-        f"over {counted(members, 'other machine')} that agree with every fitted value as well. "
-        "Those of a ratio take both sides as missed independently. For another adapter, clock or "
-        "disk they are too narrow."
+        f"Intervals, 95 %, rest on the model's errors at held-out values{fit}. A ratio takes both "
+        "errors as independent. For another adapter, clock or disk they are too narrow."
     )
 
 

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from lanlab.analysis.attempts import counting
-from lanlab.analysis.station_hosts import HostShare, host_shares
-from lanlab.analysis.summary import interval_of_mean
+from lanlab.analysis.stations.hosts import HostShare, host_shares
+from lanlab.analysis.trials.attempts import counting
+from lanlab.analysis.trials.summary import interval_of_mean
 from lanlab.figures.number_text import counted, is_too_wide, percent
 from lanlab.report.document.table import EMPTY, Cell, Column, Table, cell, words
 from lanlab.services import SERVICES
@@ -20,7 +20,8 @@ from lanlab.units import format_rate, format_time
 from lanlab.workloads.carrier_counts import trouble_words
 
 if TYPE_CHECKING:
-    from lanlab.analysis.stations import StationCurve, StationsWithin
+    from lanlab.analysis.stations.answer import StationsWithin
+    from lanlab.analysis.stations.levels import StationCurve
 
 #: Points that deviate from Little's law by more are flagged: right counts satisfy it.
 _LITTLE_WITHIN = 0.01
@@ -51,7 +52,7 @@ def stations_table(trials: Sequence[TrialRecord]) -> Table:
         _row(number, by_number.get(number, []), failed.get(number, []))
         for number in sorted({*by_number, *failed})
     ]
-    return Table("stations", "by number of stations", _COLUMNS, tuple(rows))
+    return Table("stations", "By number of stations", _COLUMNS, tuple(rows))
 
 
 def _row(
@@ -138,7 +139,7 @@ def _frames(trials: Sequence[TrialRecord]) -> list[str]:
 
 
 def _unsteady(trial: TrialRecord) -> str:
-    from lanlab.workloads.station_steady import least_readings
+    from lanlab.workloads.stations.steady import least_readings
 
     if trial.metrics.get("steady_ratio") != 0:
         return ""
@@ -151,15 +152,15 @@ def _unsteady(trial: TrialRecord) -> str:
 
 
 def answer_sentence(trials: Sequence[TrialRecord], limit_s: float, of: str = "mean") -> str:
-    """The number of users up to which the response time stays within a limit, or that the limit was
-    not reached.
+    """The number of stations up to which the response time stays within a limit, or that the limit
+    was not reached.
     """
-    from lanlab.analysis.stations import stations_within
+    from lanlab.analysis.stations.answer import stations_within
 
     what = "mean response time" if of == "mean" else f"response time ({of})"
     curves = _curves(trials, of)
     if not curves:
-        return f"No trial has a {what}, so the number of users is not known."
+        return f"No trial has a {what}, so the number of stations is not known."
     found = stations_within(curves[0], limit_s, can_predict=of == "mean")
     # Arithmetic means, rounded as in the table; the models use logarithms.
     responses = {level.stations: sum(level.response_s) / level.trials for level in curves[0].levels}
@@ -176,7 +177,7 @@ def _doubt(
         for trial in counting(trials)
         if trial.parameters["stations"] in decisive and (words := _unsteady(trial))
     }
-    said = [f"with {counted(number, 'user')}, {words}" for number, words in unsteady.items()]
+    said = [f"with {counted(number, 'station')}, {words}" for number, words in unsteady.items()]
     return f" This is uncertain: {'; '.join(said)}." if said else ""
 
 
@@ -186,7 +187,7 @@ def is_answered(trials: Sequence[TrialRecord], of: str = "mean") -> bool:
 
 
 def _curves(trials: Sequence[TrialRecord], of: str) -> Sequence[StationCurve]:
-    from lanlab.analysis.stations import curves_of
+    from lanlab.analysis.stations.levels import curves_of
 
     ids = sorted({trial.experiment for trial in trials})
     return curves_of(trials, ids, f"response_{of}_ns")
@@ -196,28 +197,28 @@ def _sentence(found: StationsWithin, responses: dict[int, float], what: str) -> 
     limit = format_time(found.limit_s)
     most = max(responses)
     if found.basis == "measured" and found.stations:
-        between = f"{counted(found.last_within or 0, 'user')}: "
+        between = f"{counted(found.last_within or 0, 'station')}: "
         between += _time(responses, found.last_within)
         between += f"; {found.first_beyond}: {_time(responses, found.first_beyond)}"
-        users = f"{counted(found.stations, 'user')}{_interval(found)}"
+        served = f"{counted(found.stations, 'station')}{_interval(found)}"
         exceeds = f"can be served before the {what} exceeds {limit}"
-        return f"{users} {exceeds} (measured with {between})."
+        return f"{served} {exceeds} ({between})."
     if found.basis in ("measured", "fewest"):
-        fewest, time = counted(min(responses), "user"), _time(responses, min(responses))
+        fewest, time = counted(min(responses), "station"), _time(responses, min(responses))
         time = f"just above {limit}" if time == limit else time
         if min(responses) > 1:
-            return f"{fewest}, the fewest measured, exceed a {what} of {limit}: it is {time}."
+            return f"{fewest}, the fewest tried, exceed a {what} of {limit}: it is {time}."
         return f"Not even {fewest} can be served within a {what} of {limit}: it is {time}."
     reached = (
-        f"With {counted(most, 'user')}, the most measured, the {what} is "
+        f"With {counted(most, 'station')}, the most tried, the {what} is "
         f"{_time(responses, most)}: {limit} was not reached"
     )
     if found.basis == "predicted" and found.stations:
         return (
-            f"{reached}; a model fitted to the measurements predicts that more than "
-            f"{counted(found.stations, 'user')}{_interval(found)} would exceed it."
+            f"{reached}; a model fitted to these times predicts that more than "
+            f"{counted(found.stations, 'station')}{_interval(found)} would exceed it."
         )
-    return f"{reached}. How many more users can be served is not known."
+    return f"{reached}. How many more stations can be served is not known."
 
 
 def _interval(found: StationsWithin) -> str:
@@ -228,7 +229,7 @@ def _interval(found: StationsWithin) -> str:
 
 
 def _time(responses: dict[int, float], number: int | None) -> str:
-    return format_time(responses[number]) if number in responses else "not measured"
+    return format_time(responses[number]) if number in responses else "no result"
 
 
 _HOST_COLUMNS = (
@@ -248,7 +249,7 @@ _HOST_COLUMNS = (
 def host_table(trials: Sequence[TrialRecord], experiment: str) -> Table:
     """A row for each host at each number of stations: means over the trials that count."""
     found: dict[tuple[int, int], list[HostShare]] = {}
-    own = [t for t in trials if t.experiment == experiment and "stations" in t.parameters]
+    own = [t for t in trials if t.experiment == experiment]
     for trial in counting(own):
         for place, share in enumerate(host_shares(trial)):
             found.setdefault((int(trial.parameters["stations"]), place), []).append(share)

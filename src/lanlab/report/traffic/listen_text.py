@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from lanlab.messages import Heard
+from lanlab.report.document.document import Block, Document
+from lanlab.report.document.table import Column, table_of_texts
 
 _FRAMINGS = {
     "ethernet_ii": "Ethernet II",
@@ -25,7 +27,14 @@ _FRESH_NS = 2_000_000_000
 _MOST_SHOWN = 8
 
 
-def listen_lines(heard: Heard) -> list[str]:
+def heard_document(heard: Heard) -> Document:
+    data = {key: value for key, value in heard.items() if key != "kind"}
+    tables = [block for block in _tables(heard) if isinstance(block, str) or block.rows]
+    notes = [*_unlike_framings(heard), *_netware(heard), *_behind_a_switch(heard)]
+    return Document(_lines(heard), tables, more=notes, data=data)
+
+
+def _lines(heard: Heard) -> list[str]:
     seconds = heard["elapsed_ns"] / 1e9
     lines = [
         f"interface   {heard['interface']} ({heard['mac']})",
@@ -42,7 +51,11 @@ def listen_lines(heard: Heard) -> list[str]:
         left_out = f"; {missing:,} are missing, the disk was too slow" if missing else ""
         lines.append(f"recorded    {heard['recorded_frames']:,} frames{left_out}")
     if not heard["frames"]:
-        return [*lines, "", "nothing was heard: see whether the cable is plugged in"]
+        lines.append("nothing was heard: see whether the cable is plugged in")
+    return lines
+
+
+def _tables(heard: Heard) -> Iterator[Block]:
     protocols = [
         (
             one["protocol"],
@@ -91,16 +104,18 @@ def listen_lines(heard: Heard) -> list[str]:
         ("servers", servers, heard["other_servers"], "sightings"),
         ("questions without an answer", questions, heard["other_questions"], "questions"),
     ):
-        lines += _list(title, rows, others, what)
-    lines += _unlike_framings(heard)
-    lines += _netware(heard)
+        columns = [Column("", short=" ", is_number=False)] * max(map(len, rows), default=0)
+        yield table_of_texts(title, columns, rows)
+        if others:
+            yield f"and {others:,} {what} of others, which are not in this list"
+
+
+def _behind_a_switch(heard: Heard) -> Iterator[str]:
     if heard["unanswered"] and not heard["frames_between_others"]:
-        lines += [
-            "",
-            "note: no frame between two other stations was heard, as behind a switch. Answers to",
-            "      other stations are not seen then, so these questions may have been answered.",
-        ]
-    return lines
+        yield (
+            "note: no frame between two other stations was heard, as behind a switch. Answers to "
+            "other stations are not seen then, so these questions may have been answered."
+        )
 
 
 def _unlike_framings(heard: Heard) -> Iterator[str]:
@@ -110,26 +125,27 @@ def _unlike_framings(heard: Heard) -> Iterator[str]:
             users.setdefault(station["ipx_framings"][0], []).append(_who(station["mac"], heard))
     if len(users) < 2:
         return
-    yield ""
     yield "note: these stations use IPX in different framings, and do not hear each other:"
     for framing, who in sorted(users.items(), key=lambda entry: (-len(entry[1]), entry[0])):
         more = f" and {len(who) - _MOST_SHOWN:,} more" if len(who) > _MOST_SHOWN else ""
-        yield f"      {_FRAMINGS[framing]}: {', '.join(who[:_MOST_SHOWN])}{more}"
+        yield f"  {_FRAMINGS[framing]}: {', '.join(who[:_MOST_SHOWN])}{more}"
 
 
 def _netware(heard: Heard) -> Iterator[str]:
     servers = [one["name"] for one in heard["servers"] if _is_netware(one["protocol"], one["kind"])]
     if servers:
-        yield ""
-        yield f"note: files of a NetWare server are at ncp://USER@{servers[0]}/VOLUME, those of the"
-        yield "      nearest one at ncp://USER@/VOLUME."
+        yield (
+            f"note: files of a NetWare server are at ncp://USER@{servers[0]}/VOLUME, those of the "
+            "nearest one at ncp://USER@/VOLUME."
+        )
     if any(
         _is_netware(each["question"].partition(":")[0], each["asked"])
         for each in heard["unanswered"]
     ):
-        yield ""
-        yield "note: stations look for a NetWare server, and none answers: `lanlab serve DIRECTORY"
-        yield f"      --service ncp --interface {heard['interface']}` is one."
+        yield (
+            "note: stations look for a NetWare server, and none answers: `lanlab serve DIRECTORY "
+            f"--service ncp --interface {heard['interface']}` is one."
+        )
 
 
 def _is_netware(protocol: str, kind: str) -> bool:
@@ -144,16 +160,3 @@ def _who(mac: str, heard: Heard) -> str:
 
 def _frames(count: int) -> str:
     return f"{count:,} frames"
-
-
-def _list(title: str, rows: Sequence[Sequence[str]], others: int, what: str) -> Iterator[str]:
-    if not rows:
-        return
-    yield ""
-    yield title
-    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        yield "  " + "  ".join(cells).rstrip()
-    if others:
-        yield f"  and {others:,} {what} of others, which are not in this list"

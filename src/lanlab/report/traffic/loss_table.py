@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from lanlab.analysis.loss_places import PLACES, RECEIVED, SHARES, place_words
-from lanlab.analysis.run_data import RunData
+from lanlab.analysis.traffic.loss_places import PLACES, RECEIVED, SHARES, place_words
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.figures.gather import called
 from lanlab.figures.number_text import number, percent
-from lanlab.figures.wording import quantity
+from lanlab.figures.wording import obtained, quantity
 from lanlab.report.document.table import Cell, Column, Table, cell
 
 _SHORT = {
@@ -61,7 +61,10 @@ def loss_table(data: RunData, experiment: str) -> Table:
                 Cell(level, called(data.study, data.published, {factor: level}))
                 for factor, level in condition.factors.items()
             ),
-            Cell(None, called(data.study, data.published, condition.factors) or "measured"),
+            Cell(
+                None,
+                called(data.study, data.published, condition.factors) or obtained(data.study),
+            ),
             cell(offered[number_][0]),
             cell(offered[number_][1], _count),
             *(cell(shares[place][number_][1], _share) for place in _SHORT if place in kept),

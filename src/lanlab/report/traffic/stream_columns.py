@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from lanlab.analysis.run_data import RunData
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.figures.number_text import number
 from lanlab.report.document.table import Cell, Column, Table
 from lanlab.units import format_time

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from lanlab.analysis.clocks_kept import clocks_kept
-from lanlab.analysis.loss_places import PLACES, not_received, unseen_places
-from lanlab.analysis.modes import modes_of
-from lanlab.analysis.pollution import medium_lateness
-from lanlab.analysis.summary import limit_of
-from lanlab.analysis.wires import wire_of
+from lanlab.analysis.disturbances.clocks_kept import clocks_kept
+from lanlab.analysis.disturbances.detect import medium_lateness
+from lanlab.analysis.links.wires import wire_of
+from lanlab.analysis.traffic.loss_places import PLACES, not_received, unseen_places
+from lanlab.analysis.trials.modes import modes_of
+from lanlab.analysis.trials.summary import limit_of
 from lanlab.figures.number_text import number
 from lanlab.report.traffic.tcp_text import peer_lines, tcp_lines
 from lanlab.roles import REVERSE_PREFIX, ROLES, is_one_way
@@ -125,20 +125,37 @@ def _goodput(run: RunRecord, trial: TrialRecord) -> str:
 
 def _arrival(trial: TrialRecord) -> Iterator[tuple[str, str]]:
     metrics = trial.metrics
-    if "received_ratio" in metrics:
-        share = f"{100 * metrics['received_ratio']:.4g} % of {metrics['offered_messages']} messages"
-        rest = not_received(metrics)
+    offered, received = (metrics.get(f"{what}_messages") for what in ("offered", "received"))
+    if offered and received is not None:
+        rest = [f"{count} {PLACES[place]}" for place, count in not_received(metrics).items()]
+        if "lost_link_messages" not in metrics:
+            rest += _unplaced(metrics)
+        share = f"{100 * received / offered:.4g} % of {offered} messages"
         yield "received", f"{share} offered" + ("" if rest else ", none lost")
         if rest:
-            text = ", ".join(f"{count} {PLACES[place]}" for place, count in rest.items())
+            text = ", ".join(rest)
             unseen = unseen_places(metrics)
-            if unseen and "lost_link_messages" in rest:
+            if unseen and metrics.get("lost_link_messages"):
                 hidden = " or ".join(PLACES[place] for place in unseen)
                 text += f" (or {hidden}, which was not counted)"
             yield "the rest", text
-    if "reordered_messages" in metrics:
-        repeated = f"{metrics['duplicate_messages']} duplicates"
-        yield "order", f"{metrics['reordered_messages']} out of order, {repeated}"
+    counts = {"reordered_messages": "out of order", "duplicate_messages": "duplicates"}
+    order = [f"{metrics[name]} {words}" for name, words in counts.items() if name in metrics]
+    if order:
+        yield "order", ", ".join(order)
+
+
+def _unplaced(metrics: Metrics) -> list[str]:
+    """Losses in the report of another program, which names no places."""
+    lost = metrics.get("lost_messages", 0)
+    unknown = metrics["offered_messages"] - metrics["received_messages"] - lost
+    unknown -= sum(not_received(metrics).values())
+    counts = {
+        "lost": lost,
+        "that the program does not report": unknown,
+        "more received than sent minus lost, by the program's own counts": -unknown,
+    }
+    return [f"{count} {words}" for words, count in counts.items() if count > 0]
 
 
 def _pacing(trial: TrialRecord) -> Iterator[tuple[str, str]]:

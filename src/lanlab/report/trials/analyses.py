@@ -44,8 +44,13 @@ class Analyses:
         except _OF_THE_MACHINE:
             raise
         except Exception as error:
-            self.failed.append(FailedAnalysis(name, error))
+            self.add(FailedAnalysis(name, error))
             return instead
+
+    def add(self, failed: FailedAnalysis) -> None:
+        """Keep a failure, once if the same analysis fails for several parts of an answer."""
+        if failed.to_json() not in [one.to_json() for one in self.failed]:
+            self.failed.append(failed)
 
     def each(self, name: str, compute: Callable[[], Sequence[_Found]]) -> list[_Found]:
         found: Sequence[_Found] = ()
@@ -54,9 +59,7 @@ class Analyses:
     def lines(self) -> list[str]:
         by_reason: dict[str, list[str]] = {}
         for one in self.failed:
-            names = by_reason.setdefault(f"{one.kind}: {one.message}", [])
-            if one.name not in names:
-                names.append(one.name)
+            by_reason.setdefault(f"{one.kind}: {one.message}", []).append(one.name)
         return [
             f"Analysis failed: {', '.join(names)} ({reason}). The trials are not affected."
             for reason, names in by_reason.items()

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 
-from lanlab.analysis.failures import Failure, failures, missing_places
-from lanlab.analysis.pollution import different
-from lanlab.analysis.pollution_words import flags, host_remarks, not_judged
-from lanlab.analysis.processor_outliers import processor_outliers
-from lanlab.analysis.run_data import RunData
+from lanlab.analysis.disturbances.detect import different
+from lanlab.analysis.disturbances.processor_outliers import processor_outliers
+from lanlab.analysis.disturbances.words import flags, host_remarks, not_judged
+from lanlab.analysis.trials.failures import Failure, failures, missing_places
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.errors import UsageError
 from lanlab.figures.number_text import counted, listed, number
 from lanlab.figures.wording import condition_text, trial_text
-from lanlab.plan import Condition, Plan
+from lanlab.plan.conditions import Condition
+from lanlab.plan.plan import Plan
 from lanlab.report.document.table import Cell, Column, Table, cell, words
 from lanlab.report.metrics.metric_table import DISTURBED
 from lanlab.report.trials.trial_table import experiment_cells
 from lanlab.store import TrialRecord
-from lanlab.studies import Study
+from lanlab.studies.model import Study
 
 #: Maximum number of conditions in a sentence; the table has all.
 _MOST_NAMED = 6

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 
-from lanlab.analysis.loss_over_time import has_losses, rate_factor
-from lanlab.analysis.over_time import steps_of
-from lanlab.analysis.round_trip_times import round_trips_by_condition
-from lanlab.analysis.tcp_over_time import samples_of
+from lanlab.analysis.traffic.loss_over_time import has_losses, rate_factor
+from lanlab.analysis.traffic.over_time import steps_of
+from lanlab.analysis.traffic.round_trip_times import round_trips_by_condition
+from lanlab.analysis.traffic.tcp_over_time import samples_of
 from lanlab.report.presentations import PRESENTATIONS
 from lanlab.roles import has_streams
 from lanlab.store import TrialRecord
-from lanlab.studies import Study
-from lanlab.studies.model import Figure
+from lanlab.studies.model import Figure, Study
 
 _DISTRIBUTIONS = {
     "round_trip_ecdf": "Round-trip times, how many are no longer",
     "round_trip_violins": "Round-trip times, distributions",
 }
-_LOSSES, _LEAST_RATES = "loss_over_time_and_rate", 3
+_LOSSES, _GOODPUT, _LEAST_RATES = "loss_over_time_and_rate", "goodput_over_time", 3
 _TCP_FIGURES = {
     "tcp_window_over_time": "Windows of TCP over time",
     "tcp_round_trip_over_time": "Round trip of TCP over time",
@@ -35,47 +35,38 @@ def figures_of(study: Study) -> tuple[Figure, ...]:
     return (*study.figure, *(figure for figures in fitting for figure in figures))
 
 
-def figures_over_time(study: Study, trials: Sequence[TrialRecord]) -> tuple[Figure, ...]:
-    """Additional figures of streams with a stored series that no figure shows: goodput over time,
-    and for TCP the state of the sender's kernel.
+def stored_figures(study: Study, trials: Sequence[TrialRecord]) -> tuple[Figure, ...]:
+    """Figures of what trials have stored, if the study names none: distributions of round trips,
+    losses over time and rate, goodput over time, and for TCP the state of the sender's kernel.
     """
+    found: list[tuple[str, str, str]] = []
+    for name in study.titles:
+        counts = len(round_trips_by_condition(trials, (name,)))
+        found += [(*one, name) for one in list(_DISTRIBUTIONS.items())[:counts]]
+    for name in study.titles:
+        own = [trial for trial in trials if trial.experiment == name and rate_factor(trial)]
+        rates = {trial.factors[rate_factor(trial) or ""] for trial in own}
+        if len(rates) >= _LEAST_RATES and any(map(has_losses, own)):
+            found.append((_LOSSES, "Lost messages over time and sending rate", name))
     streams = [one.id for one in study.experiment if has_streams(one.workload)]
     stepped = {trial.experiment for trial in trials if steps_of(trial)}
     sampled = {trial.experiment for trial in trials if samples_of(trial)}
-    steps = [
-        ("goodput_over_time", "Goodput over time", name) for name in streams if name in stepped
-    ]
-    tcp = [(*one, name) for name in streams if name in sampled for one in _TCP_FIGURES.items()]
-    return _unnamed(study, [*steps, *tcp])
-
-
-def figures_of_round_trips(study: Study, trials: Sequence[TrialRecord]) -> tuple[Figure, ...]:
-    """Additional figures of experiments whose trials have histograms of round trips: their
-    distributions.
-    """
-    counts = {e.id: len(round_trips_by_condition(trials, (e.id,))) for e in study.experiment}
-    kinds = list(_DISTRIBUTIONS.items())
-    return _unnamed(study, [(*one, name) for name, n in counts.items() for one in kinds[:n]])
-
-
-def figures_of_losses(study: Study, trials: Sequence[TrialRecord]) -> tuple[Figure, ...]:
-    """Additional figures of experiments with at least three sending rates and stored losses: losses
-    over time and rate.
-    """
-    found = []
-    for experiment in study.experiment:
-        own = [t for t in trials if t.experiment == experiment.id and rate_factor(t)]
-        rates = {trial.factors[rate_factor(trial) or ""] for trial in own}
-        if len(rates) >= _LEAST_RATES and any(map(has_losses, own)):
-            found.append((_LOSSES, "Lost messages over time and sending rate", experiment.id))
-    return _unnamed(study, found)
-
-
-def _unnamed(study: Study, wanted: Iterable[tuple[str, str, str]]) -> tuple[Figure, ...]:
-    """Those of these figures, by kind, title and experiment, that the study does not name."""
+    found += [(_GOODPUT, "Goodput over time", name) for name in streams if name in stepped]
+    found += [(*one, n) for n in streams if n in sampled for one in _TCP_FIGURES.items()]
     named = {(one.figure, name) for one in figures_of(study) for name in one.experiments}
     return tuple(
         Figure(figure=figure, title=title, experiments=(name,))
-        for figure, title, name in wanted
+        for figure, title, name in found
         if (figure, name) not in named
     )
+
+
+def titled_apart(study: Study, figures: Sequence[Figure]) -> list[Figure]:
+    """The figures, those of equal titles with the title of their experiment."""
+    counts = Counter(figure.title for figure in figures)
+
+    def titled(one: Figure) -> Figure:
+        said = f"{one.title[0].lower()}{one.title[1:]}"
+        return one.model_copy(update={"title": f"{study.titles[one.experiments[0]]}: {said}"})
+
+    return [titled(one) if counts[one.title] > 1 else one for one in figures]

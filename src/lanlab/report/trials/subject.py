@@ -13,7 +13,8 @@ from lanlab.roles import BOTH, REVERSE
 from lanlab.services import EMBEDDED, SERVICES
 from lanlab.store.records import Level
 from lanlab.units import format_rate, format_time
-from lanlab.workloads.peers import STARTED
+from lanlab.workloads.copy.datasets import dataset_text
+from lanlab.workloads.peers.peer import STARTED
 
 #: Looks up a parameter; `None` if it is not set, or differs between conditions.
 _Of = Callable[[str], Any]
@@ -225,7 +226,7 @@ def _named(of: _Of, what: str) -> str:
 
 def _copy(of: _Of, varied: set[str]) -> list[str]:
     is_download = of("direction") == "download"
-    files = str(of("dataset") or "files").removeprefix("dir:")
+    files = dataset_text(str(of("dataset") or "files").removeprefix("dir:"))
     what = f"{'download' if is_download else 'upload'} of {files}"
     server = _server(of)
     if server:

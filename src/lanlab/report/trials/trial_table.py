@@ -6,16 +6,16 @@ import functools
 import operator
 from collections.abc import Callable, Mapping
 
-from lanlab.analysis.agreed import agreed_words
-from lanlab.analysis.modes import Modes
-from lanlab.analysis.pollution_words import flags
-from lanlab.analysis.run_data import RunData
+from lanlab.analysis.copies.agreed import agreed_words
+from lanlab.analysis.disturbances.words import flags
+from lanlab.analysis.trials.modes import Modes
+from lanlab.analysis.trials.run_data import RunData
 from lanlab.figures.number_text import number
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.report.document.table import EMPTY, Cell, Column, LazyCell, Table, words
 from lanlab.roles import ROLES
 from lanlab.store import TrialRecord
-from lanlab.studies import Study
+from lanlab.studies.model import Study
 
 #: CSV columns for the I/O modes of a trial, and the fields of `Modes`.
 _MODES = {

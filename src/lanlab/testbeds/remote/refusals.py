@@ -57,7 +57,7 @@ _KNOWN: tuple[tuple[str, type[LabError], str, str], ...] = (
         r"Could not resolve hostname ([^:]+)",
         UsageError,
         "{label}: no host named `{detail}` is known here",
-        "see its name in ~/.ssh/config, or give an address",
+        "check the name, define it in ~/.ssh/config, or give an address",
     ),
     (
         r"Permission denied \(([^)]*)\)|Too many authentication failures",

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal
 
 from lanlab.frozen import dataclass
 
-if TYPE_CHECKING:
-    from lanlab.workloads.parameters import FlowParameters
-
+#: Parameters of a stream or an echo; a driver is only given those that it supports.
+Measured = Any
 #: Parameters that every driver supports: by an option, by pinning its process, or because they
 #: control how long lanlab waits.
 _ALWAYS = frozenset(
@@ -32,6 +31,11 @@ _ALWAYS = frozenset(
     }
 )
 _BUFFERS = ("send_buffer_bytes", "receive_buffer_bytes")
+
+#: How to measure the same otherwise, by parameter.
+_INSTEAD = {
+    "traffic_direction": "; `--from HOST` in place of `--to HOST` measures the other direction"
+}
 
 Transport = Literal["udp", "tcp"]
 
@@ -59,7 +63,7 @@ class Abilities:
     buffers: Literal["apart", "alike", "none"] = "none"
     most_flows: int = 1
 
-    def problem(self, name: str, parameters: FlowParameters) -> str | None:
+    def problem(self, name: str, parameters: Measured) -> str | None:
         """Why program `name` cannot measure a condition; `None` if it can."""
         found = (
             self._flow(parameters)
@@ -67,9 +71,9 @@ class Abilities:
             or self._buffers(parameters)
             or self._options(parameters)
         )
-        return None if found is None else f"driver `{name}`: {found}"
+        return None if found is None else f"tool `{name}`: {found}"
 
-    def _flow(self, parameters: FlowParameters) -> str | None:
+    def _flow(self, parameters: Measured) -> str | None:
         transport, size = parameters.transport, parameters.message_size_bytes
         if transport not in self.sizes:
             return f"found transport {transport}; allowed: {', '.join(self.sizes)}"
@@ -84,7 +88,7 @@ class Abilities:
             return f"found flows {flows}; allowed: 1 to {self.most_flows}"
         return None
 
-    def _times(self, parameters: FlowParameters) -> str | None:
+    def _times(self, parameters: Measured) -> str | None:
         time_s = getattr(parameters, "time_s", None)
         if time_s is None:
             return "found no time_s; allowed: a time, no number of messages, bytes or requests"
@@ -101,7 +105,7 @@ class Abilities:
             return f"found warmup_s {warmup_s:g}; allowed: {allowed}"
         return None
 
-    def _buffers(self, parameters: FlowParameters) -> str | None:
+    def _buffers(self, parameters: Measured) -> str | None:
         given = [getattr(parameters, key) for key in _BUFFERS]
         if self.buffers == "none":
             for key, value in zip(_BUFFERS, given, strict=True):
@@ -114,7 +118,7 @@ class Abilities:
             )
         return None
 
-    def _options(self, parameters: FlowParameters) -> str | None:
+    def _options(self, parameters: Measured) -> str | None:
         free = _ALWAYS | self.takes | {"flows", *_BUFFERS}
         for key, field_info in type(parameters).model_fields.items():
             value = getattr(parameters, key)
@@ -128,7 +132,8 @@ class Abilities:
             elif key not in free and value != field_info.default:
                 return (
                     f"found {key} {_shown(value)}; "
-                    f"allowed: {_shown(field_info.default)}, as it has no option for it"
+                    f"allowed: {_shown(field_info.default)}, as lanlab cannot set it with this tool"
+                    f"{_INSTEAD.get(key, '')}"
                 )
         return None
 

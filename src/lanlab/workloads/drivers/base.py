@@ -8,20 +8,15 @@ import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
 
 from lanlab.errors import RunError, UnmetNeed
 from lanlab.frozen import dataclass
 from lanlab.outside import in_range
 from lanlab.pipes import run_briefly
-from lanlab.workloads.drivers.abilities import Abilities
-
-if TYPE_CHECKING:
-    from lanlab.workloads.parameters import FlowParameters
+from lanlab.workloads.drivers.abilities import Abilities, Measured
 
 Metrics = dict[str, float | int]
-#: Parameters of a stream or an echo; a driver is only given those that it supports.
-Measured = Any
 
 _VERSION_WITHIN_S = 5.0
 
@@ -111,14 +106,14 @@ class Driver(ABC):
         found = {"stream": self.stream, "echo": self.echo}
         return {name: abilities for name, abilities in found.items() if abilities is not None}
 
-    def problem(self, workload: str, parameters: FlowParameters) -> str | None:
+    def problem(self, workload: str, parameters: Measured) -> str | None:
         """Why the program cannot measure the condition: what was found and what is allowed."""
         abilities = self.abilities()
         if workload not in abilities:
-            return f"driver `{self.name}`: found {workload}; allowed: {', '.join(abilities)}"
+            return f"tool `{self.name}`: found {workload}; allowed: {', '.join(abilities)}"
         return abilities[workload].problem(self.name, parameters)
 
-    def check_found(self, workload: str, parameters: FlowParameters) -> None:
+    def check_found(self, workload: str, parameters: Measured) -> None:
         """Check that the program is installed, and new enough for the condition.
 
         Raises:
@@ -136,7 +131,7 @@ class Driver(ABC):
         path = shutil.which(program)
         if path is None:
             raise UnmetNeed(
-                f"driver `{self.name}` needs `{program}`, not found on PATH", hint=self.how_to_get
+                f"tool `{self.name}` needs `{program}`, not found on PATH", hint=self.how_to_get
             )
         return path
 

@@ -6,8 +6,8 @@ import re
 import signal
 
 from lanlab.errors import RunError
-from lanlab.workloads.drivers.abilities import Abilities
-from lanlab.workloads.drivers.base import Commands, Driver, Measured, Metrics, Output, Place
+from lanlab.workloads.drivers.abilities import Abilities, Measured
+from lanlab.workloads.drivers.base import Commands, Driver, Metrics, Output, Place
 from lanlab.workloads.drivers.counts import StreamCounts, last_line, rate_bps
 
 #: More UDP than any machine sends, for trials without a rate: iperf 2 refuses 0.

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lanlab.errors import RunError, UnmetNeed
 from lanlab.outside import BadValue, json_of
 from lanlab.pipes import run_briefly
-from lanlab.workloads.drivers.abilities import Abilities
-from lanlab.workloads.drivers.base import Commands, Driver, Measured, Metrics, Output, Place
+from lanlab.workloads.drivers.abilities import Abilities, Measured
+from lanlab.workloads.drivers.base import Commands, Driver, Metrics, Output, Place
 from lanlab.workloads.drivers.counts import StreamCounts, rate_bps
-
-if TYPE_CHECKING:
-    from lanlab.workloads.parameters import FlowParameters
 
 _WITHIN_S = 5.0
 
@@ -38,14 +35,12 @@ class Iperf3(Driver):
         most_flows=128,
     )
 
-    def check_found(self, workload: str, parameters: FlowParameters) -> None:
+    def check_found(self, workload: str, parameters: Measured) -> None:
         """See `Driver.check_found`; segmentation needs 3.21."""
         super().check_found(workload, parameters)
-        if getattr(parameters, "io", None) == "segment" and "--gsro" not in _help(
-            self.path("iperf3")
-        ):
+        if parameters.sends_by_segmentation and "--gsro" not in _help(self.path("iperf3")):
             raise UnmetNeed(
-                f"driver `iperf3`: io `segment` needs `--gsro`, which {self.version('iperf3')} "
+                f"tool `iperf3`: io `segment` needs `--gsro`, which {self.version('iperf3')} "
                 "does not have",
                 hint="install iperf3 3.21 or newer, or use io `single`",
             )

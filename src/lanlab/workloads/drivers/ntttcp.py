@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import signal
-from typing import TYPE_CHECKING
 
-from lanlab.workloads.drivers.abilities import Abilities
-from lanlab.workloads.drivers.base import Commands, Driver, Measured, Metrics, Output, Place
+from lanlab.workloads.drivers.abilities import Abilities, Measured
+from lanlab.workloads.drivers.base import Commands, Driver, Metrics, Output, Place
 from lanlab.workloads.drivers.counts import StreamCounts, required
-
-if TYPE_CHECKING:
-    from lanlab.workloads.parameters import FlowParameters
 
 _PREFIX = {"": 1e0, "K": 1e3, "M": 1e6, "G": 1e9}
 
@@ -23,10 +19,10 @@ class Ntttcp(Driver):
     stream = Abilities(takes=frozenset({"nodelay"}))
     version_arguments = ("-h",)
 
-    def problem(self, workload: str, parameters: FlowParameters) -> str | None:
+    def problem(self, workload: str, parameters: Measured) -> str | None:
         """See `Driver.problem`; it does not implement UDP over IPv6."""
         if parameters.transport == "udp" and parameters.ip_version == 6:
-            return "driver `ntttcp`: found ip_version 6; allowed over udp: 4"
+            return "tool `ntttcp`: found ip_version 6; allowed over udp: 4"
         return super().problem(workload, parameters)
 
     def commands(self, workload: str, parameters: Measured, place: Place) -> Commands:

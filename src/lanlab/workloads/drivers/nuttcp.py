@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from lanlab.workloads.drivers.abilities import Abilities
-from lanlab.workloads.drivers.base import Commands, Driver, Measured, Metrics, Output, Place
+from lanlab.workloads.drivers.abilities import Abilities, Measured
+from lanlab.workloads.drivers.base import Commands, Driver, Metrics, Output, Place
 from lanlab.workloads.drivers.counts import StreamCounts, rate_bps, required
 
 _KIB = 1024
@@ -33,7 +33,7 @@ class Nuttcp(Driver):
         for key in ("send_buffer_bytes", "receive_buffer_bytes"):
             value = getattr(parameters, key)
             if value is not None and value % _KIB:
-                return f"driver `nuttcp`: found {key} {value}; allowed: multiples of {_KIB}"
+                return f"tool `nuttcp`: found {key} {value}; allowed: multiples of {_KIB}"
         return super().problem(workload, parameters)
 
     def commands(self, workload: str, parameters: Measured, place: Place) -> Commands:

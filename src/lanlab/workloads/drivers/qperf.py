@@ -6,8 +6,8 @@ import re
 import signal
 
 from lanlab.errors import RunError
-from lanlab.workloads.drivers.abilities import Abilities
-from lanlab.workloads.drivers.base import Commands, Driver, Measured, Metrics, Output, Place
+from lanlab.workloads.drivers.abilities import Abilities, Measured
+from lanlab.workloads.drivers.base import Commands, Driver, Metrics, Output, Place
 from lanlab.workloads.drivers.counts import StreamCounts, echo_cpu
 
 _VALUE = re.compile(r"^ +(\w+) += +([\d.]+) *(\S*)", re.MULTILINE)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import signal
 
-from lanlab.workloads.drivers.abilities import Abilities
-from lanlab.workloads.drivers.base import Commands, Driver, Measured, Metrics, Output, Place
+from lanlab.workloads.drivers.abilities import Abilities, Measured
+from lanlab.workloads.drivers.base import Commands, Driver, Metrics, Output, Place
 from lanlab.workloads.drivers.counts import StreamCounts, echo_cpu, required
 
 _SIZES = (14, 65_507)
@@ -47,9 +47,10 @@ class Sockperf(Driver):
         if found is None and workload == "stream":
             rate = _messages_per_s(parameters)
             if rate is not None and (rate < 1 or rate != int(rate)):
+                whole_bps = 8 * parameters.message_size_bytes * max(1, round(rate))
                 return (
-                    f"driver `sockperf`: found a rate of {rate:g} messages/s; "
-                    "allowed: whole messages/s, 1 or more"
+                    f"tool `sockperf`: found a rate of {rate:g} messages/s; "
+                    f"allowed: whole messages/s, e.g. rate_bps {whole_bps}"
                 )
         return found
 

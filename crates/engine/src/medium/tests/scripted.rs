@@ -1,12 +1,12 @@
 //! A scripted exchange on virtual time. The same script runs between real interfaces in
 //! `tests/testbeds/test_scripted_exchange.py`: both produce the same frames in the same order.
 
+use lanlab_clients::Recorder;
 use lanlab_medium::{LossPlan, Medium, Plan, Port, Topology};
 use lanlab_units::Instant;
 use lanlab_wire::pcap::{FILE_HEADER_OCTETS, RECORD_HEADER_OCTETS};
 
 use super::super::carrier::Carrier;
-use super::super::recorder::Recorder;
 
 const SCRIPT: &str = include_str!("../../../../../tests/testbeds/scripted_exchange.txt");
 const RATE_BPS: u64 = 10_000_000;

@@ -12,8 +12,7 @@ use super::local::{Sink, wrong, wrong_size};
 use super::service_paths::{files_path, remote_path};
 use super::workers::{connect_once, runtime};
 use crate::messages::{CopyChecked, CopySpec, CopySync, CopyVerify, Failure, Outcome, Verified};
-use crate::running::Measured;
-use crate::running::Running;
+use crate::running::{Measured, Running};
 use lanlab_workloads::Guard;
 use lanlab_workloads::copy::{CopyError, Transfer, capabilities};
 

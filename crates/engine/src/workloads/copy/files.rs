@@ -17,7 +17,7 @@ use twox_hash::XxHash3_64;
 use crate::messages::{CopiedFiles, DatasetSpec, Failure, LeftOut};
 use crate::paths::{absolute, of_file};
 use crate::running::Running;
-use crate::workloads::dataset::{self, MOST_FILES, first_difference, stop_if_cancelled};
+use crate::workloads::dataset::{self, MOST_FILES, first_difference};
 
 /// Deepest nesting of directories.
 const MOST_DEPTH: usize = 64;
@@ -89,7 +89,7 @@ impl Files {
         depth: usize,
         running: &Running,
     ) -> Result<(), Failure> {
-        stop_if_cancelled(running)?;
+        running.check()?;
         let place = tree.place(directory);
         let failed = |error| of_file("list", &place, &error);
         let mut listed = Vec::new();

@@ -17,7 +17,6 @@ use super::removal::Written;
 use crate::messages::{CopySync, Failure};
 use crate::paths::of_file;
 use crate::running::Running;
-use crate::workloads::dataset::stop_if_cancelled;
 
 #[derive(Debug)]
 pub enum Sink {
@@ -164,7 +163,7 @@ impl Place {
         let (buffer, scratch) = buffers;
         let mut offset = 0;
         while offset < entry.bytes {
-            stop_if_cancelled(running)?;
+            running.check()?;
             let length = (entry.bytes - offset).min(buffer.len() as u64) as usize;
             read_all(&file, &path, offset, &mut buffer[..length])?;
             if let Some(octet) = truth.first_difference(offset, &buffer[..length], scratch)? {
@@ -232,7 +231,7 @@ pub fn compare_hashes(
 ) -> Result<u64, Failure> {
     let mut offset = 0;
     for hash in hashes {
-        stop_if_cancelled(running)?;
+        running.check()?;
         let length = (entry.bytes - offset).min(block.len() as u64) as usize;
         let part = &mut block[..length];
         truth.fill(offset, part)?;

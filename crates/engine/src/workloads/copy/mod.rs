@@ -4,10 +4,6 @@
 //! A trial is four requests: `copy_prepare`, `copy`, `copy_check` and `copy_empty`. Only `copy` is
 //! timed, and it ends before any further request to the server, so that the server's CPU time read
 //! then is that of the copy.
-#![allow(
-    clippy::large_futures,
-    reason = "a future is as large as the largest service's; boxed, each call would allocate"
-)]
 
 mod check;
 mod clock;
@@ -34,10 +30,8 @@ use crate::task::Task;
 
 pub use check::check_upload;
 pub use clock::{RuntimeClock, guard};
-pub use not_removed::{NotRemoved, remove_working, removed_directory};
-pub use removal::{HELD_LOOK, HELD_WITHIN_NS, held_open, is_refusal};
 pub use trial_directory::{empty, prepare};
-pub use workers::{CONNECT_AT_ONCE, connect_once, copy, counted, runtime, thread_is_gone};
+pub use workers::{CONNECT_AT_ONCE, connect_once, copy, counted, runtime};
 
 /// Additional memory per connection for the services' own buffers.
 const TRANSPORT_BYTES: u64 = 1 << 20;

@@ -15,8 +15,8 @@ use lanlab_workloads::copy::CopyError;
 
 /// How long removal of a file is retried. A server may hold it open, and refuse or delay removal, until it notices
 /// that its client is gone (SMB).
-pub const HELD_WITHIN_NS: u64 = 1_500_000_000;
-pub const HELD_LOOK: Duration = Duration::from_millis(100);
+const HELD_WITHIN_NS: u64 = 1_500_000_000;
+const HELD_LOOK: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Default)]
 pub struct Written {
@@ -84,7 +84,11 @@ pub async fn remove_written(
         let is_late = os::monotonic() >= until;
         let held = left.iter().find(|file| !said.contains_key(**file));
         match held {
-            Some(file) if is_late => return Err(held_open(file.as_str()).into()),
+            Some(file) if is_late => {
+                let message = format!("`{file}`: still there after its removal");
+                let hint = "find out who has it open; the next copy to that server removes it";
+                return Err(Failure::new("copy.held", message).hint(hint).into());
+            }
             // Only unlisted or foreign files hold a directory.
             None if is_late
                 || (left.is_empty() && !directories.iter().any(|path| seen.is_empty(path))) =>
@@ -105,9 +109,4 @@ pub async fn remove_written(
 /// Whether the server refused to remove a file, so that it may exist although no listing shows it.
 pub fn is_refusal(fault: &Fault) -> bool {
     !matches!(fault.class, Class::Missing | Class::Name)
-}
-
-pub fn held_open(file: &str) -> Failure {
-    Failure::new("copy.held", format!("`{file}`: still there after its removal"))
-        .hint("find out who has it open; the next copy to that server removes it")
 }

@@ -17,6 +17,12 @@ pub fn remote_path(working_name: &str, file: &ServicePath) -> Result<ServicePath
     path(format!("{working_name}/files/{file}"))
 }
 
+/// The reverse of [`remote_path`].
+pub fn below_files(working_name: &str, file: &ServicePath) -> Result<ServicePath, Failure> {
+    let above = format!("{working_name}/files/");
+    path(file.as_str().strip_prefix(&above).unwrap_or_default().to_owned())
+}
+
 pub fn path(text: String) -> Result<ServicePath, Failure> {
     ServicePath::new(text).map_err(|bad| Failure::new("copy.name", bad.message))
 }

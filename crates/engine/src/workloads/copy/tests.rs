@@ -4,6 +4,8 @@ use lanlab_files::{Class, Fault};
 use lanlab_workloads::copy::CopyError;
 use serde_json::{Value, json};
 
+use super::not_removed::{NotRemoved, remove_working, removed_directory};
+use super::removal::is_refusal;
 use super::service_paths::{files_path, mark_path, path, remote_path};
 use super::*;
 

@@ -152,49 +152,14 @@ pub fn empty(spec: &CopySpec, running: &Running) -> Measured {
 }
 
 pub async fn remove(spec: &CopySpec, session: impl Session) -> Result<CopyEmptied, CopyError> {
-    let mark_path = mark_path(&spec.working_name)?;
-    let working = path(spec.working_name.clone())?;
-    let mut not_removed = NotRemoved::default();
-    let (written, mark) = match read_mark(&session, &mark_path).await {
-        Ok(mark) => (written(spec, &mark)?, Some(&mark_path)),
-        // The mark was not written, or is gone: then the directory is empty, too.
-        Err(CopyError::Service(fault)) if fault.class == Class::Missing => {
-            (of_dataset(spec)?, None)
+    let place = (spec.service.service, spec.working_name.as_str());
+    let here = |written: &Written, not_removed: &mut NotRemoved| {
+        if let Some(place) = local_place(spec)? {
+            place.remove(written)?.iter().for_each(|place| not_removed.kept(&place.display()));
         }
-        Err(trouble) => return Err(trouble),
+        Ok(())
     };
-    let mut removed_files = 0;
-    if mark.is_some() {
-        let place = (spec.service.service, spec.working_name.as_str());
-        removed_files = remove_written(&session, place, &written, &mut not_removed).await?;
-    }
-    // The mark goes last: its list of written files allows a later attempt.
-    if let Some(place) = local_place(spec)? {
-        for place in place.remove(&written)? {
-            not_removed.kept(&place.display());
-        }
-    }
-    remove_marked(session, (&working, mark), removed_files, not_removed).await
-}
-
-/// Remove the directory of a trial whose files are removed, unless the server refused some.
-async fn remove_marked(
-    session: impl Session,
-    (working, mark): (&ServicePath, Option<&ServicePath>),
-    removed_files: u64,
-    mut not_removed: NotRemoved,
-) -> Result<CopyEmptied, CopyError> {
-    match mark {
-        Some(mark) if not_removed.has_refusal() => {
-            // The mark allows another attempt later.
-            not_removed.kept(mark);
-            not_removed.kept(working);
-        }
-        _ => remove_working(&session, working, mark, &mut not_removed).await?,
-    }
-    session.end().await?;
-    let (is_gone, not_listed) = (not_removed.is_none(), not_removed.why_not_listed());
-    Ok(CopyEmptied { removed_files, is_gone, not_listed, left: not_removed.described() })
+    remove_trial(session, place, &spec.token, |names| written(spec, names), here).await
 }
 
 /// Remove a trial whose mark needs no list of names.
@@ -202,22 +167,50 @@ pub async fn remove_known(
     session: impl Session,
     place: (ServiceKind, &str),
     token: &str,
-    written: &Written,
+    written: Written,
+) -> Result<CopyEmptied, CopyError> {
+    remove_trial(session, place, token, |_| Ok(written), |_, _| Ok(())).await
+}
+
+/// Remove the files of a trial, those on this host by `here`, and its directory. `written` reads the names in its
+/// mark.
+async fn remove_trial(
+    session: impl Session,
+    place: (ServiceKind, &str),
+    token: &str,
+    written: impl FnOnce(&str) -> Result<Written, Failure>,
+    here: impl FnOnce(&Written, &mut NotRemoved) -> Result<(), Failure>,
 ) -> Result<CopyEmptied, CopyError> {
     let (mark_path, working) = (mark_path(place.1)?, path(place.1.to_owned())?);
     let mut not_removed = NotRemoved::default();
     let whose = format!("{MARK_LINE}{token}\n");
-    let (mark, removed_files) = match read_mark(&session, &mark_path).await {
-        // A trial that ended while writing its mark had written nothing else yet.
-        Ok(mark) if is_of(&mark, token) || whose.starts_with(&mark) => {
-            let removed = remove_written(&session, place, written, &mut not_removed).await?;
-            (Some(&mark_path), removed)
-        }
-        Ok(_) => return Err(not_ours(&mark_path).into()),
-        Err(CopyError::Service(fault)) if fault.class == Class::Missing => (None, 0),
+    let (mark, written) = match read_mark(&session, &mark_path).await {
+        Ok(mark) => match mark.strip_prefix(&whose) {
+            Some(names) => (Some(&mark_path), written(names)?),
+            // A trial that ended while writing its mark had written nothing else yet.
+            None if whose.starts_with(&mark) => (Some(&mark_path), Written::default()),
+            None => return Err(not_ours(&mark_path).into()),
+        },
+        // The mark was not written, or is gone: then the directory is empty, too.
+        Err(CopyError::Service(fault)) if fault.class == Class::Missing => (None, written("")?),
         Err(trouble) => return Err(trouble),
     };
-    remove_marked(session, (&working, mark), removed_files, not_removed).await
+    let mut removed_files = 0;
+    if mark.is_some() {
+        removed_files = remove_written(&session, place, &written, &mut not_removed).await?;
+    }
+    // The mark goes last: its list of written files allows a later attempt.
+    here(&written, &mut not_removed)?;
+    match mark {
+        Some(mark) if not_removed.has_refusal() => {
+            not_removed.kept(mark);
+            not_removed.kept(&working);
+        }
+        _ => remove_working(&session, &working, mark, &mut not_removed).await?,
+    }
+    session.end().await?;
+    let (is_gone, not_listed) = (not_removed.is_none(), not_removed.why_not_listed());
+    Ok(CopyEmptied { removed_files, is_gone, not_listed, left: not_removed.described() })
 }
 
 pub async fn read_mark(session: &impl Session, path: &ServicePath) -> Result<String, CopyError> {
@@ -246,32 +239,20 @@ pub fn is_of(mark: &str, token: &str) -> bool {
     mark.lines().next().and_then(|line| line.strip_prefix(MARK_LINE)) == Some(token)
 }
 
-fn written(spec: &CopySpec, mark: &str) -> Result<Written, Failure> {
-    let whose = format!("{MARK_LINE}{}\n", spec.token);
-    let Some(names) = mark.strip_prefix(&whose) else {
-        // A trial that ended while writing its mark had written nothing else yet.
-        if whose.starts_with(mark) {
-            return Ok(Written::default());
+/// The files and directories that a trial wrote, with the names in its mark.
+fn written(spec: &CopySpec, names: &str) -> Result<Written, Failure> {
+    let mut written = Written::default();
+    if let CopiedFiles::Dataset(dataset) = &spec.files {
+        for number in 0..dataset::sizes(dataset)?.len() as u64 {
+            written.files.push(path(dataset::file_name(number))?);
         }
-        return Err(not_ours(&mark_path(&spec.working_name)?));
-    };
-    let mut written = of_dataset(spec)?;
+    }
     // An incomplete last line does not count, either.
     for line in names.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')) {
         match line.split_once(' ') {
             Some(("f", name)) => written.files.push(path(name.to_owned())?),
             Some(("d", name)) => written.directories.push(path(name.to_owned())?),
             _ => return Err(not_ours(&path(spec.working_name.clone())?)),
-        }
-    }
-    Ok(written)
-}
-
-fn of_dataset(spec: &CopySpec) -> Result<Written, Failure> {
-    let mut written = Written::default();
-    if let CopiedFiles::Dataset(dataset) = &spec.files {
-        for number in 0..dataset::sizes(dataset)?.len() as u64 {
-            written.files.push(path(dataset::file_name(number))?);
         }
     }
     Ok(written)

@@ -1,8 +1,7 @@
 //! The worker threads of a copy, each with its own connection and a shared queue of files.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
-use std::thread;
 
 use lanlab_clients::exchanges::{self, Exchanges};
 use lanlab_clients::{AnySession, CarriedSince, ConfinedDirectory};
@@ -14,6 +13,7 @@ use lanlab_workloads::copy::{
     CopyEndpoints, CopyError, Copying, Hashes, Totals, Transfer, Worked, Worker, add_up, connect,
     connect_patiently,
 };
+use parking_lot::Mutex;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Semaphore;
 
@@ -23,12 +23,12 @@ use super::local::{Place, Sink, compare_hashes};
 use super::service_paths::path;
 use super::stack;
 use crate::messages::{
-    ClientSide, CopySpec, CopyVerify, Direction, Failure, HostWindow, Outcome, Verified,
+    ClientSide, CopySpec, CopyVerify, Direction, Failure, FileTimes, HostWindow, Outcome, Reply,
+    Verified,
 };
 use crate::paths::absolute;
-use crate::running::Measured;
-use crate::running::Running;
-use crate::running::conclude;
+use crate::running::{Measured, Running, conclude};
+use crate::workloads::worker_threads;
 
 /// Maximum logins at once. If the server refuses the user, it counts each, and may lock the user out after three.
 pub const CONNECT_AT_ONCE: usize = 2;
@@ -71,10 +71,6 @@ pub fn local_source(spec: &CopySpec) -> Result<Option<Arc<ConfinedDirectory>>, F
     }
 }
 
-fn locked(exchanges: &Mutex<Exchanges>) -> MutexGuard<'_, Exchanges> {
-    exchanges.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// The count; `None` if the service's client counts nothing.
 pub fn counted(found: &Exchanges) -> Option<crate::messages::Exchanges> {
     (found.answered > 0).then(|| crate::messages::Exchanges {
@@ -104,16 +100,16 @@ pub fn copy(spec: &CopySpec, running: &Running) -> Measured {
         connecting: Semaphore::new(CONNECT_AT_ONCE),
     };
     let frames = CarriedSince::begin(&spec.service);
-    let Timed { start, done, host } = job.run()?;
+    let (start, done, host) = job.run()?;
     let carrier = frames.counts();
     let (count, bytes) = job.files();
     let copying = Copying { start, files: count, bytes, host, left_out: files.left_out };
     let Totals { mut copied, meters, hashes, failure } = add_up(copying, done);
     for line in meters.file_lines(start) {
-        running.tell_files(line);
+        running.tell(|id| Reply::CopiedFiles(FileTimes { id, ..line }));
     }
     copied.carrier = carrier;
-    copied.exchanges = counted(&locked(&job.exchanges));
+    copied.exchanges = counted(&job.exchanges.lock());
     copied.stack = stack::facts(&spec.service);
     let failure = failure.or_else(|| match verify(&job, hashes, copied.manner) {
         Ok(verified) => {
@@ -138,90 +134,54 @@ struct Job<'a> {
     connecting: Semaphore,
 }
 
-struct Timed {
-    start: Instant,
-    done: Vec<Worked>,
-    host: Option<HostWindow>,
+struct Connected {
+    session: AnySession,
+    runtime: Runtime,
+    capabilities: TransferCapabilities,
+    connect_ns: u64,
+    /// Exchanges of connecting.
+    exchanged: Exchanges,
 }
 
 impl Job<'_> {
-    fn run(&self) -> Result<Timed, Failure> {
-        thread::scope(|scope| {
-            let (tell, results) = mpsc::channel();
-            let workers: Vec<_> = (0..self.spec.parallel_files)
-                .map(|_| {
-                    let tell = tell.clone();
-                    let (begin, starts) = mpsc::channel();
-                    let work = move || self.work(&tell, &starts);
-                    thread::Builder::new()
-                        .spawn_scoped(scope, work)
-                        .map(|thread| (begin, thread))
-                        .map_err(|error| Failure::system("a thread for a connection", &error))
-                })
-                .collect::<Result<_, _>>()
-                // Existing workers end because they get no start.
-                .inspect_err(|_| self.guard.stop())?;
-            drop(tell);
-            let connected = || -> Result<Instant, Failure> {
-                for _ in &workers {
-                    results.recv().map_err(|_| thread_is_gone())??;
-                }
-                self.running.ready(Vec::new(), None);
-                self.running.wait_for_start(|| Ok(()))
-            };
-            let start = connected().inspect_err(|_| self.guard.stop())?;
-            let (done, host) = self.running.with_progress(start, start, || {
-                let (begins, threads): (Vec<_>, Vec<_>) = workers.into_iter().unzip();
-                // A failed thread no longer listens.
-                for begin in begins {
-                    let _ = begin.send(start);
-                }
-                threads
-                    .into_iter()
-                    .map(|thread| thread.join().unwrap_or_else(|_| Err(thread_is_gone())))
-                    .collect::<Result<Vec<_>, _>>()
-            });
-            Ok(Timed { start, done: done?, host })
-        })
+    /// Connect, and copy all files from the start on; also returns the start.
+    fn run(&self) -> Result<(Instant, Vec<Worked>, Option<HostWindow>), Failure> {
+        let workers = 0..self.spec.parallel_files;
+        let connected = worker_threads::all(workers, &self.guard, |_| self.connected())?;
+        self.running.ready(Vec::new(), None);
+        let start = self.running.wait_for_start(|| Ok(()))?;
+        let (done, host) = self.running.with_progress(start, start, || {
+            worker_threads::all(connected, &self.guard, |connected| Ok(self.work(connected, start)))
+        });
+        Ok((start, done?, host))
     }
 
-    fn work(
-        &self,
-        tell: &mpsc::Sender<Result<(), Failure>>,
-        starts: &mpsc::Receiver<Instant>,
-    ) -> Result<Worked, Failure> {
-        os::prepare_thread();
+    fn connected(&self) -> Result<Connected, Failure> {
         let runtime = runtime()?;
-        let connected = runtime.block_on(connect(self, self.spec, &self.guard));
-        let (session, capabilities, connect_ns) = match connected {
-            Ok(connected) => connected,
-            Err(failure) => {
-                self.guard.stop();
-                let _ = tell.send(Err(Failure::clone(&failure)));
-                return Err(failure);
-            }
-        };
-        let facts = session.facts();
-        let guard = &self.guard;
+        let connecting = connect(self, self.spec, &self.guard);
+        let (session, capabilities, connect_ns) = runtime.block_on(connecting)?;
+        Ok(Connected { session, runtime, capabilities, connect_ns, exchanged: exchanges::take() })
+    }
+
+    fn work(&self, connected: Connected, start: Instant) -> Worked {
+        let Connected { session, runtime, capabilities, connect_ns, exchanged } = connected;
+        let (facts, guard) = (session.facts(), &self.guard);
         let transfer = Transfer::new(capabilities, self.spec.sync, guard);
         let worker = Worker { spec: self.spec, endpoints: self, next: &self.next, guard, transfer };
-        let _ = tell.send(Ok(()));
-        let start = starts.recv().map_err(|_| Failure::cancelled())?;
         let is_time = self.running.wait_to_begin(start);
         let before = os::thread_usage();
-        let connecting = exchanges::take();
         let mut hashes = Hashes::new();
         let failure = match is_time {
             None => Some(Failure::cancelled()),
             Some(_) => runtime.block_on(worker.copy_all(session, &mut hashes)).err(),
         };
         let cpu = os::thread_usage().since(before);
-        locked(&self.exchanges).add(&exchanges::take().or_response_of(connecting));
+        self.exchanges.lock().add(&exchanges::take().or_response_of(exchanged));
         if failure.is_some() {
-            self.guard.stop();
+            guard.stop();
         }
         let meters = worker.transfer.meters.into_inner();
-        Ok(Worked { meters, hashes, capabilities, facts, connect_ns, cpu, failure })
+        Worked { meters, hashes, capabilities, facts, connect_ns, cpu, failure }
     }
 }
 
@@ -265,11 +225,6 @@ impl CopyEndpoints for Job<'_> {
             None => Ok(Sink::hashes(entry.bytes, block_bytes)),
         }
     }
-}
-
-pub fn thread_is_gone() -> Failure {
-    Failure::new("engine.defect", "a thread stopped by a defect of the engine")
-        .hint("its standard error shows where; please report this")
 }
 
 /// Verify on this host that the copy is right: no source file changed and, for a download, the received data is

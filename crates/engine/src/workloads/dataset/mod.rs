@@ -94,7 +94,7 @@ fn is_right(
     os::will_read_in_order(&file);
     let mut offset = 0;
     while offset < size {
-        stop_if_cancelled(running)?;
+        running.check()?;
         let length = (size - offset).min(buffer.len() as u64) as usize;
         let got = read_at(&file, &mut buffer[..length], offset)
             .map_err(|error| of_file("read", path, &error))?;
@@ -122,17 +122,13 @@ fn write(
         .map_err(|error| failed(&error))?;
     let mut offset = 0;
     while offset < size {
-        stop_if_cancelled(running)?;
+        running.check()?;
         let part = &mut buffer[..(size - offset).min(BLOCK_BYTES as u64) as usize];
         content.fill(offset, part);
         write_all_at(&file, part, offset).map_err(|error| failed(&error))?;
         offset += part.len() as u64;
     }
     os::close_file(file).map_err(|error| failed(&error))
-}
-
-pub fn stop_if_cancelled(running: &Running) -> Result<(), Failure> {
-    if running.is_cancelled() { Err(Failure::cancelled()) } else { Ok(()) }
 }
 
 /// Drop the system's file caches: all if permitted, otherwise those of files in the directory, otherwise none;
@@ -178,7 +174,7 @@ fn forget(
 ) -> Result<(), Failure> {
     let failed = |error: io::Error| of_file("forget", directory, &error);
     for entry in fs::read_dir(directory).map_err(failed)? {
-        stop_if_cancelled(running)?;
+        running.check()?;
         let entry = entry.map_err(failed)?;
         let kind = entry.file_type().map_err(failed)?;
         if kind.is_dir() && depth > 0 {

@@ -8,7 +8,7 @@ mod tcp;
 mod udp;
 
 use lanlab_os as os;
-use lanlab_units::Pace;
+use lanlab_units::{Instant, Pace};
 use lanlab_workloads::echo::{LONGEST_NS, Plan};
 
 use super::setup::{
@@ -20,7 +20,7 @@ use crate::messages::{
     EchoAmount, EchoRequest, EchoRespond, EchoSpec, EndedBy, Failure, Outcome, Receive, Timestamps,
     Transport,
 };
-use crate::running::conclude;
+use crate::running::{Running, conclude};
 use crate::task::Task;
 
 pub(crate) use outstanding::REQUEST_BYTES;
@@ -79,6 +79,17 @@ pub(crate) fn plan(spec: &EchoSpec) -> Result<Plan, Failure> {
     })
 }
 
+/// Report a requester that is ready and whose path has this round-trip time; wait for the start. Returns the plan
+/// adjusted to the path of the trial, and the start.
+///
+/// # Errors The plan cannot be measured on this path.
+fn started(plan: &Plan, round_trip_ns: u64, running: &Running) -> Result<(Plan, Instant), Failure> {
+    plan.on_path(round_trip_ns)?;
+    running.ready(Vec::new(), Some(round_trip_ns));
+    let start = running.wait_for_start(|| Ok(()))?;
+    Ok((plan.on_path(running.round_trip_ns())?, start))
+}
+
 /// Memory and threads of either end: send and receive buffer, and meters.
 fn cost(plan: &Plan) -> Cost {
     let outstanding_bytes = plan.outstanding_requests as u64 * REQUEST_BYTES;
@@ -88,7 +99,7 @@ fn cost(plan: &Plan) -> Cost {
     Cost { memory_bytes, threads: 1 + OWN_THREADS }
 }
 
-const NO_ECHO_HINT: &str = "name a service that sends back what it gets (RFC 862), as `lanlab serve --peer echo` or inetd's `echo`, and a size that it takes in one piece";
+const NO_ECHO_HINT: &str = "name a service that sends back what it gets (RFC 862), as `lanlab peer echo` or inetd's `echo`, and a size that it takes in one piece";
 
 const POLL_NS: u64 = 200_000;
 

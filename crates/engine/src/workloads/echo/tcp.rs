@@ -161,13 +161,9 @@ pub fn request(
     let options = &request.spec.socket;
     let (stream, round_trip_ns) =
         connect_stream((request.bind, peer), options, token, 0, plan.silence_ns, running)?;
-    // Before the start, refuse a plan that cannot be measured on this path.
-    plan.on_path(round_trip_ns)?;
     set_timeouts(&stream, plan)?;
-    running.ready(Vec::new(), Some(round_trip_ns));
-    let start = running.wait_for_start(|| Ok(()))?;
-    let plan = &plan.on_path(running.round_trip_ns())?;
-    exchange(plan, request.processor, &stream, None, running, start)
+    let (plan, start) = super::started(plan, round_trip_ns, running)?;
+    exchange(&plan, request.processor, &stream, None, running, start)
 }
 
 /// No wait exceeds the time-out, so that late replies are noticed.

@@ -3,8 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use lanlab_os as os;
-use lanlab_os::{DatagramSocket, ReceiveBatch};
+use lanlab_os::{self as os, DatagramSocket, ReceiveBatch};
 use lanlab_units::Instant;
 use lanlab_wire::probe::FULL_HEADER_LEN;
 use lanlab_wire::session::{Kind, Message, QUESTION_LEN, RECEIVE_LEN, Token};
@@ -164,23 +163,13 @@ pub fn request(
     running: &Running,
 ) -> Result<EchoRequested, Failure> {
     let peer = socket_address(request.peer, request.port)?;
-    let connected = connect_datagram(
-        (request.bind, peer),
-        &request.spec.socket,
-        token,
-        0,
-        plan.silence_ns,
-        running,
-    )?;
-    // Before the start, refuse a plan that cannot be measured on this path.
-    plan.on_path(connected.round_trip_ns)?;
+    let (ends, options) = ((request.bind, peer), &request.spec.socket);
+    let connected = connect_datagram(ends, options, token, 0, plan.silence_ns, running)?;
     let socket = connected.socket;
     prepare(&socket, plan)?;
-    running.ready(Vec::new(), Some(connected.round_trip_ns));
-    let start = running.wait_for_start(|| Ok(()))?;
-    let plan = &plan.on_path(running.round_trip_ns())?;
+    let (plan, start) = super::started(plan, connected.round_trip_ns, running)?;
     let ends = (&socket, Envelope::Udp, token);
-    let mut requested = exchange(plan, request.processor, ends, None, running, start)?;
+    let mut requested = exchange(&plan, request.processor, ends, None, running, start)?;
     if requested.ended_by == EndedBy::Finished {
         requested.ended_by = agree_on_end(&socket, token, plan.confirm_ns())?;
     }

@@ -1,10 +1,6 @@
 //! `metadata`: operations on names at a file service. A trial is three requests:
 //! `metadata_prepare`, `metadata` and `metadata_empty`. Only `metadata` is timed, and only its
 //! operations; their results are compared in between.
-#![allow(
-    clippy::large_futures,
-    reason = "a future is as large as the largest service's; boxed, each call would allocate"
-)]
 
 #[cfg(test)]
 mod tests;
@@ -18,7 +14,7 @@ use lanlab_workloads::copy::CopyError;
 use lanlab_workloads::metadata::{Tree, directory_count};
 
 use super::copy::removal::Written;
-use super::copy::service_paths::files_path;
+use super::copy::service_paths::{below_files, files_path};
 use super::copy::trial_directory::{MARK_LINE, make_marked, remove_known};
 use super::copy::{RuntimeClock, check_words, connect_once, guard, runtime};
 use super::recorded;
@@ -106,32 +102,29 @@ pub fn prepare(spec: &MetadataSpec, running: &Running) -> Measured {
 
 /// Remove what is left of a trial; after a successful one, only its directory.
 pub fn empty(spec: &MetadataSpec, running: &Running) -> Measured {
-    let written = written(spec).map_err(bad_name)?;
+    let written = written(spec)?;
     let guard = guard(running);
     let work = guard.unless_stopped(async {
         let session = connect_once(&spec.service, &guard).await?;
         let place = (spec.service.service, spec.working_name.as_str());
-        remove_known(session, place, &spec.token, &written).await
+        remove_known(session, place, &spec.token, written).await
     });
     let emptied = runtime()?.block_on(work).map_err(CopyError::into_failure)?;
     Ok(Outcome::MetadataEmptied(emptied))
 }
 
 /// All names that a trial can have created, its working directory first.
-fn written(spec: &MetadataSpec) -> Result<Written, BadPath> {
-    let above = format!("{}/files/", spec.working_name);
-    let below = |path: &ServicePath| {
-        ServicePath::new(path.as_str().strip_prefix(&above).unwrap_or_default())
-    };
+fn written(spec: &MetadataSpec) -> Result<Written, Failure> {
+    let below = |path: &ServicePath| below_files(&spec.working_name, path);
     let mut written = Written::default();
     for client in 0..spec.clients {
-        let tree = Tree::new(spec, client)?;
+        let tree = Tree::new(spec, client).map_err(bad_name)?;
         for directory in tree.directories() {
             written.directories.push(below(directory)?);
         }
-        for number in 0..tree.files() {
+        for number in 0..tree.files {
             for is_renamed in [false, true] {
-                written.files.push(below(&tree.file(number, is_renamed)?)?);
+                written.files.push(below(&tree.file(number, is_renamed).map_err(bad_name)?)?);
             }
         }
     }

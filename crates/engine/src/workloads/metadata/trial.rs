@@ -1,11 +1,8 @@
-//! The clients of a trial, each on its own thread. All receive an order at the same time.
-
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::thread;
+//! The steps of a trial: all clients do one kind of operation at the same time.
 
 use lanlab_clients::exchanges::{self, Exchanges};
 use lanlab_clients::{AnySession, CarriedSince};
-use lanlab_files::{Facts, Session};
+use lanlab_files::Session;
 use lanlab_os as os;
 use lanlab_units::Instant;
 use lanlab_workloads::Guard;
@@ -20,12 +17,13 @@ use crate::messages::{
     CpuTime, Failure, MetadataMeasured, MetadataPhase, MetadataSpec, NotMeasured, Outcome,
 };
 use crate::running::{Measured, Running};
-use crate::workloads::copy::{CONNECT_AT_ONCE, RuntimeClock, counted, runtime, thread_is_gone};
+use crate::workloads::copy::{CONNECT_AT_ONCE, RuntimeClock, counted, runtime};
+use crate::workloads::worker_threads;
 
 /// Connection attempts: a server may refuse some of many simultaneous ones.
 const CONNECT_ATTEMPTS: u32 = 7;
-/// Lead time for all threads to learn of the next start.
-const LEAD_NS: u64 = 1_000_000;
+/// Lead time for all threads to begin before the next start.
+const LEAD_NS: u64 = 5_000_000;
 
 pub fn measure(spec: &MetadataSpec, running: &Running) -> Measured {
     let trial = Trial {
@@ -47,57 +45,34 @@ struct Trial<'a> {
     connecting: Semaphore,
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Order {
-    Perform { operation: Operation, is_renamed: bool, start: Instant },
-    Verify(Stage),
+struct Client {
+    tree: Tree,
+    session: AnySession,
+    runtime: Runtime,
+    connect_ns: u64,
+    /// Exchanges before the next operations.
+    exchanged: Exchanges,
 }
 
-enum Report {
-    Connected { connect_ns: u64, facts: Facts },
-    Performed(Box<(Done, CpuTime, Exchanges)>),
-    Verified(u64),
-}
-
-type Reports = Sender<Result<Report, Failure>>;
+type Performed = (Done, CpuTime, Exchanges);
 
 impl Trial<'_> {
     fn run(&self) -> Result<MetadataMeasured, Failure> {
-        thread::scope(|scope| {
-            let (report, reported) = mpsc::channel();
-            let mut orders = Vec::new();
-            for client in 0..self.spec.clients {
-                let (order, given) = mpsc::channel();
-                let report = report.clone();
-                thread::Builder::new()
-                    .spawn_scoped(scope, move || self.work(client, &report, &given))
-                    .map_err(|error| Failure::system("a thread for a client", &error))
-                    // Existing clients end because they get no order.
-                    .inspect_err(|_| self.guard.stop())?;
-                orders.push(order);
-            }
-            drop(report);
-            let clients = Clients { orders, reported };
-            self.lead(&clients).inspect_err(|_| self.guard.stop())
-        })
-    }
-
-    fn lead(&self, clients: &Clients) -> Result<MetadataMeasured, Failure> {
-        let (mut connect_ns, mut facts) = (Vec::new(), None);
-        for reported in clients.answers()? {
-            if let Report::Connected { connect_ns: each_ns, facts: each } = reported {
-                connect_ns.push(each_ns);
-                facts.get_or_insert(each);
-            }
-        }
-        let facts = facts.ok_or_else(|| Failure::new("engine.defect", "no client connected"))?;
+        let numbers = 0..self.spec.clients;
+        let mut clients = worker_threads::all(numbers, &self.guard, |number| self.connect(number))?;
+        let facts = clients[0].session.facts();
         self.running.ready(Vec::new(), None);
         let start = self.running.wait_for_start(|| Ok(()))?;
-        let (done, host) = self.running.with_progress(start, start, || {
-            let mut totals = Totals::default();
-            totals.all(clients, start).map(|()| totals)
-        });
-        let totals = done?;
+        let (totals, host) =
+            self.running.with_progress(start, start, || self.measure(&mut clients, start));
+        let totals = totals?;
+        let connect_ns = clients.iter().map(|client| client.connect_ns).collect();
+        worker_threads::all(clients, &self.guard, |client| {
+            // All names have been compared: a failed logout does not affect them.
+            let ending = self.guard.unless_stopped(async { Ok(client.session.end().await?) });
+            let _ = client.runtime.block_on(ending);
+            Ok(())
+        })?;
         Ok(MetadataMeasured {
             elapsed_ns: totals.phases.iter().map(|phase| phase.elapsed_ns).sum(),
             start_skew_ns: totals.first.unwrap_or(start).signed_nanos_from(start),
@@ -112,93 +87,57 @@ impl Trial<'_> {
         })
     }
 
-    fn work(&self, client: u16, report: &Reports, orders: &Receiver<Order>) {
-        os::prepare_thread();
-        let reported = self.carry_out_orders(client, report, orders);
-        if let Err(failure) = reported {
-            self.guard.stop();
-            let _ = report.send(Err(failure));
-        }
-    }
-
-    fn carry_out_orders(
-        &self,
-        client: u16,
-        report: &Reports,
-        orders: &Receiver<Order>,
-    ) -> Result<(), Failure> {
-        let tree = Tree::new(self.spec, client).map_err(bad_name)?;
+    fn connect(&self, number: u16) -> Result<Client, Failure> {
+        let tree = Tree::new(self.spec, number).map_err(bad_name)?;
         let runtime = runtime()?;
         // The semaphore is never closed.
         let turn = || self.connecting.acquire();
         let connect = || lanlab_clients::connect_unless_refused(&self.spec.service);
         let connecting = connect_patiently(&self.guard, CONNECT_ATTEMPTS, turn, connect);
-        let (session, connect_ns) =
-            runtime.block_on(connecting).map_err(CopyError::into_failure)?;
-        let _ = report.send(Ok(Report::Connected { connect_ns, facts: session.facts() }));
-        while let Ok(order) = orders.recv() {
-            let _ = report.send(Ok(self.obey(order, &runtime, &session, &tree)?));
-        }
-        // All names have been compared: a failed logout does not affect them.
-        let ending = self.guard.unless_stopped(async { Ok(session.end().await?) });
-        let _ = runtime.block_on(ending);
-        Ok(())
+        let connected = runtime.block_on(connecting).map_err(CopyError::into_failure);
+        let (session, connect_ns) = connected?;
+        Ok(Client { tree, session, runtime, connect_ns, exchanged: exchanges::take() })
     }
 
-    fn obey(
+    fn measure(&self, clients: &mut [Client], mut start: Instant) -> Result<Totals, Failure> {
+        let (mut totals, mut is_renamed) = (Totals::default(), false);
+        for operation in OPERATIONS {
+            let performed = worker_threads::all(clients.iter_mut(), &self.guard, |client| {
+                self.perform(client, (operation, is_renamed), start)
+            })?;
+            let is_measured = totals.add(operation, performed);
+            is_renamed |= is_measured && operation == Operation::Rename;
+            if let Some(stage) = operation.leaves(is_renamed) {
+                let verify = |client| self.verify(client, stage);
+                let verified = worker_threads::all(clients.iter_mut(), &self.guard, verify)?;
+                totals.verified_names += verified.into_iter().sum::<u64>();
+            }
+            start = os::monotonic().plus_nanos(LEAD_NS);
+        }
+        Ok(totals)
+    }
+
+    fn perform(
         &self,
-        order: Order,
-        runtime: &Runtime,
-        session: &AnySession,
-        tree: &Tree,
-    ) -> Result<Report, Failure> {
-        let guard = &self.guard;
-        match order {
-            Order::Perform { operation, is_renamed, start } => {
-                self.running.wait_to_begin(start).ok_or_else(Failure::cancelled)?;
-                let (before, connecting) = (os::thread_usage(), exchanges::take());
-                let work = perform(session, tree, (operation, is_renamed), guard);
-                let done = runtime.block_on(guard.unless_stopped(work));
-                let cpu = os::thread_usage().since(before);
-                let answered = exchanges::take().or_response_of(connecting);
-                let done = done.map_err(CopyError::into_failure)?;
-                Ok(Report::Performed(Box::new((done, cpu, answered))))
-            }
-            Order::Verify(stage) => {
-                let work = guard.unless_stopped(verify(session, tree, stage, guard));
-                runtime.block_on(work).map(Report::Verified).map_err(CopyError::into_failure)
-            }
-        }
-    }
-}
-
-struct Clients {
-    orders: Vec<Sender<Order>>,
-    reported: Receiver<Result<Report, Failure>>,
-}
-
-impl Clients {
-    fn all(&self, order: Order) -> Result<Vec<Report>, Failure> {
-        for client in &self.orders {
-            // A failed client no longer listens.
-            let _ = client.send(order);
-        }
-        self.answers()
+        client: &mut Client,
+        operation: (Operation, bool),
+        start: Instant,
+    ) -> Result<Performed, Failure> {
+        self.running.wait_to_begin(start).ok_or_else(Failure::cancelled)?;
+        let before = os::thread_usage();
+        let work = perform(&client.session, &client.tree, operation, &self.guard);
+        let done = client.runtime.block_on(self.guard.unless_stopped(work));
+        let cpu = os::thread_usage().since(before);
+        let done = done.map_err(CopyError::into_failure)?;
+        let earlier = std::mem::take(&mut client.exchanged);
+        Ok((done, cpu, exchanges::take().or_response_of(earlier)))
     }
 
-    /// A reply of each client, or the first failure that is not merely a consequence of stopping.
-    fn answers(&self) -> Result<Vec<Report>, Failure> {
-        let (mut answers, mut failure) = (Vec::new(), None::<Failure>);
-        for _ in &self.orders {
-            match self.reported.recv().map_err(|_| thread_is_gone())? {
-                Ok(reported) => answers.push(reported),
-                Err(found) if failure.as_ref().is_none_or(|known| known.code == "cancelled") => {
-                    failure = Some(found);
-                }
-                Err(_) => {}
-            }
-        }
-        failure.map_or(Ok(answers), Err)
+    fn verify(&self, client: &mut Client, stage: Stage) -> Result<u64, Failure> {
+        let work = verify(&client.session, &client.tree, stage, &self.guard);
+        let verified = client.runtime.block_on(self.guard.unless_stopped(work));
+        client.exchanged = exchanges::take();
+        verified.map_err(CopyError::into_failure)
     }
 }
 
@@ -212,31 +151,11 @@ struct Totals {
 }
 
 impl Totals {
-    fn all(&mut self, clients: &Clients, mut start: Instant) -> Result<(), Failure> {
-        let mut is_renamed = false;
-        for operation in OPERATIONS {
-            let answers = clients.all(Order::Perform { operation, is_renamed, start })?;
-            let is_measured = self.add(operation, answers);
-            is_renamed |= is_measured && operation == Operation::Rename;
-            if let Some(stage) = operation.leaves(is_renamed) {
-                for reported in clients.all(Order::Verify(stage))? {
-                    if let Report::Verified(names) = reported {
-                        self.verified_names += names;
-                    }
-                }
-            }
-            start = os::monotonic().plus_nanos(LEAD_NS);
-        }
-        Ok(())
-    }
-
     /// Add up all clients' results of one phase; returns whether the service has the operation.
-    fn add(&mut self, operation: Operation, answers: Vec<Report>) -> bool {
+    fn add(&mut self, operation: Operation, performed: Vec<Performed>) -> bool {
         let (mut began, mut ended) = (Vec::new(), Vec::new());
         let (mut times, mut exchanged) = (DistributionMeter::default(), Exchanges::default());
-        for reported in answers {
-            let Report::Performed(report) = reported else { continue };
-            let (done, cpu, answered) = *report;
+        for (done, cpu, answered) in performed {
             if let Some(reason) = done.not_measured {
                 let operation = operation.name().to_owned();
                 self.not_measured.push(NotMeasured { operation, reason });

@@ -10,8 +10,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use lanlab_files::HostAddress;
-use lanlab_os as os;
-use lanlab_os::DatagramSocket;
+use lanlab_os::{self as os, DatagramSocket};
 use lanlab_wire::session::Token;
 use lanlab_workloads::path_mtu::{Bounds, PathSearch};
 
@@ -140,9 +139,7 @@ fn search(
     octets[..TOKEN_LEN].copy_from_slice(&token.0);
     let (mut datagrams, mut was_told) = (0, false);
     while !search.is_done(os::monotonic()) {
-        if running.is_cancelled() {
-            return Err(Failure::cancelled());
-        }
+        running.check()?;
         while let Some(size) = search.poll_send() {
             datagrams += 1;
             let payload = &octets[..(size - header) as usize];

@@ -2,28 +2,25 @@
 
 mod own_stack;
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use lanlab_files::{Carrier, ServiceKind};
 use lanlab_os as os;
-use lanlab_servers as servers;
-use lanlab_servers::{Bounds, Offer, Seen, ServerNames, SmallPlan, StationOffer};
+use lanlab_servers::{self as servers, Bounds, Offer, Seen, StationOffer};
 use lanlab_stack::node::CarrierKind;
 use lanlab_workloads::failure_of;
 use tokio::runtime::{Builder, Runtime};
 
 use super::recorded;
-use super::segment::{check_profile, check_segment};
+use super::segment::{check_options, check_profile, check_segment};
 use super::setup::{Ports, listen};
 use crate::cost::{Cost, OWN_THREADS};
 use crate::descriptors;
 use crate::messages::{
-    ClientSeen, Failure, Outcome, Serve, ServeEnded, Served, SocketOptions, Transport,
+    ClientSeen, Failure, Outcome, Ready, Reply, Serve, ServeEnded, Served, SocketOptions, Transport,
 };
 use crate::paths::absolute;
-use crate::running::Running;
-use crate::running::conclude;
+use crate::running::{Running, conclude};
 use crate::stack_facts::stack_facts;
 use crate::task::Task;
 
@@ -40,40 +37,41 @@ const TICK: Duration = Duration::from_millis(20);
 /// Serve until cancelled. Afterwards no connection or task is left, and its port is free.
 pub fn serve(request: Serve) -> Result<Task, Failure> {
     let root = absolute(&request.root)?;
-    check_segment(request.ipx, request.carrier)?;
-    check_profile(request.profile, request.carrier)?;
-    let station = station_of(&request)?;
-    let own_stack = own_stack::plan_of(&request)?;
-    if request.oldest_dialect > request.newest_dialect {
-        let found = format!("{:?}", request.oldest_dialect);
-        let allowed = format!("{:?}, the newest, or an older one", request.newest_dialect);
+    check_options(request.options.are_of(request.service), request.service)?;
+    let options = request.options.smb1();
+    check_profile(options.profile, carrier_of(&request))?;
+    let (oldest, newest) = options.dialects();
+    if oldest > newest {
+        let found = format!("{oldest:?}");
+        let allowed = format!("{newest:?}, the newest, or an older one");
         return Err(Failure::value("oldest_dialect", found, allowed));
     }
-    check_names(&request)?;
+    check_name("server_name", options.server_name.as_deref(), 15)?;
+    check_name("share", request.options.share(), 12)?;
+    let offer = Offer {
+        port: request.port,
+        credentials: request.credentials.clone(),
+        read_only: request.read_only,
+        options: request.options.clone(),
+        station: station_of(&request)?,
+        own_stack: request.options.stack().map(own_stack::plan_of).transpose()?,
+        ..Offer::new(request.service, &root, request.bind)
+    };
     let threads = OWN_THREADS + (MOST_THREADS + FILE_THREADS) as u64;
     Ok(Task::new(Cost { memory_bytes: MEMORY_BYTES, threads }, move |running| {
-        let ended = run(&request, root, station, own_stack, running)?;
+        let ended = run(&request, &offer, running)?;
         conclude(Outcome::ServeEnded(ended), Some(Failure::cancelled()))
     }))
 }
 
-fn check_names(request: &Serve) -> Result<(), Failure> {
-    use ServiceKind::{Ncp, Smb, Smb1};
-    let says_share = matches!(request.service, Smb | Smb1 | Ncp);
-    for (field, name, longest, is_said) in [
-        ("server_name", &request.server_name, 15, request.service == ServiceKind::Smb1),
-        ("share", &request.share, 12, says_share),
-    ] {
-        let Some(name) = name else { continue };
-        let fits = (1..=longest).contains(&name.len())
-            && name.bytes().all(|octet| octet.is_ascii_graphic() && !FORBIDDEN.contains(&octet));
-        if !is_said || !fits || name.eq_ignore_ascii_case("IPC$") {
-            let allowed =
-                format!("1 to {longest} letters and digits of ASCII, of a server of SMB or NCP");
-            return Err(Failure::value(field, name.clone(), allowed));
-        }
+fn check_name(field: &str, name: Option<&str>, longest: usize) -> Result<(), Failure> {
+    let Some(name) = name else { return Ok(()) };
+    let fits = (1..=longest).contains(&name.len())
+        && name.bytes().all(|octet| octet.is_ascii_graphic() && !FORBIDDEN.contains(&octet));
+    if fits && !name.eq_ignore_ascii_case("IPC$") {
+        return Ok(());
     }
-    Ok(())
+    Err(Failure::value(field, name, format!("1 to {longest} letters and digits of ASCII")))
 }
 
 fn descriptors(service: ServiceKind, connections: u64) -> u64 {
@@ -98,17 +96,21 @@ fn runtime() -> Result<Runtime, Failure> {
         .map_err(|error| Failure::system("threads of the server", &error))
 }
 
+fn carrier_of(request: &Serve) -> Carrier {
+    request.station.as_ref().map_or(Carrier::Tcp, |station| station.carrier)
+}
+
 fn station_of(request: &Serve) -> Result<Option<StationOffer>, Failure> {
-    match (request.carrier, &request.link, &request.station_name) {
-        (Carrier::Tcp, None, None) if request.service.goes_over(Carrier::Tcp) => Ok(None),
-        (Carrier::Frames(carrier), Some(link), Some(name))
-            if request.service.goes_over(request.carrier) =>
-        {
-            let (place, name) = (recorded::begin(link)?, name.clone());
-            let profile = request.profile;
-            Ok(Some(StationOffer { carrier, place, ipx: request.ipx, name, profile }))
+    let carrier = carrier_of(request);
+    let goes_over = request.service.goes_over(carrier);
+    match (carrier, &request.station) {
+        (Carrier::Tcp, None) if goes_over => Ok(None),
+        (Carrier::Frames(kind), Some(station)) if goes_over => {
+            check_segment(station.ipx, carrier)?;
+            let (place, name) = (recorded::begin(&station.link)?, station.name.clone());
+            Ok(Some(StationOffer { carrier: kind, place, ipx: station.ipx, name }))
         }
-        (carrier, ..) => {
+        _ => {
             let found = format!("{} for {:?}", carrier.name(), request.service);
             let names_of = |service: ServiceKind| {
                 let framed = CarrierKind::ALL.iter().map(|kind| Carrier::Frames(*kind));
@@ -116,7 +118,7 @@ fn station_of(request: &Serve) -> Result<Option<StationOffer>, Failure> {
                 framed.map(Carrier::name).collect::<Vec<_>>().join(" or ")
             };
             let allowed = format!(
-                "{} for smb1 and {} for ncp, with `link` and `station_name`; or {} without",
+                "{} for smb1 and {} for ncp, with a station; or {} without",
                 names_of(ServiceKind::Smb1),
                 names_of(ServiceKind::Ncp),
                 Carrier::Tcp.name()
@@ -137,43 +139,23 @@ fn bounds(request: &Serve) -> Bounds {
     Bounds { connections: request.connections as usize, ..Bounds::default() }
 }
 
-fn run(
-    request: &Serve,
-    root: PathBuf,
-    station: Option<StationOffer>,
-    own_stack: Option<SmallPlan>,
-    running: &Running,
-) -> Result<ServeEnded, Failure> {
+fn run(request: &Serve, offer: &Offer, running: &Running) -> Result<ServeEnded, Failure> {
     let needed = descriptors(request.service, request.connections.into());
     let whose = format!("{} connections of an embedded server", request.connections);
     descriptors::provide(needed, &whose)?;
-    if station.is_none() && own_stack.is_none() {
+    if offer.station.is_none() && offer.own_stack.is_none() {
         check_port(request)?;
     }
-    let offer = Offer {
-        service: request.service,
-        root,
-        bind: request.bind,
-        port: request.port,
-        credentials: request.credentials.clone(),
-        read_only: request.read_only,
-        requires_signatures: request.requires_signatures,
-        dialects: (request.oldest_dialect, request.newest_dialect),
-        names: ServerNames { server: request.server_name.clone(), share: request.share.clone() },
-        station,
-        own_stack,
-    };
     let runtime = runtime()?;
     let ended = runtime.block_on(async {
         let (start, cpu_ns) = (os::monotonic(), os::process_cpu_ns());
-        let serving = servers::serve_within(&offer, &bounds(request)).await.map_err(failure_of)?;
-        running.serving_files(
-            serving.port(),
-            Served {
-                share: serving.share().map(str::to_owned),
-                trust_sha256: serving.trust_sha256().map(str::to_owned),
-            },
-        );
+        let serving = servers::serve_within(offer, &bounds(request)).await.map_err(failure_of)?;
+        let served = Served {
+            share: serving.share().map(str::to_owned),
+            trust_sha256: serving.trust_sha256().map(str::to_owned),
+        };
+        let (ports, served) = (vec![serving.port()], Some(served));
+        running.tell_ready(Ready { ports, served, ..Ready::default() });
         while !running.is_cancelled() {
             tokio::select! {
                 () = running.cancelled() => {}
@@ -199,7 +181,7 @@ fn run(
 
 fn tell(running: &Running, seen: Seen) {
     let Seen { peer, what, times, left_out } = seen;
-    running.tell_client_seen(ClientSeen { id: 0, peer, what, times, left_out });
+    running.tell(|id| Reply::ClientSeen(ClientSeen { id, peer, what, times, left_out }));
 }
 
 #[cfg(test)]
@@ -208,10 +190,11 @@ mod tests {
     use std::net::{Ipv4Addr, TcpListener};
     use std::time::Duration;
 
-    use lanlab_files::{Dialect, IpxSegment, LinkPlace, OwnStack, OwnTcp};
+    use lanlab_files::{IpxSegment, LinkPlace, OwnStack, OwnTcp, ServerOptions, Smb1ServerOptions};
     use lanlab_os::RawLinkPlace;
 
     use super::*;
+    use crate::messages::ServeStation;
 
     /// With as many threads as calls, a system that runs them in turn serves some connections a hundred times
     /// as often as others.
@@ -252,18 +235,9 @@ mod tests {
             bind: Ipv4Addr::LOCALHOST.into(),
             port: 0,
             credentials: None,
-            carrier: Carrier::Tcp,
-            link: None,
-            stack: None,
-            station_name: None,
-            ipx: IpxSegment::default(),
-            profile: None,
-            server_name: None,
-            share: None,
             read_only: false,
-            requires_signatures: false,
-            oldest_dialect: Dialect::Core,
-            newest_dialect: Dialect::Nt1,
+            station: None,
+            options: ServerOptions::None,
             connections: 0,
             says_clients: false,
         }
@@ -280,49 +254,59 @@ mod tests {
     }
 
     #[test]
-    fn only_smb_1_servers_need_a_station_link_and_name() {
-        let offered = |service, carrier, link: Option<i32>, name: Option<&str>| {
-            let request = Serve {
-                service,
+    fn only_smb_1_and_ncp_are_served_from_a_station() {
+        let offered = |service, carrier: Option<Carrier>| {
+            let station = carrier.map(|carrier| ServeStation {
                 carrier,
-                link: link.map(LinkPlace::Descriptor),
-                station_name: name.map(str::to_owned),
-                ..asked("/")
-            };
-            station_of(&request).map(|station| station.map(|station| (station.place, station.name)))
+                link: LinkPlace::Descriptor(1_000_009),
+                name: "SERVER".to_owned(),
+                ipx: IpxSegment::default(),
+            });
+            station_of(&Serve { service, station, ..asked("/") })
+                .map(|station| station.map(|station| (station.place, station.name)))
         };
-        let (smb1, nbf, tcp) = (ServiceKind::Smb1, Carrier::NBF, Carrier::Tcp);
+        let (smb1, nbf) = (ServiceKind::Smb1, Carrier::NBF);
         let station = (RawLinkPlace::Descriptor(1_000_009), "SERVER".to_owned());
-        assert_eq!(offered(smb1, nbf, Some(1_000_009), Some("SERVER")), Ok(Some(station)));
-        assert_eq!(offered(smb1, tcp, None, None), Ok(None));
-        for (service, carrier, link, name) in [
-            (ServiceKind::Smb, nbf, Some(1_000_009), Some("SERVER")),
-            (smb1, nbf, None, Some("SERVER")),
-            (smb1, nbf, Some(1_000_009), None),
-            (smb1, tcp, Some(1_000_009), Some("SERVER")),
+        assert_eq!(offered(smb1, Some(nbf)), Ok(Some(station)));
+        assert_eq!(offered(smb1, None), Ok(None));
+        for (service, carrier) in [
+            (ServiceKind::Smb, Some(nbf)),
+            (smb1, Some(Carrier::Tcp)),
+            (ServiceKind::Ncp, Some(nbf)),
+            (ServiceKind::Ncp, None),
         ] {
-            let failure = offered(service, carrier, link, name).unwrap_err();
+            let failure = offered(service, carrier).unwrap_err();
             assert!(failure.message.starts_with("`carrier`: "), "{failure}");
         }
     }
 
     #[test]
-    fn the_small_stack_serves_only_ftp() {
-        let planned = |service, memory_bytes, address: [u8; 4]| {
+    fn options_of_another_service_are_refused() {
+        let request = Serve {
+            service: ServiceKind::Sftp,
+            options: ServerOptions::Smb1(Smb1ServerOptions::default()),
+            ..asked("/")
+        };
+        let failure = serve(request).err().unwrap();
+        let expected = "`options`: found those of another service; allowed: of sftp";
+        assert_eq!(failure.message, expected);
+    }
+
+    #[test]
+    fn the_small_stack_needs_memory_for_one_client_and_an_address_of_its_own() {
+        let planned = |memory_bytes, address: [u8; 4]| {
             let (link, address) = (LinkPlace::Descriptor(1_000_009), address.into());
-            let stack = Some(OwnStack { link, address, memory_bytes, tcp: OwnTcp::default() });
-            own_stack::plan_of(&Serve { service, stack, ..asked("/") })
+            let tcp = OwnTcp::default();
+            own_stack::plan_of(&OwnStack { link, address, memory_bytes, tcp })
         };
         let address = [10, 77, 0, 77];
-        assert_eq!(own_stack::plan_of(&asked("/")), Ok(None));
-        let plan = planned(ServiceKind::Ftp, 1_000_000, address).unwrap().unwrap();
+        let plan = planned(1_000_000, address).unwrap();
         assert!(plan.connections > 4 && plan.most_bytes() <= 1_000_000, "{plan:?}");
-        let failure = planned(ServiceKind::Ftp, 64_000, address).unwrap_err();
+        let failure = planned(64_000, address).unwrap_err();
         let least: u64 = failure.message.split(' ').rev().nth(3).unwrap().parse().unwrap();
-        assert!(planned(ServiceKind::Ftp, least, address).is_ok(), "{failure}");
-        assert!(planned(ServiceKind::Ftp, least - 1, address).is_err());
-        assert!(planned(ServiceKind::Sftp, 500_000, address).is_err());
-        assert!(planned(ServiceKind::Ftp, 500_000, [127, 0, 0, 1]).is_err());
+        assert!(planned(least, address).is_ok(), "{failure}");
+        assert!(planned(least - 1, address).is_err());
+        assert!(planned(500_000, [127, 0, 0, 1]).is_err());
     }
 
     #[test]

@@ -1,22 +1,17 @@
 //! A server over the engine's own TCP.
 
-use lanlab_files::{OwnStack, ServiceKind};
+use lanlab_files::OwnStack;
 use lanlab_servers::SmallPlan;
 use lanlab_servers::ftp::LEAST_CONNECTIONS;
 use lanlab_stack::ip::small::BadValue;
 
 use crate::listen::place_of;
-use crate::messages::{Failure, Serve};
+use crate::messages::Failure;
 
-/// The serving station; `None` for the system's TCP.
+/// The serving station.
 ///
 /// # Errors Its settings are invalid, or too small for the connections of one client.
-pub fn plan_of(request: &Serve) -> Result<Option<SmallPlan>, Failure> {
-    let Some(stack) = &request.stack else { return Ok(None) };
-    if request.service != ServiceKind::Ftp {
-        let found = format!("{:?}", request.service).to_lowercase();
-        return Err(Failure::value("service", found, "ftp with the small stack"));
-    }
+pub fn plan_of(stack: &OwnStack) -> Result<SmallPlan, Failure> {
     if !stack.has_address_of_one_host() {
         let allowed = "an IPv4 address that no host has";
         return Err(Failure::value("address", stack.address, allowed));
@@ -28,7 +23,7 @@ pub fn plan_of(request: &Serve) -> Result<Option<SmallPlan>, Failure> {
         return Err(Failure::value("memory", stack.memory_bytes, format!("{least} bytes or more"))
             .hint(format!("allow more, as by `--stack-memory {least}`")));
     }
-    Ok(Some(filled))
+    Ok(filled)
 }
 
 fn plan(stack: &OwnStack) -> Result<SmallPlan, Failure> {

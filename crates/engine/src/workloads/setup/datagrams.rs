@@ -6,8 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lanlab_files::HostAddress;
-use lanlab_os as os;
-use lanlab_os::{DatagramOptions, DatagramSocket};
+use lanlab_os::{self as os, DatagramOptions, DatagramSocket};
 use lanlab_units::Instant;
 use lanlab_wire::session::{Message, RECEIVE_LEN, Token};
 use lanlab_workloads::handshake::{Acceptor, Initiator, InitiatorState};
@@ -74,14 +73,12 @@ pub fn connect_datagram(
         Initiator::new(token, flow, random_u64()?, os::monotonic()).patient_for(patience_ns);
     let mut buffer = [0; RECEIVE_LEN];
     loop {
-        if running.is_cancelled() {
-            return Err(Failure::cancelled());
-        }
+        running.check()?;
         let now = os::monotonic();
         while let Some(message) = initiator.poll_transmit(now) {
             unless_refused(socket.plain().send(&message.emit())).map_err(|error| system(&error))?;
         }
-        match initiator.state() {
+        match initiator.state {
             InitiatorState::Accepted { round_trip_ns } => {
                 return Ok(Connected { socket, round_trip_ns });
             }

@@ -165,9 +165,7 @@ pub fn is_closed(error: &io::Error) -> bool {
 }
 
 fn check_waiting(running: &Running, began: Instant, longest_ns: u64) -> Result<(), Failure> {
-    if running.is_cancelled() {
-        return Err(Failure::cancelled());
-    }
+    running.check()?;
     if os::monotonic().nanos_since(began) >= longest_ns {
         let seconds = longest_ns / 1_000_000_000;
         return Err(Failure::new("peer.no_answer", format!("no sender came in {seconds} s"))

@@ -17,7 +17,7 @@ use lanlab_workloads::virtual_time::Task;
 use super::service::{Connects, FileMachines, Ftp, Ncp, START_NS, Smb1, check_service, room_bytes};
 use crate::messages::{
     Copied, CopiedFiles, CopySpec, CopySync, CopyVerify, CpuTime, DatasetSpec, Direction, Failure,
-    SimulatedCopy, SimulatedMachine, SimulatedSent, Verified,
+    FileTimes, Reply, SimulatedCopy, SimulatedMachine, SimulatedSent, Verified,
 };
 use crate::running::Running;
 use crate::workloads::copy as real_copy;
@@ -152,7 +152,7 @@ impl Copying {
         }
         let verified = self.verified()?;
         for line in meters.file_lines(start) {
-            running.tell_files(line);
+            running.tell(|id| Reply::CopiedFiles(FileTimes { id, ..line }));
         }
         // Stalls are named after timers of current systems, which are not simulated.
         Ok(Copied { verified, cpu, stalls: Vec::new(), ..copied })

@@ -13,13 +13,12 @@ use lanlab_sim::file_service::{
 };
 use lanlab_sim::programs::{HostNode, Station, addresses_of};
 use lanlab_sim::{Host, HostId, World, mac_of};
-use lanlab_stack::ncp;
-use lanlab_stack::node::{CarrierKinds, NodeConfig};
-use lanlab_stack::profile;
+use lanlab_stack::node::NodeConfig;
 use lanlab_stack::profile::netware::{NETWARE_2, NetWare};
 use lanlab_stack::smb::Dialect;
 use lanlab_stack::smb::client::{Client, Plan};
 use lanlab_stack::smb::server::{self, Server};
+use lanlab_stack::{ncp, profile};
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::netbios_name::{Name, suffix};
 use lanlab_workloads::virtual_time::VirtualTime;
@@ -78,9 +77,9 @@ pub fn station(
     let name = if is_server { SERVER.to_owned() } else { format!("PC{host}") };
     let suffix = if is_server { suffix::SERVER } else { suffix::WORKSTATION };
     let name = Name::new(&name, suffix).ok()?;
-    let usual = service.system().map_or(profile::WINDOWS_NT, |of| *of.numbers().station);
+    let usual = service.system().map_or(profile::WINDOWS_NT, |system| *system.station);
     let profile = profile.and_then(profile::by_name).unwrap_or(usual);
-    let mut config = NodeConfig::new(Mac(mac_of(host)), name, profile, CarrierKinds::only(kind));
+    let mut config = NodeConfig::new(Mac(mac_of(host)), name, profile, kind);
     config.station.netware = NETWARE;
     (config.station.framing, config.station.network) = (service.ipx.framing(), service.ipx.network);
     Some(Station::new(&config, is_server))
@@ -144,7 +143,7 @@ fn smb1_server(service: &Target, longest_message: Option<u32>) -> Server {
         read_only: false,
         dialects: Dialect::Core..=Dialect::Nt,
     });
-    let of_system = service.system().map(|system| system.numbers().buffer_bytes.value);
+    let of_system = service.system().map(|system| system.buffer_bytes);
     match longest_message.or(of_system) {
         Some(longest_message) => server.taking(longest_message),
         None => server,
@@ -221,7 +220,7 @@ impl Connects for Smb1 {
         let patience = Duration::from_nanos(service.timeout_ns);
         let port = (port, Agreed::default());
         let session = Redirected::begin(client, Client::CONNECTED, port, (clock, patience), "");
-        Ok(session.await?.waiting_on(service.waits_on))
+        Ok(session.await?.waiting_on(service.options.smb1().waits_on))
     }
 }
 
@@ -241,7 +240,7 @@ impl Connects for Ncp {
         let client = ncp::client::Client::new(ncp::client::Plan {
             volume: SHARE.into(),
             user: None,
-            most_data_bytes: NETWARE.most_data_bytes.value,
+            most_data_bytes: NETWARE.most_data_bytes,
             // The simulated server predates them.
             large_packets: false,
             burst_packets: None,
@@ -252,7 +251,7 @@ impl Connects for Ncp {
         let port = (port, Agreed::default());
         let connected = ncp::client::Client::CONNECTED;
         let session = Redirected::begin(client, connected, port, (clock, patience), "");
-        Ok(session.await?.waiting_on(service.waits_on))
+        Ok(session.await?.waiting_on(service.options.ncp().waits_on))
     }
 }
 

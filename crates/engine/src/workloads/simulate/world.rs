@@ -78,7 +78,7 @@ fn run_slices(
         return match ended {
             Ended::ProgramsDone => (SimulationEnd::ProgramsDone, None),
             Ended::Events => {
-                let written = file.map_or(0, |file| file.borrow().written_bytes());
+                let written = file.map_or(0, |file| file.borrow().written_bytes);
                 let frames = world.frames_under_way() as u64;
                 match next_after(events, most_events, written, frames, running.is_cancelled()) {
                     Next::Slice => continue,

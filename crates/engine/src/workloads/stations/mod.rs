@@ -3,10 +3,6 @@
 //!
 //! A trial is three requests: `stations_prepare`, `stations` and `stations_empty`. Only `stations` is timed. Every
 //! attempt at an operation is a reading; an error is a result, not an end.
-#![allow(
-    clippy::large_futures,
-    reason = "a future is as large as the largest service's; boxed, each call would allocate"
-)]
 
 mod clock;
 #[cfg(test)]

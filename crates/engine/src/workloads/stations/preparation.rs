@@ -1,10 +1,9 @@
 //! The directory of a trial at the service and its stations' files: created, marked as ours, and removed.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet};
 
 use lanlab_clients::{AnySession, connect_unless_refused};
-use lanlab_files::{Access, Class, Entry, Fault, ServicePath, Session};
+use lanlab_files::{Access, ServicePath, Session};
 use lanlab_os as os;
 
 use lanlab_workloads::Guard;
@@ -17,14 +16,12 @@ use crate::messages::{
     Failure, Outcome, StationSync, StationsEmptied, StationsPrepared, StationsSpec,
 };
 use crate::running::{Measured, Running};
-use crate::workloads::copy::service_paths::{mark_path, path};
+use crate::workloads::copy::removal::Written;
+use crate::workloads::copy::service_paths::{below_files, mark_path, path, remote_path};
 use crate::workloads::copy::trial_directory::{
-    self, MARK_LINE, check_size, make_marked, not_ours, read_mark,
+    MARK_LINE, check_size, is_of, make_marked, read_mark, remove_known,
 };
-use crate::workloads::copy::{
-    HELD_LOOK, HELD_WITHIN_NS, NotRemoved, RuntimeClock, connect_once, guard, held_open,
-    is_refusal, remove_working, removed_directory, runtime,
-};
+use crate::workloads::copy::{RuntimeClock, connect_once, guard, runtime};
 
 const HANDS: u32 = 8;
 /// Maximum bytes written at once, unless a message is longer.
@@ -159,12 +156,10 @@ async fn by_hands(
 }
 
 pub fn empty(spec: &StationsSpec, running: &Running) -> Measured {
-    let work = || {
-        let guard = guard(running);
-        let work = guard.unless_stopped(remove(spec, &guard));
-        runtime()?.block_on(work).map_err(CopyError::into_failure)
-    };
-    Ok(Outcome::StationsEmptied(work()?))
+    let guard = guard(running);
+    let work = guard.unless_stopped(remove(spec, &guard));
+    let emptied = runtime()?.block_on(work).map_err(CopyError::into_failure)?;
+    Ok(Outcome::StationsEmptied(emptied))
 }
 
 async fn remove(
@@ -172,135 +167,36 @@ async fn remove(
     guard: &Guard<'_, RuntimeClock>,
 ) -> Result<StationsEmptied, CopyError> {
     let service = of_station(&spec.service, 0);
-    let session = connect_once(&service, guard).await?;
-    let mark_path = mark_path(&spec.working_name)?;
-    let working = path(spec.working_name.clone())?;
-    let mut not_removed = NotRemoved::default();
-    let emptied = |removed_files: u64, not_removed: NotRemoved| {
-        let is_gone = not_removed.is_none();
-        StationsEmptied { removed_files, is_gone, left: not_removed.described() }
-    };
-    match read_mark(&session, &mark_path).await {
-        Ok(mark) if trial_directory::is_of(&mark, &spec.token) => {}
-        Ok(_) => return Err(not_ours(&mark_path).into()),
-        // The mark was not written, or is gone: then the directory is empty, too.
-        Err(CopyError::Service(fault)) if fault.class == Class::Missing => {
-            remove_working(&session, &working, None, &mut not_removed).await?;
-            session.end().await?;
-            return Ok(emptied(0, not_removed));
+    let mut session = connect_once(&service, guard).await?;
+    let mut written = Written::default();
+    for station in 0..spec.stations {
+        for path in file_paths(spec, station, &session)? {
+            written.files.push(below_files(&spec.working_name, &path)?);
         }
-        Err(trouble) => return Err(trouble),
     }
-    let next = Cell::new(0);
-    let removed = Cell::new(0_u64);
-    let said = RefCell::new(HashMap::new());
+    let (next, removed) = (Cell::new(0), Cell::new(0));
     let hand = async |session: AnySession| -> Result<(), CopyError> {
-        while next.get() < spec.stations {
-            let station = next.replace(next.get() + 1);
-            for path in file_paths(spec, station, &session)? {
-                match session.remove(&path).await {
-                    Ok(()) => removed.set(removed.get() + 1),
-                    Err(fault) => {
-                        _ = said.borrow_mut().insert(path.name().to_owned(), lasting(fault)?);
-                    }
-                }
+        while let Some(file) = written.files.get(next.replace(next.get() + 1)) {
+            match session.remove(&remote_path(&spec.working_name, file)?).await {
+                Ok(()) => removed.set(removed.get() + 1),
+                Err(fault) if fault.class.is_passing() => return Err(fault.into()),
+                // Removed, or reported, below.
+                Err(_) => {}
             }
         }
         Ok(session.end().await?)
     };
-    by_hands(spec, session, hand).await?;
-    let session = connect_once(&service, guard).await?;
-    remove_files(spec, &session, &said.into_inner(), &mut not_removed).await?;
-    if not_removed.has_refusal() {
-        // The mark allows another attempt later.
-        not_removed.kept(&mark_path);
-        not_removed.kept(&working);
-    } else {
-        remove_working(&session, &working, Some(&mark_path), &mut not_removed).await?;
+    let mark = read_mark(&session, &mark_path(&spec.working_name)?).await;
+    if mark.is_ok_and(|mark| is_of(&mark, &spec.token)) {
+        by_hands(spec, session, hand).await?;
+        session = connect_once(&service, guard).await?;
     }
-    session.end().await?;
-    Ok(emptied(removed.get(), not_removed))
-}
-
-/// The server's error about a file, if a retry cannot change it.
-fn lasting(fault: Fault) -> Result<Fault, Fault> {
-    if fault.class.is_passing() { Err(fault) } else { Ok(fault) }
-}
-
-/// Remove the directory of the files; those in `said` were refused by the server. A server may delay the removal of
-/// open files until it notices that their client is gone; the mark is then kept for another attempt.
-async fn remove_files(
-    spec: &StationsSpec,
-    session: &AnySession,
-    said: &HashMap<String, Fault>,
-    not_removed: &mut NotRemoved,
-) -> Result<(), CopyError> {
-    let directory = path(format!("{}/files", spec.working_name))?;
-    let until = os::monotonic().plus_nanos(HELD_WITHIN_NS);
-    let mut ours = HashSet::new();
-    loop {
-        let Some(fault) = removed_directory(session, &directory).await? else {
-            // Even without directories, files may exist.
-            for (name, fault) in said.iter().filter(|(_, fault)| is_refusal(fault)) {
-                not_removed.refused(&path(format!("{directory}/{name}"))?, fault);
-            }
-            return Ok(());
-        };
-        if ours.is_empty() {
-            for station in 0..spec.stations {
-                let paths = file_paths(spec, station, session)?;
-                ours.extend(paths.iter().map(|path| path.name().to_owned()));
-            }
-        }
-        let entries = match session.list(Some(&directory)).await {
-            // Files are removed by name without a listing.
-            Err(listing) if !listing.class.is_passing() => {
-                not_removed.stays(&directory, false, &fault);
-                return Ok(());
-            }
-            entries => entries?,
-        };
-        let is_late = os::monotonic() >= until;
-        match why_it_stays(first_held(&entries, &ours, said), entries.is_empty(), is_late) {
-            Stays::Awhile => {}
-            Stays::Held(name) => return Err(held_open(&format!("{directory}/{name}")).into()),
-            Stays::ForOthers => {
-                for entry in &entries {
-                    if let Some(fault) = said.get(&entry.name) {
-                        not_removed.refused(&path(format!("{directory}/{}", entry.name))?, fault);
-                    }
-                }
-                not_removed.stays(&directory, entries.is_empty(), &fault);
-                return Ok(());
-            }
-        }
-        tokio::time::sleep(HELD_LOOK).await;
-    }
-}
-
-/// The first of our files that exists although the server reported no error about it.
-fn first_held<'a>(
-    entries: &'a [Entry],
-    ours: &HashSet<String>,
-    said: &HashMap<String, Fault>,
-) -> Option<&'a str> {
-    let mut names = entries.iter().map(|entry| entry.name.as_str());
-    names.find(|name| ours.contains(*name) && !said.contains_key(*name))
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum Stays<'a> {
-    Awhile,
-    Held(&'a str),
-    ForOthers,
-}
-
-fn why_it_stays(held: Option<&str>, is_empty: bool, is_late: bool) -> Stays<'_> {
-    match held {
-        Some(name) if is_late => Stays::Held(name),
-        None if is_late || !is_empty => Stays::ForOthers,
-        _ => Stays::Awhile,
-    }
+    let place = (service.service, spec.working_name.as_str());
+    let count = written.files.len() as u64;
+    let emptied = remove_known(session, place, &spec.token, written).await?;
+    // A service without listings may report the removal of a file twice.
+    let removed_files = (removed.get() + emptied.removed_files).min(count);
+    Ok(StationsEmptied { removed_files, is_gone: emptied.is_gone, left: emptied.left })
 }
 
 #[cfg(test)]

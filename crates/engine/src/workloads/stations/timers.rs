@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn a_thread_learns_how_late_it_is_woken() {
         with_sleepers([1_000_000, 9_000_000], |timers, _| {
-            let margin_ns = || timers.margin.borrow().least_ns();
+            let margin_ns = || timers.margin.borrow().of(0);
             let before_ns = margin_ns();
             // No sleeper is due yet.
             timers.wake(Instant::from_nanos(999_999));

@@ -6,6 +6,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use lanlab_clients::{AnySession, CarriedSince, connect_unless_refused};
 use lanlab_files::{Credentials, Target};
 use lanlab_os as os;
@@ -16,10 +18,12 @@ use lanlab_workloads::stations::{
 
 use super::workers::Worker;
 use super::{is_alone, limits, readings, room, slices, threads};
-use crate::messages::{Failure, HostWindow, Outcome, Stationed, StationsEnd, StationsSpec};
-use crate::running::conclude;
-use crate::running::{Measured, Running};
-use crate::workloads::copy::thread_is_gone;
+use crate::messages::{
+    Failure, HostWindow, Outcome, Reply, StationReadings, StationSlices, Stationed, StationsEnd,
+    StationsSpec,
+};
+use crate::running::{Measured, Running, conclude};
+use crate::workloads::worker_threads::thread_is_gone;
 
 const LOOK: Duration = Duration::from_nanos(Watch::LOOK_NS);
 const STATION: &str = "{station}";
@@ -75,11 +79,15 @@ pub fn work_with<C: Connector + Clone + Send>(
 pub fn tell(stationed: &Stationed, kept: Vec<KeptReadings>, running: &Running) {
     for of_thread in kept {
         for (count, octets) in readings::lines(&of_thread.all) {
-            running.tell_readings(count, &octets);
+            let octets = BASE64_STANDARD.encode(octets);
+            let readings = |id| StationReadings { id, readings: count, octets };
+            running.tell(|id| Reply::StationReadings(readings(id)));
         }
         if let Some(slices) = of_thread.slices.filter(|_| stationed.thinned.is_some()) {
             for (cells, octets) in lines_of_cells(&slices.octets()) {
-                running.tell_slices(cells, octets);
+                let octets = BASE64_STANDARD.encode(octets);
+                let slices = |id| StationSlices { id, slices: cells, octets };
+                running.tell(|id| Reply::StationSlices(slices(id)));
             }
         }
     }

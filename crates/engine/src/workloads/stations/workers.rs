@@ -21,7 +21,8 @@ use super::clock::ThreadClock;
 use super::timers::Timers;
 use crate::messages::{CpuTime, Failure};
 use crate::waiting::Waiter;
-use crate::workloads::copy::{runtime, thread_is_gone};
+use crate::workloads::copy::runtime;
+use crate::workloads::worker_threads::thread_is_gone;
 
 const TICK: Duration = Duration::from_millis(20);
 const LEAVING: usize = 64;

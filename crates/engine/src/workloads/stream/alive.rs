@@ -7,8 +7,7 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use lanlab_os as os;
-use lanlab_os::DatagramSocket;
+use lanlab_os::{self as os, DatagramSocket};
 use lanlab_units::Instant;
 use lanlab_wire::session::{Kind, Message, Token};
 

@@ -3,12 +3,10 @@
 //! A thread with one flow may block in the system call. One with several waits for ready flows; a
 //! flow's turns are the same in both.
 
-use std::io;
-use std::thread;
 use std::time::Duration;
+use std::{io, thread};
 
-use lanlab_os as os;
-use lanlab_os::Readiness;
+use lanlab_os::{self as os, Readiness};
 use lanlab_units::Instant;
 use lanlab_workloads::stream::CpuMeter;
 
@@ -50,7 +48,7 @@ pub trait Flow {
 #[derive(Debug, Default)]
 pub struct ThreadUsage {
     begun: Option<CpuTime>,
-    used: CpuTime,
+    pub used: CpuTime,
 }
 
 impl CpuMeter for ThreadUsage {
@@ -69,14 +67,10 @@ impl ThreadUsage {
     pub fn leave_out(&mut self, user_ns: u64) {
         self.used.user_ns = self.used.user_ns.saturating_sub(user_ns);
     }
-
-    pub fn used(&self) -> CpuTime {
-        self.used
-    }
 }
 
 pub fn cpu_of<'a>(threads: impl Iterator<Item = &'a ThreadUsage>) -> CpuTime {
-    threads.fold(CpuTime::default(), |all, thread| all.plus(thread.used()))
+    threads.fold(CpuTime::default(), |all, thread| all.plus(thread.used))
 }
 
 pub fn thread_count(plan: &Plan) -> usize {

@@ -28,7 +28,7 @@ pub fn check(load: &ReceiverLoad) -> Result<(), Failure> {
 
 pub struct AppliedLoad {
     load: ReceiverLoad,
-    worked_ns: u64,
+    pub worked_ns: u64,
     period: Option<(Instant, u64)>,
     rivals: Vec<JoinHandle<()>>,
     over: Arc<AtomicBool>,
@@ -89,10 +89,6 @@ impl AppliedLoad {
         }
         ((used_ns - used_then_ns) as f64 >= ratio * PERIOD_NS as f64).then_some(end)
     }
-
-    pub fn worked_ns(&self) -> u64 {
-        self.worked_ns
-    }
 }
 
 impl Drop for AppliedLoad {
@@ -125,7 +121,7 @@ mod tests {
         applied_load.after(5);
         // The work lasts at least as long as requested.
         let used_ns = os::thread_cpu_ns() - before_ns;
-        assert!((5_000_000..=used_ns).contains(&applied_load.worked_ns()), "{used_ns}");
+        assert!((5_000_000..=used_ns).contains(&applied_load.worked_ns), "{used_ns}");
     }
 
     #[test]
@@ -180,13 +176,13 @@ mod tests {
     fn work_is_done_for_each_message_and_only_under_load() {
         let mut loaded = applied_load(ReceiverLoad { work_ns: 1_000_000, ..Default::default() });
         loaded.after(0);
-        assert_eq!(loaded.worked_ns(), 0);
+        assert_eq!(loaded.worked_ns, 0);
         loaded.after(1);
         loaded.after(2);
-        assert!(loaded.worked_ns() >= 3_000_000);
+        assert!(loaded.worked_ns >= 3_000_000);
         let mut unloaded = applied_load(ReceiverLoad::default());
         unloaded.after(5);
-        assert_eq!(unloaded.worked_ns(), 0);
+        assert_eq!(unloaded.worked_ns, 0);
     }
 
     #[test]

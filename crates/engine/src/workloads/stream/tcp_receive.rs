@@ -3,8 +3,7 @@
 use std::io::{self, Read};
 use std::net::{Shutdown, TcpStream};
 
-use lanlab_os as os;
-use lanlab_os::{Interest, Readiness};
+use lanlab_os::{self as os, Interest, Readiness};
 use lanlab_units::Instant;
 use lanlab_workloads::measure::IntervalMeter;
 use lanlab_workloads::stream::{ByteCounter, CpuMeter, ReceivedBytes, Threads, sum_up_bytes};
@@ -13,9 +12,7 @@ use super::flow_scheduler::is_alone;
 use super::flow_threads::{self, Driven, Flow, ThreadUsage, Turn, cpu_of};
 use super::receiver_load::AppliedLoad;
 use super::{Plan, Session, failure_of_end};
-use crate::messages::{
-    EndedBy, Failure, FlowReceived, ReceiverLoad, StreamReceive, StreamReceived,
-};
+use crate::messages::{EndedBy, Failure, ReceiverLoad, StreamReceive, StreamReceived};
 use crate::running::Running;
 use crate::workloads::setup::{TICK, accept_streams, is_idle, listen, tcp_facts};
 
@@ -84,7 +81,7 @@ pub fn receive_over(
         shared.applied_load.begin(processor)?;
         let failure = flow_threads::drive_receivers(&mut flows, &mut shared, plan.receive).err();
         shared.usage.end();
-        shared.usage.leave_out(shared.applied_load.worked_ns());
+        shared.usage.leave_out(shared.applied_load.worked_ns);
         let flows = flows.into_iter().map(Receiver::finish).collect();
         Ok(Driven { flows, meters: shared, failure })
     };
@@ -226,7 +223,6 @@ impl<'a> Receiver<'a> {
     }
 
     fn finish(self) -> ReceivedBytes {
-        let window_bytes = self.counter.window_bytes();
         let receive_buffer = socket2::SockRef::from(&self.stream).recv_buffer_size();
         let tcp = tcp_facts(&self.stream);
         // The sender waits for the end of its connection. Dropping the stream is not enough: the sampler has a
@@ -234,17 +230,10 @@ impl<'a> Receiver<'a> {
         if self.ends != Ends::WhenCancelled {
             let _ = self.stream.shutdown(Shutdown::Both);
         }
-        ReceivedBytes {
-            ended_by: self.ended_by,
-            total_bytes: self.counter.total_bytes(),
-            receive_buffer_bytes: receive_buffer.unwrap_or(0) as u64,
-            facts: FlowReceived {
-                window_bytes,
-                window_ns: self.counter.window_ns(os::monotonic()),
-                measured_messages: window_bytes / self.plan.message_bytes as u64,
-                tcp,
-            },
-        }
+        let buffer_bytes = receive_buffer.unwrap_or(0) as u64;
+        let mut received = self.counter.finish(self.ended_by, buffer_bytes, os::monotonic());
+        received.facts.tcp = tcp;
+        received
     }
 }
 

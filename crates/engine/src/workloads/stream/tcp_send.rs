@@ -5,8 +5,7 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-use lanlab_os as os;
-use lanlab_os::{Interest, Readiness};
+use lanlab_os::{self as os, Interest, Readiness};
 use lanlab_units::Instant;
 
 use super::acknowledged::{self, Acknowledgements, Confirmation, Drained, Over};
@@ -126,7 +125,6 @@ struct Sender<'a> {
     acknowledged_bytes: u64,
     confirmed: Acknowledgements,
     latest_end: Instant,
-    blocked_since: Option<Instant>,
 }
 
 impl Flow for Sender<'_> {
@@ -175,7 +173,6 @@ impl<'a> Sender<'a> {
             acknowledged_bytes: 0,
             confirmed,
             latest_end: plan.latest_end(start),
-            blocked_since: None,
         }
     }
 
@@ -207,9 +204,7 @@ impl<'a> Sender<'a> {
     }
 
     fn send(&mut self, now: Instant, shared: &mut Shared) -> Result<Turn, Failure> {
-        if let Some(since) = self.blocked_since.take() {
-            self.schedule.blocked(now.nanos_since(since));
-        }
+        self.schedule.tries(now);
         if now >= self.next_check {
             self.next_check = now.plus_nanos(CHECK_NS);
             if self.running.is_cancelled() {
@@ -319,7 +314,7 @@ impl<'a> Sender<'a> {
                 Ok(Turn::Again)
             }
             Err(error) if is_idle(&error) => {
-                self.blocked_since = Some(now);
+                self.schedule.blocked(now);
                 Ok(match self.blocked(now) {
                     Some(ended_by) => self.stop(ended_by, now, shared),
                     None => Turn::Blocked,

@@ -404,7 +404,7 @@ fn cpu_time_of_threads_adds_up() {
     };
     let threads = [thread(), thread()];
     let all = cpu_of(threads.iter().map(|thread| &thread.usage));
-    let used_ns = |meters: &SharedMeters<ThreadUsage>| meters.usage.used().user_ns;
+    let used_ns = |meters: &SharedMeters<ThreadUsage>| meters.usage.used.user_ns;
     assert_eq!(all.user_ns, used_ns(&threads[0]) + used_ns(&threads[1]));
     // The system counts in ticks.
     assert!(all.user_ns + all.system_ns >= 30_000_000, "{all:?}");

@@ -4,8 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lanlab_os as os;
-use lanlab_os::{BATCH_MESSAGES, DatagramSocket, Interest, Readiness, ReceiveBatch};
+use lanlab_os::{self as os, BATCH_MESSAGES, DatagramSocket, Interest, Readiness, ReceiveBatch};
 use lanlab_units::Instant;
 use lanlab_wire::session::QUESTION_LEN;
 
@@ -205,7 +204,7 @@ impl Shared {
     }
 
     fn finish(mut self) -> Meters<ThreadUsage> {
-        self.meters.usage.leave_out(self.applied_load.worked_ns());
+        self.meters.usage.leave_out(self.applied_load.worked_ns);
         self.meters
     }
 }
@@ -326,7 +325,7 @@ impl<'a, M: Messages<'a>> Receiver<'a, M> {
     }
 
     fn stop(&mut self, ended_by: EndedBy, now: Instant, meters: &mut Meters<ThreadUsage>) {
-        if self.messages.counter().finished_at().is_none() {
+        if self.messages.counter().finished_at.is_none() {
             meters.usage.end();
         }
         self.is_over = true;

@@ -3,8 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use lanlab_os as os;
-use lanlab_os::{DatagramSocket, Interest, Readiness, SendBatch};
+use lanlab_os::{self as os, DatagramSocket, Interest, Readiness, SendBatch};
 use lanlab_units::Instant;
 use lanlab_wire::session::{Kind, Message, RECEIVE_LEN, Token};
 

@@ -9,7 +9,6 @@ use lanlab_workloads::echo::{Handed, Heard, Plan, ReplyReader, RequestWriter};
 use super::Echo;
 use crate::program::Host;
 use crate::programs::connection::{await_bytes, connect, write_all};
-use crate::programs::either::Patience;
 use crate::programs::keys::{datagram_key, room_key};
 use crate::programs::{CLIENT_PORT, HostNode};
 
@@ -26,7 +25,6 @@ pub(super) struct Channel {
     pub way: Way,
     request: Vec<u8>,
     reply: Vec<u8>,
-    patience: Patience,
 }
 
 impl Channel {
@@ -50,8 +48,7 @@ impl Channel {
         };
         let request = vec![0; echo.plan.message_bytes];
         let reply = vec![0; echo.reply_bytes];
-        let patience = Patience::default();
-        Ok(Self { host: host.clone(), echo: echo.clone(), way, request, reply, patience })
+        Ok(Self { host: host.clone(), echo: echo.clone(), way, request, reply })
     }
 
     pub async fn send(&mut self, sequence: u64, now: Instant) -> Result<Handed, Refusal> {
@@ -91,13 +88,12 @@ impl Channel {
 
     /// Wait for a reply, at most until `until`.
     pub async fn next(&mut self, until: Instant) -> Heard {
-        let (host, patience, cost) = (&self.host, &self.patience, self.host.receive_call());
+        let (host, cost) = (&self.host, self.host.receive_call());
         match &mut self.way {
             Way::Datagrams { socket, reader, .. } => {
                 let (socket, reply) = (*socket, &mut self.reply);
                 let look = |node: &mut HostNode, _| node.ip.interface.datagram_bytes(socket);
-                let waited =
-                    host.until_or(patience, datagram_key(socket), "a reply", Some(until), look);
+                let waited = host.until_or(datagram_key(socket), "a reply", Some(until), look);
                 let Some(bytes) = waited.await else { return Heard::Idle };
                 host.call(cost, bytes).await;
                 let take =
@@ -108,16 +104,8 @@ impl Channel {
             Way::Connection { id, received_bytes, replied } => {
                 while *received_bytes < self.reply.len() {
                     let wanted = self.reply.len() - *received_bytes;
-                    let bytes = match await_bytes(
-                        host,
-                        *id,
-                        wanted,
-                        "a reply",
-                        patience,
-                        Some(until),
-                    )
-                    .await
-                    {
+                    let came = await_bytes(host, *id, wanted, "a reply", Some(until));
+                    let bytes = match came.await {
                         Some(Ok(bytes)) => bytes,
                         Some(Err(_)) => return Heard::Closed,
                         None => return Heard::Idle,

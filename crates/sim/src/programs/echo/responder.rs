@@ -11,7 +11,6 @@ use super::Echo;
 use crate::program::Host;
 use crate::programs::HostNode;
 use crate::programs::connection::{accept, await_bytes, write_all};
-use crate::programs::either::Patience;
 use crate::programs::keys::datagram_key;
 
 #[derive(Debug, Default)]
@@ -95,13 +94,12 @@ async fn answer_connection(
 ) {
     let mut buffer = vec![0; echo.plan.message_bytes.min(1 << 20)];
     let reply = vec![0; echo.reply_bytes];
-    let endless = Patience::default();
     let (receive_call, send_call) = (host.receive_call(), host.send_call());
     loop {
         let mut missing = echo.plan.message_bytes;
         while missing > 0 {
             let wanted = missing.min(buffer.len());
-            let came = await_bytes(&host, connection, wanted, "a request", &endless, None).await;
+            let came = await_bytes(&host, connection, wanted, "a request", None).await;
             let Some(Ok(readable)) = came else {
                 host.with_node(|node, now| node.ip.interface.close(now, connection));
                 return;

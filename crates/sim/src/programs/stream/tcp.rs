@@ -1,17 +1,15 @@
 //! `stream` over TCP.
 
-use lanlab_messages::{EndedBy, FlowReceived, StreamReceived, StreamSent, TcpFacts};
+use lanlab_messages::{EndedBy, StreamReceived, StreamSent, TcpFacts};
 use lanlab_stack::ip::{ConnectionId, Received, Refusal};
 use lanlab_workloads::measure::{DistributionMeter, IntervalMeter};
 use lanlab_workloads::stream::{
-    ByteCounter, CpuMeter as _, ReceivedBytes, Schedule, SharedMeters, Step, Threads, sum_up_bytes,
-    sum_up_sent,
+    ByteCounter, CpuMeter as _, Schedule, SharedMeters, Step, Threads, sum_up_bytes, sum_up_sent,
 };
 
 use super::Stream;
 use crate::program::Host;
 use crate::programs::connection::{accept, await_bytes, await_end, connect, tcp_facts, write_all};
-use crate::programs::either::Patience;
 use crate::programs::keys::NOTIFIED;
 use crate::programs::{CLIENT_PORT, HostCpuMeter, HostNode};
 
@@ -53,7 +51,8 @@ pub async fn send(
                 if !write_all(&host, connection, &message).await {
                     break EndedBy::PeerClosed;
                 }
-                schedule.blocked(host.now().nanos_since(asked));
+                schedule.blocked(asked);
+                schedule.tries(host.now());
                 schedule.took(1, 1, now, &mut meters);
             }
         }
@@ -91,15 +90,13 @@ pub async fn receive(
     let mut buffer = vec![0; plan.read_bytes.min(MOST_BUFFER_BYTES)];
     let mut usage = HostCpuMeter::new(&host);
     let (mut receive_calls, cost) = (0, host.receive_call());
-    let endless = Patience::default();
     let ended_by = loop {
         let what = "bytes of its connection";
-        let readable =
-            match await_bytes(&host, connection, buffer.len(), what, &endless, None).await {
-                Some(Ok(readable)) => readable,
-                Some(Err(Received::End)) => break counter.end_of_stream(host.now()),
-                Some(Err(_)) | None => break EndedBy::PeerClosed,
-            };
+        let readable = match await_bytes(&host, connection, buffer.len(), what, None).await {
+            Some(Ok(readable)) => readable,
+            Some(Err(Received::End)) => break counter.end_of_stream(host.now()),
+            Some(Err(_)) | None => break EndedBy::PeerClosed,
+        };
         host.call(cost, readable).await;
         let into = &mut buffer[..readable];
         let received = host.with_node(|node, now| node.ip.interface.receive(now, connection, into));
@@ -113,20 +110,9 @@ pub async fn receive(
         }
     };
     usage.end();
-    let window_ns = counter.window_ns(host.now());
+    let mut flow = counter.finish(ended_by, receive_buffer_bytes.into(), host.now());
     host.with_node(|node, now| node.ip.interface.close(now, connection));
-    let window_bytes = counter.window_bytes();
-    let flow = ReceivedBytes {
-        ended_by,
-        total_bytes: counter.total_bytes(),
-        receive_buffer_bytes: receive_buffer_bytes.into(),
-        facts: FlowReceived {
-            window_bytes,
-            window_ns,
-            measured_messages: window_bytes / plan.message_bytes as u64,
-            tcp: Some(facts(&host, connection)),
-        },
-    };
+    flow.facts.tcp = Some(facts(&host, connection));
     let threads = Threads { receive_calls, intervals: vec![intervals], cpu: usage.used() };
     sum_up_bytes(plan, vec![flow], threads, None)
 }

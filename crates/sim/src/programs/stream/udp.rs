@@ -12,7 +12,6 @@ use lanlab_workloads::stream::{
 
 use super::Stream;
 use crate::program::Host;
-use crate::programs::either::Patience;
 use crate::programs::keys::{datagram_key, room_key};
 use crate::programs::{CLIENT_PORT, HostCpuMeter, HostNode};
 
@@ -63,7 +62,8 @@ pub async fn send(
                 host.call(cost, message.len()).await;
                 let asked = host.now();
                 hand_over(&host, socket, &stream, &message).await?;
-                schedule.blocked(host.now().nanos_since(asked));
+                schedule.blocked(asked);
+                schedule.tries(host.now());
                 schedule.took(1, 1, now, &mut meters);
             }
         }
@@ -177,14 +177,13 @@ async fn next_bytes(
             continue;
         };
         counter.finish(sent_messages, host.now());
-        let ends = stream.plan.end(start).or(counter.finished_at()).unwrap_or(start);
+        let ends = stream.plan.end(start).or(counter.finished_at).unwrap_or(start);
         let latest = ends.plus_nanos(stream.plan.drain_ns);
         if counter.is_complete() || host.now() > latest {
             return None;
         }
         let look = |node: &mut HostNode, _| node.ip.interface.has_datagram(socket).then_some(());
         let latest = Some(latest.plus_nanos(1));
-        let patience = Patience::default();
-        host.until_or(&patience, datagram_key(socket), "a message", latest, look).await;
+        host.until_or(datagram_key(socket), "a message", latest, look).await;
     }
 }

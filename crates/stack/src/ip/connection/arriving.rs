@@ -4,7 +4,7 @@
 use lanlab_units::Instant;
 use smoltcp::socket::tcp::State;
 use smoltcp::time::Duration;
-use smoltcp::wire::{IpAddress, TcpOption, TcpPacket, TcpSeqNumber};
+use smoltcp::wire::{TcpOption, TcpPacket, TcpSeqNumber};
 
 use super::super::frames::ip_header_bytes;
 use super::segments::PROBE_LENGTH;
@@ -34,7 +34,7 @@ impl Connection {
     /// (RFC 5961, 3.2), a SYN on an open connection (4.2), and an acknowledgement of unsent or very
     /// old data (5.2).
     pub(super) fn challenge(&self, packet: &[u8]) -> Option<Vec<u8>> {
-        let ends = (IpAddress::from(self.peer.ip()), IpAddress::from(self.local.ip()));
+        let ends = self.addresses();
         let tcp = self.tcp(packet)?;
         let (next, first_sent) = (self.next_expected()?, self.sent.first?);
         let socket = self.socket();
@@ -43,8 +43,8 @@ impl Connection {
         }
         let is_open = socket.state() != State::SynReceived;
         let unacknowledged = socket.send_queue();
-        let accepted = self.facts.accepted_bytes as u32;
-        let oldest = first_sent.wrapping_add(1).wrapping_add(accepted) - unacknowledged as u32;
+        let acknowledged_bytes = self.facts.accepted_bytes - unacknowledged as u64;
+        let oldest = after(first_sent, 1 + acknowledged_bytes);
         let is_challenged = if tcp.rst() {
             let ahead = tcp.seq_number().0.wrapping_sub(next.0);
             let room = socket.recv_capacity() - socket.recv_queue();
@@ -79,8 +79,10 @@ impl Connection {
             State::CloseWait | State::LastAck | State::Closing | State::TimeWait
         );
         // Data already taken by the program stays in smoltcp's buffer until its room is announced.
-        let taken = self.facts.received_bytes as usize - self.unshown_bytes;
-        Some(self.seen.first? + 1 + taken + socket.recv_queue() + usize::from(has_ended))
+        let taken = self.facts.received_bytes - self.unshown_bytes as u64;
+        let length = 1 + taken + socket.recv_queue() as u64 + u64::from(has_ended);
+        let first = self.seen.first?.0.cast_unsigned();
+        Some(TcpSeqNumber(after(first, length).cast_signed()))
     }
 
     /// Record facts about the segment that smoltcp does not report.
@@ -131,5 +133,23 @@ impl Connection {
         };
         let waits = Duration::from_micros(waits_ns / NANOS_PER_MICRO);
         self.socket_mut().set_ack_delay(Some(waits));
+    }
+}
+
+/// The sequence number `length` octets after `first`: numbers begin again after 2^32 octets, and smoltcp's addition
+/// panics beyond 2^31.
+fn after(first: u32, length: u64) -> u32 {
+    first.wrapping_add(length as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sequence_numbers_begin_again() {
+        assert_eq!(after(u32::MAX, 1), 0);
+        assert_eq!(after(7, 1 << 31), 0x8000_0007);
+        assert_eq!(after(7, (5 << 32) + 3), 10);
     }
 }

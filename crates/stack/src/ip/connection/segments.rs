@@ -18,15 +18,21 @@ pub(super) struct Sent {
 }
 
 impl Connection {
+    /// Addresses of the peer and of this end.
+    pub(super) fn addresses(&self) -> (IpAddress, IpAddress) {
+        (IpAddress::from(self.peer.ip()), IpAddress::from(self.local.ip()))
+    }
+
+    fn tcp_mut<'a>(&self, packet: &'a mut [u8]) -> Option<TcpPacket<&'a mut [u8]>> {
+        TcpPacket::new_checked(packet.get_mut(ip_header_bytes(self.local.ip())..)?).ok()
+    }
+
     /// If the window closes over data in flight, show it to smoltcp as one byte: overdue data is then resent (RFC
     /// 9293, 3.8.6), and the reply carries the window. Otherwise smoltcp would probe beyond data that may be lost,
     /// and never resend it. Show an open one up to its last [whole segment](Self::whole_segments).
     pub(super) fn look_at_window(&mut self, packet: &mut [u8]) {
-        let ends = (IpAddress::from(self.peer.ip()), IpAddress::from(self.local.ip()));
-        let segment = packet.get_mut(ip_header_bytes(self.local.ip())..);
-        let Some(mut tcp) = segment.and_then(|octets| TcpPacket::new_checked(octets).ok()) else {
-            return;
-        };
+        let ends = self.addresses();
+        let Some(mut tcp) = self.tcp_mut(packet) else { return };
         let Some(up_to) = self.sent.up_to.filter(|_| tcp.ack() && !tcp.rst()) else { return };
         let acknowledged = tcp.ack_number().0.cast_unsigned();
         let mut waiting = up_to.wrapping_sub(acknowledged).cast_signed();
@@ -66,7 +72,7 @@ impl Connection {
     /// The peer's FIN as a separate segment if it arrives with data. smoltcp would accept the FIN even if only part
     /// of the data fits, and lose the rest.
     pub(super) fn end_of(&self, packet: &[u8]) -> Option<Vec<u8>> {
-        let ends = (IpAddress::from(self.peer.ip()), IpAddress::from(self.local.ip()));
+        let ends = self.addresses();
         let tcp = self.tcp(packet)?;
         let bytes = tcp.payload().len();
         if !tcp.fin() || bytes == 0 || !tcp.verify_checksum(&ends.0, &ends.1) {
@@ -76,7 +82,7 @@ impl Connection {
     }
 
     pub(super) fn without_data(&self, packet: &[u8], number: TcpSeqNumber) -> Option<Vec<u8>> {
-        let ends = (IpAddress::from(self.peer.ip()), IpAddress::from(self.local.ip()));
+        let ends = self.addresses();
         let header = ip_header_bytes(self.local.ip());
         let length = usize::from(self.tcp(packet)?.header_len());
         let mut bare = packet.get(..header + length)?.to_vec();
@@ -94,9 +100,8 @@ impl Connection {
     }
 
     pub(super) fn without_end(&self, packet: &mut [u8]) {
-        let ends = (IpAddress::from(self.peer.ip()), IpAddress::from(self.local.ip()));
-        let segment = packet.get_mut(ip_header_bytes(self.local.ip())..);
-        if let Some(mut tcp) = segment.and_then(|octets| TcpPacket::new_checked(octets).ok()) {
+        let ends = self.addresses();
+        if let Some(mut tcp) = self.tcp_mut(packet) {
             tcp.set_fin(false);
             tcp.fill_checksum(&ends.0, &ends.1);
         }
@@ -120,17 +125,14 @@ impl Connection {
     /// Give a pure acknowledgement the number after the highest sent. smoltcp uses the number after the resent
     /// data: if both ends do that, each takes the other's acknowledgement for old, and neither proceeds.
     pub(super) fn number_acknowledgement(&self, packet: &mut [u8]) {
-        let ends = (IpAddress::from(self.local.ip()), IpAddress::from(self.peer.ip()));
-        let segment = packet.get_mut(ip_header_bytes(self.local.ip())..);
-        let Some(mut tcp) = segment.and_then(|octets| TcpPacket::new_checked(octets).ok()) else {
-            return;
-        };
+        let (peer, local) = self.addresses();
+        let Some(mut tcp) = self.tcp_mut(packet) else { return };
         let Some(up_to) = self.sent.up_to.filter(|_| tcp.segment_len() == 0 && !tcp.rst()) else {
             return;
         };
         if up_to.wrapping_sub(tcp.seq_number().0.cast_unsigned()).cast_signed() > 0 {
             tcp.set_seq_number(TcpSeqNumber(up_to.cast_signed()));
-            tcp.fill_checksum(&ends.0, &ends.1);
+            tcp.fill_checksum(&local, &peer);
         }
     }
 

@@ -9,19 +9,15 @@ use super::connecting::Connecting;
 use super::refusals::{malformed, protocol};
 use super::{Client, Request, Step};
 use crate::ncp::{AROUND_BURST, BURST, MOST_BURST, SMALLEST_PACKET, packet_bytes};
+use crate::profile::netware::NETWARE_3;
 use crate::redirector::{CallId, Done, FileId, Reason, Refusal};
 
 impl Client {
-    fn burst_bytes(&self, packet: u32) -> Option<(u32, u32)> {
-        let (read, write) = self.plan.burst_packets?;
-        let part = packet.max(SMALLEST_PACKET) - AROUND_BURST;
-        Some(((read * part).min(MOST_BURST), (write * part).min(MOST_BURST)))
-    }
-
     /// Offer bursts. False if none are wanted. The carrier fills in the connection's numbers.
     pub(super) fn offer_bursts(&mut self) -> bool {
+        let Some(packets) = self.plan.burst_packets else { return false };
         let packet = packet_bytes(self.plan.carrier).into();
-        let Some((most_taken, most_sent)) = self.burst_bytes(packet) else { return false };
+        let (most_taken, most_sent) = burst_bytes(packet, packets);
         let offer = Offer { packet, most_sent, most_taken, ..Offer::default() };
         let step = Connecting::Bursts;
         self.go_on(function::OFFER_BURST, step, |out| offer.emit(out));
@@ -31,13 +27,17 @@ impl Client {
     pub(super) fn burst_accepted(&mut self, reply: &[u8]) -> Result<(), Refusal> {
         let accepted = Accepted::parse(reply).map_err(malformed)?;
         let packet = accepted.packet.min(packet_bytes(self.plan.carrier).into());
-        // A server may limit the length of bursts that it sends and accepts.
+        // A server may state the longest bursts that it sends and accepts. Otherwise NetWare's are safe.
         let limits = reply.get(ACCEPTED_LEN..).and_then(|rest| Limits::parse(rest).ok());
-        let (sent, taken) =
-            limits.map_or((MOST_BURST, MOST_BURST), |limits| (limits.most_sent, limits.most_taken));
+        let (sent, taken) = limits.map_or_else(
+            || burst_bytes(packet, NETWARE_3.burst_packets),
+            |limits| (limits.most_sent, limits.most_taken),
+        );
         let before = [READ_REPLY_LEN, OPERATION_LEN].map(|octets| octets as u32);
         self.bursts = self
-            .burst_bytes(packet)
+            .plan
+            .burst_packets
+            .map(|packets| burst_bytes(packet, packets))
             .map(|(read, write)| (read.min(sent), write.min(taken)))
             .filter(|(read, write)| *read > before[0] && *write > before[1])
             .map(|(read, write)| (read - before[0], write - before[1]));
@@ -53,7 +53,7 @@ impl Client {
     ) -> Result<(), Refusal> {
         let (operation, file) = (Low { number }, burst::file_of(self.file(file)?));
         let operation = Operation { operation, file, reserved: [0; 8], offset, count };
-        let mut message = self.memory();
+        let mut message = self.calls.memory();
         message.push(BURST);
         operation.emit(&mut message);
         message.extend(parts.concat());
@@ -94,10 +94,14 @@ impl Client {
             },
             _ => Err(protocol("found what answers a burst")),
         };
-        let mut memory = self.memory();
-        std::mem::swap(&mut memory, message);
-        self.done.push_back((call, outcome, memory));
+        self.calls.end_with(call, outcome, message);
     }
+}
+
+/// Bytes of a read burst and of a write burst.
+fn burst_bytes(packet: u32, (read, write): (u32, u32)) -> (u32, u32) {
+    let part = packet.max(SMALLEST_PACKET) - AROUND_BURST;
+    ((read * part).min(MOST_BURST), (write * part).min(MOST_BURST))
 }
 
 fn read(count: u32, reply: &[u8]) -> Result<Done, Refusal> {

@@ -1,6 +1,6 @@
 //! Requests for calls.
 
-use lanlab_wire::ncp::directories::{self, Allocate, Allocated, Handle, Volume};
+use lanlab_wire::ncp::directories::{self, Allocate, Allocated, Handle};
 use lanlab_wire::ncp::file_entry::attribute;
 use lanlab_wire::ncp::files::{self, access};
 use lanlab_wire::ncp::function;
@@ -16,7 +16,7 @@ const NO_DRIVE: u8 = b'[';
 
 impl Client {
     pub(super) fn begin(&mut self, id: CallId, call: Call<'_>) -> Result<(), Refusal> {
-        if self.facts.is_none() {
+        if self.calls.facts.is_none() {
             return Err(protocol("no session yet"));
         }
         let handle = self.root;
@@ -76,11 +76,6 @@ impl Client {
                 return Err(Refusal::new(Reason::Unsupported, message));
             }
             Call::Echo => self.ask(id, function::GET_TIME, Step::Other, |_| {}),
-            Call::DiskSpace => {
-                self.ask(id, function::VOLUME_OF_HANDLE, Step::DiskSpace, |out| {
-                    Handle { handle }.emit(out);
-                });
-            }
             Call::End => self.ask(id, function::LOG_OUT, Step::Other, |_| {}),
         }
         Ok(())
@@ -158,7 +153,7 @@ impl Client {
         let offset = at(offset, count)?;
         // A write of zero bytes would truncate the file here.
         if count == 0 {
-            self.end(id, Ok(Done::Written(0)));
+            self.calls.end(id, Ok(Done::Written(0)));
             return Ok(());
         }
         if self.bursts.is_some() {
@@ -180,7 +175,7 @@ impl Client {
                     Handle { handle }.emit(out);
                 });
             }
-            Err(error) => self.end(id, Err(malformed(error))),
+            Err(error) => self.calls.end(id, Err(malformed(error))),
         }
     }
 
@@ -190,7 +185,7 @@ impl Client {
         let (other, new) = to.rsplit_once('/').unwrap_or(("", to));
         if !parent.eq_ignore_ascii_case(other) {
             let message = format!("`{from}`: no such file; a directory stays in its directory");
-            self.end(id, Err(Refusal::new(Reason::Missing, message)));
+            self.calls.end(id, Err(Refusal::new(Reason::Missing, message)));
             return;
         }
         let paths = names::path(from).and_then(|path| Ok((path, names::path(new)?)));
@@ -201,13 +196,8 @@ impl Client {
                 let function = function::RENAME_DIRECTORY;
                 self.ask_on(id, function, Step::Other, |out| rename.emit(out));
             }
-            Err(refusal) => self.end(id, Err(refusal)),
+            Err(refusal) => self.calls.end(id, Err(refusal)),
         }
-    }
-
-    pub(super) fn space(reply: &[u8]) -> Result<Done, Refusal> {
-        let (total_bytes, free_bytes) = Volume::parse(reply).map_err(malformed)?.bytes();
-        Ok(Done::Space { total_bytes, free_bytes })
     }
 }
 

@@ -164,7 +164,7 @@ impl Client {
         let one_packet = (self.data_bytes, self.data_bytes);
         let (read_bytes, write_bytes) = self.bursts.unwrap_or(one_packet);
         let bursts = if self.bursts.is_some() { ", packet burst" } else { "" };
-        self.facts = Some(RedirectorFacts {
+        self.calls.facts = Some(RedirectorFacts {
             protocol: format!("NCP, NetWare {major}.{minor:02}, {login}{bursts}"),
             protection: "none".to_owned(),
             server: Some(server),
@@ -174,6 +174,6 @@ impl Client {
             depth: 1,
             short_names: true,
         });
-        self.end(Self::CONNECTED, Ok(Done::Nothing));
+        self.calls.end(Self::CONNECTED, Ok(Done::Nothing));
     }
 }

@@ -8,21 +8,7 @@ use super::refusals::{malformed, protocol, refused};
 use super::{Client, Request, Step};
 use crate::redirector::{Call, CallId, Done, FileId, Redirector, RedirectorFacts, Refusal};
 
-const MAX_SPARE: usize = 8;
-
 impl Client {
-    pub(super) fn memory(&mut self) -> Vec<u8> {
-        let mut memory = self.spare.pop().unwrap_or_default();
-        memory.clear();
-        memory
-    }
-
-    fn keep(&mut self, memory: Vec<u8>) {
-        if self.spare.len() < MAX_SPARE && memory.capacity() > 0 {
-            self.spare.push(memory);
-        }
-    }
-
     fn request(
         &mut self,
         call: CallId,
@@ -30,7 +16,7 @@ impl Client {
         step: Step,
         write: impl FnOnce(&mut Vec<u8>),
     ) -> Request {
-        let mut message = self.memory();
+        let mut message = self.calls.memory();
         function.emit(&mut message, write);
         Request { call, function, step, message }
     }
@@ -57,16 +43,11 @@ impl Client {
         self.waiting.push_front(request);
     }
 
-    pub(super) fn end(&mut self, call: CallId, outcome: Result<Done, Refusal>) {
-        let memory = self.memory();
-        self.done.push_back((call, outcome, memory));
-    }
-
     fn fail(&mut self, refusal: &Refusal) {
-        self.broken = Some(refusal.clone());
+        self.calls.broken = Some(refusal.clone());
         let calls = self.current.take().into_iter().chain(std::mem::take(&mut self.waiting));
         for request in calls.collect::<Vec<_>>() {
-            self.end(request.call, Err(refusal.clone()));
+            self.calls.end(request.call, Err(refusal.clone()));
         }
     }
 
@@ -83,20 +64,20 @@ impl Client {
             return Err(protocol("found a reply to no request"));
         };
         let Request { call, function, step, message: asked } = request;
-        self.keep(asked);
+        self.calls.keep(asked);
         if matches!(step, Step::ReadBurst { .. } | Step::WriteBurst { .. }) {
             self.take_burst(call, &step, message);
             return Ok(());
         }
         let Some((&code, reply)) = message.split_first() else {
-            self.end(call, Err(protocol("a reply without a completion code")));
+            self.calls.end(call, Err(protocol("a reply without a completion code")));
             return Err(protocol("found a reply without a completion code"));
         };
         let is_done = code == completion::OK;
         match step {
             Step::Connecting(connecting) => {
                 if let Err(refusal) = self.connecting(connecting, (function, code), reply) {
-                    self.end(call, Err(refusal.clone()));
+                    self.calls.end(call, Err(refusal.clone()));
                     return Err(refusal);
                 }
             }
@@ -109,26 +90,22 @@ impl Client {
                 self.files.remove(&file);
                 let outcome =
                     if is_done { Ok(Done::Nothing) } else { Err(refused(function, code)) };
-                self.end(call, outcome);
+                self.calls.end(call, outcome);
             }
-            _ if !is_done => self.end(call, Err(refused(function, code))),
+            _ if !is_done => self.calls.end(call, Err(refused(function, code))),
             Step::Read { offset, count } => {
-                let outcome = read(offset, count, reply);
-                let mut memory = self.memory();
-                std::mem::swap(&mut memory, message);
-                self.done.push_back((call, outcome, memory));
+                self.calls.end_with(call, read(offset, count, reply), message);
             }
-            Step::Write { count } => self.end(call, Ok(Done::Written(count))),
+            Step::Write { count } => self.calls.end(call, Ok(Done::Written(count))),
             Step::Open => {
                 let outcome = self.opened(reply);
-                self.end(call, outcome);
+                self.calls.end(call, outcome);
             }
-            Step::DiskSpace => self.end(call, Self::space(reply)),
             Step::Check
             | Step::Rename { .. }
             | Step::ReadBurst { .. }
             | Step::WriteBurst { .. }
-            | Step::Other => self.end(call, Ok(Done::Nothing)),
+            | Step::Other => self.calls.end(call, Ok(Done::Nothing)),
         }
         Ok(())
     }
@@ -156,20 +133,15 @@ impl Redirector for Client {
     }
 
     fn call(&mut self, call: Call<'_>) -> CallId {
-        let id = CallId(self.next_call);
-        self.next_call += 1;
-        let begun = match &self.broken {
-            Some(refusal) => Err(refusal.clone()),
-            None => self.begin(id, call),
-        };
-        if let Err(refusal) = begun {
-            self.end(id, Err(refusal));
+        let id = self.calls.next();
+        if let Err(refusal) = self.calls.check().and_then(|()| self.begin(id, call)) {
+            self.calls.end(id, Err(refusal));
         }
         id
     }
 
     fn handle_message(&mut self, message: &mut Vec<u8>) {
-        if self.broken.is_some() {
+        if self.calls.broken.is_some() {
             return;
         }
         if let Err(refusal) = self.take(message) {
@@ -188,13 +160,10 @@ impl Redirector for Client {
     }
 
     fn poll_done(&mut self, data: &mut Vec<u8>) -> Option<(CallId, Result<Done, Refusal>)> {
-        let (call, outcome, mut message) = self.done.pop_front()?;
-        std::mem::swap(data, &mut message);
-        self.keep(message);
-        Some((call, outcome))
+        self.calls.poll_done(data)
     }
 
     fn facts(&self) -> Option<&RedirectorFacts> {
-        self.facts.as_ref()
+        self.calls.facts.as_ref()
     }
 }

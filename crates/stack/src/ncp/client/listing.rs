@@ -38,15 +38,15 @@ impl Client {
         match code {
             completion::OK => match Self::add(&mut listing, reply) {
                 Ok(()) => self.list(id, listing),
-                Err(refusal) => self.end(id, Err(refusal)),
+                Err(refusal) => self.calls.end(id, Err(refusal)),
             },
             // The listing has no more files.
             completion::FAILED if !listing.of_directories => {
                 (listing.of_directories, listing.after) = (true, FIRST);
                 self.list(id, listing);
             }
-            completion::FAILED => self.end(id, Ok(Done::Listed(listing.entries))),
-            code => self.end(id, Err(refused(function::SEARCH, code))),
+            completion::FAILED => self.calls.end(id, Ok(Done::Listed(listing.entries))),
+            code => self.calls.end(id, Err(refused(function::SEARCH, code))),
         }
     }
 

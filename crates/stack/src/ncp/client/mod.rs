@@ -16,7 +16,7 @@ use lanlab_wire::ncp::files::FileHandle;
 use lanlab_wire::ncp::function::Function;
 
 use crate::carrier::CarrierFacts;
-use crate::redirector::{CallId, Done, FileId, RedirectorFacts, Refusal};
+use crate::redirector::{CallId, Calls, FileId};
 use connecting::Connecting;
 use listing::Listing;
 
@@ -46,7 +46,6 @@ enum Step {
     WriteBurst { count: u32 },
     Close { file: FileId },
     Check,
-    DiskSpace,
     Rename { from: String, to: String },
     List(Listing),
     Other,
@@ -60,12 +59,9 @@ struct Request {
     message: Vec<u8>,
 }
 
-type Ended = (CallId, Result<Done, Refusal>, Vec<u8>);
-
 #[derive(Debug)]
 pub struct Client {
     plan: Plan,
-    facts: Option<RedirectorFacts>,
     server: Option<(String, (u8, u8))>,
     root: u8,
     data_bytes: u32,
@@ -74,12 +70,9 @@ pub struct Client {
     bursts: Option<(u32, u32)>,
     files: BTreeMap<FileId, FileHandle>,
     next_file: u32,
-    next_call: u64,
+    calls: Calls,
     waiting: VecDeque<Request>,
     current: Option<Request>,
-    done: VecDeque<Ended>,
-    spare: Vec<Vec<u8>>,
-    broken: Option<Refusal>,
 }
 
 impl Client {
@@ -89,7 +82,6 @@ impl Client {
     pub fn new(plan: Plan) -> Self {
         let mut client = Self {
             plan,
-            facts: None,
             server: None,
             root: 0,
             data_bytes: 0,
@@ -97,12 +89,9 @@ impl Client {
             bursts: None,
             files: BTreeMap::new(),
             next_file: 0,
-            next_call: 1,
+            calls: Calls::default(),
             waiting: VecDeque::new(),
             current: None,
-            done: VecDeque::new(),
-            spare: Vec::new(),
-            broken: None,
         };
         client.negotiate();
         client

@@ -160,7 +160,7 @@ impl State {
     }
 
     pub fn give_key(&mut self) -> Result<(), Refused> {
-        if !self.offer.netware.has_keyed_logins.value {
+        if !self.offer.netware.has_keyed_logins {
             return Err(completion::UNSUPPORTED);
         }
         self.keys += 1;

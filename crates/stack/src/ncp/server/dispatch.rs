@@ -128,7 +128,7 @@ impl State {
         let proposed = Buffer::parse(data).map_err(malformed)?.octets;
         // A write request has its function code before the data; a read reply has a shorter header.
         let room = self.carrier.longest_message.saturating_sub(1 + WRITE_LEN as u32);
-        let most = u32::from(self.offer.netware.most_data_bytes.value).min(room) as u16;
+        let most = u32::from(self.offer.netware.most_data_bytes).min(room) as u16;
         self.data_bytes = proposed.max(FEWEST_DATA_BYTES).min(most);
         Buffer { octets: self.data_bytes }.emit(&mut self.head);
         Ok(())
@@ -136,7 +136,7 @@ impl State {
 
     /// Packets may be as long as a frame; the client probes what size routers pass.
     fn negotiate_packet(&mut self, data: &[u8]) -> Result<(), Refused> {
-        if !self.offer.netware.has_large_packets.value {
+        if !self.offer.netware.has_large_packets {
             return Err(completion::UNSUPPORTED);
         }
         let proposed = Packet::parse(data).map_err(malformed)?.octets;

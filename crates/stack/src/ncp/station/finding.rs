@@ -21,7 +21,7 @@ impl Station {
             return id;
         }
         let socket = self.free_socket();
-        let mut session = Caller::new(id, socket, to, self.netware.most_tries.value);
+        let mut session = Caller::new(id, socket, to, self.netware.most_tries);
         self.common.interface.discovery.is_wanted = true;
         if let Peer::Ipx(address) = to {
             session.goes_to(Address { socket: socket::NCP, ..address });
@@ -47,7 +47,7 @@ impl Station {
 
     /// Search for the server or route that the session lacks, or request a connection.
     fn search(&mut self, now: Instant, index: usize) {
-        let (_, interval_ns) = self.netware.searches.value;
+        let (_, interval_ns) = self.netware.searches;
         let caller = &mut self.callers[index];
         let is_again = caller.searches > 0;
         caller.searches += 1;
@@ -121,7 +121,7 @@ impl Station {
     }
 
     pub(super) fn handle_caller_timeouts(&mut self, now: Instant) {
-        let (most, _) = self.netware.searches.value;
+        let (most, _) = self.netware.searches;
         for index in (0..self.callers.len()).rev() {
             let caller = &mut self.callers[index];
             if caller.deadline.is_none_or(|at| at > now) {

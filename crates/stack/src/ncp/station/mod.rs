@@ -18,8 +18,8 @@ use lanlab_wire::netbios_name::{Name, suffix};
 use lanlab_wire::sap;
 
 use crate::carrier::{
-    BadPeer, Carrier, Count, Event, NotSent, Peer, Readiness, SegmentFacts, SessionId, SessionIds,
-    StationConfig, Stray, Why,
+    BadPeer, Carrier, Count, Event, NameEvent, NotSent, Peer, Readiness, SegmentFacts, SessionId,
+    SessionIds, StationConfig, Stray, Why,
 };
 use crate::ipx::{Advertised, Interface, SessionCounts};
 use crate::profile::netware::NetWare;
@@ -72,7 +72,7 @@ impl Station {
             return;
         }
         self.is_ready = true;
-        self.common.event(Event::Claimed(self.name));
+        self.common.event(Event::Name(NameEvent::Claimed(self.name)));
         if self.is_listening {
             self.announces_at = Some(now);
         }
@@ -82,7 +82,7 @@ impl Station {
         if self.announces_at.is_none_or(|at| at > now) {
             return;
         }
-        self.announces_at = Some(now.plus_nanos(self.netware.announcement_interval_ns.value));
+        self.announces_at = Some(now.plus_nanos(self.netware.announcement_interval_ns));
         self.common.interface.announce(false);
     }
 
@@ -107,18 +107,18 @@ impl Station {
 }
 
 impl Carrier for Station {
-    fn server_type() -> Option<u16> {
-        Some(sap::FILE_SERVER)
+    fn is_on_ipx() -> bool {
+        true
     }
 
-    fn new(config: &StationConfig, now: Instant, ids: SessionIds) -> Self {
+    fn new(config: &StationConfig, now: Instant) -> Self {
         let interface = Interface::new(config, now);
         // A restarted client must not be mistaken for its predecessor.
         let away = now.as_nanos() / 1_000_000 % (SOCKETS_AWAY / 2) * 2;
         let mut station = Self {
             name: config.name,
             netware: config.netware,
-            ids,
+            ids: SessionIds::default(),
             is_listening: false,
             is_ready: false,
             callers: Vec::new(),
@@ -161,7 +161,7 @@ impl Carrier for Station {
 
     fn listen(&mut self) {
         self.is_listening = true;
-        if self.netware.has_internal_network.value {
+        if self.netware.has_internal_network {
             self.common.interface.have_internal(self.internal_network);
         }
         let (kind, name, socket) = (sap::FILE_SERVER, self.name, socket::NCP);
@@ -221,7 +221,7 @@ impl Carrier for Station {
             ("watchdog_questions_answered", self.watchdog.questions_answered),
         ];
         let sessions = self.common.counts.keyed().into_iter().chain(own);
-        sessions.chain(self.common.interface.counted().keyed()).collect()
+        sessions.chain(self.common.interface.counts.keyed()).collect()
     }
 
     fn handle_frame(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), Stray> {

@@ -63,8 +63,8 @@ impl Station {
             called: Peer::Ipx(called),
             calling: Peer::Ipx(from.address),
         });
-        let deadline = now.plus_nanos(self.netware.watchdog_after_ns.value);
-        let asked = (envelope, now, deadline, self.netware.has_bursts.value);
+        let deadline = now.plus_nanos(self.netware.watchdog_after_ns);
+        let asked = (envelope, now, deadline, self.netware.has_bursts);
         let session = Answerer::begin(id, from, connection, asked, &mut self.common);
         self.answerers.push(session);
     }
@@ -115,7 +115,7 @@ impl Station {
         // The client may have moved to another router or adapter.
         session.client = from;
         (session.questions, session.heard) = (0, now);
-        session.deadline = now.plus_nanos(self.netware.watchdog_after_ns.value);
+        session.deadline = now.plus_nanos(self.netware.watchdog_after_ns);
     }
 
     fn free_connection(&mut self) -> u16 {
@@ -132,7 +132,7 @@ impl Station {
 
     /// Make room for a session of a station: drop a client that has done little, or fails to answer the watchdog.
     fn make_room(&mut self, now: Instant, station: Mac) -> Result<(), Full> {
-        let interval_ns = self.netware.watchdog_interval_ns.value;
+        let interval_ns = self.netware.watchdog_interval_ns;
         let standing = |session: &Answerer| {
             let asked_at =
                 Instant::from_nanos(session.deadline.as_nanos().saturating_sub(interval_ns));
@@ -169,7 +169,7 @@ impl Station {
         match known {
             Some(session) => {
                 (session.questions, session.heard) = (0, now);
-                session.deadline = now.plus_nanos(self.netware.watchdog_after_ns.value);
+                session.deadline = now.plus_nanos(self.netware.watchdog_after_ns);
             }
             None => self.common.counts.discarded += 1,
         }
@@ -181,14 +181,14 @@ impl Station {
             if self.answerers[index].deadline > now {
                 continue;
             }
-            if self.answerers[index].questions >= self.netware.watchdog_questions.value {
+            if self.answerers[index].questions >= self.netware.watchdog_questions {
                 let id = self.answerers.remove(index).id;
                 self.common.event(Event::Ended(id, Why::NoAnswer));
                 continue;
             }
             let session = &mut self.answerers[index];
             session.questions += 1;
-            session.deadline = now.plus_nanos(self.netware.watchdog_interval_ns.value);
+            session.deadline = now.plus_nanos(self.netware.watchdog_interval_ns);
             let mut to = session.client;
             to.address.socket = to.address.socket.wrapping_add(1);
             let (connection, sign) = (session.connection as u8, Sign::Question.to_wire());

@@ -77,12 +77,12 @@ impl Toy {
 }
 
 impl Carrier for Toy {
-    fn new(config: &StationConfig, _: Instant, ids: SessionIds) -> Self {
+    fn new(config: &StationConfig, _: Instant) -> Self {
         Self {
             mac: config.mac,
             framing: config.framing.unwrap_or(Framing::Llc),
             network: config.network,
-            ids,
+            ids: SessionIds::default(),
             is_listening: false,
             sessions: Vec::new(),
             frames: VecDeque::new(),

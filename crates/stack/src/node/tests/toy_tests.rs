@@ -1,4 +1,4 @@
-//! The toy next to NetBEUI: a node has only the configured carriers, and each works as if alone.
+//! The toy next to NetBEUI: a node has only the configured carrier.
 
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Framing, Mac};
@@ -9,14 +9,12 @@ use super::{SOCKET, Toy};
 use crate::carrier::CarrierFacts;
 use crate::nbf::Station;
 use crate::node::{
-    CarrierKind, CarrierKinds, Event, Node, NodeConfig, Peer, Readiness, SessionId, StationConfig,
-    StrayCounts, Why,
+    CarrierKind, Event, NameEvent, Node, NodeConfig, Peer, Readiness, SessionId, StationConfig, Why,
 };
 use crate::profile::WINDOWS_NT;
 
 const NETWORK: u32 = 0x0a0b_0c0d;
 const TOY: Framing = Framing::Type(0x88b5);
-const BOTH: CarrierKinds = CarrierKinds::only(CarrierKind::Nbf).and(CarrierKind::Toy);
 
 fn mac(end: usize) -> Mac {
     Mac([2, 0, 0, 0, 0, end as u8 + 1])
@@ -39,9 +37,9 @@ struct Pair {
 }
 
 impl Pair {
-    fn new(carriers: CarrierKinds) -> Self {
+    fn new(carrier: CarrierKind) -> Self {
         let node = |end: usize| {
-            let config = NodeConfig::new(mac(end), name(end), WINDOWS_NT, carriers);
+            let config = NodeConfig::new(mac(end), name(end), WINDOWS_NT, carrier);
             let network = (end == 0).then_some(NETWORK);
             let station = StationConfig { framing: Some(TOY), network, ..config.station };
             Node::new(&NodeConfig { station, ..config }, Instant::ZERO)
@@ -93,8 +91,8 @@ impl Pair {
         is_any
     }
 
-    fn talk(&mut self, carrier: CarrierKind, to: Peer) -> SessionId {
-        let id = self.nodes[0].open(self.now, carrier, to).unwrap();
+    fn talk(&mut self, to: Peer) -> SessionId {
+        let id = self.nodes[0].open(self.now, to);
         self.run();
         self.nodes[0].send(self.now, id, b"hello").unwrap();
         self.run();
@@ -128,16 +126,15 @@ fn is_toy(frame: &[u8]) -> bool {
 
 #[test]
 fn a_node_with_one_carrier_has_no_other_one() {
-    let mut pair = Pair::new(CarrierKinds::only(CarrierKind::Toy));
+    let mut pair = Pair::new(CarrierKind::Toy);
     assert_eq!(pair.nodes[1].readiness(), Readiness::Waiting, "no network yet");
-    let id = pair.talk(CarrierKind::Toy, address(1));
+    let id = pair.talk(address(1));
     assert_eq!(pair.nodes[1].readiness(), Readiness::Ready);
     assert!(pair.sent.iter().flatten().all(|frame| is_toy(frame)));
     assert_eq!(pair.messages(1), [b"hello"]);
     let [(accepted, facts, called, calling)] = pair.accepted()[..] else { panic!() };
     assert_eq!((facts, called, calling), (super::FACTS, address(1), address(0)));
     assert!(pair.nodes[0].machine::<Station>().is_none());
-    assert_eq!(pair.nodes[0].open(pair.now, CarrierKind::Nbf, Peer::Name(name(1))), None);
 
     pair.nodes[1].pause(accepted);
     pair.nodes[0].send(pair.now, id, b"held").unwrap();
@@ -157,42 +154,20 @@ fn a_node_with_one_carrier_has_no_other_one() {
 }
 
 #[test]
-fn adding_a_carrier_leaves_frames_of_the_first_unchanged() {
-    let alone = |kind: CarrierKind, to: Peer| {
-        let mut pair = Pair::new(CarrierKinds::only(kind));
-        pair.talk(kind, to);
-        pair.sent
-    };
-    let [toy, nbf] = [(CarrierKind::Toy, address(1)), (CarrierKind::Nbf, Peer::Name(name(1)))]
-        .map(|(kind, to)| alone(kind, to));
-    assert!(nbf.iter().all(|frames| frames.len() > 5));
-    let mut both = Pair::new(BOTH);
-    let over_nbf = both.talk(CarrierKind::Nbf, Peer::Name(name(1)));
-    let over_toy = both.talk(CarrierKind::Toy, address(1));
-    assert_ne!(over_nbf, over_toy);
-    assert_eq!(both.messages(1), [b"hello"; 2]);
-    for end in 0..2 {
-        let (of_toy, of_nbf): (Vec<_>, Vec<_>) =
-            both.sent[end].iter().cloned().partition(|frame| is_toy(frame));
-        assert_eq!((&of_toy, &of_nbf), (&toy[end], &nbf[end]), "station {end}");
-        // A frame is not stray if one carrier takes it and the other rejects it.
-        assert_eq!(both.nodes[end].stray_counts(), StrayCounts::default());
-    }
-}
-
-#[test]
-fn a_node_is_ready_once_every_carrier_is() {
-    let mut pair = Pair::new(BOTH);
-    assert!(pair.said(1, &Event::Claimed(name(1))));
-    assert_eq!(pair.nodes.each_ref().map(Node::readiness), [Readiness::Ready, Readiness::Waiting]);
-    assert!(pair.nodes[0].machine::<Toy>().is_some() && pair.nodes[0].nbf().is_some());
+fn a_node_claims_its_name_and_is_ready_when_its_carrier_is() {
+    let mut pair = Pair::new(CarrierKind::Nbf);
+    assert!(pair.said(1, &Event::Name(NameEvent::Claimed(name(1)))));
+    assert_eq!(pair.nodes.each_ref().map(Node::readiness), [Readiness::Ready; 2]);
+    assert!(pair.nodes[0].machine::<Toy>().is_none() && pair.nodes[0].nbf().is_some());
+    pair.talk(Peer::Name(name(1)));
+    assert_eq!(pair.messages(1), [b"hello"]);
 }
 
 #[test]
 fn an_address_of_another_family_ends_the_session() {
-    let mut pair = Pair::new(BOTH);
     for (carrier, to) in [(CarrierKind::Toy, Peer::Name(name(1))), (CarrierKind::Nbf, address(1))] {
-        let id = pair.nodes[0].open(pair.now, carrier, to).unwrap();
+        let mut pair = Pair::new(carrier);
+        let id = pair.nodes[0].open(pair.now, to);
         pair.run();
         assert!(pair.said(0, &Event::Ended(id, Why::AddressFamily)), "{carrier:?}");
     }
@@ -214,21 +189,10 @@ fn carriers_are_found_by_their_names() {
         assert_eq!(CarrierKind::by_name(kind.name()), Some(kind));
     }
     assert_eq!(CarrierKind::by_name("tcp"), None);
-    assert_eq!(BOTH.iter().collect::<Vec<_>>(), [CarrierKind::Nbf, CarrierKind::Toy]);
-    assert!(!CarrierKinds::only(CarrierKind::Nbf).overlaps(CarrierKinds::only(CarrierKind::Toy)));
 }
 
 #[test]
-fn carrier_sets_hold_each_once_and_know_which_use_ipx() {
-    assert_eq!(BOTH.and(CarrierKind::Nbf), BOTH);
-    assert_eq!(CarrierKinds::default().iter().count(), 0);
-    for &kind in CarrierKind::ALL {
-        let others = CarrierKind::ALL.iter().filter(|other| **other != kind);
-        let others = others.fold(CarrierKinds::default(), |set, other| set.and(*other));
-        assert!(!others.overlaps(CarrierKinds::only(kind)));
-        assert!(others.and(kind).overlaps(CarrierKinds::only(kind)));
-        assert_eq!(others.iter().count() + 1, CarrierKind::ALL.len());
-    }
+fn carriers_know_whether_they_use_ipx() {
     let on_ipx = CarrierKind::ALL.iter().filter(|kind| kind.is_on_ipx()).copied();
     let expected = [CarrierKind::Ipx, CarrierKind::Nbipx, CarrierKind::Ncp];
     assert_eq!(on_ipx.collect::<Vec<_>>(), expected);

@@ -2,8 +2,8 @@
 
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::{
-    attributes, command, multiplexed, nt_create_andx, open, open_andx, query_information,
-    query_information_disk, read, read_andx, write, write_andx,
+    attributes, command, multiplexed, nt_create_andx, open, open_andx, query_information, read,
+    read_andx, write, write_andx,
 };
 
 use super::refusals::{malformed, protocol, refused};
@@ -73,11 +73,4 @@ pub fn found(block: &Block<'_>) -> Result<Done, Refusal> {
     let is_directory = response.attributes & attributes::DIRECTORY != 0;
     let size_bytes = if is_directory { 0 } else { u64::from(response.size) };
     Ok(Done::Found { size_bytes, is_directory })
-}
-
-pub fn disk_space(block: &Block<'_>) -> Result<Done, Refusal> {
-    check(block)?;
-    let response = query_information_disk::Response::parse(block).map_err(malformed)?;
-    let (total_bytes, free_bytes) = response.bytes();
-    Ok(Done::Space { total_bytes, free_bytes })
 }

@@ -73,10 +73,6 @@ impl Client {
                 self.ask(id, command::ECHO, Step::Other, |writer| echo.emit(writer));
                 Ok(())
             }
-            Call::DiskSpace => {
-                self.ask(id, command::QUERY_INFORMATION_DISK, Step::DiskSpace, nothing);
-                Ok(())
-            }
             Call::End => {
                 if agreed.dialect == Dialect::Core {
                     self.ask(id, command::TREE_DISCONNECT, Step::Other, nothing);
@@ -234,7 +230,7 @@ impl Client {
         check_end(agreed, offset, count)?;
         // A write of zero bytes would truncate the file here ([MS-CIFS] 2.2.4.12).
         if count == 0 {
-            self.end(id, Ok(Done::Written(0)));
+            self.calls.end(id, Ok(Done::Written(0)));
             return Ok(());
         }
         let parts = [first, second];
@@ -264,7 +260,7 @@ impl Client {
             _ => command::WRITE_ANDX,
         };
         let header = self.header(command);
-        let mut message = self.memory();
+        let mut message = self.calls.memory();
         let mut writer = Writer::begin(&mut message, &header);
         if agreed.dialect == Dialect::Core {
             let request =

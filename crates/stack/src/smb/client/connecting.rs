@@ -210,7 +210,7 @@ impl Client {
             Transfer::Raw => ", raw",
             Transfer::Multiplexed => ", multiplexed",
         };
-        self.facts = Some(RedirectorFacts {
+        self.calls.facts = Some(RedirectorFacts {
             protocol: format!("SMB 1, {dialect}, {login}{transfer}"),
             protection: if self.signing.is_some() { "signed, MD5" } else { "none" }.to_owned(),
             server: agreed.server.clone(),
@@ -220,7 +220,7 @@ impl Client {
             depth: if agreed.transfer == Transfer::Raw { 1 } else { agreed.max_mpx },
             short_names: names::are_short(agreed.dialect),
         });
-        self.end(Self::CONNECTED, Ok(Done::Nothing));
+        self.calls.end(Self::CONNECTED, Ok(Done::Nothing));
         Ok(())
     }
 }

@@ -62,18 +62,13 @@ impl Client {
             }
         };
         if let Step::Read { count } = pending.step {
-            let outcome = answers::read(&block, count);
-            let mut memory = self.memory();
-            std::mem::swap(&mut memory, message);
-            self.done.push_back((call, outcome, memory));
+            self.calls.end_with(call, answers::read(&block, count), message);
             return Ok(());
         }
         if let Step::ReadMultiplexed { file, offset, count } = pending.step {
             let outcome = self.took_multiplexed(&block, (call, file, offset, count));
             if let Some(outcome) = outcome {
-                let mut memory = self.memory();
-                std::mem::swap(&mut memory, message);
-                self.done.push_back((call, outcome, memory));
+                self.calls.end_with(call, outcome, message);
             }
             return Ok(());
         }
@@ -82,16 +77,15 @@ impl Client {
             Step::Login(login) => self.logged_in(&header, &block, login)?,
             Step::Connect => self.connected(&header, &block)?,
             Step::List(listing) => self.listed(call, &header, &block, listing),
-            Step::Open => self.end(call, answers::opened(&block)),
-            Step::Write { count } => self.end(call, answers::written(&block, count)),
-            Step::Stat => self.end(call, answers::found(&block)),
-            Step::DiskSpace => self.end(call, answers::disk_space(&block)),
+            Step::Open => self.calls.end(call, answers::opened(&block)),
+            Step::Write { count } => self.calls.end(call, answers::written(&block, count)),
+            Step::Stat => self.calls.end(call, answers::found(&block)),
             Step::WriteRaw { file, offset, data } => {
                 self.may_write_raw(header.mid, &block, (call, file, offset, data))?;
             }
             Step::WriteRest { count } => {
                 let written = self.wrote_raw(&block, count);
-                self.end(call, written);
+                self.calls.end(call, written);
             }
             Step::WriteMultiplexed { file, offset, data } => {
                 self.wrote_multiplexed(&block, (call, file, offset, data));
@@ -100,7 +94,7 @@ impl Client {
             | Step::Read { .. }
             | Step::ReadRaw { .. }
             | Step::ReadMultiplexed { .. } => {
-                self.end(call, answers::nothing(&block));
+                self.calls.end(call, answers::nothing(&block));
             }
         }
         Ok(())
@@ -113,27 +107,22 @@ impl Redirector for Client {
     }
 
     fn call(&mut self, call: Call<'_>) -> CallId {
-        let id = CallId(self.next_call);
-        self.next_call += 1;
-        let begun = match &self.broken {
-            Some(refusal) => Err(refusal.clone()),
-            None => self.begin(id, call),
-        };
-        if let Err(refusal) = begun {
-            self.end(id, Err(refusal));
+        let id = self.calls.next();
+        if let Err(refusal) = self.calls.check().and_then(|()| self.begin(id, call)) {
+            self.calls.end(id, Err(refusal));
         }
         id
     }
 
     fn handle_message(&mut self, message: &mut Vec<u8>) {
-        if self.broken.is_some() {
+        if self.calls.broken.is_some() {
             return;
         }
         if let Err(refusal) = self.take(message) {
             self.fail(&refusal);
             // Failures of session set-up belong to no pending request.
-            if self.facts.is_none() && !self.done.iter().any(|ended| ended.0 == Self::CONNECTED) {
-                self.end(Self::CONNECTED, Err(refusal));
+            if self.calls.facts.is_none() && !self.calls.has_ended(Self::CONNECTED) {
+                self.calls.end(Self::CONNECTED, Err(refusal));
             }
         }
     }
@@ -141,7 +130,7 @@ impl Redirector for Client {
     fn poll_message(&mut self, into: &mut Vec<u8>) -> bool {
         if let Some(mut data) = self.raw_rest.take() {
             std::mem::swap(into, &mut data);
-            self.keep(data);
+            self.calls.keep(data);
             return true;
         }
         let Some((mid, _)) = self.waiting.front() else { return false };
@@ -162,18 +151,15 @@ impl Redirector for Client {
         }
         self.sent += 1;
         std::mem::swap(into, &mut message);
-        self.keep(message);
+        self.calls.keep(message);
         true
     }
 
     fn poll_done(&mut self, data: &mut Vec<u8>) -> Option<(CallId, Result<Done, Refusal>)> {
-        let (call, outcome, mut message) = self.done.pop_front()?;
-        std::mem::swap(data, &mut message);
-        self.keep(message);
-        Some((call, outcome))
+        self.calls.poll_done(data)
     }
 
     fn facts(&self) -> Option<&RedirectorFacts> {
-        self.facts.as_ref()
+        self.calls.facts.as_ref()
     }
 }

@@ -29,7 +29,7 @@ impl Client {
                 resume_key: listing.resume_key,
             };
             let header = self.header(command::SEARCH);
-            let mut message = self.memory();
+            let mut message = self.calls.memory();
             request.emit(&mut Writer::begin(&mut message, &header));
             self.send(id, command::SEARCH, Step::List(listing), message);
             return;
@@ -70,7 +70,7 @@ impl Client {
             ..transaction::Request::whole(&setup, &parameters, &[])
         };
         let header = self.header(command::TRANSACTION2);
-        let mut message = self.memory();
+        let mut message = self.calls.memory();
         request.emit(&mut Writer::begin(&mut message, &header));
         self.send(id, command::TRANSACTION2, Step::List(listing), message);
     }
@@ -91,10 +91,12 @@ impl Client {
             Err(_) if header.status.is_success() && listing.begins_again_as_nt() => {
                 self.list(id, listing);
             }
-            Err(refusal) => self.end(id, Err(refusal)),
-            Ok(Some(false)) => self.end(id, Ok(Done::Listed(listing.entries))),
+            Err(refusal) => self.calls.end(id, Err(refusal)),
+            Ok(Some(false)) => self.calls.end(id, Ok(Done::Listed(listing.entries))),
             Ok(Some(true)) => self.list(id, listing),
-            Ok(None) => self.wait_for_more(header.mid, id, header.command, listing),
+            Ok(None) => {
+                self.await_again(header.mid, id, header.command, Step::List(listing));
+            }
         }
     }
 }

@@ -31,14 +31,14 @@ impl Client {
         offset: u64,
         parts: [&[u8]; 2],
     ) {
-        let mut data = self.memory();
+        let mut data = self.calls.memory();
         data.extend_from_slice(parts[0]);
         data.extend_from_slice(parts[1]);
         // The carrier fills in the mask of each part.
         let (fid, offset_low, total_count) = (fid(file), offset as u32, data.len() as u16);
         let request =
             Write { fid, offset: offset_low, total_count, data: &data, ..Write::default() };
-        let (header, mut message) = (self.header(command::WRITE_MPX), self.memory());
+        let (header, mut message) = (self.header(command::WRITE_MPX), self.calls.memory());
         request.emit(&mut lanlab_wire::smb1::writer::Writer::begin(&mut message, &header));
         let step = Step::WriteMultiplexed { file, offset, data };
         self.send(id, command::WRITE_MPX, step, message);
@@ -73,11 +73,11 @@ impl Client {
         if let Some(agreed) = self.is_to_leave(block) {
             self.write_framed(call, &agreed, file, offset, [&data, &[]]);
         } else if !block.header().status.is_success() {
-            self.end(call, Err(refused(block)));
+            self.calls.end(call, Err(refused(block)));
         } else {
             let written = u32::try_from(data.len()).map_err(|_| protocol("too long a write"));
-            self.end(call, written.map(Done::Written));
+            self.calls.end(call, written.map(Done::Written));
         }
-        self.keep(data);
+        self.calls.keep(data);
     }
 }

@@ -45,12 +45,10 @@ impl Client {
         }
         if message.len() > count as usize {
             let refusal = protocol(format!("raw data of {} octets of {count}", message.len()));
-            self.end(pending.call, Err(refusal.clone()));
+            self.calls.end(pending.call, Err(refusal.clone()));
             return Err(refusal);
         }
-        let mut memory = self.memory();
-        std::mem::swap(&mut memory, message);
-        self.done.push_back((pending.call, Ok(Done::Read(0..memory.len())), memory));
+        self.calls.end_with(pending.call, Ok(Done::Read(0..message.len())), message);
         Ok(())
     }
 
@@ -62,7 +60,7 @@ impl Client {
         offset: u64,
         parts: [&[u8]; 2],
     ) {
-        let mut data = self.memory();
+        let mut data = self.calls.memory();
         data.extend_from_slice(parts[0]);
         data.extend_from_slice(parts[1]);
         let request = write_raw::Request {
@@ -89,7 +87,7 @@ impl Client {
             self.raw_is_over();
             let Some(agreed) = self.agreed.clone() else { return Err(refused(block)) };
             self.write_framed(call, &agreed, file, offset, [&data, &[]]);
-            self.keep(data);
+            self.calls.keep(data);
             return Ok(());
         }
         let step = Step::WriteRest { count: data.len() as u32 };

@@ -8,12 +8,10 @@ use lanlab_wire::smb1::writer::Writer;
 
 use super::agreed::{Agreed, Login};
 use super::listing::Listing;
-use crate::redirector::{CallId, Done, FileId, RedirectorFacts, Refusal};
+use crate::redirector::{CallId, Calls, FileId, Refusal};
 use crate::smb::Dialect;
 use crate::smb::plan::Plan;
 use crate::smb::signing::Signing;
-
-const MAX_SPARE: usize = 64;
 
 pub enum Step {
     Negotiate,
@@ -28,7 +26,6 @@ pub enum Step {
     ReadMultiplexed { file: FileId, offset: u64, count: u32 },
     WriteMultiplexed { file: FileId, offset: u64, data: Vec<u8> },
     Stat,
-    DiskSpace,
     List(Box<Listing>),
     Other,
 }
@@ -40,32 +37,26 @@ pub struct Pending {
     pub number: Option<u32>,
 }
 
-pub type Ended = (CallId, Result<Done, Refusal>, Vec<u8>);
-
 pub struct Client {
     pub(super) plan: Plan,
     pub(super) agreed: Option<Arc<Agreed>>,
-    pub(super) facts: Option<RedirectorFacts>,
     pub(super) signing: Option<Signing>,
     pub(super) extended_key: Option<[u8; 16]>,
     pub(super) uid: u16,
     pub(super) tid: u16,
     pub(super) next_mid: u16,
-    pub(super) next_call: u64,
+    pub(super) calls: Calls,
     pub(super) pending: BTreeMap<u16, Pending>,
     pub(super) waiting: VecDeque<(u16, Vec<u8>)>,
     pub(super) sent: usize,
     /// Number of the raw read or write in progress, which excludes other requests.
     pub(super) raw: Option<u16>,
     pub(super) raw_rest: Option<Vec<u8>>,
-    pub(super) done: VecDeque<Ended>,
-    pub(super) spare: Vec<Vec<u8>>,
-    pub(super) broken: Option<Refusal>,
 }
 
 impl std::fmt::Debug for Client {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("smb::Client").field("facts", &self.facts).finish_non_exhaustive()
+        f.debug_struct("smb::Client").field("facts", &self.calls.facts).finish_non_exhaustive()
     }
 }
 
@@ -77,21 +68,17 @@ impl Client {
         let mut client = Self {
             plan,
             agreed: None,
-            facts: None,
             signing: None,
             extended_key: None,
             uid: 0,
             tid: 0,
             next_mid: 1,
-            next_call: 1,
+            calls: Calls::default(),
             pending: BTreeMap::new(),
             waiting: VecDeque::new(),
             sent: 0,
             raw: None,
             raw_rest: None,
-            done: VecDeque::new(),
-            spare: Vec::new(),
-            broken: None,
         };
         client.negotiate();
         client
@@ -114,18 +101,6 @@ impl Client {
         Header { pid: 1, tid: self.tid, uid: self.uid, ..Header::request(command, flags, flags2) }
     }
 
-    pub(super) fn memory(&mut self) -> Vec<u8> {
-        let mut memory = self.spare.pop().unwrap_or_default();
-        memory.clear();
-        memory
-    }
-
-    pub(super) fn keep(&mut self, memory: Vec<u8>) {
-        if self.spare.len() < MAX_SPARE && memory.capacity() > 0 {
-            self.spare.push(memory);
-        }
-    }
-
     pub(super) fn send(&mut self, call: CallId, command: u8, step: Step, mut message: Vec<u8>) {
         let mut mid = self.next_mid;
         // Servers use 0xffff for unsolicited messages ([MS-CIFS] 2.2.1.6.2).
@@ -138,31 +113,16 @@ impl Client {
         self.waiting.push_back((mid, message));
     }
 
-    pub(super) fn wait_for_more(
-        &mut self,
-        mid: u16,
-        call: CallId,
-        command: u8,
-        listing: Box<Listing>,
-    ) {
-        self.await_again(mid, call, command, Step::List(listing));
-    }
-
     pub(super) fn await_again(&mut self, mid: u16, call: CallId, command: u8, step: Step) {
         self.sent += 1;
         self.pending.insert(mid, Pending { call, command, step, number: None });
     }
 
-    pub(super) fn end(&mut self, call: CallId, outcome: Result<Done, Refusal>) {
-        let memory = self.memory();
-        self.done.push_back((call, outcome, memory));
-    }
-
     pub(super) fn fail(&mut self, refusal: &Refusal) {
-        self.broken = Some(refusal.clone());
+        self.calls.broken = Some(refusal.clone());
         self.waiting.clear();
         for (_, pending) in std::mem::take(&mut self.pending) {
-            self.end(pending.call, Err(refusal.clone()));
+            self.calls.end(pending.call, Err(refusal.clone()));
         }
     }
 
@@ -188,7 +148,7 @@ impl Client {
         step: Step,
         emit: impl FnOnce(&mut Writer<'_>),
     ) {
-        let mut message = self.memory();
+        let mut message = self.calls.memory();
         emit(&mut Writer::begin(&mut message, header));
         self.send(id, header.command, step, message);
     }

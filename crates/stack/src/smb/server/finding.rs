@@ -11,6 +11,7 @@ use super::refusals::{Refused, malformed};
 use super::search::{Position, Search};
 use super::state::State;
 use crate::files::Found;
+use crate::smb::responses::utf16;
 
 struct Filling {
     level: u16,
@@ -57,10 +58,10 @@ impl Filling {
             entry.emit(0, &mut self.data);
             self.last = Some(begin);
         } else {
-            let short: Vec<u8> = if found.short_name.eq_ignore_ascii_case(&found.name) {
+            let short = if found.short_name.eq_ignore_ascii_case(&found.name) {
                 Vec::new()
             } else {
-                found.short_name.encode_utf16().flat_map(u16::to_le_bytes).collect()
+                utf16(&found.short_name)
             };
             let written = ticks(found.modified_s);
             let entry = BothDirectory {

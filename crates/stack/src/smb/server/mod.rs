@@ -37,7 +37,7 @@ use crate::file_server::channel::SessionChannel;
 use crate::file_server::open_files::OpenFiles;
 use crate::file_server::{FileServer, Session};
 use crate::smb::Dialect;
-use crate::smb::profile::ServerProfile;
+use crate::systems::System;
 
 use state::State;
 
@@ -68,8 +68,8 @@ impl Server {
 
     /// The same server with the message size of a period server.
     #[must_use]
-    pub const fn of(self, profile: &ServerProfile) -> Self {
-        self.taking(profile.buffer_bytes.value)
+    pub const fn of(self, system: &System) -> Self {
+        self.taking(system.buffer_bytes)
     }
 
     /// The same server with this limit on message size, bytes.

@@ -41,6 +41,20 @@ enum Outcome {
     Truncated,
 }
 
+impl Wish {
+    fn of_file(path: Names, sharing: Sharing) -> Self {
+        Self {
+            path,
+            sharing,
+            existing: Existing::Open,
+            creates: false,
+            directory: Some(false),
+            is_read_only: false,
+            dies: false,
+        }
+    }
+}
+
 impl State {
     async fn open_file(&mut self, wish: Wish) -> Result<(u16, Found, Outcome), Refused> {
         self.has_room()?;
@@ -143,16 +157,8 @@ impl State {
     }
 
     pub async fn open_to_resize(&mut self, path: Names) -> Result<u16, Refused> {
-        let wish = Wish {
-            path,
-            sharing: Sharing { writes: true, deletes: false, ..Sharing::RENAME },
-            existing: Existing::Open,
-            creates: false,
-            directory: Some(false),
-            is_read_only: false,
-            dies: false,
-        };
-        Ok(self.open_file(wish).await?.0)
+        let sharing = Sharing { writes: true, deletes: false, ..Sharing::RENAME };
+        Ok(self.open_file(Wish::of_file(path, sharing)).await?.0)
     }
 
     fn share_file(&self, number: u64, wish: &Wish) -> Result<Opened, Refused> {
@@ -184,16 +190,8 @@ impl State {
     pub async fn open_core(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         let request = open::Request::parse(block).map_err(malformed)?;
         let path = Self::path(request.name)?;
-        let wish = Wish {
-            sharing: self.dos_sharing(request.access, &path)?,
-            path,
-            existing: Existing::Open,
-            creates: false,
-            directory: Some(false),
-            is_read_only: false,
-            dies: false,
-        };
-        let (fid, found, _) = self.open_file(wish).await?;
+        let sharing = self.dos_sharing(request.access, &path)?;
+        let (fid, found, _) = self.open_file(Wish::of_file(path, sharing)).await?;
         let response = open::Response {
             fid,
             attributes: attributes_of(&found),
@@ -224,15 +222,9 @@ impl State {
         if attributes & (attributes::VOLUME | attributes::DIRECTORY) != 0 {
             return Err(error::ACCESS_DENIED);
         }
-        let wish = Wish {
-            sharing: self.dos_sharing(open::access::READ_WRITE, &path)?,
-            path,
-            existing,
-            creates: true,
-            directory: Some(false),
-            is_read_only: attributes & attributes::READ_ONLY != 0,
-            dies: false,
-        };
+        let sharing = self.dos_sharing(open::access::READ_WRITE, &path)?;
+        let is_read_only = attributes & attributes::READ_ONLY != 0;
+        let wish = Wish { existing, creates: true, is_read_only, ..Wish::of_file(path, sharing) };
         Ok(self.open_file(wish).await?.0)
     }
 
@@ -267,14 +259,12 @@ impl State {
             _ => return Err(error::BAD_ACCESS),
         };
         let path = Self::path(request.name)?;
+        let sharing = self.dos_sharing(request.access, &path)?;
         let wish = Wish {
-            sharing: self.dos_sharing(request.access, &path)?,
-            path,
             existing,
             creates: request.function & function::CREATE != 0,
-            directory: Some(false),
             is_read_only: request.attributes & attributes::READ_ONLY != 0,
-            dies: false,
+            ..Wish::of_file(path, sharing)
         };
         let (fid, found, outcome) = self.open_file(wish).await?;
         let response = open_andx::Response {
@@ -283,13 +273,12 @@ impl State {
             last_write_time: written_s(&found),
             size: size_of(&found),
             granted_access: request.access & 0x77,
-            resource_type: 0,
-            pipe_status: 0,
             result: match outcome {
                 Outcome::Opened => result::OPENED,
                 Outcome::Created => result::CREATED,
                 Outcome::Truncated => result::TRUNCATED,
             },
+            ..Default::default()
         };
         self.put(|writer| response.emit(writer));
         Ok(())
@@ -358,7 +347,6 @@ impl State {
         (open.deletes, open.dies) = (deletes, dies);
         let written = ticks(found.modified_s);
         let response = nt_create_andx::Response {
-            oplock: 0,
             fid,
             result: match outcome {
                 Outcome::Opened => result::OPENED,
@@ -375,9 +363,8 @@ impl State {
             attributes: u32::from(attributes_of(&found)),
             allocation_size: found.size_bytes,
             end_of_file: found.size_bytes,
-            resource_type: 0,
-            pipe_status: 0,
             is_directory: found.is_directory,
+            ..Default::default()
         };
         self.put(|writer| response.emit(writer));
         Ok(())

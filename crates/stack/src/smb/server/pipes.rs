@@ -57,19 +57,12 @@ impl State {
         let pipe = Pipe { tid: self.tid, uid: self.user(), unread: Vec::new() };
         let fid = self.add_pipe(pipe);
         let response = nt_create_andx::Response {
-            oplock: 0,
             fid,
             result: nt_create_andx::result::OPENED,
-            creation_time: 0,
-            last_access_time: 0,
-            last_write_time: 0,
-            change_time: 0,
             attributes: 0x80,
-            allocation_size: 0,
-            end_of_file: 0,
             resource_type: PIPE,
             pipe_status: PIPE_STATUS,
-            is_directory: false,
+            ..Default::default()
         };
         self.put(|writer| response.emit(writer));
         Ok(())

@@ -4,10 +4,9 @@ use lanlab_units::Instant;
 use lanlab_wire::xns::socket;
 use lanlab_wire::xns::spp::Header;
 
-use super::super::Common;
-use super::{Phase, Session};
+use super::{Common, Session};
 use crate::ipx::Place;
-use crate::sequenced::{Sending, Wait};
+use crate::sequenced::{Phase, Sending};
 
 impl Session {
     /// The station is known: call it. `is_heard`: its framing is known.
@@ -17,14 +16,11 @@ impl Session {
         (place, is_heard): (Place, bool),
         common: &mut Common,
     ) {
-        (self.phase, self.query_at, self.is_heard) = (Phase::Calling, None, is_heard);
+        self.own.is_heard = is_heard;
         let address = place.address;
         let to = if address.socket == 0 { socket::SMB } else { address.socket };
         let address = lanlab_wire::ipx::Address { socket: to, ..address };
-        self.place = Some(Place { address, ..place });
-        self.timed = Some((0, now));
-        self.timer.begin(now, Wait::Answer, true, self.profile.xns);
-        self.push_call(common);
+        self.begin_call(now, Place { address, ..place }, 0, common);
     }
 
     pub(in super::super) fn accept(
@@ -33,19 +29,15 @@ impl Session {
         (from, header): (Place, &Header),
         common: &mut Common,
     ) {
-        (self.is_caller, self.is_heard, self.place) = (false, true, Some(from));
+        (self.is_caller, self.own.is_heard, self.place) = (false, true, Some(from));
         self.agree(header);
-        self.answer_call(common);
-        self.set_timer(now, true, true);
-    }
-
-    pub(in super::super) fn answer_call(&mut self, common: &mut Common) {
         self.acknowledge(common);
+        self.set_timer(now, true, true);
     }
 
     pub(super) fn agree(&mut self, header: &Header) {
         self.remote = header.source;
-        let part_bytes = usize::from(self.profile.xns.packet_bytes.value);
+        let part_bytes = usize::from(self.profile.xns.packet_bytes);
         self.sending = Sending::new(0, header.allocation, part_bytes);
         self.phase = Phase::Open;
     }

@@ -18,5 +18,5 @@ fn pair([calling, called]: [Profile; 2], [from, to]: [Peer; 2]) -> (Segment<Peer
 }
 
 fn open(segment: &mut Segment<Peer>, from: usize, to: usize) -> SessionId {
-    open_over(CarrierKind::Nbipx, segment, from, to)
+    open_over(segment, from, to)
 }

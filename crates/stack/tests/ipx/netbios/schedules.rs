@@ -13,21 +13,21 @@ const HANDLING_NS: u64 = 50_000_000;
 /// round trips where those are long.
 fn attempts_ns(profile: &Profile, faults: &Faults) -> u64 {
     let ipx = &profile.ipx;
-    let round_trip_ns = 2 * faults.longest_delay_ns + ipx.ack_delay_ns.value + HANDLING_NS;
-    let mut wait_ns = ipx.resend_ns.value.max(2 * round_trip_ns);
+    let round_trip_ns = 2 * faults.longest_delay_ns + ipx.ack_delay_ns + HANDLING_NS;
+    let mut wait_ns = ipx.resend_ns.max(2 * round_trip_ns);
     let mut sum_ns = wait_ns;
-    for _ in 0..ipx.resend_count.value {
-        wait_ns = wait_ns * ipx.resend_growth_percent.value / 100;
+    for _ in 0..ipx.resend_count {
+        wait_ns = wait_ns * ipx.resend_growth_percent / 100;
         sum_ns += wait_ns;
     }
-    sum_ns + ipx.ack_delay_ns.value
+    sum_ns + ipx.ack_delay_ns
 }
 
 const NBIPX: Subject = Subject {
     carrier: CarrierKind::Nbipx,
     profiles: &profile::ALL,
     attempts_ns,
-    tries: |profile| profile.ipx.resend_count.value,
+    tries: |profile| profile.ipx.resend_count,
     is_given_up: |why| matches!(why, Why::NoAnswer | Why::Protocol),
 };
 

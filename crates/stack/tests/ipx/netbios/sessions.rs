@@ -1,6 +1,6 @@
 //! Sessions: names, messages both ways, acknowledgements, windows, silence, end.
 
-use lanlab_stack::node::{CarrierKind, CarrierKinds, Event, Node, NodeConfig};
+use lanlab_stack::node::{CarrierKind, Event, NameEvent, Node, NodeConfig};
 use lanlab_stack::node::{Readiness, Why};
 use lanlab_stack::profile::{self, WINDOWS_9X, WINDOWS_NT, WINDOWS_WFW};
 use lanlab_units::Instant;
@@ -90,7 +90,7 @@ fn unknown_names_are_not_found_and_non_listeners_do_not_answer() {
 #[test]
 fn a_name_belongs_to_one_station() {
     let node = |station| {
-        let carriers = CarrierKinds::only(CarrierKind::Nbipx);
+        let carriers = CarrierKind::Nbipx;
         let config = NodeConfig::new(mac(station), name(0), WINDOWS_NT, carriers);
         (Node::new(&config, Instant::ZERO), Peer::sending([]))
     };
@@ -101,7 +101,7 @@ fn a_name_belongs_to_one_station() {
     assert!(ready.contains(&Readiness::NameInConflict), "{ready:?}");
     let has_heard = |one| {
         let mut events = segment.program(one).events.iter();
-        events.any(|(_, event)| matches!(event, Event::Conflict(..)))
+        events.any(|(_, event)| matches!(event, Event::Name(NameEvent::Conflict(..))))
     };
     assert!(has_heard(0) || has_heard(1));
 }

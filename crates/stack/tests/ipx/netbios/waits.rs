@@ -1,6 +1,6 @@
 //! Waits of a session by their exact times, and what is counted: a station by hand, in virtual time.
 
-use lanlab_stack::node::{CarrierKind, NotSent, Peer as Called, Why};
+use lanlab_stack::node::{NotSent, Peer as Called, Why};
 use lanlab_stack::profile::WINDOWS_NT;
 use lanlab_wire::ethernet::{Frame, Mac};
 use lanlab_wire::ipx::{Header as Packet, framing};
@@ -240,15 +240,14 @@ fn sessions_are_limited_to_127_per_station_and_254_in_all() {
 fn a_station_opens_at_most_254_sessions() {
     let mut server = Server::new();
     let to = Called::Name(name(7));
-    let ids: Vec<_> =
-        (0..254).map(|_| server.node.open(server.now, CarrierKind::Nbipx, to).unwrap()).collect();
+    let ids: Vec<_> = (0..254).map(|_| server.node.open(server.now, to)).collect();
     server.drain();
     assert!(server.ended.is_empty());
-    server.node.open(server.now, CarrierKind::Nbipx, to).unwrap();
+    server.node.open(server.now, to);
     server.drain();
     assert_eq!(server.ended, [Why::NoResources]);
     server.node.close(server.now, ids[3]);
-    server.node.open(server.now, CarrierKind::Nbipx, to).unwrap();
+    server.node.open(server.now, to);
     server.drain();
     assert_eq!(server.ended, [Why::NoResources, Why::Closed]);
     assert_eq!(server.node.send(server.now, ids[0], b"x"), Err(NotSent::NoSession));
@@ -352,7 +351,7 @@ fn a_closing_station_uses_the_negotiated_times() {
 /// A station that has found the one with a name, and its call: our connection.
 fn calling() -> (Server, u16) {
     let mut server = Server::new();
-    let id = server.node.open(server.now, CarrierKind::Nbipx, Called::Name(name(7))).unwrap();
+    let id = server.node.open(server.now, Called::Name(name(7)));
     server.sessions.push(id);
     server.sent();
     let mut octets = vec![];

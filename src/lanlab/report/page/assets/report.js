@@ -57,6 +57,14 @@
     }
   }
 
+  // Tables in closed sections have no width yet.
+  const mark = () => {
+    for (const box of document.querySelectorAll("div.scroll")) box.classList.toggle("more", box.scrollWidth > box.clientWidth);
+  };
+  mark();
+  addEventListener("resize", mark);
+  document.addEventListener("toggle", mark, true);
+
   const button = document.getElementById("theme");
   const root = document.documentElement;
   const isDark = () => (root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";

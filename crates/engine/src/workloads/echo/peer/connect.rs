@@ -3,14 +3,13 @@
 use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use lanlab_os as os;
 use lanlab_os::socket_options::begin_to_connect;
-use lanlab_os::{Interest, Readiness};
+use lanlab_os::{self as os, Interest, Readiness};
 use lanlab_units::Instant;
 use lanlab_workloads::echo::{Handed, Heard, Plan};
+use parking_lot::Mutex;
 use socket2::{SockRef, Socket};
 
 use super::super::requester::{self, Replies, Requests};
@@ -34,11 +33,7 @@ pub fn request(
     let (stream, round_trip_ns) = connect_to_peer(ends, &request.spec.socket, 0, plan.silence_ns)?;
     let _ = SockRef::from(&stream).set_linger(Some(Duration::ZERO));
     drop(stream);
-    // Before the start, refuse a plan that cannot be measured on this path.
-    plan.on_path(round_trip_ns)?;
-    running.ready(Vec::new(), Some(round_trip_ns));
-    let start = running.wait_for_start(|| Ok(()))?;
-    let plan = &plan.on_path(running.round_trip_ns())?;
+    let (plan, start) = super::super::started(plan, round_trip_ns, running)?;
     let system = |error: io::Error| Failure::system("waiting for connections", &error);
     let readiness = Readiness::new(MOST_AT_ONCE).map_err(system)?;
     let opening = Mutex::new(Opening::default());
@@ -50,14 +45,14 @@ pub fn request(
         left_at: start,
     };
     let mut replies = Opened {
-        plan,
+        plan: &plan,
         peer,
         opening: &opening,
         readiness,
         ready: VecDeque::new(),
         wait: Duration::from_nanos(plan.timeout_ns).min(TICK),
     };
-    requester::run(plan, request.processor, &mut requests, &mut replies, running, start)
+    requester::run(&plan, request.processor, &mut requests, &mut replies, running, start)
 }
 
 /// Connections being opened, indexed by their number, and open ones.
@@ -71,10 +66,6 @@ impl Default for Opening {
     fn default() -> Self {
         Self { places: [const { None }; MOST_AT_ONCE], open: Vec::new() }
     }
-}
-
-fn lock(opening: &Mutex<Opening>) -> MutexGuard<'_, Opening> {
-    opening.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn failed(peer: SocketAddr, error: &io::Error) -> Failure {
@@ -91,11 +82,11 @@ struct Connects<'a> {
 
 impl Connects<'_> {
     fn begin(&mut self, number: u64) -> Result<Handed, Failure> {
-        drop(std::mem::take(&mut lock(self.opening).open));
+        drop(std::mem::take(&mut self.opening.lock().open));
         let socket = fleeting_socket((self.request.bind, self.peer), &self.request.spec.socket)?;
         let place = (number % MOST_AT_ONCE as u64) as usize;
         // Locked until the socket is watched, so that the receiving thread knows it.
-        let mut opening = lock(self.opening);
+        let mut opening = self.opening.lock();
         self.left_at = os::monotonic();
         match begin_to_connect(&socket, self.peer) {
             Ok(()) => {}
@@ -136,7 +127,7 @@ struct Opened<'a> {
 
 impl Opened<'_> {
     fn look_at(&self, place: usize) -> Result<Option<Heard>, Failure> {
-        let mut opening = lock(self.opening);
+        let mut opening = self.opening.lock();
         let Some((number, socket)) = &opening.places[place] else { return Ok(None) };
         let number = *number;
         let error = match (socket.take_error(), socket.peer_addr()) {

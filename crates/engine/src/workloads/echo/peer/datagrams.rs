@@ -4,8 +4,7 @@ use std::io;
 use std::iter::repeat_with;
 use std::net::SocketAddr;
 
-use lanlab_os as os;
-use lanlab_os::DatagramSocket;
+use lanlab_os::{self as os, DatagramSocket};
 use lanlab_wire::icmp::Version;
 use lanlab_wire::session::{Kind, Message, RECEIVE_LEN, Token};
 use lanlab_workloads::echo::{Content, Plan};
@@ -39,16 +38,12 @@ pub fn request(
         .map_err(|error| Failure::system(format!("connect to {place}"), &error))?;
     let token = Token(random_bytes()?);
     let round_trip_ns = first_round_trip(request, plan, (&socket, envelope, token), running)?;
-    // Before the start, refuse a plan that cannot be measured on this path.
-    plan.on_path(round_trip_ns)?;
     udp::prepare(&socket, plan)?;
-    running.ready(Vec::new(), Some(round_trip_ns));
-    let start = running.wait_for_start(|| Ok(()))?;
-    let plan = &plan.on_path(running.round_trip_ns())?;
+    let (plan, start) = super::super::started(plan, round_trip_ns, running)?;
     let padding = repeat_with(padding()).take(plan.message_bytes).collect();
-    let content = Content::new(plan, token, padding);
+    let content = Content::new(&plan, token, padding);
     let ends = (&socket, envelope, token);
-    let requested = udp::exchange(plan, request.processor, ends, Some(&content), running, start)?;
+    let requested = udp::exchange(&plan, request.processor, ends, Some(&content), running, start)?;
     Ok((requested, icmp_socket))
 }
 
@@ -75,8 +70,8 @@ fn not_allowed(error: &io::Error) -> Failure {
         return Failure::system("ICMP socket", error);
     }
     Failure::new("echo.no_icmp", format!("this user may open no socket for ICMP: {error}")).hint(
-        "allow it to all groups by `sysctl -w net.ipv4.ping_group_range='0 2147483647'` as root, which is \
-         of IPv6 too, or run as root; the time to open a connection, `--peer tcp://HOST:PORT`, needs no right",
+        "as root, run `sysctl -w net.ipv4.ping_group_range='0 2147483647'`, which allows it to all users over \
+         IPv4 and IPv6; or run lanlab as root; or time connections with `--peer tcp://HOST:PORT`",
     )
 }
 
@@ -97,9 +92,7 @@ fn first_round_trip(
     let (mut next_at, mut wrong) = (began, 0_u32);
     loop {
         let now = os::monotonic();
-        if running.is_cancelled() {
-            return Err(Failure::cancelled());
-        }
+        running.check()?;
         if now.nanos_since(began) > patience_ns {
             break;
         }

@@ -18,13 +18,9 @@ pub fn request(
 ) -> Result<EchoRequested, Failure> {
     let ends = (request.bind, socket_address(request.peer, request.port)?);
     let (stream, round_trip_ns) = connect_to_peer(ends, &request.spec.socket, 0, plan.silence_ns)?;
-    // Before the start, refuse a plan that cannot be measured on this path.
-    plan.on_path(round_trip_ns)?;
     tcp::set_timeouts(&stream, plan)?;
-    running.ready(Vec::new(), Some(round_trip_ns));
-    let start = running.wait_for_start(|| Ok(()))?;
-    let plan = &plan.on_path(running.round_trip_ns())?;
+    let (plan, start) = super::super::started(plan, round_trip_ns, running)?;
     let padding = repeat_with(padding()).take(plan.message_bytes).collect();
-    let content = Content::new(plan, Token(random_bytes()?), padding);
-    tcp::exchange(plan, request.processor, &stream, Some(&content), running, start)
+    let content = Content::new(&plan, Token(random_bytes()?), padding);
+    tcp::exchange(&plan, request.processor, &stream, Some(&content), running, start)
 }

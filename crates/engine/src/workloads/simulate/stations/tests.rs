@@ -130,22 +130,23 @@ fn a_frozen_server_fails_each_station_or_ends_the_trial() {
 #[test]
 fn patient_stations_count_late_calls_without_retrying() {
     let slow = r#"{"store": {"read": {"each_ns": 200000000}}}"#;
-    for carrier in [r#""nbf""#, r#""ncp""#] {
-        let counted = |waits_on: &str| {
+    for (carrier, service) in [(r#""nbf""#, "smb1"), (r#""ncp""#, "ncp")] {
+        let counted = |waits_on: bool| {
+            let options = format!(r#"{{"{service}": {{"waits_on": {waits_on}}}}}"#);
             let own = [
                 (SERVER, slow),
                 ("/work/spec/service/timeout_ns", "150000000"),
-                ("/work/spec/service/waits_on", waits_on),
+                ("/work/spec/service/options", &options),
             ];
             let (stationed, _) = simulated(&[&over(carrier)[..], &own].concat());
             let late = stationed.errors.get("timed_out").copied().unwrap_or(0);
             assert_eq!(late, stationed.errors.values().sum::<u64>(), "{carrier}");
             (stationed.checked.blocks, late, stationed.reconnects)
         };
-        let (blocks, late, reconnects) = counted("true");
+        let (blocks, late, reconnects) = counted(true);
         assert!(blocks > 0 && late > 0, "{carrier}: {blocks} {late}");
         assert_eq!((blocks + late, reconnects), (40, 0), "{carrier}");
-        let (blocks, late, reconnects) = counted("false");
+        let (blocks, late, reconnects) = counted(false);
         assert_eq!((blocks, late), (0, 40), "{carrier}");
         assert!(reconnects > 0, "{carrier}");
     }

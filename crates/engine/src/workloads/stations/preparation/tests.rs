@@ -1,12 +1,11 @@
-use std::io;
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 use std::time::Duration;
+use std::{io, thread};
 
-use lanlab_files::{Dialect, Result as FileResult, ServiceKind, Target};
-use lanlab_servers::{Offer, ServerNames, serve};
+use lanlab_files::{Result as FileResult, ServiceKind, Target};
+use lanlab_servers::{Offer, serve};
 
 use super::super::example;
 use super::*;
@@ -220,33 +219,6 @@ fn pieces_fit_service_and_memory_but_hold_a_block() {
     }
 }
 
-#[test]
-fn a_directory_left_behind_is_reported_with_its_reason() {
-    let entries = ["other", "s00000.dat", "s00001.dat"].map(|name| Entry {
-        name: name.to_owned(),
-        size_bytes: 0,
-        is_directory: false,
-    });
-    let ours = HashSet::from(["s00000.dat".to_owned(), "s00001.dat".to_owned()]);
-    let said = |names: &[&str]| {
-        let fault = || Fault::new(Class::Denied, "no");
-        names.iter().map(|name| ((*name).to_owned(), fault())).collect::<HashMap<_, _>>()
-    };
-    assert_eq!(first_held(&entries, &ours, &said(&[])), Some("s00000.dat"));
-    assert_eq!(first_held(&entries, &ours, &said(&["s00000.dat"])), Some("s00001.dat"));
-    assert_eq!(first_held(&entries, &ours, &said(&["s00000.dat", "s00001.dat"])), None);
-    assert_eq!(first_held(&entries[..1], &ours, &said(&[])), None);
-
-    assert_eq!(why_it_stays(Some("a"), false, false), Stays::Awhile);
-    assert_eq!(why_it_stays(Some("a"), false, true), Stays::Held("a"));
-    assert_eq!(why_it_stays(None, false, false), Stays::ForOthers);
-    assert_eq!(why_it_stays(None, true, false), Stays::Awhile);
-    assert_eq!(why_it_stays(None, true, true), Stays::ForOthers);
-
-    assert!(lasting(Fault::new(Class::Denied, "no")).is_ok());
-    assert!(lasting(Fault::new(Class::Reset, "reset")).is_err());
-}
-
 /// A port that lets two connections at once through to a server, like the per-host limit of a NAS.
 /// An ended connection counts for a while.
 fn narrow(server: u16) -> u16 {
@@ -281,19 +253,7 @@ fn narrow(server: u16) -> u16 {
 #[test]
 fn a_server_of_two_sessions_is_prepared_and_emptied() {
     let root = tempfile::TempDir::new().unwrap();
-    let offer = Offer {
-        service: ServiceKind::Ftp,
-        root: root.path().to_owned(),
-        bind: Ipv4Addr::LOCALHOST.into(),
-        port: 0,
-        credentials: None,
-        read_only: false,
-        requires_signatures: false,
-        dialects: Dialect::ALL,
-        names: ServerNames::default(),
-        station: None,
-        own_stack: None,
-    };
+    let offer = Offer::new(ServiceKind::Ftp, root.path(), Ipv4Addr::LOCALHOST.into());
     let serving = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let server = serving.block_on(serve(&offer)).unwrap();
     let service = Target {

@@ -1,8 +1,8 @@
 //! A whole trial against a hostile server, and the lines that its driver receives.
 
 use std::io::Write;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use base64::prelude::BASE64_STANDARD;
 use lanlab_os as os;
 use lanlab_workloads::stations::readings::{OUTCOMES, READING_BYTES};
 use lanlab_workloads::stations::slices::CELL_BYTES;
+use parking_lot::Mutex;
 
 use super::hostile_server::{Hostile, Malice, Memory};
 use crate::messages::{Outcome, Stationed, StationsSpec, StationsUntil};
@@ -23,7 +24,7 @@ struct Lines(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Lines {
     fn write(&mut self, octets: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(octets);
+        self.0.lock().extend_from_slice(octets);
         Ok(octets.len())
     }
 
@@ -138,7 +139,7 @@ fn run(
     };
     let Some(Outcome::Stationed(stationed)) = outcome else { panic!("{code:?}") };
     let (readings, summed) = {
-        let lines = lines.0.lock().unwrap();
+        let lines = lines.0.lock();
         (readings(&lines), summed(&lines))
     };
     let kept = stationed.thinned.map_or(stationed.readings, |thinned| thinned.kept);

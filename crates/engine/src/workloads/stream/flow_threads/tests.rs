@@ -198,7 +198,7 @@ fn a_flow_gets_at_most_sixteen_turns_in_a_row() {
 #[test]
 fn cpu_time_of_a_thread_counts_from_its_first_flow_to_its_last() {
     use super::super::tests::work_for;
-    let total_ns = |usage: &ThreadUsage| usage.used().user_ns + usage.used().system_ns;
+    let total_ns = |usage: &ThreadUsage| usage.used.user_ns + usage.used.system_ns;
     let mut usage = ThreadUsage::default();
     usage.end();
     assert_eq!(total_ns(&usage), 0, "nothing was measured");
@@ -208,10 +208,10 @@ fn cpu_time_of_a_thread_counts_from_its_first_flow_to_its_last() {
     work_for(20_000_000);
     usage.end();
     // The system counts in ticks.
-    assert!(total_ns(&usage) >= 20_000_000, "{:?}", usage.used());
-    let user_ns = usage.used().user_ns;
+    assert!(total_ns(&usage) >= 20_000_000, "{:?}", usage.used);
+    let user_ns = usage.used.user_ns;
     usage.leave_out(1_000);
-    assert_eq!(usage.used().user_ns, user_ns.saturating_sub(1_000));
+    assert_eq!(usage.used.user_ns, user_ns.saturating_sub(1_000));
     usage.leave_out(u64::MAX);
-    assert_eq!(usage.used().user_ns, 0);
+    assert_eq!(usage.used.user_ns, 0);
 }

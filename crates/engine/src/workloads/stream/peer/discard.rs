@@ -4,8 +4,7 @@
 use std::net::TcpStream;
 use std::time::Duration;
 
-use lanlab_os as os;
-use lanlab_os::{Interest, Readiness};
+use lanlab_os::{self as os, Interest, Readiness};
 
 use crate::background::{Work, with_background};
 use crate::messages::Failure;

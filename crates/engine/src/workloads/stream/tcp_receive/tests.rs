@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::super::plan;
 use super::super::tests::{assert_watched_until_forgotten, pair, plain, reset, running};
 use super::*;
-use crate::messages::{Amount, CpuTime, ReceiverLoad, StreamSpec, Transport};
+use crate::messages::{Amount, CpuTime, FlowReceived, ReceiverLoad, StreamSpec, Transport};
 
 /// Longer than a thread of these tests waits for a processor.
 const SILENCE_NS: u64 = 30_000_000_000;

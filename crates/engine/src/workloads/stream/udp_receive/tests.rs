@@ -106,11 +106,11 @@ fn receiver_work_runs_per_message_and_is_excluded_from_cost() {
     let mut shared = shared(&plan, load);
     let (mut receiver, far) = flow(&plan, &running, os::monotonic());
     take(&mut receiver, &mut shared, &far, &[0, 1, 2]);
-    let worked_ns = shared.applied_load.worked_ns();
+    let worked_ns = shared.applied_load.worked_ns;
     assert!((15_000_000..1_000_000_000).contains(&worked_ns), "{worked_ns}");
     receiver.stop(EndedBy::Finished, os::monotonic(), &mut shared.meters);
-    let used_ns = shared.meters.usage.used().user_ns;
-    let rest_ns = shared.finish().usage.used().user_ns;
+    let used_ns = shared.meters.usage.used.user_ns;
+    let rest_ns = shared.finish().usage.used.user_ns;
     assert_eq!(rest_ns, used_ns.saturating_sub(worked_ns));
 }
 
@@ -132,7 +132,7 @@ fn cpu_time_counts_from_the_measured_part_on() {
             }
             work_for(30_000_000);
             receiver.stop(EndedBy::Finished, now, &mut shared.meters);
-            let used = shared.meters.usage.used();
+            let used = shared.meters.usage.used;
             let used_ns = used.user_ns + used.system_ns;
             assert_eq!(used_ns > 10_000_000, is_measured, "{used:?}, by a check: {by_check}");
             assert_eq!(used_ns > 0, is_measured);

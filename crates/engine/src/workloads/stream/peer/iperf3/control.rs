@@ -127,9 +127,7 @@ impl<'a> Control<'a> {
     }
 
     fn check(&self, deadline: Instant) -> Result<(), Failure> {
-        if self.running.is_cancelled() {
-            return Err(Failure::cancelled());
-        }
+        self.running.check()?;
         if os::monotonic() < deadline {
             return Ok(());
         }

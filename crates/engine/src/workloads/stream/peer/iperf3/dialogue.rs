@@ -64,7 +64,8 @@ where
             control.running.cancel();
         }
         let closed_by = os::monotonic().plus_nanos(CLOSES_NS);
-        while report.is_ok() && test.still_receives() && os::monotonic() < closed_by {
+        let receives = || receives && taken.get().is_none();
+        while report.is_ok() && receives() && os::monotonic() < closed_by {
             os::sleep_until(os::monotonic().plus_nanos(LOOK_NS));
         }
         close();
@@ -103,17 +104,11 @@ struct Test<'a> {
 }
 
 impl Test<'_> {
-    fn still_receives(&self) -> bool {
-        self.receives && self.taken.get().is_none()
-    }
-
     /// Wait until the amount is reached in all directions, and exchange results.
     fn converse(&self, control: &mut Control) -> Result<PeerReport, Failure> {
         let closed = || Failure::new("peer.closed", "the peer closed a flow before its end");
         while !self.is_reached() {
-            if control.running.is_cancelled() {
-                return Err(Failure::cancelled());
-            }
+            control.running.check()?;
             control.watch()?;
             if self.receives && self.taken.get().is_some() {
                 return Err(closed());

@@ -6,8 +6,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use lanlab_os as os;
-use lanlab_os::DatagramSocket;
+use lanlab_os::{self as os, DatagramSocket};
 use lanlab_units::Instant;
 use lanlab_wire::iperf3::{HELLO, HELLO_BYTES, Head};
 use lanlab_workloads::path::ROUND_TRIPS_OF_SILENCE;

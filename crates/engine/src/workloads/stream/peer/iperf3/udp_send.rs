@@ -8,9 +8,8 @@ use lanlab_workloads::stream::{Action, CpuMeter, Departing, Schedule, Sent, Shar
 
 use crate::messages::{EndedBy, Failure};
 use crate::running::Running;
-use crate::workloads::stream::Plan;
 use crate::workloads::stream::acknowledged::Over;
-use crate::workloads::stream::udp_send;
+use crate::workloads::stream::{Plan, udp_send};
 
 const CHECK_NS: u64 = 10_000_000;
 /// Delay before retrying on a full local queue.
@@ -32,7 +31,6 @@ pub fn send_over(
         schedule: Schedule::new(plan, flow, &running.progress, start, port),
         next_check: start.plus_nanos(CHECK_NS),
         latest_end: plan.latest_end(start),
-        blocked_since: None,
         is_over: false,
     };
     udp_send::send_over(plan, (processor, NO_TOKEN), sockets, running, start, messages_of)
@@ -44,7 +42,6 @@ struct Numbered<'a> {
     schedule: Schedule<'a>,
     next_check: Instant,
     latest_end: Instant,
-    blocked_since: Option<Instant>,
     is_over: bool,
 }
 
@@ -54,9 +51,7 @@ impl Departing for Numbered<'_> {
         now: Instant,
         meters: &mut SharedMeters<impl CpuMeter>,
     ) -> Result<Action, Failure> {
-        if let Some(since) = self.blocked_since.take() {
-            self.schedule.blocked(now.nanos_since(since));
-        }
+        self.schedule.tries(now);
         if now >= self.next_check {
             self.next_check = now.plus_nanos(CHECK_NS);
             if self.running.is_cancelled() {
@@ -97,7 +92,7 @@ impl Departing for Numbered<'_> {
     }
 
     fn blocked(&mut self, now: Instant) {
-        self.blocked_since = Some(now);
+        self.schedule.blocked(now);
     }
 
     fn no_room(

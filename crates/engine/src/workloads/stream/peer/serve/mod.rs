@@ -32,7 +32,8 @@ use visitor::Visitor;
 use crate::cost::{Cost, METERS_BYTES, OWN_THREADS};
 use crate::descriptors;
 use crate::messages::{
-    Failure, Outcome, PeerError, PeerServe, PeerServeEnded, PeerService, SocketOptions, Transport,
+    Failure, Outcome, PeerError, PeerServe, PeerServeEnded, PeerService, Ready, Reply,
+    SocketOptions, Transport,
 };
 use crate::running::{Running, conclude};
 use crate::task::Task;
@@ -86,7 +87,7 @@ fn run<'a>(request: &'a PeerServe, running: &'a Running) -> Result<PeerServeEnde
     let needed = 2 * (MOST_SOCKETS as u64 + u64::from(request.clients));
     descriptors::provide(needed, "flows of clients")?;
     let (listener, door, port) = open(request)?;
-    running.serving(port);
+    running.tell_ready(Ready { ports: vec![port], ..Ready::default() });
     let mut roll = Roll::new(running);
     std::thread::scope(|scope| {
         let served = match &door {
@@ -297,6 +298,6 @@ impl<'a, 'b> Hall<'a, 'b> {
         let mut client = self.roll.client(visitor.number, address, cookie);
         client.asked = visitor.test.as_ref().map(visitor::Test::facts);
         client.error = Some(PeerError { code: failure.code.into(), message: failure.message });
-        self.roll.running.tell_client(client);
+        self.roll.running.tell(|_| Reply::PeerClient(Box::new(client)));
     }
 }

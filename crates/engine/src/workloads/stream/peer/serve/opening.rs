@@ -5,8 +5,7 @@ use std::io::{self, Read};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
-use lanlab_os as os;
-use lanlab_os::{Interest, Readiness};
+use lanlab_os::{self as os, Interest, Readiness};
 use lanlab_units::Instant;
 use lanlab_wire::iperf3::COOKIE_BYTES;
 

@@ -22,12 +22,6 @@ pub struct Counted<'a> {
     pub watched: Watched,
 }
 
-impl Counted<'_> {
-    pub fn received_flows(&self) -> usize {
-        self.taken.as_ref().map_or(0, |taken| taken.flows.len())
-    }
-}
-
 /// Bytes acknowledged by the clients' TCP before a test; `None` without system support.
 pub struct TcpBefore(Vec<Option<u64>>);
 

@@ -9,7 +9,7 @@ use lanlab_os as os;
 use lanlab_units::Instant;
 
 use super::ledger::{Ledger, Moving};
-use crate::messages::{PeerClient, PeerServeEnded};
+use crate::messages::{PeerClient, PeerServeEnded, Reply};
 use crate::running::Running;
 
 pub struct Entered {
@@ -86,7 +86,7 @@ impl<'a> Roll<'a> {
 
     pub fn client(&self, number: u64, address: String, cookie: String) -> PeerClient {
         let began_ns = os::monotonic().nanos_since(self.begin);
-        let id = self.running.id();
+        let id = self.running.id;
         PeerClient { id, number, address, cookie, began_ns, ..PeerClient::default() }
     }
 
@@ -97,7 +97,7 @@ impl<'a> Roll<'a> {
         while let Some(mut client) = next {
             self.sockets.retain(|(number, _)| *number != client.number);
             self.ledger.end(&mut client);
-            self.running.tell_client(client);
+            self.running.tell(|_| Reply::PeerClient(Box::new(client)));
             next = self.ended.try_recv().ok();
         }
     }

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::{self, ScopedJoinHandle};
 
-use lanlab_os as os;
-use lanlab_os::DatagramSocket;
+use lanlab_os::{self as os, DatagramSocket};
 use lanlab_units::Instant;
 use lanlab_workloads::iperf3::{Refused, Served};
 
@@ -166,7 +165,8 @@ impl Session {
         client.elapsed_ns = ended_at.nanos_since(measured_from).saturating_sub(plan.warmup_ns);
         let counted = Counted { asked, elapsed_ns: client.elapsed_ns, sent, taken, watched };
         let ours = report(&counted, &acknowledged);
-        let (taken_flows, sent_flows) = ours.streams.split_at(counted.received_flows());
+        let flows = counted.taken.as_ref().map_or(0, |taken| taken.flows.len());
+        let (taken_flows, sent_flows) = ours.streams.split_at(flows);
         client.received_bytes = taken_flows.iter().map(|flow| flow.bytes).sum();
         client.sent_bytes = sent_flows.iter().map(|flow| flow.bytes).sum();
         let Counted { sent, taken, .. } = counted;

@@ -2,8 +2,7 @@
 
 use std::net::{SocketAddr, TcpStream};
 
-use lanlab_os as os;
-use lanlab_os::{DatagramOptions, DatagramSocket};
+use lanlab_os::{self as os, DatagramOptions, DatagramSocket};
 use lanlab_units::Instant;
 use lanlab_workloads::iperf3::{Asked, Bounds, Refused, Served, Server};
 use os::socket_options::{apply_buffers, apply_dscp};

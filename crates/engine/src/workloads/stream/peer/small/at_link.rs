@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use lanlab_os as os;
-use lanlab_os::{Interest, RawFrames, RawLink, Readiness};
+use lanlab_os::{self as os, Interest, RawFrames, RawLink, Readiness};
 use lanlab_stack::ip::small::{Facts, READ_BYTES};
 use lanlab_stack::ip::{FramedStation, Reach, Station, StationConfig, TcpProfile};
 use lanlab_units::Instant;
@@ -72,9 +71,7 @@ impl AtLink {
         };
         loop {
             let now = os::monotonic();
-            if running.is_cancelled() {
-                return Err(Failure::cancelled());
-            }
+            running.check()?;
             let has_more = at_link.turn(now)?;
             match at_link.framed.station.reach() {
                 Reach::Known => return Ok(at_link),

@@ -13,11 +13,10 @@ use lanlab_stack::ip::{ConnectionId, Received, TcpProfile};
 
 use super::failure_of;
 use crate::messages::{
-    EndedBy, Failure, HostWindow, OwnStack, PeerDirection, PeerStream, PeerStreamed, TcpFacts,
+    EndedBy, Failure, OwnStack, PeerDirection, PeerStream, PeerStreamed, TcpFacts,
 };
 use crate::running::Running;
-use crate::workloads::stream::Plan;
-use crate::workloads::stream::flow_threads;
+use crate::workloads::stream::{Plan, flow_threads};
 use at_link::AtLink;
 
 /// Longest wait per turn at the link, to check for cancellation.
@@ -80,30 +79,33 @@ pub fn run(
     // One thread serves the link and all flows.
     let plan = &Plan { round_trip_ns: running.round_trip_ns(), threads: Some(1), ..plan.clone() };
     let direction = request.direction;
-    let ended = |ended_by| failure_of(ended_by, direction, plan.tcp_silence_ns());
     let work = |given: Vec<(u16, (AtLink, Vec<ConnectionId>))>| {
         os::shorten_slices();
         let mut outcomes = Vec::new();
         for (_, (mut at_link, connections)) in given {
-            let outcome = if direction == PeerDirection::Receive {
+            let mut streamed = if direction == PeerDirection::Receive {
                 receiving::receive(plan, &mut at_link, &connections, running, start)
             } else {
                 sending::send(plan, &mut at_link, &connections, running, start)
             }?;
-            let tcp = finish(&mut at_link, &connections)?;
-            outcomes.push((outcome, at_link.facts(), tcp));
+            streamed.stack = Some(at_link.facts());
+            outcomes.push(streamed);
         }
         Ok(outcomes)
     };
     let given = vec![(at_link, connections)];
     let (mut outcomes, host) =
         flow_threads::run(plan, request.processor, given, running, start, work)?;
-    let Some((outcome, facts, tcp)) = outcomes.pop().and_then(|mut all| all.pop()) else {
+    let Some(mut streamed) = outcomes.pop().and_then(|mut all| all.pop()) else {
         return Err(Failure::new("system.call", "the small stack came to nothing"));
     };
-    let (mut streamed, ended_by) = outcome.sum_up(plan, tcp, host);
-    streamed.stack = Some(facts);
-    Ok((streamed, ended(ended_by)))
+    let mut ended_by = EndedBy::Finished;
+    if let Some(sent) = &mut streamed.sent {
+        (sent.host, ended_by) = (host, sent.ended_by);
+    } else if let Some(received) = &mut streamed.received {
+        (received.host, ended_by) = (host, received.ended_by);
+    }
+    Ok((streamed, failure_of(ended_by, direction, plan.tcp_silence_ns())))
 }
 
 fn connect(
@@ -126,9 +128,7 @@ fn connect(
     };
     while !is_open(at_link) {
         let now = os::monotonic();
-        if running.is_cancelled() {
-            return Err(Failure::cancelled());
-        }
+        running.check()?;
         if connections.iter().any(|&id| at_link.framed.station.interface.is_over(id)) {
             return Err(Failure::new("peer.refused", format!("{peer} refuses connections"))
                 .hint("check that its program listens on this port"));
@@ -173,25 +173,6 @@ fn finish(at_link: &mut AtLink, connections: &[ConnectionId]) -> Result<Vec<TcpF
         }
         if !has_more {
             at_link.wait(now, end)?;
-        }
-    }
-}
-
-enum Outcome {
-    Sent(Box<sending::Sending>),
-    Received(Box<receiving::Receiving>),
-}
-
-impl Outcome {
-    fn sum_up(
-        self,
-        plan: &Plan,
-        tcp: Vec<TcpFacts>,
-        host: Option<HostWindow>,
-    ) -> (PeerStreamed, EndedBy) {
-        match self {
-            Self::Sent(sent) => sent.sum_up(plan, tcp, host),
-            Self::Received(received) => received.sum_up(plan, tcp, host),
         }
     }
 }

@@ -5,19 +5,14 @@ use lanlab_stack::ip::small::READ_BYTES;
 use lanlab_stack::ip::{ConnectionId, Received as Read};
 use lanlab_units::Instant;
 use lanlab_workloads::measure::IntervalMeter;
-use lanlab_workloads::stream::{ByteCounter, CpuMeter as _, ReceivedBytes, Threads, sum_up_bytes};
+use lanlab_workloads::stream::{ByteCounter, CpuMeter as _, Threads, sum_up_bytes};
 
 use super::at_link::AtLink;
-use super::{LOOK_NS, Outcome};
-use crate::messages::{EndedBy, Failure, FlowReceived, HostWindow, PeerStreamed, TcpFacts};
+use super::{LOOK_NS, finish};
+use crate::messages::{EndedBy, Failure, PeerStreamed};
 use crate::running::Running;
 use crate::workloads::stream::Plan;
 use crate::workloads::stream::flow_threads::ThreadUsage;
-
-pub struct Receiving {
-    flows: Vec<ReceivedBytes>,
-    threads: Threads,
-}
 
 /// Receive all flows from `start` on, until the amount has arrived.
 pub fn receive(
@@ -26,7 +21,7 @@ pub fn receive(
     connections: &[ConnectionId],
     running: &Running,
     start: Instant,
-) -> Result<Outcome, Failure> {
+) -> Result<PeerStreamed, Failure> {
     let mut flows: Vec<_> =
         connections.iter().map(|&id| (id, ByteCounter::new(plan, start), None)).collect();
     let mut intervals = IntervalMeter::new(plan.interval_ns);
@@ -84,38 +79,16 @@ pub fn receive(
     usage.end();
     let now = os::monotonic();
     let receive_buffer_bytes = at_link.receive_buffer_bytes() as u64;
-    let flows = flows.into_iter().map(|(id, counter, ended_by)| {
+    let mut received = Vec::new();
+    for (id, counter, ended_by) in flows {
         at_link.framed.station.interface.abort(now, id);
-        ReceivedBytes {
-            ended_by: ended_by.unwrap_or(EndedBy::Cancelled),
-            total_bytes: counter.total_bytes(),
-            receive_buffer_bytes,
-            facts: FlowReceived {
-                window_bytes: counter.window_bytes(),
-                window_ns: counter.window_ns(now),
-                measured_messages: counter.window_bytes() / plan.message_bytes as u64,
-                tcp: None,
-            },
-        }
-    });
-    let flows = flows.collect();
-    let cpu = usage.used();
-    let threads = Threads { receive_calls, intervals: vec![intervals], cpu };
-    Ok(Outcome::Received(Box::new(Receiving { flows, threads })))
-}
-
-impl Receiving {
-    pub fn sum_up(
-        mut self,
-        plan: &Plan,
-        tcp: Vec<TcpFacts>,
-        host: Option<HostWindow>,
-    ) -> (PeerStreamed, EndedBy) {
-        for (flow, tcp) in self.flows.iter_mut().zip(tcp) {
-            flow.facts.tcp = Some(tcp);
-        }
-        let received = sum_up_bytes(plan, self.flows, self.threads, host);
-        let ended_by = received.ended_by;
-        (PeerStreamed { received: Some(received), ..PeerStreamed::default() }, ended_by)
+        let ended_by = ended_by.unwrap_or(EndedBy::Cancelled);
+        received.push(counter.finish(ended_by, receive_buffer_bytes, now));
     }
+    for (flow, tcp) in received.iter_mut().zip(finish(at_link, connections)?) {
+        flow.facts.tcp = Some(tcp);
+    }
+    let threads = Threads { receive_calls, intervals: vec![intervals], cpu: usage.used };
+    let received = Some(sum_up_bytes(plan, received, threads, None));
+    Ok(PeerStreamed { received, ..PeerStreamed::default() })
 }

@@ -12,18 +12,12 @@ use lanlab_workloads::stream::{
 };
 
 use super::at_link::AtLink;
-use super::{LOOK_NS, Outcome};
-use crate::messages::{AcknowledgedFlow, EndedBy, Failure, HostWindow, PeerStreamed, TcpFacts};
+use super::{LOOK_NS, finish};
+use crate::messages::{EndedBy, Failure, PeerStreamed};
 use crate::running::Running;
 use crate::workloads::shared_message;
-use crate::workloads::stream::Plan;
-use crate::workloads::stream::acknowledged;
 use crate::workloads::stream::flow_threads::{ThreadUsage, Turn, cpu_of};
-
-pub struct Sending {
-    flows: Vec<(Sent, AcknowledgedFlow)>,
-    shared: Shared,
-}
+use crate::workloads::stream::{Plan, acknowledged};
 
 struct Shared {
     message: Arc<[u8]>,
@@ -50,7 +44,6 @@ struct Flow<'a> {
     acknowledged_bytes: u64,
     last_progress: Instant,
     next_look: Instant,
-    blocked_since: Option<Instant>,
 }
 
 pub fn send(
@@ -59,7 +52,7 @@ pub fn send(
     connections: &[ConnectionId],
     running: &Running,
     start: Instant,
-) -> Result<Outcome, Failure> {
+) -> Result<PeerStreamed, Failure> {
     let mut shared = Shared {
         message: shared_message(plan.message_bytes),
         meters: SharedMeters::default(),
@@ -78,7 +71,6 @@ pub fn send(
             acknowledged_bytes: 0,
             last_progress: start,
             next_look: start,
-            blocked_since: None,
         })
         .collect();
     let latest_end = plan.latest_end(start);
@@ -108,8 +100,19 @@ pub fn send(
     for flow in flows.iter_mut().filter(|flow| flow.phase != Phase::Over) {
         flow.stop(EndedBy::Cancelled, os::monotonic(), at_link, &mut shared);
     }
-    let flows = flows.into_iter().map(|flow| (flow.schedule.sent, flow.counter.finish()));
-    Ok(Outcome::Sent(Box::new(Sending { flows: flows.collect(), shared })))
+    let (mut sent, mut acknowledged) = (Vec::new(), Vec::new());
+    for (flow, tcp) in flows.into_iter().zip(finish(at_link, connections)?) {
+        acknowledged.push(Some(flow.counter.finish()));
+        sent.push(Sent { tcp: Some(tcp), ..flow.schedule.sent });
+    }
+    let meters = [shared.meters];
+    let cpu = cpu_of(meters.iter().map(|thread| &thread.usage));
+    Ok(PeerStreamed {
+        sent: Some(sum_up_sent(plan, sent, &meters, cpu, None)),
+        acknowledged: acknowledged::sum_up(acknowledged, vec![shared.acknowledged]),
+        returned_bytes: Some(shared.returned_bytes),
+        ..PeerStreamed::default()
+    })
 }
 
 impl Flow<'_> {
@@ -137,9 +140,7 @@ impl Flow<'_> {
         if self.phase == Phase::Draining {
             return self.drain(now, at_link, shared);
         }
-        if let Some(since) = self.blocked_since.take() {
-            self.schedule.blocked(now.nanos_since(since));
-        }
+        self.schedule.tries(now);
         if self.writing.is_some() {
             return self.write(now, at_link, shared);
         }
@@ -176,7 +177,7 @@ impl Flow<'_> {
         let rest = &shared.message[if part == 0 { 0 } else { size - part }..];
         let taken = at_link.framed.station.interface.send(now, self.id, rest);
         if taken == 0 {
-            self.blocked_since = Some(now);
+            self.schedule.blocked(now);
             return Turn::Blocked;
         }
         if taken == left {
@@ -232,31 +233,5 @@ impl Flow<'_> {
         self.schedule.sent.ended_by = ended_by;
         self.phase = Phase::Over;
         Turn::Over
-    }
-}
-
-impl Sending {
-    pub fn sum_up(
-        self,
-        plan: &Plan,
-        tcp: Vec<TcpFacts>,
-        host: Option<HostWindow>,
-    ) -> (PeerStreamed, EndedBy) {
-        let (mut flows, acknowledged): (Vec<_>, Vec<_>) = self.flows.into_iter().unzip();
-        for (flow, tcp) in flows.iter_mut().zip(tcp) {
-            flow.tcp = Some(tcp);
-        }
-        let meters = [self.shared.meters];
-        let cpu = cpu_of(meters.iter().map(|thread| &thread.usage));
-        let sent = sum_up_sent(plan, flows, &meters, cpu, host);
-        let ended_by = sent.ended_by;
-        let acknowledged = acknowledged.into_iter().map(Some).collect();
-        let streamed = PeerStreamed {
-            sent: Some(sent),
-            acknowledged: acknowledged::sum_up(acknowledged, vec![self.shared.acknowledged]),
-            returned_bytes: Some(self.shared.returned_bytes),
-            ..PeerStreamed::default()
-        };
-        (streamed, ended_by)
     }
 }

@@ -1,0 +1,1 @@
+"""Runs compared with each other, levels of a factor compared, and rankings."""

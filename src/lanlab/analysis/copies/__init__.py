@@ -1,0 +1,1 @@
+"""Copies: their cost, their files, and what both ends agreed on."""

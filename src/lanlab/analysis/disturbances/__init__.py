@@ -1,0 +1,1 @@
+"""What disturbed a run, and properties of hosts and paths that can mislead."""

@@ -1,0 +1,1 @@
+"""Published values of a study, compared with a run's."""

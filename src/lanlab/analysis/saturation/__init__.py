@@ -1,0 +1,1 @@
+"""The highest load without loss."""

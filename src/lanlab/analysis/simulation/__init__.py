@@ -1,0 +1,1 @@
+"""How accurate a simulated run is, and what limited it."""

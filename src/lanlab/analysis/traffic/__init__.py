@@ -1,0 +1,1 @@
+"""Results of streams and round trips within a trial."""

@@ -1,0 +1,1 @@
+"""The trials of a run: attempts, failures, endings, and their summary."""

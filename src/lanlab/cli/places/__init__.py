@@ -1,0 +1,1 @@
+"""Files, servers and mounts named on the command line."""

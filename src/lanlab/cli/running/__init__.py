@@ -1,0 +1,1 @@
+"""Runs from the command line: options, progress and interruption."""

@@ -1,0 +1,1 @@
+"""What `lanlab serve` offers, one file a subject."""

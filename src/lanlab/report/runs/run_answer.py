@@ -1,0 +1,54 @@
+"""All sentences of a run, for every rendering."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from lanlab.analysis.trials.run_data import RunData
+from lanlab.report.answer.answers import answer_of
+from lanlab.report.answer.question import all_answers, answer_tables, in_brief
+from lanlab.report.document.document import Document
+from lanlab.report.exports.condition_values import mean_tables
+from lanlab.report.trials.analyses import Analyses
+
+
+def run_answer(data: RunData, analyses: Analyses, others: Sequence[RunData] | None) -> Document:
+    """
+    The answers to the study's question, then the results; below them their conditions, how certain
+    they are, and the caveats.
+
+    Args:
+        others: As for `all_answers`.
+    """
+    own = "simulated" if data.study.is_simulated else "measured"
+    asked = analyses.each("answers to the question", partial(all_answers, data, others))
+    brief, in_full = in_brief(asked, own)
+    results, remarks = answer_of(data, analyses)
+    # Disturbed means say so at the answer, as answers to a question do.
+    is_told = any(one.kind == own and one.on for one in asked)
+    disturbed = not is_told and any(trial.is_disturbed for trial in data.counting)
+    return Document(
+        answer=(*brief, *results),
+        question=data.study.question if asked else "",
+        body=answer_tables(asked),
+        leads=len(brief),
+        caution="".join(remarks[:disturbed]),
+        in_full=in_full,
+        more=remarks[disturbed:],
+        data={"question": [one.to_json() for one in asked]} if asked else {},
+    )
+
+
+def markdown(data: RunData) -> str:
+    """The answer, and a table of means for each experiment."""
+    analyses = Analyses()
+    found = run_answer(data, analyses, None)
+    means = "means over trials with 95 % confidence intervals, from three trials on"
+    if data.run.is_simulated:
+        means = "means over seeds of a model"
+    note = f"Run {data.run.id}: {means}."
+    more = [*found.more, *analyses.lines(), note]
+    tables = [*found.body, *mean_tables(data)]
+    return replace(found, body=tables, more=more).to_markdown()

@@ -1,0 +1,1 @@
+"""Copies to and from a file service."""

@@ -1,0 +1,1 @@
+"""Operations on names at a file service."""

@@ -1,0 +1,1 @@
+"""Trials with another program at the other end."""

@@ -1,0 +1,1 @@
+"""File services: their addresses, logins and parameters."""

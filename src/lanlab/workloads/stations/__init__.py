@@ -1,0 +1,1 @@
+"""A file service under many clients."""

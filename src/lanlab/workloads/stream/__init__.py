@@ -1,0 +1,1 @@
+"""Messages from a sender to a receiver."""
