@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import sys
+from contextlib import suppress
 
 from lanlab.cli.places.copy_places import check_given, directory_of
 from lanlab.cli.serving.dialects import credentials_of, dialects_of, worth_of
@@ -45,18 +46,17 @@ def serve_files(
     wanted, is_chosen = _wanted(offered, directory, place, options, dialects, logs=logs)
     _warn(offered, wanted)
     try:
-        with serving(wanted) as served:
+        # Ctrl-C is the normal end.
+        with serving(wanted) as served, suppress(KeyboardInterrupt):
             _print_served(offered, wanted, served, options, is_chosen=is_chosen)
             has_password = wanted.credentials is not None
             for line in worth_of(offered, dialects, has_password=has_password):
                 print_lines(line)
             print_lines("end it with Ctrl-C" if within_s is None else f"ends after {within_s:g} s")
             print_clients(served, within_s)
-    except KeyboardInterrupt:
-        # Ctrl-C is the normal end.
-        pass
     except EngineError as error:
         raise with_hint_on_port(error, place[1]) from None
+    print_clients(served, 0)
     print_done(served)
 
 
