@@ -1,11 +1,13 @@
 """Runs as a plan orders them, with results from a model instead of a measurement."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from copied_metrics import contents, copied
 
+from lanlab.analysis.comparison.runs import Paired, pair_sides, sides_of
+from lanlab.analysis.comparison.sides import Run
 from lanlab.analysis.links.limits import tcp_limit_bps, udp_limit_bps
 from lanlab.plan.plan import Plan, PlannedTrial
 from lanlab.store import Level, RunRecord, TrialRecord
@@ -27,6 +29,10 @@ class PlannedRun:
 
     def of(self, experiment: str) -> list[TrialRecord]:
         return [trial for trial in self.trials if trial.experiment == experiment]
+
+
+def pair_runs(runs: Sequence[Run], **options: Any) -> Paired:
+    return pair_sides(sides_of(runs), settings_differ=False, **options)
 
 
 def a_run(study: Study, scale: str, link_rate_bps: int | None) -> RunRecord:

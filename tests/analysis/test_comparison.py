@@ -5,13 +5,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from planned_runs import PlannedRun, planned_run
+from planned_runs import PlannedRun, pair_runs, planned_run
 from scipy import stats
 
 from lanlab.analysis.comparison.compare import Basis, Compared, Sample, compared, corrected, judged
 from lanlab.analysis.comparison.facts import ABSENT, differing_facts
 from lanlab.analysis.comparison.published import compare_with_published
-from lanlab.analysis.comparison.runs import Run, pair_levels, pair_runs
+from lanlab.analysis.comparison.runs import Run, pair_levels
 from lanlab.analysis.trials.run_data import RunData
 from lanlab.errors import UnknownName, UsageError
 from lanlab.store import TrialRecord

@@ -6,13 +6,13 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from planned_runs import PlannedRun, planned_run
+from planned_runs import PlannedRun, pair_runs, planned_run
 from scipy import stats
 from statsmodels.stats.power import TTestIndPower, TTestPower
 
 from lanlab.analysis.comparison.compare import LEVEL, Basis, Compared, Sample, compared, judged
 from lanlab.analysis.comparison.run_spread import LEAST_DF, SPAN, others_for
-from lanlab.analysis.comparison.runs import pair_runs, pair_sides
+from lanlab.analysis.comparison.runs import pair_sides
 from lanlab.analysis.comparison.sides import Run, Side, basis_of
 from lanlab.errors import UsageError
 

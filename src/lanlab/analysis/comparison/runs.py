@@ -53,9 +53,9 @@ def run_names(runs: Sequence[Run]) -> tuple[str, ...]:
     return named if len(set(named)) == len(runs) else plain
 
 
-def check_comparable(runs: Sequence[Run]) -> None:
+def sides_of(runs: Sequence[Run]) -> list[Side]:
     """
-    Refuse runs that cannot be compared.
+    Each run as a side.
 
     Raises:
         UsageError: Fewer than two runs, a repeated run, or runs of different studies.
@@ -74,6 +74,7 @@ def check_comparable(runs: Sequence[Run]) -> None:
             f"runs of different studies have no condition in common: {whose}",
             hint="compare runs of one study; `lanlab report RUN…` shows others side by side",
         )
+    return [Side(name, (run,)) for name, run in zip(run_names(runs), runs, strict=True)]
 
 
 def check_named_once(ids: Sequence[str]) -> None:
@@ -88,30 +89,6 @@ def check_named_once(ids: Sequence[str]) -> None:
         raise UsageError(
             f"run {twice} is listed twice", hint="`lanlab runs` lists the runs in the store"
         )
-
-
-def pair_runs(
-    runs: Sequence[Run],
-    base: int = 0,
-    metrics: Sequence[str] | None = None,
-    others: Sequence[Run] = (),
-) -> Paired:
-    """
-    Compare every common condition of each other run with the base.
-
-    Args:
-        runs: Runs of one study with all their trials.
-        base: Index of the run to compare the others with.
-        metrics: Keys of trials' results; by default the first metric of each experiment.
-        others: Other runs of the study, which may show how much runs differ.
-
-    Raises:
-        UsageError: As in `check_comparable`, or no common condition.
-        UnknownName: No trial of any run has a requested metric.
-    """
-    check_comparable(runs)
-    sides = [Side(name, (run,)) for name, run in zip(run_names(runs), runs, strict=True)]
-    return pair_sides(sides, base, metrics, others, settings_differ=False)
 
 
 def pair_sides(
@@ -236,7 +213,7 @@ def pair_levels(
         run: The run with all its trials.
         factor: A factor that an experiment varies, by its key or the name of its option.
         base: The base level as text; by default the first.
-        metrics: As in `pair_runs`.
+        metrics: As in `pair_sides`.
         name: The label of a factor's level.
 
     Raises:

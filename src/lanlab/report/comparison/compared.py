@@ -10,7 +10,7 @@ from lanlab.analysis.comparison.compare import Compared, judged
 from lanlab.analysis.comparison.facts import Differing, differing_facts
 from lanlab.analysis.comparison.published import PublishedRatio, compare_with_published
 from lanlab.analysis.comparison.run_spread import Others
-from lanlab.analysis.comparison.runs import Paired, pair_levels, pair_runs, pair_sides, run_names
+from lanlab.analysis.comparison.runs import Paired, pair_levels, pair_sides, run_names, sides_of
 from lanlab.analysis.comparison.sides import Run, Side
 from lanlab.analysis.trials.run_data import RunData
 from lanlab.figures.chart import Chart
@@ -264,11 +264,10 @@ def between_runs(
     margin_ratio: float | None = None,
     others: Sequence[Run] = (),
 ) -> RunComparison:
-    """Compare runs of one study with the run at `base`. Raises as `pair_runs` and `judged`."""
+    """Compare runs of one study with the run at `base`. Raises as `sides_of`, `between_sides`."""
     with reading_records(", ".join(run.id for run, _ in runs)):
-        paired = pair_runs(runs, base, metrics, others)
-        sides = [Side(name, (run,)) for name, run in zip(run_names(runs), runs, strict=True)]
-        return _between(sides, base, paired, margin_ratio)
+        sides = sides_of(runs)
+        return between_sides(sides, metrics, margin_ratio, others, base, settings_differ=False)
 
 
 def between_sides(
@@ -277,27 +276,24 @@ def between_sides(
     margin_ratio: float | None = None,
     others: Sequence[Run] = (),
     base: int = 0,
+    *,
+    settings_differ: bool = True,
 ) -> RunComparison:
     """Compare runs of several settings with those at `base`. Raises as `pair_sides`, `judged`."""
     with reading_records(", ".join(run.id for side in sides for run, _ in side.runs)):
-        paired = pair_sides(sides, base, metrics, others)
-        return _between(sides, base, paired, margin_ratio)
-
-
-def _between(
-    sides: Sequence[Side], base: int, paired: Paired, margin_ratio: float | None
-) -> RunComparison:
-    records = [
-        (side.runs[0][0], [trial for _, trials in side.runs for trial in trials]) for side in sides
-    ]
-    return RunComparison(
-        study=Study.model_validate(sides[base].runs[0][0].study),
-        sides=tuple(sides),
-        base=base,
-        found=_judged(paired.comparisons, records, margin_ratio),
-        paired=paired,
-        facts=differing_facts(records),
-    )
+        paired = pair_sides(sides, base, metrics, others, settings_differ=settings_differ)
+        records = [
+            (side.runs[0][0], [trial for _, trials in side.runs for trial in trials])
+            for side in sides
+        ]
+        return RunComparison(
+            study=Study.model_validate(sides[base].runs[0][0].study),
+            sides=tuple(sides),
+            base=base,
+            found=_judged(paired.comparisons, records, margin_ratio),
+            paired=paired,
+            facts=differing_facts(records),
+        )
 
 
 def _judged(
