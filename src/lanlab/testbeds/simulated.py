@@ -27,14 +27,11 @@ class SimulatedTestbed(Testbed):
     name = NAME
     start_lead_s = 0.0
 
-    def __init__(
-        self, hosts: int, link: str, pcap: Path | None = None, worlds: int | None = None
-    ) -> None:
+    def __init__(self, hosts: int, link: str, pcap: Path | None = None) -> None:
         """
         Args:
             pcap: Write the frames of the first trial to this file, and those of each other trial to
                 one next to it.
-            worlds: Most trials to simulate at a time; default: one per processor.
 
         Raises:
             UsageError: A simulation does not support this number of hosts or link, or the capture
@@ -63,7 +60,7 @@ class SimulatedTestbed(Testbed):
         )
         self._pcap = None if pcap is None else check_pcap(pcap)
         # The file of a dropped world would block the file of its trial.
-        most = 1 if pcap is not None else worlds
+        most = None if pcap is None else 1
         self.worlds = Worlds(lambda: Engine("simulator", [engine_path()]), most)
 
     def pcap_of(self, number: int) -> Path | None:

@@ -37,10 +37,9 @@ def half_digit(value: PublishedValue) -> float:
     return 0.0
 
 
-def number_of(value: PublishedValue, transformed: float | None = None) -> PrintedNumber:
-    """A published number with its possible range; `transformed` replaces its SI value."""
-    mean = value.si if transformed is None else transformed
-    half = half_digit(value)
+def number_of(value: PublishedValue) -> PrintedNumber:
+    """A published number with its possible range."""
+    mean, half = value.si, half_digit(value)
     below = above = half
     if value.bound in ("~", "<~"):
         below = max(half, ABOUT_RATIO * abs(mean))

@@ -194,13 +194,11 @@ def deliver(found: Document, as_json: bool = False) -> None:
         before = block
 
 
-def above_tables(
-    found: Document, width: int, most: int = _MOST_LINES
-) -> tuple[list[str], list[str]]:
-    """The sentences of an answer that fit into `most` lines, and the others. Those that answer one
+def above_tables(found: Document, width: int) -> tuple[list[str], list[str]]:
+    """The sentences of an answer that fit into `_MOST_LINES`, and the others. Those that answer one
     question share the lines. What does not fit is cut, and is whole among the others.
     """
-    room = most - _height(found.caution, width)
+    room = _MOST_LINES - _height(found.caution, width)
     heights = [_height(sentence, width) for sentence in found.answer]
     leads = heights[: found.leads]
     shares = [0] * len(leads)
@@ -218,7 +216,7 @@ def above_tables(
         above += filter(None, [text])
         room -= _height(text, width)
     above[1:1] = filter(None, [found.caution])
-    if not below and sum(_height(one, width) for one in (found.question, *above)) <= most:
+    if not below and sum(_height(one, width) for one in (found.question, *above)) <= _MOST_LINES:
         above[:0] = filter(None, [found.question])
     return above, below
 
