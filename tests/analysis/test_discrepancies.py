@@ -3,7 +3,6 @@
 import pytest
 
 from lanlab.analysis.published.discrepancies import KINDS, checked_discrepancies
-from lanlab.figures.published_values import printed_step
 from lanlab.studies.load import known_studies, load_study
 from lanlab.studies.published import Published
 
@@ -32,12 +31,3 @@ def test_unconfirmed_discrepancies_are_reported_as_such(schomer: Published) -> N
     )
     found = checked_discrepancies(schomer.model_copy(update={"value": values}))
     assert [one.discrepancy.id for one in found if one.shown is False] == ["d3"]
-
-
-def test_the_step_of_a_published_number_follows_from_its_digits(schomer: Published) -> None:
-    """`263` is to a second, `1 1 1` too; `10.9` of the other study to a tenth."""
-    by_id = {value.id: value for value in schomer.value}
-    assert printed_step(by_id["t.w98se.tcpip.ds1.time"]) == pytest.approx(1e9)
-    assert printed_step(by_id["b.w2ksp2.tcpip.ds2.trial5"]) == pytest.approx(1e9)
-    others = {value.id: value for value in load_study("brutman-mtcp").published.value}
-    assert printed_step(others["ftp.pcjr.xircom.send_time"]) == pytest.approx(1e8)

@@ -84,96 +84,61 @@ def ends_of(published: Published, value: PublishedValue) -> Ends | None:
     """
     if value.statistic != "mean":
         return None
+    # Loaded only for figures of published values.
+    from lanlab.analysis.findings.printed import half_digit
+    from lanlab.analysis.findings.published_evidence import printed_sample
+    from lanlab.analysis.findings.sample import PrintedSpread, Trials
     from lanlab.analysis.statistics import PrintedMean
     from lanlab.analysis.statistics.condition_mean import printed_condition_mean
 
-    trials = trials_of(published, value)
-    if len(trials) > 1:
-        lost = lost_trials_of(published, value)
-        # Choose values for the lost trials, at the ends of their ranges, that give the largest
-        # spread: the mean includes these trials.
-        whole = [(*trials, *chosen) for chosen in itertools.product(*lost)]
-        # Readings of a stopwatch can be equal by rounding, which hides their spread.
-        sd = max(printed_step(value) / math.sqrt(12), *map(standard_deviation, whole))
-        n = len(trials) + len(lost)
-        seen = printed_condition_mean(value.metric, PrintedMean(value.si, sd, n))
-        return Ends(seen.low, seen.high, "95 %", trials, n)
-    printed_sd = _at_same(published, value, value.metric, "sd")
-    count = printed_trials(published)
-    if printed_sd is not None and count is not None:
-        seen = printed_condition_mean(value.metric, PrintedMean(value.si, printed_sd, count))
-        return Ends(seen.low, seen.high, "95 %", n=count)
-    return _by_clock(published, value)
-
-
-def _at_same(
-    published: Published, value: PublishedValue, metric: str, statistic: str
-) -> float | None:
-    """Another published number of the same condition, in SI units."""
-    return next(
-        (
-            other.si
-            for other in published.value
-            if (other.metric, other.statistic) == (metric, statistic)
-            and other.condition == value.condition
-        ),
-        None,
-    )
-
-
-def trials_of(published: Published, value: PublishedValue) -> tuple[float, ...]:
-    """The published trials of a published mean, in SI units and in order."""
     own = [
-        (other.condition["trial"], other.si)
-        for other in published.value
-        if other.statistic == "trial"
-        and other.metric == value.metric
-        and "trial" in other.condition
+        other
+        for other in published.printed
+        if other.metric == value.metric
+        and other.statistic in ("trial", "mean", "sd")
         and {k: v for k, v in other.condition.items() if k != "trial"} == value.condition
     ]
-    return tuple(si for _, si in sorted(own, key=lambda pair: float(pair[0])))
-
-
-def lost_trials_of(published: Published, value: PublishedValue) -> list[tuple[float, ...]]:
-    """The possible range of each lost trial of a published mean, in SI units."""
-    per = value.si / value.value
-    found: list[tuple[float, ...]] = []
-    for one in published.missing:
-        rest = {key: level for key, level in one.condition.items() if key != "trial"}
-        if one.metric == value.metric and one.statistic == "trial" and rest == value.condition:
-            ends = [*(one.feasible or ()), *(one.feasible_if_truncated or ())]
-            if ends:
-                found.append((per * min(ends), per * max(ends)))
-    return found
-
-
-def clock_step_ns(published: Published) -> float | None:
-    """The step of the clock that timed the study's transfers; `None` if not published."""
-    steps = {value.si for value in published.value if value.metric == _CLOCK}
-    return steps.pop() if len(steps) == 1 else None
+    trials: tuple[float, ...] = ()
+    match printed_sample(own, printed_trials(published)):
+        case Trials(values=trials, missing=lost):
+            # Choose values for the lost trials, at the ends of their ranges, that give the largest
+            # spread: the mean includes these trials.
+            ends = ((min(fills), max(fills)) for fills, _ in lost)
+            whole = [(*trials, *chosen) for chosen in itertools.product(*ends)]
+            # Readings of a stopwatch can be equal by rounding, which hides their spread.
+            step = 2 * half_digit(value)
+            sd = max(step / math.sqrt(12), *map(standard_deviation, whole))
+            n = len(trials) + len(lost)
+        case PrintedSpread(sd=sd, n=n):
+            pass
+        case _:
+            return _by_clock(published, value)
+    seen = printed_condition_mean(value.metric, PrintedMean(value.si, sd, n))
+    return Ends(seen.low, seen.high, "95 %", trials, n)
 
 
 def _by_clock(published: Published, value: PublishedValue) -> Ends | None:
     """The error from the clock: a time may be wrong by one step, and a rate accordingly. The step
     is published for one machine, but all PCs have the same clock.
     """
-    step = clock_step_ns(published)
-    if step is None or value.bound is not None:
+    steps = {one.si for one in published.value if one.metric == _CLOCK}
+    if len(steps) != 1 or value.bound is not None:
         return None
+    (step,) = steps
     if value.metric == "elapsed_ns":
         return Ends(value.si - step, value.si + step, "clock step")
     if value.metric != "goodput_bps":
         return None
-    elapsed = _at_same(published, value, "elapsed_ns", "mean")
-    if elapsed is None or elapsed <= step:
+    elapsed = next(
+        (
+            one.si
+            for one in published.value
+            if (one.metric, one.statistic) == ("elapsed_ns", "mean")
+            and one.condition == value.condition
+        ),
+        0.0,
+    )
+    if elapsed <= step:
         return None
     slow, fast = elapsed / (elapsed + step), elapsed / (elapsed - step)
     return Ends(value.si * slow, value.si * fast, "clock step")
-
-
-def printed_step(value: PublishedValue) -> float:
-    if value.value == 0:
-        return 0.0
-    digits = "".join(sign for sign in value.published.replace(" ", "") if sign in "0123456789.")
-    decimals = len(digits.partition(".")[2])
-    return float(10.0**-decimals * abs(value.si / value.value))

@@ -131,7 +131,7 @@ class PublishedEvidence:
         runs = printed_trials(self.loaded.published)
         found = []
         for key, values in groups.items():
-            sample = _sample(values, runs)
+            sample = printed_sample(values, runs)
             if sample is not None:
                 found.append(self._cell(dict(key), sample))
         return found
@@ -206,7 +206,14 @@ def with_ratios(cells: Sequence[Cell], ratios: Iterable[PrintedRatio]) -> list[C
     return found
 
 
-def _sample(values: Sequence[PublishedValue | MissingValue], runs: int | None) -> Sample | None:
+def printed_sample(
+    values: Sequence[PublishedValue | MissingValue], runs: int | None
+) -> Sample | None:
+    """The published trials, mean and standard deviation of one condition as a sample.
+
+    Args:
+        runs: Number of trials behind each mean; `None` if not published.
+    """
     printed = [value for value in values if isinstance(value, PublishedValue)]
     trials = [value for value in printed if value.statistic == "trial"]
     if len(trials) >= 2:
