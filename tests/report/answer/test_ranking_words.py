@@ -232,7 +232,7 @@ def test_only_measured_experiments_without_a_load_are_ranked(
     """A search and a sweep of loads have none."""
     asked: list[str] = []
     monkeypatch.setattr(
-        ranked_levels, "_experiment", lambda data, name, conditions: asked.append(name)
+        ranked_levels, "_groups", lambda data, name, conditions: asked.append(name) or []
     )
     found = synthetic_run("milanovic-srbljic", "quick")
     measured = {one.experiment for one in found.trials}

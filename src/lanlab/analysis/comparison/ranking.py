@@ -117,19 +117,15 @@ def rankings(data: RunData) -> dict[str, tuple[Ranking, ...]]:
     for condition in expand(data.study, data.run.scale):
         if condition.experiment in by_experiment:
             by_experiment[condition.experiment].append(condition)
-    each = [
-        one
-        for name, conditions in by_experiment.items()
-        if (one := _experiment(data, name, conditions)) is not None
-    ]
-    done = iter(corrected([pair for one in each for *_, pair in one.pairs]))
+    each = {name: _groups(data, name, own) for name, own in by_experiment.items()}
+    pairs = {name: _pairs(groups) for name, groups in each.items()}
+    done = iter(corrected([pair for own in pairs.values() for group in own for pair in group]))
     found = {}
-    for one in each:
-        own = [next(done) for _ in one.pairs]
-        if all(pair.scale == "log" for pair in own):
-            factor = _model_factor(data, one.metric)
-            own = [replace(pair, model_factor=factor) for pair in own]
-            found[one.name] = _ranked_experiment(data, one, own, factor)
+    for name, groups in each.items():
+        judged = [[next(done) for _ in group] for group in pairs[name]]
+        if all(pair.scale == "log" for own in judged for pair in own):
+            made = (_ranking(data, one, own) for one, own in zip(groups, judged, strict=True))
+            found[name] = tuple(one for one in made if one is not None)
     return {name: own for name, own in found.items() if own}
 
 
@@ -143,19 +139,21 @@ def _model_factor(data: RunData, metric: str) -> float:
 
 
 @dataclass(frozen=True)
-class _Experiment:
-    name: str
+class _Group:
+    """The conditions of an experiment that differ in one factor alone."""
+
     metric: str
     factor: str
-    #: Conditions that differ in the factor alone.
-    groups: Mapping[str, Sequence[Condition]]
-    #: By the identity of a condition.
-    samples: Mapping[int, Sample]
-    #: The group, two of its conditions, and their comparison.
-    pairs: Sequence[tuple[str, tuple[Condition, Condition], Compared]]
+    #: By the factor's level.
+    conditions: Mapping[Level, Condition]
+    samples: Mapping[Level, Sample]
+
+    @property
+    def measured(self) -> list[Level]:
+        return [level for level, sample in self.samples.items() if sample.n]
 
 
-def _experiment(data: RunData, name: str, conditions: Sequence[Condition]) -> _Experiment | None:
+def _groups(data: RunData, name: str, conditions: Sequence[Condition]) -> list[_Group]:
     metric = next(one.metrics[0] for one in data.study.experiment if one.id == name)
     factor = next(
         (
@@ -166,73 +164,67 @@ def _experiment(data: RunData, name: str, conditions: Sequence[Condition]) -> _E
         None,
     )
     if factor is None or metric_direction(metric) is None:
-        return None
-    groups: dict[str, list[Condition]] = {}
+        return []
+    by_rest: dict[str, dict[Level, Condition]] = {}
     for one in conditions:
-        groups.setdefault(repr(_rest(one, factor)), []).append(one)
-    if sum(math.comb(len(own), 2) for own in groups.values()) > _MOST_COMPARISONS:
-        return None
+        by_rest.setdefault(repr(_rest(one, factor)), {})[one.factors[factor]] = one
+    if sum(math.comb(len(own), 2) for own in by_rest.values()) > _MOST_COMPARISONS:
+        return []
     # Each trial belongs to one condition, so each is read once.
-    samples = {id(one): sample_of(data.trials, one, metric) for one in conditions}
+    samples = (
+        {level: sample_of(data.trials, one, metric) for level, one in own.items()}
+        for own in by_rest.values()
+    )
+    return [_Group(metric, factor, *both) for both in zip(by_rest.values(), samples, strict=True)]
+
+
+def _pairs(groups: Sequence[_Group]) -> list[list[Compared]]:
+    """The comparisons of each two levels with results, by group."""
     # Single trials are not compared, so the comparison code is not loaded.
-    is_comparable = any(sample.n > 1 for sample in samples.values())
-    pairs = [
-        (key, (a, b), _compared(a, b, factor, metric, samples))
-        for key, own in (groups.items() if is_comparable else ())
-        for a, b in combinations([one for one in own if samples[id(one)].n], 2)
+    is_comparable = any(one.n > 1 for group in groups for one in group.samples.values())
+    return [
+        [_compared(group, *two) for two in combinations(group.measured, 2)] if is_comparable else []
+        for group in groups
     ]
-    return _Experiment(name, metric, factor, groups, samples, pairs)
 
 
-def _ranked_experiment(
-    data: RunData, one: _Experiment, done: Sequence[Compared], model_factor: float
-) -> tuple[Ranking, ...]:
-    factor = one.factor
-    by_pair: dict[str, dict[tuple[Level, Level], Compared]] = {}
-    for (key, (a, b), _), pair in zip(one.pairs, done, strict=True):
-        by_pair.setdefault(key, {})[a.factors[factor], b.factors[factor]] = pair
-    found = []
-    for key, own in one.groups.items():
-        measured = [condition for condition in own if one.samples[id(condition)].n]
-        if not measured:
-            continue
-        against = by_pair.get(key, {})
-        levels = [condition.factors[factor] for condition in measured]
-        limits = {
-            condition.factors[factor]: limit
-            for condition in measured
-            if (limit := _limit_reached_bps(data, condition)) is not None
-        }
-        # IPv4 and IPv6 have limits of their own.
-        limits = {k: v for k, v in limits.items() if v > _ALIKE_RATIO * max(limits.values())}
-        ranked = (
-            grouped(
-                levels,
-                against,
-                is_more_better=metric_direction(one.metric) == "more",
-                at_limit=frozenset(limits),
-            )
-            if against
-            else (tuple(Ranked(level, None) for level in levels),)
+def _ranking(data: RunData, group: _Group, pairs: Sequence[Compared]) -> Ranking | None:
+    """The ranking of a group by its corrected comparisons; `None` without a result."""
+    measured, factor = group.measured, group.factor
+    if not measured:
+        return None
+    model_factor = _model_factor(data, group.metric)
+    judged = [replace(pair, model_factor=model_factor) for pair in pairs]
+    limits = {
+        level: limit
+        for level in measured
+        if (limit := _limit_reached_bps(data, group.conditions[level])) is not None
+    }
+    # IPv4 and IPv6 have limits of their own.
+    limits = {k: v for k, v in limits.items() if v > _ALIKE_RATIO * max(limits.values())}
+    ranked: tuple[tuple[Ranked, ...], ...] = (tuple(Ranked(level, None) for level in measured),)
+    if judged:
+        ranked = grouped(
+            measured,
+            dict(zip(combinations(measured, 2), judged, strict=True)),
+            is_more_better=metric_direction(group.metric) == "more",
+            at_limit=frozenset(limits),
         )
-        is_limited = ranked[0][0].level in limits
-        lacking = (condition for condition in own if not one.samples[id(condition)].n)
-        found.append(
-            Ranking(
-                one.name,
-                one.metric,
-                factor,
-                _rest(own[0], factor),
-                ranked,
-                tuple(condition.factors[factor] for condition in lacking),
-                any(_is_tested(pair) for pair in against.values()),
-                min(one.samples[id(condition)].n for condition in measured),
-                frozenset(limits) if is_limited else frozenset(),
-                max(limits.values()) if is_limited else None,
-                model_factor if 1 < model_factor < math.inf else None,
-            )
-        )
-    return tuple(found)
+    is_limited = ranked[0][0].level in limits
+    any_one = group.conditions[measured[0]]
+    return Ranking(
+        any_one.experiment,
+        group.metric,
+        factor,
+        _rest(any_one, factor),
+        ranked,
+        tuple(level for level in group.conditions if level not in measured),
+        any(_is_tested(pair) for pair in judged),
+        min(group.samples[level].n for level in measured),
+        frozenset(limits) if is_limited else frozenset(),
+        max(limits.values()) if is_limited else None,
+        model_factor if 1 < model_factor < math.inf else None,
+    )
 
 
 def _rest(condition: Condition, factor: str) -> dict[str, Level]:
@@ -249,16 +241,15 @@ def _limit_reached_bps(data: RunData, condition: Condition) -> float | None:
     return None
 
 
-def _compared(
-    base: Condition, other: Condition, factor: str, metric: str, samples: Mapping[int, Sample]
-) -> Compared:
+def _compared(group: _Group, base: Level, other: Level) -> Compared:
+    condition = group.conditions[base]
     return compared(
-        samples[id(base)],
-        samples[id(other)],
-        experiment=base.experiment,
-        metric=metric,
-        factors=_rest(base, factor),
-        names=(str(base.factors[factor]), str(other.factors[factor])),
+        group.samples[base],
+        group.samples[other],
+        experiment=condition.experiment,
+        metric=group.metric,
+        factors=_rest(condition, group.factor),
+        names=(str(base), str(other)),
         basis="levels",
     )
 
