@@ -120,7 +120,7 @@ def test_a_range_end_exists_only_if_its_scope_takes_it() -> None:
     assert len(scope(evidence, size=1, take="greatest").cells()) == 2
     assert levels(scope(evidence, os=["linux", "xp"], take="greatest").cells())[-1] == ("xp",)
     assert len(scope(evidence, os=["linux", "be"], take="greatest").cells()) == 2
-    assert scope(evidence).has_numbers() and not scope(evidence, os="be").has_numbers()
+    assert scope(evidence).cells() and not scope(evidence, os="be").cells()
 
 
 def test_a_condition_matches_if_all_named_factors_have_named_levels() -> None:

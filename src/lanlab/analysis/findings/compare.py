@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lanlab.analysis.findings.claim import Comparison, Gap, Measure, Node, all_of, compared
-from lanlab.analysis.findings.contrast import Estimate, contrast, contrasts, scale_for
+from lanlab.analysis.findings.contrast import Term, contrast, contrasts, scale_for
 from lanlab.analysis.findings.evidence import words
 from lanlab.analysis.findings.sample import Sample, Trials
 from lanlab.analysis.findings.sides import Place, Side
@@ -35,37 +35,18 @@ def ratio(
     """Claim: `a / b` lies within bounds."""
     metric = a.scope.metric
     sides = _sides(a, b)
-    if isinstance(sides, Gap) or any(side.cell.is_derived for side in sides):
+    is_lacking = isinstance(sides, Gap) or any(side.cell.is_derived for side in sides)
+    if is_lacking and b.scope.metric == metric:
         # A ratio of two published values has both rounding errors; a published ratio has one.
         printed = a.scope.evidence.ratio(metric, a.scope.single(), b.scope.single())
-        if printed is None or b.scope.metric != metric:
-            return (
-                sides
-                if isinstance(sides, Gap)
-                else _ratio_of_sides(a, b, sides, least, most, strict)
-            )
-        sides_of = side_words([a, b])
-        return compared(
-            what=in_one_line(sides_of, [1, -1], "log"),
-            metric=metric,
-            measure="ratio",
-            scale="log",
-            estimates=[contrast([(1.0, printed)], "log")],
-            least=least,
-            most=most,
-            strict=strict,
-            sides=sides_of,
-        )
-    return _ratio_of_sides(a, b, sides, least, most, strict)
-
-
-def _ratio_of_sides(
-    a: Place, b: Place, sides: Sequence[Side], least: float | None, most: float | None, strict: bool
-) -> Node:
-    metric = a.scope.metric
+        if printed is not None:
+            terms = [(1.0, printed)]
+            return of_ratios([a, b], [1, -1], terms, "ratio", least, most, strict=strict)
+    if isinstance(sides, Gap):
+        return sides
     wanted: Scale = "log" if "log" in (scale_of(metric), scale_of(b.scope.metric)) else "linear"
-    terms = [(1.0, sides[0].cell.sample), (-1.0, sides[1].cell.sample)]
-    if scale_for(terms, wanted) == "log":
+    both = [(1.0, sides[0].cell.sample), (-1.0, sides[1].cell.sample)]
+    if scale_for(both, wanted) == "log":
         return weighted([a, b], [1.0, -1.0], "log", "ratio", least, most, strict=strict)
     if (least, most) in ((None, 1.0), (1.0, None)):
         least, most = (None if end is None else 0.0 for end in (least, most))
@@ -79,6 +60,31 @@ def _ratio_of_sides(
         weights = [1.0, -most]
         parts.append(weighted([a, b], weights, "linear", "difference", None, 0.0, strict=strict))
     return all_of(parts)
+
+
+def of_ratios(
+    places: Sequence[Place],
+    weights: Sequence[float],
+    terms: Sequence[Term],
+    measure: Measure,
+    least: float | None,
+    most: float | None,
+    *,
+    strict: bool,
+) -> Node:
+    """Claim: published ratios in place of conditions, with weights, are within bounds."""
+    said = side_words(places)
+    return compared(
+        what=in_one_line(said, weights, "log"),
+        metric=places[0].scope.metric,
+        measure=measure,
+        scale="log",
+        estimates=[contrast(terms, "log")],
+        least=least,
+        most=most,
+        strict=strict,
+        sides=said,
+    )
 
 
 def difference(a: Place, b: Place, least: float | None, most: float | None) -> Node:
@@ -175,28 +181,6 @@ def scale_at(places: Sequence[Place], metric: str) -> Scale:
     return scale_for([(1.0, cell.sample) for cell in cells], scale_of(metric))
 
 
-def from_estimates(
-    place: Place,
-    what: str,
-    scale: Scale,
-    estimates: Sequence[Estimate],
-    least: float | None,
-    most: float | None,
-) -> Node:
-    assert isinstance(place.found, Side)
-    return compared(
-        what=what,
-        metric=place.scope.metric,
-        measure="change",
-        scale=scale,
-        estimates=estimates,
-        least=least,
-        most=most,
-        conditions=(place.found.cell.name,),
-        lost_trials=place.found.lost_trials,
-    )
-
-
 def place_words(place: Place) -> str:
     return ", ".join(filter(None, (_factors(place), place.taken)))
 
@@ -214,6 +198,12 @@ def apart(places: Sequence[Place]) -> list[str]:
         words(own, [key for key in keys if key in own and key not in common]) for own in factors
     ]
     return [*differ, words(common, list(common))]
+
+
+def at_common(places: Sequence[Place]) -> str:
+    """What all conditions have in common, as in ` at os xp`; empty for nothing."""
+    common = apart(places)[-1] if len(places) > 1 else place_words(places[0])
+    return f" at {common}" if common else ""
 
 
 def side_words(places: Sequence[Place], weights: Sequence[float] = ()) -> list[str]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from lanlab.analysis.findings.claim import Gap, Node
-from lanlab.analysis.findings.compare import from_estimates, place_words
+from lanlab.analysis.findings.claim import Gap, Node, compared
+from lanlab.analysis.findings.compare import place_words
 from lanlab.analysis.findings.contrast import Estimate
 from lanlab.analysis.findings.forms_simple import all_or_gap
 from lanlab.analysis.findings.sample import Trials
 from lanlab.analysis.findings.scope import Scope
-from lanlab.analysis.findings.sides import Side, places
+from lanlab.analysis.findings.sides import places
 from lanlab.analysis.statistics.samples import Scale, scale_of
 from lanlab.studies import findings as forms
 
@@ -20,22 +20,32 @@ def drift_within(statement: forms.NoTrend, scope: Scope) -> Node:
     parts: list[Node] = []
     share = statement.margin_ratio
     for place in places(scope.without("trial")):
-        sample = place.found.cell.sample if isinstance(place.found, Side) else None
-        if isinstance(place.found, Gap):
-            parts.append(place.found)
-        elif not isinstance(sample, Trials) or len(sample.positions) < 3:
+        side = place.found
+        if isinstance(side, Gap):
+            parts.append(side)
+            continue
+        sample = side.cell.sample
+        if not isinstance(sample, Trials) or len(sample.positions) < 3:
             said = place_words(place)
             parts.append(Gap(f"fewer than three trials in a known order at {said}", True))
-        else:
-            log = scale_of(scope.metric) == "log" and min(sample.values) > 0
-            scale: Scale = "log" if log else "linear"
-            what = f"change from first to last trial at {place_words(place)}"
-            estimates = [change(one, scale) for one in sample.completed(few=True)]
-            if scale == "log":
-                parts.append(from_estimates(place, what, scale, estimates, 1 - share, 1 + share))
-            else:
-                margin = share * abs(sample.mean)
-                parts.append(from_estimates(place, what, scale, estimates, -margin, margin))
+            continue
+        log = scale_of(scope.metric) == "log" and min(sample.values) > 0
+        scale: Scale = "log" if log else "linear"
+        margin = share if log else share * abs(sample.mean)
+        same = 1.0 if log else 0.0
+        parts.append(
+            compared(
+                what=f"change from first to last trial at {place_words(place)}",
+                metric=scope.metric,
+                measure="change",
+                scale=scale,
+                estimates=[change(one, scale) for one in sample.completed(few=True)],
+                least=same - margin,
+                most=same + margin,
+                conditions=(side.cell.name,),
+                lost_trials=side.lost_trials,
+            )
+        )
     return all_or_gap(parts, scope)
 
 

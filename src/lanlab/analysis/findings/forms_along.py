@@ -6,17 +6,8 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 
-from lanlab.analysis.findings.claim import Gap, Joined, Node, all_of, compared
-from lanlab.analysis.findings.compare import (
-    apart,
-    below,
-    in_one_line,
-    place_words,
-    scale_at,
-    side_words,
-    weighted,
-)
-from lanlab.analysis.findings.contrast import contrast
+from lanlab.analysis.findings.claim import Gap, Joined, Node, all_of
+from lanlab.analysis.findings.compare import at_common, below, of_ratios, scale_at, weighted
 from lanlab.analysis.findings.forms_simple import all_or_gap
 from lanlab.analysis.findings.sample import PrintedNumber, as_number, divided
 from lanlab.analysis.findings.scope import Scope
@@ -68,13 +59,9 @@ def trend(statement: forms.Trend, scope: Scope) -> Node:
     rising = statement.direction == "rising"
     for one in series(scope, statement.along):
         known = [place for place in one.places.values() if isinstance(place.found, Side)]
-        parts += [place.found for place in one.places.values() if isinstance(place.found, Gap)]
+        parts += one.gaps
         if len(known) < 2:
-            parts += (
-                []
-                if any(isinstance(p.found, Gap) for p in one.places.values())
-                else [_one_level(one, scope)]
-            )
+            parts += [] if one.gaps else [_one_level(one, scope)]
             continue
         scale = scale_at(known, scope.metric)
         bound = 1.0 if scale == "log" else 0.0
@@ -100,9 +87,8 @@ def no_trend(statement: forms.NoTrend, scope: Scope) -> Node:
     parts: list[Node] = []
     for one in series(scope, statement.along):
         found = list(one.places.values())
-        gaps = [place.found for place in found if isinstance(place.found, Gap)]
-        if gaps or len(found) < 2:
-            parts += gaps or [_one_level(one, scope)]
+        if one.gaps or len(found) < 2:
+            parts += one.gaps or [_one_level(one, scope)]
             continue
         weights, what = _slope(len(found)), _along_words(one, "change")
         if scale_at(found, scope.metric) == "log":
@@ -133,7 +119,9 @@ def extreme(statement: forms.Extreme, scope: Scope) -> Node:
                     weighted(four, [1, -1, -1, 1], "linear", "widening", least, most, strict=strict)
                 )
         return all_or_gap(parts, scope)
-    for one in series(scope, statement.along, _with(scope, statement.along, level)):
+    known = scope.levels_present(statement.along, scope.without(statement.along).cells())
+    known = known if level in known else (*known, level)
+    for one in series(scope, statement.along, known):
         others = [other for other in one.levels if other != level]
         parts += [] if others else _nothing_beside(one, one, level)
         parts += _omitted(scope, one, statement.kind)
@@ -163,13 +151,7 @@ def same_order(statement: forms.SameOrder, scope: Scope) -> Node:
         for fixed in alike((one,), given=both):
             here = one.fixed(fixed)
             at = [here.fixed({statement.across: x}) for x in scope.levels_along(statement.across)]
-            levels = [
-                level
-                for level in scope.levels_along(statement.along)
-                if scope.evidence.can_lack
-                or statement.along in scope.named
-                or here.fixed({statement.along: level}).has_numbers()
-            ]
+            levels = scope.levels_present(statement.along, here.cells())
             parts += _same_way(levels, statement.along, at)
     return all_or_gap(parts, scope)
 
@@ -205,9 +187,8 @@ def peak_then_decline(statement: forms.PeakThenDecline, scope: Scope) -> Node:
     """
     parts: list[Node] = []
     for one in series(scope, statement.along):
-        gaps = [place.found for place in one.places.values() if isinstance(place.found, Gap)]
-        if gaps or len(one.levels) < 2:
-            parts += gaps or [_one_level(one, scope)]
+        if one.gaps or len(one.levels) < 2:
+            parts += one.gaps or [_one_level(one, scope)]
             continue
         *before, last = one.levels
         if statement.peak_at_most is not None:
@@ -247,18 +228,9 @@ def widens(statement: forms.Widens, scope: Scope) -> Node:
             if isinstance(found, Gap) and by_ratio and scope.evidence.can_lack:
                 ratios = [_ratio_of(four[0], four[1]), _ratio_of(four[2], four[3])]
                 if ratios[0] is not None and ratios[1] is not None:
-                    said = side_words(four)
-                    found = compared(
-                        what=in_one_line(said, [1, -1, -1, 1], "log"),
-                        metric=scope.metric,
-                        measure="widening",
-                        scale="log",
-                        estimates=[contrast([(1.0, ratios[0]), (-1.0, ratios[1])], "log")],
-                        least=least,
-                        most=most,
-                        strict=True,
-                        sides=said,
-                    )
+                    terms = [(1.0, ratios[0]), (-1.0, ratios[1])]
+                    weights = [1, -1, -1, 1]
+                    found = of_ratios(four, weights, terms, "widening", least, most, strict=True)
             parts.append(found)
     return all_or_gap(parts, scope)
 
@@ -269,11 +241,7 @@ def paired_series(
     """Both sides along a factor, for each combination of the remaining factors."""
     base = scope.without(along)
     for side_a, side_b in expanded(base, a or Selection(), b or Selection()):
-        cells = [side_a.cells(), side_b.cells()]
-        levels = scope.levels_along(along)
-        if not scope.evidence.can_lack and along not in scope.named:
-            there = {c.levels[along] for own in cells for c in own if along in c.levels}
-            levels = tuple(one for one in levels if one in there)
+        levels = scope.levels_present(along, [*side_a.cells(), *side_b.cells()])
         if level is not None and level not in levels:
             levels = (*levels, level)
         for fixed in alike((side_a, side_b), given=frozenset({along})):
@@ -295,16 +263,6 @@ def _slope(count: int) -> list[float]:
     centred = [place - (count - 1) / 2 for place in range(count)]
     squares = math.fsum(one**2 for one in centred)
     return [(count - 1) * one / squares for one in centred]
-
-
-def _with(scope: Scope, along: str, level: Level) -> tuple[Level, ...]:
-    if scope.evidence.can_lack or along in scope.named:
-        known = scope.levels_along(along)
-    else:
-        cells = scope.without(along).cells()
-        there = {cell.levels[along] for cell in cells if along in cell.levels}
-        known = tuple(one for one in scope.levels_along(along) if one in there)
-    return known if level in known else (*known, level)
 
 
 def _is_until(level: Level, end: Level, levels: Sequence[Level]) -> bool:
@@ -334,10 +292,8 @@ def _omitted(scope: Scope, one: Series, kind: str) -> list[Node]:
 
 
 def _along_words(one: Series, what: str) -> str:
-    places = list(one.places.values())
-    common = place_words(places[0]) if len(places) == 1 else apart(places)[-1]
     known = [level for level, place in one.places.items() if isinstance(place.found, Side)]
     levels = known if len(known) > 1 else one.levels
     # A line through some of the levels says nothing about those beyond its ends.
     ends = f"{levels[0]} to {levels[-1]}"
-    return f"{what} from {one.along} {ends}{f' at {common}' if common else ''}"
+    return f"{what} from {one.along} {ends}{at_common(list(one.places.values()))}"

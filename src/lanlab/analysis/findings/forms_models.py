@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lanlab.analysis.findings.claim import Comparison, Gap, Node, Truth
-from lanlab.analysis.findings.compare import apart, place_words
+from lanlab.analysis.findings.compare import at_common
 from lanlab.analysis.findings.forms_simple import all_or_gap
 from lanlab.analysis.findings.sample import Trials
 from lanlab.analysis.findings.scope import Scope
@@ -27,8 +27,7 @@ _HALVINGS = 30
 def knee(statement: forms.Knee, scope: Scope) -> Node:
     parts: list[Node] = []
     for one in series(scope, statement.along):
-        gaps = [place.found for place in one.places.values() if isinstance(place.found, Gap)]
-        parts += gaps or [_knee(one, statement, scope.metric) if one.places else gap(scope)]
+        parts += one.gaps or [_knee(one, statement, scope.metric) if one.places else gap(scope)]
     return all_or_gap(parts, scope)
 
 
@@ -52,10 +51,8 @@ def _knee(one: Series, statement: forms.Knee, metric: str) -> Node:
         low = -_INFINITE if found.low is None else found.low
         return low, _INFINITE if found.high is None else found.high
 
-    places = list(one.places.values())
-    common = apart(places)[-1] if len(places) > 1 else place_words(places[0])
     return _by_interval(
-        what=f"bend along {one.along}{f' at {common}' if common else ''}",
+        what=f"bend along {one.along}{at_common(list(one.places.values()))}",
         metric=metric,
         measure="place",
         value=best,

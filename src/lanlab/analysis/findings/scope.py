@@ -9,7 +9,7 @@ compared at each of its levels.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from typing import Literal
 
@@ -100,5 +100,12 @@ class Scope:
         numbers = [one for one in known if isinstance(one, int | float)]
         return tuple(sorted(numbers)) if len(numbers) == len(known) else known
 
-    def has_numbers(self) -> bool:
-        return bool(self.cells())
+    def levels_present(self, factor: str, cells: Iterable[Cell]) -> tuple[Level, ...]:
+        """Those of `levels_along` that these conditions have, or that the scope names. Published
+        values may lack any.
+        """
+        known = self.levels_along(factor)
+        if self.evidence.can_lack or factor in self.named:
+            return known
+        there = {cell.levels[factor] for cell in cells if factor in cell.levels}
+        return tuple(level for level in known if level in there)

@@ -252,6 +252,10 @@ class Series:
     def levels(self) -> list[Level]:
         return list(self.places)
 
+    @property
+    def gaps(self) -> list[Gap]:
+        return [place.found for place in self.places.values() if isinstance(place.found, Gap)]
+
 
 def series(scope: Scope, along: str, levels: Sequence[Level] = ()) -> list[Series]:
     """
@@ -264,19 +268,11 @@ def series(scope: Scope, along: str, levels: Sequence[Level] = ()) -> list[Serie
     for one in scope.without(along).each():
         for fixed in alike((one,), frozenset({along})):
             here = one.fixed(fixed)
-            chosen = tuple(levels) or _levels_of(scope, here, along)
+            # Series of a run may differ in their levels.
+            chosen = tuple(levels) or scope.levels_present(along, here.cells())
             at = {level: only(here.fixed({along: level})) for level in chosen}
             found.append(Series(along, at))
     return found
-
-
-def _levels_of(scope: Scope, here: Scope, along: str) -> tuple[Level, ...]:
-    known = scope.levels_along(along)
-    if scope.evidence.can_lack or along in scope.named:
-        return known
-    # The run's own levels, which may differ between series.
-    own = [cell.levels.get(along) for cell in here.cells()]
-    return tuple(level for level in known if level in own)
 
 
 def only(scope: Scope) -> Place:
