@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from copied_metrics import contents, copied
-from planned_runs import a_run, a_trial
+from planned_records import a_trial
+from planned_runs import a_run
 
 from lanlab.plan.plan import Plan, PlannedTrial
 from lanlab.store import RunRecord, TrialRecord

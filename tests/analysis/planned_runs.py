@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from copied_metrics import contents, copied
+from planned_records import START, a_trial
 
 from lanlab.analysis.comparison.runs import Paired, pair_sides, sides_of
 from lanlab.analysis.comparison.sides import Run
@@ -17,8 +18,6 @@ from lanlab.studies.published import Published
 from lanlab.studies.runs_on import study_on
 
 Metrics = dict[str, float | int]
-
-_START = "2026-11-21T08:15:00.000000+00:00"
 
 
 @dataclass(frozen=True)
@@ -45,28 +44,8 @@ def a_run(study: Study, scale: str, link_rate_bps: int | None) -> RunRecord:
         testbed={"name": "virtual", "link": "any", "link_rate_bps": link_rate_bps, "facts": {}},
         versions={"lanlab": "0.1.0"},
         status="done",
-        started_at=_START,
-        ended_at=_START,
-    )
-
-
-def a_trial(run: RunRecord, planned: PlannedTrial, metrics: Metrics | None) -> TrialRecord:
-    error: dict[str, Any] = {"code": "peer.silent", "message": "nothing heard", "hint": None}
-    return TrialRecord(
-        run_id=run.id,
-        number=planned.number,
-        experiment=planned.experiment,
-        workload=planned.workload,
-        factors=dict(planned.factors),
-        parameters=dict(planned.parameters),
-        block=planned.block,
-        purpose=planned.purpose,
-        status="failed" if metrics is None else "done",
-        started_at=_START,
-        elapsed_s=0.5,
-        metrics=metrics or {},
-        raw={},
-        error=error if metrics is None else None,
+        started_at=START,
+        ended_at=START,
     )
 
 

@@ -5,7 +5,8 @@ import json
 from collections.abc import Sequence
 
 import pytest
-from planned_runs import a_run, a_trial
+from planned_records import a_trial
+from planned_runs import a_run
 
 from lanlab.analysis.trials.endings import Ending
 from lanlab.analysis.trials.run_data import RunData

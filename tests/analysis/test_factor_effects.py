@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from planned_runs import PlannedRun, a_run, a_trial
+from planned_records import a_trial
+from planned_runs import PlannedRun, a_run
 
 from lanlab.analysis.comparison.factor_effects import (
     FactorEffects,

@@ -158,3 +158,21 @@ def lanlab_process(folder: Path, *args: str, **changes: str) -> Said:
     """Run a command to its end in a process of its own; `changes` are of its environment."""
     done = ran([*COMMAND, *args], cwd=folder, env=environment(**changes))
     return Said(done.returncode, done.stdout, done.stderr)
+
+
+def on_full_disk(
+    folder: Path, *args: str, is_all_full: bool = False
+) -> subprocess.CompletedProcess[str]:
+    """Run a command with its standard output on a full disk, and maybe standard error as well."""
+    with Path("/dev/full").open("w") as full:
+        return subprocess.run(
+            [*COMMAND, *args],
+            cwd=folder,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=full,
+            stderr=full if is_all_full else subprocess.PIPE,
+            text=True,
+            timeout=120,
+            check=False,
+        )

@@ -71,6 +71,23 @@ def password_and_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LANLAB_PASSWORD", SECRET)
 
 
+@pytest.fixture
+def no_password_and_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANLAB_CACHE", str(tmp_path / "cache"))
+    for name in ("LANLAB_PASSWORD", "LANLAB_PASSWORD_FILE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    # It stands in a folder that this file adds to the path.
+    from stored_runs import make_store
+
+    place = tmp_path_factory.mktemp("store") / "store.sqlite"
+    make_store(place)
+    return place
+
+
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
     with Engine("nas", [engine_path()]) as found:

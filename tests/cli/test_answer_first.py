@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from command_line import Lanlab
 from kept_runs import keep
-from stored_runs import make_store
 from synthetic_runs import synthetic_run
 
 from lanlab.cli.terminal.remarks import above_tables
@@ -36,13 +35,6 @@ def _lines_above(said: str) -> list[str]:
     before = re.split(r"\n\n|\n *trial  ", said, maxsplit=1)
     assert len(before) == 2, said
     return before[0].splitlines()
-
-
-@pytest.fixture(scope="module")
-def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("store") / "store.sqlite"
-    make_store(place)
-    return place
 
 
 @pytest.mark.parametrize("which", known_studies())

@@ -7,12 +7,7 @@ from pathlib import Path
 import pytest
 from command_line import Lanlab
 
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LANLAB_CACHE", str(tmp_path / "cache"))
-    for name in ("LANLAB_PASSWORD", "LANLAB_PASSWORD_FILE"):
-        monkeypatch.delenv(name, raising=False)
+pytestmark = pytest.mark.usefixtures("no_password_and_cache")
 
 
 def test_a_directory_is_copied_to_a_directory(lanlab: Lanlab, tmp_path: Path) -> None:

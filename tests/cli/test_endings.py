@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from command_line import COMMAND, STREAM, Lanlab, environment, lanlab_process
+from command_line import COMMAND, STREAM, Lanlab, environment, lanlab_process, on_full_disk
 from programs import ran
 from waiting import until
 
@@ -54,18 +54,7 @@ FULL = [(args, False) for args in (*COMMANDS, ["--help"], ["--version"], ["docto
 def test_a_full_output_gives_one_error_line(
     args: list[str], is_all_full: bool, folder: Path
 ) -> None:
-    with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [*COMMAND, *args],
-            cwd=folder,
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=full,
-            stderr=full if is_all_full else subprocess.PIPE,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+    done = on_full_disk(folder, *args, is_all_full=is_all_full)
     assert done.returncode == 1
     expected = "error: standard output cannot be written: No space left on device\n"
     assert is_all_full or done.stderr == expected

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from command_line import COMMAND, Lanlab, environment
+from command_line import COMMAND, Lanlab, environment, on_full_disk
 
 from lanlab.analysis.traffic.tcp_over_time import SAMPLES
 from lanlab.cli.running.watch import interval_between
@@ -125,19 +125,7 @@ def test_a_closed_pipe_ends_the_run(folder: Path) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 def test_unwritable_interval_lines_do_not_end_a_trial(folder: Path, lanlab: Lanlab) -> None:
     args = ("stream", *QUICK, "--rate", "1M", "--json", "--live", "-i", "0.25")
-    with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [*COMMAND, *args],
-            cwd=folder,
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-
+    done = on_full_disk(folder, *args)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert "error: standard output cannot be written: No space left on device" in done.stderr

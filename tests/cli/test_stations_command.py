@@ -9,14 +9,7 @@ from command_line import Lanlab
 
 from lanlab.cli.commands.stations import level_list
 
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LANLAB_CACHE", str(tmp_path / "cache"))
-    for name in ("LANLAB_PASSWORD", "LANLAB_PASSWORD_FILE"):
-        monkeypatch.delenv(name, raising=False)
-
-
+pytestmark = pytest.mark.usefixtures("no_password_and_cache")
 FEW = ("--readings", "60", "--trials", "2", "--size", "6k", "--file-size", "60k")
 
 

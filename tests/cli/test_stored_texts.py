@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from command_line import Lanlab, Said
-from stored_runs import make_store
 from syrupy.assertion import SnapshotAssertion
 
 from lanlab.studies.load import known_studies
@@ -14,13 +13,6 @@ from lanlab.studies.load import known_studies
 _BLOCKS = {"p", "li", "h1", "h2", "h3", "h4", "tr", "figcaption", "caption", "div", "dt", "dd"}
 _UNSEEN = {"style", "script", "svg", "title"}
 _ROWS = 6
-
-
-@pytest.fixture(scope="module")
-def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("store") / "store.sqlite"
-    make_store(place)
-    return place
 
 
 def printed(said: Said, *unstable: tuple[str, str]) -> str:

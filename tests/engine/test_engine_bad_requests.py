@@ -5,10 +5,10 @@ import os
 import re
 import socket
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from hostile_peer import resident_bytes
 from raw_engine import (
     Line,
     RawEngine,
@@ -33,12 +33,6 @@ def shared() -> Iterator[RawEngine]:
 def engine(shared: RawEngine) -> Iterator[RawEngine]:
     yield shared
     assert shared.is_usable()
-
-
-def resident_bytes(engine: RawEngine) -> int:
-    status = Path(f"/proc/{engine.process.pid}/status").read_text()
-    line = next(line for line in status.splitlines() if line.startswith("VmRSS"))
-    return 1024 * int(line.split()[1])
 
 
 class Bad(NamedTuple):

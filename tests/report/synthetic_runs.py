@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from copied_metrics import contents, copied
+from planned_records import START, a_trial
 
 from lanlab.analysis.disturbances.detect import Judgement
 from lanlab.analysis.links.limits import tcp_limit_bps, udp_limit_bps
@@ -18,8 +19,6 @@ from lanlab.studies.published import Published
 from lanlab.studies.runs_on import RunsOn, study_on
 
 Metrics = dict[str, float | int]
-
-_START = "2026-11-21T08:15:00.000000+00:00"
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,8 @@ def synthetic_run(
             if "rate_bps" in planned.parameters:
                 found = distorts(found, float(planned.parameters["rate_bps"]))
             metrics = {key: value for key, value in found.items() if key not in lacks}
-        trial = _trial(run.id, planned, metrics)
+        load = {"facts": {"before": {"hosts": {"host0": {"load_average": 0.25}}}}}
+        trial = a_trial(run, planned, metrics, {**load, **_ends(planned)})
         if judged is not None and metrics is not None:
             raw = trial.raw | {"pollution": judged(planned).to_json()}
             trial = replace(trial, raw=raw)
@@ -103,34 +103,8 @@ def _run(study: Study, scale: str, link_rate_bps: int | None, shape: str) -> Run
         },
         versions={"lanlab": "0.1.0", "lanlab-engine": "0.1.0", "python": "3.11.2"},
         status="done",
-        started_at=_START,
-        ended_at=_START,
-    )
-
-
-def _trial(
-    run_id: str, planned: PlannedTrial, metrics: dict[str, float | int] | None
-) -> TrialRecord:
-    failed: dict[str, Any] = {
-        "code": "peer.silent",
-        "message": "nothing heard for 3 s",
-        "hint": None,
-    }
-    return TrialRecord(
-        run_id=run_id,
-        number=planned.number,
-        experiment=planned.experiment,
-        workload=planned.workload,
-        factors=dict(planned.factors),
-        parameters=dict(planned.parameters),
-        block=planned.block,
-        purpose=planned.purpose,
-        status="failed" if metrics is None else "done",
-        started_at=_START,
-        elapsed_s=0.5,
-        metrics=metrics or {},
-        raw={"facts": {"before": {"hosts": {"host0": {"load_average": 0.25}}}}, **_ends(planned)},
-        error=failed if metrics is None else None,
+        started_at=START,
+        ended_at=START,
     )
 
 

@@ -8,20 +8,12 @@ from unittest.mock import ANY
 
 import pytest
 from missing import missing
+from waiting import is_running
 
 from lanlab.run.commands import _problem, run_command
 from lanlab.testbeds import process_leftovers
 
 ENVIRONMENT = dict(os.environ)
-
-
-def is_running(pid: int) -> bool:
-    """Whether a process is there and no zombie that its new parent has not taken leave of."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state not in "ZX"
 
 
 def test_the_start_and_end_of_command_output_are_kept() -> None:

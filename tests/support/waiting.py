@@ -2,8 +2,11 @@
 
 import os
 import select
+import signal
+import subprocess
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 PATIENCE_S = 180.0
 
@@ -35,3 +38,30 @@ def await_end(pids: Sequence[int]) -> None:
             assert ended, f"process {pid} is still there"
         finally:
             os.close(descriptor)
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process is there and no zombie that its new parent has not taken leave of."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"
+
+
+def kill(child: subprocess.Popen[str]) -> None:
+    child.kill()
+
+
+def interrupt(child: subprocess.Popen[str]) -> None:
+    child.send_signal(signal.SIGINT)
+
+
+def fail(child: subprocess.Popen[str]) -> None:
+    assert child.stdin is not None
+    child.stdin.write("\n")
+    child.stdin.flush()
+
+
+#: Ways in which a process that waits for a line ends.
+ENDS = (kill, interrupt, fail)

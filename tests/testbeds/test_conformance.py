@@ -26,7 +26,7 @@ from testbed_peers import (
     reaches,
     used_networks,
 )
-from waiting import await_end
+from waiting import ENDS, await_end
 
 from lanlab.engine import Engine
 from lanlab.errors import UnmetNeed
@@ -298,21 +298,7 @@ def test_close_ends_processes_on_hosts(case: Case, monkeypatch: pytest.MonkeyPat
     assert case.processes_of(os.getpid()) == []
 
 
-def kill(child: subprocess.Popen[str]) -> None:
-    child.kill()
-
-
-def interrupt(child: subprocess.Popen[str]) -> None:
-    child.send_signal(signal.SIGINT)
-
-
-def fail(child: subprocess.Popen[str]) -> None:
-    assert child.stdin is not None
-    child.stdin.write("\n")
-    child.stdin.flush()
-
-
-@pytest.mark.parametrize("end", [kill, interrupt, fail])
+@pytest.mark.parametrize("end", ENDS)
 def test_an_ended_process_leaves_nothing(
     case: Case, end: Callable[[subprocess.Popen[str]], None]
 ) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from trial_running import opened_pair
-from waiting import PATIENCE_S, until
+from waiting import PATIENCE_S, is_running, until
 
 from lanlab.errors import RunError
 from lanlab.performers import perform_between
@@ -41,14 +41,6 @@ with socket.socket(socket.AF_INET, kind) as s:
 
 def python(code: str, *arguments: str) -> Program:
     return Program("listener", [sys.executable, "-c", code, *arguments])
-
-
-def is_running(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state not in "ZX"
 
 
 @pytest.mark.parametrize("transport", ["tcp", "udp"])

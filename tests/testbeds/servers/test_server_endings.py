@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from missing import missing
 from server_clients import CASES, Case, folder_for_all, require
-from waiting import await_end
+from waiting import ENDS, await_end
 
 from lanlab import linux
 from lanlab.errors import UnmetNeed
@@ -113,23 +113,6 @@ def await_children(running: RunningServer, count: int, within_s: float = 1.0) ->
     deadline = time.monotonic() + within_s
     while len(running.pids()) < count and time.monotonic() < deadline:
         time.sleep(0.01)
-
-
-def kill(child: subprocess.Popen[str]) -> None:
-    child.kill()
-
-
-def interrupt(child: subprocess.Popen[str]) -> None:
-    child.send_signal(signal.SIGINT)
-
-
-def fail(child: subprocess.Popen[str]) -> None:
-    assert child.stdin is not None
-    child.stdin.write("\n")
-    child.stdin.flush()
-
-
-ENDS = (kill, interrupt, fail)
 
 
 @pytest.mark.parametrize(
